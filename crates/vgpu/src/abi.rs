@@ -1,0 +1,96 @@
+//! The seam between JIT-compiled code and the runtime: the structures both sides read, by
+//! `#[repr(C)]` offset on the JIT side and by field on the Rust side.
+//!
+//! A kernel is compiled to `extern "C" fn(*mut WarpCtx)` and runs *one warp of 32 lanes* from
+//! start to end. It always runs on a fiber (a stack of its own), so a barrier, a grid
+//! synchronisation, a yield or a fatal fault is an ordinary call into the runtime that switches
+//! stacks; the JIT never saves or restores anything for it.
+
+use std::sync::atomic::AtomicU32;
+
+/// Lanes in a warp. Part of the CUDA model; never anything else.
+pub const WARP_LANES: usize = 32;
+
+/// A compiled kernel.
+pub type KernelEntry = unsafe extern "C" fn(*mut WarpCtx);
+
+/// Lane-indexed `%tid.{x,y,z}` of one warp.
+#[repr(C, align(64))]
+#[derive(Debug, Clone, Copy)]
+pub struct TidTable {
+    /// `%tid.x` of each lane.
+    pub x: [u32; WARP_LANES],
+    /// `%tid.y` of each lane.
+    pub y: [u32; WARP_LANES],
+    /// `%tid.z` of each lane.
+    pub z: [u32; WARP_LANES],
+}
+
+/// Everything a running warp can see. One per warp; lives as long as the warp's fiber runs.
+#[repr(C)]
+#[derive(Debug)]
+pub struct WarpCtx {
+    /// Packed kernel parameters, laid out as PTX lays them out. Inside the device window.
+    pub params: *const u8,
+    /// First byte of the block's shared memory. Inside the device window; 4 GiB of address space
+    /// from here belong to this block, so any 32-bit offset is either its memory or a guard page.
+    pub shared: *mut u8,
+    /// `%tid` of the lanes of this warp.
+    pub tid: *const TidTable,
+    /// Next free byte of this warp's local memory (grows upwards, inside the device window).
+    /// A function reserves `32 * pitch` bytes on entry and gives them back on return.
+    pub local_sp: *mut u8,
+    /// End of this warp's local memory.
+    pub local_end: *mut u8,
+    /// Non-zero when the launch is to stop (another warp faulted, context destroyed, Ctrl-C);
+    /// polled at loop back edges, which then call `rt_cancelled`.
+    pub cancel: *const AtomicU32,
+    /// Runtime data of the block; opaque to the JIT.
+    pub block: *mut std::ffi::c_void,
+    /// Lanes that exist: all ones but in the last warp of a block whose size is no multiple of 32.
+    pub live: u32,
+    /// Lanes that have exited so far; the JIT keeps it (read by warp synchronisation).
+    pub exited: u32,
+    /// Linear thread index of lane 0 within the block.
+    pub first_thread: u32,
+    /// Index of this warp within the block.
+    pub warp_id: u32,
+    /// `%ctaid`
+    pub ctaid: [u32; 3],
+    /// `%ntid`
+    pub ntid: [u32; 3],
+    /// `%nctaid`
+    pub nctaid: [u32; 3],
+    /// Offset of dynamic shared memory (`extern __shared__`) from `shared`.
+    pub dynamic_shared_offset: u32,
+    /// `%dynamic_smem_size`
+    pub dynamic_shared_size: u32,
+    /// Static plus dynamic shared memory, bytes.
+    pub total_shared_size: u32,
+    /// `%smid` (the worker's index) and `%nsmid`.
+    pub smid: u32,
+    /// See `smid`.
+    pub nsmid: u32,
+    /// `%gridid`
+    pub grid_id: u64,
+}
+
+/// Why a warp stopped for good. Passed to `rt_trap` by JIT code and filled by the fault handler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum TrapKind {
+    /// `trap` instruction: CUDA_ERROR_LAUNCH_FAILED in the driver's terms (ILLEGAL_INSTRUCTION on hardware: 715).
+    Trap = 1,
+    /// An access outside device memory: CUDA_ERROR_ILLEGAL_ADDRESS.
+    IllegalAddress = 2,
+    /// An access that is not aligned to its size: CUDA_ERROR_MISALIGNED_ADDRESS.
+    MisalignedAddress = 3,
+    /// `__assertfail`: CUDA_ERROR_ASSERT.
+    Assert = 4,
+    /// The stack or the local memory of a thread is exhausted (runaway recursion).
+    StackOverflow = 5,
+    /// A call through a pointer that is no function: CUDA_ERROR_INVALID_PC.
+    InvalidPc = 6,
+    /// `brkpt` outside a debugger.
+    Breakpoint = 7,
+}

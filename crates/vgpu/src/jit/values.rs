@@ -1,0 +1,110 @@
+//! How PTX registers look as Cranelift values. Shared by control flow, memory and arithmetic.
+//!
+//! A warp's 32 lanes are handled in chunks of [`CHUNK_LANES`]. Inside a chunk a value is a few
+//! 128-bit vectors:
+//!
+//! | register type | scalar form | chunk form (8 lanes) |
+//! |---|---|---|
+//! | `.pred` | `I8`, 0 or 1 | 2 x `I32X4`, each lane 0 or all ones |
+//! | 8 and 16 bits | `I32`, zero-extended | 2 x `I32X4`, zero-extended |
+//! | 32 bits | `I32` | 2 x `I32X4` |
+//! | 64 bits | `I64` | 4 x `I64X2` |
+//! | 128 bits | `I64` low, `I64` high | 4 x `I64X2` low, then 4 x `I64X2` high |
+//!
+//! Floats are carried as the integer of the same width and bit-cast where arithmetic needs them:
+//! PTX registers are untyped bits, and a bit-cast of a vector costs nothing.
+
+use cranelift_codegen::ir::{InstBuilder, Signature, Type, Value, types};
+use cranelift_frontend::FunctionBuilder;
+use rtcg_ptx::ast;
+use smallvec::SmallVec;
+
+/// Lanes that are computed together; code for one chunk is emitted before the next chunk's, so
+/// that temporaries stay in registers.
+pub const CHUNK_LANES: usize = 8;
+/// Chunks in a warp.
+pub const CHUNKS: usize = crate::abi::WARP_LANES / CHUNK_LANES;
+
+/// Whether an operation is emitted once for a value all lanes share, or for the lanes of a chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// One value for the whole warp.
+    Scalar,
+    /// Eight lanes.
+    Chunk,
+}
+
+/// The values of one operand: one (two for 128 bits) when scalar, else those of a chunk.
+pub type Parts = SmallVec<[Value; 4]>;
+
+/// The width class of a register.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Width {
+    /// `.pred`
+    Pred,
+    /// 8 and 16 bits, kept zero-extended in 32.
+    W16,
+    /// 32 bits.
+    W32,
+    /// 64 bits.
+    W64,
+    /// 128 bits.
+    W128,
+}
+
+impl Width {
+    /// The class of a register or operand of type `ty`.
+    pub fn of(ty: ast::Type) -> Width {
+        match ty.bits() {
+            1 => Width::Pred,
+            8 | 16 => Width::W16,
+            32 => Width::W32,
+            64 => Width::W64,
+            _ => Width::W128,
+        }
+    }
+    /// Cranelift type of one part in `shape`.
+    pub fn part_type(self, shape: Shape) -> Type {
+        match (self, shape) {
+            (Width::Pred, Shape::Scalar) => types::I8,
+            (Width::W16 | Width::W32, Shape::Scalar) => types::I32,
+            (Width::W64 | Width::W128, Shape::Scalar) => types::I64,
+            (Width::Pred | Width::W16 | Width::W32, Shape::Chunk) => types::I32X4,
+            (Width::W64 | Width::W128, Shape::Chunk) => types::I64X2,
+        }
+    }
+    /// Number of parts in `shape`.
+    pub fn n_parts(self, shape: Shape) -> usize {
+        match (self, shape) {
+            (Width::W128, Shape::Scalar) => 2,
+            (_, Shape::Scalar) => 1,
+            (Width::Pred | Width::W16 | Width::W32, Shape::Chunk) => 2,
+            (Width::W64, Shape::Chunk) => 4,
+            (Width::W128, Shape::Chunk) => 8,
+        }
+    }
+    /// Bytes a lane takes in a frame slot (predicates are kept as 32-bit masks).
+    pub fn lane_bytes(self) -> u32 {
+        match self {
+            Width::Pred | Width::W16 | Width::W32 => 4,
+            Width::W64 => 8,
+            Width::W128 => 16,
+        }
+    }
+}
+
+/// Calls the Rust function at `address` with the C calling convention.
+pub fn call_host(b: &mut FunctionBuilder<'_>, address: usize, args: &[Value], ret: Option<Type>) -> Option<Value> {
+    // JIT functions are `extern "C"` themselves, so a host function has their convention.
+    let mut sig = Signature::new(b.func.signature.call_conv);
+    for &a in args {
+        sig.params.push(cranelift_codegen::ir::AbiParam::new(b.func.dfg.value_type(a)));
+    }
+    if let Some(t) = ret {
+        sig.returns.push(cranelift_codegen::ir::AbiParam::new(t));
+    }
+    let sig = b.import_signature(sig);
+    let callee = b.ins().iconst(types::I64, address as i64);
+    let call = b.ins().call_indirect(sig, callee, args);
+    ret.map(|_| b.inst_results(call)[0])
+}
