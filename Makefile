@@ -1,0 +1,83 @@
+# Everything a developer runs. `make help` lists the targets.
+#
+# Two commands do all the set-up on a fresh machine (Rust, Python >= 3.10, a C compiler):
+#   make demo    builds the package into .venv and runs the main examples
+#   make test    runs all tests on the virtual GPU
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# The interpreter that the GPU targets use; override it to use one that has the wheel installed.
+GPU_PYTHON ?= $(BIN)/python
+
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.hpp' -o -name '*.h') Cargo.toml Cargo.lock
+PYTHON_SOURCES := $(shell find python -type f -not -name '*.so' -not -path '*/__pycache__/*')
+
+.PHONY: help demo test test-rust test-python check lint stubs bench gpu-test gpu-bench wheel fuzz clean
+
+help:
+	@grep -E '^#   make' Makefile | sed 's/^#   //'
+	@echo "make check   tests and linters: what CI runs"
+	@echo "make bench   benchmarks on the virtual GPU, beside NumPy and gcc"
+	@echo "make wheel   builds dist/*.whl"
+	@echo "make gpu-test, make gpu-bench   tests and benchmarks on a real GPU"
+	@echo "make fuzz    fuzzes the PTX parser (FUZZ_SECONDS=600)"
+
+# -- set-up -----------------------------------------------------------------------------------
+
+$(VENV)/.requirements: requirements-dev.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.requirements pyproject.toml $(RUST_SOURCES) $(PYTHON_SOURCES)
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	@touch $@
+
+# -- what users run ---------------------------------------------------------------------------
+
+demo: $(VENV)/.built
+	$(BIN)/python examples/demo.py
+	$(BIN)/python examples/matmul_tiled.py
+
+wheel: $(VENV)/.requirements
+	$(BIN)/maturin build --release --strip --out dist
+
+# -- tests ------------------------------------------------------------------------------------
+
+test: test-rust test-python
+
+test-rust: $(VENV)/.requirements
+	RTCG_PYTHON_PREFIX=$(CURDIR)/$(VENV) cargo test --release --workspace --exclude rtcg-python
+
+test-python: $(VENV)/.built
+	$(BIN)/python -m pytest tests/python
+
+lint: $(VENV)/.requirements
+	cargo fmt --all --check
+	cargo clippy --release --workspace --all-targets -- -D warnings
+	$(BIN)/ruff check python tests examples benches
+	$(BIN)/ruff format --check python tests examples benches
+
+stubs: $(VENV)/.built
+	$(BIN)/python -m mypy.stubtest pycuda --ignore-missing-stub --allowlist python/stubtest-allowlist.txt
+
+check: lint stubs test
+
+fuzz:
+	cargo run --release -p rtcg-ptx --example fuzz_parser -- $(or $(FUZZ_SECONDS),600) $(or $(FUZZ_SEED),1)
+
+# -- benchmarks and real GPUs -----------------------------------------------------------------
+
+bench: $(VENV)/.built
+	$(BIN)/python benches/virtual.py
+
+gpu-test: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(VENV)/.built)
+	$(GPU_PYTHON) -m pytest tests/python --device real
+
+gpu-bench: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(VENV)/.built)
+	$(GPU_PYTHON) benches/gpu.py
+
+clean:
+	cargo clean
+	rm -rf $(VENV) dist
