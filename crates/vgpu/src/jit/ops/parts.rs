@@ -1,0 +1,297 @@
+//! Making and taking apart the values of operands: constants, splats, lanes, masks.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{ConstantData, InstBuilder, Value, types};
+use rtcg_ptx::ast::{Inst, Operand};
+use smallvec::{SmallVec, smallvec};
+
+use super::{OpCtx, Parts, Shape, Width, result_type};
+use crate::jit::values::CHUNK_LANES;
+
+/// A constant that every lane holds. For a predicate any non-zero `bits` is true; of 128 bits
+/// the upper half is zero.
+pub fn constant(cx: &mut OpCtx<'_, '_>, shape: Shape, width: Width, bits: u64) -> Parts {
+    let n = width.n_parts(shape);
+    if width == Width::W128 {
+        let mut parts = constant(cx, shape, Width::W64, bits);
+        parts.extend(constant(cx, shape, Width::W64, 0));
+        return parts;
+    }
+    let value = match shape {
+        Shape::Scalar => scalar_constant(cx, width, bits),
+        Shape::Chunk => vector_constant(cx, width, bits),
+    };
+    SmallVec::from_elem(value, n)
+}
+
+fn scalar_constant(cx: &mut OpCtx<'_, '_>, width: Width, bits: u64) -> Value {
+    match width {
+        Width::Pred => cx.b.ins().iconst(types::I8, i64::from(bits != 0)),
+        Width::W16 => cx.b.ins().iconst(types::I32, (bits & 0xffff) as i64),
+        Width::W32 => cx.b.ins().iconst(types::I32, i64::from(bits as u32)),
+        Width::W64 | Width::W128 => cx.b.ins().iconst(types::I64, bits as i64),
+    }
+}
+
+fn vector_constant(cx: &mut OpCtx<'_, '_>, width: Width, bits: u64) -> Value {
+    let lane = match width {
+        Width::Pred => if bits != 0 { u64::from(u32::MAX) } else { 0 },
+        Width::W16 => bits & 0xffff,
+        Width::W32 => bits & 0xffff_ffff,
+        Width::W64 | Width::W128 => bits,
+    };
+    if matches!(width, Width::W64 | Width::W128) {
+        vector64(cx, [lane; 2])
+    } else {
+        vector32(cx, [lane as u32; 4])
+    }
+}
+
+/// The constant vector of four 32-bit lanes.
+pub(super) fn vector32(cx: &mut OpCtx<'_, '_>, lanes: [u32; 4]) -> Value {
+    let bytes: Vec<u8> = lanes.iter().flat_map(|l| l.to_le_bytes()).collect();
+    let data = cx.b.func.dfg.constants.insert(ConstantData::from(&bytes[..]));
+    cx.b.ins().vconst(types::I32X4, data)
+}
+
+/// The constant vector of two 64-bit lanes.
+pub(super) fn vector64(cx: &mut OpCtx<'_, '_>, lanes: [u64; 2]) -> Value {
+    let bytes: Vec<u8> = lanes.iter().flat_map(|l| l.to_le_bytes()).collect();
+    let data = cx.b.func.dfg.constants.insert(ConstantData::from(&bytes[..]));
+    cx.b.ins().vconst(types::I64X2, data)
+}
+
+/// The bits of an immediate operand read at `width`; `None` for registers, special registers and addresses.
+pub fn immediate_bits(operand: &Operand, width: Width) -> Option<u64> {
+    let wide = matches!(width, Width::W64 | Width::W128);
+    let bits = match *operand {
+        Operand::Int(v) => v as u64,
+        Operand::F32(v) if wide => f64::from(f32::from_bits(v)).to_bits(),
+        Operand::F32(v) => u64::from(v),
+        Operand::F64(v) if wide => v,
+        Operand::F64(v) => u64::from((f64::from_bits(v) as f32).to_bits()),
+        _ => return None,
+    };
+    Some(match width {
+        Width::Pred => u64::from(bits != 0),
+        Width::W16 => bits & 0xffff,
+        Width::W32 => bits & 0xffff_ffff,
+        Width::W64 | Width::W128 => bits,
+    })
+}
+
+/// The value of an immediate operand; `None` when it is none.
+pub fn immediate(cx: &mut OpCtx<'_, '_>, shape: Shape, operand: &Operand, width: Width) -> Option<Parts> {
+    let bits = immediate_bits(operand, width)?;
+    let mut parts = constant(cx, shape, width, bits);
+    if width == Width::W128 && matches!(operand, Operand::Int(v) if *v < 0) {
+        let high = constant(cx, shape, Width::W64, u64::MAX);
+        let half = parts.len() / 2;
+        parts[half..].copy_from_slice(&high);
+    }
+    Some(parts)
+}
+
+/// A scalar value copied to all lanes of a chunk.
+pub fn splat(cx: &mut OpCtx<'_, '_>, width: Width, scalar: &[Value]) -> Parts {
+    let n = width.n_parts(Shape::Chunk) / scalar.len();
+    let ty = width.part_type(Shape::Chunk);
+    let mut parts = Parts::new();
+    for &s in scalar {
+        let s = if width == Width::Pred { pred_to_mask32(cx, s) } else { s };
+        let v = cx.b.ins().splat(ty, s);
+        parts.extend(std::iter::repeat_n(v, n));
+    }
+    parts
+}
+
+/// A scalar predicate (0 or 1) as a 32-bit mask.
+fn pred_to_mask32(cx: &mut OpCtx<'_, '_>, p: Value) -> Value {
+    let wide = cx.b.ins().uextend(types::I32, p);
+    cx.b.ins().ineg(wide)
+}
+
+/// Lane `lane` of a chunk as a scalar value.
+pub fn lane(cx: &mut OpCtx<'_, '_>, width: Width, parts: &[Value], lane: usize) -> Parts {
+    match width {
+        Width::W128 => {
+            let (low, high) = parts.split_at(parts.len() / 2);
+            smallvec![extract(cx, low, 2, lane), extract(cx, high, 2, lane)]
+        }
+        Width::W64 => smallvec![extract(cx, parts, 2, lane)],
+        Width::W16 | Width::W32 => smallvec![extract(cx, parts, 4, lane)],
+        Width::Pred => {
+            let mask = extract(cx, parts, 4, lane);
+            smallvec![cx.b.ins().icmp_imm_u(IntCC::NotEqual, mask, 0)]
+        }
+    }
+}
+
+fn extract(cx: &mut OpCtx<'_, '_>, parts: &[Value], per_part: usize, lane: usize) -> Value {
+    cx.b.ins().extractlane(parts[lane / per_part], (lane % per_part) as u8)
+}
+
+/// The chunk whose lanes are the given scalar values.
+pub fn from_lanes(cx: &mut OpCtx<'_, '_>, width: Width, lanes: &[Parts; CHUNK_LANES]) -> Parts {
+    let halves = if width == Width::W128 { 2 } else { 1 };
+    let per_part = if matches!(width, Width::W64 | Width::W128) { 2 } else { 4 };
+    let ty = width.part_type(Shape::Chunk);
+    let mut parts = Parts::new();
+    for half in 0..halves {
+        for group in lanes.chunks(per_part) {
+            let mut vector = None;
+            for (i, scalar) in group.iter().enumerate() {
+                let s = if width == Width::Pred { pred_to_mask32(cx, scalar[0]) } else { scalar[half] };
+                vector = Some(match vector {
+                    None => cx.b.ins().scalar_to_vector(ty, s),
+                    Some(v) => cx.b.ins().insertlane(v, s, i as u8),
+                });
+            }
+            parts.extend(vector);
+        }
+    }
+    parts
+}
+
+/// A chunk predicate as an `I32` whose bit `i` is lane `i`.
+pub fn mask_to_bits(cx: &mut OpCtx<'_, '_>, mask: &[Value]) -> Value {
+    let low = cx.b.ins().vhigh_bits(types::I32, mask[0]);
+    let high = cx.b.ins().vhigh_bits(types::I32, mask[1]);
+    let high = cx.b.ins().ishl_imm_u(high, 4);
+    cx.b.ins().bor(low, high)
+}
+
+/// The inverse of [`mask_to_bits`]; bits above 7 are ignored.
+pub fn bits_to_mask(cx: &mut OpCtx<'_, '_>, bits: Value) -> Parts {
+    let all = cx.b.ins().splat(types::I32X4, bits);
+    [[1, 2, 4, 8], [16, 32, 64, 128]]
+        .into_iter()
+        .map(|weights| {
+            let weights = vector32(cx, weights);
+            let kept = cx.b.ins().band(all, weights);
+            cx.b.ins().icmp(IntCC::Equal, kept, weights)
+        })
+        .collect()
+}
+
+/// Per lane `mask ? a : b`.
+pub fn blend(cx: &mut OpCtx<'_, '_>, shape: Shape, mask: &[Value], a: &[Value], b: &[Value], width: Width) -> Parts {
+    if shape == Shape::Scalar {
+        return a.iter().zip(b).map(|(&x, &y)| if x == y { x } else { cx.b.ins().select(mask[0], x, y) }).collect();
+    }
+    let masks = widen_mask(cx, mask, width);
+    (0..a.len()).map(|i| if a[i] == b[i] { a[i] } else { cx.b.ins().bitselect(masks[i % masks.len()], a[i], b[i]) }).collect()
+}
+
+/// A chunk predicate at the lane size of `width`: one mask per part (of a 64-bit half).
+pub(super) fn widen_mask(cx: &mut OpCtx<'_, '_>, mask: &[Value], width: Width) -> Parts {
+    if !matches!(width, Width::W64 | Width::W128) {
+        return Parts::from_slice(mask);
+    }
+    mask.iter().flat_map(|&m| [cx.b.ins().swiden_low(m), cx.b.ins().swiden_high(m)]).collect()
+}
+
+/// Narrows a register's value to the width an operand is read at (PTX lets `cvt` and bit-size
+/// `mov` read a wider register).
+pub fn fit_source(cx: &mut OpCtx<'_, '_>, shape: Shape, parts: &[Value], from: Width, to: Width) -> Parts {
+    match (from, to) {
+        _ if from == to => Parts::from_slice(parts),
+        (Width::W32, Width::W16) => mask16(cx, shape, parts),
+        (Width::W64, Width::W32) => narrow64(cx, shape, parts),
+        (Width::W64, Width::W16) => {
+            let low = narrow64(cx, shape, parts);
+            mask16(cx, shape, &low)
+        }
+        (Width::W128, _) => {
+            let low = Parts::from_slice(&parts[..parts.len() / 2]);
+            fit_source(cx, shape, &low, Width::W64, to)
+        }
+        (Width::W16, Width::W32) => Parts::from_slice(parts),
+        (Width::W16 | Width::W32, Width::W64) => extend64(cx, shape, parts, false),
+        (_, Width::W128) => {
+            let mut wide = fit_source(cx, shape, parts, from, Width::W64);
+            wide.extend(constant(cx, shape, Width::W64, 0));
+            wide
+        }
+        // A predicate never stands for a number or the reverse; the parser has checked it.
+        _ => Parts::from_slice(parts),
+    }
+}
+
+fn mask16(cx: &mut OpCtx<'_, '_>, shape: Shape, parts: &[Value]) -> Parts {
+    let mask = constant(cx, shape, Width::W32, 0xffff);
+    parts.iter().map(|&p| cx.b.ins().band(p, mask[0])).collect()
+}
+
+/// The low halves of 64-bit values.
+pub(super) fn narrow64(cx: &mut OpCtx<'_, '_>, shape: Shape, parts: &[Value]) -> Parts {
+    match shape {
+        Shape::Scalar => parts.iter().map(|&p| cx.b.ins().ireduce(types::I32, p)).collect(),
+        Shape::Chunk => parts.chunks(2).map(|pair| even_words(cx, pair[0], pair[1])).collect(),
+    }
+}
+
+/// The even 32-bit words of two vectors: the low halves of their four 64-bit lanes.
+pub(super) fn even_words(cx: &mut OpCtx<'_, '_>, a: Value, b: Value) -> Value {
+    shuffle_words(cx, a, b, [0, 2, 4, 6])
+}
+
+/// A shuffle of the eight 32-bit words of `a` and `b`; the result is `I32X4`.
+pub(super) fn shuffle_words(cx: &mut OpCtx<'_, '_>, a: Value, b: Value, words: [u8; 4]) -> Value {
+    let a = as_type(cx, a, types::I8X16);
+    let b = as_type(cx, b, types::I8X16);
+    let bytes: Vec<u8> = words.iter().flat_map(|w| (0..4).map(move |i| w * 4 + i)).collect();
+    let mask = cx.b.func.dfg.immediates.push(ConstantData::from(&bytes[..]));
+    let v = cx.b.ins().shuffle(a, b, mask);
+    as_type(cx, v, types::I32X4)
+}
+
+/// `value` with its bits read as `ty`.
+pub(super) fn as_type(cx: &mut OpCtx<'_, '_>, value: Value, ty: cranelift_codegen::ir::Type) -> Value {
+    use cranelift_codegen::ir::{Endianness, MemFlagsData};
+    if cx.b.func.dfg.value_type(value) == ty {
+        return value;
+    }
+    let flags = MemFlagsData::new().with_endianness(Endianness::Little);
+    cx.b.ins().bitcast(ty, flags, value)
+}
+
+/// 32-bit values extended to 64 bits.
+pub(super) fn extend64(cx: &mut OpCtx<'_, '_>, shape: Shape, parts: &[Value], signed: bool) -> Parts {
+    let mut wide = Parts::new();
+    for &p in parts {
+        match (shape, signed) {
+            (Shape::Scalar, true) => wide.push(cx.b.ins().sextend(types::I64, p)),
+            (Shape::Scalar, false) => wide.push(cx.b.ins().uextend(types::I64, p)),
+            (Shape::Chunk, true) => wide.extend([cx.b.ins().swiden_low(p), cx.b.ins().swiden_high(p)]),
+            (Shape::Chunk, false) => wide.extend([cx.b.ins().uwiden_low(p), cx.b.ins().uwiden_high(p)]),
+        }
+    }
+    wide
+}
+
+/// Extends a result of [`super::lower`] of width `from` into a register of width `to`: by its
+/// sign for a conversion to a signed type, else by zeros.
+pub fn fit_result(cx: &mut OpCtx<'_, '_>, shape: Shape, inst: &Inst, parts: &[Value], from: Width, to: Width) -> Parts {
+    let signed = result_type(inst).is_some_and(|t| t.is_signed());
+    if from == to || !signed {
+        return fit_source(cx, shape, parts, from, to);
+    }
+    let word = if from == Width::W16 { sign_extend(cx, shape, parts, 16) } else { Parts::from_slice(parts) };
+    match (from, to) {
+        (Width::W16, Width::W32) => word,
+        (Width::W16 | Width::W32, Width::W64) => extend64(cx, shape, &word, true),
+        _ => fit_source(cx, shape, parts, from, to),
+    }
+}
+
+/// The low `bits` of 32-bit parts, sign-extended to 32.
+pub(super) fn sign_extend(cx: &mut OpCtx<'_, '_>, _shape: Shape, parts: &[Value], bits: i64) -> Parts {
+    parts
+        .iter()
+        .map(|&p| {
+            let up = cx.b.ins().ishl_imm_u(p, 32 - bits);
+            cx.b.ins().sshr_imm_u(up, 32 - bits)
+        })
+        .collect()
+}
