@@ -1,1 +1,9 @@
-//! Skeleton.
+//! Makes kernel source: which C type a dtype is, how dtypes combine, and the generators that turn
+//! short expressions into complete kernels. Pure text in, pure text out; knows no driver.
+#![forbid(unsafe_code)]
+
+mod dtype;
+mod elementwise;
+
+pub use dtype::{DType, Kind, UnknownDType, WeakScalar};
+pub use elementwise::{Elementwise, Param};

@@ -1,0 +1,69 @@
+//! What can go wrong with arrays, by what the caller can do about it.
+
+use std::error::Error;
+use std::fmt;
+
+/// Result of array operations.
+pub type Result<T> = std::result::Result<T, ArrayError>;
+
+/// The family of an [`ArrayError`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ArrayErrorKind {
+    /// Shapes, sizes or layouts do not fit (Python: `ValueError`).
+    Value,
+    /// The dtypes do not allow the operation (Python: `TypeError`).
+    Type,
+    /// A Python integer does not fit the dtype (Python: `OverflowError`).
+    Overflow,
+    /// The device or the compiler failed; the source tells.
+    Runtime,
+}
+
+/// An error of an array operation.
+#[derive(Debug)]
+pub struct ArrayError {
+    kind: ArrayErrorKind,
+    message: String,
+    source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl ArrayError {
+    pub(crate) fn value(message: impl Into<String>) -> Self {
+        Self { kind: ArrayErrorKind::Value, message: message.into(), source: None }
+    }
+
+    pub(crate) fn dtype(message: impl Into<String>) -> Self {
+        Self { kind: ArrayErrorKind::Type, message: message.into(), source: None }
+    }
+
+    pub(crate) fn overflow(message: impl Into<String>) -> Self {
+        Self { kind: ArrayErrorKind::Overflow, message: message.into(), source: None }
+    }
+
+    /// Wraps an error of the runtime.
+    pub fn runtime(source: impl Error + Send + Sync + 'static) -> Self {
+        Self { kind: ArrayErrorKind::Runtime, message: source.to_string(), source: Some(Box::new(source)) }
+    }
+
+    /// The family.
+    pub fn kind(&self) -> ArrayErrorKind {
+        self.kind
+    }
+
+    /// The runtime's own error, when there is one of type `E`.
+    pub fn downcast_source<E: Error + 'static>(&self) -> Option<&E> {
+        self.source.as_deref().and_then(|source| source.downcast_ref())
+    }
+}
+
+impl fmt::Display for ArrayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for ArrayError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}
