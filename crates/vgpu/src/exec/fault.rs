@@ -1,0 +1,99 @@
+//! What is known about a kernel that went wrong.
+
+use super::codes;
+use std::fmt;
+
+/// Why a launch ended before its kernel did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultKind {
+    /// `trap` instruction.
+    Trap,
+    /// An access outside device memory.
+    IllegalAddress,
+    /// An access that is not aligned to its size.
+    MisalignedAddress,
+    /// A failed `assert`.
+    Assert,
+    /// The stack or the local memory of a thread is exhausted.
+    StackOverflow,
+    /// A call through a pointer that is no function.
+    InvalidPc,
+    /// `brkpt` without a debugger.
+    Breakpoint,
+    /// Machine code raised a signal that no PTX instruction explains.
+    IllegalInstruction,
+    /// All warps of a block wait for something that no warp can bring.
+    Deadlock,
+    /// Somebody set the launch's [`CancelFlag`](super::CancelFlag).
+    Cancelled,
+    /// The system refused memory for stacks, shared or local memory.
+    OutOfMemory,
+    /// The kernel could not be compiled.
+    Compile,
+}
+
+impl FaultKind {
+    /// The CUDA result code of this fault.
+    pub fn code(self) -> i32 {
+        match self {
+            FaultKind::Trap => codes::ILLEGAL_INSTRUCTION,
+            FaultKind::IllegalAddress => codes::ILLEGAL_ADDRESS,
+            FaultKind::MisalignedAddress => codes::MISALIGNED_ADDRESS,
+            FaultKind::Assert => codes::ASSERT,
+            FaultKind::StackOverflow => codes::HARDWARE_STACK_ERROR,
+            FaultKind::InvalidPc => codes::INVALID_PC,
+            FaultKind::Breakpoint | FaultKind::IllegalInstruction => codes::ILLEGAL_INSTRUCTION,
+            FaultKind::Deadlock => codes::LAUNCH_TIMEOUT,
+            FaultKind::Cancelled => codes::LAUNCH_FAILED,
+            FaultKind::OutOfMemory => codes::LAUNCH_OUT_OF_RESOURCES,
+            FaultKind::Compile => codes::INVALID_PTX,
+        }
+    }
+
+    /// Whether CUDA leaves the context unusable after it. The others are errors of the launch alone.
+    pub fn is_sticky(self) -> bool {
+        !matches!(self, FaultKind::OutOfMemory | FaultKind::Compile)
+    }
+}
+
+/// An access that faulted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FaultAccess {
+    /// The address; for a shared or local access the generic one.
+    pub address: u64,
+    /// A store or atomic rather than a load; `None` when it could not be told.
+    pub write: Option<bool>,
+    /// Bytes per lane; 0 when unknown.
+    pub size: u32,
+    /// `global`, `shared`, `local`, `param` or `generic`.
+    pub space: &'static str,
+}
+
+/// A launch that did not end well.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The CUDA result code (`CUresult`).
+    pub code: i32,
+    /// What happened.
+    pub kind: FaultKind,
+    /// The kernel's name as in the PTX.
+    pub kernel: String,
+    /// `%ctaid` of the block.
+    pub block: [u32; 3],
+    /// `%tid` of the thread; the first one of its warp that is concerned.
+    pub thread: [u32; 3],
+    /// The access, for faults of memory.
+    pub access: Option<FaultAccess>,
+    /// File and line of the source, when the module was built with `-lineinfo`.
+    pub source: Option<(String, u32)>,
+    /// All of this in words, one fact per line.
+    pub report: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.report)
+    }
+}
+
+impl std::error::Error for Fault {}

@@ -1,0 +1,110 @@
+//! A launch: what to run on which grid, and what CUDA has to say against it.
+
+use super::codes;
+use super::fault::{Fault, FaultKind};
+use crate::memory::window;
+use crate::module::Kernel;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Most threads of a block.
+pub const MAX_THREADS_PER_BLOCK: u32 = 1024;
+/// Largest block in each dimension.
+pub const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
+/// Largest grid in each dimension.
+pub const MAX_GRID: [u32; 3] = [0x7fff_ffff, 65_535, 65_535];
+/// Shared memory that a block may use without opting in.
+pub const MAX_SHARED: u32 = 48 << 10;
+/// Shared memory that a block may use after `cuFuncSetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES)`.
+pub const MAX_SHARED_OPTIN: u32 = 163 << 10;
+
+/// Asks running launches to stop. One flag may serve many launches (all of a context, say).
+#[derive(Debug, Default)]
+pub struct CancelFlag(AtomicU32);
+
+impl CancelFlag {
+    /// A flag that is not set.
+    pub fn new() -> CancelFlag {
+        CancelFlag::default()
+    }
+    /// Stops every launch that runs with this flag, and each one that is started with it later.
+    pub fn cancel(&self) {
+        self.0.store(1, Ordering::Release);
+    }
+    /// Whether somebody has called [`CancelFlag::cancel`].
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Acquire) != 0
+    }
+}
+
+/// A kernel on a grid.
+#[derive(Debug, Clone)]
+pub struct Launch {
+    /// The kernel; keeps its module alive.
+    pub function: Arc<Kernel>,
+    /// Blocks of the grid.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Bytes of `extern __shared__` memory.
+    pub dynamic_shared: u32,
+    /// Parameters packed as PTX lays them out (`Kernel::params` has the offsets).
+    pub params: Vec<u8>,
+    /// `cuLaunchCooperativeKernel`: all blocks must be resident at once.
+    pub cooperative: bool,
+}
+
+/// What the driver says about a launch before it starts: `Err` is a CUDA result code.
+///
+/// # Errors
+/// `INVALID_VALUE` for a grid or block outside the device's limits or against the kernel's
+/// `reqntid`/`maxntid`, for too few parameter bytes and for too much dynamic shared memory;
+/// `COOPERATIVE_LAUNCH_TOO_LARGE` when the blocks of a cooperative launch cannot all be resident.
+pub fn validate(launch: &Launch) -> Result<(), i32> {
+    let ok = |good: bool, code: i32| if good { Ok(()) } else { Err(code) };
+    for d in 0..3 {
+        ok((1..=MAX_GRID[d]).contains(&launch.grid[d]), codes::INVALID_VALUE)?;
+        ok((1..=MAX_BLOCK[d]).contains(&launch.block[d]), codes::INVALID_VALUE)?;
+    }
+    let threads: u32 = launch.block.iter().product();
+    ok(threads <= MAX_THREADS_PER_BLOCK, codes::INVALID_VALUE)?;
+    let k = &*launch.function;
+    if let Some(required) = k.bounds().req_ntid {
+        ok(launch.block == required, codes::INVALID_VALUE)?;
+    }
+    ok(threads <= k.max_threads_per_block(), codes::INVALID_VALUE)?;
+    ok(launch.dynamic_shared <= k.max_dynamic_shared(), codes::INVALID_VALUE)?;
+    ok(launch.params.len() >= k.param_bytes(), codes::INVALID_VALUE)?;
+    if launch.cooperative {
+        let blocks = launch.grid.iter().map(|&g| u64::from(g)).product::<u64>();
+        let resident = u64::from(max_resident_blocks(k, threads, launch.dynamic_shared));
+        ok(blocks <= resident, codes::COOPERATIVE_LAUNCH_TOO_LARGE)?;
+    }
+    Ok(())
+}
+
+/// How many blocks of this shape are resident on the whole device at once: blocks that may wait
+/// for each other. 0 when not even one block can run.
+pub fn max_resident_blocks(kernel: &Kernel, threads: u32, dynamic_shared: u32) -> u32 {
+    let fits = (1..=kernel.max_threads_per_block()).contains(&threads) && dynamic_shared <= kernel.max_dynamic_shared();
+    let spans = window::window().map_or(0, |w| w.n_shared_spans());
+    if fits { spans as u32 } else { 0 }
+}
+
+/// Runs a validated launch and returns when its last block has ended.
+///
+/// # Errors
+/// The first fault; the other warps have been stopped by then.
+pub fn run(launch: &Launch, cancel: &CancelFlag) -> Result<(), Fault> {
+    let _ = cancel;
+    Err(Fault {
+        code: codes::NOT_SUPPORTED,
+        kind: FaultKind::Compile,
+        kernel: launch.function.name().to_owned(),
+        block: [0; 3],
+        thread: [0; 3],
+        access: None,
+        source: None,
+        report: "the execution engine of the virtual GPU cannot run kernels yet".into(),
+    })
+}

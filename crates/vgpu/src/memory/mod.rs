@@ -1,0 +1,3 @@
+//! Memory of the virtual GPU: the device window and what is allocated in it.
+
+pub mod window;

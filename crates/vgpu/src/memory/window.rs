@@ -1,0 +1,267 @@
+//! The device window: one reserved range of addresses that holds everything a kernel may touch.
+//!
+//! Establishes: [`window`] is reserved once per process, aligned to its size, without access and
+//! without cost until a part is committed. A device pointer is a host address inside it, so
+//! compiled code tests `(address ^ base) >> bits == 0` and leaves the rest to the page tables.
+//!
+//! Assumes: a Unix `mmap`. The window is divided into fixed areas, in this order; all of them but
+//! the shared spans scale with the window's size (here for 2^40 bytes):
+//!
+//! | area | bytes | what |
+//! |---|---|---|
+//! | guard | 64 KiB | never committed: small offsets from the base fault |
+//! | params | 256 MiB | packed parameters of running launches |
+//! | data | 64 GiB less the above | module globals and constants |
+//! | local | 64 GiB | local memory of running warps |
+//! | malloc | 64 GiB | device-side `malloc` |
+//! | shared | 128 spans of 4 GiB | shared memory, a span per resident block |
+//! | heap | 320 GiB | `cuMemAlloc`, page-locked host memory |
+//! | guard | 64 KiB | after the window, so that a wide access at its end faults |
+
+use std::fmt;
+use std::sync::OnceLock;
+
+/// Addresses that belong to one resident block's shared memory: any 32-bit offset stays inside.
+pub const SHARED_SPAN: usize = 1 << 32;
+/// The largest window that is asked for; smaller ones are tried when the system refuses.
+const LARGEST_BITS: u32 = 40;
+/// Below this there is no room for a useful number of shared spans.
+const SMALLEST_BITS: u32 = 36;
+const GUARD: usize = 64 << 10;
+const PARAMS_LEN: usize = (256 << 20) - GUARD;
+
+/// A range of addresses of the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Area {
+    /// First address.
+    pub start: usize,
+    /// Length in bytes.
+    pub len: usize,
+}
+
+impl Area {
+    /// One past the last address.
+    pub fn end(self) -> usize {
+        self.start + self.len
+    }
+    /// Whether `address` lies in the area.
+    pub fn contains(self, address: usize) -> bool {
+        address.wrapping_sub(self.start) < self.len
+    }
+}
+
+/// The system refused a mapping operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WindowError {
+    /// What was tried.
+    pub what: String,
+    /// `errno` of the failed call.
+    pub errno: i32,
+}
+
+impl fmt::Display for WindowError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cause = std::io::Error::from_raw_os_error(self.errno);
+        write!(f, "device memory of the virtual GPU: {}: {cause}", self.what)
+    }
+}
+
+impl std::error::Error for WindowError {}
+
+/// The reserved range and its division into areas.
+#[derive(Debug)]
+pub struct Window {
+    base: usize,
+    bits: u32,
+}
+
+/// The window of this process, reserved at the first call.
+///
+/// # Errors
+/// The system has no room for the smallest useful window (a limit on virtual memory is the usual reason).
+pub fn window() -> Result<&'static Window, WindowError> {
+    static WINDOW: OnceLock<Result<Window, WindowError>> = OnceLock::new();
+    WINDOW.get_or_init(Window::reserve).as_ref().map_err(Clone::clone)
+}
+
+impl Window {
+    fn reserve() -> Result<Window, WindowError> {
+        let mut last = None;
+        for bits in (SMALLEST_BITS..=LARGEST_BITS).rev() {
+            match reserve_aligned(1 << bits) {
+                Ok(base) => return Ok(Window { base, bits }),
+                Err(e) => last = Some(e),
+            }
+        }
+        Err(last.unwrap_or(WindowError { what: "no size to try".into(), errno: 0 }))
+    }
+
+    /// First address; a multiple of the window's size.
+    pub fn base(&self) -> usize {
+        self.base
+    }
+    /// Base-2 logarithm of the size.
+    pub fn bits(&self) -> u32 {
+        self.bits
+    }
+    /// Size in bytes.
+    pub fn size(&self) -> usize {
+        1 << self.bits
+    }
+    /// Whether `address` lies in the window (committed or not).
+    pub fn contains(&self, address: usize) -> bool {
+        (address ^ self.base) >> self.bits == 0
+    }
+
+    fn part(&self, first: usize, n: usize) -> Area {
+        let sixteenth = self.size() / 16;
+        Area { start: self.base + first * sixteenth, len: n * sixteenth }
+    }
+    /// Packed parameters of running launches.
+    pub fn params(&self) -> Area {
+        Area { start: self.base + GUARD, len: PARAMS_LEN }
+    }
+    /// Module globals and constants.
+    pub fn data(&self) -> Area {
+        let start = self.params().end();
+        Area { start, len: self.part(1, 0).start - start }
+    }
+    /// Local memory of running warps.
+    pub fn local(&self) -> Area {
+        self.part(1, 1)
+    }
+    /// Device-side `malloc`.
+    pub fn malloc(&self) -> Area {
+        self.part(2, 1)
+    }
+    /// Shared memory of all resident blocks.
+    pub fn shared(&self) -> Area {
+        self.part(3, 8)
+    }
+    /// `cuMemAlloc` and page-locked host memory.
+    pub fn heap(&self) -> Area {
+        self.part(11, 5)
+    }
+    /// How many blocks can be resident at once.
+    pub fn n_shared_spans(&self) -> usize {
+        self.shared().len / SHARED_SPAN
+    }
+    /// The shared memory addresses of resident block number `index`.
+    ///
+    /// # Panics
+    /// If `index` is not below [`Window::n_shared_spans`].
+    pub fn shared_span(&self, index: usize) -> Area {
+        assert!(index < self.n_shared_spans(), "shared span {index} does not exist");
+        Area { start: self.shared().start + index * SHARED_SPAN, len: SHARED_SPAN }
+    }
+
+    /// Makes `[start, start + len)` readable and writable, zero-filled when it was not committed.
+    /// The range is widened to whole pages.
+    ///
+    /// # Errors
+    /// Outside the window, or the system refuses.
+    pub fn commit(&self, start: usize, len: usize) -> Result<(), WindowError> {
+        let (start, len) = self.pages(start, len, "commit")?;
+        // SAFETY: `pages` checked that the range lies in the window, which this process reserved
+        // and never unmaps; giving access to reserved pages invalidates no reference.
+        let rc = unsafe { libc::mprotect(start as *mut _, len, libc::PROT_READ | libc::PROT_WRITE) };
+        if rc == 0 { Ok(()) } else { Err(last_error(format!("commit {len} bytes"))) }
+    }
+
+    /// Gives the memory of `[start, start + len)` back to the system; later accesses fault.
+    /// Only whole pages inside the range are affected.
+    ///
+    /// # Safety
+    /// Nothing may hold a Rust reference into the range, and no other user may own part of it.
+    ///
+    /// # Errors
+    /// Outside the window, or the system refuses.
+    pub unsafe fn decommit(&self, start: usize, len: usize) -> Result<(), WindowError> {
+        let page = page_size();
+        let first = start.next_multiple_of(page);
+        let end = (start + len) & !(page - 1);
+        if end <= first {
+            return Ok(());
+        }
+        let (start, len) = self.pages(first, end - first, "decommit")?;
+        // A fresh mapping over the old one drops the pages and the access in one step, and the
+        // kernel merges it with its neighbours, so that fragmentation does not use up mappings.
+        // SAFETY: the range lies in the window and the caller says that nobody uses it.
+        let p = unsafe { map_reserved(start as *mut _, len, libc::MAP_FIXED) };
+        if p == libc::MAP_FAILED { Err(last_error(format!("decommit {len} bytes"))) } else { Ok(()) }
+    }
+
+    /// Widens a range to whole pages and checks that it lies in the window.
+    fn pages(&self, start: usize, len: usize, what: &str) -> Result<(usize, usize), WindowError> {
+        let page = page_size();
+        let first = start & !(page - 1);
+        let end = start.checked_add(len).and_then(|e| e.checked_next_multiple_of(page));
+        match end {
+            Some(end) if len > 0 && first >= self.base && end <= self.base + self.size() => Ok((first, end - first)),
+            _ => Err(WindowError { what: format!("{what} {len} bytes at {start:#x}: outside the window"), errno: libc::EINVAL }),
+        }
+    }
+}
+
+/// Bytes of a page of the system.
+pub fn page_size() -> usize {
+    static PAGE: OnceLock<usize> = OnceLock::new();
+    *PAGE.get_or_init(|| {
+        // SAFETY: sysconf has no preconditions.
+        let n = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+        usize::try_from(n).unwrap_or(4096)
+    })
+}
+
+fn last_error(what: String) -> WindowError {
+    WindowError { what, errno: std::io::Error::last_os_error().raw_os_error().unwrap_or(0) }
+}
+
+/// # Safety
+/// With `MAP_FIXED` in `flags` the range is replaced: it must belong to the caller.
+unsafe fn map_reserved(hint: *mut libc::c_void, len: usize, flags: i32) -> *mut libc::c_void {
+    let flags = flags | libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: an anonymous mapping without access; the caller answers for `MAP_FIXED`.
+    unsafe { libc::mmap(hint, len, libc::PROT_NONE, flags, -1, 0) }
+}
+
+/// Reserves `size` bytes plus a guard behind them at a multiple of `size`.
+fn reserve_aligned(size: usize) -> Result<usize, WindowError> {
+    // A hint that is aligned and usually free avoids reserving twice the size for a moment.
+    for n in 1..=8_usize {
+        let hint = (0x1000_0000_0000_usize.wrapping_add(n * size)) as *mut libc::c_void;
+        // SAFETY: without MAP_FIXED the hint replaces nothing.
+        let p = unsafe { map_reserved(hint, size + GUARD, 0) };
+        if p == libc::MAP_FAILED {
+            break;
+        }
+        if (p as usize).is_multiple_of(size) {
+            return Ok(p as usize);
+        }
+        // SAFETY: the mapping was just made and nobody knows its address.
+        unsafe { libc::munmap(p, size + GUARD) };
+    }
+    reserve_and_trim(size)
+}
+
+fn reserve_and_trim(size: usize) -> Result<usize, WindowError> {
+    let total = 2 * size + GUARD;
+    // SAFETY: no hint, no MAP_FIXED.
+    let p = unsafe { map_reserved(std::ptr::null_mut(), total, 0) };
+    if p == libc::MAP_FAILED {
+        return Err(last_error(format!("reserve 2^{} bytes of addresses", size.trailing_zeros())));
+    }
+    let start = p as usize;
+    let base = start.next_multiple_of(size);
+    let tail = base + size + GUARD;
+    // SAFETY: both ranges are parts of the mapping just made that lie outside the window.
+    unsafe {
+        if base > start {
+            libc::munmap(p, base - start);
+        }
+        if start + total > tail {
+            libc::munmap(tail as *mut _, start + total - tail);
+        }
+    }
+    Ok(base)
+}

@@ -1,0 +1,190 @@
+//! Loaded modules: PTX text that was parsed, placed in device memory and can be launched.
+//!
+//! Establishes: [`load`] has refused everything that cannot be executed, so a kernel that was
+//! found can be launched. Machine code is made at a kernel's first launch.
+
+mod load;
+
+pub use load::load;
+
+use crate::exec::launch::{MAX_SHARED, MAX_SHARED_OPTIN, MAX_THREADS_PER_BLOCK};
+use rtcg_ptx::ast;
+use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Weak};
+
+/// How a module is to be compiled.
+#[derive(Debug, Clone, Default)]
+pub struct LoadOptions {
+    /// `CU_JIT_MAX_REGISTERS`: kept and reported, without effect.
+    pub max_registers: Option<u32>,
+}
+
+/// A module that could not be loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoadError {
+    /// The CUDA result code (`CUresult`).
+    pub code: i32,
+    /// What `CU_JIT_ERROR_LOG_BUFFER` receives: one diagnostic per line, with PTX line numbers.
+    pub log: String,
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.log)
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+/// A module in device memory. Dropped with its last kernel handle or launch.
+#[derive(Debug)]
+pub struct LoadedModule {
+    pub(crate) ptx: Arc<ast::Module>,
+    kernels: Vec<Arc<KernelInfo>>,
+    /// Address of each module variable; 0 for those without memory (shared).
+    pub(crate) addresses: Vec<u64>,
+}
+
+/// A module variable in device memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Global {
+    /// Device pointer.
+    pub address: u64,
+    /// Size in bytes.
+    pub size: u64,
+    /// `.const` rather than `.global`.
+    pub constant: bool,
+    /// `__managed__`.
+    pub managed: bool,
+}
+
+/// A kernel parameter in the packed buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ParamInfo {
+    /// Offset in bytes.
+    pub offset: usize,
+    /// Size in bytes.
+    pub size: usize,
+}
+
+/// What does not depend on who holds the kernel.
+#[derive(Debug)]
+struct KernelInfo {
+    id: ast::FuncId,
+    name: String,
+    params: Vec<ParamInfo>,
+    static_shared: u32,
+    const_bytes: u64,
+    local_bytes: u32,
+    n_regs: u32,
+    max_dynamic_shared: AtomicU32,
+}
+
+/// A kernel of a loaded module. Handles are cheap and keep the module alive.
+#[derive(Debug)]
+pub struct Kernel {
+    module: Arc<LoadedModule>,
+    info: Arc<KernelInfo>,
+}
+
+impl LoadedModule {
+    /// The kernel named `name` (the mangled name, as in the PTX).
+    pub fn kernel(self: &Arc<Self>, name: &str) -> Option<Arc<Kernel>> {
+        let info = self.kernels.iter().find(|k| k.name == name)?;
+        Some(Arc::new(Kernel { module: Arc::clone(self), info: Arc::clone(info) }))
+    }
+    /// The names of all kernels, in the order of the PTX.
+    pub fn kernel_names(&self) -> impl Iterator<Item = &str> {
+        self.kernels.iter().map(|k| k.name.as_str())
+    }
+    /// The `__device__`, `__constant__` or `__managed__` variable named `name`.
+    pub fn global(&self, name: &str) -> Option<Global> {
+        let place = |(v, &address): (&ast::Var, &u64)| Global {
+            address,
+            size: v.size,
+            constant: v.space == ast::Space::Const,
+            managed: v.managed,
+        };
+        let found = self.ptx.vars.iter().zip(&self.addresses).find(|(v, a)| **a != 0 && &*v.name == name);
+        found.map(place)
+    }
+    /// The names of all variables that [`LoadedModule::global`] finds.
+    pub fn global_names(&self) -> impl Iterator<Item = &str> {
+        self.ptx.vars.iter().zip(&self.addresses).filter(|(_, a)| **a != 0).map(|(v, _)| &*v.name)
+    }
+    /// `.version` times 10, as `CU_FUNC_ATTRIBUTE_PTX_VERSION` reports the *target*: see [`LoadedModule::ptx_target`].
+    pub fn ptx_version(&self) -> u32 {
+        self.ptx.version.0 * 10 + self.ptx.version.1
+    }
+    /// The architecture number of `.target`, e.g. 80.
+    pub fn ptx_target(&self) -> u32 {
+        self.ptx.target
+    }
+}
+
+impl Kernel {
+    /// The name as in the PTX.
+    pub fn name(&self) -> &str {
+        &self.info.name
+    }
+    /// The module.
+    pub fn module(&self) -> &Arc<LoadedModule> {
+        &self.module
+    }
+    /// A handle that does not keep the module alive.
+    pub fn downgrade_module(&self) -> Weak<LoadedModule> {
+        Arc::downgrade(&self.module)
+    }
+    /// Offset and size of each parameter (`cuFuncGetParamInfo`).
+    pub fn params(&self) -> &[ParamInfo] {
+        &self.info.params
+    }
+    /// Bytes of the packed parameter buffer.
+    pub fn param_bytes(&self) -> usize {
+        self.info.params.last().map_or(0, |p| p.offset + p.size)
+    }
+    /// `.maxntid`, `.reqntid` and their like.
+    pub fn bounds(&self) -> &ast::LaunchBounds {
+        &self.module.ptx.functions[self.info.id.index()].bounds
+    }
+    /// `CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK`
+    pub fn max_threads_per_block(&self) -> u32 {
+        let b = self.bounds();
+        let bound = b.req_ntid.or(b.max_ntid).map_or(MAX_THREADS_PER_BLOCK, |n| n.iter().product());
+        bound.min(MAX_THREADS_PER_BLOCK)
+    }
+    /// `CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES`
+    pub fn static_shared(&self) -> u32 {
+        self.info.static_shared
+    }
+    /// `CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES`
+    pub fn const_bytes(&self) -> u64 {
+        self.info.const_bytes
+    }
+    /// `CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES`: bytes per thread.
+    pub fn local_bytes(&self) -> u32 {
+        self.info.local_bytes
+    }
+    /// `CU_FUNC_ATTRIBUTE_NUM_REGS`: an estimate of what ptxas would use.
+    pub fn n_regs(&self) -> u32 {
+        self.info.n_regs
+    }
+    /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`
+    pub fn max_dynamic_shared(&self) -> u32 {
+        self.info.max_dynamic_shared.load(Ordering::Relaxed)
+    }
+    /// Sets `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`; false when it is more than the device has.
+    pub fn set_max_dynamic_shared(&self, bytes: u32) -> bool {
+        let good = bytes.checked_add(self.static_shared()).is_some_and(|n| n <= MAX_SHARED_OPTIN);
+        if good {
+            self.info.max_dynamic_shared.store(bytes, Ordering::Relaxed);
+        }
+        good
+    }
+}
+
+/// Dynamic shared memory that a kernel may use before its attribute is set.
+fn default_dynamic_shared(static_shared: u32) -> u32 {
+    MAX_SHARED.saturating_sub(static_shared)
+}
