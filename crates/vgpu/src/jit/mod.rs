@@ -1,6 +1,159 @@
 //! PTX to machine code: a kernel becomes a function that runs one warp of 32 lanes in lock step.
 //!
-//! `docs/virtual-gpu.md` explains the model. The seam with the runtime is [`compile_kernel`].
+//! `docs/virtual-gpu.md` explains the model. The seam with the runtime is [`compile_kernel`] on one
+//! side and [`RuntimeCalls`] on the other.
 
+pub mod layout;
+pub mod operands;
 pub mod ops;
+pub mod runtime;
 pub mod values;
+
+use crate::abi::KernelEntry;
+pub use layout::{SharedLayout, SharedVar, SymbolLayout, function_token, reachable_functions};
+use rtcg_ptx::ast::{self, FuncId};
+pub use runtime::RuntimeCalls;
+
+/// What a compilation assumes of the launches it serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// `ntid.x` is a multiple of 32, or the block is one-dimensional: `%tid.x` of a warp's lanes
+    /// is lane 0's plus the lane number, `%tid.y` and `%tid.z` are the same in all lanes.
+    pub linear_tid: bool,
+    /// The number of threads of a block is a multiple of 32: no warp has missing lanes.
+    pub full_warps: bool,
+    /// Compiles only masked code; for tests.
+    pub force_masked: bool,
+    /// Skips if-conversion; for tests.
+    pub no_if_conversion: bool,
+}
+
+impl Variant {
+    /// The variant that serves blocks of this shape.
+    pub fn for_block(block: [u32; 3]) -> Variant {
+        let [x, y, z] = block;
+        let threads = u64::from(x) * u64::from(y) * u64::from(z);
+        Variant {
+            linear_tid: x % 32 == 0 || (y == 1 && z == 1),
+            full_warps: threads % 32 == 0,
+            force_masked: false,
+            no_if_conversion: false,
+        }
+    }
+}
+
+/// The device window: `(address ^ base) >> bits == 0` for every address inside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// First address, a multiple of `1 << bits`.
+    pub base: u64,
+    /// Binary logarithm of its size.
+    pub bits: u32,
+}
+
+/// Why a kernel was not compiled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JitError {
+    /// What is wrong, in one sentence.
+    pub message: String,
+    /// The function it is in.
+    pub function: String,
+    /// Where in the PTX text, when an instruction is to blame.
+    pub span: Option<ast::Span>,
+    /// Line of the PTX text, counted from 1; 0 when unknown.
+    pub ptx_line: u32,
+}
+
+impl std::fmt::Display for JitError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.function, self.message)?;
+        if self.ptx_line != 0 {
+            write!(f, " (PTX line {})", self.ptx_line)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for JitError {}
+
+/// Which lanes of an instruction some machine code stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SiteLanes {
+    /// A single lane.
+    Lane(u32),
+    /// Eight lanes from this one on.
+    Chunk(u32),
+    /// All lanes at once (a uniform or contiguous access).
+    Warp,
+}
+
+/// An instruction of the kernel, found from a program counter or a site number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Site {
+    /// The function.
+    pub function: String,
+    /// Where its PTX text is.
+    pub span: ast::Span,
+    /// The line in the CUDA source, with `-lineinfo`.
+    pub line: Option<ast::SourceLine>,
+    /// The lanes concerned.
+    pub lanes: SiteLanes,
+    /// Whether it stores (or both loads and stores).
+    pub is_store: bool,
+    /// Bytes of one lane's access, 0 when it is none.
+    pub access_bytes: u32,
+}
+
+/// A kernel as machine code.
+#[derive(Debug)]
+pub struct CompiledKernel {
+    /// Runs one warp.
+    pub entry: KernelEntry,
+    /// Whether it may suspend (barrier, yield, sleep): then each warp needs a fiber of its own.
+    pub suspends: bool,
+    /// Bytes of local memory a warp needs, without recursion; at least this much must lie between
+    /// `local_sp` and `local_end`.
+    pub local_bytes_per_warp: u64,
+    /// Whether functions may recurse or be called indirectly, so that stack and local memory have no static bound.
+    pub recursive: bool,
+    /// Bytes of native stack that the deepest chain of calls needs, without recursion.
+    pub stack_bytes: u32,
+    /// The layout of its shared memory.
+    pub shared: SharedLayout,
+}
+
+impl CompiledKernel {
+    /// The instruction whose machine code contains `pc`; `None` outside this kernel's code.
+    pub fn site_of_pc(&self, pc: usize) -> Option<Site> {
+        let _ = pc;
+        None
+    }
+    /// The instruction of a site number that compiled code passed to the runtime.
+    pub fn site(&self, number: u32) -> Option<Site> {
+        let _ = number;
+        None
+    }
+    /// Whether `pc` lies in this kernel's machine code.
+    pub fn contains_pc(&self, pc: usize) -> bool {
+        let _ = pc;
+        false
+    }
+}
+
+/// Compiles `kernel` and every device function it can call.
+///
+/// # Errors
+/// When the kernel or a function uses what the virtual GPU does not execute; the error names the
+/// instruction and its line.
+pub fn compile_kernel(
+    module: &ast::Module,
+    kernel: FuncId,
+    symbols: &SymbolLayout,
+    variant: Variant,
+    runtime: &RuntimeCalls,
+    window: Window,
+) -> Result<CompiledKernel, JitError> {
+    let _ = (symbols, variant, runtime, window);
+    let f = &module.functions[kernel.index()];
+    Err(JitError { message: "the JIT cannot compile kernels yet".into(), function: f.name.to_string(), span: Some(f.span), ptx_line: 0 })
+}

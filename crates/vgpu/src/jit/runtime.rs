@@ -1,0 +1,162 @@
+//! What compiled code calls in the runtime: the exact C signatures, handed to the compiler as
+//! addresses so that tests can supply their own.
+//!
+//! Assumes that every function is called on the warp's fiber with that warp's [`WarpCtx`]. Lane
+//! arrays have 32 entries; entries of lanes outside `mask` hold garbage and must not be read. A
+//! `site` is an opaque number that [`super::CompiledKernel::site`] turns into an instruction.
+
+use crate::abi::{WARP_LANES, WarpCtx};
+use rtcg_ptx::ast::{AtomOp, Type};
+
+/// One value per lane; narrower values are zero-extended.
+pub type Lanes = [u64; WARP_LANES];
+
+/// `lane` of a trap when the whole warp is meant, not a single lane.
+pub const WHOLE_WARP: u32 = u32::MAX;
+
+/// Ends the launch with a fault: `kind` is a [`crate::abi::TrapKind`] as `u32`. `address` is the
+/// bad address or the bad function pointer, 0 when the kind has none.
+pub type TrapFn = unsafe extern "C" fn(ctx: *mut WarpCtx, kind: u32, lane: u32, site: u32, address: u64) -> !;
+
+/// Leaves the warp for good because `*ctx.cancel` is not zero.
+pub type CancelledFn = unsafe extern "C" fn(ctx: *mut WarpCtx) -> !;
+
+/// Lets the other warps of the block (and other blocks) run: a back edge of a spinning loop.
+pub type YieldFn = unsafe extern "C" fn(ctx: *mut WarpCtx);
+
+/// `kind` of [`BarrierFn`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum BarrierKind {
+    /// `bar.sync`: wait; the result is ignored.
+    Sync = 0,
+    /// `bar.red.popc`: the number of threads whose predicate is true.
+    RedPopc = 1,
+    /// `bar.red.and`: 1 when it is true in all threads that took part.
+    RedAnd = 2,
+    /// `bar.red.or`: 1 when it is true in one of them.
+    RedOr = 3,
+    /// `bar.arrive`: counts in without waiting.
+    Arrive = 4,
+}
+
+/// Arrives at barrier `id` with `arriving` threads of this warp, of which `trues` have a true
+/// predicate, and waits for the others. `count` is the number of threads the barrier is for, 0
+/// for all threads of the block that have not exited (`ctx.exited`).
+pub type BarrierFn = unsafe extern "C" fn(ctx: *mut WarpCtx, kind: u32, id: u32, count: u32, arriving: u32, trues: u32) -> u32;
+
+/// The operands of one atomic instruction.
+#[repr(C, align(64))]
+#[derive(Debug, Clone, Copy)]
+pub struct AtomicLanes {
+    /// Absolute addresses (already offset for shared memory).
+    pub address: Lanes,
+    /// Second operand (the comparand of `cas`).
+    pub b: Lanes,
+    /// Third operand (the new value of `cas`).
+    pub c: Lanes,
+    /// Old values, written by the runtime for the lanes of the mask.
+    pub result: Lanes,
+}
+
+/// Performs an atomic for the lanes of `mask` in ascending order. `code` is an [`AtomicCode`].
+/// Checks alignment and the address (as [`CheckFn`]) and traps itself.
+pub type AtomicFn = unsafe extern "C" fn(ctx: *mut WarpCtx, code: u32, mask: u32, site: u32, lanes: *mut AtomicLanes);
+
+/// Operation, type and space of an atomic in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AtomicCode {
+    /// The operation.
+    pub op: AtomOp,
+    /// The type as written (`F32`, `S32`, `B64`, `F16x2`, ...).
+    pub ty: Type,
+    /// The address is known to lie in the block's shared memory (no other block can see it).
+    pub shared: bool,
+    /// The result is wanted (`atom`, not `red`).
+    pub returns: bool,
+}
+
+const OPS: [AtomOp; 10] = [
+    AtomOp::Add, AtomOp::Min, AtomOp::Max, AtomOp::And, AtomOp::Or, AtomOp::Xor, AtomOp::Exch, AtomOp::Inc, AtomOp::Dec, AtomOp::Cas,
+];
+const TYPES: [Type; 18] = [
+    Type::B16, Type::B32, Type::B64, Type::B128, Type::U16, Type::U32, Type::U64, Type::S16, Type::S32, Type::S64, Type::F16,
+    Type::F16x2, Type::BF16, Type::BF16x2, Type::F32, Type::F64, Type::B8, Type::U8,
+];
+
+impl AtomicCode {
+    /// The word; `None` for a type that no atomic has.
+    pub fn encode(self) -> Option<u32> {
+        let op = OPS.iter().position(|&o| o == self.op)? as u32;
+        let ty = TYPES.iter().position(|&t| t == self.ty)? as u32;
+        Some(op | ty << 8 | u32::from(self.shared) << 16 | u32::from(self.returns) << 17)
+    }
+    /// The inverse of [`AtomicCode::encode`].
+    pub fn decode(word: u32) -> Option<AtomicCode> {
+        Some(AtomicCode {
+            op: *OPS.get((word & 0xff) as usize)?,
+            ty: *TYPES.get((word >> 8 & 0xff) as usize)?,
+            shared: word >> 16 & 1 != 0,
+            returns: word >> 17 & 1 != 0,
+        })
+    }
+}
+
+/// Decides about addresses outside the device window (at least one of the lanes of `mask` has
+/// one): returns when every access `[address, address + bytes)` outside the window is registered
+/// host memory, else traps with `IllegalAddress`. `bytes` is the size of one lane's access.
+pub type CheckFn = unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, site: u32, bytes: u32, addresses: *const Lanes);
+
+/// `vprintf(format, arguments)` of the lanes of `mask`, in ascending order; writes each lane's return value.
+pub type PrintfFn =
+    unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, site: u32, format: *const Lanes, arguments: *const Lanes, result: *mut Lanes);
+
+/// Device-side `malloc`: one address (or 0) per lane of `mask`.
+pub type MallocFn = unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, site: u32, bytes: *const Lanes, result: *mut Lanes);
+
+/// Device-side `free`.
+pub type FreeFn = unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, site: u32, addresses: *const Lanes);
+
+/// Arguments of `__assertfail` of one lane.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct AssertArgs {
+    /// `const char *` in device memory.
+    pub message: u64,
+    /// `const char *` in device memory.
+    pub file: u64,
+    /// `const char *` in device memory.
+    pub function: u64,
+    /// Source line.
+    pub line: u32,
+    /// The lane that failed.
+    pub lane: u32,
+}
+
+/// Reports a failed assertion and ends the launch.
+pub type AssertFn = unsafe extern "C" fn(ctx: *mut WarpCtx, site: u32, args: *const AssertArgs) -> !;
+
+/// A clock: `%clock64` (cycles) or `%globaltimer` (nanoseconds).
+pub type ClockFn = unsafe extern "C" fn(ctx: *mut WarpCtx) -> u64;
+
+/// `nanosleep`: lets others run for about that long.
+pub type SleepFn = unsafe extern "C" fn(ctx: *mut WarpCtx, nanoseconds: u32);
+
+/// The runtime's entry points.
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs)]
+pub struct RuntimeCalls {
+    pub trap: TrapFn,
+    pub cancelled: CancelledFn,
+    pub yield_now: YieldFn,
+    pub barrier: BarrierFn,
+    pub atomic: AtomicFn,
+    pub check_addresses: CheckFn,
+    pub vprintf: PrintfFn,
+    pub malloc: MallocFn,
+    pub free: FreeFn,
+    pub assertfail: AssertFn,
+    pub clock64: ClockFn,
+    pub globaltimer: ClockFn,
+    pub nanosleep: SleepFn,
+}
