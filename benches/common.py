@@ -1,0 +1,76 @@
+"""Timing and tables that the benchmarks share."""
+
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+
+def per_call_us(call, synchronize, calls=2000, rounds=7):
+    """Median over `rounds` of the host time of one `call()`, in microseconds.
+
+    `calls` calls run between two synchronisations, so the device keeps up in the background.
+    """
+    times = []
+    for _ in range(rounds):
+        synchronize()
+        start = time.perf_counter()
+        for _ in range(calls):
+            call()
+        elapsed = time.perf_counter() - start
+        synchronize()
+        times.append(elapsed / calls * 1e6)
+    return statistics.median(times)
+
+
+def median_ms(action, rounds=5):
+    """Median wall time of `action(round_number)` in milliseconds."""
+    times = []
+    for number in range(rounds):
+        start = time.perf_counter()
+        action(number)
+        times.append((time.perf_counter() - start) * 1e3)
+    return statistics.median(times)
+
+
+def in_new_process(script, rounds=5, env=None):
+    """Median of the number that `script` prints last, run in a fresh interpreter each time."""
+    figures = []
+    for _ in range(rounds):
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=env)
+        if done.returncode != 0:
+            return f"failed: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else done.returncode}"
+        figures.append(float(done.stdout.split()[-1]))
+    return statistics.median(figures)
+
+
+def build_c(source, *flags):
+    """Compiles C source to a shared library and returns its path, or None without a compiler."""
+    folder = Path(tempfile.mkdtemp(prefix="rtcg-bench-"))
+    (folder / "bench.c").write_text(source)
+    library = folder / "bench.so"
+    command = ["cc", "-O3", "-shared", "-fPIC", *flags, "-o", str(library), str(folder / "bench.c"), "-lm"]
+    try:
+        subprocess.run(command, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return library
+
+
+def attempt(label, measure):
+    """The figure of a peer, or why there is none: a missing peer is shown, never skipped."""
+    try:
+        return measure()
+    except Exception as error:  # a peer may fail in any way; the table says how
+        return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"[:60]
+
+
+def show(title, rows):
+    """Prints a table of (name, figure, unit)."""
+    print(f"\n{title}")
+    width = max(len(name) for name, _, _ in rows)
+    for name, figure, unit in rows:
+        text = f"{figure:10.3f} {unit}" if isinstance(figure, (int, float)) else f"    {figure}"
+        print(f"  {name:<{width}}  {text}")

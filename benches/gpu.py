@@ -1,0 +1,185 @@
+"""Launch, compile and start-up costs on a real GPU, beside what people use today.
+
+Every peer runs in this process and this run: the driver called from C, CuPy and cuda.core.
+Run it with `make gpu-bench`.
+"""
+
+import ctypes
+import os
+import sys
+import tempfile
+
+import numpy as np
+from common import attempt, build_c, in_new_process, median_ms, per_call_us, show
+
+os.environ.setdefault("PYCUDA_CACHE_DIR", tempfile.mkdtemp(prefix="rtcg-bench-cache-"))
+
+import pycuda.driver as drv  # noqa: E402
+from pycuda.compiler import SourceModule  # noqa: E402
+
+SOURCE = "__global__ void add(float *z, const float *x, int n) { int i = threadIdx.x; if (i < n) z[i] += x[i]; }"
+
+LAUNCH_LOOP = """
+#include <time.h>
+typedef int (*launch_t)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+double launch_loop(launch_t launch, void *func, void **params, int n) {
+    struct timespec a, b;
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    for (int i = 0; i < n; i++) launch(func, 1, 1, 1, 32, 1, 1, 0, 0, params, 0);
+    clock_gettime(CLOCK_MONOTONIC, &b);
+    return ((b.tv_sec - a.tv_sec) * 1e9 + (b.tv_nsec - a.tv_nsec)) / n / 1e3;
+}
+"""
+
+
+def floor_us(x, z):
+    """`cuLaunchKernel` in a C loop: what the driver itself costs."""
+    library = ctypes.CDLL(str(build_c(LAUNCH_LOOP)))
+    library.launch_loop.restype = ctypes.c_double
+    cuda = ctypes.CDLL("libcuda.so.1")
+    module, function = ctypes.c_void_p(), ctypes.c_void_p()
+    from pycuda.compiler import compile
+
+    image = compile(SOURCE)
+    assert cuda.cuModuleLoadData(ctypes.byref(module), image) == 0
+    assert cuda.cuModuleGetFunction(ctypes.byref(function), module, b"add") == 0
+    values = (ctypes.c_uint64(int(z)), ctypes.c_uint64(int(x)), ctypes.c_int(32))
+    params = (ctypes.c_void_p * 3)(*(ctypes.addressof(v) for v in values))
+    launch = ctypes.cast(cuda.cuLaunchKernel, ctypes.c_void_p)
+    figures = []
+    for _ in range(9):
+        drv.Context.synchronize()
+        figures.append(library.launch_loop(launch, function, params, 2000))
+    drv.Context.synchronize()
+    return sorted(figures)[len(figures) // 2]
+
+
+def cupy_launch():
+    import cupy
+
+    kernel = cupy.RawKernel('extern "C" ' + SOURCE, "add")
+    x = cupy.zeros(32, cupy.float32)
+    z = cupy.zeros(32, cupy.float32)
+    n = np.int32(32)
+    return per_call_us(lambda: kernel((1,), (32,), (z, x, n)), cupy.cuda.Device().synchronize)
+
+
+def cuda_core_launch():
+    from cuda.core import Device, LaunchConfig, Program, ProgramOptions, launch
+
+    device = Device()
+    device.set_current()
+    stream = device.create_stream()
+    options = ProgramOptions(arch=f"sm_{device.arch}")
+    kernel = Program('extern "C" ' + SOURCE, "c++", options).compile("cubin").get_kernel("add")
+    config = LaunchConfig(grid=1, block=32)
+    x, z = device.allocate(128, stream=stream), device.allocate(128, stream=stream)
+    n = ctypes.c_int(32)
+    return per_call_us(lambda: launch(stream, config, kernel, z.handle, x.handle, n), stream.sync)
+
+
+def launches():
+    function = SourceModule(SOURCE).get_function("add")
+    x, z = drv.mem_alloc(128), drv.mem_alloc(128)
+    n = np.int32(32)
+    prepared = SourceModule(SOURCE).get_function("add").prepare("PPi")
+    block, grid = (32, 1, 1), (1, 1)
+    sync = drv.Context.synchronize
+    stream = drv.Stream()
+    show(
+        "Launch of a small kernel with three arguments, host time",
+        [
+            ("cuLaunchKernel from C (floor)", attempt("C", lambda: floor_us(x, z)), "us"),
+            ("rtcg prepared_call", per_call_us(lambda: prepared.prepared_call(grid, block, z, x, 32), sync), "us"),
+            (
+                "rtcg prepared_async_call",
+                per_call_us(lambda: prepared.prepared_async_call(grid, block, stream, z, x, 32), sync),
+                "us",
+            ),
+            ("rtcg func(args, block=, grid=)", per_call_us(lambda: function(z, x, n, block=block, grid=grid), sync), "us"),
+            ("CuPy RawKernel", attempt("cupy", cupy_launch), "us"),
+            ("cuda.core launch", attempt("cuda.core", cuda_core_launch), "us"),
+            ("cuLaunchKernel from C (floor), again", attempt("C", lambda: floor_us(x, z)), "us"),
+        ],
+    )
+
+
+def fresh(number):
+    return f'extern "C" __global__ void f(float *z, float a) {{ z[threadIdx.x] = a * {number}.0f + {os.getpid()}; }}'
+
+
+def compiles():
+    def ours(number):
+        SourceModule(fresh(number + 1000), no_extern_c=True, cache_dir=False).get_function("f")
+
+    def cupy_compile(number):
+        import cupy
+
+        cupy.RawModule(code=fresh(number + 2000)).get_function("f")
+
+    def cuda_core_compile(number):
+        from cuda.core import Device, Program, ProgramOptions
+
+        device = Device()
+        device.set_current()
+        Program(fresh(number + 3000), "c++", ProgramOptions(arch=f"sm_{device.arch}")).compile("cubin").get_kernel("f")
+
+    show(
+        "Compile and load a small kernel never seen before",
+        [
+            ("rtcg SourceModule", median_ms(ours), "ms"),
+            ("CuPy RawModule", attempt("cupy", lambda: median_ms(cupy_compile)), "ms"),
+            ("cuda.core Program", attempt("cuda.core", lambda: median_ms(cuda_core_compile)), "ms"),
+        ],
+    )
+
+
+WARM = """
+import time, pycuda.autoinit
+from pycuda.compiler import SourceModule, compile
+source = {source!r}
+start = time.perf_counter(); image = compile(source); compiled = time.perf_counter()
+import pycuda.driver as drv
+drv.module_from_buffer(image); loaded = time.perf_counter()
+print(({which}) * 1e3)
+"""
+
+IMPORT = "import time; start = time.perf_counter(); {body}; print((time.perf_counter() - start) * 1e3)"
+
+
+def new_processes():
+    SourceModule(SOURCE)
+    warm = {which: in_new_process(WARM.format(source=SOURCE, which=which)) for which in ("compiled - start", "loaded - compiled")}
+    show(
+        "The same kernel again in a new process",
+        [
+            ("rtcg compile() from the disk cache", warm["compiled - start"], "ms"),
+            ("loading the module", warm["loaded - compiled"], "ms"),
+        ],
+    )
+    bodies = {
+        "rtcg import pycuda.autoinit": "import pycuda.autoinit",
+        "libcuda alone: cuInit + primary context": (
+            "import ctypes; c = ctypes.CDLL('libcuda.so.1'); c.cuInit(0); p = ctypes.c_void_p(); "
+            "c.cuDevicePrimaryCtxRetain(ctypes.byref(p), 0); c.cuCtxSetCurrent(p)"
+        ),
+        "CuPy import + first array": "import cupy; cupy.zeros(1)",
+        "PyTorch import + first tensor": "import torch; torch.zeros(1, device='cuda')",
+    }
+    show(
+        "Import and context, in a new process",
+        [(name, in_new_process(IMPORT.format(body=body), rounds=3), "ms") for name, body in bodies.items()],
+    )
+
+
+def main():
+    import pycuda.autoinit
+
+    print(f"device: {pycuda.autoinit.device.name()}, Python {sys.version.split()[0]}, NumPy {np.__version__}")
+    launches()
+    compiles()
+    new_processes()
+
+
+if __name__ == "__main__":
+    main()
