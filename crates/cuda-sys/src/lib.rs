@@ -1,1 +1,20 @@
-//! Skeleton.
+//! The CUDA driver API and NVRTC as tables of functions.
+//!
+//! One declaration list ([`for_each_driver_function!`]) gives the lazily resolved slots of
+//! [`DriverTable`], the function types ([`fn_type`]), the enumeration [`DriverFn`] and the
+//! coverage report. A table is filled by the real `libcuda` ([`DriverTable::real`]) or by another
+//! implementation of the same API ([`DriverTable::from_resolver`]).
+//!
+//! This is the only crate that opens CUDA libraries. A missing library is a [`LoadError`] that
+//! lists what was tried; a missing symbol makes the call return `CUDA_ERROR_NOT_SUPPORTED` and is
+//! explained by [`DriverTable::missing_symbol`]. Nothing here panics.
+#![allow(unsafe_code)]
+
+mod functions;
+mod load;
+mod table;
+pub mod types;
+
+pub use load::LoadError;
+pub use table::{Coverage, DriverFn, DriverTable, FunctionInfo, MissingSymbol, TableKind, fn_type};
+pub use types::*;

@@ -1,0 +1,116 @@
+//! The driver table: coverage, calls through it, and what happens when something is missing.
+#![allow(unsafe_code)]
+
+use rtcg_cuda_sys::types::*;
+use rtcg_cuda_sys::{DriverFn, DriverTable, TableKind};
+use std::collections::HashSet;
+
+unsafe extern "C" fn driver_version(version: *mut c_int) -> CUresult {
+    // SAFETY: the test below passes a valid pointer.
+    unsafe { *version = 13000 };
+    CUresult::CUDA_SUCCESS
+}
+
+unsafe extern "C" fn mem_alloc(dptr: *mut CUdeviceptr, bytesize: usize) -> CUresult {
+    // SAFETY: as above.
+    unsafe { *dptr = bytesize as u64 * 2 };
+    CUresult::CUDA_SUCCESS
+}
+
+fn resolver(name: &str) -> Option<*const c_void> {
+    match name {
+        "cuDriverGetVersion" => {
+            let f: rtcg_cuda_sys::fn_type::cuDriverGetVersion = driver_version;
+            Some(f as *const c_void)
+        }
+        "cuMemAlloc_v2" => {
+            let f: rtcg_cuda_sys::fn_type::cuMemAlloc = mem_alloc;
+            Some(f as *const c_void)
+        }
+        _ => None,
+    }
+}
+
+#[test]
+fn declares_several_hundred_functions_once_each() {
+    let names: HashSet<_> = DriverFn::ALL.iter().map(|f| f.info().name).collect();
+    assert_eq!(names.len(), DriverFn::COUNT);
+    let symbols: HashSet<_> = DriverFn::ALL.iter().map(|f| f.info().symbol).collect();
+    assert_eq!(symbols.len(), DriverFn::COUNT);
+    assert!(DriverFn::COUNT >= 470, "{}", DriverFn::COUNT);
+    for f in DriverFn::ALL {
+        let since = f.info().since;
+        assert!((2000..=13000).contains(&since), "{:?} {since}", f.info());
+    }
+    assert_eq!(DriverFn::cuMemAlloc.info().symbol, "cuMemAlloc_v2");
+    assert_eq!(
+        DriverFn::from_name("cuMemAlloc"),
+        Some(DriverFn::cuMemAlloc)
+    );
+}
+
+#[test]
+fn calls_reach_the_functions_that_the_resolver_gave() {
+    let table = DriverTable::from_resolver(TableKind::Virtual, resolver);
+    let mut ptr = 0;
+    // SAFETY: `mem_alloc` above writes one pointer.
+    let code = unsafe { table.cuMemAlloc(&raw mut ptr, 21) };
+    assert_eq!((code, ptr), (CUresult::CUDA_SUCCESS, 42));
+    assert_eq!(table.driver_version(), Some(13000));
+    assert!(table.missing_symbol("cuMemAlloc").is_none());
+    assert_eq!(table.coverage().filter(|c| c.resolved).count(), 2);
+}
+
+#[test]
+fn a_missing_symbol_is_an_error_code_with_an_explanation() {
+    let table = DriverTable::from_resolver(TableKind::Real, resolver);
+    // SAFETY: there is no such function behind this table.
+    let code = unsafe { table.cuInit(0) };
+    assert_eq!(code, CUresult::CUDA_ERROR_NOT_SUPPORTED);
+    let missing = table.missing_symbol("cuInit").expect("cuInit is missing");
+    assert_eq!((missing.since, missing.driver_version), (2000, Some(13000)));
+    let text = table
+        .missing_symbol("cuCtxCreate_v3")
+        .map(|m| m.to_string());
+    let expected = "cuCtxCreate_v3 is not in the installed driver (CUDA 13.0)";
+    assert_eq!(text.as_deref(), Some(expected));
+    assert_eq!(table.error_string(code), "operation not supported");
+}
+
+#[test]
+fn codes_have_names_and_texts() {
+    assert_eq!(
+        CUresult::CUDA_ERROR_INVALID_VALUE.name(),
+        Some("CUDA_ERROR_INVALID_VALUE")
+    );
+    assert_eq!(
+        CUresult(700).description(),
+        Some("an illegal memory access was encountered")
+    );
+    assert_eq!(format!("{:?}", CUresult(12345)), "CUresult(12345)");
+    for (name, code) in CUresult::ALL {
+        assert!(code.description().is_some(), "{name}");
+    }
+    assert_eq!(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_WARP_SIZE.0, 10);
+    assert_eq!(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED.0, 115);
+}
+
+/// Checks the declaration list against NVIDIA's own header when `RTCG_CUDA_H` names it.
+#[test]
+fn every_symbol_is_declared_in_cudas_header() {
+    let Ok(path) = std::env::var("RTCG_CUDA_H") else {
+        return;
+    };
+    let header = std::fs::read_to_string(path).expect("RTCG_CUDA_H is readable");
+    let words: HashSet<&str> = header
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .collect();
+    let elsewhere = ["cuGL", "cuGraphicsGL", "cuProfiler"];
+    let missing: Vec<_> = DriverFn::ALL
+        .iter()
+        .map(|f| f.info().symbol)
+        .filter(|s| !elsewhere.iter().any(|p| s.starts_with(p)))
+        .filter(|s| !words.contains(s))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
