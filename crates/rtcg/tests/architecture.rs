@@ -1,0 +1,58 @@
+//! ARCHITECTURE.md and the code must not drift apart: the crate table names every crate, and what
+//! the invariants say is absent is absent.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn crate_folders() -> BTreeSet<String> {
+    let entries = fs::read_dir(root().join("crates")).expect("crates/ exists");
+    entries.map(|entry| entry.expect("readable").file_name().into_string().expect("UTF-8")).collect()
+}
+
+fn manifest(folder: &str) -> String {
+    fs::read_to_string(root().join("crates").join(folder).join("Cargo.toml")).expect("a manifest")
+}
+
+/// Names on the left of `=` in `[dependencies]`.
+fn dependencies(folder: &str) -> BTreeSet<String> {
+    manifest(folder)
+        .lines()
+        .skip_while(|line| line.trim() != "[dependencies]")
+        .skip(1)
+        .take_while(|line| !line.starts_with('['))
+        .filter_map(|line| line.split(['=', '.']).next())
+        .map(|name| name.trim().to_string())
+        .filter(|name| !name.is_empty() && !name.starts_with('#'))
+        .collect()
+}
+
+fn folders_that_depend_on(prefix: &str) -> Vec<String> {
+    crate_folders().into_iter().filter(|f| dependencies(f).iter().any(|d| d.starts_with(prefix))).collect()
+}
+
+#[test]
+fn the_crate_table_lists_every_crate() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
+    let listed: BTreeSet<String> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `"))
+        .filter_map(|rest| rest.split('`').next())
+        .map(|name| name.strip_prefix("rtcg-").unwrap_or(name).to_string())
+        .collect();
+    assert_eq!(listed, crate_folders());
+}
+
+#[test]
+fn what_must_be_absent_is_absent() {
+    assert_eq!(folders_that_depend_on("pyo3"), ["python"]);
+    assert_eq!(folders_that_depend_on("cranelift"), ["vgpu"]);
+    assert_eq!(folders_that_depend_on("libloading"), ["cuda-sys"]);
+    assert_eq!(folders_that_depend_on("rtcg-vgpu"), ["driver"]);
+    assert!(dependencies("ptx").iter().all(|d| !d.starts_with("rtcg")));
+    assert!(dependencies("codegen").iter().all(|d| !d.starts_with("rtcg")));
+}
