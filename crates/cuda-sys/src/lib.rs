@@ -12,9 +12,13 @@
 
 mod functions;
 mod load;
+pub mod nvrtc;
+pub mod search;
 mod table;
 pub mod types;
 
 pub use load::LoadError;
+pub use nvrtc::{NvrtcTable, nvrtcProgram, nvrtcResult};
+pub use search::{add_search_root, find_nvcc, header_directories};
 pub use table::{Coverage, DriverFn, DriverTable, FunctionInfo, MissingSymbol, TableKind, fn_type};
 pub use types::*;

@@ -75,11 +75,7 @@ const LIBCUDA_NAMES: &[&str] = if cfg!(windows) {
 } else if cfg!(target_os = "macos") {
     &["libcuda.dylib"]
 } else {
-    &[
-        "libcuda.so.1",
-        "libcuda.so",
-        "/usr/lib/wsl/lib/libcuda.so.1",
-    ]
+    &["libcuda.so.1", "libcuda.so", "/usr/lib/wsl/lib/libcuda.so.1"]
 };
 
 /// Opens the driver library and returns how to find functions in it, and where it was found.
@@ -87,16 +83,13 @@ pub(crate) fn open_libcuda() -> Result<(Resolver, String), LoadError> {
     let mut error = LoadError {
         what: "the CUDA driver (libcuda)",
         tried: Vec::new(),
-        hint: "an NVIDIA driver must be installed, or RTCG_LIBCUDA must name the library file"
-            .to_owned(),
+        hint: "an NVIDIA driver must be installed, or RTCG_LIBCUDA must name the library file".to_owned(),
     };
     let from_env = std::env::var("RTCG_LIBCUDA").ok().filter(|v| !v.is_empty());
     let (names, prefix) = match &from_env {
         Some(value) if value == "none" => {
             let place = "RTCG_LIBCUDA=none".to_owned();
-            error
-                .tried
-                .push((place, "the real driver is switched off".to_owned()));
+            error.tried.push((place, "the real driver is switched off".to_owned()));
             return Err(error);
         }
         Some(path) => (vec![path.as_str()], "RTCG_LIBCUDA="),
@@ -119,16 +112,11 @@ const LEGACY_STREAM: u64 = CU_GET_PROC_ADDRESS_LEGACY_STREAM.0 as u64;
 
 /// Asks the driver's own `cuGetProcAddress` first, the dynamic loader second.
 fn libcuda_resolver(library: OpenLibrary) -> Resolver {
-    let get_proc_address: Option<GetProcAddress> =
-        library.symbol("cuGetProcAddress_v2").map(|pointer| {
-            // SAFETY: the exported symbol of this name has had this signature since CUDA 12.0.
-            unsafe { std::mem::transmute::<*const c_void, GetProcAddress>(pointer) }
-        });
-    Box::new(move |info| {
-        get_proc_address
-            .and_then(|ask| ask_driver(ask, info))
-            .or_else(|| library.symbol(info.symbol))
-    })
+    let get_proc_address: Option<GetProcAddress> = library.symbol("cuGetProcAddress_v2").map(|pointer| {
+        // SAFETY: the exported symbol of this name has had this signature since CUDA 12.0.
+        unsafe { std::mem::transmute::<*const c_void, GetProcAddress>(pointer) }
+    });
+    Box::new(move |info| get_proc_address.and_then(|ask| ask_driver(ask, info)).or_else(|| library.symbol(info.symbol)))
 }
 
 /// The driver wants the name without version suffix and the CUDA version whose meaning of the
@@ -138,15 +126,7 @@ fn ask_driver(ask: GetProcAddress, info: &FunctionInfo) -> Option<*const c_void>
     let mut pointer: *mut c_void = std::ptr::null_mut();
     let mut status = CUdriverProcAddressQueryResult::default();
     // SAFETY: all pointers are valid for the call; allowed before cuInit.
-    let code = unsafe {
-        ask(
-            name.as_ptr(),
-            &raw mut pointer,
-            info.since as c_int,
-            LEGACY_STREAM,
-            &raw mut status,
-        )
-    };
+    let code = unsafe { ask(name.as_ptr(), &raw mut pointer, info.since as c_int, LEGACY_STREAM, &raw mut status) };
     (code.is_success() && !pointer.is_null()).then_some(pointer.cast_const())
 }
 

@@ -71,12 +71,9 @@ impl std::fmt::Display for MissingSymbol {
             }
         }
         match self.driver_version {
-            Some(v) if v < self.since => write!(
-                f,
-                " (CUDA {}.{}); it needs a driver for CUDA {major}.{minor} or newer",
-                v / 1000,
-                v % 1000 / 10
-            ),
+            Some(v) if v < self.since => {
+                write!(f, " (CUDA {}.{}); it needs a driver for CUDA {major}.{minor} or newer", v / 1000, v % 1000 / 10)
+            }
             Some(v) => write!(f, " (CUDA {}.{})", v / 1000, v % 1000 / 10),
             None => write!(f, "; CUDA {major}.{minor} introduced it"),
         }
@@ -190,12 +187,8 @@ impl DriverTable {
     ///
     /// The resolver must answer with a pointer to a function of the type that
     /// [`fn_type`] states for the name, or `None`.
-    pub fn from_resolver(
-        kind: TableKind,
-        resolver: fn(&str) -> Option<*const c_void>,
-    ) -> DriverTable {
-        let resolver: Resolver =
-            Box::new(move |info| resolver(info.name).or_else(|| resolver(info.symbol)));
+    pub fn from_resolver(kind: TableKind, resolver: fn(&str) -> Option<*const c_void>) -> DriverTable {
+        let resolver: Resolver = Box::new(move |info| resolver(info.name).or_else(|| resolver(info.symbol)));
         Self::new(kind, "built in".to_owned(), resolver)
     }
 
@@ -281,11 +274,7 @@ impl DriverTable {
 
     /// Which functions of the list this driver has. Resolves all of them.
     pub fn coverage(&self) -> impl Iterator<Item = Coverage> + '_ {
-        DriverFn::ALL.iter().map(|f| Coverage {
-            name: f.info().name,
-            since: f.info().since,
-            resolved: self.has(*f),
-        })
+        DriverFn::ALL.iter().map(|f| Coverage { name: f.info().name, since: f.info().since, resolved: self.has(*f) })
     }
 
     /// The driver's text for a code (`cuGetErrorString`), or ours when it has none.
@@ -295,9 +284,7 @@ impl DriverTable {
         let asked = unsafe { self.cuGetErrorString(code, &raw mut text) };
         if asked.is_success() && !text.is_null() {
             // SAFETY: the driver returned a NUL-terminated string of static lifetime.
-            return unsafe { CStr::from_ptr(text) }
-                .to_string_lossy()
-                .into_owned();
+            return unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
         }
         match code.description() {
             Some(text) => text.to_owned(),

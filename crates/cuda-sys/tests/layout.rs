@@ -98,8 +98,5 @@ fn structures_have_the_size_and_alignment_of_c() {
         CUdevSmResource: 12, 4;
         CUdevResource: 144, 4;
     }
-    assert!(
-        wrong.is_empty(),
-        "(type, size, alignment, C size, C alignment): {wrong:?}"
-    );
+    assert!(wrong.is_empty(), "(type, size, alignment, C size, C alignment): {wrong:?}");
 }

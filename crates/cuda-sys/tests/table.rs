@@ -43,10 +43,7 @@ fn declares_several_hundred_functions_once_each() {
         assert!((2000..=13000).contains(&since), "{:?} {since}", f.info());
     }
     assert_eq!(DriverFn::cuMemAlloc.info().symbol, "cuMemAlloc_v2");
-    assert_eq!(
-        DriverFn::from_name("cuMemAlloc"),
-        Some(DriverFn::cuMemAlloc)
-    );
+    assert_eq!(DriverFn::from_name("cuMemAlloc"), Some(DriverFn::cuMemAlloc));
 }
 
 #[test]
@@ -69,9 +66,7 @@ fn a_missing_symbol_is_an_error_code_with_an_explanation() {
     assert_eq!(code, CUresult::CUDA_ERROR_NOT_SUPPORTED);
     let missing = table.missing_symbol("cuInit").expect("cuInit is missing");
     assert_eq!((missing.since, missing.driver_version), (2000, Some(13000)));
-    let text = table
-        .missing_symbol("cuCtxCreate_v3")
-        .map(|m| m.to_string());
+    let text = table.missing_symbol("cuCtxCreate_v3").map(|m| m.to_string());
     let expected = "cuCtxCreate_v3 is not in the installed driver (CUDA 13.0)";
     assert_eq!(text.as_deref(), Some(expected));
     assert_eq!(table.error_string(code), "operation not supported");
@@ -79,14 +74,8 @@ fn a_missing_symbol_is_an_error_code_with_an_explanation() {
 
 #[test]
 fn codes_have_names_and_texts() {
-    assert_eq!(
-        CUresult::CUDA_ERROR_INVALID_VALUE.name(),
-        Some("CUDA_ERROR_INVALID_VALUE")
-    );
-    assert_eq!(
-        CUresult(700).description(),
-        Some("an illegal memory access was encountered")
-    );
+    assert_eq!(CUresult::CUDA_ERROR_INVALID_VALUE.name(), Some("CUDA_ERROR_INVALID_VALUE"));
+    assert_eq!(CUresult(700).description(), Some("an illegal memory access was encountered"));
     assert_eq!(format!("{:?}", CUresult(12345)), "CUresult(12345)");
     for (name, code) in CUresult::ALL {
         assert!(code.description().is_some(), "{name}");
@@ -102,9 +91,7 @@ fn every_symbol_is_declared_in_cudas_header() {
         return;
     };
     let header = std::fs::read_to_string(path).expect("RTCG_CUDA_H is readable");
-    let words: HashSet<&str> = header
-        .split(|c: char| !c.is_alphanumeric() && c != '_')
-        .collect();
+    let words: HashSet<&str> = header.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
     let elsewhere = ["cuGL", "cuGraphicsGL", "cuProfiler"];
     let missing: Vec<_> = DriverFn::ALL
         .iter()

@@ -125,17 +125,13 @@ impl CUresult {
             Self::CUDA_ERROR_OUT_OF_MEMORY => "out of memory",
             Self::CUDA_ERROR_NOT_INITIALIZED => "initialization error",
             Self::CUDA_ERROR_DEINITIALIZED => "driver shutting down",
-            Self::CUDA_ERROR_PROFILER_DISABLED => {
-                "profiler disabled while using external profiling tool"
-            }
+            Self::CUDA_ERROR_PROFILER_DISABLED => "profiler disabled while using external profiling tool",
             Self::CUDA_ERROR_PROFILER_NOT_INITIALIZED => "profiler not initialized",
             Self::CUDA_ERROR_PROFILER_ALREADY_STARTED => "profiler already started",
             Self::CUDA_ERROR_PROFILER_ALREADY_STOPPED => "profiler already stopped",
             Self::CUDA_ERROR_STUB_LIBRARY => "CUDA driver is a stub library",
             Self::CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER => "the API call requires a newer driver",
-            Self::CUDA_ERROR_DEVICE_UNAVAILABLE => {
-                "CUDA-capable device(s) is/are busy or unavailable"
-            }
+            Self::CUDA_ERROR_DEVICE_UNAVAILABLE => "CUDA-capable device(s) is/are busy or unavailable",
             Self::CUDA_ERROR_NO_DEVICE => "no CUDA-capable device is detected",
             Self::CUDA_ERROR_INVALID_DEVICE => "invalid device ordinal",
             Self::CUDA_ERROR_DEVICE_NOT_LICENSED => "device doesn't have valid Grid license",
@@ -146,81 +142,55 @@ impl CUresult {
             Self::CUDA_ERROR_UNMAP_FAILED => "unmapping of buffer object failed",
             Self::CUDA_ERROR_ARRAY_IS_MAPPED => "array is mapped",
             Self::CUDA_ERROR_ALREADY_MAPPED => "resource already mapped",
-            Self::CUDA_ERROR_NO_BINARY_FOR_GPU => {
-                "no kernel image is available for execution on the device"
-            }
+            Self::CUDA_ERROR_NO_BINARY_FOR_GPU => "no kernel image is available for execution on the device",
             Self::CUDA_ERROR_ALREADY_ACQUIRED => "resource already acquired",
             Self::CUDA_ERROR_NOT_MAPPED => "resource not mapped",
             Self::CUDA_ERROR_NOT_MAPPED_AS_ARRAY => "resource not mapped as array",
             Self::CUDA_ERROR_NOT_MAPPED_AS_POINTER => "resource not mapped as pointer",
             Self::CUDA_ERROR_ECC_UNCORRECTABLE => "uncorrectable ECC error encountered",
             Self::CUDA_ERROR_UNSUPPORTED_LIMIT => "limit is not supported on this architecture",
-            Self::CUDA_ERROR_CONTEXT_ALREADY_IN_USE => {
-                "exclusive-thread device already in use by a different thread"
-            }
-            Self::CUDA_ERROR_PEER_ACCESS_UNSUPPORTED => {
-                "peer access is not supported between these two devices"
-            }
+            Self::CUDA_ERROR_CONTEXT_ALREADY_IN_USE => "exclusive-thread device already in use by a different thread",
+            Self::CUDA_ERROR_PEER_ACCESS_UNSUPPORTED => "peer access is not supported between these two devices",
             Self::CUDA_ERROR_INVALID_PTX => "a PTX JIT compilation failed",
             Self::CUDA_ERROR_INVALID_GRAPHICS_CONTEXT => "invalid OpenGL or DirectX context",
-            Self::CUDA_ERROR_NVLINK_UNCORRECTABLE => {
-                "uncorrectable NVLink error detected during the execution"
-            }
+            Self::CUDA_ERROR_NVLINK_UNCORRECTABLE => "uncorrectable NVLink error detected during the execution",
             Self::CUDA_ERROR_JIT_COMPILER_NOT_FOUND => "PTX JIT compiler library not found",
-            Self::CUDA_ERROR_UNSUPPORTED_PTX_VERSION => {
-                "the provided PTX was compiled with an unsupported toolchain."
-            }
+            Self::CUDA_ERROR_UNSUPPORTED_PTX_VERSION => "the provided PTX was compiled with an unsupported toolchain.",
             Self::CUDA_ERROR_JIT_COMPILATION_DISABLED => "PTX JIT compilation was disabled",
-            Self::CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY => {
-                "the provided execution affinity is not supported"
-            }
+            Self::CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY => "the provided execution affinity is not supported",
             Self::CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC => "unsupported device-side synchronization",
             Self::CUDA_ERROR_CONTAINED => "contained error",
             Self::CUDA_ERROR_INVALID_SOURCE => "device kernel image is invalid",
             Self::CUDA_ERROR_FILE_NOT_FOUND => "file not found",
             Self::CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND => "shared object symbol not found",
             Self::CUDA_ERROR_SHARED_OBJECT_INIT_FAILED => "shared object initialization failed",
-            Self::CUDA_ERROR_OPERATING_SYSTEM => {
-                "OS call failed or operation not supported on this OS"
-            }
+            Self::CUDA_ERROR_OPERATING_SYSTEM => "OS call failed or operation not supported on this OS",
             Self::CUDA_ERROR_INVALID_HANDLE => "invalid resource handle",
-            Self::CUDA_ERROR_ILLEGAL_STATE => {
-                "the operation cannot be performed in the present state"
-            }
+            Self::CUDA_ERROR_ILLEGAL_STATE => "the operation cannot be performed in the present state",
             Self::CUDA_ERROR_LOSSY_QUERY => "attempted introspection would be semantically lossy",
             Self::CUDA_ERROR_NOT_FOUND => "named symbol not found",
             Self::CUDA_ERROR_NOT_READY => "device not ready",
             Self::CUDA_ERROR_ILLEGAL_ADDRESS => "an illegal memory access was encountered",
             Self::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES => "too many resources requested for launch",
             Self::CUDA_ERROR_LAUNCH_TIMEOUT => "the launch timed out and was terminated",
-            Self::CUDA_ERROR_LAUNCH_INCOMPATIBLE_TEXTURING => {
-                "launch uses incompatible texturing mode"
-            }
+            Self::CUDA_ERROR_LAUNCH_INCOMPATIBLE_TEXTURING => "launch uses incompatible texturing mode",
             Self::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED => "peer access is already enabled",
             Self::CUDA_ERROR_PEER_ACCESS_NOT_ENABLED => "peer access has not been enabled",
-            Self::CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE => {
-                "cannot set while device is active in this process"
-            }
+            Self::CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE => "cannot set while device is active in this process",
             Self::CUDA_ERROR_CONTEXT_IS_DESTROYED => "context is destroyed",
             Self::CUDA_ERROR_ASSERT => "device-side assert triggered",
             Self::CUDA_ERROR_TOO_MANY_PEERS => "peer mapping resources exhausted",
             Self::CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED => {
                 "part or all of the requested memory range is already mapped"
             }
-            Self::CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED => {
-                "pointer does not correspond to a registered memory region"
-            }
+            Self::CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED => "pointer does not correspond to a registered memory region",
             Self::CUDA_ERROR_HARDWARE_STACK_ERROR => "hardware stack error",
             Self::CUDA_ERROR_ILLEGAL_INSTRUCTION => "an illegal instruction was encountered",
             Self::CUDA_ERROR_MISALIGNED_ADDRESS => "misaligned address",
-            Self::CUDA_ERROR_INVALID_ADDRESS_SPACE => {
-                "operation not supported on global/shared address space"
-            }
+            Self::CUDA_ERROR_INVALID_ADDRESS_SPACE => "operation not supported on global/shared address space",
             Self::CUDA_ERROR_INVALID_PC => "invalid program counter",
             Self::CUDA_ERROR_LAUNCH_FAILED => "unspecified launch failure",
-            Self::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE => {
-                "too many blocks in cooperative launch"
-            }
+            Self::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE => "too many blocks in cooperative launch",
             Self::CUDA_ERROR_TENSOR_MEMORY_LEAK => "tensor memory was not completely freed",
             Self::CUDA_ERROR_NOT_PERMITTED => "operation not permitted",
             Self::CUDA_ERROR_NOT_SUPPORTED => "operation not supported",
@@ -237,40 +207,22 @@ impl CUresult {
             Self::CUDA_ERROR_MPS_RPC_FAILURE => {
                 "the remote procedural call between the MPS server and the MPS client failed"
             }
-            Self::CUDA_ERROR_MPS_SERVER_NOT_READY => {
-                "MPS server is not ready to accept new MPS client requests"
-            }
+            Self::CUDA_ERROR_MPS_SERVER_NOT_READY => "MPS server is not ready to accept new MPS client requests",
             Self::CUDA_ERROR_MPS_MAX_CLIENTS_REACHED => {
                 "the hardware resources required to create MPS client have been exhausted"
             }
             Self::CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED => {
                 "the hardware resources required to support device connections have been exhausted"
             }
-            Self::CUDA_ERROR_MPS_CLIENT_TERMINATED => {
-                "the MPS client has been terminated by the server"
-            }
-            Self::CUDA_ERROR_CDP_NOT_SUPPORTED => {
-                "CUDA dynamic parallelism is not supported by this device"
-            }
-            Self::CUDA_ERROR_CDP_VERSION_MISMATCH => {
-                "CUDA dynamic parallelism versions do not match"
-            }
-            Self::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED => {
-                "operation not permitted when stream is capturing"
-            }
-            Self::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED => {
-                "operation failed due to a previous error during capture"
-            }
-            Self::CUDA_ERROR_STREAM_CAPTURE_MERGE => {
-                "operation would result in a merge of separate capture sequences"
-            }
-            Self::CUDA_ERROR_STREAM_CAPTURE_UNMATCHED => {
-                "capture was not ended in the same stream as it began"
-            }
+            Self::CUDA_ERROR_MPS_CLIENT_TERMINATED => "the MPS client has been terminated by the server",
+            Self::CUDA_ERROR_CDP_NOT_SUPPORTED => "CUDA dynamic parallelism is not supported by this device",
+            Self::CUDA_ERROR_CDP_VERSION_MISMATCH => "CUDA dynamic parallelism versions do not match",
+            Self::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED => "operation not permitted when stream is capturing",
+            Self::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED => "operation failed due to a previous error during capture",
+            Self::CUDA_ERROR_STREAM_CAPTURE_MERGE => "operation would result in a merge of separate capture sequences",
+            Self::CUDA_ERROR_STREAM_CAPTURE_UNMATCHED => "capture was not ended in the same stream as it began",
             Self::CUDA_ERROR_STREAM_CAPTURE_UNJOINED => "capturing stream has unjoined work",
-            Self::CUDA_ERROR_STREAM_CAPTURE_ISOLATION => {
-                "dependency created on uncaptured work in another stream"
-            }
+            Self::CUDA_ERROR_STREAM_CAPTURE_ISOLATION => "dependency created on uncaptured work in another stream",
             Self::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT => {
                 "operation would make the legacy stream depend on a capturing blocking stream"
             }
@@ -284,9 +236,7 @@ impl CUresult {
             Self::CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE => {
                 "the graph update was not performed because it included changes which violated constraints specific to instantiated graph update"
             }
-            Self::CUDA_ERROR_EXTERNAL_DEVICE => {
-                "an async error has occurred in external entity outside of CUDA"
-            }
+            Self::CUDA_ERROR_EXTERNAL_DEVICE => "an async error has occurred in external entity outside of CUDA",
             Self::CUDA_ERROR_INVALID_CLUSTER_SIZE => {
                 "a kernel launch error has occurred due to cluster misconfiguration"
             }

@@ -1,0 +1,115 @@
+//! Finding NVRTC and calling it; the errors when libraries are missing.
+//!
+//! Tests that change the environment run in a process of their own: this file starts itself
+//! again with `RTCG_TEST_CHILD` set.
+#![allow(unsafe_code)]
+
+use rtcg_cuda_sys::{DriverTable, NvrtcTable, nvrtcProgram, search};
+use std::process::Command;
+
+fn child(test: &str, env: &[(&str, &str)]) -> String {
+    let exe = std::env::current_exe().expect("the test knows its own file");
+    let output = Command::new(exe)
+        .args(["--exact", test, "--nocapture"])
+        .env("RTCG_TEST_CHILD", "1")
+        .envs(env.iter().copied())
+        .output()
+        .expect("the test can start itself");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    text
+}
+
+fn is_child() -> bool {
+    std::env::var_os("RTCG_TEST_CHILD").is_some()
+}
+
+#[test]
+fn a_missing_driver_is_an_error_that_lists_what_was_tried() {
+    if is_child() {
+        let error = DriverTable::real().expect_err("there is no such file");
+        println!("{error}");
+        return;
+    }
+    let text =
+        child("a_missing_driver_is_an_error_that_lists_what_was_tried", &[("RTCG_LIBCUDA", "/nowhere/libcuda.so")]);
+    assert!(text.contains("could not load the CUDA driver (libcuda); tried:"), "{text}");
+    assert!(text.contains("RTCG_LIBCUDA=/nowhere/libcuda.so: "), "{text}");
+}
+
+#[test]
+fn a_missing_nvrtc_is_an_error_that_lists_what_was_tried() {
+    if is_child() {
+        println!("{}", NvrtcTable::load().expect_err("there is no such file"));
+        return;
+    }
+    let name = "a_missing_nvrtc_is_an_error_that_lists_what_was_tried";
+    let text = child(name, &[("RTCG_NVRTC", "/nowhere/libnvrtc.so.13")]);
+    assert!(text.contains("RTCG_NVRTC=/nowhere/libnvrtc.so.13: "), "{text}");
+    assert!(text.contains("pip install nvidia-cuda-nvrtc"), "{text}");
+    let not_nvrtc = "libm.so.6";
+    let text = child(name, &[("RTCG_NVRTC", not_nvrtc)]);
+    assert!(text.contains("RTCG_NVRTC=libm.so.6: is not an NVRTC library"), "{text}");
+}
+
+#[test]
+fn a_broken_wheel_directory_is_reported_and_skipped() {
+    if is_child() {
+        match NvrtcTable::load() {
+            Ok(table) => println!("found {}", table.path().display()),
+            Err(error) => println!("{error}"),
+        }
+        return;
+    }
+    let root = std::env::temp_dir().join(format!("rtcg-broken-wheel-{}", std::process::id()));
+    let lib = root.join("nvidia/cu13/lib");
+    std::fs::create_dir_all(&lib).expect("the temporary directory is writable");
+    std::fs::write(lib.join("libnvrtc.so.13"), b"not a library").expect("as above");
+    let text = child(
+        "a_broken_wheel_directory_is_reported_and_skipped",
+        &[("VIRTUAL_ENV", &root.to_string_lossy()), ("PATH", "/usr/bin")],
+    );
+    std::fs::remove_dir_all(&root).ok();
+    let skipped = text.contains("found ") && !text.contains("rtcg-broken-wheel");
+    assert!(skipped || text.contains("nvidia/cu13/lib/libnvrtc.so.13: "), "{text}");
+}
+
+/// Compiles a kernel when an NVRTC is installed. Without one there is nothing to call, which is
+/// a failure where `RTCG_REQUIRE_NVRTC` is set.
+#[test]
+fn the_nvrtc_that_is_found_compiles() {
+    let table = match NvrtcTable::load() {
+        Ok(table) => table,
+        Err(error) if std::env::var_os("RTCG_REQUIRE_NVRTC").is_some() => panic!("{error}"),
+        Err(_) => return,
+    };
+    let (major, _) = table.version().expect("an opened NVRTC tells its version");
+    assert!(major >= 11, "{major}");
+    let source = c"__global__ void k(float *x) { x[threadIdx.x] *= 2.0f; }";
+    let mut program = nvrtcProgram::null();
+    let mut size = 0;
+    // SAFETY: strings are NUL-terminated, pointers valid, and the program is destroyed once.
+    unsafe {
+        let none = std::ptr::null();
+        let code = table.nvrtcCreateProgram(&raw mut program, source.as_ptr(), none, 0, none.cast(), none.cast());
+        assert!(code.is_success(), "{}", table.error_string(code));
+        let code = table.nvrtcCompileProgram(program, 0, none.cast());
+        assert!(code.is_success(), "{}", table.error_string(code));
+        assert!(table.nvrtcGetPTXSize(program, &raw mut size).is_success());
+        assert!(table.nvrtcDestroyProgram(&raw mut program).is_success());
+    }
+    assert!(size > 100, "{size}");
+    assert!(!table.supported_archs().is_empty());
+}
+
+#[test]
+fn directories_found_exist() {
+    for installation in search::installations() {
+        for dir in installation.lib_dirs.iter().chain(&installation.include_dirs) {
+            assert!(dir.is_dir(), "{}: {}", installation.origin, dir.display());
+        }
+    }
+    assert!(search::find_nvcc("/nowhere/nvcc").is_err());
+    let text = search::find_nvcc("no-such-nvcc").expect_err("no such program").to_string();
+    assert!(text.contains("PATH"), "{text}");
+}
