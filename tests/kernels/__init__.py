@@ -1,0 +1,12 @@
+"""CUDA C kernels with independent oracles, one module per feature.
+
+``catalogue.all_cases()`` lists them. ``runner`` runs a case on a backend:
+``backend_pycuda`` is the stack under test, ``backend_raw`` reaches libcuda and
+NVRTC by ctypes, so that the oracles themselves can be checked on a GPU without
+any of this project's code. ``python -m tests.kernels.validate`` runs them all.
+"""
+
+#: The feature modules, in the order they run.
+FEATURES = (
+    "integer", "bits", "conversions", "float32", "float64", "control_flow", "warp_synchronous",
+)

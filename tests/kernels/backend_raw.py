@@ -1,0 +1,200 @@
+"""NVRTC and libcuda by ctypes: checks the oracles with none of this project's code.
+
+``RTCG_KERNELS_LIBCUDA`` names another library to load in place of
+``libcuda.so.1``. NVRTC and its headers come from the ``nvidia-*`` wheels of
+the running Python or else from a CUDA toolkit.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import site
+import sys
+from collections.abc import Sequence
+from ctypes import byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.kernels.case import KernelCase, Launch
+from tests.kernels.runner import BackendError
+
+
+def _wheel_roots() -> list[Path]:
+    places = [Path(p) for p in [*site.getsitepackages(), site.getusersitepackages(), *sys.path] if p]
+    return [p / "nvidia" / "cu13" for p in places if (p / "nvidia" / "cu13").is_dir()]
+
+
+def _toolkits() -> list[Path]:
+    named = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
+    return [Path(p) for p in named if p and Path(p).is_dir()]
+
+
+def include_dirs() -> list[str]:
+    """Directories with the CUDA headers, CCCL's among them."""
+    found = []
+    for root in [*_wheel_roots(), *_toolkits()]:
+        for sub in ("include", "include/cccl", "targets/x86_64-linux/include", "targets/x86_64-linux/include/cccl"):
+            if (root / sub).is_dir():
+                found.append(str(root / sub))
+    return found
+
+
+def _load(name: str, *, everywhere: bool = False) -> ctypes.CDLL:
+    mode = ctypes.RTLD_GLOBAL if everywhere else ctypes.RTLD_LOCAL
+    for root in [*_wheel_roots(), *_toolkits()]:
+        for file in sorted([*root.glob(f"lib/{name}*"), *root.glob(f"lib64/{name}*")]):
+            if "alt" not in file.name:
+                return ctypes.CDLL(str(file), mode=mode)
+    return ctypes.CDLL(name, mode=mode)
+
+
+class Nvrtc:
+    """The few NVRTC calls needed to compile a case."""
+
+    def __init__(self) -> None:
+        _load("libnvrtc-builtins.so", everywhere=True)
+        self.lib = _load("libnvrtc.so")
+
+    def compile(self, source: str, options: Sequence[str], *, want: str = "CUBIN") -> bytes:
+        """Compile `source`; `want` is CUBIN or PTX."""
+        program = c_void_p()
+        self._check(self.lib.nvrtcCreateProgram(byref(program), source.encode(), b"case.cu", 0, None, None))
+        flags = [*options, "-default-device", *(f"-I{d}" for d in include_dirs())]
+        status = self.lib.nvrtcCompileProgram(
+            program, len(flags), (c_char_p * len(flags))(*(f.encode() for f in flags))
+        )
+        try:
+            if status:
+                raise BackendError("compile", "CompileError", self._text(program, "ProgramLog"))
+            return self._bytes(program, want)
+        finally:
+            self.lib.nvrtcDestroyProgram(byref(program))
+
+    def _bytes(self, program: c_void_p, what: str) -> bytes:
+        size = c_size_t()
+        self._check(getattr(self.lib, f"nvrtcGet{what}Size")(program, byref(size)))
+        buffer = ctypes.create_string_buffer(size.value)
+        self._check(getattr(self.lib, f"nvrtcGet{what}")(program, buffer))
+        return buffer.raw
+
+    def _text(self, program: c_void_p, what: str) -> str:
+        return self._bytes(program, what).rstrip(b"\0").decode(errors="replace")
+
+    @staticmethod
+    def _check(status: int) -> None:
+        if status:
+            raise BackendError("compile", "NvrtcError", f"NVRTC status {status}")
+
+
+def translation_unit(case: KernelCase) -> str:
+    """The source as SourceModule passes it on."""
+    if case.no_extern_c:
+        return case.source
+    return 'extern "C" {\n' + case.source + "\n}\n"
+
+
+class Driver:
+    """libcuda with every status turned into a `BackendError`."""
+
+    def __init__(self) -> None:
+        self.lib = ctypes.CDLL(os.environ.get("RTCG_KERNELS_LIBCUDA", "libcuda.so.1"))
+
+    def call(self, phase: str, name: str, *args: Any) -> None:
+        status = getattr(self.lib, name)(*args)
+        if status:
+            code, text = c_char_p(), c_char_p()
+            self.lib.cuGetErrorName(status, byref(code))
+            self.lib.cuGetErrorString(status, byref(text))
+            words = (text.value or b"?").decode()
+            raise BackendError(phase, "CUresult", f"{name} failed: {words}", (code.value or b"?").decode())
+
+
+class RawModule:
+    """A loaded cubin."""
+
+    def __init__(self, backend: RawBackend, image: bytes) -> None:
+        self.driver = backend.driver
+        self.handle = c_void_p()
+        self.driver.call("load", "cuModuleLoadData", byref(self.handle), image)
+
+    def __del__(self) -> None:
+        self.driver.lib.cuModuleUnload(self.handle)
+
+    def get_global(self, name: str) -> tuple[int, int]:
+        address, size = c_uint64(), c_size_t()
+        self.driver.call("load", "cuModuleGetGlobal_v2", byref(address), byref(size), self.handle, name.encode())
+        return address.value, size.value
+
+    def launch(self, launch: Launch, args: Sequence[Any]) -> None:
+        function = c_void_p()
+        self.driver.call("load", "cuModuleGetFunction", byref(function), self.handle, launch.kernel.encode())
+        if launch.shared > 48 * 1024:
+            self.driver.call("launch", "cuFuncSetAttribute", function, c_int(8), c_int(launch.shared))
+        held = [ctypes.create_string_buffer(np.asarray(a).tobytes(), np.asarray(a).nbytes) for a in args]
+        params = (c_void_p * max(len(held), 1))(*(ctypes.addressof(h) for h in held))
+        grid, block = ((*d, 1, 1)[:3] for d in (tuple(launch.grid), tuple(launch.block)))
+        dims = [c_uint(int(d)) for d in (*grid, *block)]
+        self.driver.call("launch", "cuLaunchKernel", function, *dims, c_uint(launch.shared), None, params, None)
+
+
+class RawBackend:
+    """Context on device 0 through libcuda."""
+
+    name = "raw"
+
+    def __init__(self) -> None:
+        self.nvrtc, self.driver = Nvrtc(), Driver()
+        self.driver.call("init", "cuInit", c_uint(0))
+        self.device, self.context = c_int(), c_void_p()
+        self.driver.call("init", "cuDeviceGet", byref(self.device), c_int(0))
+        self.driver.call("init", "cuDevicePrimaryCtxRetain", byref(self.context), self.device)
+        self.driver.call("init", "cuCtxSetCurrent", self.context)
+
+    def device_name(self) -> str:
+        name = ctypes.create_string_buffer(256)
+        self.driver.call("init", "cuDeviceGetName", name, c_int(256), self.device)
+        return name.value.decode()
+
+    def is_virtual(self) -> bool:
+        return "virtual" in self.device_name().lower()
+
+    def _architecture(self) -> int:
+        major, minor = c_int(), c_int()
+        self.driver.call("init", "cuDeviceGetAttribute", byref(major), c_int(75), self.device)
+        self.driver.call("init", "cuDeviceGetAttribute", byref(minor), c_int(76), self.device)
+        return 10 * major.value + minor.value
+
+    def compile(self, case: KernelCase) -> RawModule:
+        virtual = self.is_virtual()
+        target = f"--gpu-architecture={'compute' if virtual else 'sm'}_{self._architecture()}"
+        image = self.nvrtc.compile(translation_unit(case), [*case.options, target], want="PTX" if virtual else "CUBIN")
+        return RawModule(self, image)
+
+    def alloc(self, nbytes: int) -> int:
+        address = c_uint64()
+        self.driver.call("alloc", "cuMemAlloc_v2", byref(address), c_size_t(nbytes))
+        return address.value
+
+    def address(self, allocation: int) -> int:
+        return allocation
+
+    def free(self, allocation: int) -> None:
+        self.driver.call("free", "cuMemFree_v2", c_uint64(allocation))
+
+    def write(self, address: int, data: np.ndarray) -> None:
+        data = np.ascontiguousarray(data)
+        self.driver.call("copy", "cuMemcpyHtoD_v2", c_uint64(address), c_void_p(data.ctypes.data), c_size_t(data.nbytes))
+
+    def read(self, address: int, into: np.ndarray) -> None:
+        self.driver.call("copy", "cuMemcpyDtoH_v2", c_void_p(into.ctypes.data), c_uint64(address), c_size_t(into.nbytes))
+
+    def synchronize(self) -> None:
+        self.driver.call("sync", "cuCtxSynchronize")
+
+
+def connect() -> RawBackend:
+    """The backend, with the primary context of device 0 current."""
+    return RawBackend()
