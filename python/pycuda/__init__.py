@@ -1,0 +1,9 @@
+"""PyCUDA's modules over the Rust core of rtcg.
+
+Distributed as ``rtcg``; imported as ``pycuda`` so that programs written for PyCUDA run unchanged.
+"""
+
+# The version of PyCUDA's interface that the modules follow.
+VERSION = (2026, 1)
+VERSION_STATUS = ""
+VERSION_TEXT = ".".join(map(str, VERSION)) + VERSION_STATUS
