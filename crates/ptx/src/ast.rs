@@ -568,6 +568,8 @@ pub struct Module {
     pub vars: Vec<Var>,
     /// Kernels, device functions and declarations (`vprintf`, `malloc`, ...).
     pub functions: Vec<Function>,
+    /// `.alias name, other;`: calls of the first function go to the second.
+    pub aliases: Vec<(FuncId, FuncId)>,
     /// The text the spans point into.
     pub source: Arc<str>,
 }

@@ -3,3 +3,12 @@
 #![forbid(unsafe_code)]
 
 pub mod ast;
+mod diag;
+mod hash;
+mod lexer;
+#[allow(dead_code)]
+mod names;
+mod parse;
+
+pub use diag::{Diagnostic, DiagnosticKind, locate};
+pub use parse::{ParseResult, parse};

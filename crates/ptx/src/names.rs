@@ -1,0 +1,178 @@
+//! The words of PTX for the enumerations of the syntax tree, in both directions, so that parser
+//! and printer cannot disagree.
+
+use crate::ast::*;
+
+macro_rules! words {
+    ($(#[$doc:meta])* $ty:ident: $of:ident, $name:ident { $($variant:ident = $word:literal),* $(,)? }) => {
+        $(#[$doc])*
+        pub(crate) fn $of(word: &str) -> Option<$ty> {
+            match word { $($word => Some($ty::$variant),)* _ => None }
+        }
+        #[allow(unreachable_patterns)]
+        pub(crate) fn $name(value: $ty) -> &'static str {
+            match value { $($ty::$variant => $word,)* _ => "" }
+        }
+    };
+}
+
+words!(/** Types, without the dot. */ Type: type_of, type_name {
+    B8 = "b8", B16 = "b16", B32 = "b32", B64 = "b64", B128 = "b128",
+    U8 = "u8", U16 = "u16", U32 = "u32", U64 = "u64",
+    S8 = "s8", S16 = "s16", S32 = "s32", S64 = "s64",
+    F16 = "f16", F16x2 = "f16x2", BF16 = "bf16", BF16x2 = "bf16x2", F32 = "f32", F64 = "f64",
+    TF32 = "tf32", E4M3x2 = "e4m3x2", E5M2x2 = "e5m2x2", E4M3 = "e4m3", E5M2 = "e5m2",
+    U16x2 = "u16x2", S16x2 = "s16x2", Pred = "pred",
+});
+
+words!(/** Comparison words. */ CmpOp: cmp_of, cmp_name {
+    Eq = "eq", Ne = "ne", Lt = "lt", Le = "le", Gt = "gt", Ge = "ge",
+    Lo = "lo", Ls = "ls", Hi = "hi", Hs = "hs",
+    Equ = "equ", Neu = "neu", Ltu = "ltu", Leu = "leu", Gtu = "gtu", Geu = "geu",
+    Num = "num", Nan = "nan",
+});
+
+words!(/** Boolean combinations. */ BoolOp: bool_of, bool_name { And = "and", Or = "or", Xor = "xor" });
+
+words!(/** Roundings. */ Rounding: rounding_of, rounding_name {
+    Rn = "rn", Rz = "rz", Rm = "rm", Rp = "rp", Rna = "rna",
+    Rni = "rni", Rzi = "rzi", Rmi = "rmi", Rpi = "rpi",
+});
+
+words!(/** Scopes. */ Scope: scope_of, scope_name { Cta = "cta", Cluster = "cluster", Gpu = "gpu", Sys = "sys" });
+
+words!(/** Atomic operations. */ AtomOp: atom_of, atom_name {
+    Add = "add", Min = "min", Max = "max", And = "and", Or = "or", Xor = "xor",
+    Exch = "exch", Inc = "inc", Dec = "dec", Cas = "cas",
+});
+
+words!(/** Modes of `prmt`. */ PrmtMode: prmt_of, prmt_name {
+    F4e = "f4e", B4e = "b4e", Rc8 = "rc8", Ecl = "ecl", Ecr = "ecr", Rc16 = "rc16",
+});
+
+words!(/** Modes of `shfl`. */ ShflMode: shfl_of, shfl_name { Up = "up", Down = "down", Bfly = "bfly", Idx = "idx" });
+
+words!(/** Modes of `vote`. */ VoteMode: vote_of, vote_name { All = "all", Any = "any", Uni = "uni", Ballot = "ballot" });
+
+words!(/** State spaces as instructions write them. */ Space: plain_space_of, space_name {
+    Global = "global", Shared = "shared", Local = "local", Const = "const", Param = "param",
+});
+
+/// A state space in an instruction; the cluster forms are not among them.
+pub(crate) fn space_of(word: &str) -> Option<Space> {
+    match word {
+        "shared::cta" => Some(Space::Shared),
+        "param::entry" | "param::func" => Some(Space::Param),
+        _ => plain_space_of(word),
+    }
+}
+
+fn dim_of(word: &str) -> Option<Dim> {
+    Some(match word {
+        "x" => Dim::X,
+        "y" => Dim::Y,
+        "z" => Dim::Z,
+        "w" => Dim::W,
+        _ => return None,
+    })
+}
+
+fn dim_name(dim: Dim) -> &'static str {
+    match dim {
+        Dim::X => "x",
+        Dim::Y => "y",
+        Dim::Z => "z",
+        Dim::W => "w",
+    }
+}
+
+/// A number glued to a name, below `limit`.
+fn numbered(name: &str, prefix: &str, limit: u8) -> Option<u8> {
+    let digits = name.strip_prefix(prefix)?;
+    let plain = digits.bytes().all(|b| b.is_ascii_digit()) && (digits == "0" || !digits.starts_with('0'));
+    digits.parse().ok().filter(|&n| plain && n < limit)
+}
+
+/// The special register `name` (with `%`), and its component if one is written.
+pub(crate) fn special_of(name: &str, component: Option<&str>) -> Option<SpecialReg> {
+    use SpecialReg::*;
+    if let Some(component) = component {
+        let dim = dim_of(component)?;
+        return Some(match name {
+            "%tid" => Tid(dim),
+            "%ntid" => Ntid(dim),
+            "%ctaid" => Ctaid(dim),
+            "%nctaid" => Nctaid(dim),
+            "%clusterid" => ClusterId(dim),
+            "%nclusterid" => NClusterId(dim),
+            "%cluster_ctaid" => ClusterCtaid(dim),
+            "%cluster_nctaid" => ClusterNctaid(dim),
+            _ => return None,
+        });
+    }
+    let plain = SCALARS.iter().find(|(word, _)| *word == name).map(|&(_, reg)| reg);
+    plain
+        .or_else(|| numbered(name, "%envreg", 32).map(Envreg))
+        .or_else(|| numbered(name, "%pm", 8).map(Pm))
+        .or_else(|| numbered(name, "%reserved_smem_offset_", 2).map(ReservedSmemOffset))
+}
+
+const SCALARS: &[(&str, SpecialReg)] = &[
+    ("%laneid", SpecialReg::LaneId),
+    ("%warpid", SpecialReg::WarpId),
+    ("%nwarpid", SpecialReg::NWarpId),
+    ("%smid", SpecialReg::SmId),
+    ("%nsmid", SpecialReg::NSmId),
+    ("%gridid", SpecialReg::GridId),
+    ("%lanemask_eq", SpecialReg::LaneMaskEq),
+    ("%lanemask_le", SpecialReg::LaneMaskLe),
+    ("%lanemask_lt", SpecialReg::LaneMaskLt),
+    ("%lanemask_ge", SpecialReg::LaneMaskGe),
+    ("%lanemask_gt", SpecialReg::LaneMaskGt),
+    ("%clock", SpecialReg::Clock),
+    ("%clock_hi", SpecialReg::ClockHi),
+    ("%clock64", SpecialReg::Clock64),
+    ("%globaltimer", SpecialReg::GlobalTimer),
+    ("%globaltimer_lo", SpecialReg::GlobalTimerLo),
+    ("%globaltimer_hi", SpecialReg::GlobalTimerHi),
+    ("%dynamic_smem_size", SpecialReg::DynamicSmemSize),
+    ("%total_smem_size", SpecialReg::TotalSmemSize),
+    ("%aggr_smem_size", SpecialReg::AggrSmemSize),
+    ("%cluster_ctarank", SpecialReg::ClusterCtarank),
+    ("%cluster_nctarank", SpecialReg::ClusterNctarank),
+    ("%is_explicit_cluster", SpecialReg::IsExplicitCluster),
+    ("%current_graph_exec", SpecialReg::CurrentGraphExec),
+    ("%reserved_smem_offset_begin", SpecialReg::ReservedSmemBegin),
+    ("%reserved_smem_offset_end", SpecialReg::ReservedSmemEnd),
+    ("%reserved_smem_offset_cap", SpecialReg::ReservedSmemCap),
+];
+
+/// How a special register is written.
+pub(crate) fn special_name(reg: SpecialReg) -> String {
+    use SpecialReg::*;
+    let vector = |name: &str, dim| format!("%{name}.{}", dim_name(dim));
+    match reg {
+        Tid(d) => vector("tid", d),
+        Ntid(d) => vector("ntid", d),
+        Ctaid(d) => vector("ctaid", d),
+        Nctaid(d) => vector("nctaid", d),
+        ClusterId(d) => vector("clusterid", d),
+        NClusterId(d) => vector("nclusterid", d),
+        ClusterCtaid(d) => vector("cluster_ctaid", d),
+        ClusterNctaid(d) => vector("cluster_nctaid", d),
+        Envreg(n) => format!("%envreg{n}"),
+        Pm(n) => format!("%pm{n}"),
+        ReservedSmemOffset(n) => format!("%reserved_smem_offset_{n}"),
+        _ => SCALARS.iter().find(|(_, r)| *r == reg).map_or(String::new(), |(word, _)| (*word).into()),
+    }
+}
+
+/// The type a special register is read at.
+pub(crate) fn special_type(reg: SpecialReg) -> Type {
+    use SpecialReg::*;
+    match reg {
+        GridId | Clock64 | GlobalTimer | CurrentGraphExec => Type::U64,
+        IsExplicitCluster => Type::Pred,
+        _ => Type::U32,
+    }
+}

@@ -1,0 +1,392 @@
+//! Declarations of variables with their initialisers, and of registers.
+
+use super::expr::{Const, parse_int};
+use super::scope::Entity;
+use super::{Global, Parsed, Parser};
+use crate::ast::*;
+use crate::diag::DiagnosticKind;
+use crate::lexer::{Kind, Token};
+use crate::names::type_of;
+
+/// Bytes one variable may have.
+const MAX_SIZE: u64 = 1 << 40;
+/// Zeros that the initialisers of one module may imply between written values.
+const MAX_PADDING: u64 = 1 << 26;
+/// Dimensions of an array, which is also how deep braces of an initialiser nest.
+const MAX_DIMS: usize = 16;
+
+/// What stands before the names of a declaration.
+#[derive(Debug, Clone, Copy)]
+struct Declared {
+    space: Space,
+    ty: Type,
+    vector: u8,
+    align: Option<u32>,
+    managed: bool,
+    opaque: bool,
+    linkage: Linkage,
+}
+
+impl<'s> Parser<'s> {
+    /// A dotted type.
+    pub(super) fn type_word(&mut self) -> Parsed<Type> {
+        let Some(ty) = self.dot_word().and_then(type_of) else { return Err(self.expected("a type")) };
+        self.advance();
+        Ok(ty)
+    }
+
+    /// `.align n`, if it stands here.
+    pub(super) fn align(&mut self) -> Parsed<Option<u32>> {
+        if !self.eat_dot(".align") {
+            return Ok(None);
+        }
+        let token = self.token();
+        let align = self.unsigned()?;
+        if align.is_power_of_two() && align <= 1 << 16 {
+            return Ok(Some(align));
+        }
+        Err(self.semantic(token, format!("{align} is not an alignment")))
+    }
+
+    /// `[4][5]`; the flag says that the first one was empty, and then it counts as 0.
+    pub(super) fn dimensions(&mut self) -> Parsed<(Vec<u64>, bool)> {
+        let mut dims = Vec::new();
+        let mut open = false;
+        while self.eat(b'[') {
+            if dims.is_empty() && self.is(b']') {
+                open = true;
+                dims.push(0);
+            } else {
+                let token = self.token();
+                let count = self.integer()?;
+                if !(0..=MAX_SIZE as i64).contains(&count) || dims.len() == MAX_DIMS {
+                    return Err(self.semantic(token, "this array is too large"));
+                }
+                dims.push(count as u64);
+            }
+            self.expect(b']')?;
+        }
+        let total = dims.iter().try_fold(1u64, |product, &n| product.checked_mul(n));
+        if total.is_none_or(|n| n > MAX_SIZE) {
+            return Err(self.error(DiagnosticKind::Semantic, "this array is too large"));
+        }
+        Ok((dims, open))
+    }
+
+    /// The words of a variable declaration up to its first name.
+    fn declared(&mut self, linkage: Linkage) -> Parsed<Declared> {
+        let space = match self.dot_word() {
+            Some("global" | "tex") => Space::Global,
+            Some("const") => Space::Const,
+            Some("shared") => Space::Shared,
+            Some("local") => Space::Local,
+            Some("param") => Space::Param,
+            _ => return Err(self.unknown_directive()),
+        };
+        self.advance();
+        let mut declared =
+            Declared { space, ty: Type::B64, vector: 1, align: None, managed: false, opaque: false, linkage };
+        loop {
+            match self.dot_word() {
+                Some("align") => declared.align = self.align()?,
+                Some("attribute") => declared.managed |= self.attribute()?,
+                Some("v2") => declared.vector = 2,
+                Some("v4") => declared.vector = 4,
+                Some("texref" | "surfref" | "samplerref") => {
+                    declared.opaque = true;
+                    self.advance();
+                    return Ok(declared);
+                }
+                _ => {
+                    declared.ty = self.type_word()?;
+                    return Ok(declared);
+                }
+            }
+            if matches!(self.dot_word(), Some("v2" | "v4")) && declared.vector > 1 {
+                self.advance();
+            }
+        }
+    }
+
+    /// One name of a declaration with its dimensions and initialiser.
+    fn var(&mut self, declared: &Declared) -> Parsed<(Token, Var)> {
+        let first = self.at;
+        let token = self.token();
+        let name = self.ident("the name of a variable")?;
+        self.check_name(token)?;
+        let (dims, open) = self.dimensions()?;
+        let element = u64::from(declared.ty.bytes()) * u64::from(declared.vector);
+        let mut size = dims.iter().product::<u64>() * element;
+        let mut init = Vec::new();
+        if self.eat(b'=') {
+            if declared.opaque {
+                self.skip_braces()?;
+            } else {
+                let mut shape = dims.clone();
+                if declared.vector > 1 {
+                    shape.push(declared.vector.into());
+                }
+                let filled = self.initialiser(declared.ty, &shape, open, &mut init)?;
+                size = if open { filled.next_multiple_of(element.max(1)) } else { size };
+                if filled > size {
+                    return Err(self.semantic(token, format!("`{name}` has more initial values than elements")));
+                }
+            }
+        }
+        let align = declared.align.unwrap_or(element as u32);
+        let var = Var {
+            name: name.into(),
+            space: declared.space,
+            ty: declared.ty,
+            vector: declared.vector,
+            align,
+            size,
+            unsized_array: open && init.is_empty(),
+            init,
+            linkage: declared.linkage,
+            managed: declared.managed,
+            opaque: declared.opaque,
+            span: self.span_from(first),
+        };
+        Ok((token, var))
+    }
+
+    /// Variables of module scope.
+    pub(super) fn global_vars(&mut self, _first: usize, linkage: Option<Linkage>) -> Parsed<()> {
+        let declared = self.declared(linkage.unwrap_or(Linkage::Internal))?;
+        loop {
+            let (token, var) = self.var(&declared)?;
+            self.enter_var(token, var)?;
+            if !self.eat(b',') {
+                return self.expect(b';');
+            }
+        }
+    }
+
+    fn enter_var(&mut self, token: Token, var: Var) -> Parsed<()> {
+        let name = self.text_of(token);
+        let id = match self.globals.get(name) {
+            None => {
+                let id = GlobalVar(self.module.vars.len() as u32);
+                self.globals.insert(name, Global::Var(id));
+                self.module.vars.push(var);
+                return Ok(());
+            }
+            Some(Global::Var(id)) => id.index(),
+            Some(_) => return Err(self.semantic(token, format!("`{name}` is already a function"))),
+        };
+        let earlier = &mut self.module.vars[id];
+        if earlier.space != var.space || earlier.ty.bits() != var.ty.bits() {
+            return Err(self.semantic(token, format!("`{name}` was declared differently before")));
+        }
+        if earlier.linkage == Linkage::Extern {
+            *earlier = var;
+        } else if var.linkage != Linkage::Extern {
+            return Err(self.semantic(token, format!("`{name}` is defined twice")));
+        }
+        Ok(())
+    }
+
+    /// Variables of function scope.
+    pub(super) fn local_vars(&mut self) -> Parsed<()> {
+        let declared = self.declared(Linkage::Internal)?;
+        loop {
+            let (token, mut var) = self.var(&declared)?;
+            let id = LocalVar(self.body.function.vars.len() as u32);
+            var.name = self.declare(token, Entity::Var(id))?;
+            self.body.function.vars.push(var);
+            if !self.eat(b',') {
+                return self.expect(b';');
+            }
+        }
+    }
+
+    /// `.reg .b32 %r<10>, %x;`
+    pub(super) fn registers(&mut self) -> Parsed<()> {
+        self.advance();
+        if matches!(self.dot_word(), Some("v2" | "v4")) {
+            return Err(self.error(DiagnosticKind::Unsupported, "vector registers are not supported"));
+        }
+        let ty = self.type_word()?;
+        loop {
+            let token = self.token();
+            self.ident("the name of a register")?;
+            if self.eat(b'<') {
+                let count = self.register_count()?;
+                self.declare_regs(token, count, ty)?;
+            } else {
+                self.declare_reg(token, ty)?;
+            }
+            if !self.eat(b',') {
+                return self.expect(b';');
+            }
+        }
+    }
+
+    fn register_count(&mut self) -> Parsed<u32> {
+        let token = self.token();
+        let count = match (token.kind, parse_int(self.text())) {
+            (Kind::Int, Some(Const::Int { value, .. })) => u32::try_from(value).ok(),
+            _ => None,
+        };
+        let Some(count) = count else { return Err(self.expected("a number of registers")) };
+        self.advance();
+        self.expect(b'>')?;
+        Ok(count)
+    }
+
+    /// Reads an initialiser for elements of type `ty` in the given shape; gives the bytes it fills.
+    fn initialiser(&mut self, ty: Type, shape: &[u64], open: bool, out: &mut Vec<Init>) -> Parsed<u64> {
+        let mut filled = 0;
+        if shape.is_empty() && !self.is(b'{') {
+            self.init_value(ty, &mut filled, out)?;
+            return Ok(filled);
+        }
+        self.init_list(ty, shape, open, &mut filled, out)?;
+        Ok(filled)
+    }
+
+    /// A braced list for one array of the given shape.
+    fn init_list(&mut self, ty: Type, shape: &[u64], open: bool, filled: &mut u64, out: &mut Vec<Init>) -> Parsed<()> {
+        let token = self.token();
+        self.expect(b'{')?;
+        let start = *filled;
+        let inner = shape.get(1..).unwrap_or(&[]);
+        let unit = inner.iter().product::<u64>() * u64::from(ty.bytes());
+        while !self.is(b'}') {
+            if self.is(b'{') {
+                if inner.is_empty() {
+                    return Err(self.expected("a value"));
+                }
+                self.pad_to(token, (*filled - start).next_multiple_of(unit.max(1)) + start, filled, out)?;
+                let end = *filled + unit;
+                self.init_list(ty, inner, false, filled, out)?;
+                self.pad_to(token, end, filled, out)?;
+            } else {
+                self.init_value(ty, filled, out)?;
+            }
+            if !self.eat(b',') {
+                break;
+            }
+        }
+        self.expect(b'}')?;
+        let room = shape.first().copied().unwrap_or(1).saturating_mul(unit);
+        if !open && *filled - start > room {
+            return Err(self.semantic(token, "more initial values than elements"));
+        }
+        Ok(())
+    }
+
+    /// Fills up with zeros to `end` bytes.
+    fn pad_to(&mut self, token: Token, end: u64, filled: &mut u64, out: &mut Vec<Init>) -> Parsed<()> {
+        let missing = end.saturating_sub(*filled);
+        self.n_padding = self.n_padding.saturating_add(missing);
+        if self.n_padding > MAX_PADDING {
+            return Err(self.semantic(token, "initialisers that leave out this much are not supported"));
+        }
+        if missing > 0 {
+            bytes_of(out).extend(std::iter::repeat_n(0, missing as usize));
+            *filled += missing;
+        }
+        Ok(())
+    }
+
+    fn init_value(&mut self, ty: Type, filled: &mut u64, out: &mut Vec<Init>) -> Parsed<()> {
+        let size = ty.bytes();
+        *filled += u64::from(size);
+        let next = self.kind_at(1);
+        let masked = next == Kind::Punct(b'(');
+        if (self.kind() == Kind::Ident && self.text() != "WARP_SZ") || (self.kind() == Kind::Int && masked) {
+            let address = self.init_address(ty)?;
+            out.push(address);
+            return Ok(());
+        }
+        let token = self.token();
+        let plain = self.kind() == Kind::Int && matches!(next, Kind::Punct(b',' | b'}'));
+        let value = match plain.then(|| parse_int(self.text())).flatten() {
+            Some(value) => {
+                self.advance();
+                value
+            }
+            None => self.constant()?,
+        };
+        let bits = self.init_bits(token, ty, value)?;
+        bytes_of(out).extend_from_slice(&bits.to_le_bytes()[..size as usize]);
+        Ok(())
+    }
+
+    /// The bits of a value in an initialiser, which converts as C does.
+    fn init_bits(&self, token: Token, ty: Type, value: Const) -> Parsed<u128> {
+        let bits = match (ty, value) {
+            (Type::F32, Const::Int { value, unsigned: false }) => (value as f32).to_bits().into(),
+            (Type::F32, Const::Int { value, .. }) => (value as u64 as f32).to_bits().into(),
+            (Type::F64, Const::Int { value, unsigned: false }) => (value as f64).to_bits().into(),
+            (Type::F64, Const::Int { value, .. }) => (value as u64 as f64).to_bits().into(),
+            _ => match self.immediate(token, ty, value)? {
+                Operand::Int(value) => value as i128 as u128,
+                Operand::F32(bits) => bits.into(),
+                Operand::F64(bits) => bits.into(),
+                _ => 0,
+            },
+        };
+        Ok(bits)
+    }
+
+    /// `sym`, `sym+4`, `generic(sym)+4`, `0xFF00(sym)`.
+    fn init_address(&mut self, ty: Type) -> Parsed<Init> {
+        let token = self.token();
+        let size = ty.bytes();
+        let mut shift = 0;
+        if token.kind == Kind::Int {
+            let mask = match parse_int(self.text()) {
+                Some(Const::Int { value, .. }) => value as u64,
+                _ => 0,
+            };
+            shift = mask.trailing_zeros();
+            let ones = if size >= 8 { u64::MAX } else { (1 << (8 * size)) - 1 };
+            if mask == 0 || shift % 8 != 0 || mask >> shift != ones {
+                return Err(self.semantic(token, "this mask does not select the bytes of one element"));
+            }
+            self.advance();
+            self.expect(b'(')?;
+            let (symbol, offset, generic) = self.address_value()?;
+            self.expect(b')')?;
+            return Ok(Init::Address { symbol, offset, size, generic, shift });
+        }
+        let (symbol, offset, generic) = self.address_value()?;
+        if size != 4 && size != 8 {
+            return Err(self.semantic(token, "an address does not fit an element of this type"));
+        }
+        Ok(Init::Address { symbol, offset, size, generic, shift })
+    }
+
+    fn address_value(&mut self) -> Parsed<(Symbol, i64, bool)> {
+        let generic = self.text() == "generic" && self.kind_at(1) == Kind::Punct(b'(');
+        if generic {
+            self.advance();
+            self.advance();
+        }
+        let token = self.token();
+        let name = self.ident("a variable or function")?;
+        let Some(symbol) = self.symbol(name) else {
+            return Err(self.semantic(token, format!("`{name}` is not declared")));
+        };
+        let mut offset = self.offset()?;
+        if generic {
+            self.expect(b')')?;
+            offset = offset.wrapping_add(self.offset()?);
+        }
+        Ok((symbol, offset, generic))
+    }
+}
+
+/// The run of raw bytes at the end of `out`.
+fn bytes_of(out: &mut Vec<Init>) -> &mut Vec<u8> {
+    if !matches!(out.last(), Some(Init::Bytes(_))) {
+        out.push(Init::Bytes(Vec::new()));
+    }
+    match out.last_mut() {
+        Some(Init::Bytes(bytes)) => bytes,
+        _ => unreachable!("a run of bytes was just pushed"),
+    }
+}

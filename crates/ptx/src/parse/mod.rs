@@ -1,0 +1,255 @@
+//! Text to module. Recursive descent over the tokens of [`crate::lexer`]; no recursion depth and
+//! no allocation depends on the text without a limit.
+//!
+//! A statement that is wrong gives one diagnostic and is dropped; parsing goes on after its `;`
+//! or before the `}` that ends its block. Names of inner scopes that hide others are made unique
+//! by a suffix, so that consumers and the printer may treat a function as one flat scope.
+
+mod arith;
+mod body;
+mod control;
+mod convert;
+mod decl;
+mod expr;
+mod inst;
+mod memory;
+mod module;
+mod operand;
+mod scope;
+
+use crate::ast::*;
+use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::hash::FxMap;
+use crate::lexer::{Kind, Token, lex};
+use std::sync::Arc;
+
+/// What [`parse`] returns: as much of the module as was understood, and every complaint.
+#[derive(Debug, Clone)]
+pub struct ParseResult {
+    /// The module; complete only if [`ParseResult::has_errors`] is false.
+    pub module: Module,
+    /// Complaints in the order of the text.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl ParseResult {
+    /// Whether anything is wrong, as opposed to merely unsupported.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(Diagnostic::is_error)
+    }
+
+    /// All diagnostics as text, one below the other.
+    pub fn render(&self, path: &str) -> String {
+        let lines: Vec<String> = self.diagnostics.iter().map(|d| d.render(path, &self.module.source)).collect();
+        lines.join("\n")
+    }
+}
+
+/// Parsing stops after this many errors.
+const MAX_ERRORS: usize = 100;
+/// Registers of all functions together.
+const MAX_REGS: usize = 1 << 22;
+
+/// Parses a PTX module. Never panics; what is wrong is in the diagnostics.
+pub fn parse(text: impl Into<Arc<str>>) -> ParseResult {
+    let source: Arc<str> = text.into();
+    let (mut module, mut diagnostics) = if source.len() < u32::MAX as usize / 2 {
+        let mut parser = Parser::new(&source);
+        parser.module_items();
+        (parser.module, parser.diagnostics)
+    } else {
+        let message = "a PTX text of 2 GiB or more is not supported";
+        (Module::default(), vec![*Diagnostic::new(DiagnosticKind::Syntax, Span::default(), message)])
+    };
+    diagnostics.sort_by_key(|d| d.span.start);
+    module.source = source;
+    ParseResult { module, diagnostics }
+}
+
+/// A failed rule carries its diagnostic.
+pub(crate) type Parsed<T> = Result<T, Box<Diagnostic>>;
+
+/// What a module-scope name is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Global {
+    Var(GlobalVar),
+    Func(FuncId),
+}
+
+pub(crate) struct Parser<'s> {
+    src: &'s str,
+    tokens: Vec<Token>,
+    at: usize,
+    module: Module,
+    diagnostics: Vec<Diagnostic>,
+    n_errors: usize,
+    globals: FxMap<&'s str, Global>,
+    /// The function being read; an empty one at module scope.
+    body: scope::Body<'s>,
+    n_regs: usize,
+    n_padding: u64,
+}
+
+impl<'s> Parser<'s> {
+    fn new(src: &'s str) -> Self {
+        Parser {
+            src,
+            tokens: lex(src),
+            at: 0,
+            module: Module::default(),
+            diagnostics: Vec::new(),
+            n_errors: 0,
+            globals: FxMap::default(),
+            body: scope::Body::default(),
+            n_regs: 0,
+            n_padding: 0,
+        }
+    }
+
+    fn report(&mut self, diagnostic: Box<Diagnostic>) {
+        self.n_errors += diagnostic.is_error() as usize;
+        self.diagnostics.push(*diagnostic);
+        if self.n_errors == MAX_ERRORS {
+            self.n_errors += 1;
+            let message = "too many errors, the rest is not read";
+            self.diagnostics.push(*Diagnostic::new(DiagnosticKind::Syntax, self.span(), message));
+            self.at = self.tokens.len() - 1;
+        }
+    }
+
+    /// Keeps the error of a rule and says whether it succeeded.
+    fn keep<T>(&mut self, result: Parsed<T>) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(diagnostic) => {
+                self.report(diagnostic);
+                None
+            }
+        }
+    }
+
+    fn token(&self) -> Token {
+        self.tokens[self.at]
+    }
+
+    /// The kind of the token `ahead` places on.
+    fn kind_at(&self, ahead: usize) -> Kind {
+        self.tokens.get(self.at + ahead).map_or(Kind::Eof, |t| t.kind)
+    }
+
+    fn kind(&self) -> Kind {
+        self.token().kind
+    }
+
+    fn span(&self) -> Span {
+        self.token().span()
+    }
+
+    /// From the start of token `first` to the end of the last token that was taken.
+    fn span_from(&self, first: usize) -> Span {
+        let last = self.at.saturating_sub(1).max(first);
+        Span { start: self.tokens[first].start, end: self.tokens[last].end }
+    }
+
+    fn text_of(&self, token: Token) -> &'s str {
+        self.src.get(token.start as usize..token.end as usize).unwrap_or("")
+    }
+
+    fn text(&self) -> &'s str {
+        self.text_of(self.token())
+    }
+
+    /// Steps over the current token; stays on the end of the file.
+    fn advance(&mut self) {
+        if self.at + 1 < self.tokens.len() {
+            self.at += 1;
+        }
+    }
+
+    fn is(&self, punct: u8) -> bool {
+        self.kind() == Kind::Punct(punct)
+    }
+
+    fn eat(&mut self, punct: u8) -> bool {
+        let found = self.is(punct);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    fn expect(&mut self, punct: u8) -> Parsed<()> {
+        if self.eat(punct) { Ok(()) } else { Err(self.expected(&format!("`{}`", punct as char))) }
+    }
+
+    /// Takes the dotted word `word` (given with its dot).
+    fn eat_dot(&mut self, word: &str) -> bool {
+        let found = self.kind() == Kind::Dot && self.text() == word;
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    /// The current dotted word without its dot.
+    fn dot_word(&self) -> Option<&'s str> {
+        (self.kind() == Kind::Dot).then(|| &self.text()[1..])
+    }
+
+    fn ident(&mut self, what: &str) -> Parsed<&'s str> {
+        if self.kind() != Kind::Ident {
+            return Err(self.expected(what));
+        }
+        let name = self.text();
+        self.advance();
+        Ok(name)
+    }
+
+    /// The complaint that `what` is missing at the current token.
+    fn expected(&self, what: &str) -> Box<Diagnostic> {
+        let found = match self.kind() {
+            Kind::Eof => "the end of the file".to_owned(),
+            _ => format!("`{}`", shorten(self.text())),
+        };
+        self.error(DiagnosticKind::Syntax, format!("expected {what}, found {found}"))
+    }
+
+    fn error(&self, kind: DiagnosticKind, message: impl Into<String>) -> Box<Diagnostic> {
+        Diagnostic::new(kind, self.span(), message)
+    }
+
+    fn semantic(&self, token: Token, message: impl Into<String>) -> Box<Diagnostic> {
+        Diagnostic::new(DiagnosticKind::Semantic, token.span(), message)
+    }
+
+    /// Goes behind the `;` that ends the statement which began at token `from`, or before the `}`
+    /// that ends its block. Braces of vector operands are balanced within a statement.
+    fn recover(&mut self, from: usize) {
+        if self.n_errors > MAX_ERRORS {
+            return;
+        }
+        self.at = self.at.max(from);
+        let stop = self.at;
+        let mut depth = 0usize;
+        self.at = from;
+        loop {
+            match self.kind() {
+                Kind::Eof => return,
+                Kind::Punct(b';') if self.at >= stop || depth == 0 => return self.advance(),
+                Kind::Punct(b'{') => depth += 1,
+                Kind::Punct(b'}') if depth == 0 => return,
+                Kind::Punct(b'}') => depth -= 1,
+                _ => {}
+            }
+            self.advance();
+        }
+    }
+}
+
+/// A token's text for a message: its beginning if it is long.
+pub(crate) fn shorten(text: &str) -> String {
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}

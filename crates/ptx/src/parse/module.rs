@@ -1,0 +1,508 @@
+//! Items of module scope: header directives, functions, debug sections.
+
+use super::scope::{Body, Entity};
+use super::{Global, Parsed, Parser};
+use crate::ast::*;
+use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::lexer::Kind;
+
+/// Highest number of a `.file` directive.
+const MAX_FILE: u32 = 1 << 16;
+
+impl<'s> Parser<'s> {
+    pub(super) fn module_items(&mut self) {
+        // NVRTC always writes the address size; the ISA's default of 32 has no target any more.
+        self.module.address_size = 64;
+        while self.kind() != Kind::Eof {
+            let first = self.at;
+            let result = self.module_item();
+            if self.keep(result).is_none() {
+                self.recover_item(first);
+            }
+        }
+        if self.n_errors == 0 && (self.module.version == (0, 0) || self.module.target == 0) {
+            let missing = if self.module.target == 0 { ".target" } else { ".version" };
+            let error = self.error(DiagnosticKind::Syntax, format!("the module has no `{missing}` directive"));
+            self.report(error);
+        }
+    }
+
+    /// Goes behind the item that began at token `from`: its `;` or its closing brace.
+    fn recover_item(&mut self, from: usize) {
+        self.at = self.at.max(from);
+        let mut depth = 0usize;
+        loop {
+            match self.kind() {
+                Kind::Eof => return,
+                Kind::Punct(b';') if depth == 0 => return self.advance(),
+                Kind::Punct(b'{') => depth += 1,
+                Kind::Punct(b'}') if depth <= 1 => return self.advance(),
+                Kind::Punct(b'}') => depth -= 1,
+                _ => {}
+            }
+            self.advance();
+        }
+    }
+
+    fn module_item(&mut self) -> Parsed<()> {
+        let first = self.at;
+        if self.is(b';') {
+            self.advance();
+            return Ok(());
+        }
+        let Some(word) = self.dot_word() else { return Err(self.expected("a directive")) };
+        match word {
+            "version" => self.version(),
+            "target" => self.target(),
+            "address_size" => self.address_size(),
+            "file" => self.file(),
+            "loc" => self.loc(),
+            "section" => self.section(),
+            "pragma" => self.pragma(),
+            "alias" => self.alias(),
+            _ => {
+                let linkage = self.linkage();
+                match self.dot_word() {
+                    Some("entry" | "func") => self.function(first, linkage),
+                    Some("global" | "const" | "shared" | "tex") => self.global_vars(first, linkage),
+                    _ => Err(self.unknown_directive()),
+                }
+            }
+        }
+    }
+
+    pub(super) fn unknown_directive(&self) -> Box<Diagnostic> {
+        if self.kind() != Kind::Dot {
+            return self.expected("a directive");
+        }
+        self.error(DiagnosticKind::Unknown, format!("unknown directive `{}`", super::shorten(self.text())))
+    }
+
+    fn linkage(&mut self) -> Option<Linkage> {
+        let linkage = match self.dot_word()? {
+            "extern" => Linkage::Extern,
+            "visible" => Linkage::Visible,
+            "weak" => Linkage::Weak,
+            "common" => Linkage::Common,
+            _ => return None,
+        };
+        self.advance();
+        Some(linkage)
+    }
+
+    fn version(&mut self) -> Parsed<()> {
+        self.advance();
+        let token = self.token();
+        let numbers = self.text().split_once('.').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+        let Some(version) = numbers.filter(|_| token.kind == Kind::Float) else {
+            return Err(self.expected("a version such as 8.0"));
+        };
+        self.advance();
+        if !(1..=9).contains(&version.0) {
+            let message = format!("PTX version {}.{} is not known", version.0, version.1);
+            return Err(Diagnostic::new(DiagnosticKind::Unknown, token.span(), message));
+        }
+        self.module.version = version;
+        Ok(())
+    }
+
+    fn target(&mut self) -> Parsed<()> {
+        self.advance();
+        loop {
+            let token = self.token();
+            let name = self.ident("a target")?;
+            match name.strip_prefix("sm_").or_else(|| name.strip_prefix("compute_")) {
+                Some(arch) => self.architecture(token, arch)?,
+                None => match name {
+                    "debug" | "texmode_unified" | "texmode_independent" | "map_f64_to_f32" => {
+                        self.module.target_options.push(name.into());
+                    }
+                    _ => {
+                        let message = format!("unknown target `{name}`");
+                        return Err(Diagnostic::new(DiagnosticKind::Unknown, token.span(), message));
+                    }
+                },
+            }
+            if !self.eat(b',') {
+                return Ok(());
+            }
+        }
+    }
+
+    fn architecture(&mut self, token: crate::lexer::Token, arch: &str) -> Parsed<()> {
+        let digits = arch.trim_end_matches(['a', 'f']);
+        let number = digits.parse::<u32>().ok().filter(|n| (10..1000).contains(n) && arch.len() <= digits.len() + 1);
+        let Some(number) = number.filter(|_| digits.bytes().all(|b| b.is_ascii_digit())) else {
+            let message = format!("unknown target `{}`", self.text_of(token));
+            return Err(Diagnostic::new(DiagnosticKind::Unknown, token.span(), message));
+        };
+        self.module.target = number;
+        self.module.target_suffix = arch[digits.len()..].chars().next();
+        Ok(())
+    }
+
+    fn address_size(&mut self) -> Parsed<()> {
+        self.advance();
+        let token = self.token();
+        let size = self.unsigned()?;
+        if size != 64 {
+            let kind = if size == 32 { DiagnosticKind::Unsupported } else { DiagnosticKind::Semantic };
+            self.report(Diagnostic::new(kind, token.span(), format!("addresses of {size} bits are not supported")));
+        }
+        self.module.address_size = size;
+        Ok(())
+    }
+
+    /// `.file number "name" {, timestamp, size}`
+    pub(super) fn file(&mut self) -> Parsed<()> {
+        self.advance();
+        let token = self.token();
+        let number = self.unsigned()?;
+        if number > MAX_FILE {
+            return Err(self.semantic(token, format!("a file number above {MAX_FILE} is not supported")));
+        }
+        if self.kind() != Kind::Str {
+            return Err(self.expected("a file name in quotes"));
+        }
+        let text = self.text();
+        let name = text.get(1..text.len() - 1).unwrap_or("");
+        self.advance();
+        if self.eat(b',') {
+            self.integer()?;
+            self.expect(b',')?;
+            self.integer()?;
+        }
+        let files = &mut self.module.files;
+        if files.len() <= number as usize {
+            files.resize(number as usize + 1, "".into());
+        }
+        files[number as usize] = name.into();
+        Ok(())
+    }
+
+    /// `.loc file line column {, function_name label{+n}, inlined_at file line column}`
+    pub(super) fn loc(&mut self) -> Parsed<()> {
+        self.advance();
+        let (file, line, column) = (self.unsigned()?, self.unsigned()?, self.unsigned()?);
+        self.body.line = Some(SourceLine { file, line, column });
+        while self.eat(b',') {
+            let word = self.ident("`function_name` or `inlined_at`")?;
+            match word {
+                "function_name" => {
+                    self.ident("a label")?;
+                    if self.eat(b'+') {
+                        self.integer()?;
+                    }
+                }
+                "inlined_at" => {
+                    (self.unsigned()?, self.unsigned()?, self.unsigned()?);
+                }
+                _ => return Err(self.expected("`function_name` or `inlined_at`")),
+            }
+        }
+        Ok(())
+    }
+
+    /// `.section .name { ... }`: debug information, which nobody reads; `.loc` has the lines.
+    pub(super) fn section(&mut self) -> Parsed<()> {
+        self.advance();
+        if self.kind() != Kind::Dot {
+            return Err(self.expected("the name of a section"));
+        }
+        self.advance();
+        self.skip_braces()
+    }
+
+    /// Steps over a balanced `{ ... }`.
+    pub(super) fn skip_braces(&mut self) -> Parsed<()> {
+        self.expect(b'{')?;
+        let mut depth = 1;
+        while depth > 0 {
+            match self.kind() {
+                Kind::Eof => return Err(self.expected("`}`")),
+                Kind::Punct(b'{') => depth += 1,
+                Kind::Punct(b'}') => depth -= 1,
+                _ => {}
+            }
+            self.advance();
+        }
+        Ok(())
+    }
+
+    /// `.pragma "...", "...";`: hints to an optimiser.
+    pub(super) fn pragma(&mut self) -> Parsed<()> {
+        self.advance();
+        loop {
+            if self.kind() != Kind::Str {
+                return Err(self.expected("a string"));
+            }
+            self.advance();
+            if !self.eat(b',') {
+                return self.expect(b';');
+            }
+        }
+    }
+
+    /// `.alias name, other;`
+    fn alias(&mut self) -> Parsed<()> {
+        self.advance();
+        let name = self.function_name()?;
+        self.expect(b',')?;
+        let other = self.function_name()?;
+        self.expect(b';')?;
+        self.module.aliases.push((name, other));
+        Ok(())
+    }
+
+    pub(super) fn function_name(&mut self) -> Parsed<FuncId> {
+        let token = self.token();
+        let name = self.ident("a function")?;
+        match self.globals.get(name) {
+            Some(Global::Func(id)) => Ok(*id),
+            _ => Err(self.semantic(token, format!("function `{name}` is not declared"))),
+        }
+    }
+
+    fn function(&mut self, first: usize, linkage: Option<Linkage>) -> Parsed<()> {
+        self.body = Body::new();
+        let entry = self.dot_word() == Some("entry");
+        self.advance();
+        let mut function = Function { entry, linkage, ..Function::default() };
+        self.function_attributes(&mut function)?;
+        if !entry && self.is(b'(') {
+            function.returns = self.params(ParamList::Returns)?;
+        }
+        let name_token = self.token();
+        let name = self.ident("the name of a function")?;
+        self.check_name(name_token)?;
+        function.name = name.into();
+        if self.is(b'(') {
+            function.params = self.params(ParamList::Params)?;
+        }
+        self.function_attributes(&mut function)?;
+        function.span = self.span_from(first);
+        function.regs = std::mem::take(&mut self.body.function.regs);
+        let id = self.enter_function(name_token, function)?;
+        if self.eat(b';') {
+            return Ok(());
+        }
+        if !self.is(b'{') {
+            return Err(self.expected("`{` or `;`"));
+        }
+        if self.module.functions[id.index()].defined {
+            return Err(self.semantic(name_token, format!("function `{name}` is defined twice")));
+        }
+        self.body.function = std::mem::take(&mut self.module.functions[id.index()]);
+        // The name must resolve while the body is read (recursion), also its signature.
+        self.module.functions[id.index()] = signature_of(&self.body.function);
+        self.function_body();
+        self.body.function.defined = true;
+        self.module.functions[id.index()] = std::mem::take(&mut self.body.function);
+        Ok(())
+    }
+
+    /// Enters a function's header into the module, or checks it against an earlier one.
+    fn enter_function(&mut self, token: crate::lexer::Token, mut function: Function) -> Parsed<FuncId> {
+        let name = self.text_of(token);
+        let id = match self.globals.get(name) {
+            None => {
+                let id = FuncId(self.module.functions.len() as u32);
+                self.globals.insert(name, Global::Func(id));
+                self.module.functions.push(function);
+                return Ok(id);
+            }
+            Some(Global::Func(id)) => *id,
+            Some(_) => return Err(self.semantic(token, format!("`{name}` is already a variable"))),
+        };
+        let earlier = &mut self.module.functions[id.index()];
+        let shape = |list: &[Param]| list.iter().map(|p| (p.ty.bits(), p.size)).collect::<Vec<_>>();
+        let same = |a: &[Param], b: &[Param]| shape(a) == shape(b);
+        if earlier.entry != function.entry
+            || !same(&earlier.params, &function.params)
+            || !same(&earlier.returns, &function.returns)
+        {
+            return Err(self.semantic(token, format!("`{name}` was declared differently before")));
+        }
+        if earlier.defined {
+            // A declaration after the definition adds nothing; a second body is refused later.
+            return Ok(id);
+        }
+        if function.linkage.is_none() && earlier.linkage != Some(Linkage::Extern) {
+            function.linkage = earlier.linkage;
+        }
+        function.noreturn |= earlier.noreturn;
+        *earlier = function;
+        Ok(id)
+    }
+
+    /// `.noreturn`, `.maxntid` and its like, `.pragma`, `.attribute`, in any order.
+    fn function_attributes(&mut self, function: &mut Function) -> Parsed<()> {
+        loop {
+            let Some(word) = self.dot_word() else { return Ok(()) };
+            let bounds = &mut function.bounds;
+            match word {
+                "noreturn" => function.noreturn = true,
+                "explicitcluster" => bounds.explicit_cluster = true,
+                "blocksareclusters" => {
+                    self.report(self.error(DiagnosticKind::Unsupported, "`.blocksareclusters` is not supported"));
+                }
+                "abi_preserve" | "abi_preserve_control" | "maxclusterrank" | "minnctapersm" | "maxnctapersm" | "maxnreg" => {
+                    self.advance();
+                    let value = self.unsigned()?;
+                    match word {
+                        "minnctapersm" => bounds.min_ncta_per_sm = Some(value),
+                        "maxnreg" => bounds.max_nreg = Some(value),
+                        _ => {}
+                    }
+                    continue;
+                }
+                "maxntid" | "reqntid" | "reqnctapercluster" => {
+                    self.advance();
+                    let value = Some(self.extent()?);
+                    match word {
+                        "maxntid" => bounds.max_ntid = value,
+                        "reqntid" => bounds.req_ntid = value,
+                        _ => bounds.req_nctapercluster = value,
+                    }
+                    continue;
+                }
+                "pragma" => {
+                    self.pragma()?;
+                    continue;
+                }
+                "attribute" => {
+                    self.attribute()?;
+                    continue;
+                }
+                // A function may be preceded by its line.
+                "loc" => {
+                    self.loc()?;
+                    continue;
+                }
+                _ => return Err(self.unknown_directive()),
+            }
+            self.advance();
+        }
+    }
+
+    /// One to three numbers, the missing ones are 1.
+    fn extent(&mut self) -> Parsed<[u32; 3]> {
+        let mut extent = [self.unsigned()?, 1, 1];
+        for value in &mut extent[1..] {
+            if !self.eat(b',') {
+                break;
+            }
+            *value = self.unsigned()?;
+        }
+        Ok(extent)
+    }
+
+    /// `.attribute(.managed)` or `.attribute(.unified(n, n))`; gives whether `.managed` is in it.
+    pub(super) fn attribute(&mut self) -> Parsed<bool> {
+        self.advance();
+        self.expect(b'(')?;
+        let mut managed = false;
+        loop {
+            match self.dot_word() {
+                Some("managed") => {
+                    managed = true;
+                    self.advance();
+                }
+                Some("unified") => {
+                    self.advance();
+                    self.expect(b'(')?;
+                    self.integer()?;
+                    self.expect(b',')?;
+                    self.integer()?;
+                    self.expect(b')')?;
+                }
+                _ => return Err(self.unknown_directive()),
+            }
+            if !self.eat(b',') {
+                self.expect(b')')?;
+                return Ok(managed);
+            }
+        }
+    }
+
+    /// A parenthesised parameter list, its names bound unless it belongs to a prototype.
+    pub(super) fn params(&mut self, list: ParamList) -> Parsed<Vec<Param>> {
+        self.expect(b'(')?;
+        let mut params: Vec<Param> = Vec::new();
+        let mut end = 0u32;
+        while !self.is(b')') {
+            let token = self.token();
+            let mut param = self.param(list, params.len() as u32)?;
+            param.offset = end.next_multiple_of(param.align);
+            end = param.offset.checked_add(param.size).filter(|&end| end <= MAX_PARAMS).ok_or_else(|| {
+                self.semantic(token, format!("parameters of more than {MAX_PARAMS} bytes are not supported"))
+            })?;
+            params.push(param);
+            if !self.eat(b',') {
+                break;
+            }
+        }
+        self.expect(b')')?;
+        Ok(params)
+    }
+
+    fn param(&mut self, list: ParamList, number: u32) -> Parsed<Param> {
+        if self.eat_dot(".reg") {
+            let ty = self.type_word()?;
+            let token = self.token();
+            let name = self.ident("the name of a parameter")?;
+            // A prototype has no registers; there the number only says that the parameter is one.
+            let reg = if list == ParamList::Prototype { Reg(number) } else { self.declare_reg(token, ty)? };
+            let size = ty.bytes();
+            return Ok(Param { name: name.into(), ty, align: size, size, ptr: false, offset: 0, reg: Some(reg) });
+        }
+        if !self.eat_dot(".param") {
+            return Err(self.expected("`.param` or `.reg`"));
+        }
+        let mut align = self.align()?;
+        let ty = self.type_word()?;
+        align = align.or(self.align()?);
+        let ptr = self.eat_dot(".ptr");
+        if ptr {
+            if matches!(self.dot_word(), Some("global" | "shared" | "local" | "const")) {
+                self.advance();
+            }
+            // The alignment of what it points to.
+            self.align()?;
+        }
+        let token = self.token();
+        let name = self.ident("the name of a parameter")?;
+        let entity = if list == ParamList::Returns { Entity::Return(number) } else { Entity::Param(number) };
+        let name = if list == ParamList::Prototype { name.into() } else { self.declare(token, entity)? };
+        let (count, _) = self.dimensions()?;
+        let size = u64::from(ty.bytes()).saturating_mul(count.iter().product());
+        let size = u32::try_from(size).ok().filter(|&size| size <= MAX_PARAMS);
+        let Some(size) = size else { return Err(self.semantic(token, "this parameter is too large")) };
+        Ok(Param { name, ty, align: align.unwrap_or(ty.bytes()), size, ptr, offset: 0, reg: None })
+    }
+}
+
+/// Bytes of parameters that one function may have.
+const MAX_PARAMS: u32 = 1 << 20;
+
+/// Which list [`Parser::params`] reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ParamList {
+    Params,
+    Returns,
+    Prototype,
+}
+
+/// A function's header without its body.
+fn signature_of(function: &Function) -> Function {
+    Function {
+        name: function.name.clone(),
+        entry: function.entry,
+        linkage: function.linkage,
+        params: function.params.clone(),
+        returns: function.returns.clone(),
+        noreturn: function.noreturn,
+        span: function.span,
+        ..Function::default()
+    }
+}

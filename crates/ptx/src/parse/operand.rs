@@ -1,0 +1,295 @@
+//! Operands: registers checked against the type an instruction needs, immediates converted to it,
+//! addresses, vectors.
+
+use super::expr::Const;
+use super::scope::Entity;
+use super::{Parsed, Parser};
+use crate::ast::*;
+use crate::diag::Diagnostic;
+use crate::lexer::{Kind, Token};
+use crate::names::{special_of, special_type, type_name};
+
+/// How a register's type must agree with an instruction's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fit {
+    /// The same size, and not integer against float.
+    Exact,
+    /// At least the size (`ld`, `st`, `cvt`).
+    Wide,
+}
+
+fn is_plain_float(ty: Type) -> bool {
+    matches!(ty, Type::F32 | Type::F64)
+}
+
+fn is_integer(ty: Type) -> bool {
+    use Type::*;
+    matches!(ty, U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64)
+}
+
+fn fits(inst: Type, reg: Type, fit: Fit) -> bool {
+    if inst == Type::Pred || reg == Type::Pred {
+        return inst == reg;
+    }
+    if fit == Fit::Wide {
+        return reg.bits() >= inst.bits() && !(is_plain_float(inst) && is_integer(reg));
+    }
+    reg.bits() == inst.bits() && !(is_plain_float(inst) && is_integer(reg)) && !(is_integer(inst) && is_plain_float(reg))
+}
+
+impl<'s> Parser<'s> {
+    pub(super) fn comma(&mut self) -> Parsed<()> {
+        self.expect(b',')
+    }
+
+    fn not_declared(&self, token: Token, what: &str) -> Box<Diagnostic> {
+        let name = self.text_of(token);
+        match self.body.find(name).is_some() || self.globals.contains_key(name) {
+            true => self.semantic(token, format!("`{name}` is not {what}")),
+            false => self.semantic(token, format!("`{name}` is not declared")),
+        }
+    }
+
+    /// Any register.
+    pub(super) fn any_reg(&mut self) -> Parsed<Reg> {
+        let token = self.token();
+        let name = self.ident("a register")?;
+        match self.body.find(name) {
+            Some(Entity::Reg(reg)) => Ok(reg),
+            _ => Err(self.not_declared(token, "a register")),
+        }
+    }
+
+    /// A register for a value of type `ty`.
+    pub(super) fn reg_of(&mut self, ty: Type, fit: Fit) -> Parsed<Reg> {
+        let token = self.token();
+        let reg = self.any_reg()?;
+        self.check_reg(token, reg, ty, fit)?;
+        Ok(reg)
+    }
+
+    fn check_reg(&self, token: Token, reg: Reg, ty: Type, fit: Fit) -> Parsed<()> {
+        let have = self.body.reg_type(reg);
+        if fits(ty, have, fit) {
+            return Ok(());
+        }
+        let name = self.text_of(token);
+        let message =
+            format!("register `{name}` has type `.{}`, which does not fit `.{}` here", type_name(have), type_name(ty));
+        Err(self.semantic(token, message))
+    }
+
+    /// A destination register.
+    pub(super) fn dst(&mut self, ty: Type) -> Parsed<Reg> {
+        self.reg_of(ty, Fit::Exact)
+    }
+
+    /// A destination register and the comma after it.
+    pub(super) fn dst_comma(&mut self, ty: Type) -> Parsed<Reg> {
+        let reg = self.dst(ty)?;
+        self.comma()?;
+        Ok(reg)
+    }
+
+    fn is_sink(&self) -> bool {
+        self.kind() == Kind::Ident && self.text() == "_"
+    }
+
+    /// A destination register or `_`.
+    pub(super) fn dst_or_sink(&mut self, ty: Type, fit: Fit) -> Parsed<Option<Reg>> {
+        if self.is_sink() {
+            self.advance();
+            return Ok(None);
+        }
+        Ok(Some(self.reg_of(ty, fit)?))
+    }
+
+    /// A source operand.
+    pub(super) fn src(&mut self, ty: Type) -> Parsed<Operand> {
+        self.source(ty, Fit::Exact, false)
+    }
+
+    /// A comma and a source operand.
+    pub(super) fn comma_src(&mut self, ty: Type) -> Parsed<Operand> {
+        self.comma()?;
+        self.src(ty)
+    }
+
+    /// A source operand; `address` says whether a symbol's address may stand there.
+    pub(super) fn source(&mut self, ty: Type, fit: Fit, address: bool) -> Parsed<Operand> {
+        let token = self.token();
+        if token.kind != Kind::Ident || self.text() == "WARP_SZ" {
+            let value = self.constant_operand()?;
+            return self.immediate(token, ty, value);
+        }
+        let name = self.text();
+        match self.body.find(name) {
+            Some(Entity::Reg(reg)) => {
+                self.advance();
+                self.check_reg(token, reg, ty, fit)?;
+                return Ok(Operand::Reg(reg));
+            }
+            None if name.starts_with('%') => return self.special(ty),
+            _ => {}
+        }
+        match self.symbol(name) {
+            Some(symbol) if address && ty.bits() >= 32 => {
+                self.advance();
+                Ok(Operand::Address(symbol, self.offset()?))
+            }
+            _ => Err(self.not_declared(token, "a register")),
+        }
+    }
+
+    fn constant_operand(&mut self) -> Parsed<Const> {
+        if self.at_const() { self.constant() } else { Err(self.expected("an operand")) }
+    }
+
+    fn special(&mut self, ty: Type) -> Parsed<Operand> {
+        let token = self.token();
+        let name = self.text();
+        self.advance();
+        let component = self.dot_word();
+        if component.is_some() {
+            self.advance();
+        }
+        let Some(reg) = special_of(name, component) else {
+            return Err(match component {
+                None => self.not_declared(token, "a register"),
+                Some(dim) => self.semantic(token, format!("`{name}.{dim}` is not a register")),
+            });
+        };
+        let have = special_type(reg);
+        // The three-dimensional ones were 16 bits wide in PTX 1 and may still be read so.
+        if have.bits() == ty.bits() || (have == Type::U32 && ty.bits() == 16) {
+            return Ok(Operand::Special(reg));
+        }
+        let message = format!("`{name}` has type `.{}`, which does not fit `.{}` here", type_name(have), type_name(ty));
+        Err(self.semantic(token, message))
+    }
+
+    /// A constant as an operand of type `ty`.
+    pub(super) fn immediate(&self, token: Token, ty: Type, value: Const) -> Parsed<Operand> {
+        match (ty, value) {
+            (Type::F32 | Type::B32, Const::F32(bits)) => Ok(Operand::F32(bits)),
+            (Type::F32, Const::F64(bits)) => Ok(Operand::F32((f64::from_bits(bits) as f32).to_bits())),
+            (Type::F64 | Type::B64, Const::F64(bits)) => Ok(Operand::F64(bits)),
+            (Type::F64, Const::F32(bits)) => Ok(Operand::F64(f64::from(f32::from_bits(bits)).to_bits())),
+            (Type::F32 | Type::F64, Const::Int { .. }) => {
+                Err(self.semantic(token, format!("`.{}` needs a floating-point constant", type_name(ty))))
+            }
+            (_, Const::Int { value, .. }) => {
+                let bits = if ty == Type::Pred { 32 } else { ty.bits() };
+                if bits < 64 && !(-(1i64 << (bits - 1))..1i64 << bits).contains(&value) {
+                    return Err(self.semantic(token, format!("{value} does not fit `.{}`", type_name(ty))));
+                }
+                Ok(Operand::Int(value))
+            }
+            _ => Err(self.semantic(token, format!("a floating-point constant does not fit `.{}`", type_name(ty)))),
+        }
+    }
+
+    /// A predicate source: `p`, `!p` or a constant.
+    pub(super) fn pred_src(&mut self) -> Parsed<PredSrc> {
+        if matches!(self.kind(), Kind::Int) {
+            return Ok(PredSrc::Const(self.integer()? != 0));
+        }
+        let negated = self.eat(b'!');
+        if self.kind() == Kind::Ident && self.text() == "%pt" && self.body.find("%pt").is_none() {
+            self.advance();
+            return Ok(PredSrc::Const(!negated));
+        }
+        Ok(PredSrc::Reg { reg: self.reg_of(Type::Pred, Fit::Exact)?, negated })
+    }
+
+    /// A predicate that must be a register, possibly negated.
+    pub(super) fn pred_reg(&mut self) -> Parsed<(Reg, bool)> {
+        let negated = self.eat(b'!');
+        Ok((self.reg_of(Type::Pred, Fit::Exact)?, negated))
+    }
+
+    /// `+4`, `-4`, `+-4`, or nothing.
+    pub(super) fn offset(&mut self) -> Parsed<i64> {
+        match self.kind() {
+            Kind::Punct(b'+') => {
+                self.advance();
+                self.integer()
+            }
+            Kind::Punct(b'-') => self.integer(),
+            _ => Ok(0),
+        }
+    }
+
+    /// `[base + offset]` of a memory operand in `space`.
+    pub(super) fn addr(&mut self, space: Space) -> Parsed<Addr> {
+        self.expect(b'[')?;
+        let token = self.token();
+        let addr = if token.kind == Kind::Ident && !self.at_const() {
+            let name = self.text();
+            self.advance();
+            let base = match self.body.find(name) {
+                Some(Entity::Reg(reg)) => self.addr_reg(token, reg)?,
+                _ => self.addr_symbol(token, space)?,
+            };
+            Addr { base, offset: self.offset()? }
+        } else if self.at_const() {
+            Addr { base: AddrBase::Absolute, offset: self.integer()? }
+        } else {
+            return Err(self.expected("an address"));
+        };
+        self.expect(b']')?;
+        Ok(addr)
+    }
+
+    fn addr_reg(&self, token: Token, reg: Reg) -> Parsed<AddrBase> {
+        let have = self.body.reg_type(reg);
+        if matches!(have.bits(), 32 | 64) && !have.is_float() {
+            return Ok(AddrBase::Reg(reg));
+        }
+        let name = self.text_of(token);
+        Err(self.semantic(token, format!("register `{name}` of type `.{}` cannot hold an address", type_name(have))))
+    }
+
+    fn addr_symbol(&self, token: Token, space: Space) -> Parsed<AddrBase> {
+        let name = self.text_of(token);
+        let Some(symbol) = self.symbol(name) else { return Err(self.not_declared(token, "an address")) };
+        let home = match symbol {
+            Symbol::Global(var) => self.module.vars[var.index()].space,
+            Symbol::Local(var) => self.body.function.vars[var.index()].space,
+            Symbol::Param(_) | Symbol::Return(_) => Space::Param,
+            Symbol::Func(_) => return Err(self.semantic(token, format!("`{name}` is a function, not memory"))),
+        };
+        if space != Space::Generic && space != home {
+            let space = crate::names::space_name(space);
+            return Err(self.semantic(token, format!("`{name}` is not in the `.{space}` state space")));
+        }
+        Ok(AddrBase::Symbol(symbol))
+    }
+
+    /// One register or `{a, _, b}` as destination.
+    pub(super) fn vector_dst(&mut self, ty: Type, n: usize, fit: Fit) -> Parsed<Vec<Option<Reg>>> {
+        self.vector(n, |parser| parser.dst_or_sink(ty, fit))
+    }
+
+    /// One operand or `{a, b}` as source.
+    pub(super) fn vector_src(&mut self, ty: Type, n: usize, fit: Fit) -> Parsed<Vec<Operand>> {
+        self.vector(n, |parser| parser.source(ty, fit, false))
+    }
+
+    fn vector<T>(&mut self, n: usize, mut one: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let token = self.token();
+        if n == 1 && !self.is(b'{') {
+            return Ok(vec![one(self)?]);
+        }
+        self.expect(b'{')?;
+        let mut elements = vec![one(self)?];
+        while elements.len() <= n && self.eat(b',') {
+            elements.push(one(self)?);
+        }
+        self.expect(b'}')?;
+        if elements.len() != n {
+            return Err(self.semantic(token, format!("a vector of {n} elements is needed here")));
+        }
+        Ok(elements)
+    }
+}

@@ -1,0 +1,319 @@
+//! Names inside a function: registers, variables and labels of nested blocks, resolved to indices.
+//!
+//! A label may be used before it is defined, and an inner block may define it after an outer one
+//! did. So a use makes an entry of its own in the block it stands in; when the block ends, what
+//! was not defined there is handed to the block around it.
+
+use super::{Global, MAX_REGS, Parsed, Parser};
+use crate::ast::*;
+use crate::hash::{FxMap, FxSet};
+use crate::lexer::Token;
+
+/// How deep blocks may nest.
+const MAX_NESTING: usize = 256;
+
+/// What a name of a function is.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Entity {
+    Reg(Reg),
+    Var(LocalVar),
+    Param(u32),
+    Return(u32),
+    Proto(ProtoId),
+    /// A `.branchtargets` list: an index into [`Body::branch_lists`].
+    Branches(u32),
+    /// A `.calltargets` list: an index into [`Body::call_lists`].
+    Calls(u32),
+}
+
+/// `%r<10>`: the names `%r0` to `%r9`.
+struct Range<'s> {
+    prefix: &'s str,
+    count: u32,
+    base: u32,
+}
+
+impl Range<'_> {
+    fn find(&self, name: &str) -> Option<u32> {
+        let digits = name.strip_prefix(self.prefix)?.as_bytes();
+        if digits.is_empty() || digits.len() > 9 || (digits[0] == b'0' && digits.len() > 1) {
+            return None;
+        }
+        let mut number = 0u32;
+        for &digit in digits {
+            if !digit.is_ascii_digit() {
+                return None;
+            }
+            number = number * 10 + (digit - b'0') as u32;
+        }
+        (number < self.count).then_some(number)
+    }
+}
+
+#[derive(Default)]
+struct Block<'s> {
+    names: FxMap<&'s str, Entity>,
+    ranges: Vec<Range<'s>>,
+    labels: FxMap<&'s str, u32>,
+}
+
+impl Block<'_> {
+    fn find(&self, name: &str) -> Option<Entity> {
+        for range in &self.ranges {
+            if let Some(number) = range.find(name) {
+                return Some(Entity::Reg(Reg(range.base + number)));
+            }
+        }
+        if self.names.is_empty() { None } else { self.names.get(name).copied() }
+    }
+}
+
+struct LabelEntry<'s> {
+    name: &'s str,
+    used_at: Token,
+    target: Option<u32>,
+    /// The entry of an outer block that this one turned out to be.
+    same_as: Option<u32>,
+}
+
+/// The function being read.
+#[derive(Default)]
+pub(super) struct Body<'s> {
+    pub(super) function: Function,
+    pub(super) line: Option<SourceLine>,
+    pub(super) branch_lists: Vec<Vec<Label>>,
+    pub(super) call_lists: Vec<Vec<FuncId>>,
+    blocks: Vec<Block<'s>>,
+    labels: Vec<LabelEntry<'s>>,
+    /// Every name this function already gave away, except those of `ranges`.
+    taken: FxSet<Box<str>>,
+    ranges: Vec<Range<'s>>,
+    suffixes: FxMap<&'s str, u32>,
+}
+
+impl<'s> Body<'s> {
+    pub(super) fn new() -> Self {
+        Body { blocks: vec![Block::default()], ..Body::default() }
+    }
+
+    pub(super) fn depth(&self) -> usize {
+        self.blocks.len()
+    }
+
+    pub(super) fn find(&self, name: &str) -> Option<Entity> {
+        self.blocks.iter().rev().find_map(|block| block.find(name))
+    }
+
+    fn is_taken(&self, name: &str) -> bool {
+        self.taken.contains(name) || self.ranges.iter().any(|range| range.find(name).is_some())
+    }
+
+    pub(super) fn reg_type(&self, reg: Reg) -> Type {
+        self.function.regs.get(reg.index()).map_or(Type::Pred, |decl| decl.ty)
+    }
+
+    fn bind(&mut self, name: &'s str, entity: Entity) -> bool {
+        let Some(block) = self.blocks.last_mut() else { return false };
+        if block.find(name).is_some() {
+            return false;
+        }
+        block.names.insert(name, entity);
+        true
+    }
+}
+
+impl<'s> Parser<'s> {
+    pub(super) fn open_block(&mut self) -> Parsed<()> {
+        if self.body.blocks.len() >= MAX_NESTING {
+            return Err(self.expected("fewer nested blocks"));
+        }
+        self.body.blocks.push(Block::default());
+        Ok(())
+    }
+
+    /// Ends the innermost block; its undefined labels become the business of the outer one.
+    pub(super) fn close_block(&mut self) {
+        let Some(block) = self.body.blocks.pop() else { return };
+        let Some(outer) = self.body.blocks.last_mut() else { return };
+        for (name, entry) in block.labels {
+            let label = &mut self.body.labels[entry as usize];
+            if label.target.is_none() {
+                let outer_entry = *outer.labels.entry(name).or_insert(entry);
+                label.same_as = (outer_entry != entry).then_some(outer_entry);
+            }
+        }
+    }
+
+    /// The name to keep for `name`: itself, or with a suffix if the function or the module has it.
+    fn unique(&mut self, name: &'s str) -> Box<str> {
+        if !self.body.is_taken(name) && !self.globals.contains_key(name) {
+            self.body.taken.insert(name.into());
+            return name.into();
+        }
+        let mut number = self.body.suffixes.get(name).copied().unwrap_or(0);
+        loop {
+            number += 1;
+            let candidate = format!("{name}_{number}").into_boxed_str();
+            if !self.body.is_taken(&candidate) && !self.globals.contains_key(&*candidate) {
+                self.body.suffixes.insert(name, number);
+                self.body.taken.insert(candidate.clone());
+                return candidate;
+            }
+        }
+    }
+
+    pub(super) fn check_name(&self, token: Token) -> Parsed<()> {
+        match self.text_of(token) {
+            word @ ("_" | "WARP_SZ") => Err(self.semantic(token, format!("`{word}` cannot be declared"))),
+            _ => Ok(()),
+        }
+    }
+
+    fn duplicate(&self, token: Token) -> Box<crate::diag::Diagnostic> {
+        self.semantic(token, format!("`{}` is declared twice in this scope", self.text_of(token)))
+    }
+
+    /// Binds a name of the current block and returns the unique name to keep for it.
+    pub(super) fn declare(&mut self, token: Token, entity: Entity) -> Parsed<Box<str>> {
+        self.check_name(token)?;
+        let name = self.text_of(token);
+        if !self.body.bind(name, entity) {
+            return Err(self.duplicate(token));
+        }
+        Ok(self.unique(name))
+    }
+
+    /// Declares one register.
+    pub(super) fn declare_reg(&mut self, token: Token, ty: Type) -> Parsed<Reg> {
+        self.count_regs(token, 1)?;
+        let reg = Reg(self.body.function.regs.len() as u32);
+        let name = self.declare(token, Entity::Reg(reg))?;
+        self.body.function.regs.push(RegDecl { name, ty });
+        Ok(reg)
+    }
+
+    fn count_regs(&mut self, token: Token, count: u32) -> Parsed<()> {
+        self.n_regs += count as usize;
+        if self.n_regs <= MAX_REGS {
+            return Ok(());
+        }
+        self.n_regs -= count as usize;
+        Err(self.semantic(token, format!("more than {MAX_REGS} registers are not supported")))
+    }
+
+    /// Declares `prefix<count>`.
+    pub(super) fn declare_regs(&mut self, token: Token, count: u32, ty: Type) -> Parsed<()> {
+        self.check_name(token)?;
+        self.count_regs(token, count)?;
+        let prefix = self.text_of(token);
+        let base = self.body.function.regs.len() as u32;
+        let mut clash = self.globals.keys().any(|name| name.starts_with(prefix));
+        clash |= self.body.taken.iter().any(|name| name.starts_with(prefix));
+        clash |= self.body.ranges.iter().any(|r| r.prefix.starts_with(prefix) || prefix.starts_with(r.prefix));
+        self.body.function.regs.reserve(count as usize);
+        for number in 0..count {
+            let mut name = format!("{prefix}{number}").into_boxed_str();
+            if clash {
+                if self.body.blocks.last().is_some_and(|block| block.find(&name).is_some()) {
+                    self.body.function.regs.truncate(base as usize);
+                    return Err(self.duplicate(token));
+                }
+                name = self.unique_copy(name);
+            }
+            self.body.function.regs.push(RegDecl { name, ty });
+        }
+        if !clash {
+            self.body.ranges.push(Range { prefix, count, base });
+        }
+        if let Some(block) = self.body.blocks.last_mut() {
+            block.ranges.push(Range { prefix, count, base });
+        }
+        Ok(())
+    }
+
+    /// [`Self::unique`] for a name that is not in the text.
+    fn unique_copy(&mut self, name: Box<str>) -> Box<str> {
+        let mut candidate = name.clone();
+        let mut number = 0;
+        while self.body.is_taken(&candidate) || self.globals.contains_key(&*candidate) {
+            number += 1;
+            candidate = format!("{name}_{number}").into_boxed_str();
+        }
+        self.body.taken.insert(candidate.clone());
+        candidate
+    }
+
+    /// The label `token` names, as seen from here; resolved when the function ends.
+    pub(super) fn use_label(&mut self, token: Token) -> Label {
+        let name = self.text_of(token);
+        let next = self.body.labels.len() as u32;
+        let Some(block) = self.body.blocks.last_mut() else { return Label(0) };
+        let entry = *block.labels.entry(name).or_insert(next);
+        if entry == next {
+            self.body.labels.push(LabelEntry { name, used_at: token, target: None, same_as: None });
+        }
+        Label(entry)
+    }
+
+    /// Defines the label `token` before the next statement.
+    pub(super) fn define_label(&mut self, token: Token) -> Parsed<()> {
+        self.check_name(token)?;
+        let label = self.use_label(token);
+        let position = self.body.function.body.len() as u32;
+        let Some(entry) = self.body.labels.get_mut(label.index()) else { return Ok(()) };
+        if entry.target.is_some() {
+            return Err(self.duplicate(token));
+        }
+        entry.target = Some(position);
+        Ok(())
+    }
+
+    /// Follows what the ends of blocks found out, reports undefined labels, and rewrites all uses.
+    pub(super) fn finish_labels(&mut self) {
+        let entries = std::mem::take(&mut self.body.labels);
+        let mut numbers: Vec<u32> = vec![0; entries.len()];
+        for (i, entry) in entries.iter().enumerate() {
+            if entry.same_as.is_some() {
+                continue;
+            }
+            if entry.target.is_none() {
+                let error = self.semantic(entry.used_at, format!("label `{}` is not defined", entry.name));
+                self.report(error);
+            }
+            numbers[i] = self.body.function.labels.len() as u32;
+            let name = self.unique(entry.name);
+            self.body.function.labels.push(name);
+            self.body.function.label_targets.push(entry.target.unwrap_or(0));
+        }
+        // Every step leads to an enclosing block, so at most MAX_NESTING are needed.
+        let resolve = |label: &mut Label| {
+            let mut at = label.index();
+            while let Some(outer) = entries.get(at).and_then(|entry| entry.same_as) {
+                at = outer as usize;
+            }
+            label.0 = numbers.get(at).copied().unwrap_or(0);
+        };
+        for statement in &mut self.body.function.body {
+            match &mut statement.inst {
+                Inst::Bra { target, .. } => resolve(target),
+                Inst::Brx { targets, .. } => targets.iter_mut().for_each(resolve),
+                _ => {}
+            }
+        }
+    }
+
+    /// What an address or a `mov` can name, if `name` is such a thing.
+    pub(super) fn symbol(&self, name: &str) -> Option<Symbol> {
+        match self.body.find(name) {
+            Some(Entity::Var(var)) => Some(Symbol::Local(var)),
+            Some(Entity::Param(number)) => Some(Symbol::Param(number)),
+            Some(Entity::Return(number)) => Some(Symbol::Return(number)),
+            Some(_) => None,
+            None => match self.globals.get(name) {
+                Some(Global::Var(var)) => Some(Symbol::Global(*var)),
+                Some(Global::Func(func)) => Some(Symbol::Func(*func)),
+                None => None,
+            },
+        }
+    }
+}
