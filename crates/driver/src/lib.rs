@@ -1,1 +1,46 @@
-//! Skeleton.
+//! Safe objects over the CUDA driver API: devices, contexts, streams, events, modules,
+//! functions, memory.
+//!
+//! Every object holds the table it was made with and keeps its context alive. Objects may be
+//! dropped in any order and from any thread, with their context already gone, after `fork` and
+//! at process exit: a drop never panics and never aborts, and where nothing can be freed any more
+//! it does nothing.
+//!
+//! Functions that act on "the current context" mean the top of the calling thread's
+//! [`Context`] stack. Device pointers are plain numbers ([`CUdeviceptr`]); whatever takes one is
+//! `unsafe`, because unified addressing lets such a number name host memory too. The methods of
+//! [`DeviceAllocation`] check bounds and are safe.
+#![allow(unsafe_code)]
+
+#[macro_use]
+mod error;
+mod context;
+mod device;
+mod drivers;
+mod event;
+mod function;
+mod launch;
+mod linker;
+pub mod memory;
+mod module;
+mod occupancy;
+mod process;
+pub mod profiler;
+mod stream;
+mod virtual_gpu;
+
+pub use context::{Context, ContextKind};
+pub use device::Device;
+pub use drivers::{driver_version, init, is_initialized, set_cleanup_hook, set_notice_hook};
+pub use error::{Error, ErrorKind, Result};
+pub use event::Event;
+pub use function::{Function, Param};
+pub use launch::{ArgPacker, LaunchOptions, PreparedArgs};
+pub use linker::Linker;
+pub use memory::{
+    AlignedHostAllocation, DeviceAllocation, HostAllocation, IpcMemory, ManagedAllocation, RegisteredHost,
+};
+pub use module::{JitLog, Module};
+pub use rtcg_cuda_sys as sys;
+pub use rtcg_cuda_sys::CUdeviceptr;
+pub use stream::Stream;

@@ -1,0 +1,440 @@
+//! Contexts and each thread's stack of them.
+//!
+//! The stack is ours, not the driver's: the driver's own stack is kept at depth one at most, its
+//! top being set to the top of ours after each push and pop. A thread that ends with contexts on
+//! its stack simply gives them up.
+//!
+//! Resources hold their [`Context`] and free themselves through [`Context::cleanup`], which knows
+//! whether there is still something to free, and makes the context current for the moment.
+
+use crate::device::Device;
+use crate::drivers;
+use crate::error::{Error, Result};
+use crate::process;
+use rtcg_cuda_sys::*;
+use std::cell::RefCell;
+use std::sync::{Arc, RwLock};
+
+/// How a context came to this process's hands, and so how it is given up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ContextKind {
+    /// Created here; destroyed with its last reference.
+    Created,
+    /// A primary context, retained; released with its last reference.
+    Primary,
+    /// Someone else's (attached to); left alone.
+    Foreign,
+}
+
+struct Inner {
+    table: &'static DriverTable,
+    handle: CUcontext,
+    device: Device,
+    kind: ContextKind,
+    /// False once destroyed or released. Written under the lock while the driver destroys, read
+    /// under it while a resource is freed, so that no resource outlives its context's check.
+    alive: RwLock<bool>,
+}
+
+/// A context. Cloning gives another reference to the same one.
+#[derive(Clone)]
+pub struct Context(Arc<Inner>);
+
+thread_local! {
+    static STACK: RefCell<Vec<Context>> = const { RefCell::new(Vec::new()) };
+}
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Context({:?}, {:?})", self.0.kind, self.0.handle)
+    }
+}
+
+impl PartialEq for Context {
+    /// The same driver context. A handle may be used again after its context is gone, so contexts
+    /// that are gone equal only themselves.
+    fn eq(&self, other: &Self) -> bool {
+        let same_handle = self.0.handle == other.0.handle && self.0.table == other.0.table;
+        Arc::ptr_eq(&self.0, &other.0) || (same_handle && self.is_alive() && other.is_alive())
+    }
+}
+
+impl Eq for Context {}
+
+impl std::hash::Hash for Context {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.0.handle.hash(state);
+    }
+}
+
+/// Making, pushing and popping.
+impl Context {
+    fn from_parts(device: Device, handle: CUcontext, kind: ContextKind) -> Self {
+        let table = device.table();
+        Self(Arc::new(Inner { table, handle, device, kind, alive: RwLock::new(true) }))
+    }
+
+    /// Creates a context on a device and pushes it. See [`Device::make_context`].
+    pub(crate) fn create(device: Device, flags: u32) -> Result<Self> {
+        let table = device.table();
+        let mut handle = CUcontext::null();
+        // SAFETY: both calls write one handle. The two-argument form of cuCtxCreate is in every
+        // driver; it leaves the new context on the driver's stack, from which it is taken so
+        // that the driver's stack stays at depth one.
+        unsafe {
+            call!(table, cuCtxCreate_v2(&raw mut handle, flags, device.handle()))?;
+            let mut popped = CUcontext::null();
+            call!(table, cuCtxPopCurrent(&raw mut popped))?;
+        }
+        let ctx = Self::from_parts(device, handle, ContextKind::Created);
+        ctx.push()?;
+        Ok(ctx)
+    }
+
+    /// Retains a primary context. See [`Device::retain_primary_context`].
+    pub(crate) fn retain_primary(device: Device) -> Result<Self> {
+        let mut handle = CUcontext::null();
+        // SAFETY: writes one handle.
+        unsafe { call!(device.table(), cuDevicePrimaryCtxRetain(&raw mut handle, device.handle())) }?;
+        Ok(Self::from_parts(device, handle, ContextKind::Primary))
+    }
+
+    /// Wraps the context that is current in the driver, whoever made it, and pushes it.
+    pub fn attach() -> Result<Self> {
+        let ctx = Self::foreign().ok_or_else(|| {
+            let detail = "no context is current in this thread";
+            Error::new("cuCtxAttach", CUresult::CUDA_ERROR_INVALID_CONTEXT, detail)
+        })?;
+        ctx.push()?;
+        Ok(ctx)
+    }
+
+    /// The context that is current in a driver though nobody pushed it here.
+    fn foreign() -> Option<Self> {
+        if process::is_forked() {
+            return None;
+        }
+        drivers::peek()?.tables.iter().find_map(|table| {
+            let (mut handle, mut device) = (CUcontext::null(), 0);
+            // SAFETY: writes one handle each.
+            let found = unsafe {
+                table.cuCtxGetCurrent(&raw mut handle).is_success()
+                    && !handle.is_null()
+                    && table.cuCtxGetDevice(&raw mut device).is_success()
+            };
+            let device = Device::from_handle(table, device).ok().filter(|_| found)?;
+            Some(Self::from_parts(device, handle, ContextKind::Foreign))
+        })
+    }
+
+    /// The top of the calling thread's stack.
+    pub fn current() -> Option<Self> {
+        STACK.try_with(|s| s.borrow().last().cloned()).ok().flatten()
+    }
+
+    /// The context that a new resource belongs to: the top of the stack, else the one that
+    /// another library made current in this thread.
+    pub fn require() -> Result<Self> {
+        Self::current().or_else(Self::foreign).ok_or_else(|| {
+            let detail = "no currently active context?";
+            let code = CUresult::CUDA_ERROR_INVALID_CONTEXT;
+            Error::new("explicit_context_dependent", code, detail)
+        })
+    }
+
+    /// Pushes this context onto the calling thread's stack and makes it current.
+    pub fn push(&self) -> Result<()> {
+        if !self.is_alive() {
+            let detail = "the context was detached";
+            return Err(Error::new("cuCtxPushCurrent", CUresult::CUDA_ERROR_INVALID_CONTEXT, detail));
+        }
+        self.make_current("cuCtxPushCurrent")?;
+        let _ = STACK.try_with(|s| s.borrow_mut().push(self.clone()));
+        Ok(())
+    }
+
+    /// Pops the top of the calling thread's stack; the one below becomes current.
+    pub fn pop() -> Result<Self> {
+        let popped = STACK.try_with(|s| s.borrow_mut().pop()).ok().flatten();
+        let popped = popped.ok_or_else(|| {
+            let detail = "cannot pop non-current context";
+            Error::new("cuCtxPopCurrent", CUresult::CUDA_ERROR_INVALID_CONTEXT, detail)
+        })?;
+        restore_after(&popped)?;
+        Ok(popped)
+    }
+
+    /// The contexts on the calling thread's stack, the current one last.
+    pub fn stack() -> Vec<Self> {
+        STACK.try_with(|s| s.borrow().clone()).unwrap_or_default()
+    }
+
+    /// Destroys the context (a primary one: releases it) while references to it remain. Its
+    /// resources become invalid, their drops do nothing. A second call is an error.
+    pub fn detach(&self) -> Result<()> {
+        if !self.0.give_up()? {
+            let detail = "the context was already detached";
+            return Err(Error::new("cuCtxDetach", CUresult::CUDA_ERROR_INVALID_CONTEXT, detail));
+        }
+        let was_here = STACK
+            .try_with(|s| {
+                let mut stack = s.borrow_mut();
+                let before = stack.len();
+                stack.retain(|ctx| ctx != self);
+                stack.len() != before
+            })
+            .unwrap_or(false);
+        if was_here { restore_after(self) } else { Ok(()) }
+    }
+
+    fn make_current(&self, call: &'static str) -> Result<()> {
+        // SAFETY: the handle is alive, as the caller checked.
+        unsafe { call!(self.0.table, cuCtxSetCurrent(self.0.handle)) }.map_err(|error| Error { call, ..error })
+    }
+}
+
+/// Makes the driver agree with the stack again after `gone` left it.
+fn restore_after(gone: &Context) -> Result<()> {
+    if process::is_forked() {
+        return Ok(());
+    }
+    let table = gone.0.table;
+    let stack = Context::stack();
+    let below = stack.iter().rev().find(|ctx| ctx.0.table == table && ctx.is_alive());
+    let handle = below.map_or(CUcontext::null(), |ctx| ctx.0.handle);
+    // SAFETY: null is allowed and means none.
+    unsafe { call!(table, cuCtxSetCurrent(handle)) }.map_err(|error| Error { call: "cuCtxPopCurrent", ..error })
+}
+
+/// The table of the calling thread's current context, in the name of `call`.
+#[inline]
+pub(crate) fn current_table(call: &'static str) -> Result<&'static DriverTable> {
+    let top = STACK.try_with(|s| s.borrow().last().map(|ctx| ctx.0.table)).ok().flatten();
+    match top {
+        Some(table) => Ok(table),
+        None => foreign_table(call),
+    }
+}
+
+#[cold]
+fn foreign_table(call: &'static str) -> Result<&'static DriverTable> {
+    drivers::get(call)?;
+    match Context::foreign() {
+        Some(ctx) => Ok(ctx.0.table),
+        None => Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_CONTEXT, "")),
+    }
+}
+
+/// What a context says about itself.
+impl Context {
+    /// The table behind this context.
+    #[inline]
+    pub fn table(&self) -> &'static DriverTable {
+        self.0.table
+    }
+
+    /// The driver's handle.
+    pub fn handle(&self) -> CUcontext {
+        self.0.handle
+    }
+
+    /// The device of this context.
+    pub fn device(&self) -> Device {
+        self.0.device
+    }
+
+    /// How the context came here.
+    pub fn kind(&self) -> ContextKind {
+        self.0.kind
+    }
+
+    /// False once the context was destroyed or released through this object.
+    pub fn is_alive(&self) -> bool {
+        *self.0.alive.read().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// The version of the API that the context was made for.
+    pub fn api_version(&self) -> Result<u32> {
+        let mut version = 0;
+        // SAFETY: writes one unsigned int.
+        unsafe { call!(self.0.table, cuCtxGetApiVersion(self.0.handle, &raw mut version)) }?;
+        Ok(version)
+    }
+
+    /// The device of the current context.
+    pub fn current_device() -> Result<Device> {
+        match Self::current() {
+            Some(ctx) => Ok(ctx.device()),
+            None => Self::foreign()
+                .map(|ctx| ctx.device())
+                .ok_or_else(|| Error::new("cuCtxGetDevice", CUresult::CUDA_ERROR_INVALID_CONTEXT, "")),
+        }
+    }
+
+    /// Waits until the current context has done all its work. Errors of kernels surface here.
+    pub fn synchronize() -> Result<()> {
+        // SAFETY: takes no arguments.
+        unsafe { call_current!(cuCtxSynchronize()) }
+    }
+
+    /// Sets a limit of the current context.
+    pub fn set_limit(limit: CUlimit, value: usize) -> Result<()> {
+        // SAFETY: plain values.
+        unsafe { call_current!(cuCtxSetLimit(limit, value)) }
+    }
+
+    /// A limit of the current context.
+    pub fn limit(limit: CUlimit) -> Result<usize> {
+        let mut value = 0;
+        // SAFETY: writes one size.
+        unsafe { call_current!(cuCtxGetLimit(&raw mut value, limit)) }?;
+        Ok(value)
+    }
+
+    /// The preferred split of cache and shared memory of the current context.
+    pub fn cache_config() -> Result<CUfunc_cache> {
+        let mut config = CUfunc_cache::default();
+        // SAFETY: writes one value.
+        unsafe { call_current!(cuCtxGetCacheConfig(&raw mut config)) }?;
+        Ok(config)
+    }
+
+    /// Sets the preferred split of cache and shared memory of the current context.
+    pub fn set_cache_config(config: CUfunc_cache) -> Result<()> {
+        // SAFETY: plain value.
+        unsafe { call_current!(cuCtxSetCacheConfig(config)) }
+    }
+
+    /// The shared-memory bank size of the current context.
+    pub fn shared_config() -> Result<CUsharedconfig> {
+        let mut config = CUsharedconfig::default();
+        // SAFETY: writes one value.
+        unsafe { call_current!(cuCtxGetSharedMemConfig(&raw mut config)) }?;
+        Ok(config)
+    }
+
+    /// Sets the shared-memory bank size of the current context.
+    pub fn set_shared_config(config: CUsharedconfig) -> Result<()> {
+        // SAFETY: plain value.
+        unsafe { call_current!(cuCtxSetSharedMemConfig(config)) }
+    }
+
+    /// `(least, greatest)` stream priority of the current context; greatest is the smaller number.
+    pub fn stream_priority_range() -> Result<(i32, i32)> {
+        let (mut least, mut greatest) = (0, 0);
+        // SAFETY: writes two ints.
+        unsafe { call_current!(cuCtxGetStreamPriorityRange(&raw mut least, &raw mut greatest)) }?;
+        Ok((least, greatest))
+    }
+
+    /// Lets kernels of the current context access memory of `peer`.
+    pub fn enable_peer_access(peer: &Context, flags: u32) -> Result<()> {
+        peer.check_same_table("cuCtxEnablePeerAccess")?;
+        // SAFETY: the handle is alive as long as `peer` is.
+        unsafe { call_current!(cuCtxEnablePeerAccess(peer.0.handle, flags)) }
+    }
+
+    /// Undoes [`Context::enable_peer_access`].
+    pub fn disable_peer_access(peer: &Context) -> Result<()> {
+        peer.check_same_table("cuCtxDisablePeerAccess")?;
+        // SAFETY: as above.
+        unsafe { call_current!(cuCtxDisablePeerAccess(peer.0.handle)) }
+    }
+
+    /// A handle of one driver means nothing to another.
+    pub(crate) fn check_same_table(&self, call: &'static str) -> Result<()> {
+        if current_table(call)? == self.0.table {
+            return Ok(());
+        }
+        let detail = "a real and a virtual device cannot access each other's memory";
+        Err(Error::new(call, CUresult::CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, detail))
+    }
+}
+
+/// Running something inside a context.
+impl Context {
+    /// Runs `body` with this context current in the driver and puts back what was current. The
+    /// calling thread's stack is not touched.
+    pub fn with_current<T>(&self, body: impl FnOnce() -> Result<T>) -> Result<T> {
+        let _guard = self.enter()?;
+        body()
+    }
+
+    fn enter(&self) -> Result<Option<Entered>> {
+        let mut current = CUcontext::null();
+        // SAFETY: writes one handle; then the handle of a living context is pushed.
+        unsafe {
+            call!(self.0.table, cuCtxGetCurrent(&raw mut current))?;
+            if current == self.0.handle {
+                return Ok(None);
+            }
+            call!(self.0.table, cuCtxPushCurrent(self.0.handle))?;
+        }
+        Ok(Some(Entered(self.0.table)))
+    }
+
+    /// Frees a resource of this context, from whichever thread: `Ok` without calling `free` when
+    /// the context is gone, the process forked or about to exit.
+    pub(crate) fn cleanup(&self, free: impl FnOnce(&DriverTable) -> Result<()>) -> Result<()> {
+        if process::is_gone() {
+            return Ok(());
+        }
+        let alive = self.0.alive.read().unwrap_or_else(|e| e.into_inner());
+        if !*alive {
+            return Ok(());
+        }
+        let _entered = self.enter()?;
+        free(self.0.table)
+    }
+
+    /// [`Context::cleanup`] for a drop, where an error has nobody to go to but the hook.
+    pub(crate) fn drop_resource(&self, free: impl FnOnce(&DriverTable) -> Result<()>) {
+        if let Err(error) = self.cleanup(free) {
+            drivers::report_cleanup(&error);
+        }
+    }
+}
+
+/// A context pushed for the moment.
+struct Entered(&'static DriverTable);
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        let mut popped = CUcontext::null();
+        // SAFETY: writes one handle; takes back the push of `Context::enter`.
+        let _ = unsafe { self.0.cuCtxPopCurrent(&raw mut popped) };
+    }
+}
+
+impl Inner {
+    /// Destroys or releases, once. `Ok(false)` when that was done before.
+    fn give_up(&self) -> Result<bool> {
+        let mut alive = self.alive.write().unwrap_or_else(|e| e.into_inner());
+        if !*alive {
+            return Ok(false);
+        }
+        *alive = false;
+        if process::is_gone() {
+            return Ok(true);
+        }
+        // SAFETY: the handle was alive until now and is not used by this crate any more.
+        unsafe {
+            match self.kind {
+                ContextKind::Created => call!(self.table, cuCtxDestroy(self.handle)),
+                ContextKind::Primary => {
+                    call!(self.table, cuDevicePrimaryCtxRelease(self.device.handle()))
+                }
+                ContextKind::Foreign => Ok(()),
+            }
+        }?;
+        Ok(true)
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Err(error) = self.give_up() {
+            drivers::report_cleanup(&error);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Devices and what they say about themselves.
+
+use crate::context::Context;
+use crate::drivers;
+use crate::error::{Error, Result};
+use rtcg_cuda_sys::{CUdevice, CUdevice_attribute, CUresult, CUuuid, DriverTable, TableKind, c_char};
+use std::ffi::{CStr, CString};
+
+/// A device, real or virtual. A plain value; equal devices are the same device.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Device {
+    table: &'static DriverTable,
+    handle: CUdevice,
+    ordinal: u32,
+}
+
+impl std::hash::Hash for Device {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.ordinal.hash(state);
+    }
+}
+
+impl Device {
+    pub(crate) fn from_parts(table: &'static DriverTable, handle: CUdevice, ordinal: u32) -> Self {
+        Self { table, handle, ordinal }
+    }
+
+    /// The device that a table's handle stands for.
+    pub(crate) fn from_handle(table: &'static DriverTable, handle: CUdevice) -> Result<Self> {
+        let devices = &drivers::get("cuCtxGetDevice")?.devices;
+        let found = devices.iter().find(|d| d.table == table && d.handle == handle).copied();
+        found.ok_or_else(|| {
+            let detail = "the device is not in this process's device list";
+            Error::new("cuCtxGetDevice", CUresult::CUDA_ERROR_INVALID_DEVICE, detail)
+        })
+    }
+
+    /// How many devices there are: real ones first, then virtual ones.
+    pub fn count() -> Result<usize> {
+        Ok(drivers::get("cuDeviceGetCount")?.devices.len())
+    }
+
+    /// All devices.
+    pub fn all() -> Result<Vec<Self>> {
+        Ok(drivers::get("cuDeviceGetCount")?.devices.clone())
+    }
+
+    /// The device with this number.
+    pub fn new(ordinal: usize) -> Result<Self> {
+        let devices = &drivers::get("cuDeviceGet")?.devices;
+        devices.get(ordinal).copied().ok_or_else(|| {
+            let detail = format!("there are {} devices, counted from 0", devices.len());
+            Error::new("cuDeviceGet", CUresult::CUDA_ERROR_INVALID_DEVICE, detail)
+        })
+    }
+
+    /// The device with this PCI bus id, as [`Device::pci_bus_id`] writes it.
+    pub fn from_pci_bus_id(bus_id: &str) -> Result<Self> {
+        let name = CString::new(bus_id).unwrap_or_default();
+        let mut last = None;
+        for table in &drivers::get("cuDeviceGetByPCIBusId")?.tables {
+            let mut handle = 0;
+            // SAFETY: the name is NUL-terminated, the handle is written.
+            match unsafe { call!(table, cuDeviceGetByPCIBusId(&raw mut handle, name.as_ptr())) } {
+                Ok(()) => return Self::from_handle(table, handle),
+                Err(error) => last = last.or(Some(error)),
+            }
+        }
+        Err(last.unwrap_or_else(|| Error::new("cuDeviceGetByPCIBusId", CUresult::CUDA_ERROR_INVALID_DEVICE, "")))
+    }
+
+    /// The number of this device.
+    pub fn ordinal(&self) -> usize {
+        self.ordinal as usize
+    }
+
+    /// The driver's handle.
+    pub fn handle(&self) -> CUdevice {
+        self.handle
+    }
+
+    /// The table behind this device.
+    pub fn table(&self) -> &'static DriverTable {
+        self.table
+    }
+
+    /// Whether this is a virtual GPU.
+    pub fn is_virtual(&self) -> bool {
+        self.table.kind() == TableKind::Virtual
+    }
+
+    /// The name, for instance `NVIDIA H200`.
+    pub fn name(&self) -> Result<String> {
+        let mut text = [0 as c_char; 256];
+        let (ptr, len) = (text.as_mut_ptr(), text.len() as i32);
+        // SAFETY: the driver writes at most `len` bytes.
+        unsafe { call!(self.table, cuDeviceGetName(ptr, len, self.handle)) }?;
+        Ok(text_of(&text))
+    }
+
+    /// The PCI bus id, `domain:bus:device.function`.
+    pub fn pci_bus_id(&self) -> Result<String> {
+        let mut text = [0 as c_char; 64];
+        let (ptr, len) = (text.as_mut_ptr(), text.len() as i32);
+        // SAFETY: the driver writes at most `len` bytes.
+        unsafe { call!(self.table, cuDeviceGetPCIBusId(ptr, len, self.handle)) }?;
+        Ok(text_of(&text))
+    }
+
+    /// The UUID.
+    pub fn uuid(&self) -> Result<[u8; 16]> {
+        let mut uuid = CUuuid::default();
+        // SAFETY: writes one UUID.
+        unsafe { call!(self.table, cuDeviceGetUuid(&raw mut uuid, self.handle)) }?;
+        Ok(uuid.bytes.map(|b| b as u8))
+    }
+
+    /// `(major, minor)`.
+    pub fn compute_capability(&self) -> Result<(u32, u32)> {
+        let major = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR;
+        let minor = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR;
+        Ok((self.attribute(major)? as u32, self.attribute(minor)? as u32))
+    }
+
+    /// Bytes of memory.
+    pub fn total_memory(&self) -> Result<usize> {
+        let mut nbytes = 0;
+        // SAFETY: writes one size.
+        unsafe { call!(self.table, cuDeviceTotalMem(&raw mut nbytes, self.handle)) }?;
+        Ok(nbytes)
+    }
+
+    /// The value of an attribute.
+    pub fn attribute(&self, attribute: CUdevice_attribute) -> Result<i32> {
+        let mut value = 0;
+        // SAFETY: writes one int.
+        unsafe { call!(self.table, cuDeviceGetAttribute(&raw mut value, attribute, self.handle)) }?;
+        Ok(value)
+    }
+
+    /// Whether kernels on this device can access memory of `peer`. Devices of different drivers
+    /// cannot.
+    pub fn can_access_peer(&self, peer: &Device) -> Result<bool> {
+        if self.table != peer.table {
+            return Ok(false);
+        }
+        let mut can = 0;
+        let (this, peer) = (self.handle, peer.handle);
+        // SAFETY: writes one int.
+        unsafe { call!(self.table, cuDeviceCanAccessPeer(&raw mut can, this, peer)) }?;
+        Ok(can != 0)
+    }
+
+    /// Creates a context and pushes it onto the calling thread's stack.
+    pub fn make_context(&self, flags: u32) -> Result<Context> {
+        Context::create(*self, flags)
+    }
+
+    /// Retains the device's primary context. It is not pushed.
+    pub fn retain_primary_context(&self) -> Result<Context> {
+        Context::retain_primary(*self)
+    }
+}
+
+fn text_of(text: &[c_char]) -> String {
+    let bytes: Vec<u8> = text.iter().map(|c| *c as u8).collect();
+    match CStr::from_bytes_until_nul(&bytes) {
+        Ok(text) => text.to_string_lossy().into_owned(),
+        Err(_) => String::from_utf8_lossy(&bytes).into_owned(),
+    }
+}

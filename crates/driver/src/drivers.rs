@@ -1,0 +1,195 @@
+//! Which drivers this process uses, and the list of their devices: real ones first.
+//!
+//! `RTCG_VIRTUAL_DEVICES=n` asks for n virtual devices beside the real ones. Without it there is
+//! one virtual device when there is no real one, and the user is told so once.
+
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::{process, virtual_gpu};
+use rtcg_cuda_sys::{CUresult, DriverTable};
+use std::sync::{Mutex, OnceLock};
+
+/// The drivers in use and their devices.
+#[derive(Debug)]
+pub(crate) struct Drivers {
+    pub(crate) tables: Vec<&'static DriverTable>,
+    pub(crate) devices: Vec<Device>,
+}
+
+static DRIVERS: OnceLock<Drivers> = OnceLock::new();
+
+/// Receives a text meant for the user.
+type NoticeHook = Box<dyn Fn(&str) + Send + Sync>;
+/// Receives an error that a drop met and could not return.
+type CleanupHook = Box<dyn Fn(&Error) + Send + Sync>;
+
+static NOTICE: Mutex<Option<NoticeHook>> = Mutex::new(None);
+static CLEANUP: OnceLock<CleanupHook> = OnceLock::new();
+
+/// Sets who tells the user that the virtual GPU is used because there is no real one. Without a
+/// hook the text goes to standard error.
+pub fn set_notice_hook(hook: impl Fn(&str) + Send + Sync + 'static) {
+    *NOTICE.lock().unwrap_or_else(|e| e.into_inner()) = Some(Box::new(hook));
+}
+
+/// Sets who hears of errors that drops meet (a context lost to a fault is not one of them).
+/// Only the first hook counts. Without one they are not reported.
+pub fn set_cleanup_hook(hook: impl Fn(&Error) + Send + Sync + 'static) {
+    let _ = CLEANUP.set(Box::new(hook));
+}
+
+/// Reports a failed clean-up, unless all it says is that there is nothing left to clean up.
+pub(crate) fn report_cleanup(error: &Error) {
+    let expected = matches!(
+        error.code,
+        CUresult::CUDA_ERROR_DEINITIALIZED
+            | CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED
+            | CUresult::CUDA_ERROR_INVALID_CONTEXT
+            | CUresult::CUDA_ERROR_ILLEGAL_ADDRESS
+            | CUresult::CUDA_ERROR_ASSERT
+            | CUresult::CUDA_ERROR_LAUNCH_FAILED
+            | CUresult::CUDA_ERROR_LAUNCH_TIMEOUT
+            | CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR
+            | CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION
+            | CUresult::CUDA_ERROR_MISALIGNED_ADDRESS
+            | CUresult::CUDA_ERROR_INVALID_ADDRESS_SPACE
+            | CUresult::CUDA_ERROR_INVALID_PC
+    );
+    if let (false, Some(hook)) = (expected, CLEANUP.get()) {
+        hook(error);
+    }
+}
+
+/// Initialises the drivers and lists their devices. Calling it again does nothing. `flags` must
+/// be 0, as `cuInit` demands.
+///
+/// Fails when there is no device at all; the error then says why no real one was found.
+pub fn init(flags: u32) -> Result<()> {
+    if DRIVERS.get().is_some() {
+        return Ok(());
+    }
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
+    if DRIVERS.get().is_some() {
+        return Ok(());
+    }
+    let drivers = find(flags)?;
+    process::watch();
+    let _ = DRIVERS.set(drivers);
+    Ok(())
+}
+
+/// Whether [`init`] has succeeded.
+pub fn is_initialized() -> bool {
+    DRIVERS.get().is_some()
+}
+
+/// The drivers; an error in the name of `call` before [`init`].
+pub(crate) fn get(call: &'static str) -> Result<&'static Drivers> {
+    DRIVERS.get().ok_or_else(|| Error::new(call, CUresult::CUDA_ERROR_NOT_INITIALIZED, ""))
+}
+
+/// The drivers, if initialised.
+pub(crate) fn peek() -> Option<&'static Drivers> {
+    DRIVERS.get()
+}
+
+/// The CUDA version of the driver, `1000 * major + 10 * minor`: the real one's where there is
+/// one. Works before [`init`].
+pub fn driver_version() -> Result<u32> {
+    let real = DriverTable::real().ok();
+    let table = real.or_else(virtual_gpu::table).ok_or_else(no_driver)?;
+    let mut version = 0;
+    // SAFETY: writes one int; allowed before cuInit.
+    unsafe { call!(table, cuDriverGetVersion(&raw mut version)) }?;
+    Ok(version as u32)
+}
+
+fn no_driver() -> Error {
+    let reason = DriverTable::real().err().map(|e| e.to_string()).unwrap_or_default();
+    Error::new("cuInit", CUresult::CUDA_ERROR_NO_DEVICE, reason)
+}
+
+/// The number that `RTCG_VIRTUAL_DEVICES` asks for, if it is set to one.
+fn requested_virtual_devices() -> Result<Option<usize>> {
+    let Some(value) = std::env::var_os("RTCG_VIRTUAL_DEVICES").filter(|v| !v.is_empty()) else {
+        return Ok(None);
+    };
+    match value.to_string_lossy().trim().parse() {
+        Ok(n) => Ok(Some(n)),
+        Err(_) => Err(Error::new(
+            "cuInit",
+            CUresult::CUDA_ERROR_INVALID_VALUE,
+            format!("RTCG_VIRTUAL_DEVICES={} is not a number", value.to_string_lossy()),
+        )),
+    }
+}
+
+fn find(flags: u32) -> Result<Drivers> {
+    let requested = requested_virtual_devices()?;
+    let mut drivers = Drivers { tables: Vec::new(), devices: Vec::new() };
+    let why_not_real = match DriverTable::real() {
+        Err(error) => Some(error.to_string()),
+        Ok(table) => match start(table, flags) {
+            Err(error) => Some(error.to_string()),
+            Ok(0) => Some("cuDeviceGetCount found none".to_owned()),
+            Ok(count) => {
+                drivers.add(table, count);
+                None
+            }
+        },
+    };
+    let wanted = requested.unwrap_or(usize::from(why_not_real.is_some()));
+    if wanted > 0 {
+        let table = virtual_gpu::table().ok_or_else(no_driver)?;
+        let count = start(table, flags)?;
+        drivers.add(table, count.min(wanted));
+    }
+    match why_not_real {
+        Some(reason) if drivers.devices.is_empty() => Err(Error::new("cuInit", CUresult::CUDA_ERROR_NO_DEVICE, reason)),
+        Some(reason) if requested.is_none() => {
+            tell_user(&reason);
+            Ok(drivers)
+        }
+        _ => Ok(drivers),
+    }
+}
+
+/// `cuInit`, then the number of devices.
+fn start(table: &'static DriverTable, flags: u32) -> Result<usize> {
+    let mut count = 0;
+    // SAFETY: cuInit takes no pointers, cuDeviceGetCount writes one int.
+    unsafe {
+        call!(table, cuInit(flags))?;
+        call!(table, cuDeviceGetCount(&raw mut count))?;
+    }
+    Ok(count.max(0) as usize)
+}
+
+impl Drivers {
+    fn add(&mut self, table: &'static DriverTable, count: usize) {
+        self.tables.push(table);
+        for index in 0..count {
+            let mut handle = 0;
+            // SAFETY: writes one device handle.
+            let code = unsafe { table.cuDeviceGet(&raw mut handle, index as i32) };
+            if code.is_success() {
+                let ordinal = self.devices.len() as u32;
+                self.devices.push(Device::from_parts(table, handle, ordinal));
+            }
+        }
+    }
+}
+
+fn tell_user(reason: &str) {
+    let first_line = reason.lines().next().unwrap_or_default();
+    let text = format!(
+        "no NVIDIA GPU is usable here ({first_line}); using the virtual GPU, which runs kernels \
+         on this machine's processor cores. Set RTCG_VIRTUAL_DEVICES=1 to ask for it by name and \
+         silence this notice."
+    );
+    match &*NOTICE.lock().unwrap_or_else(|e| e.into_inner()) {
+        Some(hook) => hook(&text),
+        None => eprintln!("rtcg: {text}"),
+    }
+}

@@ -1,0 +1,190 @@
+//! The one error type of this crate, and the macro that turns a result code into it.
+
+use crate::virtual_gpu;
+use rtcg_cuda_sys::{CUresult, DriverTable};
+use std::borrow::Cow;
+
+/// The result of an operation on the driver.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What the caller can do about an error; the classes of PyCUDA.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ErrorKind {
+    /// A kernel failed, or needs more than the device has (`LaunchError`).
+    Launch,
+    /// Out of memory (`MemoryError`).
+    Memory,
+    /// Something outside the program: no device, a file not found, not ready (`RuntimeError`).
+    Runtime,
+    /// A wrong call (`LogicError`).
+    Logic,
+    /// The driver says no more than "unknown" (`Error`).
+    Other,
+}
+
+impl ErrorKind {
+    /// The kind that PyCUDA assigns to a code.
+    pub fn of(code: CUresult) -> Self {
+        match code {
+            CUresult::CUDA_ERROR_LAUNCH_FAILED
+            | CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
+            | CUresult::CUDA_ERROR_LAUNCH_TIMEOUT
+            | CUresult::CUDA_ERROR_LAUNCH_INCOMPATIBLE_TEXTURING => Self::Launch,
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY => Self::Memory,
+            CUresult::CUDA_ERROR_NO_DEVICE
+            | CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU
+            | CUresult::CUDA_ERROR_FILE_NOT_FOUND
+            | CUresult::CUDA_ERROR_NOT_READY
+            | CUresult::CUDA_ERROR_ECC_UNCORRECTABLE => Self::Runtime,
+            CUresult::CUDA_ERROR_UNKNOWN => Self::Other,
+            _ => Self::Logic,
+        }
+    }
+
+    /// The name of PyCUDA's exception class in `pycuda.driver`.
+    pub fn class_name(self) -> &'static str {
+        match self {
+            Self::Launch => "LaunchError",
+            Self::Memory => "MemoryError",
+            Self::Runtime => "RuntimeError",
+            Self::Logic => "LogicError",
+            Self::Other => "Error",
+        }
+    }
+}
+
+/// A call of the driver API that failed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Error {
+    /// What the caller can do.
+    pub kind: ErrorKind,
+    /// The C function, without version suffix, or a name of ours.
+    pub call: &'static str,
+    /// What it returned.
+    pub code: CUresult,
+    /// The driver's text for the code.
+    pub text: Cow<'static, str>,
+    /// What is known beyond the code: a JIT log, a fault report, a missing symbol.
+    pub detail: Option<String>,
+}
+
+impl Error {
+    /// A failed call of `name` through `table`, with all that can be found out about it.
+    #[cold]
+    #[inline(never)]
+    pub fn from_call(table: &DriverTable, name: &'static str, code: CUresult) -> Self {
+        let missing = if code == CUresult::CUDA_ERROR_NOT_SUPPORTED {
+            table.missing_symbol(name).map(|m| m.to_string())
+        } else {
+            None
+        };
+        let detail = if crate::process::is_forked() {
+            Some("this process was forked after the driver was initialised".to_owned())
+        } else {
+            missing.or_else(|| virtual_gpu::failure_detail(table))
+        };
+        Self {
+            kind: ErrorKind::of(code),
+            call: unversioned(name),
+            code,
+            text: Cow::Owned(table.error_string(code)),
+            detail,
+        }
+    }
+
+    /// An error found by this crate, before any driver was asked.
+    #[cold]
+    pub fn new(call: &'static str, code: CUresult, detail: impl Into<String>) -> Self {
+        let detail = Some(detail.into()).filter(|d| !d.is_empty());
+        let text = code.description().unwrap_or("unknown error").into();
+        Self { kind: ErrorKind::of(code), call, code, text, detail }
+    }
+
+    /// The same error with a better explanation; an empty one changes nothing.
+    pub fn with_detail(mut self, detail: impl Into<String>) -> Self {
+        let detail = detail.into();
+        if !detail.is_empty() {
+            self.detail = Some(detail);
+        }
+        self
+    }
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} failed: {}", self.call, self.text)?;
+        match &self.detail {
+            Some(detail) => write!(f, " - {detail}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// `cuCtxCreate_v2` is `cuCtxCreate` to everyone but the linker.
+fn unversioned(name: &'static str) -> &'static str {
+    match name.rsplit_once("_v") {
+        Some((base, digits)) if digits.bytes().all(|b| b.is_ascii_digit()) => base,
+        _ => name,
+    }
+}
+
+/// Calls a function of a table: `call!(table, cuMemFree(ptr))` is a `Result<()>`. Must stand in
+/// an `unsafe` block. In a forked child it fails without calling.
+macro_rules! call {
+    ($table:expr, $name:ident($($arg:expr),* $(,)?)) => {{
+        let table: &::rtcg_cuda_sys::DriverTable = $table;
+        let code = if $crate::process::is_forked() {
+            ::rtcg_cuda_sys::CUresult::CUDA_ERROR_NOT_INITIALIZED
+        } else {
+            table.$name($($arg),*)
+        };
+        if code.is_success() {
+            Ok(())
+        } else {
+            Err($crate::error::Error::from_call(table, stringify!($name), code))
+        }
+    }};
+}
+
+/// [`call!`] through the table of the calling thread's current context.
+macro_rules! call_current {
+    ($name:ident($($arg:expr),* $(,)?)) => {
+        match $crate::context::current_table(stringify!($name)) {
+            Ok(table) => call!(table, $name($($arg),*)),
+            Err(error) => Err(error),
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_have_pycudas_form() {
+        let error = Error::new("cuMemFree", CUresult::CUDA_ERROR_INVALID_VALUE, "");
+        assert_eq!(error.to_string(), "cuMemFree failed: invalid argument");
+        let error = error.with_detail("why");
+        assert_eq!(error.to_string(), "cuMemFree failed: invalid argument - why");
+        assert_eq!(unversioned("cuCtxCreate_v2"), "cuCtxCreate");
+        assert_eq!(unversioned("cuMem_vX"), "cuMem_vX");
+    }
+
+    #[test]
+    fn codes_map_to_pycudas_classes() {
+        let class = |code| ErrorKind::of(CUresult(code)).class_name();
+        for code in [701, 702, 703, 719] {
+            assert_eq!(class(code), "LaunchError");
+        }
+        assert_eq!(class(2), "MemoryError");
+        for code in [100, 209, 301, 600, 214] {
+            assert_eq!(class(code), "RuntimeError");
+        }
+        assert_eq!(class(999), "Error");
+        for code in [1, 3, 201, 400, 500, 700, 710, 801, 4711] {
+            assert_eq!(class(code), "LogicError");
+        }
+    }
+}

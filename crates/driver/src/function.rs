@@ -1,0 +1,116 @@
+//! Kernels: attributes and parameters. Launching is in `launch`.
+
+use crate::error::Result;
+use crate::module::Module;
+use rtcg_cuda_sys::*;
+use std::sync::{Arc, OnceLock};
+
+/// Where a parameter lies in the packed arguments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Param {
+    /// Offset in bytes.
+    pub offset: usize,
+    /// Size in bytes.
+    pub nbytes: usize,
+}
+
+pub(crate) struct Inner {
+    pub(crate) module: Module,
+    pub(crate) table: &'static DriverTable,
+    pub(crate) handle: CUfunction,
+    name: String,
+    params: OnceLock<Option<Vec<Param>>>,
+}
+
+/// A kernel of a module. Cloning gives another reference to the same one.
+#[derive(Clone)]
+pub struct Function(pub(crate) Arc<Inner>);
+
+impl std::fmt::Debug for Function {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Function({})", self.0.name)
+    }
+}
+
+impl Function {
+    pub(crate) fn from_parts(module: Module, handle: CUfunction, name: &str) -> Self {
+        let table = module.context().table();
+        let params = OnceLock::new();
+        Self(Arc::new(Inner { module, table, handle, name: name.to_owned(), params }))
+    }
+
+    /// The (mangled) name it was asked for by.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// The driver's handle.
+    pub fn handle(&self) -> CUfunction {
+        self.0.handle
+    }
+
+    /// The module that holds the kernel.
+    pub fn module(&self) -> &Module {
+        &self.0.module
+    }
+
+    /// The value of an attribute.
+    pub fn attribute(&self, attribute: CUfunction_attribute) -> Result<i32> {
+        let mut value = 0;
+        let (table, handle) = (self.0.table, self.0.handle);
+        // SAFETY: the function is alive, one int is written.
+        unsafe { call!(table, cuFuncGetAttribute(&raw mut value, attribute, handle)) }?;
+        Ok(value)
+    }
+
+    /// Sets an attribute.
+    pub fn set_attribute(&self, attribute: CUfunction_attribute, value: i32) -> Result<()> {
+        // SAFETY: the function is alive.
+        unsafe { call!(self.0.table, cuFuncSetAttribute(self.0.handle, attribute, value)) }
+    }
+
+    /// Sets the preferred split of cache and shared memory.
+    pub fn set_cache_config(&self, config: CUfunc_cache) -> Result<()> {
+        // SAFETY: the function is alive.
+        unsafe { call!(self.0.table, cuFuncSetCacheConfig(self.0.handle, config)) }
+    }
+
+    /// Sets the shared-memory bank size.
+    pub fn set_shared_config(&self, config: CUsharedconfig) -> Result<()> {
+        // SAFETY: the function is alive.
+        unsafe { call!(self.0.table, cuFuncSetSharedMemConfig(self.0.handle, config)) }
+    }
+
+    /// The kernel's parameters, asked from the driver once; `None` when the driver cannot tell
+    /// (before CUDA 12.4).
+    pub fn params(&self) -> Option<&[Param]> {
+        self.0.params.get_or_init(|| self.ask_params()).as_deref()
+    }
+
+    fn ask_params(&self) -> Option<Vec<Param>> {
+        if !self.0.table.has(DriverFn::cuFuncGetParamInfo) {
+            return None;
+        }
+        let ctx = self.0.module.context();
+        ctx.with_current(|| Ok(self.list_params())).unwrap_or(None)
+    }
+
+    /// The driver ends the list with `INVALID_VALUE`; any other error means it cannot tell.
+    fn list_params(&self) -> Option<Vec<Param>> {
+        let mut params = Vec::new();
+        loop {
+            let (mut offset, mut nbytes) = (0, 0);
+            let index = params.len();
+            // SAFETY: the function is alive, two sizes are written.
+            let code = unsafe {
+                let out = (&raw mut offset, &raw mut nbytes);
+                self.0.table.cuFuncGetParamInfo(self.0.handle, index, out.0, out.1)
+            };
+            match code {
+                CUresult::CUDA_SUCCESS => params.push(Param { offset, nbytes }),
+                CUresult::CUDA_ERROR_INVALID_VALUE => return Some(params),
+                _ => return None,
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The driver's linker: several PTX files, cubins and libraries into one module.
+
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::module::{JitLog, JitOptions, Module, c_string};
+use rtcg_cuda_sys::*;
+
+/// A link in progress.
+pub struct Linker {
+    ctx: Context,
+    handle: CUlinkState,
+    /// Holds the log buffers that the driver writes to until the link is destroyed.
+    options: JitOptions,
+}
+
+// SAFETY: the option values are addresses of this object's own heap buffers, which only the
+// driver writes, during calls that take `&mut self`.
+unsafe impl Send for Linker {}
+
+impl std::fmt::Debug for Linker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Linker({:?})", self.handle)
+    }
+}
+
+impl Linker {
+    /// Starts a link in the current context.
+    pub fn new(options: &[(CUjit_option, usize)]) -> Result<Self> {
+        let ctx = Context::require()?;
+        let mut options = JitOptions::new(options);
+        let mut handle = CUlinkState::null();
+        let (count, keys, values) = options.as_args();
+        // SAFETY: the option arrays and buffers live in this object as long as the link.
+        unsafe { call!(ctx.table(), cuLinkCreate(count, keys, values, &raw mut handle)) }
+            .map_err(|e| e.with_detail(options.log().error))?;
+        Ok(Self { ctx, handle, options })
+    }
+
+    /// Adds an image. `name` is for messages.
+    pub fn add_data(&mut self, data: &[u8], input: CUjitInputType, name: &str) -> Result<()> {
+        let name = c_string("cuLinkAddData", name.as_bytes())?;
+        let mut data = data.to_vec();
+        if input == CU_JIT_INPUT_PTX {
+            data.push(0);
+        }
+        let (ptr, len) = (data.as_mut_ptr().cast(), data.len());
+        let none = std::ptr::null_mut();
+        // SAFETY: the driver copies the data before it returns.
+        let result = unsafe {
+            let (table, link, name) = (self.ctx.table(), self.handle, name.as_ptr());
+            call!(table, cuLinkAddData(link, input, ptr, len, name, 0, none, none.cast()))
+        };
+        result.map_err(|e| self.explain(e))
+    }
+
+    /// Adds a file.
+    pub fn add_file(&mut self, path: &std::path::Path, input: CUjitInputType) -> Result<()> {
+        let name = c_string("cuLinkAddFile", path.as_os_str().as_encoded_bytes())?;
+        let none = std::ptr::null_mut();
+        // SAFETY: the name is NUL-terminated; no options.
+        let result = unsafe {
+            let (table, link, name) = (self.ctx.table(), self.handle, name.as_ptr());
+            call!(table, cuLinkAddFile(link, input, name, 0, none, none.cast()))
+        };
+        result.map_err(|e| self.explain(e))
+    }
+
+    /// Links, and loads the result into the link's context.
+    pub fn link_module(&mut self) -> Result<Module> {
+        let (mut cubin, mut nbytes) = (std::ptr::null_mut(), 0);
+        let table = self.ctx.table();
+        // SAFETY: the cubin belongs to the link, which lives until after the load.
+        let result = unsafe { call!(table, cuLinkComplete(self.handle, &raw mut cubin, &raw mut nbytes)) };
+        result.map_err(|e| self.explain(e))?;
+        let mut handle = CUmodule::null();
+        let ctx = &self.ctx;
+        // SAFETY: as above.
+        ctx.with_current(|| unsafe { call!(table, cuModuleLoadData(&raw mut handle, cubin.cast_const())) })?;
+        Ok(Module::from_linked(self.ctx.clone(), handle))
+    }
+
+    /// What the linker has said so far.
+    pub fn log(&self) -> JitLog {
+        self.options.log()
+    }
+
+    fn explain(&self, error: Error) -> Error {
+        error.with_detail(self.options.log().error)
+    }
+}
+
+impl Drop for Linker {
+    fn drop(&mut self) {
+        // SAFETY: this is the last use of the handle.
+        self.ctx.drop_resource(|table| unsafe { call!(table, cuLinkDestroy(self.handle)) });
+    }
+}

@@ -1,0 +1,254 @@
+//! Memory that kernels use: plain, managed, and mapped from another process.
+
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::stream::{Stream, raw};
+use rtcg_cuda_sys::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// `(free, total)` bytes of the current context's device.
+pub fn mem_get_info() -> Result<(usize, usize)> {
+    let (mut free, mut total) = (0, 0);
+    // SAFETY: writes two sizes.
+    unsafe { call_current!(cuMemGetInfo(&raw mut free, &raw mut total)) }?;
+    Ok((free, total))
+}
+
+/// Allocates device memory in the current context. Zero bytes are an error of the driver.
+pub fn mem_alloc(nbytes: usize) -> Result<DeviceAllocation> {
+    DeviceAllocation::new(nbytes)
+}
+
+/// Allocates rows of `width` bytes, each row aligned for accesses of `access_size` (4, 8 or 16)
+/// bytes: `(allocation, pitch)`.
+pub fn mem_alloc_pitch(width: usize, height: usize, access_size: u32) -> Result<(DeviceAllocation, usize)> {
+    let ctx = Context::require()?;
+    let (mut ptr, mut pitch) = (0, 0);
+    let out = (&raw mut ptr, &raw mut pitch);
+    // SAFETY: writes a pointer and a size.
+    unsafe { call!(ctx.table(), cuMemAllocPitch(out.0, out.1, width, height, access_size)) }?;
+    let nbytes = pitch.saturating_mul(height);
+    Ok((DeviceAllocation::from_parts(ctx, ptr, nbytes, Origin::Alloc), pitch))
+}
+
+/// `(base, nbytes)` of the allocation that holds `ptr`.
+pub fn mem_get_address_range(ptr: CUdeviceptr) -> Result<(CUdeviceptr, usize)> {
+    let (mut base, mut nbytes) = (0, 0);
+    // SAFETY: writes a pointer and a size; the driver checks `ptr`.
+    unsafe { call_current!(cuMemGetAddressRange(&raw mut base, &raw mut nbytes, ptr)) }?;
+    Ok((base, nbytes))
+}
+
+/// The bytes by which another process maps the allocation at `ptr` ([`IpcMemory`]).
+pub fn mem_get_ipc_handle(ptr: CUdeviceptr) -> Result<[u8; 64]> {
+    let mut handle = CUipcMemHandle::default();
+    // SAFETY: writes one structure; the driver checks `ptr`.
+    unsafe { call_current!(cuIpcGetMemHandle(&raw mut handle, ptr)) }?;
+    Ok(handle.reserved.map(|b| b as u8))
+}
+
+/// A pointer attribute whose value is at most 8 bytes, zero-extended.
+pub fn pointer_attribute_u64(attribute: CUpointer_attribute, ptr: CUdeviceptr) -> Result<u64> {
+    use CUpointer_attribute as A;
+    if attribute == A::CU_POINTER_ATTRIBUTE_P2P_TOKENS {
+        let detail = "the value of this attribute is larger than 8 bytes";
+        let code = CUresult::CUDA_ERROR_INVALID_VALUE;
+        return Err(Error::new("cuPointerGetAttribute", code, detail));
+    }
+    // 16 bytes, because an attribute of a future driver may be larger than those known today.
+    let mut value = [0u64; 2];
+    // SAFETY: the value has room for every scalar attribute; the driver checks `ptr`.
+    unsafe { call_current!(cuPointerGetAttribute(value.as_mut_ptr().cast(), attribute, ptr)) }?;
+    Ok(value[0])
+}
+
+/// How memory came here, and so how it is given back.
+#[derive(Debug)]
+enum Origin {
+    Alloc,
+    AllocAsync(Stream),
+    Ipc,
+}
+
+/// Device memory, freed when dropped.
+#[derive(Debug)]
+pub struct DeviceAllocation {
+    ctx: Context,
+    ptr: CUdeviceptr,
+    nbytes: usize,
+    origin: Origin,
+    freed: AtomicBool,
+}
+
+impl DeviceAllocation {
+    fn from_parts(ctx: Context, ptr: CUdeviceptr, nbytes: usize, origin: Origin) -> Self {
+        Self { ctx, ptr, nbytes, origin, freed: AtomicBool::new(false) }
+    }
+
+    /// Allocates in the current context. Zero bytes are an error of the driver.
+    pub fn new(nbytes: usize) -> Result<Self> {
+        let ctx = Context::require()?;
+        let mut ptr = 0;
+        // SAFETY: writes one pointer.
+        unsafe { call!(ctx.table(), cuMemAlloc(&raw mut ptr, nbytes)) }?;
+        Ok(Self::from_parts(ctx, ptr, nbytes, Origin::Alloc))
+    }
+
+    /// Allocates in stream order, which is much cheaper than [`DeviceAllocation::new`] on a real
+    /// device. The memory may be used by work in `stream`, and by other work that waits for it;
+    /// it is freed in the order of the same stream.
+    pub fn new_async(nbytes: usize, stream: &Stream) -> Result<Self> {
+        let ctx = stream.context().clone();
+        let mut ptr = 0;
+        // SAFETY: writes one pointer; the stream is alive.
+        unsafe { call!(ctx.table(), cuMemAllocAsync(&raw mut ptr, nbytes, stream.handle())) }?;
+        Ok(Self::from_parts(ctx, ptr, nbytes, Origin::AllocAsync(stream.clone())))
+    }
+
+    /// The address of the first byte.
+    #[inline]
+    pub fn ptr(&self) -> CUdeviceptr {
+        self.ptr
+    }
+
+    /// The size in bytes, as asked for.
+    pub fn nbytes(&self) -> usize {
+        self.nbytes
+    }
+
+    /// The context it belongs to.
+    pub fn context(&self) -> &Context {
+        &self.ctx
+    }
+
+    /// Whether [`DeviceAllocation::free`] was called.
+    pub fn is_freed(&self) -> bool {
+        self.freed.load(Ordering::Acquire)
+    }
+
+    /// Frees the memory now. A second call is an error.
+    pub fn free(&self) -> Result<()> {
+        if self.freed.swap(true, Ordering::AcqRel) {
+            let code = CUresult::CUDA_ERROR_INVALID_HANDLE;
+            return Err(Error::new("device_allocation::free", code, "it was freed before"));
+        }
+        self.ctx.cleanup(|table| self.release(table))
+    }
+
+    fn release(&self, table: &DriverTable) -> Result<()> {
+        // SAFETY: the memory is this object's, and `freed` lets only one call come here.
+        unsafe {
+            match &self.origin {
+                Origin::Alloc => call!(table, cuMemFree(self.ptr)),
+                Origin::AllocAsync(stream) => {
+                    call!(table, cuMemFreeAsync(self.ptr, stream.handle()))
+                }
+                Origin::Ipc => call!(table, cuIpcCloseMemHandle(self.ptr)),
+            }
+        }
+    }
+
+    /// Copies host bytes to `offset`; waits until they are there.
+    pub fn write(&self, offset: usize, src: &[u8]) -> Result<()> {
+        let dst = self.range("cuMemcpyHtoD", offset, src.len())?;
+        // SAFETY: both ranges are valid for the length, which `range` checked.
+        self.ctx.with_current(|| unsafe { super::memcpy_htod_in(self.ctx.table(), dst, src) })
+    }
+
+    /// Copies bytes from `offset` to the host; waits until they are there.
+    pub fn read(&self, offset: usize, dst: &mut [u8]) -> Result<()> {
+        let src = self.range("cuMemcpyDtoH", offset, dst.len())?;
+        // SAFETY: both ranges are valid for the length, which `range` checked.
+        self.ctx.with_current(|| unsafe { super::memcpy_dtoh_in(self.ctx.table(), dst, src) })
+    }
+
+    fn range(&self, call: &'static str, offset: usize, nbytes: usize) -> Result<CUdeviceptr> {
+        let end = offset.checked_add(nbytes).filter(|end| *end <= self.nbytes);
+        if end.is_none() || self.is_freed() {
+            let detail = if self.is_freed() {
+                "the memory was freed".to_owned()
+            } else {
+                format!("{nbytes} bytes at {offset} are outside {} bytes", self.nbytes)
+            };
+            return Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_VALUE, detail));
+        }
+        Ok(self.ptr + offset as u64)
+    }
+}
+
+impl Drop for DeviceAllocation {
+    fn drop(&mut self) {
+        if !*self.freed.get_mut() {
+            self.ctx.drop_resource(|table| self.release(table));
+        }
+    }
+}
+
+/// Memory that host and device share by migration. The host uses [`ManagedAllocation::as_ptr`].
+#[derive(Debug)]
+pub struct ManagedAllocation(DeviceAllocation);
+
+impl ManagedAllocation {
+    /// Allocates in the current context; `flags` as `CUmemAttach_flags`, 0 meaning `GLOBAL`.
+    pub fn new(nbytes: usize, flags: u32) -> Result<Self> {
+        let ctx = Context::require()?;
+        let flags = if flags == 0 { CU_MEM_ATTACH_GLOBAL.0 } else { flags };
+        let mut ptr = 0;
+        // SAFETY: writes one pointer.
+        unsafe { call!(ctx.table(), cuMemAllocManaged(&raw mut ptr, nbytes, flags)) }?;
+        Ok(Self(DeviceAllocation::from_parts(ctx, ptr, nbytes, Origin::Alloc)))
+    }
+
+    /// The memory as the device sees it.
+    pub fn allocation(&self) -> &DeviceAllocation {
+        &self.0
+    }
+
+    /// The device's address.
+    pub fn ptr(&self) -> CUdeviceptr {
+        self.0.ptr
+    }
+
+    /// The host's address, which is the same number.
+    pub fn as_ptr(&self) -> *mut u8 {
+        std::ptr::with_exposed_provenance_mut(self.0.ptr as usize)
+    }
+
+    /// Attaches the memory to a stream, or to all or to the host, by `flags`.
+    pub fn attach(&self, flags: u32, stream: Option<&Stream>) -> Result<()> {
+        let (ptr, stream) = (self.0.ptr, raw(stream));
+        // SAFETY: memory and stream are alive; length 0 means the whole allocation.
+        unsafe { call!(self.0.ctx.table(), cuStreamAttachMemAsync(stream, ptr, 0, flags)) }
+    }
+
+    /// Frees the memory now. A second call is an error.
+    pub fn free(&self) -> Result<()> {
+        self.0.free()
+    }
+}
+
+/// Memory of another process, mapped until dropped.
+#[derive(Debug)]
+pub struct IpcMemory(DeviceAllocation);
+
+impl IpcMemory {
+    /// Maps the memory whose [`mem_get_ipc_handle`] is `bytes`; `flags` as `CUipcMem_flags`.
+    pub fn open(bytes: [u8; 64], flags: u32) -> Result<Self> {
+        let ctx = Context::require()?;
+        let handle = CUipcMemHandle { reserved: bytes.map(|b| b as c_char) };
+        let mut ptr = 0;
+        // SAFETY: writes one pointer; the driver checks the bytes.
+        unsafe { call!(ctx.table(), cuIpcOpenMemHandle(&raw mut ptr, handle, flags)) }?;
+        Ok(Self(DeviceAllocation::from_parts(ctx, ptr, 0, Origin::Ipc)))
+    }
+
+    /// The address in this process.
+    pub fn ptr(&self) -> CUdeviceptr {
+        self.0.ptr
+    }
+
+    /// Unmaps now. A second call is an error.
+    pub fn close(&self) -> Result<()> {
+        self.0.free()
+    }
+}

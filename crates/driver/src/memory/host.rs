@@ -1,0 +1,217 @@
+//! Host memory that the device can reach: page-locked, registered; and plain aligned memory.
+
+use crate::context::Context;
+use crate::error::{Error, Result};
+use rtcg_cuda_sys::{CUdeviceptr, CUresult, DriverTable, c_void};
+use std::alloc::Layout;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A second `free` is an error with this call's name.
+fn freed_twice(call: &'static str) -> Error {
+    Error::new(call, CUresult::CUDA_ERROR_INVALID_HANDLE, "it was freed before")
+}
+
+/// The device's address of page-locked or registered memory.
+fn device_pointer(ctx: &Context, host: *mut u8) -> Result<CUdeviceptr> {
+    let mut ptr = 0;
+    // SAFETY: writes one pointer; the driver checks the host pointer.
+    ctx.with_current(|| unsafe { call!(ctx.table(), cuMemHostGetDevicePointer(&raw mut ptr, host.cast(), 0)) })?;
+    Ok(ptr)
+}
+
+/// Page-locked host memory, freed when dropped.
+#[derive(Debug)]
+pub struct HostAllocation {
+    ctx: Context,
+    ptr: *mut u8,
+    nbytes: usize,
+    freed: AtomicBool,
+}
+
+// SAFETY: the memory is owned, and its contents are only reached through raw pointers whose
+// users answer for races.
+unsafe impl Send for HostAllocation {}
+// SAFETY: as above.
+unsafe impl Sync for HostAllocation {}
+
+impl HostAllocation {
+    /// Allocates in the current context; `flags` as `CU_MEMHOSTALLOC_*`. The contents are
+    /// unspecified.
+    pub fn new(nbytes: usize, flags: u32) -> Result<Self> {
+        let ctx = Context::require()?;
+        let mut ptr: *mut c_void = std::ptr::null_mut();
+        // SAFETY: writes one pointer.
+        unsafe { call!(ctx.table(), cuMemHostAlloc(&raw mut ptr, nbytes, flags)) }?;
+        Ok(Self { ctx, ptr: ptr.cast(), nbytes, freed: AtomicBool::new(false) })
+    }
+
+    /// The address of the first byte.
+    pub fn as_ptr(&self) -> *mut u8 {
+        self.ptr
+    }
+
+    /// The size in bytes.
+    pub fn nbytes(&self) -> usize {
+        self.nbytes
+    }
+
+    /// The context it belongs to.
+    pub fn context(&self) -> &Context {
+        &self.ctx
+    }
+
+    /// The flags it was allocated with, as the driver remembers them.
+    pub fn flags(&self) -> Result<u32> {
+        let mut flags = 0;
+        // SAFETY: writes one value.
+        unsafe { call!(self.ctx.table(), cuMemHostGetFlags(&raw mut flags, self.ptr.cast())) }?;
+        Ok(flags)
+    }
+
+    /// The device's address of this memory (flag `DEVICEMAP`, or unified addressing).
+    pub fn device_pointer(&self) -> Result<CUdeviceptr> {
+        device_pointer(&self.ctx, self.ptr)
+    }
+
+    /// Frees the memory now. A second call is an error.
+    pub fn free(&self) -> Result<()> {
+        if self.freed.swap(true, Ordering::AcqRel) {
+            return Err(freed_twice("pagelocked_host_allocation::free"));
+        }
+        self.ctx.cleanup(|table| self.release(table))
+    }
+
+    fn release(&self, table: &DriverTable) -> Result<()> {
+        // SAFETY: the memory is this object's, and `freed` lets only one call come here.
+        unsafe { call!(table, cuMemFreeHost(self.ptr.cast())) }
+    }
+}
+
+impl Drop for HostAllocation {
+    fn drop(&mut self) {
+        if !*self.freed.get_mut() {
+            self.ctx.drop_resource(|table| self.release(table));
+        }
+    }
+}
+
+/// Plain host memory at a given alignment, freed when dropped; fit for [`RegisteredHost`].
+#[derive(Debug)]
+pub struct AlignedHostAllocation {
+    ptr: *mut u8,
+    layout: Layout,
+    freed: AtomicBool,
+}
+
+// SAFETY: as for `HostAllocation`.
+unsafe impl Send for AlignedHostAllocation {}
+// SAFETY: as above.
+unsafe impl Sync for AlignedHostAllocation {}
+
+impl AlignedHostAllocation {
+    /// Allocates zeroed memory; `alignment` must be a power of two.
+    pub fn new(nbytes: usize, alignment: usize) -> Result<Self> {
+        let call = "aligned_host_allocation";
+        let layout = Layout::from_size_align(nbytes.max(1), alignment).map_err(|_| {
+            let detail = format!("alignment {alignment} must be a power of two");
+            Error::new(call, CUresult::CUDA_ERROR_INVALID_VALUE, detail)
+        })?;
+        // SAFETY: the size is not zero.
+        let ptr = unsafe { std::alloc::alloc_zeroed(layout) };
+        if ptr.is_null() {
+            return Err(Error::new(call, CUresult::CUDA_ERROR_OUT_OF_MEMORY, ""));
+        }
+        Ok(Self { ptr, layout, freed: AtomicBool::new(false) })
+    }
+
+    /// The address of the first byte.
+    pub fn as_ptr(&self) -> *mut u8 {
+        self.ptr
+    }
+
+    /// The size in bytes (at least 1).
+    pub fn nbytes(&self) -> usize {
+        self.layout.size()
+    }
+
+    /// Frees the memory now. A second call is an error.
+    pub fn free(&self) -> Result<()> {
+        if self.freed.swap(true, Ordering::AcqRel) {
+            return Err(freed_twice("aligned_host_allocation::free"));
+        }
+        // SAFETY: allocated with this layout, and `freed` lets only one call come here.
+        unsafe { std::alloc::dealloc(self.ptr, self.layout) };
+        Ok(())
+    }
+}
+
+impl Drop for AlignedHostAllocation {
+    fn drop(&mut self) {
+        let _ = (!*self.freed.get_mut()).then(|| self.free());
+    }
+}
+
+/// Somebody's host memory, page-locked until dropped.
+#[derive(Debug)]
+pub struct RegisteredHost {
+    ctx: Context,
+    ptr: *mut u8,
+    nbytes: usize,
+    unregistered: AtomicBool,
+}
+
+// SAFETY: as for `HostAllocation`.
+unsafe impl Send for RegisteredHost {}
+// SAFETY: as above.
+unsafe impl Sync for RegisteredHost {}
+
+impl RegisteredHost {
+    /// Page-locks memory in the current context; `flags` as `CU_MEMHOSTREGISTER_*`.
+    ///
+    /// # Safety
+    /// The memory must stay allocated as long as this object lives.
+    pub unsafe fn new(ptr: *mut u8, nbytes: usize, flags: u32) -> Result<Self> {
+        let ctx = Context::require()?;
+        // SAFETY: the caller's promise.
+        unsafe { call!(ctx.table(), cuMemHostRegister(ptr.cast(), nbytes, flags)) }?;
+        Ok(Self { ctx, ptr, nbytes, unregistered: AtomicBool::new(false) })
+    }
+
+    /// The address of the first byte.
+    pub fn as_ptr(&self) -> *mut u8 {
+        self.ptr
+    }
+
+    /// The size in bytes.
+    pub fn nbytes(&self) -> usize {
+        self.nbytes
+    }
+
+    /// The device's address of this memory.
+    pub fn device_pointer(&self) -> Result<CUdeviceptr> {
+        device_pointer(&self.ctx, self.ptr)
+    }
+
+    /// Undoes the page-locking now. A second call is an error.
+    pub fn unregister(&self) -> Result<()> {
+        if self.unregistered.swap(true, Ordering::AcqRel) {
+            let code = CUresult::CUDA_ERROR_INVALID_HANDLE;
+            let detail = "it was unregistered before";
+            return Err(Error::new("registered_host_memory::unregister", code, detail));
+        }
+        self.ctx.cleanup(|table| self.release(table))
+    }
+
+    fn release(&self, table: &DriverTable) -> Result<()> {
+        // SAFETY: registered by this object, and the flag lets only one call come here.
+        unsafe { call!(table, cuMemHostUnregister(self.ptr.cast())) }
+    }
+}
+
+impl Drop for RegisteredHost {
+    fn drop(&mut self) {
+        if !*self.unregistered.get_mut() {
+            self.ctx.drop_resource(|table| self.release(table));
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Memory: allocations on the device and on the host, copies, fills.
+
+mod copy;
+mod device;
+mod fill;
+mod host;
+mod structured;
+
+pub use copy::{
+    memcpy_dtod, memcpy_dtod_async, memcpy_dtoh, memcpy_dtoh_async, memcpy_htod, memcpy_htod_async, memcpy_peer,
+    memcpy_peer_async,
+};
+pub(crate) use copy::{memcpy_dtoh_in, memcpy_htod_in};
+pub use device::{
+    DeviceAllocation, IpcMemory, ManagedAllocation, mem_alloc, mem_alloc_pitch, mem_get_address_range, mem_get_info,
+    mem_get_ipc_handle, pointer_attribute_u64,
+};
+pub use fill::{
+    memset_d2d8, memset_d2d8_async, memset_d2d16, memset_d2d16_async, memset_d2d32, memset_d2d32_async, memset_d8,
+    memset_d8_async, memset_d16, memset_d16_async, memset_d32, memset_d32_async,
+};
+pub use host::{AlignedHostAllocation, HostAllocation, RegisteredHost};
+pub use structured::{memcpy_2d, memcpy_2d_async, memcpy_3d, memcpy_3d_async, memcpy_3d_peer, memcpy_3d_peer_async};

@@ -1,0 +1,188 @@
+//! Modules: loaded PTX, cubins and fat binaries, and the log of the JIT.
+
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::function::Function;
+use rtcg_cuda_sys::*;
+use std::ffi::CString;
+use std::sync::Arc;
+
+struct Inner {
+    ctx: Context,
+    handle: CUmodule,
+}
+
+/// A loaded module. Cloning gives another reference to the same one.
+#[derive(Clone)]
+pub struct Module(Arc<Inner>);
+
+impl std::fmt::Debug for Module {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Module({:?})", self.0.handle)
+    }
+}
+
+/// What the driver's JIT had to say, also when it succeeded.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct JitLog {
+    /// Information and warnings.
+    pub info: String,
+    /// Errors.
+    pub error: String,
+}
+
+impl Module {
+    fn from_parts(ctx: Context, handle: CUmodule) -> Self {
+        Self(Arc::new(Inner { ctx, handle }))
+    }
+
+    /// Loads a file into the current context.
+    pub fn from_file(path: &std::path::Path) -> Result<Self> {
+        let ctx = Context::require()?;
+        let name = c_string("cuModuleLoad", path.as_os_str().as_encoded_bytes())?;
+        let mut handle = CUmodule::null();
+        // SAFETY: the name is NUL-terminated, one handle is written.
+        unsafe { call!(ctx.table(), cuModuleLoad(&raw mut handle, name.as_ptr())) }
+            .map_err(|e| e.with_detail(path.display().to_string()))?;
+        Ok(Self::from_parts(ctx, handle))
+    }
+
+    /// Loads PTX, a cubin or a fat binary into the current context.
+    pub fn from_image(image: &[u8]) -> Result<Self> {
+        Self::from_image_with(image, &[]).0
+    }
+
+    /// As [`Module::from_image`], with options for the JIT and its log. On failure the error log
+    /// is the error's detail. The options that carry log buffers are set here.
+    pub fn from_image_with(image: &[u8], options: &[(CUjit_option, usize)]) -> (Result<Self>, JitLog) {
+        let ctx = match Context::require() {
+            Ok(ctx) => ctx,
+            Err(error) => return (Err(error), JitLog::default()),
+        };
+        // PTX must end with a NUL; after a binary one more byte does no harm.
+        let mut image = image.to_vec();
+        image.push(0);
+        let mut options = JitOptions::new(options);
+        let mut handle = CUmodule::null();
+        let (count, keys, values) = options.as_args();
+        // SAFETY: the image, the options and their buffers live until the call returns.
+        let result = unsafe {
+            let image = image.as_ptr().cast();
+            call!(ctx.table(), cuModuleLoadDataEx(&raw mut handle, image, count, keys, values))
+        };
+        let log = options.log();
+        let result = match result {
+            Ok(()) => Ok(Self::from_parts(ctx, handle)),
+            Err(error) => Err(error.with_detail(log.error.clone())),
+        };
+        (result, log)
+    }
+
+    /// The driver's handle.
+    pub fn handle(&self) -> CUmodule {
+        self.0.handle
+    }
+
+    /// The context the module is loaded in.
+    pub fn context(&self) -> &Context {
+        &self.0.ctx
+    }
+
+    /// The kernel with this (mangled) name.
+    pub fn function(&self, name: &str) -> Result<Function> {
+        let c_name = c_string("cuModuleGetFunction", name.as_bytes())?;
+        let mut handle = CUfunction::null();
+        let ctx = &self.0.ctx;
+        // SAFETY: the module is alive, the name NUL-terminated, one handle is written.
+        ctx.with_current(|| unsafe {
+            let table = ctx.table();
+            call!(table, cuModuleGetFunction(&raw mut handle, self.0.handle, c_name.as_ptr()))
+        })
+        .map_err(|e| named(e, name))?;
+        Ok(Function::from_parts(self.clone(), handle, name))
+    }
+
+    /// `(address, nbytes)` of a global or constant variable.
+    pub fn global(&self, name: &str) -> Result<(CUdeviceptr, usize)> {
+        let c_name = c_string("cuModuleGetGlobal", name.as_bytes())?;
+        let (mut ptr, mut nbytes) = (0, 0);
+        let ctx = &self.0.ctx;
+        // SAFETY: the module is alive, the name NUL-terminated, a pointer and a size are written.
+        ctx.with_current(|| unsafe {
+            let (table, module) = (ctx.table(), self.0.handle);
+            let name = c_name.as_ptr();
+            call!(table, cuModuleGetGlobal(&raw mut ptr, &raw mut nbytes, module, name))
+        })
+        .map_err(|e| named(e, name))?;
+        Ok((ptr, nbytes))
+    }
+
+    pub(crate) fn from_linked(ctx: Context, handle: CUmodule) -> Self {
+        Self::from_parts(ctx, handle)
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // SAFETY: this is the last use of the handle; functions hold the module.
+        self.ctx.drop_resource(|table| unsafe { call!(table, cuModuleUnload(self.handle)) });
+    }
+}
+
+/// Says which name was not found, unless the driver said more.
+fn named(error: Error, name: &str) -> Error {
+    match error.detail {
+        Some(_) => error,
+        None => error.with_detail(format!("'{name}'")),
+    }
+}
+
+/// A C string; a NUL inside is an error of `call`.
+pub(crate) fn c_string(call: &'static str, bytes: &[u8]) -> Result<CString> {
+    CString::new(bytes)
+        .map_err(|_| Error::new(call, CUresult::CUDA_ERROR_INVALID_VALUE, "the name contains a NUL character"))
+}
+
+const LOG_BYTES: usize = 32 * 1024;
+
+/// JIT options with the two log buffers.
+pub(crate) struct JitOptions {
+    keys: Vec<CUjit_option>,
+    values: Vec<*mut c_void>,
+    info: Vec<u8>,
+    error: Vec<u8>,
+}
+
+impl JitOptions {
+    pub(crate) fn new(user: &[(CUjit_option, usize)]) -> Self {
+        let (mut info, mut error) = (vec![0u8; LOG_BYTES], vec![0u8; LOG_BYTES]);
+        let size = std::ptr::without_provenance_mut(LOG_BYTES - 1);
+        let mut keys = vec![
+            CU_JIT_INFO_LOG_BUFFER,
+            CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+            CU_JIT_ERROR_LOG_BUFFER,
+            CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+        ];
+        let mut values = vec![info.as_mut_ptr().cast(), size, error.as_mut_ptr().cast(), size];
+        for (key, value) in user {
+            if !keys[..4].contains(key) {
+                keys.push(*key);
+                values.push(std::ptr::without_provenance_mut(*value));
+            }
+        }
+        Self { keys, values, info, error }
+    }
+
+    pub(crate) fn as_args(&mut self) -> (c_uint, *mut CUjit_option, *mut *mut c_void) {
+        (self.keys.len() as c_uint, self.keys.as_mut_ptr(), self.values.as_mut_ptr())
+    }
+
+    pub(crate) fn log(&self) -> JitLog {
+        JitLog { info: text_of(&self.info), error: text_of(&self.error) }
+    }
+}
+
+fn text_of(buffer: &[u8]) -> String {
+    let end = buffer.iter().position(|b| *b == 0).unwrap_or(buffer.len());
+    String::from_utf8_lossy(&buffer[..end]).trim_end().to_owned()
+}

@@ -1,0 +1,54 @@
+//! What became of this process since the driver was initialised: forked, or about to exit.
+//!
+//! A CUDA context does not survive `fork`: the child has the memory of the objects but neither
+//! the driver's threads nor its device files. So in the child every call fails and every drop
+//! does nothing. The same holds for drops while the process exits, when the driver may be gone.
+
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static FORKED: AtomicBool = AtomicBool::new(false);
+static EXITING: AtomicBool = AtomicBool::new(false);
+
+/// True in a child of the process that initialised the driver.
+#[inline]
+pub(crate) fn is_forked() -> bool {
+    FORKED.load(Ordering::Relaxed)
+}
+
+/// True when nothing can or need be freed any more.
+#[inline]
+pub(crate) fn is_gone() -> bool {
+    is_forked() || EXITING.load(Ordering::Relaxed)
+}
+
+/// Starts watching; called when the driver is initialised, so that a process that forks before
+/// that may use the driver in its child.
+pub(crate) fn watch() {
+    static WATCH: Once = Once::new();
+    WATCH.call_once(register);
+}
+
+#[cfg(unix)]
+fn register() {
+    extern "C" fn in_child() {
+        FORKED.store(true, Ordering::Relaxed);
+    }
+    extern "C" fn at_exit() {
+        EXITING.store(true, Ordering::Relaxed);
+    }
+    // SAFETY: both handlers only store to a static atomic, which is allowed at any time.
+    unsafe {
+        libc::pthread_atfork(None, None, Some(in_child));
+        libc::atexit(at_exit);
+    }
+}
+
+#[cfg(not(unix))]
+fn register() {
+    extern "C" fn at_exit() {
+        EXITING.store(true, Ordering::Relaxed);
+    }
+    // SAFETY: as above.
+    unsafe { libc::atexit(at_exit) };
+}

@@ -1,0 +1,115 @@
+//! Streams.
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::event::Event;
+use rtcg_cuda_sys::{CUresult, CUstream};
+use std::sync::Arc;
+
+struct Inner {
+    ctx: Context,
+    handle: CUstream,
+    owned: bool,
+}
+
+/// A stream of the context it was created in. Cloning gives another reference to the same one.
+/// Where an `Option<&Stream>` is taken, `None` means the legacy default stream.
+#[derive(Clone)]
+pub struct Stream(Arc<Inner>);
+
+impl std::fmt::Debug for Stream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Stream({:?})", self.0.handle)
+    }
+}
+
+impl Stream {
+    /// Creates a stream in the current context; `flags` as `CUstream_flags`.
+    pub fn new(flags: u32) -> Result<Self> {
+        let ctx = Context::require()?;
+        let mut handle = CUstream::null();
+        // SAFETY: writes one handle.
+        unsafe { call!(ctx.table(), cuStreamCreate(&raw mut handle, flags)) }?;
+        Ok(Self(Arc::new(Inner { ctx, handle, owned: true })))
+    }
+
+    /// Creates a stream with a priority; see [`Context::stream_priority_range`].
+    pub fn with_priority(flags: u32, priority: i32) -> Result<Self> {
+        let ctx = Context::require()?;
+        let mut handle = CUstream::null();
+        // SAFETY: writes one handle.
+        unsafe { call!(ctx.table(), cuStreamCreateWithPriority(&raw mut handle, flags, priority)) }?;
+        Ok(Self(Arc::new(Inner { ctx, handle, owned: true })))
+    }
+
+    /// Wraps a stream that another library made in the current context; it is not destroyed here.
+    ///
+    /// # Safety
+    /// `handle` must be a stream of the current context's driver and outlive all uses.
+    pub unsafe fn from_external(handle: CUstream) -> Result<Self> {
+        let ctx = Context::require()?;
+        Ok(Self(Arc::new(Inner { ctx, handle, owned: false })))
+    }
+
+    /// The driver's handle.
+    #[inline]
+    pub fn handle(&self) -> CUstream {
+        self.0.handle
+    }
+
+    /// The context the stream belongs to.
+    pub fn context(&self) -> &Context {
+        &self.0.ctx
+    }
+
+    /// The priority.
+    pub fn priority(&self) -> Result<i32> {
+        let mut priority = 0;
+        // SAFETY: the stream is alive, one int is written.
+        unsafe { call!(self.0.ctx.table(), cuStreamGetPriority(self.0.handle, &raw mut priority)) }?;
+        Ok(priority)
+    }
+
+    /// Waits until all work in the stream is done. Errors of kernels surface here.
+    pub fn synchronize(&self) -> Result<()> {
+        // SAFETY: the stream is alive.
+        unsafe { call!(self.0.ctx.table(), cuStreamSynchronize(self.0.handle)) }
+    }
+
+    /// Whether all work in the stream is done.
+    pub fn is_done(&self) -> Result<bool> {
+        // SAFETY: the stream is alive.
+        let result = unsafe { call!(self.0.ctx.table(), cuStreamQuery(self.0.handle)) };
+        ready(result)
+    }
+
+    /// Makes later work in this stream wait for the event.
+    pub fn wait_for_event(&self, event: &Event) -> Result<()> {
+        // SAFETY: stream and event are alive.
+        unsafe { call!(self.0.ctx.table(), cuStreamWaitEvent(self.0.handle, event.handle(), 0)) }
+    }
+}
+
+/// "Not ready" is an answer, not an error.
+pub(crate) fn ready(result: Result<()>) -> Result<bool> {
+    match result {
+        Ok(()) => Ok(true),
+        Err(error) if error.code == CUresult::CUDA_ERROR_NOT_READY => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// The handle of an optional stream.
+#[inline]
+pub(crate) fn raw(stream: Option<&Stream>) -> CUstream {
+    stream.map_or(CUstream::null(), Stream::handle)
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if self.owned {
+            // SAFETY: this is the last use of the handle.
+            self.ctx.drop_resource(|table| unsafe { call!(table, cuStreamDestroy(self.handle)) });
+        }
+    }
+}
