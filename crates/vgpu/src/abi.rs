@@ -73,6 +73,10 @@ pub struct WarpCtx {
     pub nsmid: u32,
     /// `%gridid`
     pub grid_id: u64,
+    /// Address of the grid's zero-initialised synchronisation words in the device window when the
+    /// launch is cooperative, else 0. `%envreg1` is its high half and `%envreg2` its low half:
+    /// that is where cooperative groups look for the counter of `grid.sync()`.
+    pub grid_workspace: u64,
 }
 
 /// Why a warp stopped for good. Passed to `rt_trap` by JIT code and filled by the fault handler.

@@ -1,11 +1,12 @@
 //! A launch: what to run on which grid, and what CUDA has to say against it.
 
 use super::codes;
-use super::fault::{Fault, FaultKind};
-use crate::memory::window;
+use super::fault::Fault;
+use super::job::Shape;
+use super::{slots, worker};
 use crate::module::Kernel;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Most threads of a block.
 pub const MAX_THREADS_PER_BLOCK: u32 = 1024;
@@ -20,7 +21,16 @@ pub const MAX_SHARED_OPTIN: u32 = 163 << 10;
 
 /// Asks running launches to stop. One flag may serve many launches (all of a context, say).
 #[derive(Debug, Default)]
-pub struct CancelFlag(AtomicU32);
+pub struct CancelFlag {
+    set: AtomicBool,
+    /// The stop words of launches that run with this flag.
+    watched: Mutex<Vec<StopWord>>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct StopWord(*const AtomicU32);
+// SAFETY: the word is an atomic, alive while it is in the list (`CancelFlag::unwatch`).
+unsafe impl Send for StopWord {}
 
 impl CancelFlag {
     /// A flag that is not set.
@@ -29,11 +39,28 @@ impl CancelFlag {
     }
     /// Stops every launch that runs with this flag, and each one that is started with it later.
     pub fn cancel(&self) {
-        self.0.store(1, Ordering::Release);
+        self.set.store(true, Ordering::SeqCst);
+        for word in &*self.lock() {
+            // SAFETY: listed words are alive.
+            unsafe { (*word.0).store(1, Ordering::Release) };
+        }
     }
     /// Whether somebody has called [`CancelFlag::cancel`].
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Acquire) != 0
+        self.set.load(Ordering::Acquire)
+    }
+    fn lock(&self) -> MutexGuard<'_, Vec<StopWord>> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    /// From now on [`CancelFlag::cancel`] sets `stop`, until [`CancelFlag::unwatch`].
+    pub(crate) fn watch(&self, stop: &AtomicU32) {
+        self.lock().push(StopWord(stop));
+        if self.set.load(Ordering::SeqCst) {
+            stop.store(1, Ordering::Release);
+        }
+    }
+    pub(crate) fn unwatch(&self, stop: &AtomicU32) {
+        self.lock().retain(|w| !std::ptr::eq(w.0, stop));
     }
 }
 
@@ -87,8 +114,7 @@ pub fn validate(launch: &Launch) -> Result<(), i32> {
 /// for each other. 0 when not even one block can run.
 pub fn max_resident_blocks(kernel: &Kernel, threads: u32, dynamic_shared: u32) -> u32 {
     let fits = (1..=kernel.max_threads_per_block()).contains(&threads) && dynamic_shared <= kernel.max_dynamic_shared();
-    let spans = window::window().map_or(0, |w| w.n_shared_spans());
-    if fits { spans as u32 } else { 0 }
+    if fits { slots::n_resident_blocks() as u32 } else { 0 }
 }
 
 /// Runs a validated launch and returns when its last block has ended.
@@ -96,15 +122,12 @@ pub fn max_resident_blocks(kernel: &Kernel, threads: u32, dynamic_shared: u32) -
 /// # Errors
 /// The first fault; the other warps have been stopped by then.
 pub fn run(launch: &Launch, cancel: &CancelFlag) -> Result<(), Fault> {
-    let _ = cancel;
-    Err(Fault {
-        code: codes::NOT_SUPPORTED,
-        kind: FaultKind::Compile,
-        kernel: launch.function.name().to_owned(),
-        block: [0; 3],
-        thread: [0; 3],
-        access: None,
-        source: None,
-        report: "the execution engine of the virtual GPU cannot run kernels yet".into(),
-    })
+    let program = launch.function.program(launch.block)?;
+    let shape = Shape {
+        grid: launch.grid,
+        block: launch.block,
+        dynamic_shared: launch.dynamic_shared,
+        cooperative: launch.cooperative,
+    };
+    worker::run_program(&program, shape, &launch.params, cancel)
 }

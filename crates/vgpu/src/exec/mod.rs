@@ -3,10 +3,41 @@
 //! [`validate`] says what CUDA would say about a launch before it starts, [`run`] runs it to its
 //! end. Both are called by the API layer, `run` from stream threads or from the caller itself.
 //! Nothing here knows contexts or streams.
+//!
+//! | file | what |
+//! |---|---|
+//! | `worker` | threads, the job list, when a grid is worth waking them for |
+//! | `job` | a running grid |
+//! | `serial` | kernels that never wait: all blocks on one fiber |
+//! | `resident`, `block`, `barrier` | kernels that may wait: a fiber per warp |
+//! | `fiber`, `stack`, `slots`, `tid` | what a warp runs on |
+//! | `signals`, `report`, `fault` | from a hardware exception to an error message |
+//! | `calls` | the functions that compiled code calls |
 
+mod barrier;
+mod block;
+pub mod calls;
 pub mod codes;
 pub mod fault;
+mod fiber;
+mod fp_mode;
+pub mod host_ranges;
+mod job;
 pub mod launch;
+pub mod limits;
+pub mod program;
+mod report;
+mod resident;
+mod serial;
+mod signals;
+mod slots;
+mod stack;
+mod tid;
+mod worker;
 
-pub use fault::{Fault, FaultKind};
+pub use calls::RUNTIME;
+pub use fault::{Fault, FaultAccess, FaultKind};
+pub use job::{MULTIPROCESSORS, Shape};
 pub use launch::{CancelFlag, Launch, max_resident_blocks, run, validate};
+pub use program::{Place, Program, Sites};
+pub use worker::{n_workers, run_program};

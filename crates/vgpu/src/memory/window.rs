@@ -5,17 +5,17 @@
 //! compiled code tests `(address ^ base) >> bits == 0` and leaves the rest to the page tables.
 //!
 //! Assumes: a Unix `mmap`. The window is divided into fixed areas, in this order; all of them but
-//! the shared spans scale with the window's size (here for 2^40 bytes):
+//! the parameters scale with the window's size (here for 2^43 bytes, the largest):
 //!
 //! | area | bytes | what |
 //! |---|---|---|
 //! | guard | 64 KiB | never committed: small offsets from the base fault |
 //! | params | 256 MiB | packed parameters of running launches |
-//! | data | 64 GiB less the above | module globals and constants |
-//! | local | 64 GiB | local memory of running warps |
-//! | malloc | 64 GiB | device-side `malloc` |
-//! | shared | 128 spans of 4 GiB | shared memory, a span per resident block |
-//! | heap | 320 GiB | `cuMemAlloc`, page-locked host memory |
+//! | data | 512 GiB less the above | module globals and constants |
+//! | local | 512 GiB | local memory of running warps |
+//! | malloc | 512 GiB | device-side `malloc` |
+//! | shared | 1024 spans of 4 GiB | shared memory, a span per resident block |
+//! | heap | 2.5 TiB | `cuMemAlloc`, page-locked host memory |
 //! | guard | 64 KiB | after the window, so that a wide access at its end faults |
 
 use std::fmt;
@@ -24,7 +24,7 @@ use std::sync::OnceLock;
 /// Addresses that belong to one resident block's shared memory: any 32-bit offset stays inside.
 pub const SHARED_SPAN: usize = 1 << 32;
 /// The largest window that is asked for; smaller ones are tried when the system refuses.
-const LARGEST_BITS: u32 = 40;
+const LARGEST_BITS: u32 = 43;
 /// Below this there is no room for a useful number of shared spans.
 const SMALLEST_BITS: u32 = 36;
 const GUARD: usize = 64 << 10;

@@ -4,14 +4,19 @@
 //! found can be launched. Machine code is made at a kernel's first launch.
 
 mod load;
+mod sites;
 
 pub use load::load;
 
 use crate::exec::launch::{MAX_SHARED, MAX_SHARED_OPTIN, MAX_THREADS_PER_BLOCK};
+use crate::exec::{Fault, FaultKind, Program, RUNTIME};
+use crate::jit::{self, SymbolLayout, Variant};
+use crate::memory::window::window;
 use rtcg_ptx::ast;
+use sites::KernelSites;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// How a module is to be compiled.
 #[derive(Debug, Clone, Default)]
@@ -43,7 +48,7 @@ pub struct LoadedModule {
     pub(crate) ptx: Arc<ast::Module>,
     kernels: Vec<Arc<KernelInfo>>,
     /// Address of each module variable; 0 for those without memory (shared).
-    pub(crate) addresses: Vec<u64>,
+    pub(crate) symbols: SymbolLayout,
 }
 
 /// A module variable in device memory.
@@ -79,6 +84,15 @@ struct KernelInfo {
     local_bytes: u32,
     n_regs: u32,
     max_dynamic_shared: AtomicU32,
+    /// Machine code, made at the first launch that needs it; indexed by [`variant_index`].
+    programs: [OnceLock<Result<Arc<Program>, Fault>>; N_VARIANTS],
+}
+
+/// Variants that a launch can need: `linear_tid` and `full_warps`.
+const N_VARIANTS: usize = 4;
+
+fn variant_index(v: Variant) -> usize {
+    usize::from(v.linear_tid) | usize::from(v.full_warps) << 1
 }
 
 /// A kernel of a loaded module. Handles are cheap and keep the module alive.
@@ -106,12 +120,12 @@ impl LoadedModule {
             constant: v.space == ast::Space::Const,
             managed: v.managed,
         };
-        let found = self.ptx.vars.iter().zip(&self.addresses).find(|(v, a)| **a != 0 && &*v.name == name);
+        let found = self.ptx.vars.iter().zip(&self.symbols.globals).find(|(v, a)| **a != 0 && &*v.name == name);
         found.map(place)
     }
     /// The names of all variables that [`LoadedModule::global`] finds.
     pub fn global_names(&self) -> impl Iterator<Item = &str> {
-        self.ptx.vars.iter().zip(&self.addresses).filter(|(_, a)| **a != 0).map(|(v, _)| &*v.name)
+        self.ptx.vars.iter().zip(&self.symbols.globals).filter(|(_, a)| **a != 0).map(|(v, _)| &*v.name)
     }
     /// `.version` times 10, as `CU_FUNC_ATTRIBUTE_PTX_VERSION` reports the *target*: see [`LoadedModule::ptx_target`].
     pub fn ptx_version(&self) -> u32 {
@@ -174,6 +188,32 @@ impl Kernel {
     pub fn max_dynamic_shared(&self) -> u32 {
         self.info.max_dynamic_shared.load(Ordering::Relaxed)
     }
+    /// Machine code for blocks of this shape.
+    ///
+    /// # Errors
+    /// The kernel uses something that the JIT finds out only now that it cannot execute it.
+    pub(crate) fn program(&self, block: [u32; 3]) -> Result<Arc<Program>, Fault> {
+        let variant = Variant::for_block(block);
+        self.info.programs[variant_index(variant)].get_or_init(|| self.compile(variant)).clone()
+    }
+
+    fn compile(&self, variant: Variant) -> Result<Arc<Program>, Fault> {
+        let fail = |kind, what| Fault::of_launch(kind, self.name(), what);
+        let w = window().map_err(|e| fail(FaultKind::OutOfMemory, e.to_string()))?;
+        let module = &self.module;
+        let window = jit::Window { base: w.base() as u64, bits: w.bits() };
+        let compiled = jit::compile_kernel(&module.ptx, self.info.id, &module.symbols, variant, &RUNTIME, window)
+            .map_err(|e| fail(FaultKind::Compile, e.to_string()))?;
+        Ok(Arc::new(Program {
+            suspends: compiled.suspends,
+            recursive: compiled.recursive,
+            stack_bytes: compiled.stack_bytes,
+            local_bytes_per_warp: compiled.local_bytes_per_warp,
+            dynamic_shared_offset: compiled.shared.dynamic_offset,
+            ..Program::new(self.name(), compiled.entry, Box::new(KernelSites::new(Arc::clone(&module.ptx), compiled)))
+        }))
+    }
+
     /// Sets `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`; false when it is more than the device has.
     pub fn set_max_dynamic_shared(&self, bytes: u32) -> bool {
         let good = bytes.checked_add(self.static_shared()).is_some_and(|n| n <= MAX_SHARED_OPTIN);

@@ -1,0 +1,273 @@
+//! A resident block of a kernel that may wait: a fiber per warp, run in turns.
+//!
+//! The scheduler and the fibers' runtime calls both change a block's state, one suspended in the
+//! other. What they share is therefore in cells ([`Core`]) and nobody holds a mutable reference.
+
+use super::barrier::{Arrival, Barrier, N_BARRIERS};
+use super::fiber::{Fiber, Pause, Ran, Warp};
+use super::job::{Job, set_local};
+use super::report;
+use super::slots::{self, Slot};
+use super::worker::Worker;
+use crate::jit::runtime::BarrierKind;
+use std::cell::{Cell, UnsafeCell};
+
+/// Rounds in which all runnable warps only yielded, before other blocks get a turn.
+const IDLE_ROUNDS: u32 = 4;
+
+/// What [`Block::step`] ended with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Every warp has ended.
+    Done,
+    /// All runnable warps wait in loops of their own; `true` if some warp made progress first.
+    Yielded { progress: bool },
+    /// The job is stopped.
+    Stopped,
+}
+
+/// What the scheduler shares with the runtime calls of the block's warps.
+struct Core {
+    threads: u32,
+    /// Threads of warps that have ended.
+    finished: Cell<u32>,
+    /// Warps that can run, one bit each.
+    runnable: Cell<u32>,
+    barriers: [Cell<Barrier>; N_BARRIERS],
+    /// Compiled code holds pointers to the elements.
+    warps: Box<[UnsafeCell<Warp>]>,
+}
+
+/// The warps of a block, their fibers and the memory they hold.
+pub(crate) struct Block {
+    core: Box<Core>,
+    fibers: Vec<Option<Fiber>>,
+    locals: Vec<Option<Slot>>,
+    shared: Option<Slot>,
+}
+
+impl Core {
+    fn new(job: &Job<'_>, worker: u32) -> Core {
+        Core {
+            threads: job.threads,
+            finished: Cell::new(0),
+            runnable: Cell::new(0),
+            barriers: [const { Cell::new(Barrier::new()) }; N_BARRIERS],
+            warps: (0..job.n_warps).map(|_| UnsafeCell::new(job.new_warp(worker))).collect(),
+        }
+    }
+
+    fn reset(&self) {
+        self.finished.set(0);
+        self.barriers.iter().for_each(|b| b.set(Barrier::new()));
+        let n = self.warps.len();
+        self.runnable.set(if n == 32 { u32::MAX } else { (1 << n) - 1 });
+    }
+
+    /// Lets the warps that wait at barrier `id` go on.
+    fn release(&self, id: usize) {
+        let b = self.barriers[id].replace(Barrier::new());
+        let mut waiting = b.waiting;
+        self.runnable.set(self.runnable.get() | waiting);
+        while waiting != 0 {
+            let warp = self.warps[waiting.trailing_zeros() as usize].get();
+            // SAFETY: the warp is suspended; nobody holds a reference to it.
+            unsafe { (*warp).barrier_result = b.result() };
+            waiting &= waiting - 1;
+        }
+    }
+
+    /// A warp arrives at barrier `id`: the reduction's result when it need not wait.
+    fn arrive(&self, warp: u32, id: usize, arrival: Arrival) -> Option<u32> {
+        let mut b = self.barriers[id].get();
+        b.arrive(arrival);
+        if b.complete(self.threads, self.finished.get()) {
+            self.barriers[id].set(b);
+            self.release(id);
+            return Some(b.result());
+        }
+        let waits = arrival.kind != BarrierKind::Arrive as u32;
+        if waits {
+            b.waiting |= 1 << warp;
+            self.runnable.set(self.runnable.get() & !(1 << warp));
+        }
+        self.barriers[id].set(b);
+        if waits { None } else { Some(0) }
+    }
+
+    /// Warp `i`, with `live` threads, has ended.
+    fn finish_warp(&self, i: usize, live: u32) {
+        self.runnable.set(self.runnable.get() & !(1 << i));
+        self.finished.set(self.finished.get() + live);
+        for id in 0..N_BARRIERS {
+            let b = self.barriers[id].get();
+            if b.waiting != 0 && b.complete(self.threads, self.finished.get()) {
+                self.release(id);
+            }
+        }
+    }
+}
+
+impl Block {
+    /// Makes the state for blocks of `job`; no block is in it yet. `None` when the job was stopped
+    /// for lack of memory; `shared` stays the caller's then.
+    pub(crate) fn new(job: &Job<'_>, worker: u32, shared: Option<Slot>) -> Option<Block> {
+        let n = job.n_warps as usize;
+        let core = Box::new(Core::new(job, worker));
+        let mut block = Block { core, fibers: Vec::with_capacity(n), locals: Vec::with_capacity(n), shared: None };
+        for i in 0..n {
+            let Some(local) = job.take_local() else {
+                block.give_back();
+                return None;
+            };
+            block.locals.push(local);
+            let warp = block.core.warps[i].get_mut();
+            job.place_warp(warp, i as u32);
+            set_local(&mut warp.ctx, local);
+            if let Some(s) = shared {
+                warp.ctx.shared = s.start as *mut u8;
+            }
+        }
+        block.shared = shared;
+        Some(block)
+    }
+
+    /// Starts block number `number`; false when the job was stopped for lack of stacks.
+    pub(crate) fn start(&mut self, job: &Job<'_>, worker: &mut Worker, number: u64) -> bool {
+        let ctaid = job.ctaid(number);
+        self.core.reset();
+        self.fibers.clear();
+        let core: *const Core = &raw const *self.core;
+        for cell in &self.core.warps {
+            let warp = cell.get();
+            // SAFETY: no fiber runs yet, so nobody else accesses the warp.
+            let ctx = unsafe { &mut (*warp).ctx };
+            (ctx.ctaid, ctx.exited, ctx.block) = (ctaid, 0, core.cast_mut().cast());
+            let Some(stack) = worker.stacks.take(job.stack_bytes()) else {
+                job.fail_memory("the stacks of a block's warps");
+                return false;
+            };
+            // SAFETY: the core is boxed and outlives the fibers (`retire` ends them first);
+            // `run_warp` owns nothing.
+            let fiber = unsafe { Fiber::new(stack, job.program, warp, run_warp, std::ptr::null_mut()) };
+            self.fibers.push(Some(fiber));
+        }
+        true
+    }
+
+    /// Runs the block's warps in turns until it ends, is stopped, or can only wait for others.
+    pub(crate) fn step(&mut self, job: &Job<'_>, worker: &mut Worker) -> Step {
+        let (mut idle, mut ever) = (0, false);
+        loop {
+            if self.core.runnable.get() == 0 {
+                return self.at_rest(job);
+            }
+            match self.round(job, worker) {
+                Some(true) => (idle, ever) = (0, true),
+                Some(false) => idle += 1,
+                None => return Step::Stopped,
+            }
+            if idle >= IDLE_ROUNDS {
+                return Step::Yielded { progress: ever };
+            }
+        }
+    }
+
+    /// Gives every runnable warp a turn. Whether one of them did more than yield; `None` when the
+    /// job is stopped.
+    fn round(&mut self, job: &Job<'_>, worker: &mut Worker) -> Option<bool> {
+        let mut progress = false;
+        let mut turn = self.core.runnable.get();
+        while turn != 0 {
+            let i = turn.trailing_zeros() as usize;
+            turn &= turn - 1;
+            let ran = self.fibers[i].as_mut().map_or(Ran::Done, Fiber::resume);
+            match ran {
+                Ran::Yielded => {}
+                Ran::AtBarrier => progress = true,
+                Ran::Done => {
+                    progress = true;
+                    self.finish_warp(i, worker);
+                }
+                Ran::Dead => return None,
+                Ran::Signal(info) => {
+                    // SAFETY: the fiber has ended.
+                    let warp = unsafe { &*self.core.warps[i].get() };
+                    job.fail(report::of_signal(job, warp, info));
+                    return None;
+                }
+            }
+        }
+        if job.stopped() { None } else { Some(progress) }
+    }
+
+    /// No warp can run: the block has ended, or its warps wait for what cannot come.
+    fn at_rest(&self, job: &Job<'_>) -> Step {
+        if self.core.finished.get() == self.core.threads {
+            return Step::Done;
+        }
+        let barriers = self.core.barriers.iter().map(Cell::get).enumerate();
+        let stuck: Vec<(usize, Barrier)> = barriers.filter(|(_, b)| b.waiting != 0).collect();
+        let first = stuck.first().map_or(0, |(_, b)| b.waiting.trailing_zeros() as usize);
+        // SAFETY: all fibers of the block are suspended.
+        let warp = unsafe { &*self.core.warps[first].get() };
+        job.fail(report::of_deadlock(job, warp, &stuck, self.core.finished.get()));
+        Step::Stopped
+    }
+
+    fn finish_warp(&mut self, i: usize, worker: &mut Worker) {
+        if let Some(fiber) = self.fibers[i].take() {
+            worker.stacks.give(fiber.into_stack());
+        }
+        // SAFETY: the warp's fiber has ended.
+        let live = unsafe { (*self.core.warps[i].get()).ctx.live };
+        self.core.finish_warp(i, live.count_ones());
+    }
+
+    /// Ends all fibers and gives back what the block holds.
+    pub(crate) fn retire(mut self, worker: &mut Worker) {
+        for fiber in self.fibers.drain(..).flatten() {
+            worker.stacks.give(fiber.into_stack());
+        }
+        self.give_back();
+    }
+
+    fn give_back(&mut self) {
+        self.locals.drain(..).flatten().for_each(|s| slots::LOCAL.give(s));
+        if let Some(s) = self.shared.take() {
+            slots::SHARED.give(s);
+        }
+    }
+}
+
+/// A fiber's body: one warp of one block.
+///
+/// # Safety
+/// `warp` is valid and runs on this fiber.
+unsafe fn run_warp(warp: *mut Warp, _: *mut ()) {
+    // SAFETY: the job outlives its fibers; `entry` is compiled code.
+    unsafe {
+        let entry = (*(*warp).job).program.entry;
+        let local = (*warp).ctx.local_sp;
+        entry(&raw mut (*warp).ctx);
+        (*warp).ctx.local_sp = local;
+    }
+}
+
+/// The runtime's side of `bar`: arrives and waits if need be.
+///
+/// # Safety
+/// Must be called on the fiber of `warp`, whose block is a [`Block`].
+pub(crate) unsafe fn barrier(warp: *mut Warp, id: u32, mut arrival: Arrival) -> u32 {
+    // SAFETY: the block is alive while its warps run, and its core is only accessed in cells.
+    unsafe {
+        let (exited, live, number) = ((*warp).ctx.exited, (*warp).ctx.live, (*warp).ctx.warp_id);
+        arrival.exited = (exited & live).count_ones();
+        let core = (*warp).ctx.block.cast::<Core>();
+        if let Some(result) = (*core).arrive(number, id as usize % N_BARRIERS, arrival) {
+            return result;
+        }
+        (*warp).pause(Pause::Barrier);
+        (*warp).barrier_result
+    }
+}

@@ -1,0 +1,264 @@
+//! Atomic operations, lane after lane in ascending order.
+//!
+//! Global memory is accessed with the processor's atomics, sequentially consistent, which is at
+//! least as strong as every PTX ordering. The shared memory of a block is only accessed by the
+//! thread that runs the block, so plain accesses do there. When all lanes name the same address
+//! their operations are applied to one value and exchanged once: nobody can tell the difference.
+
+use super::super::fiber::Warp;
+use super::{check_one, fault, in_access, lanes_of, warp_of};
+use crate::abi::{WARP_LANES, WarpCtx};
+use crate::exec::fault::FaultKind;
+use crate::jit::runtime::{AtomicCode, AtomicLanes};
+use crate::memory::window::{SHARED_SPAN, window};
+use half::{bf16, f16};
+use rtcg_ptx::ast::{AtomOp, Type};
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
+
+/// An unsigned integer that memory holds atomically.
+trait Word: Copy + Eq {
+    fn from_lane(lane: u64) -> Self;
+    fn to_lane(self) -> u64;
+    /// # Safety
+    /// `at` is aligned and may be accessed, or faults.
+    unsafe fn load(at: *mut Self) -> Self;
+    /// The value found when it is not `old`.
+    ///
+    /// # Safety
+    /// As [`Word::load`].
+    unsafe fn exchange(at: *mut Self, old: Self, new: Self) -> Result<Self, Self>;
+}
+
+macro_rules! word {
+    ($word:ty, $atomic:ty) => {
+        impl Word for $word {
+            fn from_lane(lane: u64) -> Self {
+                lane as $word
+            }
+            fn to_lane(self) -> u64 {
+                u64::from(self)
+            }
+            unsafe fn load(at: *mut Self) -> Self {
+                // SAFETY: the caller's contract.
+                unsafe { <$atomic>::from_ptr(at).load(SeqCst) }
+            }
+            unsafe fn exchange(at: *mut Self, old: Self, new: Self) -> Result<Self, Self> {
+                // SAFETY: the caller's contract.
+                unsafe { <$atomic>::from_ptr(at).compare_exchange_weak(old, new, SeqCst, SeqCst) }
+            }
+        }
+    };
+}
+word!(u16, AtomicU16);
+word!(u32, AtomicU32);
+word!(u64, AtomicU64);
+
+/// A whole instruction, ready to run.
+struct Op<'a> {
+    warp: *mut Warp,
+    lanes: &'a mut AtomicLanes,
+    mask: u32,
+    site: u32,
+    /// Nobody else can access the memory.
+    private: bool,
+}
+
+pub(super) unsafe extern "C" fn atomic(ctx: *mut WarpCtx, code: u32, mask: u32, site: u32, lanes: *mut AtomicLanes) {
+    let warp = warp_of(ctx);
+    if mask == 0 {
+        return;
+    }
+    // SAFETY: compiled code passes its own context and operands, which live on the fiber's stack.
+    unsafe {
+        let Some(code) = AtomicCode::decode(code) else {
+            fault(warp, FaultKind::Trap, "internal error: unknown atomic operation", u32::MAX, site, 0)
+        };
+        let bytes = code.ty.bytes() as usize;
+        for lane in lanes_of(mask) {
+            let address = (*lanes).address[lane];
+            if address as usize % bytes != 0 {
+                fault(warp, FaultKind::MisalignedAddress, "misaligned memory access", lane as u32, site, address);
+            }
+            check_one(warp, lane, site, address, bytes);
+        }
+        let op = Op { warp, lanes: &mut *lanes, mask, site, private: code.shared };
+        if !dispatch(op, code) {
+            fault(warp, FaultKind::Trap, "this atomic operation is not supported", u32::MAX, site, 0);
+        }
+    }
+}
+
+/// Whether there is such an operation.
+///
+/// # Safety
+/// The addresses of `op` are aligned and checked.
+unsafe fn dispatch(op: Op<'_>, code: AtomicCode) -> bool {
+    use Type::*;
+    // SAFETY: passed on.
+    unsafe {
+        match (code.op, code.ty) {
+            (AtomOp::Exch, B16 | U16 | S16) => run::<u16>(op, |_, b, _| b),
+            (AtomOp::Cas, B16 | U16 | S16) => run::<u16>(op, |old, b, c| if old == b { c } else { old }),
+            (AtomOp::Add, F16) => run::<u16>(op, |old, b, _| add_f16(old, b)),
+            (AtomOp::Add, BF16) => run::<u16>(op, |old, b, _| add_bf16(old, b)),
+            (AtomOp::Add, F16x2) => run::<u32>(op, |old, b, _| halves(old, b, add_f16)),
+            (AtomOp::Add, BF16x2) => run::<u32>(op, |old, b, _| halves(old, b, add_bf16)),
+            (AtomOp::Add, F32) => add_f32(op),
+            (AtomOp::Add, F64) => run::<u64>(op, |old, b, _| (f64::from_bits(old) + f64::from_bits(b)).to_bits()),
+            (AtomOp::Min, S32) => run::<u32>(op, |old, b, _| (old as i32).min(b as i32) as u32),
+            (AtomOp::Max, S32) => run::<u32>(op, |old, b, _| (old as i32).max(b as i32) as u32),
+            (AtomOp::Min, S64) => run::<u64>(op, |old, b, _| (old as i64).min(b as i64) as u64),
+            (AtomOp::Max, S64) => run::<u64>(op, |old, b, _| (old as i64).max(b as i64) as u64),
+            (_, B32 | U32 | S32 | F32) => return integer_32(op, code),
+            (_, B64 | U64 | S64 | F64) => return integer_64(op, code),
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// # Safety
+/// As [`dispatch`].
+unsafe fn integer_32(op: Op<'_>, code: AtomicCode) -> bool {
+    // SAFETY: passed on.
+    unsafe {
+        match code.op {
+            AtomOp::Add => run::<u32>(op, |old, b, _| old.wrapping_add(b)),
+            AtomOp::Exch => run::<u32>(op, |_, b, _| b),
+            AtomOp::Cas => run::<u32>(op, |old, b, c| if old == b { c } else { old }),
+            AtomOp::And => run::<u32>(op, |old, b, _| old & b),
+            AtomOp::Or => run::<u32>(op, |old, b, _| old | b),
+            AtomOp::Xor => run::<u32>(op, |old, b, _| old ^ b),
+            AtomOp::Inc => run::<u32>(op, |old, b, _| if old >= b { 0 } else { old + 1 }),
+            AtomOp::Dec => run::<u32>(op, |old, b, _| if old == 0 || old > b { b } else { old - 1 }),
+            AtomOp::Min if code.ty != Type::F32 => run::<u32>(op, |old, b, _| old.min(b)),
+            AtomOp::Max if code.ty != Type::F32 => run::<u32>(op, |old, b, _| old.max(b)),
+            AtomOp::Min | AtomOp::Max => return false,
+        }
+    }
+    true
+}
+
+/// # Safety
+/// As [`dispatch`].
+unsafe fn integer_64(op: Op<'_>, code: AtomicCode) -> bool {
+    // SAFETY: passed on.
+    unsafe {
+        match code.op {
+            AtomOp::Add => run::<u64>(op, |old, b, _| old.wrapping_add(b)),
+            AtomOp::Exch => run::<u64>(op, |_, b, _| b),
+            AtomOp::Cas => run::<u64>(op, |old, b, c| if old == b { c } else { old }),
+            AtomOp::And => run::<u64>(op, |old, b, _| old & b),
+            AtomOp::Or => run::<u64>(op, |old, b, _| old | b),
+            AtomOp::Xor => run::<u64>(op, |old, b, _| old ^ b),
+            AtomOp::Min if code.ty != Type::F64 => run::<u64>(op, |old, b, _| old.min(b)),
+            AtomOp::Max if code.ty != Type::F64 => run::<u64>(op, |old, b, _| old.max(b)),
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// # Safety
+/// As [`dispatch`].
+unsafe fn run<W: Word>(op: Op<'_>, f: impl Fn(W, W, W) -> W) {
+    let Op { warp, lanes, mask, site, private } = op;
+    let first = mask.trailing_zeros() as usize;
+    let same = lanes_of(mask).all(|l| lanes.address[l] == lanes.address[first]);
+    let body = || {
+        // SAFETY: the addresses are aligned and checked; a fault is caught by `in_access`, and
+        // nothing here owns anything.
+        unsafe {
+            (*warp).access_write = true;
+            match (same, private) {
+                (true, _) => {
+                    (*warp).access_lane = first as u32;
+                    all_at_once(lanes, mask, first, private, &f);
+                }
+                (false, private) => {
+                    for l in lanes_of(mask) {
+                        (*warp).access_lane = l as u32;
+                        all_at_once(lanes, 1 << l, l, private, &f);
+                    }
+                }
+            }
+        }
+    };
+    // SAFETY: passed on.
+    unsafe { in_access(warp, site, body) }
+}
+
+/// Applies the operations of the lanes of `mask`, which all have the address of lane `first`.
+///
+/// # Safety
+/// As [`dispatch`].
+#[inline]
+unsafe fn all_at_once<W: Word>(lanes: &mut AtomicLanes, mask: u32, first: usize, private: bool, f: &impl Fn(W, W, W) -> W) {
+    let at = lanes.address[first] as *mut W;
+    let apply = |lanes: &mut AtomicLanes, found: W| {
+        let mut value = found;
+        let mut rest = mask;
+        while rest != 0 {
+            let l = rest.trailing_zeros() as usize % WARP_LANES;
+            rest &= rest - 1;
+            lanes.result[l] = value.to_lane();
+            value = f(value, W::from_lane(lanes.b[l]), W::from_lane(lanes.c[l]));
+        }
+        value
+    };
+    // SAFETY: the caller's contract.
+    unsafe {
+        if private {
+            let new = apply(lanes, at.read_volatile());
+            at.write_volatile(new);
+            return;
+        }
+        let mut found = W::load(at);
+        loop {
+            let new = apply(lanes, found);
+            match W::exchange(at, found, new) {
+                Ok(_) => return,
+                Err(other) => found = other,
+            }
+        }
+    }
+}
+
+/// `atom.add.f32` flushes subnormals on global memory and keeps them on shared memory.
+///
+/// # Safety
+/// As [`dispatch`].
+unsafe fn add_f32(op: Op<'_>) {
+    let address = op.lanes.address[op.mask.trailing_zeros() as usize % WARP_LANES] as usize;
+    let shared = op.private || window().is_ok_and(|w| w.shared().contains(address) && SHARED_SPAN > 0);
+    let add = |old: u32, b: u32| (f32::from_bits(old) + f32::from_bits(b)).to_bits();
+    // SAFETY: passed on.
+    unsafe {
+        if shared {
+            run::<u32>(op, |old, b, _| add(old, b));
+        } else {
+            run::<u32>(op, |old, b, _| flush(add(flush(old), flush(b))));
+        }
+    }
+}
+
+/// A subnormal becomes a zero of its sign.
+fn flush(bits: u32) -> u32 {
+    if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits }
+}
+
+// A sum of halves is rounded to 24 bits first and to 11 (8) then; since 24 >= 2 * 11 + 2 the
+// result is the correctly rounded one.
+fn add_f16(a: u16, b: u16) -> u16 {
+    f16::from_f32(f16::from_bits(a).to_f32() + f16::from_bits(b).to_f32()).to_bits()
+}
+
+fn add_bf16(a: u16, b: u16) -> u16 {
+    bf16::from_f32(bf16::from_bits(a).to_f32() + bf16::from_bits(b).to_f32()).to_bits()
+}
+
+fn halves(a: u32, b: u32, f: fn(u16, u16) -> u16) -> u32 {
+    let low = f(a as u16, b as u16);
+    let high = f((a >> 16) as u16, (b >> 16) as u16);
+    u32::from(low) | u32::from(high) << 16
+}

@@ -1,0 +1,93 @@
+//! Traps, cancellation, waiting and clocks.
+
+use super::super::barrier::Arrival;
+use super::super::block;
+use super::super::fiber::Pause;
+use super::{fault, job_of, warp_of};
+use crate::abi::WarpCtx;
+use crate::exec::report;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Calls of `yield_now` for each real switch: short waits are cheaper spun through.
+const CALLS_PER_SWITCH: u32 = 8;
+
+pub(super) unsafe extern "C" fn trap(ctx: *mut WarpCtx, kind: u32, lane: u32, site: u32, address: u64) -> ! {
+    let (kind, what) = report::trap_kind(kind);
+    // SAFETY: compiled code passes its own context and owns nothing.
+    unsafe { fault(warp_of(ctx), kind, what, lane, site, address) }
+}
+
+pub(super) unsafe extern "C" fn cancelled(ctx: *mut WarpCtx) -> ! {
+    // SAFETY: as above; whoever set the flag has recorded why.
+    unsafe { (*warp_of(ctx)).die() }
+}
+
+pub(super) unsafe extern "C" fn yield_now(ctx: *mut WarpCtx) {
+    let warp = warp_of(ctx);
+    // SAFETY: as above.
+    unsafe {
+        (*warp).yields += 1;
+        if (*warp).yields >= CALLS_PER_SWITCH {
+            (*warp).yields = 0;
+            switch(ctx);
+        }
+    }
+}
+
+/// Lets others run, or leaves for good when the launch is stopped.
+///
+/// # Safety
+/// As the functions above.
+unsafe fn switch(ctx: *mut WarpCtx) {
+    let warp = warp_of(ctx);
+    // SAFETY: passed on. A kernel that was compiled as never waiting has no block to return to.
+    unsafe {
+        if job_of(warp).stopped() {
+            (*warp).die();
+        }
+        if !(*ctx).block.is_null() {
+            (*warp).pause(Pause::Yield);
+        }
+    }
+}
+
+pub(super) unsafe extern "C" fn barrier(ctx: *mut WarpCtx, kind: u32, id: u32, count: u32, arriving: u32, trues: u32) -> u32 {
+    let warp = warp_of(ctx);
+    // SAFETY: as above; only kernels compiled as waiting have barriers.
+    unsafe {
+        if job_of(warp).stopped() {
+            (*warp).die();
+        }
+        block::barrier(warp, id, Arrival { kind, count, arriving, trues, exited: 0 })
+    }
+}
+
+pub(super) unsafe extern "C" fn nanosleep(ctx: *mut WarpCtx, nanoseconds: u32) {
+    // PTX: at most a millisecond.
+    let length = Duration::from_nanos(u64::from(nanoseconds.min(1_000_000)));
+    let start = Instant::now();
+    loop {
+        // SAFETY: as above.
+        unsafe { switch(ctx) };
+        if start.elapsed() >= length {
+            return;
+        }
+        std::hint::spin_loop();
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(super) unsafe extern "C" fn clock64(_: *mut WarpCtx) -> u64 {
+    // SAFETY: every x86-64 processor has a time stamp counter.
+    unsafe { std::arch::x86_64::_rdtsc() }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) unsafe extern "C" fn clock64(_: *mut WarpCtx) -> u64 {
+    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64 + 1
+}
+
+pub(super) unsafe extern "C" fn globaltimer(_: *mut WarpCtx) -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64)
+}

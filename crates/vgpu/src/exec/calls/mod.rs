@@ -1,0 +1,124 @@
+//! The functions that compiled code calls.
+//!
+//! Establishes: [`RUNTIME`], the table for the JIT. All of them run on the warp's fiber; one that
+//! ends the launch never returns, so it owns nothing at that point. None may panic: they are
+//! called through frames that cannot be unwound.
+
+mod atomics;
+mod control;
+mod device_malloc;
+pub mod printf;
+
+use super::fault::FaultKind;
+use super::fiber::Warp;
+use super::job::Job;
+use super::{host_ranges, report};
+use crate::abi::{WARP_LANES, WarpCtx};
+use crate::jit::runtime::{Lanes, RuntimeCalls};
+use crate::memory::window::window;
+use std::sync::atomic::{Ordering, compiler_fence};
+
+pub use device_malloc::reset as reset_device_malloc;
+
+/// What runtime functions need of the fiber's stack.
+const STACK_NEED: usize = 32 << 10;
+
+/// The runtime's entry points.
+pub static RUNTIME: RuntimeCalls = RuntimeCalls {
+    trap: control::trap,
+    cancelled: control::cancelled,
+    yield_now: control::yield_now,
+    barrier: control::barrier,
+    atomic: atomics::atomic,
+    check_addresses,
+    vprintf: printf::vprintf,
+    malloc: device_malloc::malloc,
+    free: device_malloc::free,
+    assertfail: printf::assertfail,
+    clock64: control::clock64,
+    globaltimer: control::globaltimer,
+    nanosleep: control::nanosleep,
+};
+
+/// The warp of a context, by the invariant of [`Warp`].
+fn warp_of(ctx: *mut WarpCtx) -> *mut Warp {
+    ctx.cast()
+}
+
+/// # Safety
+/// `warp` runs on this fiber.
+unsafe fn job_of<'a>(warp: *mut Warp) -> &'a Job<'static> {
+    // SAFETY: the job outlives its fibers.
+    unsafe { &*(*warp).job }
+}
+
+/// Ends the launch with a fault of `lane` (or of all lanes, beyond 31).
+///
+/// # Safety
+/// `warp` runs on this fiber; the callers' frames own nothing.
+unsafe fn fault(warp: *mut Warp, kind: FaultKind, what: &str, lane: u32, site: u32, address: u64) -> ! {
+    // SAFETY: passed on. `fail` drops everything it makes before the fiber is left.
+    unsafe {
+        let job = job_of(warp);
+        job.fail(report::of_trap(job, &*warp, kind, what, lane, site, address));
+        (*warp).die()
+    }
+}
+
+/// Ends the launch with a stack overflow when little of the stack is left, before a lock is taken.
+///
+/// # Safety
+/// As [`fault`].
+unsafe fn ensure_stack(warp: *mut Warp, site: u32) {
+    let here = 0_u8;
+    // SAFETY: passed on.
+    unsafe {
+        if (&raw const here as usize) < (*warp).stack_bottom + STACK_NEED {
+            let what = "the stack is exhausted (too deep a recursion)";
+            fault(warp, FaultKind::StackOverflow, what, u32::MAX, site, 0);
+        }
+    }
+}
+
+/// The lanes of a mask, ascending.
+fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
+    (0..WARP_LANES).filter(move |&l| mask & (1 << l) != 0)
+}
+
+/// Runs `f`, which accesses device memory: a signal in it is the fault of `site`.
+///
+/// # Safety
+/// `warp` runs on this fiber; `f` and the callers' frames own nothing and hold no lock.
+unsafe fn in_access<R>(warp: *mut Warp, site: u32, f: impl FnOnce() -> R) -> R {
+    // SAFETY: the warp is ours; the fences keep the accesses between the two stores, as seen by
+    // the signal handler on this thread.
+    unsafe {
+        (*warp).access_site = site;
+        (*warp).in_access = true;
+        compiler_fence(Ordering::SeqCst);
+        let result = f();
+        compiler_fence(Ordering::SeqCst);
+        (*warp).in_access = false;
+        result
+    }
+}
+
+/// Traps unless `[address, address + bytes)` may be accessed as far as the window can tell.
+///
+/// # Safety
+/// As [`fault`].
+unsafe fn check_one(warp: *mut Warp, lane: usize, site: u32, address: u64, bytes: usize) {
+    let a = address as usize;
+    let inside = window().is_ok_and(|w| w.contains(a) && w.contains(a + (bytes - 1)));
+    if !inside && !host_ranges::contains(a, bytes) {
+        // SAFETY: passed on.
+        unsafe { fault(warp, FaultKind::IllegalAddress, "illegal memory access", lane as u32, site, address) };
+    }
+}
+
+unsafe extern "C" fn check_addresses(ctx: *mut WarpCtx, mask: u32, site: u32, bytes: u32, addresses: *const Lanes) {
+    for lane in lanes_of(mask) {
+        // SAFETY: compiled code passes its context and 32 addresses.
+        unsafe { check_one(warp_of(ctx), lane, site, (*addresses)[lane], bytes.max(1) as usize) };
+    }
+}

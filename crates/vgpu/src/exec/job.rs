@@ -1,0 +1,272 @@
+//! A running grid: what its workers share.
+
+use super::fault::{Fault, FaultKind};
+use super::fiber::Warp;
+use super::program::Program;
+use super::slots::{self, SlotPool};
+use super::tid;
+use crate::abi::{TidTable, WARP_LANES, WarpCtx};
+use crate::memory::window::WindowError;
+use std::ffi::c_void;
+use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Multiprocessors that the device claims to have: `%nsmid`.
+pub const MULTIPROCESSORS: u32 = 108;
+
+/// Shape of a grid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared: u32,
+    /// All blocks must be resident at once.
+    pub cooperative: bool,
+}
+
+impl Shape {
+    /// Threads of a block.
+    pub fn threads(&self) -> u32 {
+        self.block.iter().product()
+    }
+    /// Blocks of the grid.
+    pub fn blocks(&self) -> u64 {
+        self.grid.iter().map(|&g| u64::from(g)).product()
+    }
+}
+
+/// A grid in progress.
+pub(crate) struct Job<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) shape: Shape,
+    pub(crate) threads: u32,
+    pub(crate) n_warps: u32,
+    pub(crate) tids: Arc<[TidTable]>,
+    pub(crate) params: usize,
+    pub(crate) workspace: u64,
+    pub(crate) grid_id: u64,
+    pub(crate) total_shared: u32,
+    /// Non-zero when all warps are to stop; polled by compiled code.
+    pub(crate) stop: AtomicU32,
+    /// The next block that nobody has taken.
+    pub(crate) next: AtomicU64,
+    pub(crate) total: u64,
+    pub(crate) chunk: u64,
+    /// Workers other than the caller that are in this job.
+    pub(crate) helpers: AtomicUsize,
+    pub(crate) caller: std::thread::Thread,
+    pub(crate) fault: Mutex<Option<Fault>>,
+}
+
+// SAFETY: `params` is an address that only compiled code reads; the rest is `Sync` by itself.
+unsafe impl Sync for Job<'_> {}
+
+static NEXT_GRID: AtomicU64 = AtomicU64::new(1);
+
+/// The parameter buffer and the grid's synchronisation words; given back when dropped.
+pub(crate) struct ParamSlot(slots::Slot);
+
+impl ParamSlot {
+    /// Copies packed parameters into the device window and clears the synchronisation words.
+    pub(crate) fn new(params: &[u8]) -> Result<ParamSlot, WindowError> {
+        let bytes = slots::PARAM_BYTES + slots::WORKSPACE_BYTES;
+        let busy = || WindowError { what: "parameters of launches: all buffers are in use".into(), errno: libc::ENOMEM };
+        let slot = slots::PARAMS.take(bytes)?.ok_or_else(busy)?;
+        let n = params.len().min(slots::PARAM_BYTES);
+        // SAFETY: the slot is committed for `bytes` and nobody else uses it.
+        unsafe {
+            std::ptr::copy_nonoverlapping(params.as_ptr(), slot.start as *mut u8, n);
+            ((slot.start + slots::PARAM_BYTES) as *mut u8).write_bytes(0, slots::WORKSPACE_BYTES);
+        }
+        Ok(ParamSlot(slot))
+    }
+    fn workspace(&self) -> u64 {
+        (self.0.start + slots::PARAM_BYTES) as u64
+    }
+}
+
+impl Drop for ParamSlot {
+    fn drop(&mut self) {
+        slots::PARAMS.give(self.0);
+    }
+}
+
+impl<'a> Job<'a> {
+    pub(crate) fn new(program: &'a Program, shape: Shape, params: &ParamSlot, n_workers: usize) -> Job<'a> {
+        let threads = shape.threads();
+        let total = shape.blocks();
+        let chunk = if program.suspends { 1 } else { (total / (16 * n_workers as u64)).clamp(1, 64) };
+        Job {
+            program,
+            shape,
+            threads,
+            n_warps: threads.div_ceil(WARP_LANES as u32),
+            tids: tid::tables(shape.block),
+            params: params.0.start,
+            workspace: if shape.cooperative { params.workspace() } else { 0 },
+            grid_id: NEXT_GRID.fetch_add(1, Ordering::Relaxed),
+            total_shared: program.dynamic_shared_offset + shape.dynamic_shared,
+            stop: AtomicU32::new(0),
+            next: AtomicU64::new(0),
+            total,
+            chunk,
+            helpers: AtomicUsize::new(0),
+            caller: std::thread::current(),
+            fault: Mutex::new(None),
+        }
+    }
+
+    /// Takes the next blocks; empty when there are none left or the job is stopped.
+    pub(crate) fn take_blocks(&self) -> std::ops::Range<u64> {
+        if self.stopped() || self.next.load(Ordering::Relaxed) >= self.total {
+            return 0..0;
+        }
+        let first = self.next.fetch_add(self.chunk, Ordering::Relaxed);
+        first.min(self.total)..(first + self.chunk).min(self.total)
+    }
+
+    /// Whether nobody has taken the last block yet.
+    pub(crate) fn has_blocks(&self) -> bool {
+        !self.stopped() && self.next.load(Ordering::Relaxed) < self.total
+    }
+
+    pub(crate) fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) != 0
+    }
+
+    /// Stops the job; the first fault wins.
+    pub(crate) fn fail(&self, fault: Fault) {
+        let mut slot = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        slot.get_or_insert(fault);
+        drop(slot);
+        self.stop.store(1, Ordering::Release);
+    }
+
+    /// Stops the job because the system refused memory.
+    pub(crate) fn fail_memory(&self, what: &str) {
+        self.fail(Fault::of_launch(FaultKind::OutOfMemory, &self.program.name, format!("out of memory for {what}")));
+    }
+
+    /// `%ctaid` of block number `n`.
+    pub(crate) fn ctaid(&self, n: u64) -> [u32; 3] {
+        let [gx, gy, _] = self.shape.grid.map(u64::from);
+        [(n % gx) as u32, (n / gx % gy) as u32, (n / gx / gy) as u32]
+    }
+
+    /// A warp that has everything but its place in the grid.
+    pub(crate) fn new_warp(&self, worker: u32) -> Warp {
+        Warp {
+            ctx: WarpCtx {
+                params: self.params as *const u8,
+                shared: slots::nowhere() as *mut u8,
+                tid: self.tids.as_ptr(),
+                local_sp: slots::nowhere() as *mut u8,
+                local_end: slots::nowhere() as *mut u8,
+                cancel: &raw const self.stop,
+                block: null_mut::<c_void>(),
+                live: 0,
+                exited: 0,
+                first_thread: 0,
+                warp_id: 0,
+                ctaid: [0; 3],
+                ntid: self.shape.block,
+                nctaid: self.shape.grid,
+                dynamic_shared_offset: self.program.dynamic_shared_offset,
+                dynamic_shared_size: self.shape.dynamic_shared,
+                total_shared_size: self.total_shared,
+                smid: worker % MULTIPROCESSORS,
+                nsmid: MULTIPROCESSORS,
+                grid_id: self.grid_id,
+                grid_workspace: self.workspace,
+            },
+            job: std::ptr::from_ref(self).cast(),
+            pause: null(),
+            stack_bottom: 0,
+            barrier_result: 0,
+            yields: 0,
+            in_access: false,
+            access_site: 0,
+            access_lane: 0,
+            access_write: false,
+        }
+    }
+
+    /// Puts a warp at place `index` of its block.
+    pub(crate) fn place_warp(&self, warp: &mut Warp, index: u32) {
+        let ctx = &mut warp.ctx;
+        ctx.tid = &raw const self.tids[index as usize];
+        ctx.live = tid::live_lanes(self.threads, index);
+        ctx.exited = 0;
+        ctx.first_thread = index * WARP_LANES as u32;
+        ctx.warp_id = index;
+    }
+
+    /// Native stack a fiber of this job needs.
+    pub(crate) fn stack_bytes(&self) -> usize {
+        if self.program.recursive { super::stack::UNBOUNDED } else { self.program.stack_bytes as usize }
+    }
+
+    /// Local memory for a warp; `None` (after stopping the job) when there is none to be had.
+    pub(crate) fn take_local(&self) -> Option<Option<slots::Slot>> {
+        let p = self.program;
+        if p.local_bytes_per_warp == 0 && !p.recursive {
+            return Some(None);
+        }
+        let bytes = if p.recursive { slots::LOCAL_SLOT - STAGGER_MAX } else { p.local_bytes_per_warp as usize };
+        self.take_slot(&slots::LOCAL, bytes + STAGGER_MAX, "local memory").map(Some)
+    }
+
+    /// Shared memory for a block. `Ok(None)` when it needs none.
+    pub(crate) fn take_shared(&self) -> Result<Option<slots::Slot>, NoSpan> {
+        if self.total_shared == 0 {
+            return Ok(None);
+        }
+        match slots::SHARED.take(self.total_shared as usize) {
+            Ok(Some(slot)) => Ok(Some(slot)),
+            Ok(None) => Err(NoSpan::Busy),
+            Err(e) => {
+                self.fail_memory(&format!("shared memory: {e}"));
+                Err(NoSpan::Failed)
+            }
+        }
+    }
+
+    fn take_slot(&self, pool: &SlotPool, bytes: usize, what: &str) -> Option<slots::Slot> {
+        match pool.take(bytes) {
+            Ok(Some(slot)) => Some(slot),
+            Ok(None) => {
+                self.fail_memory(&format!("{what}: all of it is in use"));
+                None
+            }
+            Err(e) => {
+                self.fail_memory(&format!("{what}: {e}"));
+                None
+            }
+        }
+    }
+}
+
+/// Why a block got no shared memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NoSpan {
+    /// Other blocks have it all; some of them will end.
+    Busy,
+    /// The job was stopped with the reason.
+    Failed,
+}
+
+const STAGGER_MAX: usize = 16 << 10;
+
+/// Gives a warp its local memory, staggered so that warps do not compete for cache sets.
+pub(crate) fn set_local(ctx: &mut WarpCtx, slot: Option<slots::Slot>) {
+    if let Some(slot) = slot {
+        let number = slot.start / slots::LOCAL_SLOT;
+        let start = slot.start + (number * 832 % STAGGER_MAX & !63);
+        ctx.local_sp = start as *mut u8;
+        ctx.local_end = (slot.start + slot.committed) as *mut u8;
+    }
+}

@@ -1,0 +1,194 @@
+//! Faults in words: which kernel, block, thread, instruction and address.
+
+use super::barrier::Barrier;
+use super::fault::{Fault, FaultAccess, FaultKind};
+use super::fiber::{SignalInfo, Warp};
+use super::job::Job;
+use super::program::Place;
+use crate::abi::{TrapKind, WARP_LANES};
+use crate::jit::SiteLanes;
+use crate::memory::window::window;
+use std::fmt::Write;
+
+/// What a fault is about; `describe` makes the report.
+struct Facts<'a> {
+    kind: FaultKind,
+    what: String,
+    warp: &'a Warp,
+    lanes: SiteLanes,
+    place: Option<Place>,
+    access: Option<FaultAccess>,
+}
+
+impl Fault {
+    /// A fault that concerns the launch as a whole.
+    pub(crate) fn of_launch(kind: FaultKind, kernel: &str, what: String) -> Fault {
+        Fault {
+            code: kind.code(),
+            kind,
+            kernel: kernel.to_owned(),
+            block: [0; 3],
+            thread: [0; 3],
+            access: None,
+            source: None,
+            report: format!("kernel {kernel}: {what}"),
+        }
+    }
+}
+
+/// The fault behind a signal.
+pub(crate) fn of_signal(job: &Job<'_>, warp: &Warp, info: SignalInfo) -> Fault {
+    let sites = &job.program.sites;
+    let place = if warp.in_access { sites.of_number(warp.access_site) } else { sites.of_pc(info.pc) };
+    let lanes = match (&place, warp.in_access) {
+        (_, true) => SiteLanes::Lane(warp.access_lane),
+        (Some(p), false) => p.lanes,
+        (None, false) => SiteLanes::Warp,
+    };
+    let write = info.write.or(place.as_ref().map(|p| p.is_store));
+    let (kind, what) = match info.signal {
+        _ if info.overflow => (FaultKind::StackOverflow, "the stack is exhausted (too deep a recursion)".to_owned()),
+        libc::SIGSEGV | libc::SIGBUS => (FaultKind::IllegalAddress, "illegal memory access".to_owned()),
+        n => (FaultKind::IllegalInstruction, format!("the machine code of the kernel raised signal {n}")),
+    };
+    let access = (kind == FaultKind::IllegalAddress).then(|| FaultAccess {
+        address: info.address as u64,
+        write,
+        size: place.as_ref().map_or(0, |p| p.access_bytes),
+        space: space_of(warp, info.address),
+    });
+    if access.is_some_and(|a| a.space == "local") {
+        let what = "local memory is exhausted or overrun".to_owned();
+        return describe(job, Facts { kind, what, warp, lanes, place, access });
+    }
+    describe(job, Facts { kind, what, warp, lanes, place, access })
+}
+
+/// The fault of a trap that compiled code or the runtime raised. `lane` beyond the warp means all.
+pub(crate) fn of_trap(job: &Job<'_>, warp: &Warp, kind: FaultKind, what: &str, lane: u32, site: u32, address: u64) -> Fault {
+    let place = job.program.sites.of_number(site);
+    let lanes = if (lane as usize) < WARP_LANES { SiteLanes::Lane(lane) } else { SiteLanes::Warp };
+    let access = matches!(kind, FaultKind::IllegalAddress | FaultKind::MisalignedAddress).then(|| FaultAccess {
+        address,
+        write: place.as_ref().map(|p| p.is_store),
+        size: place.as_ref().map_or(0, |p| p.access_bytes),
+        space: space_of(warp, address as usize),
+    });
+    let what = if kind == FaultKind::InvalidPc { format!("{what}: {address:#x}") } else { what.to_owned() };
+    describe(job, Facts { kind, what, warp, lanes, place, access })
+}
+
+/// The fault of a block whose warps all wait.
+pub(crate) fn of_deadlock(job: &Job<'_>, warp: &Warp, stuck: &[(usize, Barrier)], finished: u32) -> Fault {
+    let mut what = "deadlock: all warps of the block wait at barriers that cannot complete".to_owned();
+    for (id, b) in stuck {
+        let (of, exited) = match b.expected {
+            0 => (job.threads, format!(", {finished} have exited")),
+            n => (n, String::new()),
+        };
+        // Writing to a string cannot fail.
+        let _ = write!(what, "; barrier {id}: {} of {of} threads have arrived{exited}", b.arrived);
+    }
+    describe(job, Facts { kind: FaultKind::Deadlock, what, warp, lanes: SiteLanes::Warp, place: None, access: None })
+}
+
+/// Kind and words of a trap number; unknown numbers are plain traps.
+pub(crate) fn trap_kind(number: u32) -> (FaultKind, &'static str) {
+    match number {
+        n if n == TrapKind::IllegalAddress as u32 => (FaultKind::IllegalAddress, "illegal memory access"),
+        n if n == TrapKind::MisalignedAddress as u32 => (FaultKind::MisalignedAddress, "misaligned memory access"),
+        n if n == TrapKind::Assert as u32 => (FaultKind::Assert, "assertion failed"),
+        n if n == TrapKind::StackOverflow as u32 => {
+            (FaultKind::StackOverflow, "the stack or local memory of a thread is exhausted (too deep a recursion)")
+        }
+        n if n == TrapKind::InvalidPc as u32 => (FaultKind::InvalidPc, "call through a pointer that is no function"),
+        n if n == TrapKind::Breakpoint as u32 => (FaultKind::Breakpoint, "breakpoint without a debugger"),
+        _ => (FaultKind::Trap, "trap instruction"),
+    }
+}
+
+fn space_of(warp: &Warp, address: usize) -> &'static str {
+    let Ok(w) = window() else { return "generic" };
+    match () {
+        () if w.local().contains(address) => "local",
+        () if w.params().contains(address) => "param",
+        () if address.wrapping_sub(warp.ctx.shared as usize) < crate::memory::window::SHARED_SPAN => "shared",
+        () if w.shared().contains(address) => "shared",
+        () if address == 0 => "generic",
+        () => "global",
+    }
+}
+
+fn describe(job: &Job<'_>, f: Facts<'_>) -> Fault {
+    let lanes = concerned(f.warp, f.lanes);
+    let tid = |lane: u32| {
+        // SAFETY: the table belongs to the job.
+        let t = unsafe { &*f.warp.ctx.tid };
+        [t.x[lane as usize], t.y[lane as usize], t.z[lane as usize]]
+    };
+    let first = if lanes == 0 { 0 } else { lanes.trailing_zeros() };
+    let last = if lanes == 0 { 0 } else { 31 - lanes.leading_zeros() };
+    let (block, thread) = (f.warp.ctx.ctaid, tid(first));
+    let mut report = format!("kernel {}: {}", job.program.name, f.what);
+    if let Some(a) = f.access {
+        push_access(&mut report, a, f.warp);
+    }
+    let mut line = |text: String| {
+        report.push_str("\n  ");
+        report.push_str(&text);
+    };
+    if first == last {
+        line(format!("block {}, thread {}", triple(block), triple(thread)));
+    } else {
+        line(format!("block {}, one of the threads {} to {}", triple(block), triple(thread), triple(tid(last))));
+    }
+    if let Some(p) = &f.place {
+        if p.function != job.program.name {
+            line(format!("in function {}", p.function));
+        }
+        line(format!("instruction {} (line {} of the PTX)", p.instruction, p.ptx_line));
+        if let Some((file, n)) = &p.source {
+            line(format!("source {file}:{n}"));
+        }
+    }
+    Fault {
+        code: f.kind.code(),
+        kind: f.kind,
+        kernel: job.program.name.clone(),
+        block,
+        thread,
+        access: f.access,
+        source: f.place.and_then(|p| p.source),
+        report,
+    }
+}
+
+fn push_access(report: &mut String, a: FaultAccess, warp: &Warp) {
+    let verb = match a.write {
+        Some(true) => "write",
+        Some(false) => "read",
+        None => "access",
+    };
+    let bytes = if a.size == 0 { String::new() } else { format!(" of {} bytes", a.size) };
+    // Writing to a string cannot fail.
+    let _ = write!(report, ", {verb}{bytes} at {:#x}", a.address);
+    let offset = (a.address as usize).wrapping_sub(warp.ctx.shared as usize);
+    if a.space == "shared" && offset < crate::memory::window::SHARED_SPAN {
+        let _ = write!(report, " (offset {offset} of the block's {} bytes of shared memory)", warp.ctx.total_shared_size);
+    } else if a.address < 4096 {
+        report.push_str(" (a null pointer)");
+    }
+}
+
+fn concerned(warp: &Warp, lanes: SiteLanes) -> u32 {
+    let mask = match lanes {
+        SiteLanes::Lane(l) => 1 << (l % 32),
+        SiteLanes::Chunk(first) => 0xff << (first % 32),
+        SiteLanes::Warp => u32::MAX,
+    };
+    mask & warp.ctx.live & !warp.ctx.exited
+}
+
+fn triple([x, y, z]: [u32; 3]) -> String {
+    format!("({x}, {y}, {z})")
+}

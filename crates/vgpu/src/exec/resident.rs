@@ -1,0 +1,145 @@
+//! Kernels that may wait: one or more resident blocks per worker.
+//!
+//! Establishes: a worker runs one block at a time as long as its warps get on. When they can only
+//! wait (all of them yield in spinning loops) further blocks become resident beside it, up to what
+//! the device has room for, and take turns. So a barrier over the grid, hand-made or cooperative,
+//! completes whatever the number of cores.
+
+use super::block::{Block, Step};
+use super::job::{Job, NoSpan};
+use super::slots;
+use super::worker::Worker;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Turns of all resident blocks without progress before the core is offered to other threads.
+const IDLE_TURNS: u32 = 8;
+
+/// Blocks resident now, of all launches.
+static RESIDENT: AtomicUsize = AtomicUsize::new(0);
+
+struct Residents<'a, 'j> {
+    job: &'j Job<'a>,
+    running: Vec<Block>,
+    /// Block numbers that this worker has taken and not started.
+    taken: std::ops::Range<u64>,
+}
+
+/// Runs blocks of `job` until none is left or the job is stopped.
+pub(crate) fn run(job: &Job<'_>, worker: &mut Worker, first: std::ops::Range<u64>) {
+    let mut residents = Residents { job, running: Vec::new(), taken: first };
+    residents.run(worker);
+    for block in residents.running {
+        block.retire(worker);
+        RESIDENT.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Residents<'_, '_> {
+    fn run(&mut self, worker: &mut Worker) {
+        let mut idle = 0;
+        loop {
+            if self.job.stopped() || (self.running.is_empty() && !self.admit(worker, true)) {
+                return;
+            }
+            match self.turn(worker) {
+                None => return,
+                Some(true) => idle = 0,
+                Some(false) if self.admit(worker, false) => idle = 0,
+                Some(false) => idle += 1,
+            }
+            if idle > IDLE_TURNS {
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    /// Lets every resident block run until it waits. Whether one got on; `None` when stopped.
+    fn turn(&mut self, worker: &mut Worker) -> Option<bool> {
+        let mut progress = false;
+        let mut i = 0;
+        while i < self.running.len() {
+            match self.running[i].step(self.job, worker) {
+                Step::Stopped => return None,
+                Step::Yielded { progress: p } => {
+                    progress |= p;
+                    i += 1;
+                }
+                Step::Done => {
+                    progress = true;
+                    self.replace(worker, i);
+                }
+            }
+        }
+        if self.job.stopped() { None } else { Some(progress) }
+    }
+
+    /// A block has ended: the next one takes its place, if there is one.
+    fn replace(&mut self, worker: &mut Worker, i: usize) {
+        match self.next_block() {
+            Some(number) => {
+                // A failure has stopped the job, which the caller sees.
+                let _started = self.running[i].start(self.job, worker, number);
+            }
+            None => {
+                self.running.swap_remove(i).retire(worker);
+                RESIDENT.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn next_block(&mut self) -> Option<u64> {
+        if self.taken.is_empty() {
+            self.taken = self.job.take_blocks();
+        }
+        self.taken.next()
+    }
+
+    fn more_blocks(&self) -> bool {
+        !self.taken.is_empty() || self.job.has_blocks()
+    }
+
+    /// Makes one more block resident. With `must`, waits for room. False when there is no block
+    /// left, no room, or the job was stopped.
+    fn admit(&mut self, worker: &mut Worker, must: bool) -> bool {
+        if !self.more_blocks() {
+            return false;
+        }
+        loop {
+            match self.try_admit(worker) {
+                Ok(admitted) => return admitted,
+                Err(NoSpan::Failed) => return false,
+                Err(NoSpan::Busy) if !must || self.job.stopped() => return false,
+                Err(NoSpan::Busy) => std::thread::yield_now(),
+            }
+        }
+    }
+
+    fn try_admit(&mut self, worker: &mut Worker) -> Result<bool, NoSpan> {
+        if RESIDENT.fetch_add(1, Ordering::Relaxed) >= slots::n_resident_blocks() {
+            RESIDENT.fetch_sub(1, Ordering::Relaxed);
+            return Err(NoSpan::Busy);
+        }
+        let admitted = self.admit_counted(worker);
+        if admitted != Ok(true) {
+            RESIDENT.fetch_sub(1, Ordering::Relaxed);
+        }
+        admitted
+    }
+
+    fn admit_counted(&mut self, worker: &mut Worker) -> Result<bool, NoSpan> {
+        let shared = self.job.take_shared()?;
+        let Some(mut block) = Block::new(self.job, worker.index, shared) else {
+            if let Some(s) = shared {
+                slots::SHARED.give(s);
+            }
+            return Err(NoSpan::Failed);
+        };
+        let started = self.next_block().is_some_and(|number| block.start(self.job, worker, number));
+        if started {
+            self.running.push(block);
+        } else {
+            block.retire(worker);
+        }
+        Ok(started)
+    }
+}

@@ -1,0 +1,245 @@
+//! Hardware exceptions of compiled code become faults of the launch.
+//!
+//! Establishes: a SIGSEGV, SIGBUS, SIGFPE or SIGILL that compiled code raises on a fiber (or a
+//! runtime function while it accesses device memory for it, or anything that hits the fiber's
+//! stack guard) ends that fiber with [`Exit::Signal`]. Every other signal goes to the handler that
+//! was installed before, unchanged.
+//!
+//! Assumes: `GUARD` describes the fiber that runs on this thread, and the thread has an alternate
+//! signal stack ([`ensure_alternate_stack`]), because the fiber's own may be exhausted.
+
+use super::fiber::{Exit, GUARD, Guard, SignalInfo};
+use std::cell::UnsafeCell;
+use std::mem::{MaybeUninit, zeroed};
+use std::ptr::{null_mut, with_exposed_provenance_mut};
+use std::sync::Once;
+
+const SIGNALS: [i32; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
+const ALTERNATE_STACK: usize = 64 << 10;
+
+struct Previous([UnsafeCell<MaybeUninit<libc::sigaction>>; SIGNALS.len()]);
+// SAFETY: written once before the handler is installed, only read afterwards.
+unsafe impl Sync for Previous {}
+static PREVIOUS: Previous = Previous([const { UnsafeCell::new(MaybeUninit::zeroed()) }; SIGNALS.len()]);
+
+/// Prepares this process and this thread for running fibers.
+pub(crate) fn install() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(install_handlers);
+    ensure_alternate_stack();
+}
+
+fn install_handlers() {
+    for (i, &signal) in SIGNALS.iter().enumerate() {
+        // SAFETY: a zeroed sigaction is a valid one; the handler has the SA_SIGINFO signature.
+        // The previous action is stored before ours can run, because it is queried first.
+        unsafe {
+            libc::sigaction(signal, std::ptr::null(), (*PREVIOUS.0[i].get()).as_mut_ptr());
+            let mut action: libc::sigaction = zeroed();
+            action.sa_sigaction = handler as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+            libc::sigemptyset(&mut action.sa_mask);
+            libc::sigaction(signal, &action, null_mut());
+        }
+    }
+}
+
+/// Leaves signals that are sent to the process (Ctrl-C, timers) to the threads of the program.
+pub(crate) fn block_asynchronous() {
+    // SAFETY: builds a signal set and sets the mask of the calling thread.
+    unsafe {
+        let mut set: libc::sigset_t = zeroed();
+        libc::sigfillset(&mut set);
+        for signal in SIGNALS {
+            libc::sigdelset(&mut set, signal);
+        }
+        libc::pthread_sigmask(libc::SIG_BLOCK, &set, null_mut());
+    }
+}
+
+struct AlternateStack(*mut libc::c_void);
+
+impl Drop for AlternateStack {
+    fn drop(&mut self) {
+        // SAFETY: disables the alternate stack of this thread if it is still ours, then unmaps it.
+        unsafe {
+            let mut current: libc::stack_t = zeroed();
+            libc::sigaltstack(std::ptr::null(), &mut current);
+            if current.ss_sp == self.0 {
+                current.ss_flags = libc::SS_DISABLE;
+                libc::sigaltstack(&current, null_mut());
+            }
+            libc::munmap(self.0, ALTERNATE_STACK);
+        }
+    }
+}
+
+/// Gives this thread an alternate signal stack that is large enough, if it has none.
+fn ensure_alternate_stack() {
+    thread_local!(static MINE: std::cell::OnceCell<Option<AlternateStack>> = const { std::cell::OnceCell::new() });
+    MINE.with(|mine| {
+        mine.get_or_init(make_alternate_stack);
+    });
+}
+
+fn make_alternate_stack() -> Option<AlternateStack> {
+    // SAFETY: queries and sets the alternate stack of the calling thread; the mapping handed to
+    // the system lives until the thread ends.
+    unsafe {
+        let mut current: libc::stack_t = zeroed();
+        libc::sigaltstack(std::ptr::null(), &mut current);
+        if current.ss_flags & libc::SS_DISABLE == 0 && current.ss_size >= ALTERNATE_STACK / 2 {
+            return None;
+        }
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        let p = libc::mmap(null_mut(), ALTERNATE_STACK, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
+        if p == libc::MAP_FAILED {
+            return None;
+        }
+        let stack = libc::stack_t { ss_sp: p, ss_flags: 0, ss_size: ALTERNATE_STACK };
+        libc::sigaltstack(&stack, null_mut());
+        Some(AlternateStack(p))
+    }
+}
+
+/// # Safety
+/// Called by the system as a SA_SIGINFO handler.
+unsafe extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    let ours = GUARD.try_with(|guard| {
+        // SAFETY: the system passes valid pointers.
+        unsafe { end_fiber(guard, signal, &*info, &mut *context.cast::<libc::ucontext_t>()) }
+    });
+    if ours != Ok(true) {
+        // SAFETY: the arguments of this handler are passed on.
+        unsafe { chain(signal, info, context) };
+    }
+}
+
+/// Redirects the interrupted fiber to its end if the signal is its doing.
+///
+/// # Safety
+/// `info` and `context` must be those of the signal being handled on this thread.
+unsafe fn end_fiber(guard: &Guard, signal: i32, info: &libc::siginfo_t, context: &mut libc::ucontext_t) -> bool {
+    let warp = guard.warp.get();
+    let (Some(trap), false) = (guard.trap.get(), warp.is_null()) else { return false };
+    let (pc, sp) = registers::pc_and_sp(context);
+    let address = if matches!(signal, libc::SIGSEGV | libc::SIGBUS) {
+        // SAFETY: these signals carry an address.
+        unsafe { info.si_addr() as usize }
+    } else {
+        0
+    };
+    let (low, high) = guard.overflow.get();
+    let overflow = (low..high).contains(&address);
+    // SAFETY: `warp` and `program` are valid while the guard names them.
+    let (in_access, program) = unsafe { ((*warp).in_access, &*guard.program.get()) };
+    if !(overflow || in_access || program.sites.contains_pc(pc)) || !trap.stack_ptr_in_bounds(sp) {
+        return false;
+    }
+    let write = registers::is_write(context);
+    guard.signal.set(SignalInfo { signal, pc, address, write, overflow });
+    // SAFETY: the interrupted stack pointer lies on the fiber's stack (checked), whose contents
+    // may be discarded (invariant of `fiber`); the registers are written to the context below.
+    let regs = unsafe { trap.setup_trap_handler(|| Exit::Signal) };
+    registers::set(context, regs);
+    true
+}
+
+/// Hands the signal to whoever was there before.
+///
+/// # Safety
+/// The arguments must be those of the handler.
+unsafe fn chain(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    let Some(i) = SIGNALS.iter().position(|&s| s == signal) else { return };
+    // SAFETY: written once before this handler was installed.
+    let previous = unsafe { (*PREVIOUS.0[i].get()).assume_init_ref() };
+    match previous.sa_sigaction {
+        libc::SIG_DFL | libc::SIG_IGN => {
+            // The instruction runs again and the system does what it does by default.
+            // SAFETY: resets the disposition of one signal.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
+        address => {
+            let entry: *mut () = with_exposed_provenance_mut(address);
+            // SAFETY: the previous owner installed a function of the signature its flags name.
+            unsafe {
+                if previous.sa_flags & libc::SA_SIGINFO != 0 {
+                    let f: extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void) = std::mem::transmute(entry);
+                    f(signal, info, context);
+                } else {
+                    let f: extern "C" fn(i32) = std::mem::transmute(entry);
+                    f(signal);
+                }
+            }
+        }
+    }
+}
+
+/// The registers of an interrupted context, per system and processor.
+mod registers {
+    use corosensei::trap::TrapHandlerRegs;
+
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    pub(super) fn pc_and_sp(c: &libc::ucontext_t) -> (usize, usize) {
+        let g = &c.uc_mcontext.gregs;
+        (g[libc::REG_RIP as usize] as usize, g[libc::REG_RSP as usize] as usize)
+    }
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    pub(super) fn is_write(c: &libc::ucontext_t) -> Option<bool> {
+        // Vector 14 is the page fault, whose error code has the write bit; others have none.
+        let page_fault = c.uc_mcontext.gregs[libc::REG_TRAPNO as usize] == 14;
+        page_fault.then(|| c.uc_mcontext.gregs[libc::REG_ERR as usize] & 2 != 0)
+    }
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    pub(super) fn set(c: &mut libc::ucontext_t, r: TrapHandlerRegs) {
+        let g = &mut c.uc_mcontext.gregs;
+        g[libc::REG_RIP as usize] = r.rip as i64;
+        g[libc::REG_RSP as usize] = r.rsp as i64;
+        g[libc::REG_RBP as usize] = r.rbp as i64;
+        g[libc::REG_RDI as usize] = r.rdi as i64;
+        g[libc::REG_RSI as usize] = r.rsi as i64;
+    }
+
+    #[cfg(all(target_os = "linux", target_arch = "aarch64"))]
+    pub(super) fn pc_and_sp(c: &libc::ucontext_t) -> (usize, usize) {
+        (c.uc_mcontext.pc as usize, c.uc_mcontext.sp as usize)
+    }
+    #[cfg(all(target_os = "linux", target_arch = "aarch64"))]
+    pub(super) fn set(c: &mut libc::ucontext_t, r: TrapHandlerRegs) {
+        let m = &mut c.uc_mcontext;
+        (m.pc, m.sp) = (r.pc, r.sp);
+        (m.regs[0], m.regs[1], m.regs[29], m.regs[30]) = (r.x0, r.x1, r.x29, r.lr);
+    }
+
+    #[cfg(all(target_os = "macos", target_arch = "aarch64"))]
+    pub(super) fn pc_and_sp(c: &libc::ucontext_t) -> (usize, usize) {
+        // SAFETY: the system passes a context with a valid machine context.
+        let s = unsafe { &(*c.uc_mcontext).__ss };
+        (s.__pc as usize, s.__sp as usize)
+    }
+    #[cfg(all(target_os = "macos", target_arch = "aarch64"))]
+    pub(super) fn set(c: &mut libc::ucontext_t, r: TrapHandlerRegs) {
+        // SAFETY: as above.
+        let s = unsafe { &mut (*c.uc_mcontext).__ss };
+        (s.__pc, s.__sp) = (r.pc, r.sp);
+        (s.__x[0], s.__x[1], s.__fp, s.__lr) = (r.x0, r.x1, r.x29, r.lr);
+    }
+
+    #[cfg(all(target_os = "macos", target_arch = "x86_64"))]
+    pub(super) fn pc_and_sp(c: &libc::ucontext_t) -> (usize, usize) {
+        // SAFETY: the system passes a context with a valid machine context.
+        let s = unsafe { &(*c.uc_mcontext).__ss };
+        (s.__rip as usize, s.__rsp as usize)
+    }
+    #[cfg(all(target_os = "macos", target_arch = "x86_64"))]
+    pub(super) fn set(c: &mut libc::ucontext_t, r: TrapHandlerRegs) {
+        // SAFETY: as above.
+        let s = unsafe { &mut (*c.uc_mcontext).__ss };
+        (s.__rip, s.__rsp, s.__rbp, s.__rdi, s.__rsi) = (r.rip, r.rsp, r.rbp, r.rdi, r.rsi);
+    }
+
+    #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+    pub(super) fn is_write(_: &libc::ucontext_t) -> Option<bool> {
+        None
+    }
+}

@@ -1,0 +1,116 @@
+//! Stacks for fibers: mapped once, lazily backed by memory, kept in a pool.
+//!
+//! Establishes: below every stack lies an inaccessible guard larger than any frame that compiled
+//! code may have beyond `stack_bytes`, and the first byte in use is staggered from stack to stack,
+//! so that the warps of a block, which do the same at the same depth, do not compete for the same
+//! cache sets.
+
+use corosensei::stack::{Stack, StackPointer};
+use std::cell::Cell;
+use std::num::NonZeroUsize;
+
+/// Inaccessible bytes below a stack.
+pub(crate) const GUARD: usize = 1 << 20;
+/// What runtime functions may use of a stack beyond the kernel's own need.
+pub(crate) const RESERVE: usize = 64 << 10;
+const SIZES: [usize; 4] = [256 << 10, 1 << 20, 8 << 20, 64 << 20];
+/// Stacks of one size that a thread keeps for later.
+const KEPT: usize = 128;
+
+/// A stack for one fiber.
+#[derive(Debug)]
+pub(crate) struct FiberStack {
+    map: usize,
+    map_len: usize,
+    class: usize,
+    top: usize,
+}
+
+impl FiberStack {
+    fn map(class: usize) -> Option<FiberStack> {
+        let map_len = SIZES[class] + GUARD;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a fresh anonymous mapping; the guard part of it is then closed.
+        let p = unsafe { libc::mmap(std::ptr::null_mut(), map_len, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+        if p == libc::MAP_FAILED {
+            return None;
+        }
+        let mut stack = FiberStack { map: p as usize, map_len, class, top: 0 };
+        stack.top = stack.map + map_len - stagger();
+        // SAFETY: the range is the low end of the mapping just made.
+        let rc = unsafe { libc::mprotect(p, GUARD, libc::PROT_NONE) };
+        (rc == 0).then_some(stack)
+    }
+
+    /// The guard's addresses: an access there is a stack overflow.
+    pub(crate) fn guard(&self) -> std::ops::Range<usize> {
+        self.map..self.map + GUARD
+    }
+    /// The lowest usable address.
+    pub(crate) fn bottom(&self) -> usize {
+        self.map + GUARD
+    }
+}
+
+/// A multiple of the cache line below 16 KiB, different for stacks made one after the other.
+fn stagger() -> usize {
+    thread_local!(static NEXT: Cell<usize> = const { Cell::new(0) });
+    let n = NEXT.get();
+    NEXT.set(n + 1);
+    (n * 832) % (16 << 10) & !63
+}
+
+impl Drop for FiberStack {
+    fn drop(&mut self) {
+        // SAFETY: the mapping belongs to this value and no fiber runs on a stack that is dropped.
+        unsafe { libc::munmap(self.map as *mut _, self.map_len) };
+    }
+}
+
+// SAFETY: `base` and `limit` delimit a mapping that lives as long as the value, is writable above
+// the guard, larger than the minimum and 16-byte aligned (page and cache-line multiples).
+unsafe impl Stack for FiberStack {
+    fn base(&self) -> StackPointer {
+        NonZeroUsize::new(self.top).unwrap_or(NonZeroUsize::MIN)
+    }
+    fn limit(&self) -> StackPointer {
+        NonZeroUsize::new(self.map).unwrap_or(NonZeroUsize::MIN)
+    }
+}
+
+/// The stacks that one thread keeps.
+#[derive(Debug, Default)]
+pub(crate) struct StackPool {
+    free: [Vec<FiberStack>; SIZES.len()],
+}
+
+impl StackPool {
+    /// A stack with at least `bytes` for the kernel; `None` when the system refuses.
+    pub(crate) fn take(&mut self, bytes: usize) -> Option<FiberStack> {
+        let need = bytes + RESERVE;
+        let class = SIZES.iter().position(|&s| s - (16 << 10) >= need)?;
+        self.free[class].pop().or_else(|| FiberStack::map(class))
+    }
+
+    /// Takes a stack back.
+    pub(crate) fn give(&mut self, stack: FiberStack) {
+        let class = stack.class;
+        if class == SIZES.len() - 1 {
+            release_pages(&stack);
+        }
+        if self.free[class].len() < KEPT {
+            self.free[class].push(stack);
+        }
+    }
+}
+
+/// What a runaway recursion has touched goes back to the system.
+fn release_pages(stack: &FiberStack) {
+    let page = crate::memory::window::page_size();
+    let end = (stack.top - RESERVE) & !(page - 1);
+    // SAFETY: the range lies in the stack's own mapping, and no fiber runs on it.
+    unsafe { libc::madvise(stack.bottom() as *mut _, end - stack.bottom(), libc::MADV_DONTNEED) };
+}
+
+/// Native stack for kernels without a static bound.
+pub(crate) const UNBOUNDED: usize = SIZES[SIZES.len() - 1] - RESERVE - (16 << 10);

@@ -1,0 +1,247 @@
+//! Threads that run blocks: the caller of a launch and the persistent helpers.
+//!
+//! Establishes: one helper per further core (`RTCG_WORKERS` names the total). A job is offered to
+//! the helpers when it is likely to take longer than waking them; the caller always takes part
+//! and returns only when no helper is in the job any more, so a job may live on its stack.
+
+use super::fault::{Fault, FaultKind};
+use super::job::{Job, ParamSlot, Shape};
+use super::launch::CancelFlag;
+use super::program::Program;
+use super::stack::StackPool;
+use super::{fp_mode, resident, serial, signals};
+use std::cell::RefCell;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
+
+/// Work that is expected to take less runs on the caller alone.
+const WORTH_WAKING_NS: u64 = 8_000;
+/// What a thread of an unknown kernel is assumed to cost.
+const NS_PER_THREAD: u64 = 2;
+/// Spins before a waiting thread sleeps.
+const SPINS: u32 = 2_000;
+
+/// What a thread keeps from launch to launch.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    pub(crate) index: u32,
+    pub(crate) stacks: StackPool,
+}
+
+thread_local!(static WORKER: RefCell<Option<Worker>> = const { RefCell::new(None) });
+
+/// Calls `f` with this thread's worker state.
+fn with_worker<R>(index: u32, f: impl FnOnce(&mut Worker) -> R) -> R {
+    // Taken out rather than borrowed, so that a launch from within (which should not happen) finds none.
+    let mut worker = WORKER.take().unwrap_or_else(|| Worker { index, stacks: StackPool::default() });
+    worker.index = index;
+    let result = f(&mut worker);
+    WORKER.set(Some(worker));
+    result
+}
+
+/// Runs a grid to its end.
+///
+/// # Errors
+/// The first fault.
+pub fn run_program(program: &Program, shape: Shape, params: &[u8], cancel: &CancelFlag) -> Result<(), Fault> {
+    if cancel.is_cancelled() {
+        return Err(cancelled(program));
+    }
+    signals::install();
+    let out_of_memory = |e| Fault::of_launch(FaultKind::OutOfMemory, &program.name, format!("{e}"));
+    let slot = ParamSlot::new(params).map_err(out_of_memory)?;
+    let job = Job::new(program, shape, &slot, n_workers());
+    cancel.watch(&job.stop);
+    run_job(&job);
+    cancel.unwatch(&job.stop);
+    let fault = job.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
+    match fault {
+        Some(fault) => Err(fault),
+        None if job.stopped() => Err(cancelled(program)),
+        None => Ok(()),
+    }
+}
+
+fn cancelled(program: &Program) -> Fault {
+    Fault::of_launch(FaultKind::Cancelled, &program.name, "cancelled".into())
+}
+
+fn run_job(job: &Job<'_>) {
+    let per_block = match job.program.ns_per_block.load(Ordering::Relaxed) {
+        0 => u64::from(job.threads) * NS_PER_THREAD,
+        ns => u64::from(ns),
+    };
+    let worth = job.total > 1 && per_block.saturating_mul(job.total) > WORTH_WAKING_NS;
+    let first = job.take_blocks();
+    let start = Instant::now();
+    if worth && let Some(helpers) = Helpers::get() {
+        helpers.offer(job);
+        work(job, 0, first);
+        helpers.withdraw(job);
+        note_time(job, start, n_workers() as u64);
+    } else {
+        work(job, 0, first);
+        note_time(job, start, 1);
+    }
+}
+
+/// Keeps a running mean of the time of a block.
+fn note_time(job: &Job<'_>, start: Instant, threads: u64) {
+    if job.stopped() {
+        return;
+    }
+    let spent = start.elapsed().as_nanos() as u64;
+    let ns = (spent * threads / job.total).clamp(1, u64::from(u32::MAX));
+    let old = u64::from(job.program.ns_per_block.load(Ordering::Relaxed));
+    let new = if old == 0 { ns } else { (3 * old + ns) / 4 };
+    job.program.ns_per_block.store(new.max(1) as u32, Ordering::Relaxed);
+}
+
+/// Runs blocks on this thread until there is none left.
+fn work(job: &Job<'_>, index: u32, first: Range<u64>) {
+    let mode = fp_mode::set_default();
+    with_worker(index, |worker| {
+        if job.program.suspends {
+            resident::run(job, worker, first);
+        } else {
+            serial::run(job, worker, first);
+        }
+    });
+    fp_mode::restore(mode);
+}
+
+/// Threads that run a large grid, the caller included.
+pub fn n_workers() -> usize {
+    static N: OnceLock<usize> = OnceLock::new();
+    *N.get_or_init(|| {
+        let wanted = std::env::var("RTCG_WORKERS").ok().and_then(|v| v.trim().parse().ok());
+        let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        wanted.unwrap_or_else(cores).clamp(1, 1024)
+    })
+}
+
+/// A job that helpers may join. The pointer is valid while the job is in the list or has helpers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Offer(*const Job<'static>);
+// SAFETY: `Job` is `Sync`; the list's protocol keeps it alive (see `Helpers::withdraw`).
+unsafe impl Send for Offer {}
+
+struct Helpers {
+    offers: Mutex<Vec<Offer>>,
+    wake: Condvar,
+    /// Changes with every offer, so that helpers can spin on it before they sleep.
+    generation: AtomicU32,
+    n: usize,
+    process: u32,
+}
+
+impl Helpers {
+    /// The helpers of this process; `None` when there are none (a single core, or a forked child,
+    /// which has only the thread that forked).
+    fn get() -> Option<&'static Helpers> {
+        static HELPERS: OnceLock<Option<&'static Helpers>> = OnceLock::new();
+        let helpers = (*HELPERS.get_or_init(Helpers::start))?;
+        (helpers.process == std::process::id()).then_some(helpers)
+    }
+
+    fn start() -> Option<&'static Helpers> {
+        let n = n_workers() - 1;
+        if n == 0 {
+            return None;
+        }
+        let helpers: &'static Helpers = Box::leak(Box::new(Helpers {
+            offers: Mutex::new(Vec::new()),
+            wake: Condvar::new(),
+            generation: AtomicU32::new(0),
+            n,
+            process: std::process::id(),
+        }));
+        let started = (1..=n).filter(|&i| {
+            let name = format!("rtcg-worker-{i}");
+            std::thread::Builder::new().name(name).spawn(move || helpers.serve(i as u32)).is_ok()
+        });
+        (started.count() > 0).then_some(helpers)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Offer>> {
+        self.offers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn offer(&self, job: &Job<'_>) {
+        let mut offers = self.lock();
+        offers.push(Offer(std::ptr::from_ref(job).cast()));
+        // Under the lock, or a helper that is about to sleep could miss it.
+        self.generation.fetch_add(1, Ordering::Release);
+        drop(offers);
+        if job.total > self.n as u64 {
+            self.wake.notify_all();
+        } else {
+            (1..job.total).for_each(|_| self.wake.notify_one());
+        }
+    }
+
+    /// Takes the job off the list and waits for the helpers that are in it.
+    fn withdraw(&self, job: &Job<'_>) {
+        let this = Offer(std::ptr::from_ref(job).cast());
+        self.lock().retain(|o| *o != this);
+        // From here on no helper can enter.
+        let mut spins = 0;
+        while job.helpers.load(Ordering::Acquire) != 0 {
+            spins += 1;
+            if spins < SPINS {
+                std::hint::spin_loop();
+            } else {
+                std::thread::park();
+            }
+        }
+    }
+
+    fn serve(&self, index: u32) {
+        signals::block_asynchronous();
+        signals::install();
+        loop {
+            let Offer(job) = self.wait();
+            // SAFETY: `wait` has counted this helper in under the lock, and the caller does not
+            // leave `withdraw` before it is counted out.
+            let job = unsafe { &*job };
+            let first = job.take_blocks();
+            if !first.is_empty() {
+                work(job, index, first);
+            }
+            let caller = job.caller.clone();
+            if job.helpers.fetch_sub(1, Ordering::AcqRel) == 1 {
+                caller.unpark();
+            }
+        }
+    }
+
+    /// The next job with blocks left; this helper is counted in.
+    fn wait(&self) -> Offer {
+        loop {
+            let seen = self.generation.load(Ordering::Acquire);
+            if let Some(offer) = self.enter(&self.lock()) {
+                return offer;
+            }
+            let mut spins = 0;
+            while spins < SPINS && self.generation.load(Ordering::Relaxed) == seen {
+                std::hint::spin_loop();
+                spins += 1;
+            }
+            let mut offers = self.lock();
+            while self.generation.load(Ordering::Acquire) == seen {
+                offers = self.wake.wait(offers).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+
+    fn enter(&self, offers: &MutexGuard<'_, Vec<Offer>>) -> Option<Offer> {
+        // SAFETY: jobs in the list are alive, and the list is locked.
+        let open = offers.iter().find(|o| unsafe { (*o.0).has_blocks() })?;
+        // SAFETY: as above.
+        unsafe { (*open.0).helpers.fetch_add(1, Ordering::AcqRel) };
+        Some(*open)
+    }
+}
