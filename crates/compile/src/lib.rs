@@ -1,1 +1,29 @@
-//! Skeleton.
+//! CUDA C++ source to binary.
+//!
+//! [`Compiler::compile`] takes a [`CompileRequest`] (source, nvcc-style options, target) and gives
+//! an [`Artifact`] (cubin, PTX or fatbin). NVRTC does the work unless the user names an nvcc or
+//! uses an option that only nvcc knows. Headers that NVRTC lacks are supplied from this crate, so
+//! that ordinary kernel sources compile without a CUDA toolkit. Results are cached on disk; a hit
+//! needs no compiler at all.
+//!
+//! Assumes nothing about devices: the caller says which architecture and which kind it wants.
+
+mod arch;
+mod cache;
+mod compiler;
+mod error;
+mod hash;
+mod includes;
+mod nvcc;
+mod nvrtc;
+mod options;
+mod request;
+mod shims;
+
+pub use arch::Arch;
+pub use cache::clear_memory_cache;
+pub use compiler::{CompilerInfo, Compiler, wrap_source};
+pub use error::{CompileError, ErrorKind};
+pub use options::default_options;
+pub use request::{Artifact, BinaryKind, CachePolicy, CompileRequest, Target};
+pub use shims::names as provided_headers;

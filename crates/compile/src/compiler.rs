@@ -1,0 +1,369 @@
+//! From request to artifact: cache, choice of compiler, headers, compilation.
+
+use crate::arch::Arch;
+use crate::cache::{Cache, Found, Stored};
+use crate::error::{CompileError, ErrorKind};
+use crate::hash::{Key, KeyHasher};
+use crate::includes::{self, Dependency, Scan, SearchPath, Stamp};
+use crate::options::{self, Translated};
+use crate::request::{Artifact, BinaryKind, CompileRequest};
+use crate::{nvcc, nvrtc, shims};
+use rtcg_cuda_sys::NvrtcTable;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Compiles requests. Holds nothing; the cache and the loaded NVRTC belong to the process.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Compiler;
+
+/// The compiler in use.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CompilerInfo {
+    /// `NVRTC 13.0`, or what `nvcc --version` prints.
+    pub version: String,
+    /// Its file.
+    pub path: PathBuf,
+}
+
+/// Environment variables that decide which compiler or which headers are found.
+const ENVIRONMENT: &[&str] = &["RTCG_NVRTC", "CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX"];
+/// Those that nvcc and the host compiler behind it read in addition.
+const NVCC_ENVIRONMENT: &[&str] =
+    &["PATH", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "CPATH", "CPLUS_INCLUDE_PATH", "C_INCLUDE_PATH"];
+
+/// A request with its options understood.
+struct Plan<'a> {
+    request: &'a CompileRequest,
+    options: Translated,
+    arch: Option<Arch>,
+    include_dirs: Vec<PathBuf>,
+    /// nvcc by name, when NVRTC is not to be used.
+    nvcc: Option<String>,
+}
+
+impl Compiler {
+    /// Compiles, or finds the result of an equal compilation.
+    ///
+    /// Blocks for the time of the compilation. May be called from several threads at once.
+    pub fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
+        let plan = Plan::new(request)?;
+        let key = plan.key();
+        let cache = Cache::open(&request.cache);
+        if let Some(cache) = cache.as_ref().filter(|_| !plan.keep())
+            && let Some(artifact) = cache.find(&key, &|stored| plan.is_same_compiler(stored))
+        {
+            return Ok(artifact);
+        }
+        match plan.nvcc.clone() {
+            Some(name) => plan.compile_with_nvcc(&name, &key, cache.as_ref()),
+            None => plan.compile_with_nvrtc(&key, cache.as_ref()),
+        }
+    }
+
+    /// The compiler that a request with this `nvcc` would use.
+    pub fn info(&self, nvcc_name: Option<&str>) -> Result<CompilerInfo, CompileError> {
+        if let Some(name) = named_nvcc(nvcc_name) {
+            let path = nvcc::find(name)?;
+            return Ok(CompilerInfo { version: nvcc::version(&path)?, path });
+        }
+        let table = nvrtc::load()?;
+        Ok(CompilerInfo { version: nvrtc::describe(table), path: loaded_file(table) })
+    }
+}
+
+/// `nvcc` alone is the default of upstream's functions and names nothing.
+fn named_nvcc(name: Option<&str>) -> Option<&str> {
+    name.filter(|n| !n.is_empty() && *n != "nvcc")
+}
+
+/// The text that the compiler sees: what nvcc would have declared, then the source inside
+/// `extern "C"` unless not wanted, its lines numbered as the user's.
+pub fn wrap_source(source: &str, name: &str, no_extern_c: bool) -> String {
+    wrap(source, name, no_extern_c, &shims::prelude(&[source]))
+}
+
+fn wrap(source: &str, name: &str, no_extern_c: bool, prelude: &str) -> String {
+    let name = name.replace('\\', "\\\\").replace('"', "\\\"");
+    let (before, after) = if no_extern_c { ("", "") } else { ("extern \"C\" {\n", "\n}\n") };
+    format!("{prelude}\n{before}#line 1 \"{name}\"\n{source}\n{after}")
+}
+
+impl<'a> Plan<'a> {
+    fn new(request: &'a CompileRequest) -> Result<Self, CompileError> {
+        let options = options::translate(&request.options, request.target.kind)?;
+        let arch = options.choose_arch(request.target)?;
+        let nvcc = match (named_nvcc(request.nvcc.as_deref()), &options.nvcc_only, request.target.kind) {
+            (Some(name), _, _) => Some(name.to_owned()),
+            (None, Some(option), _) => Some(nvcc_for(&format!("option {option}"))?),
+            (None, None, BinaryKind::Fatbin) => Some(nvcc_for("target fatbin")?),
+            _ => None,
+        };
+        if nvcc.is_some() && !request.name_expressions.is_empty() {
+            let message = "name expressions need NVRTC, but nvcc is to be used";
+            return Err(CompileError::new(ErrorKind::Unsupported, message));
+        }
+        let here = std::env::current_dir().unwrap_or_default();
+        let include_dirs = request.include_dirs.iter().chain(&options.include_dirs).map(|d| here.join(d)).collect();
+        Ok(Self { request, options, arch, include_dirs, nvcc })
+    }
+
+    fn keep(&self) -> bool {
+        self.request.keep || self.options.keep
+    }
+
+    /// The name of the source in messages, without a directory: it is no file.
+    fn name(&self) -> &str {
+        if self.request.name.is_empty() { "kernel.cu" } else { &self.request.name }
+    }
+
+    /// Everything known before compiling that can change the result.
+    fn key(&self) -> Key {
+        let request = self.request;
+        let mut hasher = KeyHasher::default();
+        hasher.field(&shims::IDENTITY.to_le_bytes());
+        hasher.field(env!("CARGO_PKG_VERSION").as_bytes());
+        hasher.field(request.source.as_bytes());
+        hasher.field(self.name().as_bytes());
+        hasher.field(&[u8::from(request.no_extern_c), request.target.kind as u8, u8::from(self.nvcc.is_some())]);
+        hasher.field(self.arch.map(|a| a.to_string()).unwrap_or_default().as_bytes());
+        hasher.list(request.name_expressions.iter());
+        hasher.list(self.include_dirs.iter().map(|d| d.as_os_str().as_encoded_bytes()));
+        hasher.field(self.nvcc.as_deref().unwrap_or_default().as_bytes());
+        let options = if self.nvcc.is_some() { &request.options } else { &self.options.nvrtc };
+        hasher.list(options.iter());
+        hasher.list(self.options.forced_includes.iter());
+        let more = if self.nvcc.is_some() { NVCC_ENVIRONMENT } else { &[] };
+        for variable in ENVIRONMENT.iter().chain(more) {
+            hasher.field(std::env::var_os(variable).unwrap_or_default().as_encoded_bytes());
+        }
+        hasher.finish()
+    }
+
+    /// Whether a stored result comes from the compiler that would run now. Where none is
+    /// installed, every result is welcome.
+    fn is_same_compiler(&self, stored: &Stored) -> bool {
+        if let Some(file) = &stored.compiler_file
+            && let Ok(metadata) = std::fs::metadata(&file.path)
+        {
+            return Stamp::of(&metadata) == file.stamp;
+        }
+        match &self.nvcc {
+            Some(name) => nvcc::find(name).is_err(),
+            None => match NvrtcTable::load() {
+                Ok(table) => stored.compiler_file.is_none() && nvrtc::describe(table) == stored.compiler,
+                Err(_) => true,
+            },
+        }
+    }
+
+    fn compile_with_nvrtc(&self, key: &Key, cache: Option<&Cache>) -> Result<Artifact, CompileError> {
+        let table = nvrtc::load()?;
+        let request = self.request;
+        let headers = rtcg_cuda_sys::header_directories();
+        let path = SearchPath {
+            user: &self.include_dirs,
+            toolkit: &headers,
+            wrap: !request.no_extern_c,
+            shims: true,
+        };
+        let scan = includes::scan(&request.source, &self.options.forced_includes, &self.options.macros, &path);
+        let texts: Vec<&str> = std::iter::once(&request.source).chain(&scan.user_texts).map(String::as_str).collect();
+        let text = wrap(&request.source, self.name(), request.no_extern_c, &shims::prelude(&texts));
+        let (arch, kind) = match self.arch {
+            Some(arch) => nvrtc::fit(table, arch, request.target.kind).map(|(a, k)| (Some(a), k))?,
+            None => (None, request.target.kind),
+        };
+        let options = self.nvrtc_options(table, arch, kind, &scan, &headers);
+        let job = nvrtc::Job {
+            source: &text,
+            name: self.name(),
+            headers: &scan.virtual_headers,
+            options: &options,
+            name_expressions: &request.name_expressions,
+            kind,
+        };
+        let result = nvrtc::run(table, &job);
+        let log = result.as_ref().map_or_else(|f| f.log.as_str(), |o| o.log.as_str());
+        let bytes = result.as_ref().map_or(&[][..], |o| &o.bytes);
+        let kept = self.keep().then(|| keep_files(&text, self.name(), &options, log, bytes, kind));
+        let output = match result {
+            Ok(output) => output,
+            Err(failure) => {
+                let mut command = vec![nvrtc::describe(table)];
+                command.extend(options);
+                let message = [failure.message, hints(&failure.log)].concat();
+                let error = CompileError::new(failure.kind, message);
+                return Err(error.with_log(command, failure.log, self.name(), &request.source));
+            }
+        };
+        let artifact = Artifact {
+            bytes: Arc::from(output.bytes),
+            kind,
+            log: output.log,
+            lowered_names: output.lowered_names,
+            from_cache: false,
+        };
+        if let Some(Ok(dir)) = kept {
+            eprintln!("*** compiler output in {}", dir.display());
+        }
+        if let Some(cache) = cache.filter(|_| scan.uncacheable.is_none()) {
+            let file = loaded_file(table);
+            let found = Found { files: scan.files, missing: scan.missing };
+            cache.store(key, nvrtc::describe(table), nvcc::identity(&file), found, &artifact);
+        }
+        Ok(artifact)
+    }
+
+    fn nvrtc_options(
+        &self,
+        table: &NvrtcTable,
+        arch: Option<Arch>,
+        kind: BinaryKind,
+        scan: &Scan,
+        headers: &[PathBuf],
+    ) -> Vec<String> {
+        let mut options = Vec::new();
+        if let Some(arch) = arch {
+            let name = if kind == BinaryKind::Cubin { arch.real() } else { arch.virtual_name() };
+            options.push(format!("--gpu-architecture={name}"));
+        }
+        options.extend(self.options.nvrtc.iter().cloned());
+        // Unmarked functions are host code to nvcc, which it would leave to the host compiler;
+        // here they can only be meant for the device.
+        let default_device = "--device-as-default-execution-space";
+        if !options.iter().any(|o| o == default_device) {
+            options.push(default_device.to_owned());
+        }
+        if table.version().is_some_and(|v| v >= (12, 0)) {
+            // The source is no file: the current directory must not act as its directory.
+            options.push("--no-source-include".to_owned());
+            if scan.uses_toolkit {
+                // CCCL defines some macros of <limits.h> again, with the same values.
+                options.push("--diag-suppress=47".to_owned());
+            }
+        }
+        options.extend(self.options.forced_includes.iter().map(|h| format!("--pre-include={h}")));
+        options.extend(self.include_dirs.iter().chain(headers).map(|d| format!("--include-path={}", d.display())));
+        options
+    }
+
+    fn compile_with_nvcc(&self, name: &str, key: &Key, cache: Option<&Cache>) -> Result<Artifact, CompileError> {
+        let program = nvcc::find(name)?;
+        let request = self.request;
+        let text = wrap(&request.source, self.name(), request.no_extern_c, "");
+        let version = nvcc::version(&program)?;
+        let output = nvcc::run(&program, request, &text, &self.include_dirs)?;
+        if self.keep() {
+            eprintln!("*** compiler output in {}", output.dir.display());
+        } else {
+            let _ = std::fs::remove_dir_all(&output.dir);
+        }
+        if let Some(cache) = cache
+            && let Some(files) = output.files.iter().map(|f| dependency(f)).collect::<Option<Vec<_>>>()
+        {
+            // A header that appears in an earlier directory is found by the scan's probes.
+            let path = SearchPath { user: &self.include_dirs, toolkit: &[], wrap: false, shims: false };
+            let scan = includes::scan(&request.source, &self.options.forced_includes, &self.options.macros, &path);
+            let found = Found { files, missing: scan.missing };
+            if scan.uncacheable.is_none() {
+                cache.store(key, version, nvcc::identity(&program), found, &output.artifact);
+            }
+        }
+        Ok(output.artifact)
+    }
+}
+
+/// nvcc for something that NVRTC cannot do, or the error that names it.
+fn nvcc_for(what: &str) -> Result<String, CompileError> {
+    match nvcc::find("nvcc") {
+        Ok(path) => Ok(path.display().to_string()),
+        Err(error) => {
+            let message = format!("{what} is not known to NVRTC, and nvcc was not found: {}", error.message);
+            Err(CompileError::option(message))
+        }
+    }
+}
+
+fn dependency(path: &Path) -> Option<Dependency> {
+    let stamp = Stamp::of(&std::fs::metadata(path).ok()?);
+    let checksum = crate::hash::checksum(&std::fs::read(path).ok()?);
+    Some(Dependency { path: path.to_owned(), checksum, stamp })
+}
+
+/// The file NVRTC was loaded from. When the loader found it by bare name, the process's own map
+/// of memory knows where.
+fn loaded_file(table: &NvrtcTable) -> PathBuf {
+    let path = table.path();
+    if path.components().count() > 1 {
+        return path.to_owned();
+    }
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let name = path.to_string_lossy();
+    let found = maps.lines().filter_map(|l| l.find('/').map(|at| &l[at..])).find(|file| {
+        Path::new(file).file_name().is_some_and(|f| f.to_string_lossy().starts_with(name.as_ref()))
+    });
+    found.map_or_else(|| path.to_owned(), PathBuf::from)
+}
+
+fn keep_files(
+    text: &str,
+    name: &str,
+    options: &[String],
+    log: &str,
+    bytes: &[u8],
+    kind: BinaryKind,
+) -> std::io::Result<PathBuf> {
+    let dir = nvcc::working_dir()?;
+    let file = Path::new(name).file_name().unwrap_or(name.as_ref());
+    std::fs::write(dir.join(file), text)?;
+    std::fs::write(dir.join("options"), options.join("\n"))?;
+    std::fs::write(dir.join("log"), log)?;
+    std::fs::write(dir.join(format!("output.{}", kind.name())), bytes)?;
+    Ok(dir)
+}
+
+/// What the user can do about the commonest refusals.
+fn hints(log: &str) -> String {
+    let mut hints = String::new();
+    if let Some((_, rest)) = log.split_once("cannot open source file \"")
+        && let Some((header, _)) = rest.split_once('"')
+    {
+        let wheel = match header {
+            h if h.starts_with("curand") => "nvidia-curand and nvidia-cuda-cccl",
+            h if h.starts_with("cuda/") || h.starts_with("cub/") || h.starts_with("thrust/") => "nvidia-cuda-cccl",
+            h if h.starts_with("crt/") => "nvidia-cuda-crt",
+            h if h.starts_with("cu") || h.starts_with("cooperative") || h == "mma.h" => "nvidia-cuda-runtime",
+            _ => "",
+        };
+        match wheel {
+            "" => hints.push_str(&format!("; {header} was not found: name its directory in include_dirs")),
+            wheel => hints.push_str(&format!("; {header} is not installed: pip install {wheel}")),
+        }
+    }
+    if log.contains("extern \"C\" linkage") || log.contains("may not have \"C\" linkage") {
+        hints.push_str("; templates and overloads need no_extern_c=True, with extern \"C\" before each __global__");
+    }
+    hints
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_keep_their_numbers() {
+        let text = wrap_source("uint x;\nint y;", "k.cu", false);
+        let at = text.find("#line 1 \"k.cu\"\nuint x;\nint y;\n\n}").unwrap();
+        assert!(text[..at].contains("extern \"C\" {"));
+        assert!(text[..at].contains("typedef unsigned int uint;"));
+        assert!(!wrap_source("int y;", "k.cu", true).contains("extern"));
+        assert!(wrap_source("", "a\"b\\c", true).contains(r#"#line 1 "a\"b\\c""#));
+    }
+
+    #[test]
+    fn hints_name_what_to_do() {
+        assert!(hints("x: catastrophic error: cannot open source file \"curand_kernel.h\"").contains("nvidia-curand"));
+        assert!(hints("x: cannot open source file \"mine.h\"").contains("include_dirs"));
+        assert_eq!(hints("all is well"), "");
+    }
+}

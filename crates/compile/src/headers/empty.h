@@ -1,0 +1,1 @@
+// Everything this header would declare for a kernel is built into the run-time compiler.

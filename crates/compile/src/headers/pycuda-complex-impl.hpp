@@ -1,0 +1,2 @@
+// The implementation lives in one header.
+#include <pycuda-complex.hpp>

@@ -1,0 +1,10 @@
+#ifndef RTCG_STDARG_H
+#define RTCG_STDARG_H
+#ifndef va_start
+typedef __builtin_va_list va_list;
+#define va_start(list, last) __builtin_va_start(list, last)
+#define va_arg(list, type) __builtin_va_arg(list, type)
+#define va_end(list) __builtin_va_end(list)
+#define va_copy(to, from) __builtin_va_copy(to, from)
+#endif
+#endif

@@ -1,0 +1,2 @@
+// `bool` is part of C++.
+#define __bool_true_false_are_defined 1

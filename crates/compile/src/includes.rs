@@ -1,0 +1,408 @@
+//! Which files a program includes: a scan of `#include` lines that ignores conditions.
+//!
+//! NVRTC does not tell which headers it read, and the cache must know. So every include that any
+//! branch of the preprocessor could take is followed: the result is a superset of what the
+//! compiler reads, which makes a cache entry stale too early at worst, never too late. Places
+//! where a header was looked for and not found are part of the result too: a file that appears
+//! there later would change the meaning of the program.
+//!
+//! The scan also decides which virtual headers NVRTC is given: the shims that are used, and a
+//! wrapper around each toolkit header that user text includes, because user text stands inside
+//! `extern "C"` and templates must not.
+
+use crate::hash::checksum;
+use crate::shims;
+use std::collections::{HashMap, HashSet};
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// A file that was read, and what it looked like.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Dependency {
+    pub(crate) path: PathBuf,
+    pub(crate) checksum: [u8; 16],
+    pub(crate) stamp: Stamp,
+}
+
+/// What `stat` says of a file. Equal stamps mean equal contents; unequal ones mean nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Stamp {
+    pub(crate) size: u64,
+    pub(crate) modified_ns: i64,
+    pub(crate) changed_ns: i64,
+    pub(crate) inode: u64,
+}
+
+impl Stamp {
+    #[cfg(unix)]
+    pub(crate) fn of(metadata: &Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt;
+        let ns = |seconds: i64, rest: i64| seconds.wrapping_mul(1_000_000_000).wrapping_add(rest);
+        Self {
+            size: metadata.size(),
+            modified_ns: ns(metadata.mtime(), metadata.mtime_nsec()),
+            changed_ns: ns(metadata.ctime(), metadata.ctime_nsec()),
+            inode: metadata.ino(),
+        }
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) fn of(metadata: &Metadata) -> Self {
+        let modified = metadata.modified().ok().and_then(|t| t.duration_since(SystemTime::UNIX_EPOCH).ok());
+        Self { size: metadata.len(), modified_ns: modified.map_or(0, |d| d.as_nanos() as i64), ..Self::default() }
+    }
+
+    /// A file changed within the clock's granularity of being read may change again without its
+    /// stamp changing; such a stamp is not kept.
+    fn settled(self) -> Self {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
+        let newest = self.modified_ns.max(self.changed_ns);
+        if newest + 2_000_000_000 > now.as_nanos() as i64 { Self::default() } else { self }
+    }
+}
+
+impl Dependency {
+    /// Whether the file still has the contents that it had.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        let Ok(metadata) = std::fs::metadata(&self.path) else { return false };
+        if self.stamp != Stamp::default() && Stamp::of(&metadata) == self.stamp {
+            return true;
+        }
+        std::fs::read(&self.path).is_ok_and(|bytes| checksum(&bytes) == self.checksum)
+    }
+}
+
+/// The result of a scan.
+#[derive(Default, Debug)]
+pub(crate) struct Scan {
+    /// Every file that may be read.
+    pub(crate) files: Vec<Dependency>,
+    /// Paths that do not exist and must stay so.
+    pub(crate) missing: Vec<PathBuf>,
+    /// Headers to hand to NVRTC: name and text.
+    pub(crate) virtual_headers: Vec<(String, String)>,
+    /// The texts of the user's headers, for [`shims::prelude`].
+    pub(crate) user_texts: Vec<String>,
+    /// Whether a toolkit header is involved.
+    pub(crate) uses_toolkit: bool,
+    /// Why the result must not be cached, when the scan could not follow everything.
+    pub(crate) uncacheable: Option<&'static str>,
+}
+
+/// Where headers are looked for.
+pub(crate) struct SearchPath<'a> {
+    /// The user's directories, in order.
+    pub(crate) user: &'a [PathBuf],
+    /// The toolkit's.
+    pub(crate) toolkit: &'a [PathBuf],
+    /// Whether user text stands inside `extern "C"`.
+    pub(crate) wrap: bool,
+    /// Whether shims are offered (they are for NVRTC only).
+    pub(crate) shims: bool,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Include {
+    Quoted(String),
+    Angled(String),
+    /// `#include NAME`
+    Computed(String),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Origin {
+    User,
+    Shim,
+    Toolkit,
+}
+
+struct Scanner<'a> {
+    path: &'a SearchPath<'a>,
+    scan: Scan,
+    seen_files: HashMap<PathBuf, bool>,
+    seen_missing: HashSet<PathBuf>,
+    seen_virtual: HashSet<String>,
+    /// Directives still to follow: what, from which directory, from whose text.
+    pending: Vec<(Include, Option<PathBuf>, Origin)>,
+    /// Macros whose body is a header name.
+    header_macros: HashMap<String, Vec<Include>>,
+    computed: Vec<(String, Option<PathBuf>)>,
+}
+
+/// Follows all includes of `source`. `forced` are the headers of `-include` options, `macros` the
+/// `NAME=VALUE` of `-D` options.
+pub(crate) fn scan(source: &str, forced: &[String], macros: &[String], path: &SearchPath) -> Scan {
+    let mut scanner = Scanner {
+        path,
+        scan: Scan::default(),
+        seen_files: HashMap::new(),
+        seen_missing: HashSet::new(),
+        seen_virtual: HashSet::new(),
+        pending: Vec::new(),
+        header_macros: HashMap::new(),
+        computed: Vec::new(),
+    };
+    for text in macros {
+        if let Some((name, value)) = text.split_once('=') {
+            scanner.note_macro(name, value);
+        }
+    }
+    for header in forced {
+        scanner.pending.push((Include::Quoted(header.clone()), None, Origin::User));
+    }
+    scanner.read_text(source, None, Origin::User);
+    scanner.run();
+    scanner.scan
+}
+
+impl Scanner<'_> {
+    fn run(&mut self) {
+        loop {
+            while let Some((include, dir, origin)) = self.pending.pop() {
+                self.follow(&include, dir.as_deref(), origin);
+            }
+            // Macros may be defined after their use was met, so these come last; what they lead
+            // to may bring more of both.
+            let computed = std::mem::take(&mut self.computed);
+            if computed.is_empty() {
+                return;
+            }
+            for (name, dir) in computed {
+                match self.header_macros.get(&name) {
+                    Some(targets) => {
+                        let targets: Vec<_> = targets.iter().map(|t| (t.clone(), dir.clone(), Origin::User)).collect();
+                        self.pending.extend(targets);
+                    }
+                    None => self.scan.uncacheable = Some("an #include names its header through a macro"),
+                }
+            }
+        }
+    }
+
+    fn read_text(&mut self, text: &str, dir: Option<&Path>, origin: Origin) {
+        let joined;
+        let text = if text.contains("\\\n") || text.contains("\\\r\n") {
+            joined = text.replace("\\\r\n", "").replace("\\\n", "");
+            joined.as_str()
+        } else {
+            text
+        };
+        for line in text.lines() {
+            self.read_line(line, dir, origin);
+        }
+        if origin == Origin::User && ["__DATE__", "__TIME__", "__TIMESTAMP__"].iter().any(|m| text.contains(m)) {
+            self.scan.uncacheable = Some("the source asks for the time of compilation");
+        }
+    }
+
+    fn read_line(&mut self, line: &str, dir: Option<&Path>, origin: Origin) {
+        let line = skip_blanks(line);
+        let Some(directive) = line.strip_prefix('#').or_else(|| line.strip_prefix("%:")) else { return };
+        let directive = skip_blanks(directive);
+        let word = directive.len() - directive.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').len();
+        let (word, rest) = directive.split_at(word);
+        match word {
+            "include" | "include_next" | "import" => self.note_include(rest, dir, origin),
+            "define" if origin == Origin::User => {
+                let rest = rest.trim_start();
+                let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+                self.note_macro(&rest[..end], &rest[end..]);
+            }
+            "embed" if origin == Origin::User => self.scan.uncacheable = Some("the source uses #embed"),
+            "if" | "elif" => {
+                for (at, found) in directive.match_indices("__has_include") {
+                    let argument = directive[at + found.len()..].trim_start_matches("_next").trim_start();
+                    self.note_include(argument.strip_prefix('(').unwrap_or(argument), dir, origin);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn note_include(&mut self, text: &str, dir: Option<&Path>, origin: Origin) {
+        match parse_include(text) {
+            Some(Include::Computed(_)) if origin != Origin::User => {}
+            Some(Include::Computed(name)) => self.computed.push((name, dir.map(Path::to_owned))),
+            Some(include) => self.pending.push((include, dir.map(Path::to_owned), origin)),
+            None => {}
+        }
+    }
+
+    fn note_macro(&mut self, name: &str, value: &str) {
+        if let Some(include @ (Include::Quoted(_) | Include::Angled(_))) = parse_include(value) {
+            self.header_macros.entry(name.to_owned()).or_default().push(include);
+        }
+    }
+
+    fn follow(&mut self, include: &Include, dir: Option<&Path>, origin: Origin) {
+        let (name, quoted) = match include {
+            Include::Quoted(name) => (name, true),
+            Include::Angled(name) => (name, false),
+            Include::Computed(_) => return,
+        };
+        if Path::new(name).is_absolute() {
+            self.visit(Path::new(name), Origin::User);
+            return;
+        }
+        let beside = dir.filter(|_| quoted).map(|d| d.join(name));
+        let beside_origin = if origin == Origin::Toolkit { Origin::Toolkit } else { Origin::User };
+        if beside.is_some_and(|file| self.visit(&file, beside_origin)) {
+            return;
+        }
+        let path = self.path;
+        if path.user.iter().any(|d| self.visit(&d.join(name), Origin::User)) {
+            return;
+        }
+        if let Some(text) = shims::find(name).filter(|_| path.shims) {
+            self.provide(name, text);
+            return;
+        }
+        let toolkit_file = path.toolkit.iter().map(|d| d.join(name)).find(|f| self.visit(f, Origin::Toolkit));
+        match toolkit_file {
+            Some(file) if path.wrap && path.shims && origin == Origin::User => {
+                if self.seen_virtual.insert(name.clone()) {
+                    let text = format!("extern \"C++\" {{\n#include \"{}\"\n}}\n", file.display());
+                    self.scan.virtual_headers.push((name.clone(), text));
+                }
+            }
+            None if path.shims => {
+                if let Some(text) = shims::find_fallback(name) {
+                    self.provide(name, text);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn provide(&mut self, name: &str, text: &'static str) {
+        if self.seen_virtual.insert(name.to_owned()) {
+            self.scan.virtual_headers.push((name.to_owned(), text.to_owned()));
+            self.read_text(text, None, Origin::Shim);
+        }
+    }
+
+    /// Reads a file once; false when there is none.
+    fn visit(&mut self, file: &Path, origin: Origin) -> bool {
+        if let Some(&exists) = self.seen_files.get(file) {
+            return exists;
+        }
+        let stamp = std::fs::metadata(file).ok().filter(Metadata::is_file).map(|m| Stamp::of(&m));
+        let contents = stamp.and_then(|stamp| Some((stamp, std::fs::read(file).ok()?)));
+        self.seen_files.insert(file.to_owned(), contents.is_some());
+        let Some((stamp, bytes)) = contents else {
+            // What the toolkit lacks it will lack until it is changed as a whole.
+            if origin == Origin::User && self.seen_missing.insert(file.to_owned()) {
+                self.scan.missing.push(file.to_owned());
+            }
+            return false;
+        };
+        self.scan.uses_toolkit |= origin == Origin::Toolkit;
+        let checksum = checksum(&bytes);
+        self.scan.files.push(Dependency { path: file.to_owned(), checksum, stamp: stamp.settled() });
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        self.read_text(&text, file.parent(), origin);
+        if origin == Origin::User {
+            self.scan.user_texts.push(text);
+        }
+        true
+    }
+}
+
+/// Skips blanks and comments that end on the same line.
+fn skip_blanks(mut text: &str) -> &str {
+    loop {
+        text = text.trim_start();
+        let Some(rest) = text.strip_prefix("/*") else { return text };
+        match rest.find("*/") {
+            Some(end) => text = &rest[end + 2..],
+            None => return "",
+        }
+    }
+}
+
+fn parse_include(text: &str) -> Option<Include> {
+    let text = skip_blanks(text);
+    let until = |text: &str, end: char| text.find(end).map(|at| text[..at].to_owned());
+    if let Some(rest) = text.strip_prefix('"') {
+        return until(rest, '"').map(Include::Quoted);
+    }
+    if let Some(rest) = text.strip_prefix('<') {
+        return until(rest, '>').map(Include::Angled);
+    }
+    let word = text.len() - text.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').len();
+    (word > 0).then(|| Include::Computed(text[..word].to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn search(user: &[PathBuf]) -> SearchPath<'_> {
+        SearchPath { user, toolkit: &[], wrap: true, shims: true }
+    }
+
+    fn temporary(name: &str) -> PathBuf {
+        let dir = std::env::temp_dir().join(format!("rtcg-includes-{}-{name}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&dir);
+        std::fs::create_dir_all(&dir).unwrap();
+        dir
+    }
+
+    #[test]
+    fn follows_every_branch_and_remembers_what_is_missing() {
+        let dir = temporary("branches");
+        std::fs::write(dir.join("a.h"), "#if 0\n#  include \"b.h\"\n#endif\n").unwrap();
+        std::fs::write(dir.join("b.h"), "%:include <absent.h>\n").unwrap();
+        std::fs::write(dir.join("c.h"), "").unwrap();
+        let source = "# /* odd */ include \"a.h\"\n#if __has_include(<c.h>)\n#endif\n#inc\\\nlude <math.h>\n";
+        let found = scan(source, &[], &[], &search(std::slice::from_ref(&dir)));
+        let mut names: Vec<_> = found.files.iter().map(|f| f.path.file_name().unwrap().to_owned()).collect();
+        names.sort();
+        assert_eq!(names, ["a.h", "b.h", "c.h"]);
+        assert!(found.missing.contains(&dir.join("absent.h")));
+        assert!(found.missing.contains(&dir.join("math.h")));
+        assert_eq!(found.virtual_headers.len(), 1);
+        assert_eq!(found.uncacheable, None);
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
+
+    #[test]
+    fn a_header_of_the_users_goes_before_a_shim() {
+        let dir = temporary("shadow");
+        std::fs::write(dir.join("math.h"), "").unwrap();
+        let found = scan("#include <math.h>", &[], &[], &search(std::slice::from_ref(&dir)));
+        assert!(found.virtual_headers.is_empty());
+        assert_eq!(found.files.len(), 1);
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
+
+    #[test]
+    fn computed_includes_are_followed_or_forbid_caching() {
+        let dir = temporary("computed");
+        std::fs::write(dir.join("x.h"), "").unwrap();
+        let dirs = [dir.clone()];
+        let path = search(&dirs);
+        let found = scan("#define H \"x.h\"\n#include H\n", &[], &[], &path);
+        assert_eq!((found.files.len(), found.uncacheable), (1, None));
+        let found = scan("#include H\n", &[], &["H=<x.h>".to_owned()], &path);
+        assert_eq!((found.files.len(), found.uncacheable), (1, None));
+        assert!(scan("#include H(x)\n", &[], &[], &path).uncacheable.is_some());
+        assert!(scan("char *when = __TIME__;", &[], &[], &path).uncacheable.is_some());
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
+
+    #[test]
+    fn a_changed_file_is_seen_even_with_an_old_stamp() {
+        let dir = temporary("changed");
+        let file = dir.join("x.h");
+        std::fs::write(&file, "1").unwrap();
+        let found = scan("#include \"x.h\"", &[], &[], &search(std::slice::from_ref(&dir)));
+        assert!(found.files[0].is_unchanged());
+        std::fs::write(&file, "2").unwrap();
+        assert!(!found.files[0].is_unchanged());
+        std::fs::write(&file, "1").unwrap();
+        assert!(found.files[0].is_unchanged());
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
+}

@@ -1,0 +1,234 @@
+//! Running NVRTC: the only file of this crate that calls into a C library.
+//!
+//! A program object lives inside [`Program`], which destroys it; strings passed in are kept alive
+//! by the caller of each function below for the length of the call, which is all NVRTC needs.
+#![allow(unsafe_code)]
+
+use crate::arch::Arch;
+use crate::error::{CompileError, ErrorKind};
+use crate::request::BinaryKind;
+use rtcg_cuda_sys::{NvrtcTable, nvrtcProgram, nvrtcResult};
+use std::ffi::{CStr, CString, c_char, c_int};
+use std::ptr;
+
+/// One run of NVRTC.
+pub(crate) struct Job<'a> {
+    pub(crate) source: &'a str,
+    pub(crate) name: &'a str,
+    pub(crate) headers: &'a [(String, String)],
+    pub(crate) options: &'a [String],
+    pub(crate) name_expressions: &'a [String],
+    pub(crate) kind: BinaryKind,
+}
+
+/// What a run gave.
+pub(crate) struct Output {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) log: String,
+    pub(crate) lowered_names: Vec<(String, String)>,
+}
+
+/// Why a run failed, with NVRTC's log.
+pub(crate) struct Failure {
+    pub(crate) kind: ErrorKind,
+    pub(crate) message: String,
+    pub(crate) log: String,
+}
+
+struct Program {
+    nvrtc: &'static NvrtcTable,
+    handle: nvrtcProgram,
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // SAFETY: the handle came from nvrtcCreateProgram and is destroyed once, here.
+        let _ = unsafe { self.nvrtc.nvrtcDestroyProgram(&raw mut self.handle) };
+    }
+}
+
+/// NVRTC, or the error that says how to get it.
+pub(crate) fn load() -> Result<&'static NvrtcTable, CompileError> {
+    NvrtcTable::load().map_err(|e| CompileError::new(ErrorKind::CompilerMissing, e.to_string()))
+}
+
+/// `NVRTC 13.0`.
+pub(crate) fn describe(nvrtc: &NvrtcTable) -> String {
+    match nvrtc.version() {
+        Some((major, minor)) => format!("NVRTC {major}.{minor}"),
+        None => "NVRTC of unknown version".to_owned(),
+    }
+}
+
+/// The architecture and form that this NVRTC can give for what is wanted. A device newer than the
+/// compiler gets PTX for the newest architecture that the compiler knows.
+pub(crate) fn fit(nvrtc: &NvrtcTable, arch: Arch, kind: BinaryKind) -> Result<(Arch, BinaryKind), CompileError> {
+    let known = nvrtc.supported_archs();
+    let (Some(&oldest), Some(&newest)) = (known.iter().min(), known.iter().max()) else {
+        return Ok((arch, kind));
+    };
+    if known.contains(&arch.number) {
+        return Ok((arch, kind));
+    }
+    if arch.number < oldest {
+        let message = format!(
+            "{} compiles for sm_{oldest} and newer, not for {}; an older compiler does (pip install nvidia-cuda-nvrtc-cu12)",
+            describe(nvrtc),
+            arch.real()
+        );
+        return Err(CompileError::new(ErrorKind::Unsupported, message));
+    }
+    let below = known.iter().copied().filter(|&n| n <= arch.number).max().unwrap_or(newest);
+    Ok((Arch { number: below, suffix: None }, BinaryKind::Ptx))
+}
+
+/// Compiles.
+pub(crate) fn run(nvrtc: &'static NvrtcTable, job: &Job) -> Result<Output, Failure> {
+    let program = create(nvrtc, job)?;
+    for expression in job.name_expressions {
+        let text = c_string(expression)?;
+        // SAFETY: a valid program and a NUL-terminated string.
+        let code = unsafe { nvrtc.nvrtcAddNameExpression(program.handle, text.as_ptr()) };
+        check(nvrtc, code, "nvrtcAddNameExpression", &program)?;
+    }
+    let options = job.options.iter().map(|o| c_string(o)).collect::<Result<Vec<_>, _>>()?;
+    let pointers: Vec<*const c_char> = options.iter().map(|o| o.as_ptr()).collect();
+    // SAFETY: a valid program and as many NUL-terminated strings as stated.
+    let code = unsafe { nvrtc.nvrtcCompileProgram(program.handle, pointers.len() as c_int, pointers.as_ptr()) };
+    let log = log(&program);
+    if !code.is_success() {
+        return Err(failure(nvrtc, code, log));
+    }
+    let bytes = match job.kind {
+        BinaryKind::Cubin => {
+            // SAFETY: the two calls write a size, and that many bytes.
+            fetch(|n| unsafe { nvrtc.nvrtcGetCUBINSize(program.handle, n) }, |p| unsafe {
+                // SAFETY: as above.
+                nvrtc.nvrtcGetCUBIN(program.handle, p)
+            })
+        }
+        _ => {
+            // SAFETY: the two calls write a size, and that many bytes.
+            fetch(|n| unsafe { nvrtc.nvrtcGetPTXSize(program.handle, n) }, |p| unsafe {
+                // SAFETY: as above.
+                nvrtc.nvrtcGetPTX(program.handle, p)
+            })
+        }
+    };
+    let mut bytes = bytes.map_err(|code| failure(nvrtc, code, log.clone()))?;
+    if job.kind == BinaryKind::Ptx && bytes.last() == Some(&0) {
+        bytes.pop();
+    }
+    if bytes.is_empty() {
+        let message = format!("NVRTC gave no {}; it holds no code for the architecture asked for", job.kind.name());
+        return Err(Failure { kind: ErrorKind::Unsupported, message, log });
+    }
+    let lowered_names = lowered_names(&program, job.name_expressions)?;
+    Ok(Output { bytes, log, lowered_names })
+}
+
+fn create(nvrtc: &'static NvrtcTable, job: &Job) -> Result<Program, Failure> {
+    let source = c_string(job.source)?;
+    let name = c_string(job.name)?;
+    let names = job.headers.iter().map(|h| c_string(&h.0)).collect::<Result<Vec<_>, _>>()?;
+    let texts = job.headers.iter().map(|h| c_string(&h.1)).collect::<Result<Vec<_>, _>>()?;
+    let name_pointers: Vec<*const c_char> = names.iter().map(|n| n.as_ptr()).collect();
+    let text_pointers: Vec<*const c_char> = texts.iter().map(|t| t.as_ptr()).collect();
+    let mut program = Program { nvrtc, handle: nvrtcProgram(ptr::null_mut()) };
+    // SAFETY: all strings are NUL-terminated, both lists have the stated length, and NVRTC copies
+    // what it keeps.
+    let code = unsafe {
+        nvrtc.nvrtcCreateProgram(
+            &raw mut program.handle,
+            source.as_ptr(),
+            name.as_ptr(),
+            names.len() as c_int,
+            text_pointers.as_ptr(),
+            name_pointers.as_ptr(),
+        )
+    };
+    if code.is_success() {
+        return Ok(program);
+    }
+    // There is nothing to destroy.
+    std::mem::forget(program);
+    Err(failure(nvrtc, code, String::new()))
+}
+
+fn c_string(text: &str) -> Result<CString, Failure> {
+    CString::new(text).map_err(|_| Failure {
+        kind: ErrorKind::Source,
+        message: "the source, an option or a name contains a NUL character".to_owned(),
+        log: String::new(),
+    })
+}
+
+fn fetch(
+    size: impl FnOnce(*mut usize) -> nvrtcResult,
+    get: impl FnOnce(*mut c_char) -> nvrtcResult,
+) -> Result<Vec<u8>, nvrtcResult> {
+    let mut count = 0;
+    let code = size(&raw mut count);
+    if !code.is_success() {
+        return Err(code);
+    }
+    let mut bytes = vec![0u8; count];
+    let code = if count == 0 { code } else { get(bytes.as_mut_ptr().cast()) };
+    if code.is_success() { Ok(bytes) } else { Err(code) }
+}
+
+fn log(program: &Program) -> String {
+    // SAFETY: the two calls write a size, and that many bytes.
+    let bytes = fetch(|n| unsafe { program.nvrtc.nvrtcGetProgramLogSize(program.handle, n) }, |p| unsafe {
+        // SAFETY: as above.
+        program.nvrtc.nvrtcGetProgramLog(program.handle, p)
+    });
+    let bytes = bytes.unwrap_or_default();
+    let text = bytes.split(|&b| b == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(text).into_owned()
+}
+
+fn lowered_names(program: &Program, expressions: &[String]) -> Result<Vec<(String, String)>, Failure> {
+    let mut names = Vec::with_capacity(expressions.len());
+    for expression in expressions {
+        let text = c_string(expression)?;
+        let mut name: *const c_char = ptr::null();
+        // SAFETY: a valid program, a NUL-terminated string, room for one pointer.
+        let code = unsafe { program.nvrtc.nvrtcGetLoweredName(program.handle, text.as_ptr(), &raw mut name) };
+        check(program.nvrtc, code, &format!("the name expression {expression:?}"), program)?;
+        // SAFETY: on success a NUL-terminated string that lives as long as the program.
+        let name = unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned();
+        names.push((expression.clone(), name));
+    }
+    Ok(names)
+}
+
+fn check(nvrtc: &NvrtcTable, code: nvrtcResult, what: &str, program: &Program) -> Result<(), Failure> {
+    if code.is_success() {
+        return Ok(());
+    }
+    let mut failure = failure(nvrtc, code, log(program));
+    failure.message = format!("{what}: {}", failure.message);
+    Err(failure)
+}
+
+fn failure(nvrtc: &NvrtcTable, code: nvrtcResult, log: String) -> Failure {
+    let kind = match code {
+        nvrtcResult::NVRTC_ERROR_INVALID_OPTION => ErrorKind::Option,
+        nvrtcResult::NVRTC_ERROR_COMPILATION
+        | nvrtcResult::NVRTC_ERROR_INVALID_INPUT
+        | nvrtcResult::NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID => ErrorKind::Source,
+        nvrtcResult::RTCG_NVRTC_FUNCTION_MISSING => ErrorKind::Unsupported,
+        _ => ErrorKind::Io,
+    };
+    let text = nvrtc.error_string(code);
+    let message = match code {
+        nvrtcResult::NVRTC_ERROR_COMPILATION => format!("{} refused the source", describe(nvrtc)),
+        nvrtcResult::NVRTC_ERROR_INVALID_OPTION => match log.trim().lines().next() {
+            Some(line) => format!("{}: {}", describe(nvrtc), line.trim_start_matches("nvrtc: error: ")),
+            None => format!("{} refused an option", describe(nvrtc)),
+        },
+        _ => format!("{} failed: {text}", describe(nvrtc)),
+    };
+    Failure { kind, message, log }
+}

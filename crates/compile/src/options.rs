@@ -1,0 +1,370 @@
+//! nvcc's options in NVRTC's terms.
+//!
+//! Users write options for nvcc. Those that mean something to a device compilation are translated;
+//! those that only concern host code, linking or nvcc's own working are dropped, because nothing
+//! of that kind takes place; those that change the result in a way that NVRTC cannot reproduce
+//! name themselves in [`Translated::nvcc_only`].
+
+use crate::arch::Arch;
+use crate::error::CompileError;
+use crate::request::{BinaryKind, Target};
+use std::path::PathBuf;
+
+/// The options that a compilation starts from: `PYCUDA_DEFAULT_NVCC_FLAGS`, split at blanks.
+pub fn default_options() -> Vec<String> {
+    let flags = std::env::var("PYCUDA_DEFAULT_NVCC_FLAGS").unwrap_or_default();
+    flags.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Options in NVRTC's terms.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Translated {
+    /// For NVRTC, in order, without architecture and include directories.
+    pub(crate) nvrtc: Vec<String>,
+    /// `-I`, in order.
+    pub(crate) include_dirs: Vec<PathBuf>,
+    /// `-include`, in order.
+    pub(crate) forced_includes: Vec<String>,
+    /// `-D`, in order.
+    pub(crate) macros: Vec<String>,
+    /// `-arch`.
+    pub(crate) arch: Option<Arch>,
+    /// `-code` and the `code=` of `-gencode`: machine code, and PTX.
+    pub(crate) real_codes: Vec<Arch>,
+    pub(crate) virtual_codes: Vec<Arch>,
+    /// `--keep`.
+    pub(crate) keep: bool,
+    /// The first option that NVRTC has no equivalent for.
+    pub(crate) nvcc_only: Option<String>,
+}
+
+/// How an option is written down in [`SPECS`]: with a value, and what becomes of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rule {
+    /// A flag that NVRTC has under this name.
+    Flag(&'static str),
+    /// A flag without meaning here.
+    DropFlag,
+    /// A value that NVRTC takes as `name=value`.
+    Value(&'static str),
+    /// A value without meaning here.
+    DropValue,
+    /// Only nvcc knows it; flag, or with a value.
+    NvccFlag,
+    NvccValue,
+    /// Treated by name in `Translator::special`; all take values.
+    Special(&'static str),
+    /// A flag treated by name.
+    SpecialFlag(&'static str),
+}
+
+use Rule::*;
+
+/// Options by all their spellings.
+const SPECS: &[(&[&str], Rule)] = &[
+    (&["-D", "--define-macro"], Special("define")),
+    (&["-U", "--undefine-macro"], Special("undefine")),
+    (&["-I", "--include-path", "-isystem", "--system-include"], Special("include-dir")),
+    (&["-include", "--pre-include"], Special("include")),
+    (&["-arch", "--gpu-architecture"], Special("arch")),
+    (&["-code", "--gpu-code"], Special("code")),
+    (&["-gencode", "--generate-code"], Special("gencode")),
+    (&["-O", "--optimize"], DropValue),
+    (&["-std", "--std"], Value("--std")),
+    (&["-maxrregcount", "--maxrregcount"], Value("--maxrregcount")),
+    (&["-ftz", "--ftz"], Value("--ftz")),
+    (&["-prec-div", "--prec-div"], Value("--prec-div")),
+    (&["-prec-sqrt", "--prec-sqrt"], Value("--prec-sqrt")),
+    (&["-fmad", "--fmad"], Value("--fmad")),
+    (&["-rdc", "--relocatable-device-code"], Value("--relocatable-device-code")),
+    (&["-split-compile", "--split-compile"], Value("--split-compile")),
+    (&["-opt-info", "--optimization-info"], Value("--optimization-info")),
+    (&["-diag-error", "--diag-error"], Value("--diag-error")),
+    (&["-diag-suppress", "--diag-suppress"], Value("--diag-suppress")),
+    (&["-diag-warn", "--diag-warn"], Value("--diag-warn")),
+    (&["-brief-diag", "--brief-diagnostics"], Value("--brief-diagnostics")),
+    (&["-Ofc", "--Ofast-compile"], Value("--Ofast-compile")),
+    (&["-dopt", "--dopt"], Value("--dopt")),
+    (&["-Xptxas", "--ptxas-options"], Value("--ptxas-options")),
+    (&["-fdevice-time-trace", "--fdevice-time-trace"], Value("--fdevice-time-trace")),
+    (&["-builtin-move-forward", "--builtin-move-forward"], Value("--builtin-move-forward")),
+    (&["-builtin-initializer-list", "--builtin-initializer-list"], Value("--builtin-initializer-list")),
+    (&["-modify-stack-limit", "--modify-stack-limit"], Value("--modify-stack-limit")),
+    (&["-lineinfo", "--generate-line-info"], Flag("--generate-line-info")),
+    (&["-use_fast_math", "--use_fast_math"], Flag("--use_fast_math")),
+    (&["-G", "--device-debug"], Flag("--device-debug")),
+    (&["-w", "--disable-warnings"], Flag("--disable-warnings")),
+    (&["-restrict", "--restrict"], Flag("--restrict")),
+    (&["-ewp", "--extensible-whole-program"], Flag("--extensible-whole-program")),
+    (&["-extra-device-vectorization", "--extra-device-vectorization"], Flag("--extra-device-vectorization")),
+    (&["-err-no", "--display-error-number"], Flag("--display-error-number")),
+    (&["-no-err-no", "--no-display-error-number"], Flag("--no-display-error-number")),
+    (&["-dc", "--device-c"], Flag("--device-c")),
+    (&["-dw", "--device-w"], Flag("--device-w")),
+    (&["-default-device", "--device-as-default-execution-space"], Flag("--device-as-default-execution-space")),
+    (&["-device-int128", "--device-int128"], Flag("--device-int128")),
+    (&["-device-float128", "--device-float128"], Flag("--device-float128")),
+    (&["-minimal", "--minimal"], Flag("--minimal")),
+    (&["-no-cache", "--no-cache"], Flag("--no-cache")),
+    (&["-keep", "--keep"], SpecialFlag("keep")),
+    (&["-res-usage", "--resource-usage"], SpecialFlag("resource-usage")),
+    (&["-dlto", "--dlink-time-opt", "-lto"], SpecialFlag("lto")),
+    (&["-m32", "-m 32"], SpecialFlag("m32")),
+    (&["-cubin", "--cubin"], SpecialFlag("cubin")),
+    (&["-ptx", "--ptx"], SpecialFlag("ptx")),
+    (&["-fatbin", "--fatbin"], SpecialFlag("fatbin")),
+    (&["-Xcompiler", "--compiler-options"], Special("compiler-options")),
+    (&["-g", "--debug"], DropFlag),
+    (&["-m64"], DropFlag),
+    (&["-v", "--verbose"], DropFlag),
+    (&["-expt-relaxed-constexpr", "--expt-relaxed-constexpr"], DropFlag),
+    (&["-expt-extended-lambda", "--expt-extended-lambda", "-extended-lambda", "--extended-lambda"], DropFlag),
+    (&["-Wno-deprecated-gpu-targets", "--Wno-deprecated-gpu-targets"], DropFlag),
+    (&["-Wno-deprecated-declarations", "--Wno-deprecated-declarations"], DropFlag),
+    (&["-Wreorder", "--Wreorder", "-Wdefault-stream-launch", "--Wdefault-stream-launch"], DropFlag),
+    (&["-allow-unsupported-compiler", "--allow-unsupported-compiler"], DropFlag),
+    (&["-noeh", "--no-exceptions", "-nodlink", "-cudadevrt", "-noprof", "--no-host-device-initializer-list"], DropFlag),
+    (&["-ccbin", "--compiler-bindir"], DropValue),
+    (&["-m", "--machine"], Special("machine")),
+    (&["-cudart", "--cudart", "-cudadevrt", "--cudadevrt"], DropValue),
+    (&["-default-stream", "--default-stream"], DropValue),
+    (&["-t", "--threads"], DropValue),
+    (&["-L", "--library-path"], DropValue),
+    (&["-l", "--library"], DropValue),
+    (&["-x", "--x"], DropValue),
+    (&["-odir", "--output-directory", "-keep-dir", "--keep-dir"], DropValue),
+    (&["-Xlinker", "--linker-options", "-Xarchive", "--archive-options", "-Xnvlink", "--nvlink-options"], DropValue),
+    (&["-Xcudafe", "--Xcudafe", "-Xfatbin", "--fatbin-options"], NvccValue),
+    (&["-Werror", "--Werror"], NvccValue),
+    (&["-o", "--output-file"], NvccValue),
+    (&["-E", "--preprocess", "-M", "-MD", "-dryrun", "--dryrun", "-link", "--link", "-c", "--compile"], NvccFlag),
+    (&["-dlink", "--device-link", "-shared", "--shared", "-lib", "--lib", "-optix-ir", "--optix-ir"], NvccFlag),
+];
+
+/// Single-letter options whose value may follow without a separator.
+const JOINED: &[&str] = &["-D", "-U", "-I", "-O", "-L", "-l"];
+
+struct Translator<'a> {
+    rest: std::slice::Iter<'a, String>,
+    kind: BinaryKind,
+    out: Translated,
+}
+
+/// Translates options. An error is an option that cannot be understood by any compiler.
+pub(crate) fn translate(options: &[String], kind: BinaryKind) -> Result<Translated, CompileError> {
+    let mut translator = Translator { rest: options.iter(), kind, out: Translated::default() };
+    while let Some(option) = translator.rest.next() {
+        let option = option.trim();
+        if !option.is_empty() {
+            translator.option(option)?;
+        }
+    }
+    Ok(translator.out)
+}
+
+fn find(name: &str) -> Option<Rule> {
+    SPECS.iter().find(|(names, _)| names.contains(&name)).map(|(_, rule)| *rule)
+}
+
+impl Translator<'_> {
+    fn option(&mut self, option: &str) -> Result<(), CompileError> {
+        if let Some(rule) = find(option) {
+            return self.apply(rule, option, None);
+        }
+        if let Some((name, value)) = option.split_once('=')
+            && let Some(rule) = find(name)
+        {
+            return self.apply(rule, name, Some(value));
+        }
+        // One string may hold an option and its value: "-arch sm_80", "-I /some/dir".
+        if let Some((name, value)) = option.split_once(char::is_whitespace)
+            && let Some(rule) = find(name)
+        {
+            return self.apply(rule, name, Some(value.trim()));
+        }
+        for name in JOINED {
+            if let (Some(value), Some(rule)) = (option.strip_prefix(name), find(name)) {
+                return self.apply(rule, name, Some(value));
+            }
+        }
+        self.nvcc_only(option);
+        Ok(())
+    }
+
+    fn nvcc_only(&mut self, option: &str) {
+        self.out.nvcc_only.get_or_insert_with(|| option.to_owned());
+    }
+
+    fn value(&mut self, name: &str, given: Option<&str>) -> Result<String, CompileError> {
+        let value = match given {
+            Some(value) => Some(value.to_owned()),
+            None => self.rest.next().map(|v| v.trim().to_owned()),
+        };
+        value.filter(|v| !v.is_empty()).ok_or_else(|| CompileError::option(format!("option {name} needs a value")))
+    }
+
+    fn apply(&mut self, rule: Rule, name: &str, given: Option<&str>) -> Result<(), CompileError> {
+        match rule {
+            Flag(nvrtc) if given.is_none() => self.out.nvrtc.push(nvrtc.to_owned()),
+            DropFlag if given.is_none() => {}
+            SpecialFlag(what) if given.is_none() => self.special_flag(what, name)?,
+            // nvcc writes some booleans as `--use_fast_math=true`.
+            Flag(nvrtc) if given == Some("true") => self.out.nvrtc.push(nvrtc.to_owned()),
+            Flag(_) if given == Some("false") => {}
+            Flag(_) | DropFlag | SpecialFlag(_) => {
+                let value = given.unwrap_or_default();
+                return Err(CompileError::option(format!("option {name} takes no value, but {value:?} was given")));
+            }
+            NvccFlag => self.nvcc_only(name),
+            Value(nvrtc) => {
+                let value = self.value(name, given)?;
+                self.out.nvrtc.push(format!("{nvrtc}={value}"));
+            }
+            DropValue => drop(self.value(name, given)?),
+            NvccValue => {
+                let value = self.value(name, given)?;
+                self.nvcc_only(&format!("{name} {value}"));
+            }
+            Special(what) => {
+                let value = self.value(name, given)?;
+                self.special(what, name, &value)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn special(&mut self, what: &str, name: &str, value: &str) -> Result<(), CompileError> {
+        let out = &mut self.out;
+        match what {
+            "define" => {
+                out.nvrtc.push(format!("--define-macro={value}"));
+                out.macros.push(value.to_owned());
+            }
+            "undefine" => out.nvrtc.push(format!("--undefine-macro={value}")),
+            "include-dir" => out.include_dirs.push(PathBuf::from(value)),
+            "include" => out.forced_includes.push(value.to_owned()),
+            "arch" => self.arch(name, value)?,
+            "code" => value.split(',').try_for_each(|code| self.code(name, code))?,
+            "gencode" => self.gencode(name, value)?,
+            "machine" if value == "64" => {}
+            "machine" => return Err(unsupported_32_bit()),
+            "compiler-options" => {
+                // Code generation and warnings of the host compiler; a macro or an include path
+                // handed through it would change device code too.
+                let harmless = |o: &str| ["-f", "-W", "-O", "-m", "-g", "-p", "-std", "-w", "/"].iter().any(|p| o.starts_with(p));
+                let unquoted = value.trim_matches(['"', '\'']);
+                if !unquoted.split([',', ' ']).filter(|o| !o.is_empty()).all(harmless) {
+                    self.nvcc_only(&format!("{name} {value}"));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn special_flag(&mut self, what: &str, name: &str) -> Result<(), CompileError> {
+        match what {
+            "keep" => self.out.keep = true,
+            "resource-usage" => self.out.nvrtc.push("--ptxas-options=-v".to_owned()),
+            "m32" => return Err(unsupported_32_bit()),
+            "lto" => {
+                return Err(CompileError::option(format!(
+                    "option {name}: link-time optimisation gives no binary that can be loaded by itself"
+                )));
+            }
+            asked if asked == self.kind.name() => {}
+            asked => {
+                return Err(CompileError::option(format!(
+                    "option {name} asks for {asked}, but target {} was requested",
+                    self.kind.name()
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn arch(&mut self, name: &str, value: &str) -> Result<(), CompileError> {
+        if matches!(value, "native" | "all" | "all-major") {
+            // The device that the caller compiles for is the one meant.
+            return Ok(());
+        }
+        self.out.arch = Some(parse(name, value)?);
+        Ok(())
+    }
+
+    fn code(&mut self, name: &str, value: &str) -> Result<(), CompileError> {
+        let arch = parse(name, value)?;
+        let codes = if value.starts_with("compute_") { &mut self.out.virtual_codes } else { &mut self.out.real_codes };
+        codes.push(arch);
+        Ok(())
+    }
+
+    fn gencode(&mut self, name: &str, value: &str) -> Result<(), CompileError> {
+        let mut codes_seen = false;
+        // Inside code=[a,b] the comma does not separate keys.
+        for part in value.split(',') {
+            let (key, text) = part.split_once('=').unwrap_or(("code", part));
+            let text = text.trim_matches(['[', ']', '"', '\'']);
+            match key.trim() {
+                "arch" => drop(parse(name, text)?),
+                "code" => {
+                    codes_seen = true;
+                    self.code(name, text)?;
+                }
+                _ => return Err(CompileError::option(format!("option {name}: cannot understand {value:?}"))),
+            }
+        }
+        if !codes_seen {
+            let arch = value.trim_start_matches("arch=");
+            self.code(name, arch)?;
+        }
+        Ok(())
+    }
+}
+
+fn parse(name: &str, value: &str) -> Result<Arch, CompileError> {
+    value.parse().map_err(|e| CompileError::option(format!("option {name}: {e}")))
+}
+
+fn unsupported_32_bit() -> CompileError {
+    CompileError::option("option -m32: CUDA has had no 32-bit device code since version 12")
+}
+
+impl Translated {
+    /// The architecture to compile for: the target's unless options say otherwise.
+    pub(crate) fn choose_arch(&self, target: Target) -> Result<Option<Arch>, CompileError> {
+        let Some(device) = target.arch else {
+            let asked = self.real_codes.iter().chain(&self.virtual_codes).max().copied();
+            return Ok(self.arch.or(asked));
+        };
+        if self.real_codes.is_empty() && self.virtual_codes.is_empty() {
+            return Ok(Some(self.arch.unwrap_or(device)));
+        }
+        if target.kind == BinaryKind::Cubin {
+            // PTX for an older architecture would be compiled for the device by its driver; doing
+            // it right away is the same.
+            let real = self.real_codes.iter().filter(|code| code.runs_on(device)).max();
+            let through_ptx = self.virtual_codes.iter().any(|code| code.number <= device.number).then_some(&device);
+            if let Some(&arch) = real.or(through_ptx) {
+                return Ok(Some(arch));
+            }
+        } else {
+            let all = self.virtual_codes.iter().chain(&self.real_codes);
+            if let Some(&arch) = all.filter(|code| code.number <= device.number && code.suffix.is_none()).max() {
+                return Ok(Some(arch));
+            }
+        }
+        let codes: Vec<String> = self
+            .real_codes
+            .iter()
+            .map(|c| c.real())
+            .chain(self.virtual_codes.iter().map(|c| c.virtual_name()))
+            .collect();
+        let codes = codes.join(", ");
+        Err(CompileError::option(format!("none of the architectures asked for ({codes}) runs on {}", device.real())))
+    }
+}
+
+#[cfg(test)]
+#[path = "options_tests.rs"]
+mod tests;
