@@ -160,12 +160,7 @@ impl<'a> Plan<'a> {
         let table = nvrtc::load()?;
         let request = self.request;
         let headers = rtcg_cuda_sys::header_directories();
-        let path = SearchPath {
-            user: &self.include_dirs,
-            toolkit: &headers,
-            wrap: !request.no_extern_c,
-            shims: true,
-        };
+        let path = SearchPath { user: &self.include_dirs, toolkit: &headers, wrap: !request.no_extern_c, shims: true };
         let scan = includes::scan(&request.source, &self.options.forced_includes, &self.options.macros, &path);
         let texts: Vec<&str> = std::iter::once(&request.source).chain(&scan.user_texts).map(String::as_str).collect();
         let text = wrap(&request.source, self.name(), request.no_extern_c, &shims::prelude(&texts));
@@ -234,13 +229,9 @@ impl<'a> Plan<'a> {
         if !options.iter().any(|o| o == default_device) {
             options.push(default_device.to_owned());
         }
-        if table.version().is_some_and(|v| v >= (12, 0)) {
-            // The source is no file: the current directory must not act as its directory.
-            options.push("--no-source-include".to_owned());
-            if scan.uses_toolkit {
-                // CCCL defines some macros of <limits.h> again, with the same values.
-                options.push("--diag-suppress=47".to_owned());
-            }
+        if scan.uses_toolkit && table.version().is_some_and(|v| v >= (12, 0)) {
+            // CCCL defines some macros of <limits.h> again, with the same values.
+            options.push("--diag-suppress=47".to_owned());
         }
         options.extend(self.options.forced_includes.iter().map(|h| format!("--pre-include={h}")));
         options.extend(self.include_dirs.iter().chain(headers).map(|d| format!("--include-path={}", d.display())));
@@ -299,9 +290,10 @@ fn loaded_file(table: &NvrtcTable) -> PathBuf {
     }
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
     let name = path.to_string_lossy();
-    let found = maps.lines().filter_map(|l| l.find('/').map(|at| &l[at..])).find(|file| {
-        Path::new(file).file_name().is_some_and(|f| f.to_string_lossy().starts_with(name.as_ref()))
-    });
+    let found = maps
+        .lines()
+        .filter_map(|l| l.find('/').map(|at| &l[at..]))
+        .find(|file| Path::new(file).file_name().is_some_and(|f| f.to_string_lossy().starts_with(name.as_ref())));
     found.map_or_else(|| path.to_owned(), PathBuf::from)
 }
 

@@ -73,11 +73,8 @@ impl std::error::Error for CompileError {}
 fn excerpt(log: &str, name: &str, source: &str) -> String {
     let named = lines_named(log, name);
     let lines: Vec<&str> = source.lines().collect();
-    let shown: BTreeSet<usize> = named
-        .iter()
-        .flat_map(|&n| n.saturating_sub(1)..=n + 1)
-        .filter(|n| (1..=lines.len()).contains(n))
-        .collect();
+    let shown: BTreeSet<usize> =
+        named.iter().flat_map(|&n| n.saturating_sub(1)..=n + 1).filter(|n| (1..=lines.len()).contains(n)).collect();
     let width = shown.last().map_or(0, |n| n.to_string().len());
     let mut text = String::new();
     let mut previous = None;

@@ -8,8 +8,7 @@ use sha2::{Digest, Sha256};
 /// A cache key.
 pub(crate) type Key = [u8; 32];
 
-const PRIMES: [u64; 4] =
-    [0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f, 0x1656_67b1_9e37_79f9, 0x85eb_ca77_c2b2_ae63];
+const PRIMES: [u64; 4] = [0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f, 0x1656_67b1_9e37_79f9, 0x85eb_ca77_c2b2_ae63];
 
 fn mix(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);

@@ -22,7 +22,7 @@ mod shims;
 
 pub use arch::Arch;
 pub use cache::clear_memory_cache;
-pub use compiler::{CompilerInfo, Compiler, wrap_source};
+pub use compiler::{Compiler, CompilerInfo, wrap_source};
 pub use error::{CompileError, ErrorKind};
 pub use options::default_options;
 pub use request::{Artifact, BinaryKind, CachePolicy, CompileRequest, Target};

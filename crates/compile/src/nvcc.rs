@@ -38,8 +38,14 @@ pub(crate) struct Output {
 
 /// Compiles `text` (the request's source, wrapped) in a directory of its own, which the caller
 /// removes.
-pub(crate) fn run(nvcc: &Path, request: &CompileRequest, text: &str, include_dirs: &[PathBuf]) -> Result<Output, CompileError> {
-    let dir = working_dir().map_err(|e| CompileError::new(ErrorKind::Io, format!("no directory to compile in: {e}")))?;
+pub(crate) fn run(
+    nvcc: &Path,
+    request: &CompileRequest,
+    text: &str,
+    include_dirs: &[PathBuf],
+) -> Result<Output, CompileError> {
+    let dir =
+        working_dir().map_err(|e| CompileError::new(ErrorKind::Io, format!("no directory to compile in: {e}")))?;
     let result = run_in(&dir, nvcc, request, text, include_dirs);
     if result.is_err() && !request.keep {
         let _ = std::fs::remove_dir_all(&dir);
@@ -64,7 +70,8 @@ fn run_in(
     let kind = request.target.kind.name();
     let mut arguments = vec![format!("--{kind}")];
     arguments.extend(request.options.iter().filter(|o| !o.trim().is_empty()).cloned());
-    let names_arch = |o: &String| ["-arch", "--gpu-architecture", "-gencode", "--generate-code"].iter().any(|a| o.starts_with(a));
+    let names_arch =
+        |o: &String| ["-arch", "--gpu-architecture", "-gencode", "--generate-code"].iter().any(|a| o.starts_with(a));
     if let Some(arch) = request.target.arch.filter(|_| !request.options.iter().any(names_arch)) {
         arguments.push(format!("-arch={}", arch.real()));
     }
@@ -78,13 +85,23 @@ fn run_in(
     let log = [output.stdout, output.stderr].map(|b| String::from_utf8_lossy(&b).into_owned()).concat();
     if !output.status.success() {
         let message = format!("nvcc failed ({})", output.status);
-        return Err(CompileError::new(ErrorKind::Source, message).with_log(command, log, &request.name, &request.source));
+        return Err(CompileError::new(ErrorKind::Source, message).with_log(
+            command,
+            log,
+            &request.name,
+            &request.source,
+        ));
     }
     let bytes = std::fs::read(dir.join(format!("output.{kind}"))).map_err(io)?;
     let rule = std::fs::read_to_string(dir.join("dependencies")).unwrap_or_default();
     let files = dependencies(&rule).into_iter().map(|f| dir.join(f)).filter(|f| !f.starts_with(dir)).collect();
-    let artifact =
-        Artifact { bytes: Arc::from(bytes), kind: request.target.kind, log, lowered_names: Vec::new(), from_cache: false };
+    let artifact = Artifact {
+        bytes: Arc::from(bytes),
+        kind: request.target.kind,
+        log,
+        lowered_names: Vec::new(),
+        from_cache: false,
+    };
     Ok((artifact, files))
 }
 

@@ -11,6 +11,11 @@ use rtcg_cuda_sys::{NvrtcTable, nvrtcProgram, nvrtcResult};
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::ptr;
 
+/// NVRTC looks for quoted headers in the directory of the program's name, which would be the
+/// current directory. The source is no file, so its name gets a directory that does not exist.
+/// (`--no-source-include` is of no use: it also forbids headers to include their neighbours.)
+const NOWHERE: &str = "/rtcg-no-directory/";
+
 /// One run of NVRTC.
 pub(crate) struct Job<'a> {
     pub(crate) source: &'a str,
@@ -102,17 +107,23 @@ pub(crate) fn run(nvrtc: &'static NvrtcTable, job: &Job) -> Result<Output, Failu
     let bytes = match job.kind {
         BinaryKind::Cubin => {
             // SAFETY: the two calls write a size, and that many bytes.
-            fetch(|n| unsafe { nvrtc.nvrtcGetCUBINSize(program.handle, n) }, |p| unsafe {
-                // SAFETY: as above.
-                nvrtc.nvrtcGetCUBIN(program.handle, p)
-            })
+            fetch(
+                |n| unsafe { nvrtc.nvrtcGetCUBINSize(program.handle, n) },
+                |p| unsafe {
+                    // SAFETY: as above.
+                    nvrtc.nvrtcGetCUBIN(program.handle, p)
+                },
+            )
         }
         _ => {
             // SAFETY: the two calls write a size, and that many bytes.
-            fetch(|n| unsafe { nvrtc.nvrtcGetPTXSize(program.handle, n) }, |p| unsafe {
-                // SAFETY: as above.
-                nvrtc.nvrtcGetPTX(program.handle, p)
-            })
+            fetch(
+                |n| unsafe { nvrtc.nvrtcGetPTXSize(program.handle, n) },
+                |p| unsafe {
+                    // SAFETY: as above.
+                    nvrtc.nvrtcGetPTX(program.handle, p)
+                },
+            )
         }
     };
     let mut bytes = bytes.map_err(|code| failure(nvrtc, code, log.clone()))?;
@@ -129,7 +140,7 @@ pub(crate) fn run(nvrtc: &'static NvrtcTable, job: &Job) -> Result<Output, Failu
 
 fn create(nvrtc: &'static NvrtcTable, job: &Job) -> Result<Program, Failure> {
     let source = c_string(job.source)?;
-    let name = c_string(job.name)?;
+    let name = c_string(&format!("{NOWHERE}{}", job.name))?;
     let names = job.headers.iter().map(|h| c_string(&h.0)).collect::<Result<Vec<_>, _>>()?;
     let texts = job.headers.iter().map(|h| c_string(&h.1)).collect::<Result<Vec<_>, _>>()?;
     let name_pointers: Vec<*const c_char> = names.iter().map(|n| n.as_ptr()).collect();
@@ -179,13 +190,16 @@ fn fetch(
 
 fn log(program: &Program) -> String {
     // SAFETY: the two calls write a size, and that many bytes.
-    let bytes = fetch(|n| unsafe { program.nvrtc.nvrtcGetProgramLogSize(program.handle, n) }, |p| unsafe {
-        // SAFETY: as above.
-        program.nvrtc.nvrtcGetProgramLog(program.handle, p)
-    });
+    let bytes = fetch(
+        |n| unsafe { program.nvrtc.nvrtcGetProgramLogSize(program.handle, n) },
+        |p| unsafe {
+            // SAFETY: as above.
+            program.nvrtc.nvrtcGetProgramLog(program.handle, p)
+        },
+    );
     let bytes = bytes.unwrap_or_default();
     let text = bytes.split(|&b| b == 0).next().unwrap_or_default();
-    String::from_utf8_lossy(text).into_owned()
+    String::from_utf8_lossy(text).replace(NOWHERE, "")
 }
 
 fn lowered_names(program: &Program, expressions: &[String]) -> Result<Vec<(String, String)>, Failure> {

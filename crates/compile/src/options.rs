@@ -85,7 +85,7 @@ const SPECS: &[(&[&str], Rule)] = &[
     (&["-brief-diag", "--brief-diagnostics"], Value("--brief-diagnostics")),
     (&["-Ofc", "--Ofast-compile"], Value("--Ofast-compile")),
     (&["-dopt", "--dopt"], Value("--dopt")),
-    (&["-Xptxas", "--ptxas-options"], Value("--ptxas-options")),
+    (&["-Xptxas", "--ptxas-options"], Special("ptxas")),
     (&["-fdevice-time-trace", "--fdevice-time-trace"], Value("--fdevice-time-trace")),
     (&["-builtin-move-forward", "--builtin-move-forward"], Value("--builtin-move-forward")),
     (&["-builtin-initializer-list", "--builtin-initializer-list"], Value("--builtin-initializer-list")),
@@ -240,6 +240,11 @@ impl Translator<'_> {
                 out.nvrtc.push(format!("--define-macro={value}"));
                 out.macros.push(value.to_owned());
             }
+            // nvcc separates several by commas, NVRTC takes one at a time.
+            "ptxas" => {
+                let parts = value.split(',').filter(|part| !part.is_empty());
+                out.nvrtc.extend(parts.map(|part| format!("--ptxas-options={part}")));
+            }
             "undefine" => out.nvrtc.push(format!("--undefine-macro={value}")),
             "include-dir" => out.include_dirs.push(PathBuf::from(value)),
             "include" => out.forced_includes.push(value.to_owned()),
@@ -251,7 +256,8 @@ impl Translator<'_> {
             "compiler-options" => {
                 // Code generation and warnings of the host compiler; a macro or an include path
                 // handed through it would change device code too.
-                let harmless = |o: &str| ["-f", "-W", "-O", "-m", "-g", "-p", "-std", "-w", "/"].iter().any(|p| o.starts_with(p));
+                let harmless =
+                    |o: &str| ["-f", "-W", "-O", "-m", "-g", "-p", "-std", "-w", "/"].iter().any(|p| o.starts_with(p));
                 let unquoted = value.trim_matches(['"', '\'']);
                 if !unquoted.split([',', ' ']).filter(|o| !o.is_empty()).all(harmless) {
                     self.nvcc_only(&format!("{name} {value}"));

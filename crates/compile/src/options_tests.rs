@@ -22,25 +22,41 @@ fn error(options: &[&str]) -> String {
 fn options_of_the_device_compiler_are_kept() {
     assert_eq!(nvrtc(&["-lineinfo"]), ["--generate-line-info"]);
     assert_eq!(nvrtc(&["-use_fast_math", "--use_fast_math"]), ["--use_fast_math"; 2]);
-    for spelling in [&["-maxrregcount", "32"][..], &["-maxrregcount=32"], &["--maxrregcount 32"], &["--maxrregcount=32"]] {
+    for spelling in
+        [&["-maxrregcount", "32"][..], &["-maxrregcount=32"], &["--maxrregcount 32"], &["--maxrregcount=32"]]
+    {
         assert_eq!(nvrtc(spelling), ["--maxrregcount=32"]);
     }
     assert_eq!(nvrtc(&["-std=c++14"]), ["--std=c++14"]);
     assert_eq!(nvrtc(&["--std", "c++20"]), ["--std=c++20"]);
-    assert_eq!(nvrtc(&["-Xptxas", "-v,-dlcm=cg"]), ["--ptxas-options=-v,-dlcm=cg"]);
+    assert_eq!(nvrtc(&["-Xptxas", "-v,-dlcm=cg"]), ["--ptxas-options=-v", "--ptxas-options=-dlcm=cg"]);
     assert_eq!(nvrtc(&["--ptxas-options=-O1"]), ["--ptxas-options=-O1"]);
-    assert_eq!(nvrtc(&["-DA", "-D", "B=1", "-D C=2", "--define-macro=D=3", "-UA"]), [
-        "--define-macro=A", "--define-macro=B=1", "--define-macro=C=2", "--define-macro=D=3", "--undefine-macro=A"
-    ]);
-    assert_eq!(nvrtc(&["-rdc=true", "-ftz=true", "--fmad=false", "-G", "-w"]), [
-        "--relocatable-device-code=true", "--ftz=true", "--fmad=false", "--device-debug", "--disable-warnings"
-    ]);
+    assert_eq!(
+        nvrtc(&["-DA", "-D", "B=1", "-D C=2", "--define-macro=D=3", "-UA"]),
+        ["--define-macro=A", "--define-macro=B=1", "--define-macro=C=2", "--define-macro=D=3", "--undefine-macro=A"]
+    );
+    assert_eq!(
+        nvrtc(&["-rdc=true", "-ftz=true", "--fmad=false", "-G", "-w"]),
+        ["--relocatable-device-code=true", "--ftz=true", "--fmad=false", "--device-debug", "--disable-warnings"]
+    );
     assert_eq!(nvrtc(&["-diag-suppress", "177,550"]), ["--diag-suppress=177,550"]);
 }
 
 #[test]
 fn options_without_meaning_are_dropped() {
-    for option in ["-O3", "-O0", "--optimize=2", "-O 1", "-g", "-m64", "--expt-relaxed-constexpr", "-lcudadevrt", "-L/x", "", "  "] {
+    for option in [
+        "-O3",
+        "-O0",
+        "--optimize=2",
+        "-O 1",
+        "-g",
+        "-m64",
+        "--expt-relaxed-constexpr",
+        "-lcudadevrt",
+        "-L/x",
+        "",
+        "  ",
+    ] {
         assert!(nvrtc(&[option]).is_empty(), "{option}");
     }
     for pair in [["-Xcompiler", "-fPIC,-Wall"], ["-ccbin", "/usr/bin/g++"], ["--machine", "64"], ["-l", "m"]] {
@@ -50,7 +66,11 @@ fn options_without_meaning_are_dropped() {
 
 #[test]
 fn include_paths_and_forced_headers_are_collected() {
-    let t = translate(&strings(&["-I/a", "-I", "/b", "--include-path=/c", "-isystem /d", "-include", "x.h"]), BinaryKind::Ptx).unwrap();
+    let t = translate(
+        &strings(&["-I/a", "-I", "/b", "--include-path=/c", "-isystem /d", "-include", "x.h"]),
+        BinaryKind::Ptx,
+    )
+    .unwrap();
     assert_eq!(t.include_dirs, ["/a", "/b", "/c", "/d"].map(PathBuf::from));
     assert_eq!(t.forced_includes, ["x.h"]);
     assert!(t.nvrtc.is_empty());
@@ -85,11 +105,17 @@ fn architectures_follow_options_before_the_device() {
     assert_eq!(choose(&["-arch=sm_80"], h200), ok("80"));
     assert_eq!(choose(&["-arch=native"], h200), ok("90"));
     assert_eq!(choose(&["-arch", "sm_90a"], h200), ok("90a"));
-    assert_eq!(choose(&["-gencode", "arch=compute_80,code=sm_80", "-gencode=arch=compute_90,code=sm_90"], h200), ok("90"));
+    assert_eq!(
+        choose(&["-gencode", "arch=compute_80,code=sm_80", "-gencode=arch=compute_90,code=sm_90"], h200),
+        ok("90")
+    );
     assert_eq!(choose(&["-gencode", "arch=compute_80,code=compute_80"], h200), ok("90"));
     assert_eq!(choose(&["-gencode", "arch=compute_80,code=[sm_80,compute_80]"], h200), ok("90"));
     assert!(choose(&["-gencode", "arch=compute_80,code=sm_80"], h200).unwrap_err().message.contains("sm_80"));
     let virtual_gpu = Target::ptx(Arch::new(8, 0));
-    assert_eq!(choose(&["-gencode", "arch=compute_75,code=sm_75", "-gencode=arch=compute_90,code=sm_90"], virtual_gpu), ok("75"));
+    assert_eq!(
+        choose(&["-gencode", "arch=compute_75,code=sm_75", "-gencode=arch=compute_90,code=sm_90"], virtual_gpu),
+        ok("75")
+    );
     assert_eq!(choose(&[], Target { kind: BinaryKind::Cubin, arch: None }), Ok(None));
 }

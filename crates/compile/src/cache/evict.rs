@@ -34,7 +34,8 @@ pub(super) fn after_store(dir: &Path, bytes: u64) {
     let limit = limit();
     let marker = dir.join("rtcg-last-scan");
     let stored = STORED.fetch_add(bytes, Ordering::Relaxed) + bytes;
-    let fresh = std::fs::metadata(&marker).and_then(|m| m.modified()).is_ok_and(|t| t.elapsed().is_ok_and(|age| age < HOUR));
+    let fresh =
+        std::fs::metadata(&marker).and_then(|m| m.modified()).is_ok_and(|t| t.elapsed().is_ok_and(|age| age < HOUR));
     if fresh && stored < limit / 16 {
         return;
     }
@@ -117,7 +118,8 @@ mod tests {
             file.set_modified(SystemTime::now() - Duration::from_secs(age * 60)).unwrap();
         }
         sweep(&dir, 500);
-        let mut left: Vec<_> = std::fs::read_dir(dir.join("rtcg-1/ab")).unwrap().map(|e| e.unwrap().file_name()).collect();
+        let mut left: Vec<_> =
+            std::fs::read_dir(dir.join("rtcg-1/ab")).unwrap().map(|e| e.unwrap().file_name()).collect();
         left.sort();
         assert_eq!(left, ["0.entry", "1.entry", "2.entry", "3.entry"]);
         assert!(dir.join("foreign.cubin").exists());

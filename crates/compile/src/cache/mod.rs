@@ -101,13 +101,21 @@ impl Cache {
     }
 
     /// Stores a program. Failure is no error: the user is told once that there is no cache.
-    pub(crate) fn store(&self, key: &Key, compiler: String, compiler_file: Option<Dependency>, found: Found, artifact: &Artifact) {
+    pub(crate) fn store(
+        &self,
+        key: &Key,
+        compiler: String,
+        compiler_file: Option<Dependency>,
+        found: Found,
+        artifact: &Artifact,
+    ) {
         let mut hasher = KeyHasher::default();
         hasher.field(key);
         hasher.field(compiler.as_bytes());
         hasher.list(found.files.iter().map(|f| f.checksum));
         hasher.list(found.files.iter().map(|f| f.path.as_os_str().as_encoded_bytes()));
-        let stored = Stored { entry: hasher.finish(), compiler, compiler_file, files: found.files, missing: found.missing };
+        let stored =
+            Stored { entry: hasher.finish(), compiler, compiler_file, files: found.files, missing: found.missing };
         // A header that changed while the compiler read it may have been read in either state.
         if !stored.is_current() {
             return;
