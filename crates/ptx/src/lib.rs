@@ -3,12 +3,17 @@
 #![forbid(unsafe_code)]
 
 pub mod ast;
+pub mod cfg;
+pub mod defuse;
 mod diag;
 mod hash;
 mod lexer;
+mod liveness;
 #[allow(dead_code)]
 mod names;
 mod parse;
 
+pub use cfg::Cfg;
 pub use diag::{Diagnostic, DiagnosticKind, locate};
+pub use liveness::RegSet;
 pub use parse::{ParseResult, parse};
