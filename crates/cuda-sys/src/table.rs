@@ -19,7 +19,7 @@ pub enum TableKind {
     Virtual,
 }
 
-/// Finds a function by its name (`cuMemAlloc`) or symbol (`cuMemAlloc_v2`).
+/// Finds the address of a function.
 pub(crate) type Resolver = Box<dyn Fn(&FunctionInfo) -> Option<*const c_void> + Send + Sync>;
 
 /// One entry of the declaration list.
@@ -182,13 +182,14 @@ impl DriverTable {
         .as_ref()
     }
 
-    /// A table filled by `resolver`, which is asked for each name of the declaration list once
-    /// (`cuMemAlloc`), and if it does not know that one, for the symbol (`cuMemAlloc_v2`).
+    /// A table filled by `resolver`, which is asked once for each name of the declaration list
+    /// that is called (`cuMemAlloc`, never the symbol: the symbol of an earlier form may be the
+    /// name of the present one).
     ///
-    /// The resolver must answer with a pointer to a function of the type that
-    /// [`fn_type`] states for the name, or `None`.
+    /// The resolver must answer with a pointer to a function of the type that [`fn_type`] states
+    /// for the name, or `None`.
     pub fn from_resolver(kind: TableKind, resolver: fn(&str) -> Option<*const c_void>) -> DriverTable {
-        let resolver: Resolver = Box::new(move |info| resolver(info.name).or_else(|| resolver(info.symbol)));
+        let resolver: Resolver = Box::new(move |info| resolver(info.name));
         Self::new(kind, "built in".to_owned(), resolver)
     }
 

@@ -1,0 +1,555 @@
+//! The safe objects over whatever device is first (`RTCG_TEST_DEVICE` picks another): a real GPU
+//! where there is one, else the virtual one.
+//!
+//! Tests of what happens at exit, after `fork` and after a fault run in a process of their own:
+//! this file starts itself again with `RTCG_TEST_CHILD` set.
+#![allow(unsafe_code)]
+
+use rtcg_driver::memory::*;
+use rtcg_driver::sys::*;
+use rtcg_driver::{Context, Device, ErrorKind, Event, Linker, Module, Param, Stream};
+use std::process::Command;
+
+const PTX: &[u8] = include_bytes!("kernels.ptx");
+
+fn device() -> Device {
+    rtcg_driver::set_notice_hook(|_| ());
+    rtcg_driver::init(0).expect("there is a device, if only a virtual one");
+    let ordinal = std::env::var("RTCG_TEST_DEVICE").ok().and_then(|v| v.parse().ok()).unwrap_or(0);
+    Device::new(ordinal).expect("the device exists")
+}
+
+/// Runs a test body in a fresh context and takes the context down afterwards.
+fn in_context(body: impl FnOnce(&Context)) {
+    let ctx = device().make_context(0).expect("a context can be made");
+    body(&ctx);
+    Context::pop().expect("the context is on the stack");
+    ctx.detach().expect("the context is alive");
+}
+
+fn is_child() -> bool {
+    std::env::var_os("RTCG_TEST_CHILD").is_some()
+}
+
+/// Runs one test of this file in another process; its standard output and error.
+fn child(test: &str) -> (String, String) {
+    let output = Command::new(std::env::current_exe().expect("the test knows its file"))
+        .args(["--exact", test, "--nocapture", "--test-threads=1"])
+        .env("RTCG_TEST_CHILD", "1")
+        .output()
+        .expect("the test can start itself");
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    let (out, err) = (text(output.stdout), text(output.stderr));
+    assert!(output.status.success(), "{:?}\n{out}\n{err}", output.status);
+    (out, err)
+}
+
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.chunks_exact(4).map(|c| f32::from_ne_bytes([c[0], c[1], c[2], c[3]])).collect()
+}
+
+fn bytes_of(values: &[f32]) -> Vec<u8> {
+    values.iter().flat_map(|v| v.to_ne_bytes()).collect()
+}
+
+#[test]
+fn devices_describe_themselves() {
+    let dev = device();
+    assert!(Device::count().unwrap() > dev.ordinal());
+    assert!(!dev.name().unwrap().is_empty());
+    assert!(dev.compute_capability().unwrap() >= (5, 0));
+    assert!(dev.total_memory().unwrap() > 1 << 20);
+    assert_eq!(dev.attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE).unwrap(), 32);
+    assert_eq!(Device::from_pci_bus_id(&dev.pci_bus_id().unwrap()).unwrap(), dev);
+    assert!(rtcg_driver::driver_version().unwrap() >= 12000);
+    let error = Device::new(1000).unwrap_err();
+    assert!(error.to_string().starts_with("cuDeviceGet failed: invalid device ordinal - "), "{error}");
+    let error = Device::from_pci_bus_id("ffff:ff:1f.0").unwrap_err();
+    assert!(error.to_string().starts_with("cuDeviceGetByPCIBusId failed: "), "{error}");
+}
+
+#[test]
+fn the_context_stack_belongs_to_the_thread() {
+    let dev = device();
+    assert!(Context::current().is_none());
+    let error = mem_alloc(16).unwrap_err();
+    let expected = "explicit_context_dependent failed: invalid device context - no currently active context?";
+    assert_eq!(error.to_string(), expected);
+    assert_eq!(error.kind, ErrorKind::Logic);
+    assert!(Context::pop().unwrap_err().to_string().contains("cannot pop non-current context"));
+
+    let a = dev.make_context(0).unwrap();
+    let b = dev.make_context(0).unwrap();
+    assert_ne!(a, b);
+    assert_eq!(Context::stack(), [a.clone(), b.clone()]);
+    assert_eq!(Context::current_device().unwrap(), dev);
+    assert_eq!(Context::pop().unwrap(), b);
+    assert_eq!(Context::current(), Some(a.clone()));
+    Context::synchronize().unwrap();
+    std::thread::scope(|s| {
+        s.spawn(|| {
+            assert!(Context::current().is_none());
+            b.push().unwrap();
+            assert_eq!(Context::current(), Some(b.clone()));
+            Context::synchronize().unwrap();
+        });
+    });
+    b.push().unwrap();
+    b.detach().unwrap();
+    assert_eq!(Context::current(), Some(a.clone()));
+    mem_alloc(16).unwrap();
+    assert_eq!(b.detach().unwrap_err().kind, ErrorKind::Logic);
+    assert!(b.push().is_err());
+    a.detach().unwrap();
+    assert!(Context::current().is_none());
+    assert!(mem_alloc(16).is_err());
+}
+
+#[test]
+fn primary_contexts_are_shared_and_not_pushed() {
+    let dev = device();
+    let a = dev.retain_primary_context().unwrap();
+    let b = dev.retain_primary_context().unwrap();
+    assert_eq!(a, b);
+    assert!(Context::current().is_none());
+    a.push().unwrap();
+    let memory = mem_alloc(64).unwrap();
+    memory.write(0, &[7; 64]).unwrap();
+    Context::pop().unwrap();
+    drop(memory);
+    a.detach().unwrap();
+    assert!(b.is_alive());
+    b.push().unwrap();
+    Context::synchronize().unwrap();
+    Context::pop().unwrap();
+}
+
+#[test]
+fn limits_and_memory_information() {
+    in_context(|ctx| {
+        let (free, total) = mem_get_info().unwrap();
+        assert!(free <= total && total > 1 << 20);
+        assert!(ctx.api_version().unwrap() >= 3010);
+        let old = Context::limit(CU_LIMIT_PRINTF_FIFO_SIZE).unwrap();
+        Context::set_limit(CU_LIMIT_PRINTF_FIFO_SIZE, old * 2).unwrap();
+        assert!(Context::limit(CU_LIMIT_PRINTF_FIFO_SIZE).unwrap() >= old * 2);
+        Context::cache_config().unwrap();
+        let (least, greatest) = Context::stream_priority_range().unwrap();
+        assert!(greatest <= least);
+    });
+}
+
+#[test]
+fn memory_is_copied_filled_and_checked() {
+    in_context(|_| {
+        let memory = mem_alloc(1000).unwrap();
+        let data: Vec<u8> = (0..1000u32).map(|i| (i * 7) as u8).collect();
+        memory.write(0, &data).unwrap();
+        let mut back = vec![0; 500];
+        memory.read(250, &mut back).unwrap();
+        assert_eq!(back, data[250..750]);
+        assert_eq!(mem_get_address_range(memory.ptr() + 10).unwrap().0, memory.ptr());
+
+        let error = memory.write(990, &[0; 11]).unwrap_err();
+        assert!(error.to_string().contains("11 bytes at 990 are outside 1000 bytes"), "{error}");
+
+        let other = mem_alloc(1000).unwrap();
+        // SAFETY: both allocations have 1000 bytes.
+        unsafe {
+            memcpy_dtod(other.ptr(), memory.ptr(), 1000).unwrap();
+            memset_d16(other.ptr() + 100, 0xabcd, 50).unwrap();
+            memset_d32_async(other.ptr() + 200, 0x0102_0304, 2, None).unwrap();
+        }
+        let mut back = vec![0; 1000];
+        other.read(0, &mut back).unwrap();
+        assert_eq!(back[..100], data[..100]);
+        assert!(back[100..200].chunks(2).all(|c| c == [0xcd, 0xab]));
+        assert_eq!(back[200..208], [4, 3, 2, 1, 4, 3, 2, 1]);
+        assert_eq!(back[208..], data[208..]);
+
+        memory.free().unwrap();
+        let error = memory.free().unwrap_err();
+        assert!(error.to_string().starts_with("device_allocation::free failed: "), "{error}");
+        assert_eq!(error.kind, ErrorKind::Logic);
+        assert!(memory.read(0, &mut back).is_err());
+        let error = mem_alloc(0).unwrap_err();
+        assert_eq!(error.to_string(), "cuMemAlloc failed: invalid argument");
+        let error = mem_alloc(1 << 60).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Memory);
+        assert!(error.to_string().starts_with("cuMemAlloc failed: out of memory"), "{error}");
+    });
+}
+
+#[test]
+fn regions_are_copied() {
+    in_context(|_| {
+        let (memory, pitch) = mem_alloc_pitch(10, 4, 4).unwrap();
+        assert!(pitch >= 10 && memory.nbytes() == pitch * 4);
+        let src: Vec<u8> = (0..40).collect();
+        let mut dst = vec![0xff_u8; 4 * 12];
+        let mut copy = CUDA_MEMCPY2D {
+            srcMemoryType: CU_MEMORYTYPE_HOST,
+            srcHost: src.as_ptr().cast(),
+            srcPitch: 10,
+            dstMemoryType: CU_MEMORYTYPE_DEVICE,
+            dstDevice: memory.ptr(),
+            dstPitch: pitch,
+            WidthInBytes: 10,
+            Height: 4,
+            ..Default::default()
+        };
+        // SAFETY: source, destination and pitches describe memory that exists.
+        unsafe {
+            memset_d2d8(memory.ptr(), pitch, 9, 10, 4).unwrap();
+            memcpy_2d(&copy, false).unwrap();
+            copy = CUDA_MEMCPY2D {
+                srcMemoryType: CU_MEMORYTYPE_DEVICE,
+                srcDevice: memory.ptr(),
+                srcPitch: pitch,
+                dstMemoryType: CU_MEMORYTYPE_HOST,
+                dstHost: dst.as_mut_ptr().cast(),
+                dstPitch: 12,
+                ..copy
+            };
+            memcpy_2d(&copy, true).unwrap();
+        }
+        for row in 0..4 {
+            assert_eq!(dst[row * 12..row * 12 + 10], src[row * 10..row * 10 + 10]);
+            assert_eq!(dst[row * 12 + 10..row * 12 + 12], [0xff, 0xff]);
+        }
+    });
+}
+
+#[test]
+fn host_memory_of_all_kinds() {
+    in_context(|_| {
+        let host = HostAllocation::new(4096, CU_MEMHOSTALLOC_DEVICEMAP).unwrap();
+        assert!(host.flags().unwrap() & CU_MEMHOSTALLOC_DEVICEMAP != 0);
+        assert_ne!(host.device_pointer().unwrap(), 0);
+        let device = mem_alloc(4096).unwrap();
+        // SAFETY: both have 4096 bytes, and the stream is waited for.
+        unsafe {
+            host.as_ptr().write_bytes(0x5a, 4096);
+            memcpy_htod_async(device.ptr(), host.as_ptr(), 4096, None).unwrap();
+            host.as_ptr().write_bytes(0, 0);
+            memcpy_dtoh_async(host.as_ptr(), device.ptr(), 4096, None).unwrap();
+        }
+        Context::synchronize().unwrap();
+        // SAFETY: the copy is done.
+        assert_eq!(unsafe { *host.as_ptr().add(4095) }, 0x5a);
+        host.free().unwrap();
+        assert!(host.free().unwrap_err().to_string().contains("it was freed before"));
+
+        let aligned = AlignedHostAllocation::new(8192, 4096).unwrap();
+        assert_eq!(aligned.as_ptr().addr() % 4096, 0);
+        assert!(AlignedHostAllocation::new(8, 3).is_err());
+        // SAFETY: `aligned` outlives the registration.
+        let registered = unsafe { RegisteredHost::new(aligned.as_ptr(), 8192, 0) }.unwrap();
+        assert_ne!(registered.device_pointer().unwrap(), 0);
+        registered.unregister().unwrap();
+        assert!(registered.unregister().is_err());
+
+        let managed = ManagedAllocation::new(256, 0).unwrap();
+        // SAFETY: managed memory, and no kernel is running.
+        unsafe {
+            memset_d8(managed.ptr(), 3, 256).unwrap();
+            Context::synchronize().unwrap();
+            assert_eq!(*managed.as_ptr().add(200), 3);
+        }
+    });
+}
+
+#[test]
+fn streams_and_events_order_and_time_work() {
+    in_context(|_| {
+        let (a, b) = (Stream::new(0).unwrap(), Stream::with_priority(0, 0).unwrap());
+        let (start, end) = (Event::new(0).unwrap(), Event::new(0).unwrap());
+        let memory = mem_alloc(1 << 20).unwrap();
+        start.record(Some(&a)).unwrap();
+        // SAFETY: the memory outlives both streams' work.
+        unsafe { memset_d8_async(memory.ptr(), 1, 1 << 20, Some(&a)).unwrap() };
+        end.record(Some(&a)).unwrap();
+        b.wait_for_event(&end).unwrap();
+        // SAFETY: as above.
+        unsafe { memset_d8_async(memory.ptr(), 2, 1, Some(&b)).unwrap() };
+        b.synchronize().unwrap();
+        assert!(b.is_done().unwrap() && end.query().unwrap());
+        let ms = end.time_since(&start).unwrap();
+        assert!((0.0..10_000.0).contains(&ms), "{ms}");
+        assert_eq!(start.time_till(&end).unwrap(), ms);
+        let mut back = [0; 2];
+        memory.read(0, &mut back).unwrap();
+        assert_eq!(back, [2, 1]);
+        a.synchronize().unwrap();
+    });
+}
+
+#[test]
+fn kernels_run_with_checked_arguments() {
+    in_context(|_| {
+        let module = Module::from_image(PTX).unwrap();
+        let scale = module.function("scale").unwrap();
+        let data: Vec<f32> = (0..100).map(|i| i as f32).collect();
+        let memory = mem_alloc(400).unwrap();
+        memory.write(0, &bytes_of(&data)).unwrap();
+        let mut args = scale.args();
+        args.push(&memory.ptr().to_ne_bytes(), 8).unwrap();
+        args.push(&2.5f32.to_ne_bytes(), 4).unwrap();
+        args.push(&90u32.to_ne_bytes(), 4).unwrap();
+        let args = args.finish().unwrap();
+        // SAFETY: the arguments fit the kernel, the memory is alive.
+        unsafe { scale.launch([4, 1, 1], [32, 1, 1], 0, None, &args).unwrap() };
+        let mut back = vec![0; 400];
+        memory.read(0, &mut back).unwrap();
+        let expected: Vec<f32> = (0..100).map(|i| if i < 90 { i as f32 * 2.5 } else { i as f32 }).collect();
+        assert_eq!(floats(&back), expected);
+
+        let mixed = module.function("mixed").unwrap();
+        let mut args = mixed.args();
+        args.push(&[200], 1).unwrap();
+        args.push(&0x0123_4567_89ab_cdef_u64.to_ne_bytes(), 8).unwrap();
+        args.push(&memory.ptr().to_ne_bytes(), 8).unwrap();
+        let stream = Stream::new(0).unwrap();
+        // SAFETY: as above.
+        unsafe { mixed.launch([1, 1, 1], [1, 1, 1], 0, Some(&stream), &args.finish().unwrap()).unwrap() };
+        stream.synchronize().unwrap();
+        memory.read(0, &mut back[..16]).unwrap();
+        assert_eq!(back[..8], 200u64.to_ne_bytes());
+        assert_eq!(back[8..16], 0x0123_4567_89ab_cdef_u64.to_ne_bytes());
+    });
+}
+
+#[test]
+fn wrong_arguments_are_named() {
+    in_context(|_| {
+        let module = Module::from_image(PTX).unwrap();
+        let scale = module.function("scale").unwrap();
+        let param = |offset, nbytes| Param { offset, nbytes };
+        assert_eq!(scale.params(), Some(&[param(0, 8), param(8, 4), param(12, 4)][..]));
+        assert_eq!(scale.prepare(&[(8, 8), (4, 4), (4, 4)]).unwrap().nbytes, 16);
+        let text = |args: &[(usize, usize)]| scale.prepare(args).unwrap_err().to_string();
+        assert_eq!(
+            text(&[(8, 8), (8, 8), (4, 4)]),
+            "cuLaunchKernel failed: invalid argument - argument #1 (0-based) has 8 bytes, but the parameter of \
+             kernel 'scale' has 4"
+        );
+        assert!(text(&[(8, 8), (4, 4)]).contains("takes 3 arguments, 2 were given; argument #2 (0-based) is missing"));
+        assert!(text(&[(8, 8), (4, 4), (4, 4), (4, 4)]).contains("takes 3 arguments, but argument #3 (0-based)"));
+        let mut args = scale.args();
+        assert!(args.push(&[0; 4], 4).unwrap_err().to_string().contains("argument #0 (0-based) has 4 bytes"));
+        assert!(scale.args().finish().unwrap_err().to_string().contains("argument #0 (0-based) is missing"));
+        assert_eq!(module.function("nothing").unwrap().params(), Some(&[][..]));
+    });
+}
+
+#[test]
+fn impossible_launches_say_why() {
+    in_context(|_| {
+        let module = Module::from_image(PTX).unwrap();
+        let nothing = module.function("nothing").unwrap();
+        let launch = |grid, block, shared| {
+            // SAFETY: the kernel takes no arguments and touches no memory.
+            unsafe { nothing.launch(grid, block, shared, None, &[]) }
+        };
+        launch([1, 1, 1], [1024, 1, 1], 0).unwrap();
+        let error = launch([1, 1, 1], [1025, 1, 1], 0).unwrap_err();
+        assert!(error.to_string().starts_with("cuLaunchKernel failed: invalid argument"), "{error}");
+        assert!(error.to_string().contains("1024"), "{error}");
+        assert!(launch([1, 1, 1], [64, 64, 1], 0).is_err());
+        assert!(launch([0, 1, 1], [1, 1, 1], 0).is_err());
+        let error = launch([1, 1, 1], [1, 1, 1], 1 << 20).unwrap_err();
+        assert!(error.to_string().contains("1048576 bytes"), "{error}");
+        launch([1, 1, 1], [32, 1, 1], 0).unwrap();
+        Context::synchronize().unwrap();
+        assert!(nothing.max_active_blocks(128, 0).unwrap() >= 1);
+        assert!(nothing.max_potential_block_size(0, 0).unwrap().1 >= 32);
+        assert!(nothing.attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK).unwrap() >= 1024);
+    });
+}
+
+#[test]
+fn modules_have_globals_and_refuse_nonsense() {
+    in_context(|_| {
+        let module = Module::from_image(PTX).unwrap();
+        let (ptr, nbytes) = module.global("counter").unwrap();
+        let mut value = [0; 4];
+        assert_eq!(nbytes, 4);
+        // SAFETY: the global has four bytes.
+        unsafe { memcpy_dtoh(&mut value, ptr).unwrap() };
+        assert_eq!(u32::from_ne_bytes(value), 7);
+        let error = module.function("nope").unwrap_err();
+        assert!(error.to_string().starts_with("cuModuleGetFunction failed: named symbol not found"), "{error}");
+        assert!(error.to_string().contains("nope"), "{error}");
+        assert!(module.global("nope").unwrap_err().to_string().contains("nope"));
+
+        let bad = b".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k() { frobnicate.u32 %r1; ret; }\n";
+        let (result, log) = Module::from_image_with(bad, &[]);
+        let error = result.unwrap_err();
+        assert!(!log.error.is_empty(), "{error}");
+        assert!(error.to_string().starts_with("cuModuleLoadDataEx failed: "), "{error}");
+        assert!(error.to_string().contains("frobnicate"), "{error}");
+        let error = Module::from_file(std::path::Path::new("/nowhere/x.cubin")).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Runtime);
+    });
+}
+
+#[test]
+fn linked_modules_run() {
+    in_context(|ctx| {
+        if !ctx.table().has(DriverFn::cuLinkCreate) {
+            let error = Linker::new(&[]).unwrap_err();
+            assert!(error.to_string().contains("cuLinkCreate"), "{error}");
+            return;
+        }
+        let mut linker = Linker::new(&[]).unwrap();
+        linker.add_data(PTX, CU_JIT_INPUT_PTX, "kernels.ptx").unwrap();
+        let module = linker.link_module().unwrap();
+        drop(linker);
+        let nothing = module.function("nothing").unwrap();
+        // SAFETY: the kernel takes no arguments.
+        unsafe { nothing.launch([1, 1, 1], [1, 1, 1], 0, None, &[]).unwrap() };
+        Context::synchronize().unwrap();
+    });
+}
+
+/// Everything of one context, to be dropped in odd ways.
+fn one_of_each() -> Vec<Box<dyn Send>> {
+    let module = Module::from_image(PTX).unwrap();
+    let function = module.function("scale").unwrap();
+    vec![
+        Box::new(mem_alloc(100).unwrap()),
+        Box::new(HostAllocation::new(100, 0).unwrap()),
+        Box::new(ManagedAllocation::new(100, 0).unwrap()),
+        Box::new(Stream::new(0).unwrap()),
+        Box::new(Event::new(0).unwrap()),
+        Box::new(module),
+        Box::new(function),
+    ]
+}
+
+#[test]
+fn objects_may_be_dropped_in_any_order_and_from_any_thread() {
+    rtcg_driver::set_cleanup_hook(|error| panic!("{error}"));
+    let dev = device();
+    let ctx = dev.make_context(0).unwrap();
+    let (here, there, after) = (one_of_each(), one_of_each(), one_of_each());
+    drop(here);
+    std::thread::spawn(move || drop(there)).join().unwrap();
+    let other = dev.make_context(0).unwrap();
+    drop(one_of_each());
+    Context::pop().unwrap();
+    Context::pop().unwrap();
+    let late = {
+        ctx.push().unwrap();
+        let late = one_of_each();
+        Context::pop().unwrap();
+        late
+    };
+    drop(late);
+    ctx.detach().unwrap();
+    drop(after);
+    drop(ctx);
+    drop(other);
+}
+
+#[test]
+fn resources_keep_a_dropped_context_alive() {
+    let dev = device();
+    let ctx = dev.make_context(0).unwrap();
+    let memory = mem_alloc(64).unwrap();
+    Context::pop().unwrap();
+    drop(ctx);
+    memory.write(0, &[1; 64]).unwrap();
+    let mut back = [0; 64];
+    std::thread::scope(|s| s.spawn(|| memory.read(0, &mut back).unwrap()).join().unwrap());
+    assert_eq!(back, [1; 64]);
+}
+
+#[test]
+fn a_thread_may_end_with_contexts_on_its_stack() {
+    let dev = device();
+    let survivors = std::thread::spawn(move || {
+        dev.make_context(0).unwrap();
+        let kept = one_of_each();
+        dev.make_context(0).unwrap();
+        one_of_each();
+        kept
+    })
+    .join()
+    .unwrap();
+    drop(survivors);
+}
+
+#[test]
+fn a_process_may_exit_with_everything_alive() {
+    if !is_child() {
+        let (_, err) = child("a_process_may_exit_with_everything_alive");
+        assert_eq!(err, "");
+        return;
+    }
+    thread_local! {
+        static AT_THREAD_END: std::cell::RefCell<Vec<Box<dyn Send>>> = const { std::cell::RefCell::new(Vec::new()) };
+    }
+    device().make_context(0).unwrap();
+    AT_THREAD_END.with(|kept| kept.borrow_mut().extend(one_of_each()));
+    Box::leak(Box::new(one_of_each()));
+    std::process::exit(0);
+}
+
+#[cfg(unix)]
+#[test]
+fn after_a_fork_the_child_does_nothing() {
+    if !is_child() {
+        let (out, _) = child("after_a_fork_the_child_does_nothing");
+        assert!(out.contains("the parent goes on"), "{out}");
+        return;
+    }
+    let ctx = device().make_context(0).unwrap();
+    let objects = one_of_each();
+    let memory = mem_alloc(64).unwrap();
+    // SAFETY: the child only drops objects, looks at errors and leaves by `_exit`.
+    unsafe {
+        let pid = libc::fork();
+        if pid == 0 {
+            let error = memory.write(0, &[0; 64]).unwrap_err();
+            let told = error.to_string().contains("forked");
+            drop(objects);
+            drop(memory);
+            let _ = Context::pop();
+            drop(ctx);
+            libc::_exit(if told { 0 } else { 3 });
+        }
+        let mut status = -1;
+        assert_eq!(libc::waitpid(pid, &raw mut status, 0), pid);
+        assert_eq!(status, 0);
+    }
+    memory.write(0, &[1; 64]).unwrap();
+    drop(objects);
+    println!("the parent goes on");
+}
+
+#[test]
+fn a_faulting_kernel_is_an_error_and_nothing_more() {
+    if !is_child() {
+        let (out, _) = child("a_faulting_kernel_is_an_error_and_nothing_more");
+        assert!(out.contains("failed: an illegal memory access was encountered"), "{out}");
+        return;
+    }
+    let dev = device();
+    let ctx = dev.make_context(0).unwrap();
+    let objects = one_of_each();
+    let fault = Module::from_image(PTX).unwrap().function("fault").unwrap();
+    // SAFETY: the kernel's access is wrong on purpose; the driver must contain it.
+    let launched = unsafe { fault.launch([1, 1, 1], [1, 1, 1], 0, None, &[]) };
+    let error = launched.and_then(|()| Context::synchronize()).unwrap_err();
+    println!("{error}");
+    assert_eq!(error.code, CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
+    if dev.is_virtual() {
+        assert!(error.to_string().contains("fault"), "the kernel is named: {error}");
+    }
+    assert!(Context::synchronize().is_err(), "the error is sticky");
+    drop(objects);
+    drop(fault);
+    Context::pop().unwrap();
+    drop(ctx);
+}
