@@ -6,3 +6,4 @@ pub mod exec;
 pub mod jit;
 pub mod memory;
 pub mod module;
+pub mod softmath;

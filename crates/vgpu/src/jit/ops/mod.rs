@@ -16,11 +16,20 @@
 //!
 //! 8- and 16-bit sources may be assumed zero-extended in their 32-bit parts, and results keep it so.
 
+mod compare;
+mod convert;
+mod emit;
+mod float;
+mod half;
+mod helper;
+mod int;
+mod moves;
 mod parts;
+mod soft;
 
 use cranelift_codegen::ir::StackSlot;
 use cranelift_frontend::FunctionBuilder;
-use rtcg_ptx::ast::{BinOp, CarryOp, Inst, Operand, PredSrc, Reg, TerOp, Type, UnOp};
+use rtcg_ptx::ast::{BinOp, Inst, Operand, PredSrc, Reg, TerOp, Type, UnOp};
 use smallvec::{SmallVec, smallvec};
 
 pub use super::values::{Parts, Shape, Width};
@@ -33,6 +42,9 @@ pub use parts::{
 pub struct OpState {
     /// Where operands of Rust helpers are passed; made when first needed.
     scratch: Option<StackSlot>,
+    /// Leave the NaNs of single-precision results as the processor makes them. Only right where
+    /// nothing looks at their bits before [`canonical`] has been applied.
+    pub lazy_nan: bool,
 }
 
 /// Where and how an operation is emitted.
@@ -194,11 +206,117 @@ fn element_width(ty: Type, n: usize) -> Width {
 
 /// Whether [`lower`] can emit `inst`; asked once when a module is loaded.
 pub fn check(inst: &Inst) -> Result<(), Unsupported> {
-    let _ = (inst, CarryOp::Add);
-    Ok(())
+    let known = match inst {
+        Inst::Carry { ty, .. } => matches!(ty.bits(), 32 | 64),
+        Inst::Setp { cmp, ty, .. } | Inst::Set { cmp, ty, .. } => compare::supported(*cmp, *ty),
+        Inst::Slct { .. } | Inst::Selp { .. } | Inst::Mov { .. } | Inst::MovPack { .. } | Inst::MovUnpack { .. } => true,
+        Inst::Unary { op: UnOp::Not, ty: Type::Pred, .. } => true,
+        Inst::Binary { op: BinOp::And | BinOp::Or | BinOp::Xor, ty: Type::Pred, .. } => true,
+        _ => soft::select(inst).is_some(),
+    };
+    if known { Ok(()) } else { Err(unsupported(inst)) }
+}
+
+fn unsupported(inst: &Inst) -> Unsupported {
+    Unsupported(match inst {
+        Inst::Unary { op, ty, .. } => format!("{op:?} of {ty:?}"),
+        Inst::Binary { op, ty, .. } => format!("{op:?} of {ty:?}"),
+        Inst::Ternary { op, ty, .. } => format!("{op:?} of {ty:?}"),
+        Inst::Carry { op, ty, .. } => format!("{op:?} with carry of {ty:?}"),
+        Inst::Cvt { dty, sty, .. } | Inst::CvtPack { dty, sty, .. } => format!("cvt from {sty:?} to {dty:?}"),
+        Inst::Setp { cmp, ty, .. } | Inst::Set { cmp, ty, .. } => format!("the comparison {cmp:?} of {ty:?}"),
+        other => format!("{other:?}"),
+    })
 }
 
 /// Emits `inst`: the values of [`sources`] (and the carry) in, those of [`dests`] (and the carry) out.
-pub fn lower(_cx: &mut OpCtx<'_, '_>, _shape: Shape, inst: &Inst, _srcs: &[Parts]) -> Result<SmallVec<[Parts; 2]>, Unsupported> {
-    Err(Unsupported(format!("{inst:?}")))
+pub fn lower(cx: &mut OpCtx<'_, '_>, shape: Shape, inst: &Inst, srcs: &[Parts]) -> Result<SmallVec<[Parts; 2]>, Unsupported> {
+    if let Some(results) = structural(cx, shape, inst, srcs)? {
+        return Ok(results);
+    }
+    match direct(cx, shape, inst, srcs) {
+        Some(r) => Ok(smallvec![r]),
+        None => lower_with_helper(cx, shape, inst, srcs),
+    }
+}
+
+/// As [`lower`], but by the Rust helper where there is one: slow, and the definition of what is right.
+pub fn lower_with_helper(
+    cx: &mut OpCtx<'_, '_>,
+    shape: Shape,
+    inst: &Inst,
+    srcs: &[Parts],
+) -> Result<SmallVec<[Parts; 2]>, Unsupported> {
+    let Some(helper) = soft::select(inst) else { return Err(unsupported(inst)) };
+    let widths: SmallVec<[Width; 4]> = sources(inst).iter().map(|s| s.1).collect();
+    let ret = dests(inst).first().map_or(Width::W32, |d| d.1);
+    Ok(smallvec![helper::call(cx, shape, helper, srcs, &widths, ret)])
+}
+
+/// Instructions that are more than one function of lanes: moves, selections, predicates, carries.
+fn structural(
+    cx: &mut OpCtx<'_, '_>,
+    shape: Shape,
+    inst: &Inst,
+    srcs: &[Parts],
+) -> Result<Option<SmallVec<[Parts; 2]>>, Unsupported> {
+    Ok(Some(match inst {
+        Inst::Mov { .. } => smallvec![srcs[0].clone()],
+        Inst::MovPack { ty, .. } => smallvec![moves::pack(cx, shape, *ty, srcs)],
+        Inst::MovUnpack { ty, dsts, .. } => {
+            let elements = moves::unpack(cx, shape, *ty, dsts.len(), &srcs[0]);
+            elements.into_iter().zip(dsts).filter_map(|(e, d)| d.map(|_| e)).collect()
+        }
+        Inst::Selp { ty, .. } => smallvec![blend(cx, shape, &srcs[2], &srcs[0], &srcs[1], Width::of(*ty))],
+        Inst::Slct { ty, cty, ftz, .. } => smallvec![moves::slct(cx, shape, Width::of(*ty), *cty, *ftz, srcs)],
+        Inst::Setp { cmp, ty, ftz, combine, dst, dst2, .. } => {
+            let comparison = compare::Comparison { cmp: *cmp, ty: *ty, ftz: *ftz, combine: *combine };
+            let wanted = [dst.map(|_| false), dst2.map(|_| true)];
+            if matches!(ty, Type::F16x2 | Type::BF16x2) {
+                let halves = comparison.emit_pair(cx, shape, srcs)?;
+                halves.into_iter().zip(wanted).filter_map(|(h, w)| w.map(|_| h)).collect()
+            } else {
+                let wanted: SmallVec<[bool; 2]> = wanted.into_iter().flatten().collect();
+                comparison.emit(cx, shape, srcs, &wanted)?.into()
+            }
+        }
+        Inst::Set { cmp, dty, ty, ftz, combine, .. } => {
+            let comparison = compare::Comparison { cmp: *cmp, ty: *ty, ftz: *ftz, combine: *combine };
+            if matches!(ty, Type::F16x2 | Type::BF16x2) {
+                let halves = comparison.emit_pair(cx, shape, srcs)?;
+                smallvec![compare::set_pair(cx, shape, *dty, &halves)]
+            } else {
+                let p = comparison.emit(cx, shape, srcs, &[false])?.swap_remove(0);
+                smallvec![compare::set_value(cx, shape, *dty, &p)]
+            }
+        }
+        Inst::Carry { op, ty, cc_in, cc_out, .. } => {
+            let cin = if *cc_in { srcs.last() } else { None };
+            let Some([sum, out]) = int::carry(cx, shape, *op, *ty, srcs, cin) else { return Err(unsupported(inst)) };
+            let mut results: SmallVec<[Parts; 2]> = smallvec![sum];
+            results.extend(cc_out.then_some(out));
+            results
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// Instructions with a CLIF form; `None` for those that helpers do.
+fn direct(cx: &mut OpCtx<'_, '_>, shape: Shape, inst: &Inst, srcs: &[Parts]) -> Option<Parts> {
+    match inst {
+        Inst::Unary { op, ty, mods, .. } if ty.is_float() => float::unary(cx, *op, *ty, mods, &srcs[0]),
+        Inst::Unary { op, ty, .. } => int::unary(cx, shape, *op, *ty, &srcs[0]),
+        Inst::Binary { op, ty, mods, .. } if ty.is_float() => float::binary(cx, shape, *op, *ty, mods, srcs),
+        Inst::Binary { op, ty, mods, b, .. } => int::binary(cx, shape, *op, *ty, mods, b, srcs),
+        Inst::Ternary { op, ty, mods, .. } if ty.is_float() => float::ternary(cx, shape, *op, *ty, mods, srcs),
+        Inst::Ternary { op, ty, mods, a, b, c, .. } => int::ternary(cx, shape, *op, *ty, mods, [a, b, c], srcs),
+        Inst::Cvt { dty, sty, mods, .. } => convert::emit(cx, shape, *dty, *sty, mods, &srcs[0]),
+        Inst::CvtPack { dty, sty: Type::F32, mods, .. } => convert::emit_pack(cx, shape, *dty, mods, srcs),
+        _ => None,
+    }
+}
+
+/// Replaces the NaNs of single-precision results by the one that CUDA gives (see [`OpState::lazy_nan`]).
+pub fn canonical(cx: &mut OpCtx<'_, '_>, parts: &[cranelift_codegen::ir::Value]) -> Parts {
+    emit::map1(cx, parts, float::canonical)
 }

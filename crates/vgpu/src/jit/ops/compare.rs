@@ -1,0 +1,214 @@
+//! `setp` and `set`: comparisons, combined with another predicate.
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::{InstBuilder, Value};
+use rtcg_ptx::ast::{BoolOp, CmpOp, PredSrc, Type};
+
+use super::emit::{and_const, float, map1, map2, shr};
+use super::parts::{blend, even_words, sign_extend};
+use super::{OpCtx, Parts, Shape, Unsupported, Width, constant, float as fp, half, helper, moves, soft};
+
+/// What a `setp` or `set` compares and combines.
+pub(super) struct Comparison {
+    pub(super) cmp: CmpOp,
+    pub(super) ty: Type,
+    pub(super) ftz: bool,
+    pub(super) combine: Option<(BoolOp, PredSrc)>,
+}
+
+impl Comparison {
+    /// The predicate, or its negation, combined as written. `srcs` may hold a third one.
+    pub(super) fn emit(
+        &self,
+        cx: &mut OpCtx<'_, '_>,
+        shape: Shape,
+        srcs: &[Parts],
+        results: &[bool],
+    ) -> Result<Vec<Parts>, Unsupported> {
+        let p = self.compare(cx, shape, self.ty, &srcs[0], &srcs[1])?;
+        Ok(results
+            .iter()
+            .map(|&negated| {
+                let p = if negated { not(cx, shape, &p) } else { p.clone() };
+                self.combine(cx, shape, p, srcs.get(2))
+            })
+            .collect())
+    }
+
+    /// The predicates of the low and the high halves of a pair type.
+    pub(super) fn emit_pair(&self, cx: &mut OpCtx<'_, '_>, shape: Shape, srcs: &[Parts]) -> Result<[Parts; 2], Unsupported> {
+        let ty = half_of(self.ty);
+        let halves = [false, true].map(|high| {
+            let mut pick = |p: &Parts| map1(cx, p, |cx, v| if high { shr(cx, v, 16) } else { and_const(cx, v, 0xffff) });
+            (pick(&srcs[0]), pick(&srcs[1]))
+        });
+        let mut out = Vec::with_capacity(2);
+        for (a, b) in &halves {
+            let p = self.compare(cx, shape, ty, a, b)?;
+            out.push(self.combine(cx, shape, p, srcs.get(2)));
+        }
+        let high = out.pop().unwrap_or_default();
+        Ok([out.pop().unwrap_or_default(), high])
+    }
+
+    fn compare(&self, cx: &mut OpCtx<'_, '_>, shape: Shape, ty: Type, a: &Parts, b: &Parts) -> Result<Parts, Unsupported> {
+        let width = Width::of(ty);
+        match ty {
+            Type::F32 | Type::F64 => {
+                let masks = map2(cx, a, b, |cx, x, y| self.floats(cx, x, y));
+                Ok(to_predicate(cx, shape, masks, width))
+            }
+            Type::F16 | Type::BF16 if !self.ftz => {
+                let (a, b) = (half::widen(cx, ty, a), half::widen(cx, ty, b));
+                Ok(map2(cx, &a, &b, |cx, x, y| self.floats(cx, x, y)))
+            }
+            _ if ty.is_float() => {
+                let helper = soft::compare(self.cmp, ty, self.ftz).ok_or_else(|| unsupported(self.cmp, ty))?;
+                Ok(helper::call(cx, shape, helper, &[a.clone(), b.clone()], &[width; 2], Width::Pred))
+            }
+            _ => {
+                let cc = int_cc(self.cmp, ty.is_signed()).ok_or_else(|| unsupported(self.cmp, ty))?;
+                let (mut a, mut b) = (a.clone(), b.clone());
+                if ty.is_signed() && ty.bits() < 32 {
+                    a = sign_extend(cx, shape, &a, i64::from(ty.bits()));
+                    b = sign_extend(cx, shape, &b, i64::from(ty.bits()));
+                }
+                let masks = map2(cx, &a, &b, |cx, x, y| cx.b.ins().icmp(cc, x, y));
+                Ok(to_predicate(cx, shape, masks, width))
+            }
+        }
+    }
+
+    fn floats(&self, cx: &mut OpCtx<'_, '_>, x: Value, y: Value) -> Value {
+        let (x, y) = if self.ftz { (fp::flush(cx, x), fp::flush(cx, y)) } else { (x, y) };
+        let (x, y) = (float(cx, x), float(cx, y));
+        float_compare(cx, self.cmp, x, y)
+    }
+
+    fn combine(&self, cx: &mut OpCtx<'_, '_>, shape: Shape, p: Parts, other: Option<&Parts>) -> Parts {
+        let Some((op, source)) = self.combine else { return p };
+        let q = match (source, other) {
+            (PredSrc::Reg { negated: true, .. }, Some(q)) => not(cx, shape, q),
+            (PredSrc::Reg { .. }, Some(q)) => q.clone(),
+            (PredSrc::Const(c), _) => constant(cx, shape, Width::Pred, u64::from(c)),
+            (PredSrc::Reg { .. }, None) => return p,
+        };
+        map2(cx, &p, &q, |cx, x, y| match op {
+            BoolOp::And => cx.b.ins().band(x, y),
+            BoolOp::Or => cx.b.ins().bor(x, y),
+            BoolOp::Xor => cx.b.ins().bxor(x, y),
+        })
+    }
+}
+
+fn unsupported(cmp: CmpOp, ty: Type) -> Unsupported {
+    Unsupported(format!("the comparison {cmp:?} of {ty:?}"))
+}
+
+/// Whether a comparison of `ty` can be emitted.
+pub(super) fn supported(cmp: CmpOp, ty: Type) -> bool {
+    match ty {
+        Type::F16x2 | Type::BF16x2 => true,
+        _ if ty.is_float() => soft::compare(cmp, ty, false).is_some(),
+        Type::U16x2 | Type::S16x2 | Type::Pred | Type::B128 => false,
+        _ => int_cc(cmp, ty.is_signed()).is_some(),
+    }
+}
+
+/// The type of one half of a pair.
+pub(super) fn half_of(ty: Type) -> Type {
+    match ty {
+        Type::F16x2 => Type::F16,
+        Type::BF16x2 => Type::BF16,
+        other => other,
+    }
+}
+
+/// `!p`
+pub(super) fn not(cx: &mut OpCtx<'_, '_>, shape: Shape, p: &[Value]) -> Parts {
+    map1(cx, p, |cx, p| match shape {
+        Shape::Scalar => cx.b.ins().bxor_imm_u(p, 1),
+        Shape::Chunk => cx.b.ins().bnot(p),
+    })
+}
+
+/// Comparison results of 64-bit lanes as a predicate; others are one already.
+pub(super) fn to_predicate(cx: &mut OpCtx<'_, '_>, shape: Shape, masks: Parts, width: Width) -> Parts {
+    if shape == Shape::Scalar || width != Width::W64 {
+        return masks;
+    }
+    masks.chunks(2).map(|pair| even_words(cx, pair[0], pair[1])).collect()
+}
+
+fn int_cc(cmp: CmpOp, signed: bool) -> Option<IntCC> {
+    Some(match (cmp, signed) {
+        (CmpOp::Eq, _) => IntCC::Equal,
+        (CmpOp::Ne, _) => IntCC::NotEqual,
+        (CmpOp::Lt, true) => IntCC::SignedLessThan,
+        (CmpOp::Le, true) => IntCC::SignedLessThanOrEqual,
+        (CmpOp::Gt, true) => IntCC::SignedGreaterThan,
+        (CmpOp::Ge, true) => IntCC::SignedGreaterThanOrEqual,
+        (CmpOp::Lt | CmpOp::Lo, _) => IntCC::UnsignedLessThan,
+        (CmpOp::Le | CmpOp::Ls, _) => IntCC::UnsignedLessThanOrEqual,
+        (CmpOp::Gt | CmpOp::Hi, _) => IntCC::UnsignedGreaterThan,
+        (CmpOp::Ge | CmpOp::Hs, _) => IntCC::UnsignedGreaterThanOrEqual,
+        _ => return None,
+    })
+}
+
+/// Compares floats; the ordered `ne` and the unordered `equ` have no vector instruction.
+fn float_compare(cx: &mut OpCtx<'_, '_>, cmp: CmpOp, x: Value, y: Value) -> Value {
+    use CmpOp::*;
+    let cc = match cmp {
+        Eq => FloatCC::Equal,
+        Neu => FloatCC::NotEqual,
+        Lt => FloatCC::LessThan,
+        Le => FloatCC::LessThanOrEqual,
+        Gt => FloatCC::GreaterThan,
+        Ge => FloatCC::GreaterThanOrEqual,
+        Ltu | Lo => FloatCC::UnorderedOrLessThan,
+        Leu | Ls => FloatCC::UnorderedOrLessThanOrEqual,
+        Gtu | Hi => FloatCC::UnorderedOrGreaterThan,
+        Geu | Hs => FloatCC::UnorderedOrGreaterThanOrEqual,
+        Num => FloatCC::Ordered,
+        Nan => FloatCC::Unordered,
+        Ne => {
+            let (differ, ordered) = (cx.b.ins().fcmp(FloatCC::NotEqual, x, y), cx.b.ins().fcmp(FloatCC::Ordered, x, y));
+            return cx.b.ins().band(differ, ordered);
+        }
+        Equ => {
+            let (equal, nan) = (cx.b.ins().fcmp(FloatCC::Equal, x, y), cx.b.ins().fcmp(FloatCC::Unordered, x, y));
+            return cx.b.ins().bor(equal, nan);
+        }
+    };
+    cx.b.ins().fcmp(cc, x, y)
+}
+
+/// `set`: the predicate as a number of type `dty`: all ones or 1.0 for true.
+pub(super) fn set_value(cx: &mut OpCtx<'_, '_>, shape: Shape, dty: Type, p: &Parts) -> Parts {
+    let width = Width::of(dty);
+    let yes = constant(cx, shape, width, true_bits(dty));
+    let no = constant(cx, shape, width, 0);
+    blend(cx, shape, p, &yes, &no, width)
+}
+
+fn true_bits(dty: Type) -> u64 {
+    match dty {
+        Type::F32 => 0x3f80_0000,
+        Type::F16 | Type::F16x2 => 0x3c00,
+        Type::BF16 | Type::BF16x2 => 0x3f80,
+        Type::F64 => 0x3ff0_0000_0000_0000,
+        _ => u64::MAX,
+    }
+}
+
+/// `set` of a pair type: both halves of the result.
+pub(super) fn set_pair(cx: &mut OpCtx<'_, '_>, shape: Shape, dty: Type, halves: &[Parts; 2]) -> Parts {
+    let element = match dty {
+        Type::F16x2 => Type::F16,
+        Type::BF16x2 => Type::BF16,
+        _ => Type::U16,
+    };
+    let values = [0, 1].map(|i: usize| set_value(cx, shape, element, &halves[i]));
+    moves::pack(cx, shape, Type::B32, &values)
+}

@@ -1,0 +1,244 @@
+//! `cvt`.
+
+use cranelift_codegen::ir::condcodes::FloatCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use rtcg_ptx::ast::{FpMods, Rounding, Type};
+
+use super::emit::{and_const, bits, by_lane, choose, float, map1, map2, same, shl, type_of};
+use super::parts::{extend64, narrow64, sign_extend};
+use super::{OpCtx, Parts, Shape, Width, float as fp, half};
+
+/// Emits a conversion; `None` when a helper has to do it.
+pub(super) fn emit(cx: &mut OpCtx<'_, '_>, shape: Shape, dty: Type, sty: Type, mods: &FpMods, a: &Parts) -> Option<Parts> {
+    match (dty.is_float(), sty.is_float()) {
+        (false, false) => int_to_int(cx, shape, dty, sty, mods, a),
+        (true, false) => int_to_float(cx, shape, dty, sty, mods, a),
+        (false, true) => float_to_int(cx, shape, dty, sty, mods, a),
+        (true, true) => float_to_float(cx, shape, dty, sty, mods, a),
+    }
+}
+
+fn int_to_int(cx: &mut OpCtx<'_, '_>, shape: Shape, dty: Type, sty: Type, mods: &FpMods, a: &Parts) -> Option<Parts> {
+    if mods.sat {
+        return None;
+    }
+    let (to, from) = (dty.bits(), sty.bits());
+    // The source at 32 or 64 bits, extended by its own sign.
+    let a = match from {
+        8 | 16 if sty.is_signed() => sign_extend(cx, shape, a, from.into()),
+        8 => map1(cx, a, |cx, x| and_const(cx, x, 0xff)),
+        _ => a.clone(),
+    };
+    let word = if from == 64 && to < 64 { narrow64(cx, shape, &a) } else { a };
+    Some(match to {
+        64 if from < 64 => extend64(cx, shape, &word, sty.is_signed()),
+        8 if dty.is_signed() => {
+            let r = sign_extend(cx, shape, &word, 8);
+            map1(cx, &r, |cx, x| and_const(cx, x, 0xffff))
+        }
+        8 => map1(cx, &word, |cx, x| and_const(cx, x, 0xff)),
+        16 => map1(cx, &word, |cx, x| and_const(cx, x, 0xffff)),
+        _ => word,
+    })
+}
+
+fn to_nearest(mods: &FpMods) -> bool {
+    matches!(mods.rnd, Rounding::Default | Rounding::Rn)
+}
+
+fn int_to_float(cx: &mut OpCtx<'_, '_>, shape: Shape, dty: Type, sty: Type, mods: &FpMods, a: &Parts) -> Option<Parts> {
+    let (signed, small) = (sty.is_signed(), sty.bits() < 32);
+    // A double holds any 32-bit integer, single precision any 16-bit one: no rounding then.
+    let exact = dty == Type::F64 && sty.bits() <= 32 || dty == Type::F32 && small;
+    if mods.sat || !(to_nearest(mods) || exact) {
+        return None;
+    }
+    let a = if signed && small { sign_extend(cx, shape, a, sty.bits().into()) } else { a.clone() };
+    match (dty, sty.bits()) {
+        (Type::F32, 64) => Some(by_lane(cx, shape, &[(&a, Width::W64)], Width::W32, |cx, v| {
+            let r = if signed { cx.b.ins().fcvt_from_sint(types::F32, v[0]) } else { cx.b.ins().fcvt_from_uint(types::F32, v[0]) };
+            bits(cx, r)
+        })),
+        (Type::F32, _) => {
+            // Small unsigned numbers are positive 32-bit ones, which convert faster.
+            let signed = signed || small;
+            Some(map1(cx, &a, |cx, x| to_float(cx, signed, x)))
+        }
+        (Type::F64, 64) => {
+            Some(map1(cx, &a, |cx, x| to_float(cx, signed, x)))
+        }
+        (Type::F64, _) => {
+            let signed = signed || small;
+            if shape == Shape::Scalar {
+                return Some(map1(cx, &a, |cx, x| {
+                    let r = if signed { cx.b.ins().fcvt_from_sint(types::F64, x) } else { cx.b.ins().fcvt_from_uint(types::F64, x) };
+                    bits(cx, r)
+                }));
+            }
+            let low_halves = spread(cx, &a);
+            let wide: Parts = low_halves
+                .into_iter()
+                .map(|x| {
+                    if signed {
+                        let w = cx.b.ins().swiden_low(x);
+                        to_float(cx, true, w)
+                    } else {
+                        let w = cx.b.ins().uwiden_low(x);
+                        to_float(cx, false, w)
+                    }
+                })
+                .collect();
+            Some(wide)
+        }
+        _ => None,
+    }
+}
+
+/// Each vector of four words as two whose lower halves hold them in order.
+fn spread(cx: &mut OpCtx<'_, '_>, a: &Parts) -> Parts {
+    a.iter().flat_map(|&x| [x, super::parts::shuffle_words(cx, x, x, [2, 3, 2, 3])]).collect()
+}
+
+/// Integer to the float of the same size, as bits.
+fn to_float(cx: &mut OpCtx<'_, '_>, signed: bool, x: Value) -> Value {
+    let ty = match type_of(cx, x) {
+        types::I32 => types::F32,
+        types::I64 => types::F64,
+        types::I32X4 => types::F32X4,
+        _ => types::F64X2,
+    };
+    let r = if signed { cx.b.ins().fcvt_from_sint(ty, x) } else { cx.b.ins().fcvt_from_uint(ty, x) };
+    bits(cx, r)
+}
+
+/// Rounds to an integral float in the direction written.
+fn integral(cx: &mut OpCtx<'_, '_>, rnd: Rounding, x: Value) -> Value {
+    match rnd {
+        Rounding::Rni | Rounding::Rn => cx.b.ins().nearest(x),
+        Rounding::Rmi | Rounding::Rm => cx.b.ins().floor(x),
+        Rounding::Rpi | Rounding::Rp => cx.b.ins().ceil(x),
+        _ => cx.b.ins().trunc(x),
+    }
+}
+
+fn float_to_int(cx: &mut OpCtx<'_, '_>, shape: Shape, dty: Type, sty: Type, mods: &FpMods, a: &Parts) -> Option<Parts> {
+    match (sty, dty.bits()) {
+        (_, 64) if sty == Type::F64 || sty == Type::F32 && shape == Shape::Chunk => None,
+        (Type::F32, 8 | 16 | 32) => Some(map1(cx, a, |cx, x| single_to_int(cx, dty, mods, x))),
+        (Type::F64, 32) => Some(double_to_int(cx, shape, dty, mods, a)),
+        _ => None,
+    }
+}
+
+fn single_to_int(cx: &mut OpCtx<'_, '_>, dty: Type, mods: &FpMods, x: Value) -> Value {
+    let int = if type_of(cx, x).is_vector() { types::I32X4 } else { types::I32 };
+    let x = if mods.ftz { fp::flush(cx, x) } else { x };
+    let x = float(cx, x);
+    // Truncation is what the conversion itself does.
+    let truncating = matches!(mods.rnd, Rounding::Rzi | Rounding::Rz | Rounding::Default);
+    let x = if truncating { x } else { integral(cx, mods.rnd, x) };
+    let signed = dty.is_signed();
+    let r = if signed { cx.b.ins().fcvt_to_sint_sat(int, x) } else { cx.b.ins().fcvt_to_uint_sat(int, x) };
+    clamp_small(cx, dty, r)
+}
+
+/// A converted 32-bit integer clamped to a smaller type, in a 16-bit register.
+fn clamp_small(cx: &mut OpCtx<'_, '_>, dty: Type, r: Value) -> Value {
+    let n = dty.bits();
+    if n >= 32 {
+        return r;
+    }
+    if !dty.is_signed() {
+        let most = same(cx, r, (1 << n) - 1);
+        return cx.b.ins().umin(r, most);
+    }
+    let (least, most) = (same(cx, r, -(1i64 << (n - 1)) as u64), same(cx, r, (1 << (n - 1)) - 1));
+    let r = cx.b.ins().smax(r, least);
+    let r = cx.b.ins().smin(r, most);
+    and_const(cx, r, 0xffff)
+}
+
+/// Doubles to 32-bit integers: clamped and made integral as doubles, then read from the low word
+/// of the sum with a power of two that puts the units there.
+fn double_to_int(cx: &mut OpCtx<'_, '_>, shape: Shape, dty: Type, mods: &FpMods, a: &Parts) -> Parts {
+    let (least, most, shift) = if dty.is_signed() {
+        (f64::from(i32::MIN), f64::from(i32::MAX), 1.5 * (1u64 << 52) as f64)
+    } else {
+        (0.0, f64::from(u32::MAX), (1u64 << 52) as f64)
+    };
+    let words = map1(cx, a, |cx, x| {
+        let f = float(cx, x);
+        let whole = integral(cx, mods.rnd, f);
+        let (least, most) = (same(cx, f, least.to_bits()), same(cx, f, most.to_bits()));
+        let inside = cx.b.ins().fcmp(FloatCC::GreaterThan, whole, least);
+        let r = choose(cx, inside, whole, least);
+        let inside = cx.b.ins().fcmp(FloatCC::LessThan, r, most);
+        let r = choose(cx, inside, r, most);
+        let shift = same(cx, f, shift.to_bits());
+        let r = cx.b.ins().fadd(r, shift);
+        let r = bits(cx, r);
+        let nan = cx.b.ins().fcmp(FloatCC::Unordered, f, f);
+        let top = same(cx, r, 0x8000_0000);
+        choose(cx, nan, top, r)
+    });
+    narrow64(cx, shape, &words)
+}
+
+fn is_integral(rnd: Rounding) -> bool {
+    matches!(rnd, Rounding::Rni | Rounding::Rzi | Rounding::Rmi | Rounding::Rpi)
+}
+
+fn float_to_float(cx: &mut OpCtx<'_, '_>, shape: Shape, dty: Type, sty: Type, mods: &FpMods, a: &Parts) -> Option<Parts> {
+    match (dty, sty) {
+        (Type::F32, Type::F32) | (Type::F64, Type::F64) => Some(map1(cx, a, |cx, x| {
+            let x = if mods.ftz { fp::flush(cx, x) } else { x };
+            let x = if is_integral(mods.rnd) {
+                let f = float(cx, x);
+                let r = integral(cx, mods.rnd, f);
+                bits(cx, r)
+            } else {
+                x
+            };
+            fp::finish(cx, mods, x)
+        })),
+        (Type::F64, Type::F32) => {
+            let wide = fp::in_double(cx, shape, mods, a);
+            Some(map1(cx, &wide, |cx, x| {
+                let x = bits(cx, x);
+                fp::finish(cx, mods, x)
+            }))
+        }
+        (Type::F32, Type::F64) if to_nearest(mods) => {
+            let doubles = map1(cx, a, float);
+            let singles = fp::demote_all(cx, shape, &doubles);
+            Some(map1(cx, &singles, |cx, x| fp::finish(cx, mods, x)))
+        }
+        (Type::F32, Type::F16 | Type::BF16) => {
+            let wide = half::widen(cx, sty, a);
+            Some(map1(cx, &wide, |cx, x| fp::finish(cx, mods, x)))
+        }
+        (Type::F16 | Type::BF16, Type::F32) if to_nearest(mods) && !mods.relu => {
+            let a = map1(cx, a, |cx, x| {
+                let x = if mods.ftz { fp::flush(cx, x) } else { x };
+                if mods.sat { fp::saturate(cx, x) } else { x }
+            });
+            Some(half::narrow(cx, dty, &a))
+        }
+        _ => None,
+    }
+}
+
+/// `cvt.rn.{f16x2,bf16x2}.f32 d, a, b`; `None` when a helper has to do it.
+pub(super) fn emit_pack(cx: &mut OpCtx<'_, '_>, shape: Shape, dty: Type, mods: &FpMods, srcs: &[Parts]) -> Option<Parts> {
+    let element = match dty {
+        Type::F16x2 => Type::F16,
+        Type::BF16x2 => Type::BF16,
+        _ => return None,
+    };
+    let high = float_to_float(cx, shape, element, Type::F32, mods, &srcs[0])?;
+    let low = float_to_float(cx, shape, element, Type::F32, mods, &srcs[1])?;
+    Some(map2(cx, &high, &low, |cx, h, l| {
+        let h = shl(cx, h, 16);
+        cx.b.ins().bor(h, l)
+    }))
+}

@@ -1,0 +1,172 @@
+//! Small words for emitting code that is the same for scalars and vectors.
+//!
+//! Cranelift's instructions take both; what differs is constants, comparisons (a Boolean or a lane
+//! mask) and selection, which these functions hide. A *part* is one `Value` of a [`Parts`].
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::{InstBuilder, InstructionData, Opcode, Type, Value, ValueDef, types};
+
+use super::parts::{as_type, vector32, vector64};
+use super::{OpCtx, Parts, Shape, Width, from_lanes, lane};
+use crate::jit::values::CHUNK_LANES;
+
+/// Applies `f` to each part.
+pub(super) fn map1(cx: &mut OpCtx<'_, '_>, a: &[Value], mut f: impl FnMut(&mut OpCtx<'_, '_>, Value) -> Value) -> Parts {
+    a.iter().map(|&x| f(cx, x)).collect()
+}
+
+/// Applies `f` to each pair of parts.
+pub(super) fn map2(
+    cx: &mut OpCtx<'_, '_>,
+    a: &[Value],
+    b: &[Value],
+    mut f: impl FnMut(&mut OpCtx<'_, '_>, Value, Value) -> Value,
+) -> Parts {
+    a.iter().zip(b).map(|(&x, &y)| f(cx, x, y)).collect()
+}
+
+/// Applies `f` to each triple of parts.
+pub(super) fn map3(
+    cx: &mut OpCtx<'_, '_>,
+    a: &[Value],
+    b: &[Value],
+    c: &[Value],
+    mut f: impl FnMut(&mut OpCtx<'_, '_>, Value, Value, Value) -> Value,
+) -> Parts {
+    a.iter().zip(b).zip(c).map(|((&x, &y), &z)| f(cx, x, y, z)).collect()
+}
+
+/// The type of a value.
+pub(super) fn type_of(cx: &OpCtx<'_, '_>, v: Value) -> Type {
+    cx.b.func.dfg.value_type(v)
+}
+
+/// A constant of the integer or float type of `like`, given by the bits of a lane.
+pub(super) fn same(cx: &mut OpCtx<'_, '_>, like: Value, bits: u64) -> Value {
+    let ty = type_of(cx, like);
+    typed(cx, ty, bits)
+}
+
+/// A constant of type `ty` in every lane.
+pub(super) fn typed(cx: &mut OpCtx<'_, '_>, ty: Type, bits: u64) -> Value {
+    let v = match (ty.lane_bits(), ty.is_vector()) {
+        (32, true) => vector32(cx, [bits as u32; 4]),
+        (64, true) => vector64(cx, [bits; 2]),
+        (64, false) => cx.b.ins().iconst(types::I64, bits as i64),
+        (8, false) => cx.b.ins().iconst(types::I8, (bits & 0xff) as i64),
+        _ => cx.b.ins().iconst(types::I32, i64::from(bits as u32)),
+    };
+    as_type(cx, v, ty)
+}
+
+/// Integer bits read as floats of the same size.
+pub(super) fn float(cx: &mut OpCtx<'_, '_>, v: Value) -> Value {
+    let ty = match type_of(cx, v) {
+        types::I32 => types::F32,
+        types::I64 => types::F64,
+        types::I32X4 => types::F32X4,
+        types::I64X2 => types::F64X2,
+        other => other,
+    };
+    as_type(cx, v, ty)
+}
+
+/// Floats as their bits.
+pub(super) fn bits(cx: &mut OpCtx<'_, '_>, v: Value) -> Value {
+    let ty = match type_of(cx, v) {
+        types::F32 => types::I32,
+        types::F64 => types::I64,
+        types::F32X4 => types::I32X4,
+        types::F64X2 => types::I64X2,
+        other => other,
+    };
+    as_type(cx, v, ty)
+}
+
+/// `cond ? x : y`, where `cond` is what a comparison of the same shape and lane size gave.
+pub(super) fn choose(cx: &mut OpCtx<'_, '_>, cond: Value, x: Value, y: Value) -> Value {
+    let ty = type_of(cx, x);
+    if !ty.is_vector() {
+        return cx.b.ins().select(cond, x, y);
+    }
+    // The mask keeps its integer type, so that the back end recognises the comparison and blends.
+    let mask_type = type_of(cx, cond);
+    let (x, y) = (as_type(cx, x, mask_type), as_type(cx, y, mask_type));
+    let r = cx.b.ins().bitselect(cond, x, y);
+    as_type(cx, r, ty)
+}
+
+/// `x` where `cond` holds, else zero.
+pub(super) fn keep_if(cx: &mut OpCtx<'_, '_>, cond: Value, x: Value) -> Value {
+    if type_of(cx, x).is_vector() {
+        return cx.b.ins().band(x, cond);
+    }
+    let zero = same(cx, x, 0);
+    cx.b.ins().select(cond, x, zero)
+}
+
+/// Compares integers with a constant.
+pub(super) fn icmp_const(cx: &mut OpCtx<'_, '_>, cc: IntCC, x: Value, bits: u64) -> Value {
+    let k = same(cx, x, bits);
+    cx.b.ins().icmp(cc, x, k)
+}
+
+/// Compares floats with a constant given by its bits.
+pub(super) fn fcmp_const(cx: &mut OpCtx<'_, '_>, cc: FloatCC, x: Value, bits: u64) -> Value {
+    let k = same(cx, x, bits);
+    cx.b.ins().fcmp(cc, x, k)
+}
+
+/// `x & bits`
+pub(super) fn and_const(cx: &mut OpCtx<'_, '_>, x: Value, bits: u64) -> Value {
+    let k = same(cx, x, bits);
+    cx.b.ins().band(x, k)
+}
+
+/// `x << n` and friends by a constant below the lane size; by zero it is `x`.
+pub(super) fn shl(cx: &mut OpCtx<'_, '_>, x: Value, n: u32) -> Value {
+    if n == 0 { x } else { cx.b.ins().ishl_imm_u(x, i64::from(n)) }
+}
+
+/// Logical shift right, see [`shl`].
+pub(super) fn shr(cx: &mut OpCtx<'_, '_>, x: Value, n: u32) -> Value {
+    if n == 0 { x } else { cx.b.ins().ushr_imm_u(x, i64::from(n)) }
+}
+
+/// Arithmetic shift right, see [`shl`].
+pub(super) fn sar(cx: &mut OpCtx<'_, '_>, x: Value, n: u32) -> Value {
+    if n == 0 { x } else { cx.b.ins().sshr_imm_u(x, i64::from(n)) }
+}
+
+/// The scalar that `parts` repeats in every lane, if the code that made them says so.
+pub(super) fn splatted(cx: &OpCtx<'_, '_>, parts: &[Value]) -> Option<Value> {
+    let first = *parts.first()?;
+    if parts.iter().any(|&p| p != first) {
+        return None;
+    }
+    let ValueDef::Result(inst, 0) = cx.b.func.dfg.value_def(first) else { return None };
+    match cx.b.func.dfg.insts[inst] {
+        InstructionData::Unary { opcode: Opcode::Splat, arg } => Some(arg),
+        _ => None,
+    }
+}
+
+/// Computes lane after lane with scalar instructions (once when the shape is scalar). `f` gets one
+/// value per operand and returns one of width `ret`.
+pub(super) fn by_lane(
+    cx: &mut OpCtx<'_, '_>,
+    shape: Shape,
+    srcs: &[(&[Value], Width)],
+    ret: Width,
+    mut f: impl FnMut(&mut OpCtx<'_, '_>, &[Value]) -> Value,
+) -> Parts {
+    if shape == Shape::Scalar {
+        let args: Parts = srcs.iter().map(|(p, _)| p[0]).collect();
+        return Parts::from_elem(f(cx, &args), 1);
+    }
+    let lanes: [Parts; CHUNK_LANES] = std::array::from_fn(|i| {
+        let args: Parts = srcs.iter().map(|(p, w)| lane(cx, *w, p, i)[0]).collect();
+        Parts::from_elem(f(cx, &args), 1)
+    });
+    from_lanes(cx, ret, &lanes)
+}

@@ -1,0 +1,431 @@
+//! Single- and double-precision arithmetic.
+//!
+//! The processor computes rounding to nearest. Directed rounding of single precision is computed
+//! in double precision, where the error of the sum is known exactly, and never by switching the
+//! processor's rounding mode; of double precision it is left to a helper.
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use rtcg_ptx::ast::{BinOp, FpMods, Rounding, TerOp, Type, UnOp};
+
+use super::emit::{and_const, bits, choose, fcmp_const, float, icmp_const, keep_if, map1, map2, map3, same, shl, type_of};
+use super::half::{self, two_sum_error};
+use super::parts::{as_type, shuffle_words};
+use super::{OpCtx, Parts, Shape};
+
+const SIGN32: u64 = 0x8000_0000;
+const EXP32: u64 = 0x7f80_0000;
+const NAN32: u64 = 0x7fff_ffff;
+const ONE32: u64 = 0x3f80_0000;
+
+/// Subnormal single-precision bits become a zero of their sign; 64-bit values are left alone.
+pub(super) fn flush(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
+    if type_of(cx, x).lane_bits() != 32 {
+        return x;
+    }
+    let exponent = and_const(cx, x, EXP32);
+    let sign = and_const(cx, x, SIGN32);
+    let tiny = icmp_const(cx, IntCC::Equal, exponent, 0);
+    choose(cx, tiny, sign, x)
+}
+
+/// Replaces NaN bits by the one NaN that single-precision arithmetic gives.
+pub(super) fn canonical(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
+    if type_of(cx, x).lane_bits() != 32 {
+        return x;
+    }
+    let f = float(cx, x);
+    let nan = cx.b.ins().fcmp(FloatCC::Unordered, f, f);
+    let one = same(cx, x, NAN32);
+    choose(cx, nan, one, x)
+}
+
+/// Clamps to [+0, 1]; NaN becomes +0.
+pub(super) fn saturate(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
+    let one_bits = if type_of(cx, x).lane_bits() == 64 { 0x3ff0_0000_0000_0000 } else { ONE32 };
+    let f = float(cx, x);
+    let positive = fcmp_const(cx, FloatCC::GreaterThan, f, 0);
+    let x = keep_if(cx, positive, x);
+    let f = float(cx, x);
+    let below = fcmp_const(cx, FloatCC::LessThan, f, one_bits);
+    let one = same(cx, x, one_bits);
+    choose(cx, below, x, one)
+}
+
+/// Result bits after NaN, `.ftz` and `.sat`.
+pub(super) fn finish(cx: &mut OpCtx<'_, '_>, mods: &FpMods, x: Value) -> Value {
+    let x = if mods.ftz { flush(cx, x) } else { x };
+    if mods.sat {
+        saturate(cx, x)
+    } else if cx.state.lazy_nan {
+        x
+    } else {
+        canonical(cx, x)
+    }
+}
+
+/// Operand bits as floats, flushed when asked.
+fn operand(cx: &mut OpCtx<'_, '_>, mods: &FpMods, x: Value) -> Value {
+    let x = if mods.ftz { flush(cx, x) } else { x };
+    float(cx, x)
+}
+
+fn to_nearest(mods: &FpMods) -> bool {
+    matches!(mods.rnd, Rounding::Default | Rounding::Rn)
+}
+
+/// The type itself when its arithmetic is emitted here (16-bit floats: without `.ftz`).
+fn native(ty: Type, mods: &FpMods) -> bool {
+    matches!(ty, Type::F32 | Type::F64) || matches!(ty, Type::F16 | Type::BF16) && !mods.ftz && !mods.relu
+}
+
+/// `add sub mul div min max copysign`; `None` when a helper has to do it.
+pub(super) fn binary(cx: &mut OpCtx<'_, '_>, shape: Shape, op: BinOp, ty: Type, mods: &FpMods, srcs: &[Parts]) -> Option<Parts> {
+    if let Some(element) = pair_element(ty) {
+        return by_half(cx, srcs, |cx, srcs| binary(cx, shape, op, element, mods, srcs));
+    }
+    if !native(ty, mods) {
+        return None;
+    }
+    if op == BinOp::CopySign {
+        return Some(map2(cx, &srcs[0], &srcs[1], |cx, a, b| copysign(cx, ty, a, b)));
+    }
+    if matches!(ty, Type::F16 | Type::BF16) {
+        return half_binary(cx, op, ty, mods, srcs);
+    }
+    match op {
+        BinOp::Min | BinOp::Max if ty == Type::F32 && !mods.xorsign_abs => {
+            Some(map2(cx, &srcs[0], &srcs[1], |cx, a, b| min_max(cx, mods, op == BinOp::Max, a, b)))
+        }
+        BinOp::Min | BinOp::Max if ty == Type::F64 => {
+            Some(map2(cx, &srcs[0], &srcs[1], |cx, a, b| min_max(cx, mods, op == BinOp::Max, a, b)))
+        }
+        BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div if to_nearest(mods) => {
+            Some(map2(cx, &srcs[0], &srcs[1], |cx, a, b| nearest(cx, op, mods, a, b)))
+        }
+        BinOp::Add | BinOp::Sub | BinOp::Mul if ty == Type::F32 => {
+            let (a, b) = (in_double(cx, shape, mods, &srcs[0]), in_double(cx, shape, mods, &srcs[1]));
+            let rounded = map2(cx, &a, &b, |cx, x, y| match op {
+                BinOp::Mul => {
+                    let p = cx.b.ins().fmul(x, y);
+                    directed(cx, mods.rnd, p, None)
+                }
+                _ => {
+                    let y = if op == BinOp::Sub { cx.b.ins().fneg(y) } else { y };
+                    directed_sum(cx, mods.rnd, x, y)
+                }
+            });
+            Some(from_double(cx, shape, mods, &rounded))
+        }
+        _ => None,
+    }
+}
+
+/// The element type of a pair of 16-bit floats.
+fn pair_element(ty: Type) -> Option<Type> {
+    match ty {
+        Type::F16x2 => Some(Type::F16),
+        Type::BF16x2 => Some(Type::BF16),
+        _ => None,
+    }
+}
+
+/// Does `f` to the low and to the high halves and puts the results together.
+fn by_half(
+    cx: &mut OpCtx<'_, '_>,
+    srcs: &[Parts],
+    mut f: impl FnMut(&mut OpCtx<'_, '_>, &[Parts]) -> Option<Parts>,
+) -> Option<Parts> {
+    let low: Vec<Parts> = srcs.iter().map(|p| map1(cx, p, |cx, v| and_const(cx, v, 0xffff))).collect();
+    let low = f(cx, &low)?;
+    let high: Vec<Parts> = srcs.iter().map(|p| map1(cx, p, |cx, v| super::emit::shr(cx, v, 16))).collect();
+    let high = f(cx, &high)?;
+    Some(map2(cx, &low, &high, |cx, l, h| {
+        let h = shl(cx, h, 16);
+        cx.b.ins().bor(l, h)
+    }))
+}
+
+fn copysign(cx: &mut OpCtx<'_, '_>, ty: Type, a: Value, b: Value) -> Value {
+    let sign_bit = 1u64 << (ty.bits() - 1);
+    let sign = and_const(cx, a, sign_bit);
+    let magnitude = and_const(cx, b, sign_bit - 1);
+    cx.b.ins().bor(sign, magnitude)
+}
+
+fn half_binary(cx: &mut OpCtx<'_, '_>, op: BinOp, ty: Type, mods: &FpMods, srcs: &[Parts]) -> Option<Parts> {
+    if mods.xorsign_abs || !matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Min | BinOp::Max) {
+        return None;
+    }
+    let (a, b) = (half::widen(cx, ty, &srcs[0]), half::widen(cx, ty, &srcs[1]));
+    let wide = map2(cx, &a, &b, |cx, x, y| match op {
+        BinOp::Min | BinOp::Max => min_max(cx, mods, op == BinOp::Max, x, y),
+        _ => {
+            let (x, y) = (float(cx, x), float(cx, y));
+            let r = plain(cx, op, x, y);
+            let r = bits(cx, r);
+            if mods.sat { saturate(cx, r) } else { r }
+        }
+    });
+    Some(half::narrow(cx, ty, &wide))
+}
+
+fn plain(cx: &mut OpCtx<'_, '_>, op: BinOp, x: Value, y: Value) -> Value {
+    match op {
+        BinOp::Add => cx.b.ins().fadd(x, y),
+        BinOp::Sub => cx.b.ins().fsub(x, y),
+        BinOp::Mul => cx.b.ins().fmul(x, y),
+        _ => cx.b.ins().fdiv(x, y),
+    }
+}
+
+fn nearest(cx: &mut OpCtx<'_, '_>, op: BinOp, mods: &FpMods, a: Value, b: Value) -> Value {
+    let (x, y) = (operand(cx, mods, a), operand(cx, mods, b));
+    let r = plain(cx, op, x, y);
+    let r = bits(cx, r);
+    finish(cx, mods, r)
+}
+
+/// The number that is not NaN, -0 below +0.
+fn min_max(cx: &mut OpCtx<'_, '_>, mods: &FpMods, max: bool, a: Value, b: Value) -> Value {
+    let (a, b) = if mods.ftz { (flush(cx, a), flush(cx, b)) } else { (a, b) };
+    let (x, y) = (float(cx, a), float(cx, b));
+    let cc = if max { FloatCC::GreaterThan } else { FloatCC::LessThan };
+    let first = cx.b.ins().fcmp(cc, x, y);
+    let r = choose(cx, first, a, b);
+    // Equal numbers have equal bits but for the sign of zero.
+    let equal = cx.b.ins().fcmp(FloatCC::Equal, x, y);
+    let either = if max { cx.b.ins().band(a, b) } else { cx.b.ins().bor(a, b) };
+    let r = choose(cx, equal, either, r);
+    let r = if mods.nan {
+        let a_nan = cx.b.ins().fcmp(FloatCC::Unordered, x, x);
+        choose(cx, a_nan, a, r)
+    } else {
+        let b_nan = cx.b.ins().fcmp(FloatCC::Unordered, y, y);
+        choose(cx, b_nan, a, r)
+    };
+    if cx.state.lazy_nan { r } else { canonical(cx, r) }
+}
+
+/// Single-precision bits as doubles.
+pub(super) fn in_double(cx: &mut OpCtx<'_, '_>, shape: Shape, mods: &FpMods, parts: &[Value]) -> Parts {
+    let floats = map1(cx, parts, |cx, x| operand(cx, mods, x));
+    promote(cx, shape, &floats)
+}
+
+/// Singles as doubles (twice the parts of a chunk).
+pub(super) fn promote(cx: &mut OpCtx<'_, '_>, shape: Shape, floats: &[Value]) -> Parts {
+    if shape == Shape::Scalar {
+        return map1(cx, floats, |cx, x| cx.b.ins().fpromote(types::F64, x));
+    }
+    let mut wide = Parts::new();
+    for &x in floats {
+        wide.push(cx.b.ins().fvpromote_low(x));
+        let upper = shuffle_words(cx, x, x, [2, 3, 2, 3]);
+        let upper = as_type(cx, upper, types::F32X4);
+        wide.push(cx.b.ins().fvpromote_low(upper));
+    }
+    wide
+}
+
+/// Doubles rounded to nearest single precision, in lanes as the doubles are: a vector has its two
+/// results in its lower half.
+fn demote(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
+    if type_of(cx, x).is_vector() { cx.b.ins().fvdemote(x) } else { cx.b.ins().fdemote(types::F32, x) }
+}
+
+/// Doubles rounded to nearest singles, as bits.
+pub(super) fn demote_all(cx: &mut OpCtx<'_, '_>, shape: Shape, doubles: &[Value]) -> Parts {
+    let singles = map1(cx, doubles, demote);
+    join_demoted(cx, shape, &singles)
+}
+
+/// Puts the lower halves that [`demote`] makes together, as bits.
+fn join_demoted(cx: &mut OpCtx<'_, '_>, shape: Shape, singles: &[Value]) -> Parts {
+    match shape {
+        Shape::Scalar => map1(cx, singles, bits),
+        Shape::Chunk => singles.chunks(2).map(|p| shuffle_words(cx, p[0], p[1], [0, 1, 4, 5])).collect(),
+    }
+}
+
+/// `s + error` rounded in direction `rnd` to single precision; lanes as [`demote`] leaves them.
+/// `error` is smaller than half a unit in the last place of the double `s`.
+fn directed(cx: &mut OpCtx<'_, '_>, rnd: Rounding, s: Value, error: Option<Value>) -> Value {
+    let near = demote(cx, s);
+    let back = promote_again(cx, near);
+    let zero = same(cx, s, 0);
+    let mut over = |cc: FloatCC, error_cc: FloatCC| {
+        let far = cx.b.ins().fcmp(cc, back, s);
+        let Some(error) = error else { return far };
+        let exact = cx.b.ins().fcmp(FloatCC::Equal, back, s);
+        let lost = cx.b.ins().fcmp(error_cc, error, zero);
+        let both = cx.b.ins().band(exact, lost);
+        cx.b.ins().bor(far, both)
+    };
+    // Too high, or too low: the neighbour on the other side is wanted.
+    let high = || (FloatCC::GreaterThan, FloatCC::LessThan);
+    let low = || (FloatCC::LessThan, FloatCC::GreaterThan);
+    let (down, up) = match rnd {
+        Rounding::Rm => (Some(over(high().0, high().1)), None),
+        Rounding::Rp => (None, Some(over(low().0, low().1))),
+        _ => {
+            let (d, u) = (over(high().0, high().1), over(low().0, low().1));
+            (Some(d), Some(u))
+        }
+    };
+    step(cx, rnd, s, near, down, up)
+}
+
+/// Steps `near` down or up by one where the masks (of the doubles' lanes) say so; `.rz` steps down
+/// only positive numbers and up only negative ones.
+fn step(cx: &mut OpCtx<'_, '_>, rnd: Rounding, s: Value, near: Value, down: Option<Value>, up: Option<Value>) -> Value {
+    let n = bits(cx, near);
+    let negative = {
+        let sign = bits(cx, s);
+        icmp_const(cx, IntCC::SignedLessThan, sign, 0)
+    };
+    let one = same(cx, n, 1);
+    let (more, less) = (cx.b.ins().iadd(n, one), cx.b.ins().isub(n, one));
+    let negative_lane = lane_mask(cx, negative);
+    // The next number down is nearer to zero when positive, farther when negative (and -0 for a
+    // positive number that was rounded up from zero cannot be: the sign is that of `s`).
+    let wanted = match (down, up) {
+        (Some(d), None) => {
+            let d = lane_mask(cx, d);
+            let neighbour = choose(cx, negative_lane, more, less);
+            choose(cx, d, neighbour, n)
+        }
+        (None, Some(u)) => {
+            let u = lane_mask(cx, u);
+            let neighbour = choose(cx, negative_lane, less, more);
+            choose(cx, u, neighbour, n)
+        }
+        (Some(d), Some(u)) => {
+            let (d, u) = (lane_mask(cx, d), lane_mask(cx, u));
+            let away = choose(cx, negative_lane, u, d);
+            choose(cx, away, less, n)
+        }
+        (None, None) => n,
+    };
+    let _ = rnd;
+    float(cx, wanted)
+}
+
+/// A comparison of doubles as one of the singles that [`demote`] makes of them.
+fn lane_mask(cx: &mut OpCtx<'_, '_>, mask: Value) -> Value {
+    if !type_of(cx, mask).is_vector() {
+        return mask;
+    }
+    shuffle_words(cx, mask, mask, [0, 2, 0, 2])
+}
+
+fn promote_again(cx: &mut OpCtx<'_, '_>, near: Value) -> Value {
+    if type_of(cx, near).is_vector() { cx.b.ins().fvpromote_low(near) } else { cx.b.ins().fpromote(types::F64, near) }
+}
+
+/// `x + y`, both exact doubles of single-precision range, rounded in direction `rnd`.
+fn directed_sum(cx: &mut OpCtx<'_, '_>, rnd: Rounding, x: Value, y: Value) -> Value {
+    let s = cx.b.ins().fadd(x, y);
+    let error = two_sum_error(cx, x, y, s);
+    let s = if rnd == Rounding::Rm { negative_zero(cx, x, y, s) } else { s };
+    directed(cx, rnd, s, Some(error))
+}
+
+/// Rounding down, a sum that is exactly zero is -0 unless both are +0.
+fn negative_zero(cx: &mut OpCtx<'_, '_>, x: Value, y: Value, s: Value) -> Value {
+    let is_zero = fcmp_const(cx, FloatCC::Equal, s, 0);
+    let (xb, yb, sb) = (bits(cx, x), bits(cx, y), bits(cx, s));
+    let signs = cx.b.ins().bor(xb, yb);
+    let signs = and_const(cx, signs, 1 << 63);
+    let r = choose(cx, is_zero, signs, sb);
+    float(cx, r)
+}
+
+fn from_double(cx: &mut OpCtx<'_, '_>, shape: Shape, mods: &FpMods, rounded: &[Value]) -> Parts {
+    let joined = join_demoted(cx, shape, rounded);
+    map1(cx, &joined, |cx, x| finish(cx, mods, x))
+}
+
+/// `fma`; `None` when a helper has to do it.
+pub(super) fn ternary(cx: &mut OpCtx<'_, '_>, shape: Shape, op: TerOp, ty: Type, mods: &FpMods, srcs: &[Parts]) -> Option<Parts> {
+    if !matches!(op, TerOp::Fma | TerOp::MadLo) {
+        return None;
+    }
+    if ty == Type::F16x2 {
+        return by_half(cx, srcs, |cx, srcs| ternary(cx, shape, op, Type::F16, mods, srcs));
+    }
+    if !native(ty, mods) || ty == Type::BF16 {
+        return None;
+    }
+    if ty == Type::F16 {
+        let wide: Vec<Parts> = srcs.iter().map(|p| half::widen(cx, ty, p)).collect();
+        let r = map3(cx, &wide[0], &wide[1], &wide[2], |cx, a, b, c| {
+            let (a, b, c) = (float(cx, a), float(cx, b), float(cx, c));
+            let r = half::fma_odd(cx, a, b, c);
+            let r = bits(cx, r);
+            if mods.sat { saturate(cx, r) } else { r }
+        });
+        return Some(half::narrow(cx, ty, &r));
+    }
+    if to_nearest(mods) {
+        return Some(map3(cx, &srcs[0], &srcs[1], &srcs[2], |cx, a, b, c| {
+            let (a, b, c) = (operand(cx, mods, a), operand(cx, mods, b), operand(cx, mods, c));
+            let r = cx.b.ins().fma(a, b, c);
+            let r = bits(cx, r);
+            finish(cx, mods, r)
+        }));
+    }
+    if ty != Type::F32 {
+        return None;
+    }
+    let wide: Vec<Parts> = srcs.iter().map(|p| in_double(cx, shape, mods, p)).collect();
+    let rounded = map3(cx, &wide[0], &wide[1], &wide[2], |cx, a, b, c| {
+        let p = cx.b.ins().fmul(a, b);
+        directed_sum(cx, mods.rnd, p, c)
+    });
+    Some(from_double(cx, shape, mods, &rounded))
+}
+
+/// `abs neg rcp sqrt rsqrt`; `None` when a helper has to do it.
+pub(super) fn unary(cx: &mut OpCtx<'_, '_>, op: UnOp, ty: Type, mods: &FpMods, a: &Parts) -> Option<Parts> {
+    match (op, ty) {
+        (UnOp::Abs | UnOp::Neg, _) if !(mods.ftz && ty != Type::F32) => Some(map1(cx, a, |cx, x| sign_op(cx, op, ty, mods, x))),
+        (UnOp::Rcp | UnOp::Sqrt, Type::F32 | Type::F64) if to_nearest(mods) && !(ty == Type::F64 && mods.approx) => {
+            Some(map1(cx, a, |cx, x| root_or_reciprocal(cx, op, mods, x)))
+        }
+        (UnOp::Rsqrt, Type::F32) => Some(map1(cx, a, |cx, x| root_or_reciprocal(cx, op, mods, x))),
+        _ => None,
+    }
+}
+
+fn sign_op(cx: &mut OpCtx<'_, '_>, op: UnOp, ty: Type, mods: &FpMods, x: Value) -> Value {
+    let sign_bits = match ty {
+        Type::F16 | Type::BF16 => 0x8000,
+        Type::F16x2 | Type::BF16x2 => 0x8000_8000,
+        Type::F64 => 1 << 63,
+        _ => SIGN32,
+    };
+    let x = if mods.ftz { flush(cx, x) } else { x };
+    if op == UnOp::Abs {
+        let mask = same(cx, x, !sign_bits);
+        return cx.b.ins().band(x, mask);
+    }
+    let mask = same(cx, x, sign_bits);
+    cx.b.ins().bxor(x, mask)
+}
+
+fn root_or_reciprocal(cx: &mut OpCtx<'_, '_>, op: UnOp, mods: &FpMods, x: Value) -> Value {
+    let x = operand(cx, mods, x);
+    let one_bits = if type_of(cx, x).lane_bits() == 64 { 0x3ff0_0000_0000_0000 } else { ONE32 };
+    let one = same(cx, x, one_bits);
+    let r = match op {
+        UnOp::Rcp => cx.b.ins().fdiv(one, x),
+        UnOp::Sqrt => cx.b.ins().sqrt(x),
+        _ => {
+            let root = cx.b.ins().sqrt(x);
+            cx.b.ins().fdiv(one, root)
+        }
+    };
+    let r = bits(cx, r);
+    finish(cx, mods, r)
+}

@@ -1,0 +1,555 @@
+//! Integer and bit instructions.
+//!
+//! 8- and 16-bit operands are computed in 32 bits: signed ones are sign-extended first where it
+//! matters, and every result is cut to its bits again.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{ConstantData, InstBuilder, Value, types};
+use rtcg_ptx::ast::{BinOp, CarryOp, FpMods, Operand, PrmtMode, TerOp, Type, UnOp};
+
+use super::emit::{
+    and_const, by_lane, choose, float, icmp_const, keep_if, map1, map2, map3, same, sar, shl, shr, splatted, type_of,
+};
+use super::parts::{as_type, extend64, shuffle_words, sign_extend};
+use super::{OpCtx, Parts, Shape, Width, compare, moves};
+use crate::softmath::int::prmt_selector;
+
+/// The immediate value of an operand.
+fn immediate(op: &Operand) -> Option<u32> {
+    match op {
+        Operand::Int(v) => Some(*v as u32),
+        _ => None,
+    }
+}
+
+/// Results of less than 32 bits, cut.
+fn cut(cx: &mut OpCtx<'_, '_>, ty: Type, parts: Parts) -> Parts {
+    match ty.bits() {
+        n @ (8 | 16) => map1(cx, &parts, |cx, v| and_const(cx, v, (1 << n) - 1)),
+        _ => parts,
+    }
+}
+
+/// An operand of `ty` with its sign in 32 bits, if it is signed and smaller.
+fn widened(cx: &mut OpCtx<'_, '_>, shape: Shape, ty: Type, parts: &Parts) -> Parts {
+    if ty.is_signed() && ty.bits() < 32 { sign_extend(cx, shape, parts, ty.bits().into()) } else { parts.clone() }
+}
+
+/// One-operand instructions; `None` when a helper has to do it.
+pub(super) fn unary(cx: &mut OpCtx<'_, '_>, shape: Shape, op: UnOp, ty: Type, a: &Parts) -> Option<Parts> {
+    if matches!(ty, Type::U16x2 | Type::S16x2 | Type::B128) {
+        return None;
+    }
+    let width = Width::of(ty);
+    Some(match op {
+        UnOp::Not if ty == Type::Pred => compare::not(cx, shape, a),
+        UnOp::Not => {
+            let r = map1(cx, a, |cx, x| cx.b.ins().bnot(x));
+            cut(cx, ty, r)
+        }
+        UnOp::Neg => {
+            let r = map1(cx, a, |cx, x| cx.b.ins().ineg(x));
+            cut(cx, ty, r)
+        }
+        UnOp::Abs => {
+            let a = if ty.bits() < 32 { sign_extend(cx, shape, a, ty.bits().into()) } else { a.clone() };
+            let r = map1(cx, &a, |cx, x| cx.b.ins().iabs(x));
+            cut(cx, ty, r)
+        }
+        UnOp::Cnot => map1(cx, a, |cx, x| {
+            let zero = icmp_const(cx, IntCC::Equal, x, 0);
+            let one = same(cx, x, 1);
+            keep_if(cx, zero, one)
+        }),
+        UnOp::Popc if shape == Shape::Chunk && width == Width::W32 => map1(cx, a, popcount),
+        UnOp::Popc => narrow_result(cx, shape, width, a, |cx, x| cx.b.ins().popcnt(x)),
+        UnOp::Clz => narrow_result(cx, shape, width, a, |cx, x| cx.b.ins().clz(x)),
+        UnOp::Brev => by_lane(cx, shape, &[(a, width)], width, |cx, v| cx.b.ins().bitrev(v[0])),
+        UnOp::Bfind { shiftamt } => {
+            let signed = ty.is_signed();
+            narrow_result(cx, shape, width, a, |cx, x| bfind(cx, signed, shiftamt, x))
+        }
+        _ => return None,
+    })
+}
+
+/// Scalar instructions whose result is 32 bits whatever the operand.
+fn narrow_result(
+    cx: &mut OpCtx<'_, '_>,
+    shape: Shape,
+    width: Width,
+    a: &Parts,
+    mut f: impl FnMut(&mut OpCtx<'_, '_>, Value) -> Value,
+) -> Parts {
+    by_lane(cx, shape, &[(a, width)], Width::W32, |cx, v| {
+        let r = f(cx, v[0]);
+        if width == Width::W64 { cx.b.ins().ireduce(types::I32, r) } else { r }
+    })
+}
+
+fn popcount(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
+    let bytes = as_type(cx, x, types::I8X16);
+    let counts = cx.b.ins().popcnt(bytes);
+    let counts = as_type(cx, counts, types::I32X4);
+    let high = shr(cx, counts, 16);
+    let sum = cx.b.ins().iadd(counts, high);
+    let next = shr(cx, sum, 8);
+    let sum = cx.b.ins().iadd(sum, next);
+    and_const(cx, sum, 0xff)
+}
+
+fn bfind(cx: &mut OpCtx<'_, '_>, signed: bool, shiftamt: bool, x: Value) -> Value {
+    let size = type_of(cx, x).bits();
+    let x = if signed {
+        let sign = sar(cx, x, size - 1);
+        cx.b.ins().bxor(x, sign)
+    } else {
+        x
+    };
+    let distance = cx.b.ins().clz(x);
+    let none = icmp_const(cx, IntCC::Equal, x, 0);
+    let all_ones = same(cx, x, u64::MAX);
+    let found = if shiftamt {
+        distance
+    } else {
+        let top = same(cx, x, u64::from(size - 1));
+        cx.b.ins().isub(top, distance)
+    };
+    cx.b.ins().select(none, all_ones, found)
+}
+
+/// Two-operand instructions; `None` when a helper has to do it.
+pub(super) fn binary(
+    cx: &mut OpCtx<'_, '_>,
+    shape: Shape,
+    op: BinOp,
+    ty: Type,
+    mods: &FpMods,
+    second: &Operand,
+    srcs: &[Parts],
+) -> Option<Parts> {
+    if mods.sat || mods.relu || matches!(ty, Type::U16x2 | Type::S16x2 | Type::B128) {
+        return None;
+    }
+    let (a, b) = (&srcs[0], &srcs[1]);
+    Some(match op {
+        BinOp::And => map2(cx, a, b, |cx, x, y| cx.b.ins().band(x, y)),
+        BinOp::Or => map2(cx, a, b, |cx, x, y| cx.b.ins().bor(x, y)),
+        BinOp::Xor => map2(cx, a, b, |cx, x, y| cx.b.ins().bxor(x, y)),
+        BinOp::Add => {
+            let r = map2(cx, a, b, |cx, x, y| cx.b.ins().iadd(x, y));
+            cut(cx, ty, r)
+        }
+        BinOp::Sub => {
+            let r = map2(cx, a, b, |cx, x, y| cx.b.ins().isub(x, y));
+            cut(cx, ty, r)
+        }
+        BinOp::Mul => mul_lo(cx, ty, a, b),
+        BinOp::MulHi => mul_hi(cx, shape, ty, a, b)?,
+        BinOp::MulWide => mul_wide(cx, shape, ty, a, b)?,
+        BinOp::Mul24Lo => {
+            let (a, b) = (low24(cx, ty, a), low24(cx, ty, b));
+            map2(cx, &a, &b, |cx, x, y| cx.b.ins().imul(x, y))
+        }
+        BinOp::Min | BinOp::Max => min_max(cx, shape, op == BinOp::Max, ty, a, b),
+        BinOp::Shl | BinOp::Shr => shift(cx, shape, op == BinOp::Shl, ty, second, a, b),
+        _ => return None,
+    })
+}
+
+/// The low half of a product.
+fn mul_lo(cx: &mut OpCtx<'_, '_>, ty: Type, a: &Parts, b: &Parts) -> Parts {
+    let r = map2(cx, a, b, |cx, x, y| cx.b.ins().imul(x, y));
+    cut(cx, ty, r)
+}
+
+/// The upper half of a product.
+fn mul_hi(cx: &mut OpCtx<'_, '_>, shape: Shape, ty: Type, a: &Parts, b: &Parts) -> Option<Parts> {
+    let signed = ty.is_signed();
+    Some(match ty.bits() {
+        16 => {
+            let (a, b) = (widened(cx, shape, ty, a), widened(cx, shape, ty, b));
+            map2(cx, &a, &b, |cx, x, y| {
+                let p = cx.b.ins().imul(x, y);
+                shr(cx, p, 16)
+            })
+        }
+        32 => {
+            let wide = mul_wide(cx, shape, ty, a, b)?;
+            moves::high32(cx, shape, &wide)
+        }
+        64 => by_lane(cx, shape, &[(a, Width::W64), (b, Width::W64)], Width::W64, |cx, v| {
+            if signed { cx.b.ins().smulhi(v[0], v[1]) } else { cx.b.ins().umulhi(v[0], v[1]) }
+        }),
+        _ => return None,
+    })
+}
+
+/// The product in twice the bits.
+fn mul_wide(cx: &mut OpCtx<'_, '_>, shape: Shape, ty: Type, a: &Parts, b: &Parts) -> Option<Parts> {
+    match ty.bits() {
+        16 => {
+            let (a, b) = (widened(cx, shape, ty, a), widened(cx, shape, ty, b));
+            Some(map2(cx, &a, &b, |cx, x, y| cx.b.ins().imul(x, y)))
+        }
+        32 => {
+            // The back end multiplies widened vectors with one instruction.
+            let (a, b) = (extend64(cx, shape, a, ty.is_signed()), extend64(cx, shape, b, ty.is_signed()));
+            Some(map2(cx, &a, &b, |cx, x, y| cx.b.ins().imul(x, y)))
+        }
+        _ => None,
+    }
+}
+
+/// The low 24 bits, sign- or zero-extended.
+fn low24(cx: &mut OpCtx<'_, '_>, ty: Type, a: &Parts) -> Parts {
+    map1(cx, a, |cx, x| {
+        let up = shl(cx, x, 8);
+        if ty.is_signed() { sar(cx, up, 8) } else { shr(cx, up, 8) }
+    })
+}
+
+fn min_max(cx: &mut OpCtx<'_, '_>, shape: Shape, max: bool, ty: Type, a: &Parts, b: &Parts) -> Parts {
+    let (x, y) = (widened(cx, shape, ty, a), widened(cx, shape, ty, b));
+    let signed = ty.is_signed();
+    let r = map2(cx, &x, &y, |cx, x, y| {
+        if type_of(cx, x) == types::I64X2 {
+            // There is no such vector instruction.
+            let cc = if signed { IntCC::SignedLessThan } else { IntCC::UnsignedLessThan };
+            let less = cx.b.ins().icmp(cc, x, y);
+            return if max { choose(cx, less, y, x) } else { choose(cx, less, x, y) };
+        }
+        match (max, signed) {
+            (true, true) => cx.b.ins().smax(x, y),
+            (true, false) => cx.b.ins().umax(x, y),
+            (false, true) => cx.b.ins().smin(x, y),
+            (false, false) => cx.b.ins().umin(x, y),
+        }
+    });
+    cut(cx, ty, r)
+}
+
+/// `shl` and `shr`: amounts above the width act as the width.
+fn shift(cx: &mut OpCtx<'_, '_>, shape: Shape, left: bool, ty: Type, amount: &Operand, a: &Parts, n: &Parts) -> Parts {
+    let a = if left { a.clone() } else { widened(cx, shape, ty, a) };
+    let arithmetic = !left && ty.is_signed();
+    let r = if let Some(n) = immediate(amount) {
+        shift_by_constant(cx, left, arithmetic, ty, &a, n)
+    } else if let Some(n) = splatted(cx, n) {
+        map1(cx, &a, |cx, x| shift_by_scalar(cx, left, arithmetic, ty, x, n))
+    } else if shape == Shape::Scalar {
+        map1(cx, &a, |cx, x| shift_by_scalar(cx, left, arithmetic, ty, x, n[0]))
+    } else if ty.bits() <= 32 {
+        map2(cx, &a, n, |cx, x, n| shift_by_lane(cx, left, arithmetic, ty, x, n))
+    } else {
+        by_lane(cx, shape, &[(&a, Width::W64), (n, Width::W32)], Width::W64, |cx, v| {
+            shift_by_scalar(cx, left, arithmetic, ty, v[0], v[1])
+        })
+    };
+    cut(cx, ty, r)
+}
+
+fn shift_by_constant(cx: &mut OpCtx<'_, '_>, left: bool, arithmetic: bool, ty: Type, a: &Parts, n: u32) -> Parts {
+    let n = if arithmetic { n.min(ty.bits() - 1) } else { n };
+    map1(cx, a, |cx, x| match (left, arithmetic) {
+        _ if n >= ty.bits() => same(cx, x, 0),
+        (true, _) => shl(cx, x, n),
+        (_, true) => sar(cx, x, n),
+        _ => shr(cx, x, n),
+    })
+}
+
+/// All lanes of `x` shifted by the scalar `n`.
+fn shift_by_scalar(cx: &mut OpCtx<'_, '_>, left: bool, arithmetic: bool, ty: Type, x: Value, n: Value) -> Value {
+    let limit = if ty.bits() == 64 { 64 } else { 32 };
+    if arithmetic {
+        let most = same(cx, n, limit - 1);
+        let n = cx.b.ins().umin(n, most);
+        return cx.b.ins().sshr(x, n);
+    }
+    let r = if left { cx.b.ins().ishl(x, n) } else { cx.b.ins().ushr(x, n) };
+    let inside = icmp_const(cx, IntCC::UnsignedLessThan, n, limit);
+    if !type_of(cx, x).is_vector() {
+        return keep_if(cx, inside, r);
+    }
+    let mask = cx.b.ins().uextend(types::I32, inside);
+    let mask = cx.b.ins().ineg(mask);
+    let mask = if type_of(cx, x) == types::I64X2 { cx.b.ins().sextend(types::I64, mask) } else { mask };
+    let ty = type_of(cx, x);
+    let mask = cx.b.ins().splat(ty, mask);
+    cx.b.ins().band(r, mask)
+}
+
+/// Four 32-bit lanes shifted by an amount each, through multiplication: there is no such CLIF
+/// instruction.
+fn shift_by_lane(cx: &mut OpCtx<'_, '_>, left: bool, arithmetic: bool, ty: Type, x: Value, n: Value) -> Value {
+    if left {
+        let power = power_of_two(cx, n);
+        let r = cx.b.ins().imul(x, power);
+        let inside = icmp_const(cx, IntCC::UnsignedLessThan, n, 32);
+        return keep_if(cx, inside, r);
+    }
+    if arithmetic {
+        // Without its sign bits, which the complement turns to zeros, the number shifts logically.
+        let most = same(cx, n, u64::from(ty.bits().max(32) - 1));
+        let n = cx.b.ins().umin(n, most);
+        let sign = sar(cx, x, 31);
+        let y = cx.b.ins().bxor(x, sign);
+        let y = shift_right_by_lane(cx, y, n);
+        return cx.b.ins().bxor(y, sign);
+    }
+    let r = shift_right_by_lane(cx, x, n);
+    let inside = icmp_const(cx, IntCC::UnsignedLessThan, n, 32);
+    keep_if(cx, inside, r)
+}
+
+/// `2^n` for n below 32, by the exponent of a float; 2^31 comes from the conversion's overflow.
+fn power_of_two(cx: &mut OpCtx<'_, '_>, n: Value) -> Value {
+    let exponent = shl(cx, n, 23);
+    let one = same(cx, n, 0x3f80_0000);
+    let power = cx.b.ins().iadd(exponent, one);
+    let power = float(cx, power);
+    cx.b.ins().x86_cvtt2dq(types::I32X4, power)
+}
+
+/// `x >> n` for n below 32: the upper word of `x * 2^(32 - n)`, or `x` itself for 0.
+fn shift_right_by_lane(cx: &mut OpCtx<'_, '_>, x: Value, n: Value) -> Value {
+    let size = same(cx, n, 32);
+    let up = cx.b.ins().isub(size, n);
+    let power = power_of_two(cx, up);
+    let halves = [false, true].map(|high| {
+        let (x, p) = if high {
+            (cx.b.ins().uwiden_high(x), cx.b.ins().uwiden_high(power))
+        } else {
+            (cx.b.ins().uwiden_low(x), cx.b.ins().uwiden_low(power))
+        };
+        cx.b.ins().imul(x, p)
+    });
+    let r = shuffle_words(cx, halves[0], halves[1], [1, 3, 5, 7]);
+    let none = icmp_const(cx, IntCC::Equal, n, 0);
+    choose(cx, none, x, r)
+}
+
+/// Three-operand instructions; `None` when a helper has to do it.
+pub(super) fn ternary(
+    cx: &mut OpCtx<'_, '_>,
+    shape: Shape,
+    op: TerOp,
+    ty: Type,
+    mods: &FpMods,
+    ops: [&Operand; 3],
+    srcs: &[Parts],
+) -> Option<Parts> {
+    if mods.sat || ty == Type::B128 {
+        return None;
+    }
+    let (a, b, c) = (&srcs[0], &srcs[1], &srcs[2]);
+    let add = |cx: &mut OpCtx<'_, '_>, p: Parts| map2(cx, &p, c, |cx, x, y| cx.b.ins().iadd(x, y));
+    Some(match op {
+        TerOp::MadLo => {
+            let p = mul_lo(cx, ty, a, b);
+            let r = add(cx, p);
+            cut(cx, ty, r)
+        }
+        TerOp::MadHi => {
+            let p = mul_hi(cx, shape, ty, a, b)?;
+            let r = add(cx, p);
+            cut(cx, ty, r)
+        }
+        TerOp::MadWide => {
+            let p = mul_wide(cx, shape, ty, a, b)?;
+            add(cx, p)
+        }
+        TerOp::Mad24Lo => {
+            let (x, y) = (low24(cx, ty, a), low24(cx, ty, b));
+            let p = map2(cx, &x, &y, |cx, x, y| cx.b.ins().imul(x, y));
+            add(cx, p)
+        }
+        TerOp::Sad => {
+            let d = difference(cx, shape, ty, a, b);
+            let r = add(cx, d);
+            cut(cx, ty, r)
+        }
+        TerOp::Lop3(table) => map3(cx, a, b, c, |cx, x, y, z| lop3(cx, table, x, y, z)),
+        TerOp::Bfe => bfe_constant(cx, ty, immediate(ops[1])?, immediate(ops[2])?, a),
+        TerOp::Prmt(mode) => prmt_constant(cx, shape, mode, immediate(ops[2])?, a, b)?,
+        TerOp::ShfLClamp | TerOp::ShfLWrap | TerOp::ShfRClamp | TerOp::ShfRWrap => {
+            let n = immediate(ops[2]);
+            funnel(cx, shape, op, n, a, b, c)?
+        }
+        _ => return None,
+    })
+}
+
+/// `|a - b|`
+fn difference(cx: &mut OpCtx<'_, '_>, shape: Shape, ty: Type, a: &Parts, b: &Parts) -> Parts {
+    let high = min_max(cx, shape, true, ty, a, b);
+    let low = min_max(cx, shape, false, ty, a, b);
+    map2(cx, &high, &low, |cx, h, l| cx.b.ins().isub(h, l))
+}
+
+/// The table split at `c`: each half is a function of `a` and `b`.
+fn lop3(cx: &mut OpCtx<'_, '_>, table: u8, a: Value, b: Value, c: Value) -> Value {
+    let when = |bit: u8| (0..4u8).fold(0, |t, i| t | (table >> (2 * i + bit) & 1) << i);
+    let (set, clear) = (when(1), when(0));
+    if set == clear {
+        return two_input(cx, set, a, b);
+    }
+    if set == 15 - clear {
+        let f = two_input(cx, clear, a, b);
+        return cx.b.ins().bxor(f, c);
+    }
+    match (set, clear) {
+        (_, 0) => {
+            let f = two_input(cx, set, a, b);
+            cx.b.ins().band(f, c)
+        }
+        (0, _) => {
+            let f = two_input(cx, clear, a, b);
+            cx.b.ins().band_not(f, c)
+        }
+        (15, _) => {
+            let f = two_input(cx, clear, a, b);
+            cx.b.ins().bor(f, c)
+        }
+        _ => {
+            let (x, y) = (two_input(cx, set, a, b), two_input(cx, clear, a, b));
+            cx.b.ins().bitselect(c, x, y)
+        }
+    }
+}
+
+/// The function of two inputs with the table `t`, whose bit `2a + b` is the result.
+fn two_input(cx: &mut OpCtx<'_, '_>, t: u8, a: Value, b: Value) -> Value {
+    match t {
+        0 => same(cx, a, 0),
+        0b1000 => cx.b.ins().band(a, b),
+        0b0100 => cx.b.ins().band_not(a, b),
+        0b0010 => cx.b.ins().band_not(b, a),
+        0b1100 => a,
+        0b1010 => b,
+        0b0110 => cx.b.ins().bxor(a, b),
+        0b1110 => cx.b.ins().bor(a, b),
+        _ => {
+            let inverse = two_input(cx, 15 - t, a, b);
+            cx.b.ins().bnot(inverse)
+        }
+    }
+}
+
+/// `bfe` with a constant field.
+fn bfe_constant(cx: &mut OpCtx<'_, '_>, ty: Type, pos: u32, len: u32, a: &Parts) -> Parts {
+    let (size, pos, len) = (ty.bits(), pos & 0xff, len & 0xff);
+    map1(cx, a, |cx, x| {
+        if len == 0 || (pos >= size && !ty.is_signed()) {
+            return same(cx, x, 0);
+        }
+        if !ty.is_signed() {
+            let down = shr(cx, x, pos);
+            return if len >= size { down } else { and_const(cx, down, (1 << len) - 1) };
+        }
+        // A field that reaches past the top is filled with the sign, as one that ends there.
+        let top = (pos + len).min(size).max(1);
+        let start = pos.min(top - 1);
+        let up = shl(cx, x, size - top);
+        sar(cx, up, size - (top - start))
+    })
+}
+
+/// `prmt` with a constant choice that replicates no signs.
+fn prmt_constant(cx: &mut OpCtx<'_, '_>, shape: Shape, mode: PrmtMode, c: u32, a: &Parts, b: &Parts) -> Option<Parts> {
+    let selector = prmt_selector(mode, c);
+    if selector & 0x8888 != 0 || shape == Shape::Scalar {
+        return None;
+    }
+    let choice = |lane: u32, i: u32| {
+        let k = selector >> (4 * i) & 7;
+        (if k < 4 { lane * 4 + k } else { 16 + lane * 4 + k - 4 }) as u8
+    };
+    let mask: Vec<u8> = (0..4).flat_map(|lane| (0..4).map(move |i| choice(lane, i))).collect();
+    Some(map2(cx, a, b, |cx, x, y| {
+        let (x, y) = (as_type(cx, x, types::I8X16), as_type(cx, y, types::I8X16));
+        let mask = cx.b.func.dfg.immediates.push(ConstantData::from(&mask[..]));
+        let r = cx.b.ins().shuffle(x, y, mask);
+        as_type(cx, r, types::I32X4)
+    }))
+}
+
+/// `shf`: by a constant everywhere, by anything when scalar.
+fn funnel(cx: &mut OpCtx<'_, '_>, shape: Shape, op: TerOp, n: Option<u32>, lo: &Parts, hi: &Parts, by: &Parts) -> Option<Parts> {
+    let left = matches!(op, TerOp::ShfLClamp | TerOp::ShfLWrap);
+    let wrap = matches!(op, TerOp::ShfLWrap | TerOp::ShfRWrap);
+    if let Some(n) = n {
+        let n = if wrap { n & 31 } else { n.min(32) };
+        let up = if left { n } else { 32 - n };
+        return Some(map2(cx, lo, hi, |cx, l, h| match up {
+            0 => h,
+            32 => l,
+            _ => {
+                let (h, l) = (shl(cx, h, up), shr(cx, l, 32 - up));
+                cx.b.ins().bor(h, l)
+            }
+        }));
+    }
+    if shape == Shape::Chunk {
+        return None;
+    }
+    let both = moves::join32(cx, shape, lo, hi)[0];
+    let limit = same(cx, by[0], if wrap { 31 } else { 32 });
+    let n = if wrap { cx.b.ins().band(by[0], limit) } else { cx.b.ins().umin(by[0], limit) };
+    let r = if left { cx.b.ins().ishl(both, n) } else { cx.b.ins().ushr(both, n) };
+    let r = if left { shr(cx, r, 32) } else { r };
+    Some(Parts::from_elem(cx.b.ins().ireduce(types::I32, r), 1))
+}
+
+/// The extended-precision instructions; `cin` is the carry (or borrow) read. Gives the result and
+/// the carry (or borrow) out.
+pub(super) fn carry(
+    cx: &mut OpCtx<'_, '_>,
+    shape: Shape,
+    op: CarryOp,
+    ty: Type,
+    srcs: &[Parts],
+    cin: Option<&Parts>,
+) -> Option<[Parts; 2]> {
+    let width = Width::of(ty);
+    let (a, b) = match op {
+        CarryOp::Add | CarryOp::Sub => (srcs[0].clone(), srcs[1].clone()),
+        CarryOp::MadLo => (mul_lo(cx, ty, &srcs[0], &srcs[1]), srcs[2].clone()),
+        CarryOp::MadHi => (mul_hi(cx, shape, ty, &srcs[0], &srcs[1])?, srcs[2].clone()),
+    };
+    let subtract = op == CarryOp::Sub;
+    let one_or_zero = cin.map(|p| carry_word(cx, shape, p, width));
+    let mut sums = Parts::new();
+    let mut outs = Parts::new();
+    for (i, (&x, &y)) in a.iter().zip(&b).enumerate() {
+        let t = if subtract { cx.b.ins().isub(x, y) } else { cx.b.ins().iadd(x, y) };
+        let (before, after) = if subtract { (x, y) } else { (t, x) };
+        let mut out = cx.b.ins().icmp(IntCC::UnsignedLessThan, before, after);
+        let mut sum = t;
+        if let Some(words) = &one_or_zero {
+            let c = words[i];
+            sum = if subtract { cx.b.ins().isub(t, c) } else { cx.b.ins().iadd(t, c) };
+            let (before, after) = if subtract { (t, c) } else { (sum, t) };
+            let again = cx.b.ins().icmp(IntCC::UnsignedLessThan, before, after);
+            out = cx.b.ins().bor(out, again);
+        }
+        sums.push(sum);
+        outs.push(out);
+    }
+    Some([sums, compare::to_predicate(cx, shape, outs, width)])
+}
+
+/// A predicate as the number 0 or 1 of the width.
+fn carry_word(cx: &mut OpCtx<'_, '_>, shape: Shape, p: &Parts, width: Width) -> Parts {
+    match shape {
+        Shape::Scalar => {
+            let ty = width.part_type(shape);
+            map1(cx, p, |cx, p| cx.b.ins().uextend(ty, p))
+        }
+        Shape::Chunk => {
+            let masks = super::parts::widen_mask(cx, p, width);
+            map1(cx, &masks, |cx, m| and_const(cx, m, 1))
+        }
+    }
+}

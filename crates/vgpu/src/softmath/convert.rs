@@ -1,0 +1,146 @@
+//! `cvt`: between any two numeric types.
+
+use rtcg_ptx::ast::Type;
+
+use super::arith::{input, output};
+use super::float::{self, Format, Unpacked, pack, round, unpack};
+use super::{Mode, Round, int};
+
+/// Set in [`Mode::extra`] when a float is to be rounded to an integral float.
+pub const INTEGRAL: u32 = 1;
+/// Set in [`Mode::extra`] when overflow gives the largest finite number (`.satfinite`).
+pub const SATFINITE: u32 = 2;
+
+/// The format of a floating type that has one value in a register.
+pub fn format(ty: Type) -> Option<Format> {
+    match ty {
+        Type::F16 | Type::F16x2 => Some(Format::F16),
+        Type::BF16 | Type::BF16x2 => Some(Format::BF16),
+        Type::F32 => Some(Format::F32),
+        Type::F64 => Some(Format::F64),
+        Type::TF32 => Some(Format::TF32),
+        _ => None,
+    }
+}
+
+/// Float to integer: rounds, clamps to the type; PTX gives NaN as zero, but as the top bit for
+/// 64-bit results and double sources.
+pub fn float_to_int(f: Format, m: Mode, bits: u32, signed: bool, a: u64) -> u64 {
+    match float::to_integer(m.rnd, unpack(f, input(f, m, a))) {
+        None if f == Format::F64 || bits == 64 => 1 << (bits - 1),
+        None => 0,
+        Some((negative, magnitude)) => {
+            let magnitude = magnitude.min(1 << 65) as i128;
+            int::clamp(bits, signed, if negative { -magnitude } else { magnitude })
+        }
+    }
+}
+
+/// Integer to float.
+pub fn int_to_float(f: Format, m: Mode, bits: u32, signed: bool, a: u64) -> u64 {
+    let x = int::read(bits, signed, a);
+    output(f, m, round(f, m.rnd, x < 0, 0, x.unsigned_abs(), false))
+}
+
+/// Integer to integer, clamping when `.sat` is given.
+pub fn int_to_int(m: Mode, to: (u32, bool), from: (u32, bool), a: u64) -> u64 {
+    let x = int::read(from.0, from.1, a);
+    if m.sat { int::clamp(to.0, to.1, x) } else { int::cut(to.0, x as u64) }
+}
+
+/// Float to float.
+pub fn float_to_float(to: Format, from: Format, m: Mode, a: u64) -> u64 {
+    let a = if from == Format::F32 { input(from, m, a) } else { a };
+    if from == to && m.extra & INTEGRAL != 0 {
+        return output(to, flush_only(to, m), integral(from, m.rnd, a));
+    }
+    let r = pack(to, m.rnd, unpack(from, a));
+    let r = output(to, flush_only(to, m), r);
+    let infinite = r & !to.sign_bit() == to.infinity();
+    let r = if m.extra & SATFINITE != 0 && infinite { r - 1 } else { r };
+    if to == Format::TF32 { tf32_register(r) } else { r }
+}
+
+/// `.ftz` of a conversion concerns single precision only.
+fn flush_only(f: Format, m: Mode) -> Mode {
+    Mode { ftz: m.ftz && f == Format::F32, ..m }
+}
+
+/// `.tf32` stands in the upper 19 bits of a register; its NaN is that of single precision.
+fn tf32_register(bits: u64) -> u64 {
+    if Format::TF32.is_nan(bits) { 0x7fff_ffff } else { bits << 13 }
+}
+
+/// The nearest integral float in direction `rnd`, keeping the sign of zero.
+fn integral(f: Format, rnd: Round, a: u64) -> u64 {
+    let x = unpack(f, a);
+    let Unpacked::Finite { exp, .. } = x else { return pack(f, rnd, x) };
+    if exp >= 0 {
+        return a;
+    }
+    match float::to_integer(rnd, x) {
+        Some((sign, magnitude)) => round(f, rnd, sign, 0, magnitude, false),
+        None => f.canonical_nan(),
+    }
+}
+
+/// The value of an `.e4m3` magnitude below its NaN, in units of 2^-9.
+fn e4m3_units(code: u32) -> u64 {
+    let (exp, frac) = (code >> 3, u64::from(code & 7));
+    if exp == 0 { frac } else { (8 + frac) << (exp - 1) }
+}
+
+/// Float to `.e4m3`, to nearest even, clamped to the largest finite number.
+pub fn to_e4m3(f: Format, m: Mode, a: u64) -> u32 {
+    let x = unpack(f, a);
+    let sign = u32::from(float::is_negative(x)) << 7;
+    let relu = m.relu && sign != 0;
+    match x {
+        Unpacked::Nan => 0x7f,
+        _ if relu => 0,
+        Unpacked::Zero(_) => sign,
+        Unpacked::Inf(_) => sign | 0x7e,
+        Unpacked::Finite { exp, sig, .. } => sign | nearest_e4m3(exp, sig),
+    }
+}
+
+/// The code nearest to `sig * 2^exp`; every code but NaN is tried.
+fn nearest_e4m3(exp: i32, sig: u64) -> u32 {
+    // Units of 2^-73 hold 64 more bits than the format's 2^-9; what is below them cannot matter.
+    let shift = exp + 73;
+    let x = match shift {
+        ..=-64 => 1,
+        -63..=0 => u128::from(sig >> -shift) | u128::from(sig >> -shift << -shift != sig),
+        1..=63 => u128::from(sig) << shift,
+        _ => u128::MAX >> 1,
+    };
+    let distance = |code: u32| (u128::from(e4m3_units(code)) << 64).abs_diff(x);
+    (0..0x7f).min_by_key(|&code| (distance(code), code & 1)).unwrap_or(0)
+}
+
+/// Float to `.e5m2`, to nearest even, clamped to the largest finite number.
+pub fn to_e5m2(f: Format, m: Mode, a: u64) -> u32 {
+    let x = unpack(f, a);
+    let bits = pack(Format::E5M2, Round::Nearest, x) as u32;
+    match x {
+        Unpacked::Nan => 0x7f,
+        _ if m.relu && bits & 0x80 != 0 => 0,
+        _ if bits & 0x7f >= 0x7c => bits & 0x80 | 0x7b,
+        _ => bits,
+    }
+}
+
+/// `.e4m3` to half precision (exact).
+pub fn e4m3_to_f16(code: u32) -> u32 {
+    let sign = (code & 0x80) << 8;
+    if code & 0x7f == 0x7f {
+        return 0x7fff;
+    }
+    let units = e4m3_units(code & 0x7f);
+    sign | round(Format::F16, Round::Nearest, false, -9, u128::from(units), false) as u32
+}
+
+/// `.e5m2` to half precision: its upper byte (exact).
+pub fn e5m2_to_f16(code: u32) -> u32 {
+    if code & 0x7f > 0x7c { 0x7fff } else { code << 8 }
+}

@@ -1,0 +1,374 @@
+//! Binary floating point on integers: exact sums, products, quotients and roots, rounded once.
+//!
+//! A number is unpacked to a sign, a 64-bit significand whose top bit is set, and the exponent of
+//! its lowest bit; an operation forms the exact result (or enough bits of it and whether anything
+//! non-zero follows) and [`round`] packs it into any [`Format`] in any rounding direction.
+
+/// A binary interchange format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Format {
+    /// Bits of the exponent field.
+    pub exp_bits: u32,
+    /// Stored bits of the significand.
+    pub frac_bits: u32,
+}
+
+impl Format {
+    /// `.f16`
+    pub const F16: Format = Format { exp_bits: 5, frac_bits: 10 };
+    /// `.bf16`
+    pub const BF16: Format = Format { exp_bits: 8, frac_bits: 7 };
+    /// `.tf32`, kept in the upper bits of 32.
+    pub const TF32: Format = Format { exp_bits: 8, frac_bits: 10 };
+    /// `.f32`
+    pub const F32: Format = Format { exp_bits: 8, frac_bits: 23 };
+    /// `.f64`
+    pub const F64: Format = Format { exp_bits: 11, frac_bits: 52 };
+    /// `.e5m2`
+    pub const E5M2: Format = Format { exp_bits: 5, frac_bits: 2 };
+
+    /// The exponent field of infinity and NaN.
+    fn special(self) -> u64 {
+        (1 << self.exp_bits) - 1
+    }
+    fn bias(self) -> i32 {
+        (1 << (self.exp_bits - 1)) - 1
+    }
+    /// The sign bit.
+    pub fn sign_bit(self) -> u64 {
+        1 << (self.exp_bits + self.frac_bits)
+    }
+    /// Positive infinity.
+    pub fn infinity(self) -> u64 {
+        self.special() << self.frac_bits
+    }
+    /// The NaN that arithmetic of at most 32 bits gives: all ones but the sign.
+    pub fn canonical_nan(self) -> u64 {
+        if self == Format::F64 { 0xfff8_0000_0000_0000 } else { self.sign_bit() - 1 }
+    }
+    /// The largest finite number.
+    pub fn largest(self) -> u64 {
+        self.infinity() - 1
+    }
+    /// Whether `bits` is a NaN.
+    pub fn is_nan(self, bits: u64) -> bool {
+        bits & (self.sign_bit() - 1) > self.infinity()
+    }
+    /// Whether `bits` is subnormal (zero is not).
+    pub fn is_subnormal(self, bits: u64) -> bool {
+        let magnitude = bits & (self.sign_bit() - 1);
+        magnitude != 0 && magnitude >> self.frac_bits == 0
+    }
+    /// The number one.
+    pub fn one(self) -> u64 {
+        (self.bias() as u64) << self.frac_bits
+    }
+    /// `bits` with subnormals replaced by a zero of their sign.
+    pub fn flush(self, bits: u64) -> u64 {
+        if self.is_subnormal(bits) { bits & self.sign_bit() } else { bits }
+    }
+}
+
+/// Rounding directions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Round {
+    /// To nearest, ties to even.
+    Nearest = 0,
+    /// Towards zero.
+    Zero = 1,
+    /// Towards minus infinity.
+    Down = 2,
+    /// Towards plus infinity.
+    Up = 3,
+    /// To nearest, ties away from zero.
+    Away = 4,
+}
+
+/// A number taken apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unpacked {
+    /// Not a number.
+    Nan,
+    /// Infinity; true is negative.
+    Inf(bool),
+    /// Zero; true is negative.
+    Zero(bool),
+    /// `(-1)^sign * sig * 2^exp`, the top bit of `sig` set.
+    Finite {
+        /// Negative.
+        sign: bool,
+        /// Exponent of the lowest bit of `sig`.
+        exp: i32,
+        /// Significand.
+        sig: u64,
+    },
+}
+
+/// Takes `bits` apart.
+pub fn unpack(f: Format, bits: u64) -> Unpacked {
+    let sign = bits & f.sign_bit() != 0;
+    let frac = bits & ((1 << f.frac_bits) - 1);
+    let exp = (bits & (f.sign_bit() - 1)) >> f.frac_bits;
+    match (exp, frac) {
+        (0, 0) => Unpacked::Zero(sign),
+        (e, 0) if e == f.special() => Unpacked::Inf(sign),
+        (e, _) if e == f.special() => Unpacked::Nan,
+        (0, _) => finite(sign, 1 - f.bias() - f.frac_bits as i32, frac),
+        _ => finite(sign, exp as i32 - f.bias() - f.frac_bits as i32, frac | 1 << f.frac_bits),
+    }
+}
+
+/// The number `sig * 2^exp`.
+pub fn finite(sign: bool, exp: i32, sig: u64) -> Unpacked {
+    if sig == 0 {
+        return Unpacked::Zero(sign);
+    }
+    let shift = sig.leading_zeros();
+    Unpacked::Finite { sign, exp: exp - shift as i32, sig: sig << shift }
+}
+
+/// Packs `sig * 2^exp`, to which an infinitesimal belongs when `sticky`, rounding once.
+pub fn round(f: Format, rnd: Round, sign: bool, exp: i32, sig: u128, sticky: bool) -> u64 {
+    let sign_bits = if sign { f.sign_bit() } else { 0 };
+    if sig == 0 && !sticky {
+        return sign_bits;
+    }
+    let top = 127 - sig.leading_zeros().min(127) as i32;
+    let lowest_normal = 1 - f.bias();
+    // The exponent of the last place kept: of the leading bit's binade, or of the subnormals.
+    let last = (exp + top).max(lowest_normal) - f.frac_bits as i32;
+    let (kept, rest) = split(sig, last - exp);
+    let up = round_up(rnd, sign, kept & 1 != 0, rest, sticky);
+    let kept = kept as u64 + u64::from(up);
+    // Adding the significand with its hidden bit to the exponent field carries as it should.
+    let field = (last + f.frac_bits as i32 - lowest_normal) as u64;
+    let magnitude = (field << f.frac_bits).saturating_add(kept);
+    if field >= f.special() || magnitude >= f.infinity() {
+        return sign_bits | overflow(f, rnd, sign);
+    }
+    sign_bits | magnitude
+}
+
+/// `sig >> n` and what was shifted out, as (half bit, anything below); `n` may be negative.
+fn split(sig: u128, n: i32) -> (u128, (bool, bool)) {
+    match n {
+        ..=0 => (sig << (-n).min(127), (false, false)),
+        1..=127 => (sig >> n, (sig >> (n - 1) & 1 != 0, sig & ((1 << (n - 1)) - 1) != 0)),
+        128 => (0, (sig >> 127 != 0, sig << 1 != 0)),
+        _ => (0, (false, sig != 0)),
+    }
+}
+
+fn round_up(rnd: Round, sign: bool, odd: bool, (half, below): (bool, bool), sticky: bool) -> bool {
+    let below = below || sticky;
+    match rnd {
+        Round::Nearest => half && (below || odd),
+        Round::Away => half,
+        Round::Zero => false,
+        Round::Down => sign && (half || below),
+        Round::Up => !sign && (half || below),
+    }
+}
+
+fn overflow(f: Format, rnd: Round, sign: bool) -> u64 {
+    let to_infinity = match rnd {
+        Round::Nearest | Round::Away => true,
+        Round::Zero => false,
+        Round::Down => sign,
+        Round::Up => !sign,
+    };
+    if to_infinity { f.infinity() } else { f.largest() }
+}
+
+/// Packs a number that needs no operation.
+pub fn pack(f: Format, rnd: Round, x: Unpacked) -> u64 {
+    match x {
+        Unpacked::Nan => f.canonical_nan(),
+        Unpacked::Inf(s) => signed(f, s, f.infinity()),
+        Unpacked::Zero(s) => signed(f, s, 0),
+        Unpacked::Finite { sign, exp, sig } => round(f, rnd, sign, exp, u128::from(sig), false),
+    }
+}
+
+fn signed(f: Format, sign: bool, magnitude: u64) -> u64 {
+    if sign { f.sign_bit() | magnitude } else { magnitude }
+}
+
+/// An unsigned number of 256 bits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Wide {
+    high: u128,
+    low: u128,
+}
+
+impl Wide {
+    fn shl(x: u128, n: u32) -> Wide {
+        match n {
+            0 => Wide { high: 0, low: x },
+            1..=127 => Wide { high: x >> (128 - n), low: x << n },
+            _ => Wide { high: x << (n - 128).min(127), low: 0 },
+        }
+    }
+    fn add(self, o: Wide) -> Wide {
+        let (low, carry) = self.low.overflowing_add(o.low);
+        Wide { high: self.high + o.high + u128::from(carry), low }
+    }
+    fn sub(self, o: Wide) -> Wide {
+        let (low, borrow) = self.low.overflowing_sub(o.low);
+        Wide { high: self.high - o.high - u128::from(borrow), low }
+    }
+    /// The leading 128 bits, the shift that gave them, and whether bits were lost.
+    fn leading(self) -> (u128, i32, bool) {
+        if self.high == 0 {
+            return (self.low, 0, false);
+        }
+        let n = self.high.leading_zeros();
+        if n == 0 {
+            return (self.high, 128, self.low != 0);
+        }
+        (self.high << n | self.low >> (128 - n), 128 - n as i32, self.low << n != 0)
+    }
+}
+
+/// `x * 2^n` for any sign of `n`, and whether a non-zero part was cut off.
+fn place(x: u128, n: i32) -> (Wide, bool) {
+    match n {
+        0.. => (Wide::shl(x, n as u32), false),
+        -127..=-1 => (Wide::shl(x >> -n, 0), x << (128 + n) != 0),
+        _ => (Wide::shl(0, 0), x != 0),
+    }
+}
+
+/// `a * b`, rounded to `f`.
+pub fn mul(f: Format, rnd: Round, a: Unpacked, b: Unpacked) -> u64 {
+    use Unpacked::*;
+    match (a, b) {
+        (Nan, _) | (_, Nan) | (Inf(_), Zero(_)) | (Zero(_), Inf(_)) => f.canonical_nan(),
+        (Inf(s), o) | (o, Inf(s)) => signed(f, s != is_negative(o), f.infinity()),
+        (Zero(s), o) | (o, Zero(s)) => signed(f, s != is_negative(o), 0),
+        (Finite { sign: sa, exp: ea, sig: ma }, Finite { sign: sb, exp: eb, sig: mb }) => {
+            round(f, rnd, sa != sb, ea + eb, u128::from(ma) * u128::from(mb), false)
+        }
+    }
+}
+
+/// Whether the sign is negative.
+pub fn is_negative(x: Unpacked) -> bool {
+    match x {
+        Unpacked::Nan => false,
+        Unpacked::Inf(s) | Unpacked::Zero(s) | Unpacked::Finite { sign: s, .. } => s,
+    }
+}
+
+/// `-x`
+pub fn negate(x: Unpacked) -> Unpacked {
+    match x {
+        Unpacked::Nan => x,
+        Unpacked::Inf(s) => Unpacked::Inf(!s),
+        Unpacked::Zero(s) => Unpacked::Zero(!s),
+        Unpacked::Finite { sign, exp, sig } => Unpacked::Finite { sign: !sign, exp, sig },
+    }
+}
+
+/// `a + b`, rounded to `f`.
+pub fn add(f: Format, rnd: Round, a: Unpacked, b: Unpacked) -> u64 {
+    // Multiplying by one is exact and keeps the sign of zero.
+    fma(f, rnd, a, Unpacked::Finite { sign: false, exp: -63, sig: 1 << 63 }, b)
+}
+
+/// `a * b + c`, rounded once to `f`.
+pub fn fma(f: Format, rnd: Round, a: Unpacked, b: Unpacked, c: Unpacked) -> u64 {
+    use Unpacked::*;
+    let product_sign = is_negative(a) != is_negative(b);
+    match (a, b, c) {
+        (Nan, _, _) | (_, Nan, _) | (_, _, Nan) | (Inf(_), Zero(_), _) | (Zero(_), Inf(_), _) => f.canonical_nan(),
+        (Inf(_), _, Inf(s)) | (_, Inf(_), Inf(s)) if s != product_sign => f.canonical_nan(),
+        (Inf(_), _, _) | (_, Inf(_), _) => signed(f, product_sign, f.infinity()),
+        (_, _, Inf(s)) => signed(f, s, f.infinity()),
+        (Zero(_), _, Zero(s)) | (_, Zero(_), Zero(s)) => signed(f, zero_sign(rnd, product_sign, s), 0),
+        (Zero(_), _, c) | (_, Zero(_), c) => pack(f, rnd, c),
+        (_, _, Zero(_)) => mul(f, rnd, a, b),
+        (Finite { exp: ea, sig: ma, .. }, Finite { exp: eb, sig: mb, .. }, Finite { sign, exp, sig }) => {
+            let product = (product_sign, ea + eb, u128::from(ma) * u128::from(mb));
+            sum(f, rnd, product, (sign, exp, u128::from(sig)))
+        }
+    }
+}
+
+/// The sign of a zero that is the sum of two zeros or of opposite numbers.
+fn zero_sign(rnd: Round, a: bool, b: bool) -> bool {
+    if rnd == Round::Down { a || b } else { a && b }
+}
+
+/// The sum of a 127- or 128-bit number `p` and a 64-bit one `c`.
+fn sum(f: Format, rnd: Round, p: (bool, i32, u128), c: (bool, i32, u128)) -> u64 {
+    // `p` stands at bit 64 of a frame of 256 bits and `c` where it belongs, unless that is too
+    // high for the frame; then the frame moves up and the low bits of `p` fall off its end.
+    let c_at = 64 + c.1 - p.1;
+    let lift = (c_at - 190).max(0);
+    let exp = p.1 - 64 + lift;
+    let (pw, p_cut) = place(p.2, 64 - lift);
+    let (cw, c_cut) = place(c.2, c_at - lift);
+    if p.0 == c.0 {
+        return round_wide(f, rnd, p.0, exp, pw.add(cw), p_cut || c_cut);
+    }
+    if pw == cw && !p_cut && !c_cut {
+        return signed(f, zero_sign(rnd, p.0, c.0), 0);
+    }
+    let (sign, big, small) = if pw >= cw { (p.0, pw, cw) } else { (c.0, cw, pw) };
+    // Only the much smaller number is ever cut; what it lost makes the difference a little less.
+    let cut = p_cut || c_cut;
+    let borrow = Wide { high: 0, low: u128::from(cut) };
+    round_wide(f, rnd, sign, exp, big.sub(small).sub(borrow), cut)
+}
+
+fn round_wide(f: Format, rnd: Round, sign: bool, exp: i32, x: Wide, cut: bool) -> u64 {
+    let (sig, shift, lost) = x.leading();
+    round(f, rnd, sign, exp + shift, sig, cut || lost)
+}
+
+/// `a / b`, rounded to `f`.
+pub fn div(f: Format, rnd: Round, a: Unpacked, b: Unpacked) -> u64 {
+    use Unpacked::*;
+    let sign = is_negative(a) != is_negative(b);
+    match (a, b) {
+        (Nan, _) | (_, Nan) | (Inf(_), Inf(_)) | (Zero(_), Zero(_)) => f.canonical_nan(),
+        (Inf(_), _) | (_, Zero(_)) => signed(f, sign, f.infinity()),
+        (Zero(_), _) | (_, Inf(_)) => signed(f, sign, 0),
+        (Finite { exp: ea, sig: ma, .. }, Finite { exp: eb, sig: mb, .. }) => {
+            let (n, d) = (u128::from(ma) << 64, u128::from(mb));
+            round(f, rnd, sign, ea - 64 - eb, n / d, n % d != 0)
+        }
+    }
+}
+
+/// The square root of `a`, rounded to `f`.
+pub fn sqrt(f: Format, rnd: Round, a: Unpacked) -> u64 {
+    match a {
+        Unpacked::Zero(s) => signed(f, s, 0),
+        Unpacked::Inf(false) => f.infinity(),
+        Unpacked::Finite { sign: false, exp, sig } => {
+            let odd = exp & 1;
+            let n = u128::from(sig) << (62 + odd);
+            let root = n.isqrt();
+            round(f, rnd, false, (exp - 62 - odd) / 2, root, root * root != n)
+        }
+        _ => f.canonical_nan(),
+    }
+}
+
+/// `x` rounded to an integer, as (negative, magnitude); `None` for a NaN, and the largest
+/// magnitude when it does not fit in 64 bits.
+pub fn to_integer(rnd: Round, x: Unpacked) -> Option<(bool, u128)> {
+    match x {
+        Unpacked::Nan => None,
+        Unpacked::Inf(s) => Some((s, u128::MAX)),
+        Unpacked::Zero(s) => Some((s, 0)),
+        Unpacked::Finite { sign, exp, .. } if exp > 2 => Some((sign, u128::MAX)),
+        Unpacked::Finite { sign, exp, sig } => {
+            let (kept, rest) = split(u128::from(sig), -exp);
+            Some((sign, kept + u128::from(round_up(rnd, sign, kept & 1 != 0, rest, false))))
+        }
+    }
+}

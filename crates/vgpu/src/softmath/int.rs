@@ -1,0 +1,173 @@
+//! Integer and bit instructions on the bits of one lane.
+//!
+//! Operands come zero-extended from `bits` bits in a `u64`; results are cut to them by the caller's
+//! lane type or here by [`cut`].
+
+use rtcg_ptx::ast::{CmpOp, PrmtMode};
+
+/// `value` at `bits` bits, read as signed or not.
+pub fn read(bits: u32, signed: bool, value: u64) -> i128 {
+    let value = cut(bits, value);
+    let negative = signed && value >> (bits - 1) != 0;
+    i128::from(value) - if negative { 1 << bits } else { 0 }
+}
+
+/// The low `bits` bits.
+pub fn cut(bits: u32, value: u64) -> u64 {
+    if bits >= 64 { value } else { value & ((1 << bits) - 1) }
+}
+
+/// The nearest number of `bits` bits, as its bits.
+pub fn clamp(bits: u32, signed: bool, value: i128) -> u64 {
+    let (low, high) = if signed { (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1) } else { (0, (1i128 << bits) - 1) };
+    cut(bits, value.clamp(low, high) as u64)
+}
+
+/// What the hardware's division routine gives: all ones for a zero divisor, wrap-around for the
+/// one overflow.
+pub fn div(bits: u32, signed: bool, a: u64, b: u64) -> u64 {
+    let (x, y) = (read(bits, signed, a), read(bits, signed, b));
+    if y == 0 { cut(bits, u64::MAX) } else { cut(bits, (x / y) as u64) }
+}
+
+/// The remainder; by zero it is what the hardware's routine gives.
+pub fn rem(bits: u32, signed: bool, a: u64, b: u64) -> u64 {
+    let (x, y) = (read(bits, signed, a), read(bits, signed, b));
+    if y == 0 { cut(bits, a) } else { cut(bits, (x % y) as u64) }
+}
+
+/// Comparison of integers; `lo ls hi hs` compare unsigned whatever the type.
+pub fn compare(bits: u32, signed: bool, op: CmpOp, a: u64, b: u64) -> bool {
+    let signed = signed && !matches!(op, CmpOp::Lo | CmpOp::Ls | CmpOp::Hi | CmpOp::Hs);
+    super::arith::ordered(op, read(bits, signed, a).cmp(&read(bits, signed, b)))
+}
+
+/// `shl` and `shr`: amounts above the width act as the width.
+pub fn shl(bits: u32, a: u64, n: u32) -> u64 {
+    if n >= bits { 0 } else { cut(bits, a << n) }
+}
+
+/// See [`shl`].
+pub fn shr(bits: u32, signed: bool, a: u64, n: u32) -> u64 {
+    cut(bits, (read(bits, signed, a) >> n.min(bits)) as u64)
+}
+
+/// `bfind`: the highest bit that is not a copy of the sign; all ones when there is none.
+pub fn bfind(bits: u32, signed: bool, shiftamt: bool, a: u64) -> u32 {
+    let x = read(bits, signed, a);
+    let x = cut(bits, if x < 0 { !x } else { x } as u64);
+    match x {
+        0 => u32::MAX,
+        _ if shiftamt => bits - 1 - x.ilog2(),
+        _ => x.ilog2(),
+    }
+}
+
+/// `bfe`, as the PTX ISA's pseudocode.
+pub fn bfe(bits: u32, signed: bool, a: u64, pos: u32, len: u32) -> u64 {
+    let (pos, len, msb) = (pos & 0xff, len & 0xff, bits - 1);
+    let bit = |i: u32| a >> i & 1;
+    let fill = if signed && len > 0 { bit((pos + len - 1).min(msb)) } else { 0 };
+    (0..bits).fold(0, |d, i| d | if i < len && pos + i <= msb { bit(pos + i) } else { fill } << i)
+}
+
+/// `bfi`: `b` with `len` bits of `a` put at `pos`.
+pub fn bfi(bits: u32, a: u64, b: u64, pos: u32, len: u32) -> u64 {
+    let (pos, len) = (pos & 0xff, len & 0xff);
+    (0..bits).fold(0, |d, i| {
+        let source = if i >= pos && i < pos + len { a >> (i - pos) } else { b >> i };
+        d | (source & 1) << i
+    })
+}
+
+/// `bmsk`: `width` ones from bit `pos`.
+pub fn bmsk(wrap: bool, pos: u32, width: u32) -> u32 {
+    let limit = |x: u32| if wrap { x & 31 } else { x.min(32) };
+    let ones = (1u64 << limit(width)) - 1;
+    (ones << limit(pos)) as u32
+}
+
+/// `szext`: the low `n` bits, sign- or zero-extended.
+pub fn szext(wrap: bool, signed: bool, a: u32, n: u32) -> u32 {
+    let n = if wrap { n & 31 } else { n.min(32) };
+    if n == 0 { 0 } else { read(n, signed, u64::from(a)) as u32 }
+}
+
+/// `shf`: a funnel shift of `hi:lo`.
+pub fn shf(left: bool, wrap: bool, lo: u32, hi: u32, n: u32) -> u32 {
+    let n = if wrap { n & 31 } else { n.min(32) };
+    let both = u64::from(hi) << 32 | u64::from(lo);
+    if left { (both << n >> 32) as u32 } else { (both >> n) as u32 }
+}
+
+/// `lop3`: bit `4a + 2b + c` of the table.
+pub fn lop3(table: u8, a: u32, b: u32, c: u32) -> u32 {
+    (0..8u8).filter(|i| table >> i & 1 != 0).fold(0, |d, i| {
+        let term = |x: u32, bit: u8| if i & bit != 0 { x } else { !x };
+        d | term(a, 4) & term(b, 2) & term(c, 1)
+    })
+}
+
+/// The byte choice (two 4-bit fields per byte, low byte first) of a `prmt` mode.
+pub fn prmt_selector(mode: PrmtMode, c: u32) -> u32 {
+    let n = (c & 3) as usize;
+    match mode {
+        PrmtMode::Index => c & 0xffff,
+        PrmtMode::F4e => [0x3210, 0x4321, 0x5432, 0x6543][n],
+        PrmtMode::B4e => [0x5670, 0x6701, 0x7012, 0x0123][n],
+        PrmtMode::Rc8 => [0x0000, 0x1111, 0x2222, 0x3333][n],
+        PrmtMode::Ecl => [0x3210, 0x3211, 0x3222, 0x3333][n],
+        PrmtMode::Ecr => [0x0000, 0x1110, 0x2210, 0x3210][n],
+        PrmtMode::Rc16 => [0x1010, 0x3232, 0x1010, 0x3232][n],
+    }
+}
+
+/// `prmt`: four bytes chosen from `b:a`; bit 3 of a choice replicates the byte's sign.
+pub fn prmt(mode: PrmtMode, a: u32, b: u32, c: u32) -> u32 {
+    let bytes = (u64::from(b) << 32 | u64::from(a)).to_le_bytes();
+    let selector = prmt_selector(mode, c);
+    u32::from_le_bytes(std::array::from_fn(|i| {
+        let choice = selector >> (4 * i) & 15;
+        let byte = bytes[(choice & 7) as usize];
+        if choice & 8 != 0 { ((byte as i8) >> 7) as u8 } else { byte }
+    }))
+}
+
+/// `dp4a`: `c` plus the products of the four bytes.
+pub fn dp4a(a_signed: bool, b_signed: bool, a: u32, b: u32, c: u32) -> u32 {
+    (0..4).fold(c, |sum, i| {
+        let x = read(8, a_signed, u64::from(a >> (8 * i)));
+        let y = read(8, b_signed, u64::from(b >> (8 * i)));
+        sum.wrapping_add((x * y) as u32)
+    })
+}
+
+/// `dp2a`: `c` plus the products of two 16-bit halves and two bytes.
+pub fn dp2a(a_signed: bool, b_signed: bool, hi: bool, a: u32, b: u32, c: u32) -> u32 {
+    (0..2).fold(c, |sum, i| {
+        let x = read(16, a_signed, u64::from(a >> (16 * i)));
+        let y = read(8, b_signed, u64::from(b >> (8 * i + if hi { 16 } else { 0 })));
+        sum.wrapping_add((x * y) as u32)
+    })
+}
+
+/// The product of the low 24 bits of both: its low word, or bits 16 to 47.
+pub fn mul24(signed: bool, hi: bool, a: u64, b: u64) -> i128 {
+    let product = read(24, signed, a) * read(24, signed, b);
+    if hi { product >> 16 } else { product }
+}
+
+/// The upper half of the product.
+pub fn mul_hi(bits: u32, signed: bool, a: u64, b: u64) -> i128 {
+    // The product of two unsigned 64-bit numbers needs all 128 bits, without a sign.
+    if !signed {
+        return (u128::from(cut(bits, a)) * u128::from(cut(bits, b)) >> bits) as i128;
+    }
+    (read(bits, signed, a) * read(bits, signed, b)) >> bits
+}
+
+/// `c + |a - b|`
+pub fn sad(bits: u32, signed: bool, a: u64, b: u64, c: u64) -> u64 {
+    let d = (read(bits, signed, a) - read(bits, signed, b)).unsigned_abs() as u64;
+    cut(bits, c.wrapping_add(d))
+}

@@ -1,0 +1,16 @@
+//! PTX arithmetic on the bits of one lane, in plain Rust.
+//!
+//! This is the definition the compiled code is tested against, and at the same time what it calls
+//! for operations that are rare or heavy. Everything CUDA defines exactly is exact here: directed
+//! rounding works on integers ([`float`]), never on the processor's rounding mode. The approximate
+//! functions ([`approx`]) are better than the bounds CUDA documents.
+
+pub mod approx;
+pub mod arith;
+pub mod convert;
+pub mod float;
+pub mod int;
+pub mod mode;
+
+pub use float::{Format, Round};
+pub use mode::Mode;
