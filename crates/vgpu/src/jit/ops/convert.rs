@@ -53,7 +53,11 @@ fn int_to_float(cx: &mut OpCtx<'_, '_>, shape: Shape, dty: Type, sty: Type, mods
     if mods.sat || !(to_nearest(mods) || exact) {
         return None;
     }
-    let a = if signed && small { sign_extend(cx, shape, a, sty.bits().into()) } else { a.clone() };
+    let a = match sty.bits() {
+        n @ (8 | 16) if signed => sign_extend(cx, shape, a, n.into()),
+        8 => map1(cx, a, |cx, x| and_const(cx, x, 0xff)),
+        _ => a.clone(),
+    };
     match (dty, sty.bits()) {
         (Type::F32, 64) => Some(by_lane(cx, shape, &[(&a, Width::W64)], Width::W32, |cx, v| {
             let r = if signed { cx.b.ins().fcvt_from_sint(types::F32, v[0]) } else { cx.b.ins().fcvt_from_uint(types::F32, v[0]) };

@@ -73,8 +73,6 @@ const FLOAT_OPS: [FloatOp; 11] = [
 
 fn float_op(op: FloatOp, ty: Type, mods: &FpMods) -> Option<Helper> {
     let m = float_mode(ty, Mode::from(mods), op as u32)?;
-    let run = |m: Mode, a, b, c| arith::execute(FLOAT_OPS[code(m).min(10) as usize], format(m), m, a, b, c);
-    let _ = run;
     if is_pair(ty) {
         return Some(Helper::new(m, |m, [a, b, c, _]| {
             let op = FLOAT_OPS[code(m).min(10) as usize];
@@ -384,7 +382,10 @@ fn scalar_cvt(dty: Type, sty: Type, mods: &FpMods) -> Option<Helper> {
         (None, Some(s)) if !dty.is_float() => {
             // An integral rounding is what this conversion always does; toward zero when none is written.
             let m = m.with(format_index(s) | int_code(dty) << 16);
-            Helper::new(m, |m, [a, ..]| convert::float_to_int(format(m), m, code(m) & 0xff, code(m) >> 8 & 1 != 0, a))
+            Helper::new(m, |m, [a, ..]| {
+                let to = (code(m) & 0xff, code(m) >> 8 & 1 != 0);
+                in_register(to, convert::float_to_int(format(m), m, to.0, to.1, a))
+            })
         }
         (Some(d), None) if !sty.is_float() => {
             let m = m.with(int_code(sty) | format_index(d) << 9);
@@ -397,13 +398,16 @@ fn scalar_cvt(dty: Type, sty: Type, mods: &FpMods) -> Option<Helper> {
             let m = m.with(int_code(sty) | int_code(dty) << 16);
             Helper::new(m, |m, [a, ..]| {
                 let to = (code(m) & 0xff, code(m) >> 8 & 1 != 0);
-                let r = convert::int_to_int(m, to, (bits(m), signed(m)), a);
-                // A signed 8-bit result fills the 16-bit register with its sign.
-                if to == (8, true) { int::cut(16, int::read(8, true, r) as u64) } else { r }
+                in_register(to, convert::int_to_int(m, to, (bits(m), signed(m)), a))
             })
         }
         _ => return None,
     })
+}
+
+/// A signed 8-bit result fills the 16-bit register with its sign.
+fn in_register(to: (u32, bool), r: u64) -> u64 {
+    if to == (8, true) { int::cut(16, int::read(8, true, r) as u64) } else { r }
 }
 
 /// `cvt d, a, b`: `a` goes to the high half.
