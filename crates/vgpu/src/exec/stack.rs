@@ -42,10 +42,6 @@ impl FiberStack {
         (rc == 0).then_some(stack)
     }
 
-    /// The guard's addresses: an access there is a stack overflow.
-    pub(crate) fn guard(&self) -> std::ops::Range<usize> {
-        self.map..self.map + GUARD
-    }
     /// The lowest usable address.
     pub(crate) fn bottom(&self) -> usize {
         self.map + GUARD

@@ -1,15 +1,145 @@
-//! From PTX text to a [`LoadedModule`].
+//! From PTX text to a [`LoadedModule`]: parse, refuse what cannot run, place the variables.
 
-use super::{LoadError, LoadOptions, LoadedModule};
+use super::place::{self, Slab};
+use super::{KernelInfo, LoadError, LoadOptions, LoadedModule, ParamInfo, estimate};
 use crate::exec::codes;
-use std::sync::Arc;
+use crate::exec::launch::MAX_SHARED;
+use crate::jit::{self, SharedLayout, SymbolLayout};
+use rtcg_ptx::ast::{self, FuncId, Inst, Linkage, Space};
+use std::collections::BTreeSet;
+use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, OnceLock};
+
+/// Constant memory that a module may have.
+const MAX_CONST: u64 = 64 << 10;
+/// Parameters of a kernel, in bytes.
+const MAX_PARAMS: usize = 32_764;
 
 /// Loads PTX text (a terminating NUL is allowed).
 ///
 /// # Errors
-/// `NO_BINARY_FOR_GPU` for cubin and fatbin images, `INVALID_PTX` with all diagnostics for text
-/// that is no PTX or uses an instruction that cannot be executed, `OUT_OF_MEMORY`.
+/// `NO_BINARY_FOR_GPU` for cubin and fatbin images, `INVALID_IMAGE` for what is no PTX at all,
+/// `INVALID_PTX` with all diagnostics for PTX that is wrong, refers to what it does not define, or
+/// uses an instruction that cannot be executed; `OUT_OF_MEMORY`.
 pub fn load(image: &[u8], options: &LoadOptions) -> Result<Arc<LoadedModule>, LoadError> {
-    let _ = (image, options);
-    Err(LoadError { code: codes::NOT_SUPPORTED, log: "the module loader is not there yet".into() })
+    let text = text_of(image)?;
+    let parsed = rtcg_ptx::parse(text);
+    if parsed.has_errors() {
+        return Err(LoadError { code: codes::INVALID_PTX, log: parsed.render("ptx") });
+    }
+    let ptx = Arc::new(parsed.module);
+    let complaints = check(&ptx);
+    if !complaints.is_empty() {
+        return Err(LoadError { code: codes::INVALID_PTX, log: complaints.join("\n") });
+    }
+    let (slab, globals) = place::place(&ptx)?;
+    Ok(Arc::new(LoadedModule::new(ptx, slab, SymbolLayout { globals }, options)))
+}
+
+fn text_of(image: &[u8]) -> Result<&str, LoadError> {
+    let fail = |code, log: &str| Err(LoadError { code, log: log.to_owned() });
+    const NO_CODE: &str = "the virtual GPU runs PTX; it cannot run machine code of a real GPU";
+    if image.starts_with(b"\x7fELF") {
+        return fail(codes::NO_BINARY_FOR_GPU, &format!("the image is a cubin: {NO_CODE}"));
+    }
+    if image.starts_with(&0xba55_ed50_u32.to_le_bytes()) {
+        return fail(codes::NO_BINARY_FOR_GPU, &format!("the image is a fatbin: {NO_CODE}"));
+    }
+    let end = image.iter().position(|&b| b == 0).unwrap_or(image.len());
+    match std::str::from_utf8(&image[..end]) {
+        Ok(text) if text.contains(".version") => Ok(text),
+        _ => fail(codes::INVALID_IMAGE, "the image is neither PTX nor a cubin"),
+    }
+}
+
+/// Everything that keeps the kernels of the module from running, one line each.
+fn check(ptx: &ast::Module) -> Vec<String> {
+    let mut complaints = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (i, f) in ptx.functions.iter().enumerate().filter(|(_, f)| f.entry) {
+        let kernel = FuncId(i as u32);
+        for id in jit::reachable_functions(ptx, kernel) {
+            if seen.insert(id) {
+                check_body(ptx, id, &mut complaints);
+            }
+        }
+        let shared = SharedLayout::of(ptx, kernel).static_size;
+        if shared > MAX_SHARED {
+            complaints.push(format!("kernel {}: uses too much shared memory ({shared} bytes, {MAX_SHARED} at most)", f.name));
+        }
+        let params = f.params.last().map_or(0, |p| (p.offset + p.size) as usize);
+        if params > MAX_PARAMS {
+            complaints.push(format!("kernel {}: {params} bytes of parameters, {MAX_PARAMS} at most", f.name));
+        }
+    }
+    let constants: u64 = ptx.vars.iter().filter(|v| v.space == Space::Const).map(|v| v.size).sum();
+    if constants > MAX_CONST {
+        complaints.push(format!("too much constant memory ({constants} bytes, {MAX_CONST} at most)"));
+    }
+    for v in ptx.vars.iter().filter(|v| v.linkage == Linkage::Extern && !v.unsized_array && v.space != Space::Shared) {
+        complaints.push(format!("variable {} is declared extern but not defined", v.name));
+    }
+    complaints
+}
+
+fn check_body(ptx: &ast::Module, id: FuncId, complaints: &mut Vec<String>) {
+    for st in &ptx.functions[id.index()].body {
+        let problem = match &st.inst {
+            Inst::Other { opcode, .. } => Some(format!("{opcode} is not supported by the virtual GPU")),
+            inst if is_arithmetic(inst) => jit::ops::check(inst).err().map(|e| e.to_string()),
+            _ => None,
+        };
+        if let Some(problem) = problem {
+            let (line, column, text) = rtcg_ptx::locate(&ptx.source, st.span.start);
+            complaints.push(format!("ptx:{line}:{column}: {problem}\n    {}", text.trim()));
+        }
+    }
+}
+
+/// Instructions that `jit::ops` lowers.
+fn is_arithmetic(inst: &Inst) -> bool {
+    use Inst::*;
+    matches!(
+        inst,
+        Unary { .. }
+            | Binary { .. }
+            | Ternary { .. }
+            | Bfi { .. }
+            | Carry { .. }
+            | Slct { .. }
+            | Selp { .. }
+            | Setp { .. }
+            | Set { .. }
+            | Mov { .. }
+            | MovUnpack { .. }
+            | MovPack { .. }
+            | Cvt { .. }
+            | CvtPack { .. }
+    )
+}
+
+impl LoadedModule {
+    fn new(ptx: Arc<ast::Module>, slab: Slab, symbols: SymbolLayout, options: &LoadOptions) -> LoadedModule {
+        let entries = ptx.functions.iter().enumerate().filter(|(_, f)| f.entry);
+        let kernels = entries.map(|(i, f)| Arc::new(KernelInfo::new(&ptx, FuncId(i as u32), f, options))).collect();
+        LoadedModule { ptx, kernels, symbols, _slab: slab }
+    }
+}
+
+impl KernelInfo {
+    fn new(ptx: &ast::Module, id: FuncId, f: &ast::Function, options: &LoadOptions) -> KernelInfo {
+        let static_shared = SharedLayout::of(ptx, id).static_size;
+        let n_regs = estimate::registers(f);
+        KernelInfo {
+            id,
+            name: f.name.to_string(),
+            params: f.params.iter().map(|p| ParamInfo { offset: p.offset as usize, size: p.size as usize }).collect(),
+            static_shared,
+            const_bytes: ptx.vars.iter().filter(|v| v.space == Space::Const).map(|v| v.size).sum(),
+            local_bytes: estimate::local_bytes(ptx, id),
+            n_regs: options.max_registers.map_or(n_regs, |m| n_regs.min(m.max(16))),
+            max_dynamic_shared: AtomicU32::new(MAX_SHARED.saturating_sub(static_shared)),
+            programs: [const { OnceLock::new() }; super::N_VARIANTS],
+        }
+    }
 }

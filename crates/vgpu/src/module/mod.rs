@@ -3,12 +3,14 @@
 //! Establishes: [`load`] has refused everything that cannot be executed, so a kernel that was
 //! found can be launched. Machine code is made at a kernel's first launch.
 
+mod estimate;
 mod load;
+mod place;
 mod sites;
 
 pub use load::load;
 
-use crate::exec::launch::{MAX_SHARED, MAX_SHARED_OPTIN, MAX_THREADS_PER_BLOCK};
+use crate::exec::launch::{MAX_SHARED_OPTIN, MAX_THREADS_PER_BLOCK};
 use crate::exec::{Fault, FaultKind, Program, RUNTIME};
 use crate::jit::{self, SymbolLayout, Variant};
 use crate::memory::window::window;
@@ -49,6 +51,8 @@ pub struct LoadedModule {
     kernels: Vec<Arc<KernelInfo>>,
     /// Address of each module variable; 0 for those without memory (shared).
     pub(crate) symbols: SymbolLayout,
+    /// The variables' memory.
+    _slab: place::Slab,
 }
 
 /// A module variable in device memory.
@@ -222,9 +226,4 @@ impl Kernel {
         }
         good
     }
-}
-
-/// Dynamic shared memory that a kernel may use before its attribute is set.
-fn default_dynamic_shared(static_shared: u32) -> u32 {
-    MAX_SHARED.saturating_sub(static_shared)
 }

@@ -1,0 +1,141 @@
+//! Loading modules: variables, initialisers, attributes, and what is refused.
+#![allow(unsafe_code)]
+
+use rtcg_vgpu::exec::{Launch, MULTIPROCESSORS, codes, max_resident_blocks, validate};
+use rtcg_vgpu::memory::window::window;
+use rtcg_vgpu::module::{LoadOptions, LoadedModule, load};
+use std::sync::Arc;
+
+const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
+
+fn module(body: &str) -> Arc<LoadedModule> {
+    load(format!("{HEAD}{body}\0").as_bytes(), &LoadOptions::default()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn refusal(image: &[u8]) -> (i32, String) {
+    let e = load(image, &LoadOptions::default()).unwrap_err();
+    (e.code, e.log)
+}
+
+fn bytes(m: &LoadedModule, name: &str) -> Vec<u8> {
+    let g = m.global(name).unwrap();
+    // SAFETY: a global of a live module is committed memory of that size.
+    unsafe { std::slice::from_raw_parts(g.address as *const u8, g.size as usize) }.to_vec()
+}
+
+const GLOBALS: &str = "
+.global .align 1 .b8 text[6] = {104, 101, 108, 108, 111};
+.global .align 8 .u64 counter = 0x123456789abcdef0;
+.const .align 4 .f32 table[3] = {0f3F800000, 0f40000000};
+.global .align 16 .b8 big[100000];
+.global .align 8 .u64 pointers[2] = {text, generic(big)+8};
+.shared .align 4 .b32 not_here[4];
+.visible .entry k(.param .u64 p, .param .u8 q, .param .align 4 .b8 r[10]) .maxntid 128, 2, 1 {
+    .shared .align 8 .b8 tile[1000];
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [p];
+    mov.u64 %rd2, tile;
+    ret;
+}
+.visible .entry other() .reqntid 32, 4, 1 { ret; }
+";
+
+#[test]
+fn variables_are_placed_and_initialised() {
+    let m = module(GLOBALS);
+    let w = window().unwrap();
+    assert_eq!(bytes(&m, "text"), b"hello\0");
+    assert_eq!(bytes(&m, "counter"), 0x1234_5678_9abc_def0_u64.to_le_bytes());
+    assert_eq!(bytes(&m, "table"), [1.0_f32, 2.0, 0.0].map(f32::to_le_bytes).concat());
+    assert!(bytes(&m, "big").iter().all(|&b| b == 0));
+    let (text, big) = (m.global("text").unwrap(), m.global("big").unwrap());
+    let pointers = [text.address, big.address + 8].map(u64::to_le_bytes).concat();
+    assert_eq!(bytes(&m, "pointers"), pointers);
+    assert!(big.address % 16 == 0 && w.data().contains(big.address as usize));
+    assert!(m.global("table").unwrap().constant && !big.constant);
+    assert!(m.global("not_here").is_none() && m.global("nothing").is_none());
+    assert_eq!(m.global_names().count(), 5);
+}
+
+#[test]
+fn each_load_has_its_own_variables_and_memory_comes_back_clean() {
+    let (a, b) = (module(GLOBALS), module(GLOBALS));
+    let at = a.global("counter").unwrap().address;
+    assert_ne!(at, b.global("counter").unwrap().address);
+    // SAFETY: the variable of a live module.
+    unsafe { (a.global("big").unwrap().address as *mut u8).write_bytes(7, 100) };
+    drop(a);
+    // One of these gets the memory of the first, unless another test was faster.
+    let later: Vec<_> = (0..4).map(|_| module(GLOBALS)).collect();
+    assert!(later.iter().all(|c| bytes(c, "big").iter().all(|&b| b == 0)));
+}
+
+#[test]
+fn kernels_know_their_attributes() {
+    let m = module(GLOBALS);
+    assert_eq!(m.kernel_names().collect::<Vec<_>>(), ["k", "other"]);
+    let (k, other) = (m.kernel("k").unwrap(), m.kernel("other").unwrap());
+    assert!(m.kernel("tile").is_none());
+    let params: Vec<_> = k.params().iter().map(|p| (p.offset, p.size)).collect();
+    assert_eq!((params, k.param_bytes(), other.param_bytes()), (vec![(0, 8), (8, 1), (12, 10)], 22, 0));
+    assert_eq!((k.max_threads_per_block(), other.max_threads_per_block()), (256, 128));
+    assert_eq!((k.static_shared(), other.static_shared(), k.const_bytes()), (1000, 0, 12));
+    assert_eq!(k.max_dynamic_shared(), 48 * 1024 - 1000);
+    assert!(k.set_max_dynamic_shared(100_000) && k.max_dynamic_shared() == 100_000);
+    assert!(!k.set_max_dynamic_shared(163 * 1024));
+    assert_eq!((m.ptx_version(), m.ptx_target()), (80, 80));
+    assert!((8..=255).contains(&k.n_regs()));
+}
+
+#[test]
+fn launches_are_validated_as_cuda_does() {
+    let m = module(GLOBALS);
+    let (k, other) = (m.kernel("k").unwrap(), m.kernel("other").unwrap());
+    let base = Launch { function: k, grid: [1; 3], block: [64, 1, 1], dynamic_shared: 0, params: vec![0; 22], cooperative: false };
+    let code = |change: &dyn Fn(&mut Launch)| {
+        let mut l = base.clone();
+        change(&mut l);
+        validate(&l).err().unwrap_or(0)
+    };
+    assert_eq!(code(&|_| {}), 0);
+    assert_eq!(code(&|l| l.block = [256, 1, 1]), 0);
+    assert_eq!(code(&|l| l.block = [257, 1, 1]), codes::INVALID_VALUE);
+    assert_eq!(code(&|l| l.block = [0, 1, 1]), codes::INVALID_VALUE);
+    assert_eq!(code(&|l| l.block = [1, 1, 65]), codes::INVALID_VALUE);
+    assert_eq!(code(&|l| l.grid = [1, 65_536, 1]), codes::INVALID_VALUE);
+    assert_eq!(code(&|l| l.grid = [1 << 31, 1, 1]), codes::INVALID_VALUE);
+    assert_eq!(code(&|l| l.params.truncate(21)), codes::INVALID_VALUE);
+    assert_eq!(code(&|l| l.dynamic_shared = 48 * 1024 - 1000), 0);
+    assert_eq!(code(&|l| l.dynamic_shared = 48 * 1024 - 999), codes::INVALID_VALUE);
+    assert_eq!(code(&|l| l.function = Arc::clone(&other)), codes::INVALID_VALUE);
+    assert_eq!(code(&|l| (l.function, l.block) = (Arc::clone(&other), [32, 4, 1])), 0);
+    let most = max_resident_blocks(&base.function, 64, 0);
+    assert!(most >= MULTIPROCESSORS);
+    assert_eq!(code(&|l| (l.cooperative, l.grid) = (true, [most, 1, 1])), 0);
+    assert_eq!(code(&|l| (l.cooperative, l.grid) = (true, [most + 1, 1, 1])), codes::COOPERATIVE_LAUNCH_TOO_LARGE);
+}
+
+#[test]
+fn what_is_no_ptx_is_refused_by_kind() {
+    assert_eq!(refusal(b"\x7fELF\x02\x01\x01").0, codes::NO_BINARY_FOR_GPU);
+    assert_eq!(refusal(&0xba55_ed50_u32.to_le_bytes()).0, codes::NO_BINARY_FOR_GPU);
+    assert_eq!(refusal(b"").0, codes::INVALID_IMAGE);
+    assert_eq!(refusal(b"garbage").0, codes::INVALID_IMAGE);
+    assert_eq!(refusal(b".version \xff\xfe").0, codes::INVALID_IMAGE);
+    let (code, log) = refusal(format!("{HEAD}.visible .entry k() {{\n  add.u33 %r1, %r2;\n}}").as_bytes());
+    assert_eq!(code, codes::INVALID_PTX);
+    assert!(log.contains("ptx:5:"), "{log}");
+}
+
+#[test]
+fn what_cannot_run_is_refused_with_its_line() {
+    let too_much = format!("{HEAD}.visible .entry k() {{\n .shared .b8 a[50000];\n .reg .b64 %rd<2>;\n mov.u64 %rd1, a;\n ret; }}");
+    let (code, log) = refusal(too_much.as_bytes());
+    assert!(code == codes::INVALID_PTX && log.contains("50000 bytes"), "{log}");
+    let (code, log) = refusal(format!("{HEAD}.const .b8 c[70000];\n").as_bytes());
+    assert!(code == codes::INVALID_PTX && log.contains("constant"), "{log}");
+    let mma = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2}, {%r3}, {%f1,%f2,%f3,%f4};";
+    let text = format!("{HEAD}.visible .entry k() {{\n.reg .f32 %f<5>;\n.reg .b32 %r<4>;\n{mma}\nret; }}");
+    let (code, log) = refusal(text.as_bytes());
+    assert!(code == codes::INVALID_PTX && log.contains("ptx:7:") && log.contains("mma"), "{log}");
+}
