@@ -27,6 +27,7 @@ mod occupancy;
 mod process;
 pub mod profiler;
 mod stream;
+mod texture;
 mod virtual_gpu;
 
 pub use context::{Context, ContextKind};
@@ -38,9 +39,10 @@ pub use function::{Function, Param};
 pub use launch::{ArgPacker, LaunchOptions, PreparedArgs};
 pub use linker::Linker;
 pub use memory::{
-    AlignedHostAllocation, DeviceAllocation, HostAllocation, IpcMemory, ManagedAllocation, RegisteredHost,
+    AlignedHostAllocation, Array, DeviceAllocation, HostAllocation, IpcMemory, ManagedAllocation, RegisteredHost,
 };
 pub use module::{JitLog, Module};
 pub use rtcg_cuda_sys as sys;
 pub use rtcg_cuda_sys::CUdeviceptr;
 pub use stream::Stream;
+pub use texture::{SurfaceReference, TextureReference};

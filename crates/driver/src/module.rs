@@ -90,31 +90,35 @@ impl Module {
 
     /// The kernel with this (mangled) name.
     pub fn function(&self, name: &str) -> Result<Function> {
-        let c_name = c_string("cuModuleGetFunction", name.as_bytes())?;
         let mut handle = CUfunction::null();
-        let ctx = &self.0.ctx;
         // SAFETY: the module is alive, the name NUL-terminated, one handle is written.
-        ctx.with_current(|| unsafe {
-            let table = ctx.table();
-            call!(table, cuModuleGetFunction(&raw mut handle, self.0.handle, c_name.as_ptr()))
-        })
-        .map_err(|e| named(e, name))?;
+        self.look_up("cuModuleGetFunction", name, |table, name| unsafe {
+            call!(table, cuModuleGetFunction(&raw mut handle, self.0.handle, name))
+        })?;
         Ok(Function::from_parts(self.clone(), handle, name))
     }
 
     /// `(address, nbytes)` of a global or constant variable.
     pub fn global(&self, name: &str) -> Result<(CUdeviceptr, usize)> {
-        let c_name = c_string("cuModuleGetGlobal", name.as_bytes())?;
         let (mut ptr, mut nbytes) = (0, 0);
-        let ctx = &self.0.ctx;
         // SAFETY: the module is alive, the name NUL-terminated, a pointer and a size are written.
-        ctx.with_current(|| unsafe {
-            let (table, module) = (ctx.table(), self.0.handle);
-            let name = c_name.as_ptr();
-            call!(table, cuModuleGetGlobal(&raw mut ptr, &raw mut nbytes, module, name))
-        })
-        .map_err(|e| named(e, name))?;
+        self.look_up("cuModuleGetGlobal", name, |table, name| unsafe {
+            let (ptr, nbytes) = (&raw mut ptr, &raw mut nbytes);
+            call!(table, cuModuleGetGlobal(ptr, nbytes, self.0.handle, name))
+        })?;
         Ok((ptr, nbytes))
+    }
+
+    /// Looks a name up with the module's context current; an error names what was not found.
+    pub(crate) fn look_up(
+        &self,
+        call: &'static str,
+        name: &str,
+        ask: impl FnOnce(&'static DriverTable, *const c_char) -> Result<()>,
+    ) -> Result<()> {
+        let c_name = c_string(call, name.as_bytes())?;
+        let ctx = &self.0.ctx;
+        ctx.with_current(|| ask(ctx.table(), c_name.as_ptr())).map_err(|e| named(e, name))
     }
 
     pub(crate) fn from_linked(ctx: Context, handle: CUmodule) -> Self {

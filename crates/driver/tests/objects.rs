@@ -7,7 +7,7 @@
 
 use rtcg_driver::memory::*;
 use rtcg_driver::sys::*;
-use rtcg_driver::{Context, Device, ErrorKind, Event, Linker, Module, Param, Stream};
+use rtcg_driver::{Context, Device, ErrorKind, Event, Linker, Module, Param, Stream, TextureReference};
 use std::process::Command;
 
 const PTX: &[u8] = include_bytes!("kernels.ptx");
@@ -409,6 +409,33 @@ fn linked_modules_run() {
         // SAFETY: the kernel takes no arguments.
         unsafe { nothing.launch([1, 1, 1], [1, 1, 1], 0, None, &[]).unwrap() };
         Context::synchronize().unwrap();
+    });
+}
+
+#[test]
+fn arrays_are_copied_and_described() {
+    in_context(|ctx| {
+        let descriptor = CUDA_ARRAY_DESCRIPTOR { Width: 16, Height: 0, Format: CU_AD_FORMAT_FLOAT, NumChannels: 1 };
+        if !ctx.table().has(DriverFn::cuArrayCreate) {
+            let error = Array::new_2d(&descriptor).unwrap_err();
+            assert!(error.to_string().contains("the virtual GPU does not implement cuArrayCreate"), "{error}");
+            return;
+        }
+        let array = Array::new_2d(&descriptor).unwrap();
+        assert_eq!(array.descriptor().unwrap().Width, 16);
+        let data: Vec<u8> = (0..64).collect();
+        memcpy_htoa(&array, 0, &data).unwrap();
+        let mut back = [0; 32];
+        memcpy_atoh(&mut back, &array, 16).unwrap();
+        assert_eq!(back, data[16..48]);
+        let texref = TextureReference::new().unwrap();
+        texref.set_array(&array).unwrap();
+        texref.set_filter_mode(CU_TR_FILTER_MODE_LINEAR).unwrap();
+        assert_eq!(texref.filter_mode().unwrap(), CU_TR_FILTER_MODE_LINEAR);
+        assert_eq!(texref.format().unwrap(), (CU_AD_FORMAT_FLOAT, 1));
+        drop(texref);
+        array.free().unwrap();
+        assert!(array.free().is_err());
     });
 }
 

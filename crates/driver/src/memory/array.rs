@@ -1,0 +1,145 @@
+//! CUDA arrays: memory in the layout that textures and surfaces read, and copies of it.
+
+use crate::context::Context;
+use crate::error::{Error, Result};
+use rtcg_cuda_sys::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+struct Inner {
+    ctx: Context,
+    handle: CUarray,
+    owned: bool,
+    freed: AtomicBool,
+}
+
+/// An array. Cloning gives another reference to the same one.
+#[derive(Clone)]
+pub struct Array(Arc<Inner>);
+
+impl std::fmt::Debug for Array {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Array({:?})", self.0.handle)
+    }
+}
+
+impl Array {
+    fn from_parts(ctx: Context, handle: CUarray, owned: bool) -> Self {
+        Self(Arc::new(Inner { ctx, handle, owned, freed: AtomicBool::new(false) }))
+    }
+
+    /// Creates a 1-D (height 0) or 2-D array in the current context.
+    pub fn new_2d(descriptor: &CUDA_ARRAY_DESCRIPTOR) -> Result<Self> {
+        let ctx = Context::require()?;
+        let mut handle = CUarray::null();
+        // SAFETY: one handle is written, one structure read.
+        unsafe { call!(ctx.table(), cuArrayCreate(&raw mut handle, descriptor)) }?;
+        Ok(Self::from_parts(ctx, handle, true))
+    }
+
+    /// Creates an array of up to three dimensions, layered or cubic, in the current context.
+    pub fn new_3d(descriptor: &CUDA_ARRAY3D_DESCRIPTOR) -> Result<Self> {
+        let ctx = Context::require()?;
+        let mut handle = CUarray::null();
+        // SAFETY: one handle is written, one structure read.
+        unsafe { call!(ctx.table(), cuArray3DCreate(&raw mut handle, descriptor)) }?;
+        Ok(Self::from_parts(ctx, handle, true))
+    }
+
+    /// Wraps an array that something else owns, in the current context.
+    ///
+    /// # Safety
+    /// `handle` must be an array of the current context's driver and outlive all uses.
+    pub unsafe fn from_external(handle: CUarray) -> Result<Self> {
+        Ok(Self::from_parts(Context::require()?, handle, false))
+    }
+
+    /// The driver's handle.
+    pub fn handle(&self) -> CUarray {
+        self.0.handle
+    }
+
+    /// The context it belongs to.
+    pub fn context(&self) -> &Context {
+        &self.0.ctx
+    }
+
+    /// Width, height, format and channels.
+    pub fn descriptor(&self) -> Result<CUDA_ARRAY_DESCRIPTOR> {
+        let mut descriptor = CUDA_ARRAY_DESCRIPTOR::default();
+        // SAFETY: the array is alive, one structure is written.
+        unsafe { call!(self.0.ctx.table(), cuArrayGetDescriptor(&raw mut descriptor, self.0.handle)) }?;
+        Ok(descriptor)
+    }
+
+    /// As [`Array::descriptor`], with depth and flags.
+    pub fn descriptor_3d(&self) -> Result<CUDA_ARRAY3D_DESCRIPTOR> {
+        let mut descriptor = CUDA_ARRAY3D_DESCRIPTOR::default();
+        // SAFETY: the array is alive, one structure is written.
+        unsafe { call!(self.0.ctx.table(), cuArray3DGetDescriptor(&raw mut descriptor, self.0.handle)) }?;
+        Ok(descriptor)
+    }
+
+    /// Frees the array now. A second call is an error.
+    pub fn free(&self) -> Result<()> {
+        if self.0.freed.swap(true, Ordering::AcqRel) {
+            let code = CUresult::CUDA_ERROR_INVALID_HANDLE;
+            return Err(Error::new("array::free", code, "it was freed before"));
+        }
+        self.0.ctx.cleanup(|table| self.0.release(table))
+    }
+}
+
+impl Inner {
+    fn release(&self, table: &DriverTable) -> Result<()> {
+        if !self.owned {
+            return Ok(());
+        }
+        // SAFETY: the array is this object's, and `freed` lets only one call come here.
+        unsafe { call!(table, cuArrayDestroy(self.handle)) }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if !*self.freed.get_mut() {
+            self.ctx.drop_resource(|table| self.release(table));
+        }
+    }
+}
+
+/// Copies device bytes into a 1-D array, from byte `index` on.
+///
+/// # Safety
+/// `src` must be valid for `nbytes`.
+pub unsafe fn memcpy_dtoa(dst: &Array, index: usize, src: CUdeviceptr, nbytes: usize) -> Result<()> {
+    // SAFETY: the array is alive, the driver checks its range; `src` is the caller's promise.
+    unsafe { call_current!(cuMemcpyDtoA(dst.handle(), index, src, nbytes)) }
+}
+
+/// Copies bytes of a 1-D array, from byte `index` on, to the device.
+///
+/// # Safety
+/// `dst` must be valid for `nbytes`.
+pub unsafe fn memcpy_atod(dst: CUdeviceptr, src: &Array, index: usize, nbytes: usize) -> Result<()> {
+    // SAFETY: as above.
+    unsafe { call_current!(cuMemcpyAtoD(dst, src.handle(), index, nbytes)) }
+}
+
+/// Copies bytes between 1-D arrays.
+pub fn memcpy_atoa(dst: &Array, dst_index: usize, src: &Array, src_index: usize, nbytes: usize) -> Result<()> {
+    // SAFETY: both arrays are alive, the driver checks the ranges.
+    unsafe { call_current!(cuMemcpyAtoA(dst.handle(), dst_index, src.handle(), src_index, nbytes)) }
+}
+
+/// Copies host bytes into a 1-D array, from byte `index` on.
+pub fn memcpy_htoa(dst: &Array, index: usize, src: &[u8]) -> Result<()> {
+    // SAFETY: the array is alive, the driver checks its range.
+    unsafe { call_current!(cuMemcpyHtoA(dst.handle(), index, src.as_ptr().cast(), src.len())) }
+}
+
+/// Copies bytes of a 1-D array, from byte `index` on, to the host.
+pub fn memcpy_atoh(dst: &mut [u8], src: &Array, index: usize) -> Result<()> {
+    // SAFETY: the array is alive, the driver checks its range.
+    unsafe { call_current!(cuMemcpyAtoH(dst.as_mut_ptr().cast(), src.handle(), index, dst.len())) }
+}
