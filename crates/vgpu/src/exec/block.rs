@@ -41,8 +41,9 @@ struct Core {
 /// The warps of a block, their fibers and the memory they hold.
 pub(crate) struct Block {
     core: Box<Core>,
-    fibers: Vec<Option<Fiber>>,
-    locals: Vec<Option<Slot>>,
+    /// One per warp; each lives on from block to block.
+    fibers: Vec<Fiber>,
+    locals: Vec<Slot>,
     shared: Option<Slot>,
 }
 
@@ -110,59 +111,61 @@ impl Core {
 
 impl Block {
     /// Makes the state for blocks of `job`; no block is in it yet. `None` when the job was stopped
-    /// for lack of memory; `shared` stays the caller's then.
-    pub(crate) fn new(job: &Job<'_>, worker: u32, shared: Option<Slot>) -> Option<Block> {
+    /// for lack of memory.
+    pub(crate) fn new(job: &Job<'_>, worker: &mut Worker, shared: Option<Slot>) -> Option<Block> {
         let n = job.n_warps as usize;
-        let core = Box::new(Core::new(job, worker));
-        let mut block = Block { core, fibers: Vec::with_capacity(n), locals: Vec::with_capacity(n), shared: None };
-        for i in 0..n {
-            let Some(local) = job.take_local() else {
-                block.give_back();
-                return None;
-            };
-            block.locals.push(local);
-            let warp = block.core.warps[i].get_mut();
-            job.place_warp(warp, i as u32);
-            set_local(&mut warp.ctx, local);
-            if let Some(s) = shared {
-                warp.ctx.shared = s.start as *mut u8;
-            }
+        let core = Box::new(Core::new(job, worker.index));
+        let mut block = Block { core, fibers: Vec::with_capacity(n), locals: Vec::new(), shared };
+        if (0..n).all(|i| block.add_warp(job, worker, i)) {
+            return Some(block);
         }
-        block.shared = shared;
-        Some(block)
+        block.retire(worker);
+        None
     }
 
-    /// Starts block number `number`; false when the job was stopped for lack of stacks.
-    pub(crate) fn start(&mut self, job: &Job<'_>, worker: &mut Worker, number: u64) -> bool {
-        let ctaid = job.ctaid(number);
-        self.core.reset();
-        self.fibers.clear();
+    fn add_warp(&mut self, job: &Job<'_>, worker: &mut Worker, i: usize) -> bool {
+        let Some(local) = job.take_local() else { return false };
+        self.locals.extend(local);
+        let Some(stack) = worker.stacks.take(job.stack_bytes()) else {
+            job.fail_memory("the stacks of a block's warps");
+            return false;
+        };
         let core: *const Core = &raw const *self.core;
-        for cell in &self.core.warps {
-            let warp = cell.get();
-            // SAFETY: no fiber runs yet, so nobody else accesses the warp.
-            let ctx = unsafe { &mut (*warp).ctx };
-            (ctx.ctaid, ctx.exited, ctx.block) = (ctaid, 0, core.cast_mut().cast());
-            let Some(stack) = worker.stacks.take(job.stack_bytes()) else {
-                job.fail_memory("the stacks of a block's warps");
-                return false;
-            };
-            // SAFETY: the core is boxed and outlives the fibers (`retire` ends them first);
-            // `run_warp` owns nothing.
-            let fiber = unsafe { Fiber::new(stack, job.program, warp, run_warp, std::ptr::null_mut()) };
-            self.fibers.push(Some(fiber));
+        let warp = self.core.warps[i].get();
+        // SAFETY: no fiber runs this warp yet. The core is boxed and outlives the fibers
+        // (`retire` ends them first), and `run_warp` owns nothing.
+        unsafe {
+            job.place_warp(&mut *warp, i as u32);
+            let ctx = &mut (*warp).ctx;
+            set_local(ctx, local);
+            ctx.block = core.cast_mut().cast();
+            if let Some(s) = self.shared {
+                ctx.shared = s.start as *mut u8;
+            }
+            self.fibers.push(Fiber::new(stack, job.program, warp, run_warp, std::ptr::null_mut()));
         }
         true
     }
 
+    /// Starts block number `number`. The last one must have ended.
+    pub(crate) fn start(&mut self, job: &Job<'_>, number: u64) {
+        let ctaid = job.ctaid(number);
+        self.core.reset();
+        for cell in &self.core.warps {
+            // SAFETY: the warp's fiber is at its start or between two blocks.
+            let ctx = unsafe { &mut (*cell.get()).ctx };
+            (ctx.ctaid, ctx.exited) = (ctaid, 0);
+        }
+    }
+
     /// Runs the block's warps in turns until it ends, is stopped, or can only wait for others.
-    pub(crate) fn step(&mut self, job: &Job<'_>, worker: &mut Worker) -> Step {
+    pub(crate) fn step(&mut self, job: &Job<'_>) -> Step {
         let (mut idle, mut ever) = (0, false);
         loop {
             if self.core.runnable.get() == 0 {
                 return self.at_rest(job);
             }
-            match self.round(job, worker) {
+            match self.round(job) {
                 Some(true) => (idle, ever) = (0, true),
                 Some(false) => idle += 1,
                 None => return Step::Stopped,
@@ -175,19 +178,20 @@ impl Block {
 
     /// Gives every runnable warp a turn. Whether one of them did more than yield; `None` when the
     /// job is stopped.
-    fn round(&mut self, job: &Job<'_>, worker: &mut Worker) -> Option<bool> {
+    fn round(&mut self, job: &Job<'_>) -> Option<bool> {
         let mut progress = false;
         let mut turn = self.core.runnable.get();
         while turn != 0 {
             let i = turn.trailing_zeros() as usize;
             turn &= turn - 1;
-            let ran = self.fibers[i].as_mut().map_or(Ran::Done, Fiber::resume);
-            match ran {
+            match self.fibers[i].resume() {
                 Ran::Yielded => {}
                 Ran::AtBarrier => progress = true,
                 Ran::Done => {
                     progress = true;
-                    self.finish_warp(i, worker);
+                    // SAFETY: the warp's fiber is between two blocks.
+                    let live = unsafe { (*self.core.warps[i].get()).ctx.live };
+                    self.core.finish_warp(i, live.count_ones());
                 }
                 Ran::Dead => return None,
                 Ran::Signal(info) => {
@@ -215,32 +219,19 @@ impl Block {
         Step::Stopped
     }
 
-    fn finish_warp(&mut self, i: usize, worker: &mut Worker) {
-        if let Some(fiber) = self.fibers[i].take() {
-            worker.stacks.give(fiber.into_stack());
-        }
-        // SAFETY: the warp's fiber has ended.
-        let live = unsafe { (*self.core.warps[i].get()).ctx.live };
-        self.core.finish_warp(i, live.count_ones());
-    }
-
     /// Ends all fibers and gives back what the block holds.
     pub(crate) fn retire(mut self, worker: &mut Worker) {
-        for fiber in self.fibers.drain(..).flatten() {
+        for fiber in self.fibers.drain(..) {
             worker.stacks.give(fiber.into_stack());
         }
-        self.give_back();
-    }
-
-    fn give_back(&mut self) {
-        self.locals.drain(..).flatten().for_each(|s| slots::LOCAL.give(s));
+        self.locals.drain(..).for_each(|s| slots::LOCAL.give(s));
         if let Some(s) = self.shared.take() {
             slots::SHARED.give(s);
         }
     }
 }
 
-/// A fiber's body: one warp of one block.
+/// A fiber's body: one warp of one block after the other.
 ///
 /// # Safety
 /// `warp` is valid and runs on this fiber.
@@ -249,8 +240,11 @@ unsafe fn run_warp(warp: *mut Warp, _: *mut ()) {
     unsafe {
         let entry = (*(*warp).job).program.entry;
         let local = (*warp).ctx.local_sp;
-        entry(&raw mut (*warp).ctx);
-        (*warp).ctx.local_sp = local;
+        loop {
+            entry(&raw mut (*warp).ctx);
+            (*warp).ctx.local_sp = local;
+            (*warp).pause(Pause::Finished);
+        }
     }
 }
 

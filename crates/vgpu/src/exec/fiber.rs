@@ -21,6 +21,8 @@ pub(crate) enum Pause {
     Barrier,
     /// It lets others run.
     Yield,
+    /// Its warp has ended; resumed, it runs the same warp of the next block.
+    Finished,
     /// It will not go on: a trap or a cancelled launch.
     Dead,
 }
@@ -159,7 +161,7 @@ impl Fiber {
             let result = self.co.resume(());
             guard.warp.set(null_mut());
             match result {
-                CoroutineResult::Return(Exit::Done) => Ran::Done,
+                CoroutineResult::Return(Exit::Done) | CoroutineResult::Yield(Pause::Finished) => Ran::Done,
                 CoroutineResult::Return(Exit::Signal) => Ran::Signal(guard.signal.get()),
                 CoroutineResult::Yield(Pause::Barrier) => Ran::AtBarrier,
                 CoroutineResult::Yield(Pause::Yield) => Ran::Yielded,

@@ -265,7 +265,7 @@ const STAGGER_MAX: usize = 16 << 10;
 pub(crate) fn set_local(ctx: &mut WarpCtx, slot: Option<slots::Slot>) {
     if let Some(slot) = slot {
         let number = slot.start / slots::LOCAL_SLOT;
-        let start = slot.start + (number * 832 % STAGGER_MAX & !63);
+        let start = slot.start + ((number * 832 % STAGGER_MAX) & !63);
         ctx.local_sp = start as *mut u8;
         ctx.local_end = (slot.start + slot.committed) as *mut u8;
     }

@@ -58,7 +58,7 @@ impl Residents<'_, '_> {
         let mut progress = false;
         let mut i = 0;
         while i < self.running.len() {
-            match self.running[i].step(self.job, worker) {
+            match self.running[i].step(self.job) {
                 Step::Stopped => return None,
                 Step::Yielded { progress: p } => {
                     progress |= p;
@@ -76,10 +76,7 @@ impl Residents<'_, '_> {
     /// A block has ended: the next one takes its place, if there is one.
     fn replace(&mut self, worker: &mut Worker, i: usize) {
         match self.next_block() {
-            Some(number) => {
-                // A failure has stopped the job, which the caller sees.
-                let _started = self.running[i].start(self.job, worker, number);
-            }
+            Some(number) => self.running[i].start(self.job, number),
             None => {
                 self.running.swap_remove(i).retire(worker);
                 RESIDENT.fetch_sub(1, Ordering::Relaxed);
@@ -128,18 +125,16 @@ impl Residents<'_, '_> {
 
     fn admit_counted(&mut self, worker: &mut Worker) -> Result<bool, NoSpan> {
         let shared = self.job.take_shared()?;
-        let Some(mut block) = Block::new(self.job, worker.index, shared) else {
-            if let Some(s) = shared {
-                slots::SHARED.give(s);
+        let mut block = Block::new(self.job, worker, shared).ok_or(NoSpan::Failed)?;
+        let number = self.next_block();
+        match number {
+            Some(number) => {
+                block.start(self.job, number);
+                self.running.push(block);
             }
-            return Err(NoSpan::Failed);
-        };
-        let started = self.next_block().is_some_and(|number| block.start(self.job, worker, number));
-        if started {
-            self.running.push(block);
-        } else {
-            block.retire(worker);
+            // Another worker has taken the last block in the meantime.
+            None => block.retire(worker),
         }
-        Ok(started)
+        Ok(number.is_some())
     }
 }

@@ -53,7 +53,7 @@ fn stagger() -> usize {
     thread_local!(static NEXT: Cell<usize> = const { Cell::new(0) });
     let n = NEXT.get();
     NEXT.set(n + 1);
-    (n * 832) % (16 << 10) & !63
+    (n * 832 % (16 << 10)) & !63
 }
 
 impl Drop for FiberStack {

@@ -4,9 +4,12 @@ use crate::abi::{TidTable, WARP_LANES};
 use std::cell::RefCell;
 use std::sync::Arc;
 
+/// The tables of one shape of block.
+type Tables = ([u32; 3], Arc<[TidTable]>);
+
 /// The tables of a block of `block` threads. Lanes beyond the last thread hold zeros.
 pub(crate) fn tables(block: [u32; 3]) -> Arc<[TidTable]> {
-    thread_local!(static LAST: RefCell<Vec<([u32; 3], Arc<[TidTable]>)>> = const { RefCell::new(Vec::new()) });
+    thread_local!(static LAST: RefCell<Vec<Tables>> = const { RefCell::new(Vec::new()) });
     LAST.with_borrow_mut(|recent| {
         if let Some(i) = recent.iter().position(|(shape, _)| *shape == block) {
             return Arc::clone(&recent[i].1);

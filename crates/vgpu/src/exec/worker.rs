@@ -21,7 +21,7 @@ const WORTH_WAKING_NS: u64 = 8_000;
 /// What a thread of an unknown kernel is assumed to cost.
 const NS_PER_THREAD: u64 = 2;
 /// Spins before a waiting thread sleeps.
-const SPINS: u32 = 2_000;
+const SPINS: u32 = 1_000;
 
 /// What a thread keeps from launch to launch.
 #[derive(Debug)]

@@ -76,7 +76,7 @@ pub(super) unsafe extern "C" fn atomic(ctx: *mut WarpCtx, code: u32, mask: u32, 
         let bytes = code.ty.bytes() as usize;
         for lane in lanes_of(mask) {
             let address = (*lanes).address[lane];
-            if address as usize % bytes != 0 {
+            if !(address as usize).is_multiple_of(bytes) {
                 fault(warp, FaultKind::MisalignedAddress, "misaligned memory access", lane as u32, site, address);
             }
             check_one(warp, lane, site, address, bytes);

@@ -88,7 +88,7 @@ impl Reader {
             (*self.warp).access_lane = self.lane as u32;
             while n < MAX_STRING {
                 let at = address.wrapping_add(n as u64);
-                if n == 0 || at % 4096 == 0 {
+                if n == 0 || at.is_multiple_of(4096) {
                     check_one(self.warp, self.lane, self.site, at, 1);
                 }
                 let byte = in_access(self.warp, self.site, || (at as *const u8).read_volatile());
