@@ -9,11 +9,12 @@ mod diag;
 mod hash;
 mod lexer;
 mod liveness;
-#[allow(dead_code)]
 mod names;
 mod parse;
+mod print;
 
 pub use cfg::Cfg;
 pub use diag::{Diagnostic, DiagnosticKind, locate};
 pub use liveness::RegSet;
 pub use parse::{ParseResult, parse};
+pub use print::print;

@@ -30,9 +30,21 @@ struct Declared {
 impl<'s> Parser<'s> {
     /// A dotted type.
     pub(super) fn type_word(&mut self) -> Parsed<Type> {
+        use Type::*;
         let Some(ty) = self.dot_word().and_then(type_of) else { return Err(self.expected("a type")) };
+        if matches!(ty, TF32 | E4M3 | E5M2 | E4M3x2 | E5M2x2 | U16x2 | S16x2) {
+            return Err(self.expected("a type that registers or variables may have"));
+        }
         self.advance();
         Ok(ty)
+    }
+
+    /// A type of variables in memory.
+    pub(super) fn memory_type(&mut self) -> Parsed<Type> {
+        match self.dot_word() {
+            Some("pred") => Err(self.expected("a type that variables may have")),
+            _ => self.type_word(),
+        }
     }
 
     /// `.align n`, if it stands here.
@@ -75,6 +87,7 @@ impl<'s> Parser<'s> {
 
     /// The words of a variable declaration up to its first name.
     fn declared(&mut self, linkage: Linkage) -> Parsed<Declared> {
+        let tex = self.dot_word() == Some("tex");
         let space = match self.dot_word() {
             Some("global" | "tex") => Space::Global,
             Some("const") => Space::Const,
@@ -85,7 +98,7 @@ impl<'s> Parser<'s> {
         };
         self.advance();
         let mut declared =
-            Declared { space, ty: Type::B64, vector: 1, align: None, managed: false, opaque: false, linkage };
+            Declared { space, ty: Type::B64, vector: 1, align: None, managed: false, opaque: tex, linkage };
         loop {
             match self.dot_word() {
                 Some("align") => declared.align = self.align()?,
@@ -98,7 +111,7 @@ impl<'s> Parser<'s> {
                     return Ok(declared);
                 }
                 _ => {
-                    declared.ty = self.type_word()?;
+                    declared.ty = self.memory_type()?;
                     return Ok(declared);
                 }
             }
@@ -368,8 +381,10 @@ impl<'s> Parser<'s> {
         }
         let token = self.token();
         let name = self.ident("a variable or function")?;
-        let Some(symbol) = self.symbol(name) else {
-            return Err(self.semantic(token, format!("`{name}` is not declared")));
+        let symbol = match self.symbol(name) {
+            Some(symbol @ (Symbol::Global(_) | Symbol::Local(_) | Symbol::Func(_))) => symbol,
+            Some(_) => return Err(self.semantic(token, format!("the address of `{name}` is not a constant"))),
+            None => return Err(self.semantic(token, format!("`{name}` is not declared"))),
         };
         let mut offset = self.offset()?;
         if generic {

@@ -88,7 +88,8 @@ impl<'s> Mods<'s> {
         }
         let types = self.words().iter().position(|word| type_of(word).is_some()).unwrap_or(self.n);
         match self.words()[types..].iter().find(|word| type_of(word).is_none()) {
-            Some(word) if !self.full.starts_with("prmt") => {
+            // The headers of CUDA write `min.s16x2.relu`.
+            Some(word) if !self.full.starts_with("prmt") && !(*word == "relu" && self.full.starts_with('m')) => {
                 Err(self.unknown(format!("`.{word}` must stand before the type in `{}`", self.shown())))
             }
             _ => Ok(()),

@@ -56,6 +56,7 @@ pub fn parse(text: impl Into<Arc<str>>) -> ParseResult {
     let (mut module, mut diagnostics) = if source.len() < u32::MAX as usize / 2 {
         let mut parser = Parser::new(&source);
         parser.module_items();
+        parser.finish();
         (parser.module, parser.diagnostics)
     } else {
         let message = "a PTX text of 2 GiB or more is not supported";

@@ -1,6 +1,6 @@
 //! Items of module scope: header directives, functions, debug sections.
 
-use super::scope::{Body, Entity};
+use super::scope::{Body, Entity, unhide_globals};
 use super::{Global, Parsed, Parser};
 use crate::ast::*;
 use crate::diag::{Diagnostic, DiagnosticKind};
@@ -24,6 +24,14 @@ impl<'s> Parser<'s> {
             let missing = if self.module.target == 0 { ".target" } else { ".version" };
             let error = self.error(DiagnosticKind::Syntax, format!("the module has no `{missing}` directive"));
             self.report(error);
+        }
+    }
+
+    /// See [`unhide_globals`].
+    pub(super) fn finish(&mut self) {
+        let globals = &self.globals;
+        for function in &mut self.module.functions {
+            unhide_globals(function, |name| globals.contains_key(name));
         }
     }
 
@@ -453,6 +461,7 @@ impl<'s> Parser<'s> {
             let name = self.ident("the name of a parameter")?;
             // A prototype has no registers; there the number only says that the parameter is one.
             let reg = if list == ParamList::Prototype { Reg(number) } else { self.declare_reg(token, ty)? };
+            let name = if list == ParamList::Prototype { name } else { &self.body.function.regs[reg.index()].name };
             let size = ty.bytes();
             return Ok(Param { name: name.into(), ty, align: size, size, ptr: false, offset: 0, reg: Some(reg) });
         }
@@ -460,7 +469,7 @@ impl<'s> Parser<'s> {
             return Err(self.expected("`.param` or `.reg`"));
         }
         let mut align = self.align()?;
-        let ty = self.type_word()?;
+        let ty = self.memory_type()?;
         align = align.or(self.align()?);
         let ptr = self.eat_dot(".ptr");
         if ptr {

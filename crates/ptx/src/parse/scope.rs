@@ -72,6 +72,8 @@ struct LabelEntry<'s> {
     name: &'s str,
     used_at: Token,
     target: Option<u32>,
+    /// Where in the text it is defined.
+    defined_at: u32,
     /// The entry of an outer block that this one turned out to be.
     same_as: Option<u32>,
 }
@@ -144,9 +146,9 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// The name to keep for `name`: itself, or with a suffix if the function or the module has it.
+    /// The name to keep for `name`: itself, or with a suffix if the function has it already.
     fn unique(&mut self, name: &'s str) -> Box<str> {
-        if !self.body.is_taken(name) && !self.globals.contains_key(name) {
+        if !self.body.is_taken(name) {
             self.body.taken.insert(name.into());
             return name.into();
         }
@@ -154,7 +156,7 @@ impl<'s> Parser<'s> {
         loop {
             number += 1;
             let candidate = format!("{name}_{number}").into_boxed_str();
-            if !self.body.is_taken(&candidate) && !self.globals.contains_key(&*candidate) {
+            if !self.body.is_taken(&candidate) {
                 self.body.suffixes.insert(name, number);
                 self.body.taken.insert(candidate.clone());
                 return candidate;
@@ -207,8 +209,7 @@ impl<'s> Parser<'s> {
         self.count_regs(token, count)?;
         let prefix = self.text_of(token);
         let base = self.body.function.regs.len() as u32;
-        let mut clash = self.globals.keys().any(|name| name.starts_with(prefix));
-        clash |= self.body.taken.iter().any(|name| name.starts_with(prefix));
+        let mut clash = self.body.taken.iter().any(|name| name.starts_with(prefix));
         clash |= self.body.ranges.iter().any(|r| r.prefix.starts_with(prefix) || prefix.starts_with(r.prefix));
         self.body.function.regs.reserve(count as usize);
         for number in 0..count {
@@ -235,7 +236,7 @@ impl<'s> Parser<'s> {
     fn unique_copy(&mut self, name: Box<str>) -> Box<str> {
         let mut candidate = name.clone();
         let mut number = 0;
-        while self.body.is_taken(&candidate) || self.globals.contains_key(&*candidate) {
+        while self.body.is_taken(&candidate) {
             number += 1;
             candidate = format!("{name}_{number}").into_boxed_str();
         }
@@ -250,7 +251,7 @@ impl<'s> Parser<'s> {
         let Some(block) = self.body.blocks.last_mut() else { return Label(0) };
         let entry = *block.labels.entry(name).or_insert(next);
         if entry == next {
-            self.body.labels.push(LabelEntry { name, used_at: token, target: None, same_as: None });
+            self.body.labels.push(LabelEntry { name, used_at: token, target: None, defined_at: 0, same_as: None });
         }
         Label(entry)
     }
@@ -265,6 +266,7 @@ impl<'s> Parser<'s> {
             return Err(self.duplicate(token));
         }
         entry.target = Some(position);
+        entry.defined_at = token.start;
         Ok(())
     }
 
@@ -272,10 +274,11 @@ impl<'s> Parser<'s> {
     pub(super) fn finish_labels(&mut self) {
         let entries = std::mem::take(&mut self.body.labels);
         let mut numbers: Vec<u32> = vec![0; entries.len()];
-        for (i, entry) in entries.iter().enumerate() {
-            if entry.same_as.is_some() {
-                continue;
-            }
+        // In the order of the text, which does not depend on who uses them from where.
+        let mut order: Vec<usize> = (0..entries.len()).filter(|&i| entries[i].same_as.is_none()).collect();
+        order.sort_by_key(|&i| (entries[i].target, entries[i].defined_at));
+        for i in order {
+            let entry = &entries[i];
             if entry.target.is_none() {
                 let error = self.semantic(entry.used_at, format!("label `{}` is not defined", entry.name));
                 self.report(error);
@@ -314,6 +317,32 @@ impl<'s> Parser<'s> {
                 Some(Global::Func(func)) => Some(Symbol::Func(*func)),
                 None => None,
             },
+        }
+    }
+}
+
+/// Renames what a function calls like a global of the module, so that a printed function, which is
+/// one flat scope, hides no global it uses. Done last, when all globals are known.
+pub(super) fn unhide_globals(function: &mut Function, is_global: impl Fn(&str) -> bool) {
+    // The text of an instruction that is not understood holds names that could not be renamed.
+    if function.body.iter().any(|s| matches!(s.inst, Inst::Other { .. })) {
+        return;
+    }
+    let regs = function.regs.iter_mut().map(|decl| &mut decl.name);
+    let vars = function.vars.iter_mut().map(|var| &mut var.name);
+    let names = regs.chain(vars).chain(&mut function.labels);
+    let names = names.chain(function.prototypes.iter_mut().map(|proto| &mut proto.name));
+    let params = function.params.iter_mut().chain(&mut function.returns).map(|param| &mut param.name);
+    let mut names: Vec<&mut Box<str>> = names.chain(params).collect();
+    if !names.iter().any(|name| is_global(name)) {
+        return;
+    }
+    let mut taken: FxSet<Box<str>> = names.iter().map(|name| (*name).clone()).collect();
+    for name in names.iter_mut().filter(|name| is_global(name)) {
+        let mut candidates = (1u32..).map(|number| format!("{name}_{number}").into_boxed_str());
+        if let Some(free) = candidates.find(|candidate| !is_global(candidate) && !taken.contains(candidate)) {
+            taken.insert(free.clone());
+            **name = free;
         }
     }
 }

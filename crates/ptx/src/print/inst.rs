@@ -1,0 +1,425 @@
+//! Statements to text.
+
+use super::{InFunction, ListNames};
+use crate::ast::*;
+use crate::names::*;
+use std::fmt::Write;
+
+fn dot(word: &str) -> String {
+    if word.is_empty() { String::new() } else { format!(".{word}") }
+}
+
+fn flag(set: bool, word: &'static str) -> &'static str {
+    if set { word } else { "" }
+}
+
+fn mods(m: &FpMods) -> String {
+    let rnd = if m.rnd == Rounding::Default { String::new() } else { dot(rounding_name(m.rnd)) };
+    rnd + flag(m.approx, ".approx")
+        + flag(m.full, ".full")
+        + flag(m.ftz, ".ftz")
+        + flag(m.nan, ".NaN")
+        + flag(m.xorsign_abs, ".xorsign.abs")
+        + flag(m.relu, ".relu")
+        + flag(m.sat, ".sat")
+}
+
+fn space(space: Space) -> String {
+    if space == Space::Generic { String::new() } else { dot(space_name(space)) }
+}
+
+fn sem(sem: Sem) -> &'static str {
+    match sem {
+        Sem::Weak | Sem::SeqCst => "",
+        Sem::Volatile => ".volatile",
+        Sem::Relaxed => ".relaxed",
+        Sem::Acquire => ".acquire",
+        Sem::Release => ".release",
+        Sem::AcqRel => ".acq_rel",
+        Sem::Mmio => ".mmio.relaxed",
+    }
+}
+
+fn unary_name(op: UnOp) -> &'static str {
+    match op {
+        UnOp::Abs => "abs",
+        UnOp::Neg => "neg",
+        UnOp::Not => "not",
+        UnOp::Cnot => "cnot",
+        UnOp::Popc => "popc",
+        UnOp::Clz => "clz",
+        UnOp::Brev => "brev",
+        UnOp::Bfind { shiftamt: false } => "bfind",
+        UnOp::Bfind { shiftamt: true } => "bfind.shiftamt",
+        UnOp::Sqrt => "sqrt",
+        UnOp::Rsqrt => "rsqrt",
+        UnOp::Rcp => "rcp",
+        UnOp::Sin => "sin",
+        UnOp::Cos => "cos",
+        UnOp::Lg2 => "lg2",
+        UnOp::Ex2 => "ex2",
+        UnOp::Tanh => "tanh",
+        UnOp::TestFinite => "testp.finite",
+        UnOp::TestInfinite => "testp.infinite",
+        UnOp::TestNumber => "testp.number",
+        UnOp::TestNotANumber => "testp.notanumber",
+        UnOp::TestNormal => "testp.normal",
+        UnOp::TestSubnormal => "testp.subnormal",
+    }
+}
+
+fn binary_name(op: BinOp, ty: Type) -> &'static str {
+    match op {
+        BinOp::Add => "add",
+        BinOp::Sub => "sub",
+        BinOp::Div => "div",
+        BinOp::Rem => "rem",
+        BinOp::Min => "min",
+        BinOp::Max => "max",
+        BinOp::And => "and",
+        BinOp::Or => "or",
+        BinOp::Xor => "xor",
+        BinOp::Mul if ty.is_float() => "mul",
+        BinOp::Mul => "mul.lo",
+        BinOp::MulHi => "mul.hi",
+        BinOp::MulWide => "mul.wide",
+        BinOp::Mul24Lo => "mul24.lo",
+        BinOp::Mul24Hi => "mul24.hi",
+        BinOp::Shl => "shl",
+        BinOp::Shr => "shr",
+        BinOp::CopySign => "copysign",
+        BinOp::BmskClamp => "bmsk.clamp",
+        BinOp::BmskWrap => "bmsk.wrap",
+        BinOp::SzextClamp => "szext.clamp",
+        BinOp::SzextWrap => "szext.wrap",
+    }
+}
+
+fn ternary_name(op: TerOp, ty: Type, m: &FpMods) -> String {
+    let int = |signed: bool| if signed { ".s32" } else { ".u32" };
+    let plain = match op {
+        TerOp::Fma => "fma",
+        TerOp::MadLo => "mad.lo",
+        TerOp::MadHi => "mad.hi",
+        TerOp::MadWide => "mad.wide",
+        TerOp::Mad24Lo => "mad24.lo",
+        TerOp::Mad24Hi => "mad24.hi",
+        TerOp::Sad => "sad",
+        TerOp::Bfe => "bfe",
+        TerOp::Lop3(_) => "lop3",
+        TerOp::ShfLClamp => "shf.l.clamp",
+        TerOp::ShfLWrap => "shf.l.wrap",
+        TerOp::ShfRClamp => "shf.r.clamp",
+        TerOp::ShfRWrap => "shf.r.wrap",
+        TerOp::Min3 => "min",
+        TerOp::Max3 => "max",
+        TerOp::Prmt(mode) => return format!("prmt.b32{}", dot(prmt_name(mode))),
+        TerOp::Dp4a { a_signed, b_signed } => return format!("dp4a{}{}", int(a_signed), int(b_signed)),
+        TerOp::Dp2a { a_signed, b_signed, hi } => {
+            return format!("dp2a{}{}{}", if hi { ".hi" } else { ".lo" }, int(a_signed), int(b_signed));
+        }
+    };
+    format!("{plain}{}.{}", mods(m), type_name(ty))
+}
+
+impl InFunction<'_> {
+    fn reg(&self, reg: Reg) -> &str {
+        self.function.regs.get(reg.index()).map_or("", |decl| &decl.name)
+    }
+
+    fn sink(&self, reg: Option<Reg>) -> &str {
+        reg.map_or("_", |reg| self.reg(reg))
+    }
+
+    fn operand(&self, operand: &Operand) -> String {
+        match *operand {
+            Operand::Reg(reg) => self.reg(reg).to_owned(),
+            Operand::Int(value) => value.to_string(),
+            Operand::F32(bits) => format!("0f{bits:08X}"),
+            Operand::F64(bits) => format!("0d{bits:016X}"),
+            Operand::Special(reg) => special_name(reg),
+            Operand::Address(symbol, 0) => self.symbol(symbol).to_owned(),
+            Operand::Address(symbol, offset) => format!("{}+{offset}", self.symbol(symbol)),
+        }
+    }
+
+    fn operands(&self, list: &[&Operand]) -> String {
+        list.iter().map(|operand| format!(", {}", self.operand(operand))).collect()
+    }
+
+    fn addr(&self, addr: &Addr) -> String {
+        let base = match addr.base {
+            AddrBase::Reg(reg) => self.reg(reg),
+            AddrBase::Symbol(symbol) => self.symbol(symbol),
+            AddrBase::Absolute => return format!("[{}]", addr.offset),
+        };
+        if addr.offset == 0 { format!("[{base}]") } else { format!("[{base}+{}]", addr.offset) }
+    }
+
+    fn pred(&self, pred: &PredSrc) -> String {
+        match *pred {
+            PredSrc::Reg { reg, negated } => format!("{}{}", flag(negated, "!"), self.reg(reg)),
+            PredSrc::Const(value) => u8::from(value).to_string(),
+        }
+    }
+
+    fn combine(&self, combine: &Option<(BoolOp, PredSrc)>) -> (String, String) {
+        match combine {
+            Some((op, pred)) => (dot(bool_name(*op)), format!(", {}", self.pred(pred))),
+            None => Default::default(),
+        }
+    }
+
+    fn braced(list: Vec<String>) -> String {
+        if list.len() == 1 { list.concat() } else { format!("{{{}}}", list.join(", ")) }
+    }
+
+    fn destinations(&self, list: &[Option<Reg>]) -> String {
+        Self::braced(list.iter().map(|&reg| self.sink(reg).to_owned()).collect())
+    }
+
+    fn sources(&self, list: &[Operand]) -> String {
+        Self::braced(list.iter().map(|operand| self.operand(operand)).collect())
+    }
+
+    fn label(&self, label: Label) -> &str {
+        self.function.labels.get(label.index()).map_or("", |name| name)
+    }
+
+    /// The list that the next statement refers to, if it needs one.
+    pub(super) fn list(&self, inst: &Inst, names: &mut ListNames, out: &mut String) {
+        let (directive, items): (_, Vec<&str>) = match inst {
+            Inst::Brx { targets, .. } => ("branchtargets", targets.iter().map(|&target| self.label(target)).collect()),
+            Inst::Call { callee: Callee::Indirect { proto: None, candidates, .. }, .. } => {
+                ("calltargets", candidates.iter().map(|&id| self.symbol(Symbol::Func(id))).collect())
+            }
+            _ => return,
+        };
+        names.make();
+        let _ = writeln!(out, "{}: .{directive} {};", names.current, items.join(", "));
+    }
+
+    pub(super) fn statement(&self, statement: &Statement, list: &str, out: &mut String) {
+        if let Some(guard) = statement.guard {
+            let _ = write!(out, "@{}{} ", flag(guard.negated, "!"), self.reg(guard.reg));
+        }
+        let text = match &statement.inst {
+            Inst::Bra { .. } | Inst::Brx { .. } | Inst::Call { .. } => self.jump(&statement.inst, list),
+            Inst::Ld { .. } | Inst::St { .. } | Inst::Atom { .. } | Inst::CpAsync { .. } => self.memory(&statement.inst),
+            Inst::Bar { .. } | Inst::Shfl { .. } | Inst::Vote { .. } | Inst::Match { .. } | Inst::Redux { .. } => {
+                self.warp(&statement.inst)
+            }
+            inst => self.simple(inst),
+        };
+        out.push_str(&text);
+        out.push_str(";\n");
+    }
+
+    fn call_arg(&self, arg: &CallArg) -> String {
+        match arg {
+            CallArg::Param(var) => self.symbol(Symbol::Local(*var)).to_owned(),
+            CallArg::Reg(reg) => self.reg(*reg).to_owned(),
+            CallArg::Imm(operand) => self.operand(operand),
+        }
+    }
+
+    fn jump(&self, inst: &Inst, list: &str) -> String {
+        match inst {
+            Inst::Bra { target, uniform } => format!("bra{} {}", flag(*uniform, ".uni"), self.label(*target)),
+            Inst::Brx { index, .. } => format!("brx.idx {}, {list}", self.reg(*index)),
+            Inst::Call { callee, rets, args, uniform } => {
+                let join = |list: &[CallArg]| list.iter().map(|arg| self.call_arg(arg)).collect::<Vec<_>>().join(", ");
+                let rets = if rets.is_empty() { String::new() } else { format!("({}), ", join(rets)) };
+                let args = if args.is_empty() { String::new() } else { format!(", ({})", join(args)) };
+                let (callee, proto) = match callee {
+                    Callee::Direct(id) => (self.symbol(Symbol::Func(*id)), String::new()),
+                    Callee::Indirect { target, proto: Some(proto), .. } => {
+                        (self.reg(*target), format!(", {}", self.function.prototypes[proto.index()].name))
+                    }
+                    Callee::Indirect { target, .. } => (self.reg(*target), format!(", {list}")),
+                };
+                format!("call{} {rets}{callee}{args}{proto}", flag(*uniform, ".uni"))
+            }
+            _ => String::new(),
+        }
+    }
+
+    fn memory(&self, inst: &Inst) -> String {
+        let scope_word = |scope: &Option<Scope>| scope.map_or(String::new(), |scope| dot(scope_name(scope)));
+        let vector = |n: usize| if n > 1 { format!(".v{n}") } else { String::new() };
+        match inst {
+            Inst::Ld { space: s, ty, sem: order, scope, nc, dsts, addr } => {
+                let opcode = if *nc && *s == Space::Generic { "ldu" } else { "ld" };
+                let nc = flag(*nc && *s != Space::Generic, ".nc");
+                let (order, scope, n) = (sem(*order), scope_word(scope), vector(dsts.len()));
+                let (dsts, addr) = (self.destinations(dsts), self.addr(addr));
+                format!("{opcode}{order}{scope}{}{nc}{n}.{} {dsts}, {addr}", space(*s), type_name(*ty))
+            }
+            Inst::St { space: s, ty, sem: order, scope, addr, srcs } => {
+                let (order, scope, n) = (sem(*order), scope_word(scope), vector(srcs.len()));
+                let (srcs, addr) = (self.sources(srcs), self.addr(addr));
+                format!("st{order}{scope}{}{n}.{} {addr}, {srcs}", space(*s), type_name(*ty))
+            }
+            Inst::Atom { space: s, op, ty, sem: order, scope, dst, addr, b, c } => {
+                let red = dst.is_none()
+                    && matches!(order, Sem::Relaxed | Sem::Release)
+                    && !matches!(op, AtomOp::Exch | AtomOp::Cas);
+                let half = matches!(ty, Type::F16 | Type::F16x2 | Type::BF16 | Type::BF16x2);
+                let words = format!(
+                    "{}.{}{}.{}{}.{}",
+                    sem(*order),
+                    scope_name(*scope),
+                    space(*s),
+                    atom_name(*op),
+                    flag(half, ".noftz"),
+                    type_name(*ty)
+                );
+                let dst = if red { String::new() } else { format!("{}, ", self.sink(*dst)) };
+                let c = c.iter().map(|c| format!(", {}", self.operand(c))).collect::<String>();
+                let (addr, b) = (self.addr(addr), self.operand(b));
+                format!("{}{words} {dst}{addr}, {b}{c}", if red { "red" } else { "atom" })
+            }
+            Inst::CpAsync { dst, src, size, src_size } => {
+                let tail = src_size.iter().map(|n| format!(", {}", self.operand(n))).collect::<String>();
+                format!("cp.async.ca.shared.global {}, {}, {size}{tail}", self.addr(dst), self.addr(src))
+            }
+            _ => String::new(),
+        }
+    }
+
+    fn warp(&self, inst: &Inst) -> String {
+        let pair = |dst: Reg, pred: &Option<Reg>| match pred {
+            Some(pred) => format!("{}|{}", self.reg(dst), self.reg(*pred)),
+            None => self.reg(dst).to_owned(),
+        };
+        match inst {
+            Inst::Shfl { mode, dst, pred, a, b, c, mask } => {
+                format!("shfl.sync.{}.b32 {}{}", shfl_name(*mode), pair(*dst, pred), self.operands(&[a, b, c, mask]))
+            }
+            Inst::Vote { mode, dst, pred, mask } => {
+                let ty = if *mode == VoteMode::Ballot { "b32" } else { "pred" };
+                let (pred, mask) = (self.pred(pred), self.operand(mask));
+                format!("vote.sync.{}.{ty} {}, {pred}, {mask}", vote_name(*mode), self.reg(*dst))
+            }
+            Inst::Match { all, ty, dst, pred, a, mask } => {
+                let mode = if *all { "all" } else { "any" };
+                format!("match.{mode}.sync.{} {}{}", type_name(*ty), pair(*dst, pred), self.operands(&[a, mask]))
+            }
+            Inst::Redux { op, ty, mods: m, abs, dst, a, mask } => {
+                let words = format!("{}{}{}", atom_name(*op), flag(*abs, ".abs"), mods(m));
+                format!("redux.sync.{words}.{} {}{}", type_name(*ty), self.reg(*dst), self.operands(&[a, mask]))
+            }
+            Inst::Bar { kind, id, count, aligned } => {
+                let opcode = if *aligned { "bar" } else { "barrier" };
+                let count = count.iter().map(|n| format!(", {}", self.operand(n))).collect::<String>();
+                let id = self.operand(id);
+                match kind {
+                    BarKind::Sync => format!("{opcode}.sync {id}{count}"),
+                    BarKind::Arrive => format!("{opcode}.arrive {id}{count}"),
+                    BarKind::RedPopc { dst, pred, negated } => {
+                        let pred = format!("{}{}", flag(*negated, "!"), self.reg(*pred));
+                        format!("{opcode}.red.popc.u32 {}, {id}{count}, {pred}", self.reg(*dst))
+                    }
+                    BarKind::RedBool { op, dst, pred, negated } => {
+                        let pred = format!("{}{}", flag(*negated, "!"), self.reg(*pred));
+                        format!("{opcode}.red.{}.pred {}, {id}{count}, {pred}", bool_name(*op), self.reg(*dst))
+                    }
+                }
+            }
+            _ => String::new(),
+        }
+    }
+
+    fn fence(&self, kind: FenceKind) -> String {
+        match kind {
+            FenceKind::Memory { sem: order, scope } => {
+                let order = if order == Sem::SeqCst { ".sc" } else { sem(order) };
+                format!("fence{order}.{}", scope_name(scope))
+            }
+            FenceKind::Proxy => "fence.proxy.alias".into(),
+            FenceKind::MbarrierInit => "fence.mbarrier_init.release.cluster".into(),
+        }
+    }
+
+    fn convert(&self, dty: Type, sty: Type, m: &FpMods) -> String {
+        let fp8 = matches!(dty, Type::E4M3x2 | Type::E5M2x2);
+        let rnd = if m.rnd == Rounding::Default { String::new() } else { dot(rounding_name(m.rnd)) };
+        let rest = mods(&FpMods { rnd: Rounding::Default, ..*m });
+        format!("cvt{rnd}{}{rest}.{}.{}", flag(fp8, ".satfinite"), type_name(dty), type_name(sty))
+    }
+
+    fn simple(&self, inst: &Inst) -> String {
+        let t = type_name;
+        let r = |reg: &Reg| self.reg(*reg);
+        match inst {
+            Inst::Unary { op, ty, mods: m, dst, a } => {
+                format!("{}{}.{} {}{}", unary_name(*op), mods(m), t(*ty), r(dst), self.operands(&[a]))
+            }
+            Inst::Binary { op, ty, mods: m, dst, a, b } => {
+                format!("{}{}.{} {}{}", binary_name(*op, *ty), mods(m), t(*ty), r(dst), self.operands(&[a, b]))
+            }
+            Inst::Ternary { op, ty, mods: m, dst, a, b, c } => {
+                let table = if let TerOp::Lop3(table) = op { format!(", {table}") } else { String::new() };
+                format!("{} {}{}{table}", ternary_name(*op, *ty, m), r(dst), self.operands(&[a, b, c]))
+            }
+            Inst::Bfi { ty, dst, a, b, pos, len } => format!("bfi.{} {}{}", t(*ty), r(dst), self.operands(&[a, b, pos, len])),
+            Inst::Carry { op, ty, cc_in, cc_out, dst, a, b, c: third } => {
+                let c = flag(*cc_in, "c");
+                let words = match op {
+                    CarryOp::Add => format!("add{c}"),
+                    CarryOp::Sub => format!("sub{c}"),
+                    CarryOp::MadLo => format!("mad{c}.lo"),
+                    CarryOp::MadHi => format!("mad{c}.hi"),
+                };
+                let operands: Vec<&Operand> = [Some(a), Some(b), third.as_ref()].into_iter().flatten().collect();
+                format!("{words}{}.{} {}{}", flag(*cc_out, ".cc"), t(*ty), r(dst), self.operands(&operands))
+            }
+            Inst::Slct { ty, cty, ftz, dst, a, b, c } => {
+                format!("slct{}.{}.{} {}{}", flag(*ftz, ".ftz"), t(*ty), t(*cty), r(dst), self.operands(&[a, b, c]))
+            }
+            Inst::Selp { ty, dst, a, b, pred } => format!("selp.{} {}{}", t(*ty), r(dst), self.operands(&[a, b, pred])),
+            Inst::Setp { cmp, ty, ftz, combine, dst, dst2, a, b } => {
+                let (word, pred) = self.combine(combine);
+                let second = dst2.map_or(String::new(), |reg| format!("|{}", self.reg(reg)));
+                let words = format!("setp.{}{word}{}.{}", cmp_name(*cmp), flag(*ftz, ".ftz"), t(*ty));
+                format!("{words} {}{second}{}{pred}", self.sink(*dst), self.operands(&[a, b]))
+            }
+            Inst::Set { cmp, dty, ty, ftz, combine, dst, a, b } => {
+                let (word, pred) = self.combine(combine);
+                let words = format!("set.{}{word}{}.{}.{}", cmp_name(*cmp), flag(*ftz, ".ftz"), t(*dty), t(*ty));
+                format!("{words} {}{}{pred}", r(dst), self.operands(&[a, b]))
+            }
+            Inst::Mov { ty, dst, src } => format!("mov.{} {}{}", t(*ty), r(dst), self.operands(&[src])),
+            Inst::MovUnpack { ty, dsts, src } => format!("mov.{} {}{}", t(*ty), self.destinations(dsts), self.operands(&[src])),
+            Inst::MovPack { ty, dst, srcs } => format!("mov.{} {}, {}", t(*ty), r(dst), self.sources(srcs)),
+            Inst::Cvt { dty, sty, mods: m, dst, a } => format!("{} {}{}", self.convert(*dty, *sty, m), r(dst), self.operands(&[a])),
+            Inst::CvtPack { dty, sty, mods: m, dst, a, b } => {
+                format!("{} {}{}", self.convert(*dty, *sty, m), r(dst), self.operands(&[a, b]))
+            }
+            Inst::Cvta { space: s, to, ty, dst, src } => {
+                format!("cvta{}{}.{} {}{}", flag(*to, ".to"), space(*s), t(*ty), r(dst), self.operands(&[src]))
+            }
+            Inst::Isspacep { space: s, dst, a } => format!("isspacep{} {}{}", space(*s), r(dst), self.operands(&[a])),
+            Inst::Prefetch { space: s, addr } => format!("prefetch{}.L2 {}", space(*s), self.addr(addr)),
+            Inst::BarWarpSync { mask } => format!("bar.warp.sync {}", self.operand(mask)),
+            Inst::Fence(kind) => self.fence(*kind),
+            Inst::Activemask { dst } => format!("activemask.b32 {}", r(dst)),
+            Inst::Elect { dst, pred, mask } => format!("elect.sync {}|{}{}", self.sink(*dst), r(pred), self.operands(&[mask])),
+            Inst::Nanosleep { a } => format!("nanosleep.u32 {}", self.operand(a)),
+            Inst::CpAsyncCommit => "cp.async.commit_group".into(),
+            Inst::CpAsyncWait { n: Some(n) } => format!("cp.async.wait_group {n}"),
+            Inst::CpAsyncWait { n: None } => "cp.async.wait_all".into(),
+            Inst::Hint { name } if *name == "pmevent" => "pmevent 0".into(),
+            Inst::Hint { name } => (*name).into(),
+            Inst::Alloca { ty, dst, size, align } => format!("alloca.{} {}{}, {align}", t(*ty), r(dst), self.operands(&[size])),
+            Inst::StackSave { ty, dst } => format!("stacksave.{} {}", t(*ty), r(dst)),
+            Inst::StackRestore { ty, src } => format!("stackrestore.{} {}", t(*ty), self.operand(src)),
+            Inst::Ret => "ret".into(),
+            Inst::Exit => "exit".into(),
+            Inst::Trap => "trap".into(),
+            Inst::Brkpt => "brkpt".into(),
+            Inst::Other { text, .. } => text.to_string(),
+            _ => String::new(),
+        }
+    }
+}

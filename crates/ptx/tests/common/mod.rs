@@ -1,0 +1,51 @@
+//! What several tests need: the corpus, and equality of modules up to positions in the text.
+
+use rtcg_ptx::ast::{Module, Span};
+use std::path::PathBuf;
+
+/// The PTX files of `tests/ptx/corpus`, by name.
+#[allow(dead_code)]
+pub fn corpus() -> Vec<(String, String)> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/ptx/corpus");
+    let mut files: Vec<(String, String)> = std::fs::read_dir(&folder)
+        .expect("the corpus")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "ptx"))
+        .map(|path| {
+            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+            (name, std::fs::read_to_string(&path).expect("a readable file"))
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+/// The module without positions in its text.
+pub fn without_spans(mut module: Module) -> Module {
+    module.source = "".into();
+    module.vars.iter_mut().for_each(|var| var.span = Span::default());
+    for function in &mut module.functions {
+        function.span = Span::default();
+        function.vars.iter_mut().for_each(|var| var.span = Span::default());
+        function.body.iter_mut().for_each(|statement| statement.span = Span::default());
+    }
+    module
+}
+
+/// Panics unless the printed module parses to the same module.
+pub fn check_round_trip(name: &str, module: Module) {
+    let text = rtcg_ptx::print(&module);
+    let again = rtcg_ptx::parse(text.as_str());
+    assert!(!again.has_errors(), "{name} printed:\n{}", again.render("printed.ptx"));
+    let (first, second) = (without_spans(module), without_spans(again.module));
+    if first != second {
+        for (a, b) in first.functions.iter().zip(&second.functions) {
+            for (x, y) in a.body.iter().zip(&b.body) {
+                assert_eq!(x, y, "{name}, in {}", a.name);
+            }
+            assert_eq!(a, b, "{name}");
+        }
+        assert_eq!(first.vars, second.vars, "{name}");
+        assert_eq!(first, second, "{name}");
+    }
+}
