@@ -164,7 +164,9 @@ impl<'a> Plan<'a> {
         let scan = includes::scan(&request.source, &self.options.forced_includes, &self.options.macros, &path);
         let texts: Vec<&str> = std::iter::once(&request.source).chain(&scan.user_texts).map(String::as_str).collect();
         let text = wrap(&request.source, self.name(), request.no_extern_c, &shims::prelude(&texts));
-        let (arch, kind) = match self.arch {
+        // Without an architecture NVRTC would give PTX only.
+        let oldest = || table.supported_archs().iter().min().map(|&number| Arch { number, suffix: None });
+        let (arch, kind) = match self.arch.or_else(oldest) {
             Some(arch) => nvrtc::fit(table, arch, request.target.kind).map(|(a, k)| (Some(a), k))?,
             None => (None, request.target.kind),
         };

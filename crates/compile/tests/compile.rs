@@ -39,6 +39,12 @@ fn ptx_and_cubin_hold_the_kernel_unmangled() {
     assert!(text(&Compiler.compile(&request).unwrap()).contains(".entry _Z1kPf("));
 }
 
+#[test]
+fn without_an_architecture_there_is_a_cubin_all_the_same() {
+    let artifact = compile(KERNEL, Target { kind: BinaryKind::Cubin, arch: None }).unwrap();
+    assert!(artifact.bytes.starts_with(b"\x7fELF"));
+}
+
 /// Every header this project promises, each with a kernel that uses what it declares.
 const HEADERS: &[(&str, &str)] = &[
     ("stdio.h", "printf(\"%d\\n\", (int)a[0]);"),
