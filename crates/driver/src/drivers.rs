@@ -182,11 +182,10 @@ impl Drivers {
 }
 
 fn tell_user(reason: &str) {
-    let first_line = reason.lines().next().unwrap_or_default();
+    let first_line = reason.lines().next().unwrap_or_default().trim_end_matches("; tried:");
     let text = format!(
-        "no NVIDIA GPU is usable here ({first_line}); using the virtual GPU, which runs kernels \
-         on this machine's processor cores. Set RTCG_VIRTUAL_DEVICES=1 to ask for it by name and \
-         silence this notice."
+        "no NVIDIA GPU is usable here ({first_line}); using the virtual GPU, which runs kernels on this machine's \
+         processor cores. RTCG_VIRTUAL_DEVICES=1 asks for it by name and silences this notice."
     );
     match &*NOTICE.lock().unwrap_or_else(|e| e.into_inner()) {
         Some(hook) => hook(&text),
