@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::process;
 use rtcg_cuda_sys::*;
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, RwLock};
 
 /// How a context came to this process's hands, and so how it is given up.
@@ -31,9 +32,11 @@ struct Inner {
     handle: CUcontext,
     device: Device,
     kind: ContextKind,
-    /// False once destroyed or released. Written under the lock while the driver destroys, read
-    /// under it while a resource is freed, so that no resource outlives its context's check.
-    alive: RwLock<bool>,
+    /// False once destroyed or released.
+    alive: AtomicBool,
+    /// Held shared while a resource is freed and exclusively while the context goes, so that a
+    /// resource found to be alive stays so until it is freed.
+    lifetime: RwLock<()>,
 }
 
 /// A context. Cloning gives another reference to the same one.
@@ -71,7 +74,8 @@ impl std::hash::Hash for Context {
 impl Context {
     fn from_parts(device: Device, handle: CUcontext, kind: ContextKind) -> Self {
         let table = device.table();
-        Self(Arc::new(Inner { table, handle, device, kind, alive: RwLock::new(true) }))
+        let (alive, lifetime) = (AtomicBool::new(true), RwLock::new(()));
+        Self(Arc::new(Inner { table, handle, device, kind, alive, lifetime }))
     }
 
     /// Creates a context on a device and pushes it. See [`Device::make_context`].
@@ -249,15 +253,26 @@ impl Context {
     }
 
     /// False once the context was destroyed or released through this object.
+    #[inline]
     pub fn is_alive(&self) -> bool {
-        *self.0.alive.read().unwrap_or_else(|e| e.into_inner())
+        self.0.alive.load(Ordering::Acquire)
+    }
+
+    /// The table, if the context still exists: a driver given a handle of a destroyed context may
+    /// crash, so every call that names one comes by here.
+    #[inline]
+    pub(crate) fn live_table(&self, call: &'static str) -> Result<&'static DriverTable> {
+        if self.is_alive() {
+            return Ok(self.0.table);
+        }
+        Err(Error::new(call, CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED, ""))
     }
 
     /// The version of the API that the context was made for.
     pub fn api_version(&self) -> Result<u32> {
         let mut version = 0;
         // SAFETY: writes one unsigned int.
-        unsafe { call!(self.0.table, cuCtxGetApiVersion(self.0.handle, &raw mut version)) }?;
+        unsafe { call_in!(self, cuCtxGetApiVersion(self.0.handle, &raw mut version)) }?;
         Ok(version)
     }
 
@@ -343,7 +358,7 @@ impl Context {
 
     /// A handle of one driver means nothing to another.
     pub(crate) fn check_same_table(&self, call: &'static str) -> Result<()> {
-        if current_table(call)? == self.0.table {
+        if current_table(call)? == self.live_table(call)? {
             return Ok(());
         }
         let detail = "a real and a virtual device cannot access each other's memory";
@@ -361,16 +376,17 @@ impl Context {
     }
 
     fn enter(&self) -> Result<Option<Entered>> {
+        let table = self.live_table("cuCtxPushCurrent")?;
         let mut current = CUcontext::null();
         // SAFETY: writes one handle; then the handle of a living context is pushed.
         unsafe {
-            call!(self.0.table, cuCtxGetCurrent(&raw mut current))?;
+            call!(table, cuCtxGetCurrent(&raw mut current))?;
             if current == self.0.handle {
                 return Ok(None);
             }
-            call!(self.0.table, cuCtxPushCurrent(self.0.handle))?;
+            call!(table, cuCtxPushCurrent(self.0.handle))?;
         }
-        Ok(Some(Entered(self.0.table)))
+        Ok(Some(Entered(table)))
     }
 
     /// Frees a resource of this context, from whichever thread: `Ok` without calling `free` when
@@ -379,8 +395,8 @@ impl Context {
         if process::is_gone() {
             return Ok(());
         }
-        let alive = self.0.alive.read().unwrap_or_else(|e| e.into_inner());
-        if !*alive {
+        let _shared = self.0.lifetime.read().unwrap_or_else(|e| e.into_inner());
+        if !self.is_alive() {
             return Ok(());
         }
         let _entered = self.enter()?;
@@ -409,11 +425,10 @@ impl Drop for Entered {
 impl Inner {
     /// Destroys or releases, once. `Ok(false)` when that was done before.
     fn give_up(&self) -> Result<bool> {
-        let mut alive = self.alive.write().unwrap_or_else(|e| e.into_inner());
-        if !*alive {
+        let _exclusive = self.lifetime.write().unwrap_or_else(|e| e.into_inner());
+        if !self.alive.swap(false, Ordering::AcqRel) {
             return Ok(false);
         }
-        *alive = false;
         if process::is_gone() {
             return Ok(true);
         }

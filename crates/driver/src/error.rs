@@ -158,6 +158,26 @@ macro_rules! call_current {
     };
 }
 
+/// [`call!`] through the table of a context that must still exist.
+macro_rules! call_in {
+    ($ctx:expr, $name:ident($($arg:expr),* $(,)?)) => {
+        match $ctx.live_table(stringify!($name)) {
+            Ok(table) => call!(table, $name($($arg),*)),
+            Err(error) => Err(error),
+        }
+    };
+}
+
+/// [`call_current!`] of a function whose last argument is a stream.
+macro_rules! call_on_stream {
+    ($stream:expr, $name:ident($($arg:expr),* $(,)?)) => {
+        match $crate::stream::current_with(stringify!($name), $stream) {
+            Ok((table, stream)) => call!(table, $name($($arg,)* stream)),
+            Err(error) => Err(error),
+        }
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,9 +1,9 @@
 //! Events: marks in streams, and the time between them.
 
 use crate::context::Context;
-use crate::error::Result;
-use crate::stream::{Stream, raw, ready};
-use rtcg_cuda_sys::{CUevent, CUipcEventHandle, c_char};
+use crate::error::{Error, Result};
+use crate::stream::{Stream, handle_for, ready};
+use rtcg_cuda_sys::{CUevent, CUipcEventHandle, CUresult, c_char};
 use std::sync::Arc;
 
 struct Inner {
@@ -27,7 +27,7 @@ impl Event {
         let ctx = Context::require()?;
         let mut handle = CUevent::null();
         // SAFETY: writes one handle.
-        unsafe { call!(ctx.table(), cuEventCreate(&raw mut handle, flags)) }?;
+        unsafe { call_in!(ctx, cuEventCreate(&raw mut handle, flags)) }?;
         Ok(Self(Arc::new(Inner { ctx, handle })))
     }
 
@@ -37,7 +37,7 @@ impl Event {
         let ipc = CUipcEventHandle { reserved: bytes.map(|b| b as c_char) };
         let mut handle = CUevent::null();
         // SAFETY: writes one handle; the driver checks the bytes.
-        unsafe { call!(ctx.table(), cuIpcOpenEventHandle(&raw mut handle, ipc)) }?;
+        unsafe { call_in!(ctx, cuIpcOpenEventHandle(&raw mut handle, ipc)) }?;
         Ok(Self(Arc::new(Inner { ctx, handle })))
     }
 
@@ -53,28 +53,35 @@ impl Event {
 
     /// Marks the present end of a stream.
     pub fn record(&self, stream: Option<&Stream>) -> Result<()> {
-        // SAFETY: event and stream are alive.
-        unsafe { call!(self.0.ctx.table(), cuEventRecord(self.0.handle, raw(stream))) }
+        let table = self.0.ctx.live_table("cuEventRecord")?;
+        let stream = handle_for("cuEventRecord", table, stream)?;
+        // SAFETY: event and stream are alive and of the same driver.
+        unsafe { call!(table, cuEventRecord(self.0.handle, stream)) }
     }
 
     /// Waits until the mark is reached.
     pub fn synchronize(&self) -> Result<()> {
         // SAFETY: the event is alive.
-        unsafe { call!(self.0.ctx.table(), cuEventSynchronize(self.0.handle)) }
+        unsafe { call_in!(self.0.ctx, cuEventSynchronize(self.0.handle)) }
     }
 
     /// Whether the mark is reached.
     pub fn query(&self) -> Result<bool> {
         // SAFETY: the event is alive.
-        ready(unsafe { call!(self.0.ctx.table(), cuEventQuery(self.0.handle)) })
+        ready(unsafe { call_in!(self.0.ctx, cuEventQuery(self.0.handle)) })
     }
 
     /// Milliseconds from `start` to this event; both must have been reached.
     pub fn time_since(&self, start: &Event) -> Result<f32> {
         let mut ms = 0.0;
+        let table = start.0.ctx.live_table("cuEventElapsedTime")?;
+        if self.0.ctx.live_table("cuEventElapsedTime")? != table {
+            let detail = "the events belong to different drivers";
+            return Err(Error::new("cuEventElapsedTime", CUresult::CUDA_ERROR_INVALID_HANDLE, detail));
+        }
         let (start, end) = (start.0.handle, self.0.handle);
-        // SAFETY: both events are alive, one float is written.
-        unsafe { call!(self.0.ctx.table(), cuEventElapsedTime(&raw mut ms, start, end)) }?;
+        // SAFETY: both events are alive and of the same driver, one float is written.
+        unsafe { call!(table, cuEventElapsedTime(&raw mut ms, start, end)) }?;
         Ok(ms)
     }
 
@@ -88,7 +95,7 @@ impl Event {
     pub fn ipc_handle(&self) -> Result<[u8; 64]> {
         let mut ipc = CUipcEventHandle::default();
         // SAFETY: the event is alive, one structure is written.
-        unsafe { call!(self.0.ctx.table(), cuIpcGetEventHandle(&raw mut ipc, self.0.handle)) }?;
+        unsafe { call_in!(self.0.ctx, cuIpcGetEventHandle(&raw mut ipc, self.0.handle)) }?;
         Ok(ipc.reserved.map(|b| b as u8))
     }
 }

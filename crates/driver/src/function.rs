@@ -57,28 +57,28 @@ impl Function {
     /// The value of an attribute.
     pub fn attribute(&self, attribute: CUfunction_attribute) -> Result<i32> {
         let mut value = 0;
-        let (table, handle) = (self.0.table, self.0.handle);
+        let ctx = self.0.module.context();
         // SAFETY: the function is alive, one int is written.
-        unsafe { call!(table, cuFuncGetAttribute(&raw mut value, attribute, handle)) }?;
+        unsafe { call_in!(ctx, cuFuncGetAttribute(&raw mut value, attribute, self.0.handle)) }?;
         Ok(value)
     }
 
     /// Sets an attribute.
     pub fn set_attribute(&self, attribute: CUfunction_attribute, value: i32) -> Result<()> {
         // SAFETY: the function is alive.
-        unsafe { call!(self.0.table, cuFuncSetAttribute(self.0.handle, attribute, value)) }
+        unsafe { call_in!(self.0.module.context(), cuFuncSetAttribute(self.0.handle, attribute, value)) }
     }
 
     /// Sets the preferred split of cache and shared memory.
     pub fn set_cache_config(&self, config: CUfunc_cache) -> Result<()> {
         // SAFETY: the function is alive.
-        unsafe { call!(self.0.table, cuFuncSetCacheConfig(self.0.handle, config)) }
+        unsafe { call_in!(self.0.module.context(), cuFuncSetCacheConfig(self.0.handle, config)) }
     }
 
     /// Sets the shared-memory bank size.
     pub fn set_shared_config(&self, config: CUsharedconfig) -> Result<()> {
         // SAFETY: the function is alive.
-        unsafe { call!(self.0.table, cuFuncSetSharedMemConfig(self.0.handle, config)) }
+        unsafe { call_in!(self.0.module.context(), cuFuncSetSharedMemConfig(self.0.handle, config)) }
     }
 
     /// The kernel's parameters, asked from the driver once; `None` when the driver cannot tell

@@ -7,7 +7,7 @@
 use crate::error::{Error, Result};
 use crate::function::{Function, Param};
 use crate::process;
-use crate::stream::{Stream, raw};
+use crate::stream::{Stream, handle_for};
 use rtcg_cuda_sys::*;
 
 /// Extra wishes for a launch.
@@ -176,13 +176,15 @@ impl Function {
         ];
         let extra = if args.is_empty() { std::ptr::null_mut() } else { extra.as_mut_ptr() };
         let ([gx, gy, gz], [bx, by, bz]) = (grid, block);
-        let (f, s, none) = (self.0.handle, raw(stream), std::ptr::null_mut());
+        let table = self.0.module.context().live_table("cuLaunchKernel")?;
+        let s = handle_for("cuLaunchKernel", table, stream)?;
+        let (f, none) = (self.0.handle, std::ptr::null_mut());
         let code = if process::is_forked() {
             CUresult::CUDA_ERROR_NOT_INITIALIZED
         } else {
             // SAFETY: the function is alive; the arguments are the caller's promise, and the
             // driver copies them before it returns.
-            unsafe { self.0.table.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared_bytes, s, none, extra) }
+            unsafe { table.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared_bytes, s, none, extra) }
         };
         if code.is_success() {
             return Ok(());
@@ -207,6 +209,8 @@ impl Function {
             // SAFETY: the caller's promise.
             return unsafe { self.launch(grid, block, shared_bytes, stream, args) };
         }
+        let table = self.0.module.context().live_table("cuLaunchKernelEx")?;
+        let stream = handle_for("cuLaunchKernelEx", table, stream)?;
         let mut attributes = options.attributes();
         let config = CUlaunchConfig {
             gridDimX: grid[0],
@@ -216,7 +220,7 @@ impl Function {
             blockDimY: block[1],
             blockDimZ: block[2],
             sharedMemBytes: shared_bytes,
-            hStream: raw(stream),
+            hStream: stream,
             attrs: attributes.as_mut_ptr(),
             numAttrs: attributes.len() as c_uint,
         };
@@ -231,7 +235,7 @@ impl Function {
         let extra = if args.is_empty() { std::ptr::null_mut() } else { extra.as_mut_ptr() };
         let (f, none) = (self.0.handle, std::ptr::null_mut());
         // SAFETY: as in `launch`; config and attributes live until the call returns.
-        unsafe { call!(self.0.table, cuLaunchKernelEx(&raw const config, f, none, extra)) }
+        unsafe { call!(table, cuLaunchKernelEx(&raw const config, f, none, extra)) }
             .map_err(|e| self.explain(e.call, e.code, grid, block, shared_bytes))
     }
 

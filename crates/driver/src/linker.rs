@@ -31,7 +31,7 @@ impl Linker {
         let mut handle = CUlinkState::null();
         let (count, keys, values) = options.as_args();
         // SAFETY: the option arrays and buffers live in this object as long as the link.
-        unsafe { call!(ctx.table(), cuLinkCreate(count, keys, values, &raw mut handle)) }
+        unsafe { call_in!(ctx, cuLinkCreate(count, keys, values, &raw mut handle)) }
             .map_err(|e| e.with_detail(options.log().error))?;
         Ok(Self { ctx, handle, options })
     }
@@ -47,8 +47,8 @@ impl Linker {
         let none = std::ptr::null_mut();
         // SAFETY: the driver copies the data before it returns.
         let result = unsafe {
-            let (table, link, name) = (self.ctx.table(), self.handle, name.as_ptr());
-            call!(table, cuLinkAddData(link, input, ptr, len, name, 0, none, none.cast()))
+            let (link, name) = (self.handle, name.as_ptr());
+            call_in!(self.ctx, cuLinkAddData(link, input, ptr, len, name, 0, none, none.cast()))
         };
         result.map_err(|e| self.explain(e))
     }
@@ -59,8 +59,8 @@ impl Linker {
         let none = std::ptr::null_mut();
         // SAFETY: the name is NUL-terminated; no options.
         let result = unsafe {
-            let (table, link, name) = (self.ctx.table(), self.handle, name.as_ptr());
-            call!(table, cuLinkAddFile(link, input, name, 0, none, none.cast()))
+            let (link, name) = (self.handle, name.as_ptr());
+            call_in!(self.ctx, cuLinkAddFile(link, input, name, 0, none, none.cast()))
         };
         result.map_err(|e| self.explain(e))
     }
@@ -70,7 +70,7 @@ impl Linker {
         let (mut cubin, mut nbytes) = (std::ptr::null_mut(), 0);
         let table = self.ctx.table();
         // SAFETY: the cubin belongs to the link, which lives until after the load.
-        let result = unsafe { call!(table, cuLinkComplete(self.handle, &raw mut cubin, &raw mut nbytes)) };
+        let result = unsafe { call_in!(self.ctx, cuLinkComplete(self.handle, &raw mut cubin, &raw mut nbytes)) };
         result.map_err(|e| self.explain(e))?;
         let mut handle = CUmodule::null();
         let ctx = &self.ctx;

@@ -42,7 +42,7 @@ impl Module {
         let name = c_string("cuModuleLoad", path.as_os_str().as_encoded_bytes())?;
         let mut handle = CUmodule::null();
         // SAFETY: the name is NUL-terminated, one handle is written.
-        unsafe { call!(ctx.table(), cuModuleLoad(&raw mut handle, name.as_ptr())) }
+        unsafe { call_in!(ctx, cuModuleLoad(&raw mut handle, name.as_ptr())) }
             .map_err(|e| e.with_detail(path.display().to_string()))?;
         Ok(Self::from_parts(ctx, handle))
     }
@@ -68,7 +68,7 @@ impl Module {
         // SAFETY: the image, the options and their buffers live until the call returns.
         let result = unsafe {
             let image = image.as_ptr().cast();
-            call!(ctx.table(), cuModuleLoadDataEx(&raw mut handle, image, count, keys, values))
+            call_in!(ctx, cuModuleLoadDataEx(&raw mut handle, image, count, keys, values))
         };
         let log = options.log();
         let result = match result {

@@ -1,9 +1,9 @@
 //! Streams.
 
-use crate::context::Context;
-use crate::error::Result;
+use crate::context::{Context, current_table};
+use crate::error::{Error, Result};
 use crate::event::Event;
-use rtcg_cuda_sys::{CUresult, CUstream};
+use rtcg_cuda_sys::{CUresult, CUstream, DriverTable};
 use std::sync::Arc;
 
 struct Inner {
@@ -29,7 +29,7 @@ impl Stream {
         let ctx = Context::require()?;
         let mut handle = CUstream::null();
         // SAFETY: writes one handle.
-        unsafe { call!(ctx.table(), cuStreamCreate(&raw mut handle, flags)) }?;
+        unsafe { call_in!(ctx, cuStreamCreate(&raw mut handle, flags)) }?;
         Ok(Self(Arc::new(Inner { ctx, handle, owned: true })))
     }
 
@@ -38,7 +38,7 @@ impl Stream {
         let ctx = Context::require()?;
         let mut handle = CUstream::null();
         // SAFETY: writes one handle.
-        unsafe { call!(ctx.table(), cuStreamCreateWithPriority(&raw mut handle, flags, priority)) }?;
+        unsafe { call_in!(ctx, cuStreamCreateWithPriority(&raw mut handle, flags, priority)) }?;
         Ok(Self(Arc::new(Inner { ctx, handle, owned: true })))
     }
 
@@ -66,27 +66,29 @@ impl Stream {
     pub fn priority(&self) -> Result<i32> {
         let mut priority = 0;
         // SAFETY: the stream is alive, one int is written.
-        unsafe { call!(self.0.ctx.table(), cuStreamGetPriority(self.0.handle, &raw mut priority)) }?;
+        unsafe { call_in!(self.0.ctx, cuStreamGetPriority(self.0.handle, &raw mut priority)) }?;
         Ok(priority)
     }
 
     /// Waits until all work in the stream is done. Errors of kernels surface here.
     pub fn synchronize(&self) -> Result<()> {
         // SAFETY: the stream is alive.
-        unsafe { call!(self.0.ctx.table(), cuStreamSynchronize(self.0.handle)) }
+        unsafe { call_in!(self.0.ctx, cuStreamSynchronize(self.0.handle)) }
     }
 
     /// Whether all work in the stream is done.
     pub fn is_done(&self) -> Result<bool> {
         // SAFETY: the stream is alive.
-        let result = unsafe { call!(self.0.ctx.table(), cuStreamQuery(self.0.handle)) };
+        let result = unsafe { call_in!(self.0.ctx, cuStreamQuery(self.0.handle)) };
         ready(result)
     }
 
     /// Makes later work in this stream wait for the event.
     pub fn wait_for_event(&self, event: &Event) -> Result<()> {
-        // SAFETY: stream and event are alive.
-        unsafe { call!(self.0.ctx.table(), cuStreamWaitEvent(self.0.handle, event.handle(), 0)) }
+        let table = event.context().live_table("cuStreamWaitEvent")?;
+        let stream = handle_for("cuStreamWaitEvent", table, Some(self))?;
+        // SAFETY: stream and event are alive and of the same driver.
+        unsafe { call!(table, cuStreamWaitEvent(stream, event.handle(), 0)) }
     }
 }
 
@@ -99,10 +101,23 @@ pub(crate) fn ready(result: Result<()>) -> Result<bool> {
     }
 }
 
-/// The handle of an optional stream.
+/// The handle of an optional stream, for a call through `table`: the stream must still exist and
+/// be of that driver, because a driver given a foreign or dead handle may crash.
 #[inline]
-pub(crate) fn raw(stream: Option<&Stream>) -> CUstream {
-    stream.map_or(CUstream::null(), Stream::handle)
+pub(crate) fn handle_for(call: &'static str, table: &DriverTable, stream: Option<&Stream>) -> Result<CUstream> {
+    let Some(stream) = stream else { return Ok(CUstream::null()) };
+    if stream.0.ctx.live_table(call)? == table {
+        return Ok(stream.0.handle);
+    }
+    let detail = "the stream belongs to another driver (a real and a virtual device share no streams)";
+    Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_HANDLE, detail))
+}
+
+/// The table of the current context, and the handle of a stream that fits it.
+#[inline]
+pub(crate) fn current_with(call: &'static str, stream: Option<&Stream>) -> Result<(&'static DriverTable, CUstream)> {
+    let table = current_table(call)?;
+    Ok((table, handle_for(call, table, stream)?))
 }
 
 impl Drop for Inner {

@@ -46,7 +46,7 @@ macro_rules! on_texref {
     ($self:ident, $name:ident($($arg:expr),*)) => {
         // SAFETY: the reference is alive; arguments are plain values, living handles, or
         // pointers to locals that the call writes.
-        unsafe { call!($self.0.owner.context().table(), $name($($arg),*)) }
+        unsafe { call_in!($self.0.owner.context(), $name($($arg),*)) }
     };
 }
 
@@ -56,7 +56,7 @@ impl TextureReference {
         let ctx = Context::require()?;
         let mut handle = CUtexref::null();
         // SAFETY: writes one handle.
-        unsafe { call!(ctx.table(), cuTexRefCreate(&raw mut handle)) }?;
+        unsafe { call_in!(ctx, cuTexRefCreate(&raw mut handle)) }?;
         Ok(Self::from_parts(Owner::Created(ctx), handle))
     }
 
@@ -71,7 +71,10 @@ impl TextureReference {
 
     /// Binds an array, which stays alive as long as it is bound.
     pub fn set_array(&self, array: &Array) -> Result<()> {
-        on_texref!(self, cuTexRefSetArray(self.0.handle, array.handle(), CU_TRSA_OVERRIDE_FORMAT))?;
+        on_texref!(
+            self,
+            cuTexRefSetArray(self.0.handle, array.live_handle("cuTexRefSetArray")?, CU_TRSA_OVERRIDE_FORMAT)
+        )?;
         *self.0.array.lock().unwrap_or_else(|e| e.into_inner()) = Some(array.clone());
         Ok(())
     }
@@ -186,9 +189,9 @@ pub struct SurfaceReference {
 impl SurfaceReference {
     /// Binds an array, which stays alive as long as it is bound.
     pub fn set_array(&self, array: &Array, flags: u32) -> Result<()> {
-        let table = self.module.context().table();
+        let ctx = self.module.context();
         // SAFETY: both handles are alive.
-        unsafe { call!(table, cuSurfRefSetArray(self.handle, array.handle(), flags)) }?;
+        unsafe { call_in!(ctx, cuSurfRefSetArray(self.handle, array.live_handle("cuSurfRefSetArray")?, flags)) }?;
         *self.array.lock().unwrap_or_else(|e| e.into_inner()) = Some(array.clone());
         Ok(())
     }
@@ -224,8 +227,8 @@ impl Module {
 impl Function {
     /// Makes a texture reference available to the kernel.
     pub fn param_set_texref(&self, texref: &TextureReference) -> Result<()> {
-        let table = self.module().context().table();
+        let ctx = self.module().context();
         // SAFETY: both handles are alive.
-        unsafe { call!(table, cuParamSetTexRef(self.handle(), CU_PARAM_TR_DEFAULT, texref.handle())) }
+        unsafe { call_in!(ctx, cuParamSetTexRef(self.handle(), CU_PARAM_TR_DEFAULT, texref.handle())) }
     }
 }

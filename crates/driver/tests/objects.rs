@@ -480,6 +480,65 @@ fn objects_may_be_dropped_in_any_order_and_from_any_thread() {
 }
 
 #[test]
+fn using_objects_of_a_dead_context_is_an_error() {
+    let ctx = device().make_context(0).unwrap();
+    let module = Module::from_image(PTX).unwrap();
+    let function = module.function("nothing").unwrap();
+    let (memory, stream, event) = (mem_alloc(8).unwrap(), Stream::new(0).unwrap(), Event::new(0).unwrap());
+    ctx.detach().unwrap();
+    let other = device().make_context(0).unwrap();
+    // SAFETY: the kernel takes no arguments; its context is gone, which the call must notice.
+    let launch = |stream| unsafe { function.launch([1, 1, 1], [1, 1, 1], 0, stream, &[]) };
+    let errors = [
+        launch(None).unwrap_err(),
+        launch(Some(&stream)).unwrap_err(),
+        module.function("nothing").unwrap_err(),
+        module.global("counter").unwrap_err(),
+        stream.synchronize().unwrap_err(),
+        stream.wait_for_event(&event).unwrap_err(),
+        event.record(None).unwrap_err(),
+        event.query().unwrap_err(),
+        memory.write(0, &[0; 8]).unwrap_err(),
+        function.attribute(CU_FUNC_ATTRIBUTE_NUM_REGS).unwrap_err(),
+        // SAFETY: nothing is copied, the stream is gone.
+        unsafe { memcpy_dtod_async(memory.ptr(), memory.ptr(), 8, Some(&stream)) }.unwrap_err(),
+    ];
+    for error in errors {
+        assert_eq!(error.code, CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED, "{error}");
+    }
+    assert_eq!(stream.synchronize().unwrap_err().to_string(), "cuStreamSynchronize failed: context is destroyed");
+    memory.free().unwrap();
+    other.detach().unwrap();
+}
+
+#[test]
+fn objects_of_two_drivers_do_not_mix() {
+    let first = device();
+    let Some(second) = Device::all().unwrap().into_iter().find(|d| d.is_virtual() != first.is_virtual()) else {
+        return;
+    };
+    assert!(!first.can_access_peer(&second).unwrap());
+    let a = first.make_context(0).unwrap();
+    let stream = Stream::new(0).unwrap();
+    let memory = mem_alloc(64).unwrap();
+    memory.write(0, &[5; 64]).unwrap();
+    let b = second.make_context(0).unwrap();
+    let elsewhere = mem_alloc(64).unwrap();
+    elsewhere.write(0, &[6; 64]).unwrap();
+    // SAFETY: the driver is not called, because the stream is not its own.
+    let error = unsafe { memset_d8_async(elsewhere.ptr(), 0, 64, Some(&stream)) }.unwrap_err();
+    assert!(error.to_string().contains("the stream belongs to another driver"), "{error}");
+    assert!(Context::enable_peer_access(&a, 0).is_err());
+    let mut back = [0; 64];
+    memory.read(0, &mut back).unwrap();
+    assert_eq!(back, [5; 64]);
+    b.detach().unwrap();
+    assert_eq!(Context::current(), Some(a.clone()));
+    mem_alloc(64).unwrap().write(0, &back).unwrap();
+    a.detach().unwrap();
+}
+
+#[test]
 fn resources_keep_a_dropped_context_alive() {
     let dev = device();
     let ctx = dev.make_context(0).unwrap();

@@ -33,7 +33,7 @@ impl Array {
         let ctx = Context::require()?;
         let mut handle = CUarray::null();
         // SAFETY: one handle is written, one structure read.
-        unsafe { call!(ctx.table(), cuArrayCreate(&raw mut handle, descriptor)) }?;
+        unsafe { call_in!(ctx, cuArrayCreate(&raw mut handle, descriptor)) }?;
         Ok(Self::from_parts(ctx, handle, true))
     }
 
@@ -42,7 +42,7 @@ impl Array {
         let ctx = Context::require()?;
         let mut handle = CUarray::null();
         // SAFETY: one handle is written, one structure read.
-        unsafe { call!(ctx.table(), cuArray3DCreate(&raw mut handle, descriptor)) }?;
+        unsafe { call_in!(ctx, cuArray3DCreate(&raw mut handle, descriptor)) }?;
         Ok(Self::from_parts(ctx, handle, true))
     }
 
@@ -59,6 +59,16 @@ impl Array {
         self.0.handle
     }
 
+    /// The handle, if the array still exists in a context of the current driver.
+    pub(crate) fn live_handle(&self, call: &'static str) -> Result<CUarray> {
+        self.0.ctx.check_same_table(call)?;
+        self.0.ctx.live_table(call)?;
+        if self.0.freed.load(Ordering::Acquire) {
+            return Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_HANDLE, "the array was freed"));
+        }
+        Ok(self.0.handle)
+    }
+
     /// The context it belongs to.
     pub fn context(&self) -> &Context {
         &self.0.ctx
@@ -68,7 +78,7 @@ impl Array {
     pub fn descriptor(&self) -> Result<CUDA_ARRAY_DESCRIPTOR> {
         let mut descriptor = CUDA_ARRAY_DESCRIPTOR::default();
         // SAFETY: the array is alive, one structure is written.
-        unsafe { call!(self.0.ctx.table(), cuArrayGetDescriptor(&raw mut descriptor, self.0.handle)) }?;
+        unsafe { call_in!(self.0.ctx, cuArrayGetDescriptor(&raw mut descriptor, self.0.handle)) }?;
         Ok(descriptor)
     }
 
@@ -76,7 +86,7 @@ impl Array {
     pub fn descriptor_3d(&self) -> Result<CUDA_ARRAY3D_DESCRIPTOR> {
         let mut descriptor = CUDA_ARRAY3D_DESCRIPTOR::default();
         // SAFETY: the array is alive, one structure is written.
-        unsafe { call!(self.0.ctx.table(), cuArray3DGetDescriptor(&raw mut descriptor, self.0.handle)) }?;
+        unsafe { call_in!(self.0.ctx, cuArray3DGetDescriptor(&raw mut descriptor, self.0.handle)) }?;
         Ok(descriptor)
     }
 
@@ -114,7 +124,7 @@ impl Drop for Inner {
 /// `src` must be valid for `nbytes`.
 pub unsafe fn memcpy_dtoa(dst: &Array, index: usize, src: CUdeviceptr, nbytes: usize) -> Result<()> {
     // SAFETY: the array is alive, the driver checks its range; `src` is the caller's promise.
-    unsafe { call_current!(cuMemcpyDtoA(dst.handle(), index, src, nbytes)) }
+    unsafe { call_current!(cuMemcpyDtoA(dst.live_handle("cuMemcpyDtoA")?, index, src, nbytes)) }
 }
 
 /// Copies bytes of a 1-D array, from byte `index` on, to the device.
@@ -123,23 +133,24 @@ pub unsafe fn memcpy_dtoa(dst: &Array, index: usize, src: CUdeviceptr, nbytes: u
 /// `dst` must be valid for `nbytes`.
 pub unsafe fn memcpy_atod(dst: CUdeviceptr, src: &Array, index: usize, nbytes: usize) -> Result<()> {
     // SAFETY: as above.
-    unsafe { call_current!(cuMemcpyAtoD(dst, src.handle(), index, nbytes)) }
+    unsafe { call_current!(cuMemcpyAtoD(dst, src.live_handle("cuMemcpyAtoD")?, index, nbytes)) }
 }
 
 /// Copies bytes between 1-D arrays.
 pub fn memcpy_atoa(dst: &Array, dst_index: usize, src: &Array, src_index: usize, nbytes: usize) -> Result<()> {
+    let (to, from) = (dst.live_handle("cuMemcpyAtoA")?, src.live_handle("cuMemcpyAtoA")?);
     // SAFETY: both arrays are alive, the driver checks the ranges.
-    unsafe { call_current!(cuMemcpyAtoA(dst.handle(), dst_index, src.handle(), src_index, nbytes)) }
+    unsafe { call_current!(cuMemcpyAtoA(to, dst_index, from, src_index, nbytes)) }
 }
 
 /// Copies host bytes into a 1-D array, from byte `index` on.
 pub fn memcpy_htoa(dst: &Array, index: usize, src: &[u8]) -> Result<()> {
     // SAFETY: the array is alive, the driver checks its range.
-    unsafe { call_current!(cuMemcpyHtoA(dst.handle(), index, src.as_ptr().cast(), src.len())) }
+    unsafe { call_current!(cuMemcpyHtoA(dst.live_handle("cuMemcpyHtoA")?, index, src.as_ptr().cast(), src.len())) }
 }
 
 /// Copies bytes of a 1-D array, from byte `index` on, to the host.
 pub fn memcpy_atoh(dst: &mut [u8], src: &Array, index: usize) -> Result<()> {
     // SAFETY: the array is alive, the driver checks its range.
-    unsafe { call_current!(cuMemcpyAtoH(dst.as_mut_ptr().cast(), src.handle(), index, dst.len())) }
+    unsafe { call_current!(cuMemcpyAtoH(dst.as_mut_ptr().cast(), src.live_handle("cuMemcpyAtoH")?, index, dst.len())) }
 }

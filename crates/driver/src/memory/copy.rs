@@ -3,7 +3,7 @@
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::stream::{Stream, raw};
+use crate::stream::Stream;
 use rtcg_cuda_sys::{CUdeviceptr, DriverTable};
 
 /// Copies host bytes to the device.
@@ -54,7 +54,7 @@ pub unsafe fn memcpy_htod_async(
     stream: Option<&Stream>,
 ) -> Result<()> {
     // SAFETY: the caller's promise.
-    unsafe { call_current!(cuMemcpyHtoDAsync(dst, src.cast(), nbytes, raw(stream))) }
+    unsafe { call_on_stream!(stream, cuMemcpyHtoDAsync(dst, src.cast(), nbytes)) }
 }
 
 /// Copies device bytes to the host in stream order.
@@ -64,7 +64,7 @@ pub unsafe fn memcpy_htod_async(
 /// may use `dst` meanwhile.
 pub unsafe fn memcpy_dtoh_async(dst: *mut u8, src: CUdeviceptr, nbytes: usize, stream: Option<&Stream>) -> Result<()> {
     // SAFETY: the caller's promise.
-    unsafe { call_current!(cuMemcpyDtoHAsync(dst.cast(), src, nbytes, raw(stream))) }
+    unsafe { call_on_stream!(stream, cuMemcpyDtoHAsync(dst.cast(), src, nbytes)) }
 }
 
 /// Copies within the device (or between devices of one driver).
@@ -87,7 +87,7 @@ pub unsafe fn memcpy_dtod_async(
     stream: Option<&Stream>,
 ) -> Result<()> {
     // SAFETY: the caller's promise.
-    unsafe { call_current!(cuMemcpyDtoDAsync(dst, src, nbytes, raw(stream))) }
+    unsafe { call_on_stream!(stream, cuMemcpyDtoDAsync(dst, src, nbytes)) }
 }
 
 /// Copies between contexts; `None` means the current one.
@@ -122,7 +122,7 @@ pub unsafe fn memcpy_peer_async(
     let (dst_ctx, src_ctx) = peers("cuMemcpyPeerAsync", dst_ctx, src_ctx)?;
     let (to, from) = (dst_ctx.handle(), src_ctx.handle());
     // SAFETY: the caller's promise; both contexts are alive and of the current driver.
-    unsafe { call_current!(cuMemcpyPeerAsync(dst, to, src, from, nbytes, raw(stream))) }
+    unsafe { call_on_stream!(stream, cuMemcpyPeerAsync(dst, to, src, from, nbytes)) }
 }
 
 fn peers(call: &'static str, dst: Option<&Context>, src: Option<&Context>) -> Result<(Context, Context)> {

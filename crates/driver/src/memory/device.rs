@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::stream::{Stream, raw};
+use crate::stream::{Stream, handle_for};
 use rtcg_cuda_sys::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -26,7 +26,7 @@ pub fn mem_alloc_pitch(width: usize, height: usize, access_size: u32) -> Result<
     let (mut ptr, mut pitch) = (0, 0);
     let out = (&raw mut ptr, &raw mut pitch);
     // SAFETY: writes a pointer and a size.
-    unsafe { call!(ctx.table(), cuMemAllocPitch(out.0, out.1, width, height, access_size)) }?;
+    unsafe { call_in!(ctx, cuMemAllocPitch(out.0, out.1, width, height, access_size)) }?;
     let nbytes = pitch.saturating_mul(height);
     Ok((DeviceAllocation::from_parts(ctx, ptr, nbytes, Origin::Alloc), pitch))
 }
@@ -90,7 +90,7 @@ impl DeviceAllocation {
         let ctx = Context::require()?;
         let mut ptr = 0;
         // SAFETY: writes one pointer.
-        unsafe { call!(ctx.table(), cuMemAlloc(&raw mut ptr, nbytes)) }?;
+        unsafe { call_in!(ctx, cuMemAlloc(&raw mut ptr, nbytes)) }?;
         Ok(Self::from_parts(ctx, ptr, nbytes, Origin::Alloc))
     }
 
@@ -101,7 +101,7 @@ impl DeviceAllocation {
         let ctx = stream.context().clone();
         let mut ptr = 0;
         // SAFETY: writes one pointer; the stream is alive.
-        unsafe { call!(ctx.table(), cuMemAllocAsync(&raw mut ptr, nbytes, stream.handle())) }?;
+        unsafe { call_in!(ctx, cuMemAllocAsync(&raw mut ptr, nbytes, stream.handle())) }?;
         Ok(Self::from_parts(ctx, ptr, nbytes, Origin::AllocAsync(stream.clone())))
     }
 
@@ -195,7 +195,7 @@ impl ManagedAllocation {
         let flags = if flags == 0 { CU_MEM_ATTACH_GLOBAL.0 } else { flags };
         let mut ptr = 0;
         // SAFETY: writes one pointer.
-        unsafe { call!(ctx.table(), cuMemAllocManaged(&raw mut ptr, nbytes, flags)) }?;
+        unsafe { call_in!(ctx, cuMemAllocManaged(&raw mut ptr, nbytes, flags)) }?;
         Ok(Self(DeviceAllocation::from_parts(ctx, ptr, nbytes, Origin::Alloc)))
     }
 
@@ -216,9 +216,10 @@ impl ManagedAllocation {
 
     /// Attaches the memory to a stream, or to all or to the host, by `flags`.
     pub fn attach(&self, flags: u32, stream: Option<&Stream>) -> Result<()> {
-        let (ptr, stream) = (self.0.ptr, raw(stream));
+        let table = self.0.ctx.live_table("cuStreamAttachMemAsync")?;
+        let stream = handle_for("cuStreamAttachMemAsync", table, stream)?;
         // SAFETY: memory and stream are alive; length 0 means the whole allocation.
-        unsafe { call!(self.0.ctx.table(), cuStreamAttachMemAsync(stream, ptr, 0, flags)) }
+        unsafe { call!(table, cuStreamAttachMemAsync(stream, self.0.ptr, 0, flags)) }
     }
 
     /// Frees the memory now. A second call is an error.
@@ -238,7 +239,7 @@ impl IpcMemory {
         let handle = CUipcMemHandle { reserved: bytes.map(|b| b as c_char) };
         let mut ptr = 0;
         // SAFETY: writes one pointer; the driver checks the bytes.
-        unsafe { call!(ctx.table(), cuIpcOpenMemHandle(&raw mut ptr, handle, flags)) }?;
+        unsafe { call_in!(ctx, cuIpcOpenMemHandle(&raw mut ptr, handle, flags)) }?;
         Ok(Self(DeviceAllocation::from_parts(ctx, ptr, 0, Origin::Ipc)))
     }
 

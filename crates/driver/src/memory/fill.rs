@@ -1,7 +1,7 @@
 //! Filling device memory with a value. Sizes count elements, pitches count bytes.
 
 use crate::error::Result;
-use crate::stream::{Stream, raw};
+use crate::stream::Stream;
 use rtcg_cuda_sys::CUdeviceptr;
 
 macro_rules! fills {
@@ -27,7 +27,7 @@ macro_rules! fills {
                 stream: Option<&Stream>,
             ) -> Result<()> {
                 // SAFETY: the caller's promise.
-                unsafe { call_current!($call_async(dst, value, n, raw(stream))) }
+                unsafe { call_on_stream!(stream, $call_async(dst, value, n)) }
             }
         )*
     };
@@ -70,7 +70,7 @@ macro_rules! fills_2d {
                 stream: Option<&Stream>,
             ) -> Result<()> {
                 // SAFETY: the caller's promise.
-                unsafe { call_current!($call_async(dst, pitch, value, width, height, raw(stream))) }
+                unsafe { call_on_stream!(stream, $call_async(dst, pitch, value, width, height)) }
             }
         )*
     };

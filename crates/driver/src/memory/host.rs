@@ -15,7 +15,7 @@ fn freed_twice(call: &'static str) -> Error {
 fn device_pointer(ctx: &Context, host: *mut u8) -> Result<CUdeviceptr> {
     let mut ptr = 0;
     // SAFETY: writes one pointer; the driver checks the host pointer.
-    ctx.with_current(|| unsafe { call!(ctx.table(), cuMemHostGetDevicePointer(&raw mut ptr, host.cast(), 0)) })?;
+    ctx.with_current(|| unsafe { call_in!(ctx, cuMemHostGetDevicePointer(&raw mut ptr, host.cast(), 0)) })?;
     Ok(ptr)
 }
 
@@ -41,7 +41,7 @@ impl HostAllocation {
         let ctx = Context::require()?;
         let mut ptr: *mut c_void = std::ptr::null_mut();
         // SAFETY: writes one pointer.
-        unsafe { call!(ctx.table(), cuMemHostAlloc(&raw mut ptr, nbytes, flags)) }?;
+        unsafe { call_in!(ctx, cuMemHostAlloc(&raw mut ptr, nbytes, flags)) }?;
         Ok(Self { ctx, ptr: ptr.cast(), nbytes, freed: AtomicBool::new(false) })
     }
 
@@ -64,7 +64,7 @@ impl HostAllocation {
     pub fn flags(&self) -> Result<u32> {
         let mut flags = 0;
         // SAFETY: writes one value.
-        unsafe { call!(self.ctx.table(), cuMemHostGetFlags(&raw mut flags, self.ptr.cast())) }?;
+        unsafe { call_in!(self.ctx, cuMemHostGetFlags(&raw mut flags, self.ptr.cast())) }?;
         Ok(flags)
     }
 
@@ -173,7 +173,7 @@ impl RegisteredHost {
     pub unsafe fn new(ptr: *mut u8, nbytes: usize, flags: u32) -> Result<Self> {
         let ctx = Context::require()?;
         // SAFETY: the caller's promise.
-        unsafe { call!(ctx.table(), cuMemHostRegister(ptr.cast(), nbytes, flags)) }?;
+        unsafe { call_in!(ctx, cuMemHostRegister(ptr.cast(), nbytes, flags)) }?;
         Ok(Self { ctx, ptr, nbytes, unregistered: AtomicBool::new(false) })
     }
 

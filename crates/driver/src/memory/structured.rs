@@ -1,7 +1,7 @@
 //! Copies of two- and three-dimensional regions, described by the driver's own structures.
 
 use crate::error::Result;
-use crate::stream::{Stream, raw};
+use crate::stream::Stream;
 use rtcg_cuda_sys::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER};
 
 /// Copies a 2-D region and waits. With `aligned` false, any pitch is allowed.
@@ -19,7 +19,7 @@ pub unsafe fn memcpy_2d(copy: &CUDA_MEMCPY2D, aligned: bool) -> Result<()> {
 /// As [`memcpy_2d`], until the stream has passed the copy.
 pub unsafe fn memcpy_2d_async(copy: &CUDA_MEMCPY2D, stream: Option<&Stream>) -> Result<()> {
     // SAFETY: the caller's promise.
-    unsafe { call_current!(cuMemcpy2DAsync(copy, raw(stream))) }
+    unsafe { call_on_stream!(stream, cuMemcpy2DAsync(copy)) }
 }
 
 /// Copies a 3-D region and waits.
@@ -37,7 +37,7 @@ pub unsafe fn memcpy_3d(copy: &CUDA_MEMCPY3D) -> Result<()> {
 /// As [`memcpy_3d`], until the stream has passed the copy.
 pub unsafe fn memcpy_3d_async(copy: &CUDA_MEMCPY3D, stream: Option<&Stream>) -> Result<()> {
     // SAFETY: the caller's promise.
-    unsafe { call_current!(cuMemcpy3DAsync(copy, raw(stream))) }
+    unsafe { call_on_stream!(stream, cuMemcpy3DAsync(copy)) }
 }
 
 /// Copies a 3-D region between contexts and waits.
@@ -55,5 +55,5 @@ pub unsafe fn memcpy_3d_peer(copy: &CUDA_MEMCPY3D_PEER) -> Result<()> {
 /// As [`memcpy_3d_peer`], until the stream has passed the copy.
 pub unsafe fn memcpy_3d_peer_async(copy: &CUDA_MEMCPY3D_PEER, stream: Option<&Stream>) -> Result<()> {
     // SAFETY: the caller's promise.
-    unsafe { call_current!(cuMemcpy3DPeerAsync(copy, raw(stream))) }
+    unsafe { call_on_stream!(stream, cuMemcpy3DPeerAsync(copy)) }
 }
