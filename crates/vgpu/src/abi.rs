@@ -83,7 +83,7 @@ pub struct WarpCtx {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum TrapKind {
-    /// `trap` instruction: CUDA_ERROR_LAUNCH_FAILED in the driver's terms (ILLEGAL_INSTRUCTION on hardware: 715).
+    /// `trap` instruction: CUDA_ERROR_LAUNCH_FAILED.
     Trap = 1,
     /// An access outside device memory: CUDA_ERROR_ILLEGAL_ADDRESS.
     IllegalAddress = 2,

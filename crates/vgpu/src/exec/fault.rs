@@ -36,13 +36,13 @@ impl FaultKind {
     /// The CUDA result code of this fault.
     pub fn code(self) -> i32 {
         match self {
-            FaultKind::Trap => codes::ILLEGAL_INSTRUCTION,
+            FaultKind::Trap | FaultKind::Breakpoint => codes::LAUNCH_FAILED,
             FaultKind::IllegalAddress => codes::ILLEGAL_ADDRESS,
             FaultKind::MisalignedAddress => codes::MISALIGNED_ADDRESS,
             FaultKind::Assert => codes::ASSERT,
             FaultKind::StackOverflow => codes::HARDWARE_STACK_ERROR,
             FaultKind::InvalidPc => codes::INVALID_PC,
-            FaultKind::Breakpoint | FaultKind::IllegalInstruction => codes::ILLEGAL_INSTRUCTION,
+            FaultKind::IllegalInstruction => codes::ILLEGAL_INSTRUCTION,
             FaultKind::Deadlock => codes::LAUNCH_TIMEOUT,
             FaultKind::Cancelled => codes::LAUNCH_FAILED,
             FaultKind::OutOfMemory => codes::LAUNCH_OUT_OF_RESOURCES,

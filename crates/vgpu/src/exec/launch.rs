@@ -29,7 +29,7 @@ pub struct CancelFlag {
 
 #[derive(Debug, PartialEq, Eq)]
 struct StopWord(*const AtomicU32);
-// SAFETY: the word is an atomic, alive while it is in the list (`CancelFlag::unwatch`).
+// SAFETY: the word is an atomic, alive while it is in the list (`Watch` borrows it).
 unsafe impl Send for StopWord {}
 
 impl CancelFlag {
@@ -52,15 +52,25 @@ impl CancelFlag {
     fn lock(&self) -> MutexGuard<'_, Vec<StopWord>> {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    /// From now on [`CancelFlag::cancel`] sets `stop`, until [`CancelFlag::unwatch`].
-    pub(crate) fn watch(&self, stop: &AtomicU32) {
+    /// [`CancelFlag::cancel`] sets `stop` until the result is dropped.
+    pub(crate) fn watch<'a>(&'a self, stop: &'a AtomicU32) -> Watch<'a> {
         self.lock().push(StopWord(stop));
         if self.set.load(Ordering::SeqCst) {
             stop.store(1, Ordering::Release);
         }
+        Watch { flag: self, stop }
     }
-    pub(crate) fn unwatch(&self, stop: &AtomicU32) {
-        self.lock().retain(|w| !std::ptr::eq(w.0, stop));
+}
+
+/// A stop word in the list of a flag.
+pub(crate) struct Watch<'a> {
+    flag: &'a CancelFlag,
+    stop: &'a AtomicU32,
+}
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        self.flag.lock().retain(|w| !std::ptr::eq(w.0, self.stop));
     }
 }
 

@@ -22,16 +22,18 @@ struct Residents<'a, 'j> {
     running: Vec<Block>,
     /// Block numbers that this worker has taken and not started.
     taken: std::ops::Range<u64>,
+    done: u64,
 }
 
-/// Runs blocks of `job` until none is left or the job is stopped.
-pub(crate) fn run(job: &Job<'_>, worker: &mut Worker, first: std::ops::Range<u64>) {
-    let mut residents = Residents { job, running: Vec::new(), taken: first };
+/// Runs blocks of `job` until none is left or the job is stopped; how many.
+pub(crate) fn run(job: &Job<'_>, worker: &mut Worker, first: std::ops::Range<u64>) -> u64 {
+    let mut residents = Residents { job, running: Vec::new(), taken: first, done: 0 };
     residents.run(worker);
     for block in residents.running {
         block.retire(worker);
         RESIDENT.fetch_sub(1, Ordering::Relaxed);
     }
+    residents.done
 }
 
 impl Residents<'_, '_> {
@@ -66,6 +68,7 @@ impl Residents<'_, '_> {
                 }
                 Step::Done => {
                     progress = true;
+                    self.done += 1;
                     self.replace(worker, i);
                 }
             }

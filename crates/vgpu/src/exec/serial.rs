@@ -10,8 +10,9 @@ use std::ops::Range;
 /// What the fiber's loop needs besides the warp.
 struct Loop<'a> {
     job: &'a Job<'a>,
-    /// Blocks still to run; kept up to date so that the loop can stop for a look at the clock.
+    /// Blocks still to run of those that were taken.
     blocks: Range<u64>,
+    done: u64,
 }
 
 /// Memory that one serial run holds; given back when dropped.
@@ -32,18 +33,19 @@ impl Drop for Held {
 }
 
 /// Runs blocks of `job` until none is left or the job is stopped. `first` are blocks that the
-/// caller has taken already.
-pub(crate) fn run(job: &Job<'_>, worker: &mut Worker, first: Range<u64>) {
-    let Some(held) = take_memory(job) else { return };
+/// caller has taken already. How many this thread ran.
+pub(crate) fn run(job: &Job<'_>, worker: &mut Worker, first: Range<u64>) -> u64 {
+    let Some(held) = take_memory(job) else { return 0 };
     let mut warp = job.new_warp(worker.index);
     set_local(&mut warp.ctx, held.local);
     if let Some(s) = held.shared {
         warp.ctx.shared = s.start as *mut u8;
     }
     let Some(stack) = worker.stacks.take(job.stack_bytes()) else {
-        return job.fail_memory("the stack of a warp");
+        job.fail_memory("the stack of a warp");
+        return 0;
     };
-    let mut state = Loop { job, blocks: first };
+    let mut state = Loop { job, blocks: first, done: 0 };
     let data = (&raw mut state).cast();
     // SAFETY: `warp`, `state` and the job's program outlive the fiber, which ends below;
     // `run_loop` owns nothing.
@@ -53,6 +55,7 @@ pub(crate) fn run(job: &Job<'_>, worker: &mut Worker, first: Range<u64>) {
     if let Ran::Signal(info) = ran {
         job.fail(report::of_signal(job, &warp, info));
     }
+    state.done
 }
 
 fn take_memory(job: &Job<'_>) -> Option<Held> {
@@ -91,6 +94,7 @@ unsafe fn run_loop(warp: *mut Warp, data: *mut ()) {
             // SAFETY: `warp` is valid, and no reference to it is alive while compiled code runs.
             unsafe { run_block(job, warp, ctaid) };
             state.blocks.start += 1;
+            state.done += 1;
             advance(&mut ctaid, &job.shape.grid);
         }
         if job.stopped() {

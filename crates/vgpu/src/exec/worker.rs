@@ -54,9 +54,9 @@ pub fn run_program(program: &Program, shape: Shape, params: &[u8], cancel: &Canc
     let out_of_memory = |e| Fault::of_launch(FaultKind::OutOfMemory, &program.name, format!("{e}"));
     let slot = ParamSlot::new(params).map_err(out_of_memory)?;
     let job = Job::new(program, shape, &slot, n_workers());
-    cancel.watch(&job.stop);
+    let watch = cancel.watch(&job.stop);
     run_job(&job);
-    cancel.unwatch(&job.stop);
+    drop(watch);
     let fault = job.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
     match fault {
         Some(fault) => Err(fault),
@@ -76,41 +76,43 @@ fn run_job(job: &Job<'_>) {
     };
     let worth = job.total > 1 && per_block.saturating_mul(job.total) > WORTH_WAKING_NS;
     let first = job.take_blocks();
-    let start = Instant::now();
     if worth && let Some(helpers) = Helpers::get() {
         helpers.offer(job);
-        work(job, 0, first);
+        let start = Instant::now();
+        let done = work(job, 0, first);
+        note_time(job, start, done);
         helpers.withdraw(job);
-        note_time(job, start, n_workers() as u64);
     } else {
-        work(job, 0, first);
-        note_time(job, start, 1);
+        let start = Instant::now();
+        let done = work(job, 0, first);
+        note_time(job, start, done);
     }
 }
 
-/// Keeps a running mean of the time of a block.
-fn note_time(job: &Job<'_>, start: Instant, threads: u64) {
-    if job.stopped() {
+/// Keeps a running mean of the time of a block, from the `done` blocks of this thread.
+fn note_time(job: &Job<'_>, start: Instant, done: u64) {
+    if job.stopped() || done == 0 {
         return;
     }
     let spent = start.elapsed().as_nanos() as u64;
-    let ns = (spent * threads / job.total).clamp(1, u64::from(u32::MAX));
+    let ns = (spent / done).clamp(1, u64::from(u32::MAX));
     let old = u64::from(job.program.ns_per_block.load(Ordering::Relaxed));
     let new = if old == 0 { ns } else { (3 * old + ns) / 4 };
     job.program.ns_per_block.store(new.max(1) as u32, Ordering::Relaxed);
 }
 
-/// Runs blocks on this thread until there is none left.
-fn work(job: &Job<'_>, index: u32, first: Range<u64>) {
+/// Runs blocks on this thread until there is none left; how many it ran.
+fn work(job: &Job<'_>, index: u32, first: Range<u64>) -> u64 {
     let mode = fp_mode::set_default();
-    with_worker(index, |worker| {
+    let done = with_worker(index, |worker| {
         if job.program.suspends {
-            resident::run(job, worker, first);
+            resident::run(job, worker, first)
         } else {
-            serial::run(job, worker, first);
+            serial::run(job, worker, first)
         }
     });
     fp_mode::restore(mode);
+    done
 }
 
 /// Threads that run a large grid, the caller included.
