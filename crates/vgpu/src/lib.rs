@@ -1,9 +1,24 @@
 //! The virtual GPU: the CUDA driver API executed on CPU cores.
+//!
+//! [`table`] is the driver table of the virtual GPU; everything else here stands behind it.
 #![allow(unsafe_code)]
 
 pub mod abi;
+mod api;
+mod context;
+mod device;
+mod driver;
+pub mod error;
+mod event;
 pub mod exec;
+mod handles;
 pub mod jit;
 pub mod memory;
 pub mod module;
+mod objects;
 pub mod softmath;
+mod stream;
+mod table;
+
+pub use error::last_error_detail;
+pub use table::{last_fault_report, resolve, table};

@@ -1,3 +1,7 @@
 //! Memory of the virtual GPU: the device window and what is allocated in it.
 
+pub(crate) mod copy;
+pub(crate) mod globals;
+pub(crate) mod heap;
+pub mod host;
 pub mod window;

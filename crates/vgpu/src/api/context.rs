@@ -1,0 +1,236 @@
+//! Contexts.
+
+use std::ffi::{c_int, c_uint};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use rtcg_cuda_sys::*;
+
+use super::{Handle, driver_functions, put, put_optional};
+use crate::context::{self, Context, by_handle, current, current_alive};
+use crate::device::device;
+use crate::driver::EVENTS;
+use crate::error::{Code, Res, ensure};
+use crate::exec::limits;
+use crate::stream::{Fences, Work};
+
+/// The version of the interface, as `cuCtxGetApiVersion` reports it.
+const API_VERSION: c_uint = 3020;
+/// Stream priorities: smaller numbers are more urgent.
+pub(crate) const PRIORITIES: (c_int, c_int) = (0, -5);
+
+/// # Safety
+/// `place` is null or valid for writing a handle.
+unsafe fn create(place: *mut CUcontext, flags: c_uint, dev: CUdevice) -> Res {
+    ensure(!place.is_null(), Code::INVALID_VALUE)?;
+    ensure(!crate::stream::in_host_call(), Code::NOT_PERMITTED)?;
+    let context = Context::create(device(dev)?, flags, false)?;
+    context::push(context.clone())?;
+    // SAFETY: not null, so valid by this function's contract.
+    unsafe { put(place, CUcontext::from_number(context.handle)) }
+}
+
+/// The context of a handle, or the current one for null.
+fn given_or_current(ctx: CUcontext) -> Res<Arc<Context>> {
+    if ctx.is_null() { current_alive() } else { by_handle(ctx.number()) }
+}
+
+/// Largest value that a limit may have, and whether it may be set at all.
+fn check_limit(number: u32, value: usize) -> Res {
+    match number {
+        0 => ensure(value <= 512 << 10, Code::INVALID_VALUE),
+        1 | 2 => ensure(value <= 32 << 30, Code::INVALID_VALUE),
+        5 => ensure(value <= 128, Code::INVALID_VALUE),
+        // Dynamic parallelism and the persisting cache do not exist here.
+        3 | 4 | 6 => Code::UNSUPPORTED_LIMIT.err(),
+        7..=9 => Code::NOT_SUPPORTED.err(),
+        _ => Code::INVALID_VALUE.err(),
+    }
+}
+
+driver_functions! {
+    fn cuCtxCreate(pctx: *mut CUcontext, ctxCreateParams: *mut CUctxCreateParams, flags: c_uint, dev: CUdevice) {
+        if let Some(params) = ctxCreateParams.as_ref() {
+            ensure(params.numExecAffinityParams == 0, Code::UNSUPPORTED_EXEC_AFFINITY)?;
+            ensure(params.cigParams.is_null(), Code::NOT_SUPPORTED)?;
+        }
+        create(pctx, flags, dev)
+    }
+
+    fn cuCtxCreate_v2(pctx: *mut CUcontext, flags: c_uint, dev: CUdevice) {
+        create(pctx, flags, dev)
+    }
+
+    fn cuCtxCreate_v3(pctx: *mut CUcontext, paramsArray: *mut CUexecAffinityParam, numParams: c_int, flags: c_uint, dev: CUdevice) {
+        let _ = paramsArray;
+        ensure(numParams == 0, Code::UNSUPPORTED_EXEC_AFFINITY)?;
+        create(pctx, flags, dev)
+    }
+
+    fn cuCtxDestroy(ctx: CUcontext) {
+        let context = by_handle(ctx.number())?;
+        // The primary context goes with its last release, not like this.
+        ensure(!context.primary, Code::INVALID_CONTEXT)?;
+        context.destroy()
+    }
+
+    fn cuCtxAttach(pctx: *mut CUcontext, flags: c_uint) {
+        ensure(flags == 0 && !pctx.is_null(), Code::INVALID_VALUE)?;
+        let context = current_alive()?;
+        ensure(!context.primary, Code::INVALID_CONTEXT)?;
+        context.attach();
+        put(pctx, CUcontext::from_number(context.handle))
+    }
+
+    fn cuCtxDetach(ctx: CUcontext) {
+        let context = by_handle(ctx.number())?;
+        ensure(!context.primary, Code::INVALID_CONTEXT)?;
+        context.detach()
+    }
+
+    fn cuCtxPushCurrent(ctx: CUcontext) {
+        context::push(by_handle(ctx.number())?)
+    }
+
+    fn cuCtxPopCurrent(pctx: *mut CUcontext) {
+        let context = context::pop()?;
+        put_optional(pctx, CUcontext::from_number(context.handle));
+        Ok(())
+    }
+
+    fn cuCtxSetCurrent(ctx: CUcontext) {
+        let context = if ctx.is_null() { None } else { Some(by_handle(ctx.number())?) };
+        context::set(context)
+    }
+
+    fn cuCtxGetCurrent(pctx: *mut CUcontext) {
+        let handle = context::top().map_or(0, |c| c.handle);
+        put(pctx, CUcontext::from_number(handle))
+    }
+
+    fn cuCtxGetDevice(device: *mut CUdevice) {
+        put(device, current_alive()?.device.ordinal as CUdevice)
+    }
+
+    fn cuCtxGetDevice_v2(device: *mut CUdevice, ctx: CUcontext) {
+        put(device, given_or_current(ctx)?.device.ordinal as CUdevice)
+    }
+
+    fn cuCtxGetFlags(flags: *mut c_uint) {
+        put(flags, current_alive()?.flags.load(Ordering::Acquire))
+    }
+
+    fn cuCtxSetFlags(flags: c_uint) {
+        current_alive()?.set_flags(flags)
+    }
+
+    fn cuCtxGetId(ctx: CUcontext, ctxId: *mut u64) {
+        put(ctxId, given_or_current(ctx)?.id)
+    }
+
+    fn cuCtxSynchronize() {
+        current()?.synchronize()
+    }
+
+    fn cuCtxSynchronize_v2(ctx: CUcontext) {
+        ensure(!crate::stream::in_host_call(), Code::NOT_PERMITTED)?;
+        given_or_current(ctx)?.synchronize()
+    }
+
+    fn cuCtxSetLimit(limit: CUlimit, value: usize) {
+        let context = current()?;
+        check_limit(limit.0, value)?;
+        context.settings().limits[limit.0 as usize] = value;
+        match limit {
+            CUlimit::CU_LIMIT_PRINTF_FIFO_SIZE => limits::set_printf_fifo(value),
+            CUlimit::CU_LIMIT_MALLOC_HEAP_SIZE => limits::set_malloc_heap(value),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn cuCtxGetLimit(pvalue: *mut usize, limit: CUlimit) {
+        let context = current_alive()?;
+        ensure(limit.0 < 10, Code::UNSUPPORTED_LIMIT)?;
+        let value = context.settings().limits[limit.0 as usize];
+        put(pvalue, value)
+    }
+
+    fn cuCtxGetCacheConfig(pconfig: *mut CUfunc_cache) {
+        let config = current_alive()?.settings().cache_config;
+        put(pconfig, CUfunc_cache(config))
+    }
+
+    fn cuCtxSetCacheConfig(config: CUfunc_cache) {
+        let context = current()?;
+        ensure(config.0 <= 3, Code::INVALID_VALUE)?;
+        context.settings().cache_config = config.0;
+        Ok(())
+    }
+
+    fn cuCtxGetSharedMemConfig(pConfig: *mut CUsharedconfig) {
+        let config = current_alive()?.settings().shared_config;
+        put(pConfig, CUsharedconfig(config))
+    }
+
+    fn cuCtxSetSharedMemConfig(config: CUsharedconfig) {
+        let context = current()?;
+        ensure(config.0 <= 2, Code::INVALID_VALUE)?;
+        // Banks have four bytes on this device; as on real ones of its kind the call is accepted
+        // and changes nothing.
+        drop(context);
+        Ok(())
+    }
+
+    fn cuCtxGetApiVersion(ctx: CUcontext, version: *mut c_uint) {
+        given_or_current(ctx)?;
+        put(version, API_VERSION)
+    }
+
+    fn cuCtxGetStreamPriorityRange(leastPriority: *mut c_int, greatestPriority: *mut c_int) {
+        current_alive()?;
+        put_optional(leastPriority, PRIORITIES.0);
+        put_optional(greatestPriority, PRIORITIES.1);
+        Ok(())
+    }
+
+    fn cuCtxResetPersistingL2Cache() {
+        current().map(drop)
+    }
+
+    fn cuCtxEnablePeerAccess(peerContext: CUcontext, Flags: c_uint) {
+        ensure(Flags == 0, Code::INVALID_VALUE)?;
+        let context = current()?;
+        let peer = by_handle(peerContext.number())?;
+        ensure(peer.id != context.id, Code::INVALID_DEVICE)?;
+        ensure(peer.device.ordinal != context.device.ordinal, Code::PEER_ACCESS_UNSUPPORTED)?;
+        let added = crate::objects::lock(&context.peers).insert(peer.id);
+        ensure(added, Code::PEER_ACCESS_ALREADY_ENABLED)
+    }
+
+    fn cuCtxDisablePeerAccess(peerContext: CUcontext) {
+        let context = current()?;
+        let peer = by_handle(peerContext.number())?;
+        let removed = crate::objects::lock(&context.peers).remove(&peer.id);
+        ensure(removed, Code::PEER_ACCESS_NOT_ENABLED)
+    }
+
+    fn cuCtxRecordEvent(hCtx: CUcontext, hEvent: CUevent) {
+        let context = given_or_current(hCtx)?;
+        let event = EVENTS.get(hEvent.number())?;
+        ensure(event.ctx_id == context.id, Code::INVALID_HANDLE)?;
+        event.record_after(&context, context.fences().into());
+        Ok(())
+    }
+
+    fn cuCtxWaitEvent(hCtx: CUcontext, hEvent: CUevent) {
+        let context = given_or_current(hCtx)?;
+        let event = EVENTS.get(hEvent.number())?;
+        if let Some(fence) = event.fence() {
+            for stream in context.all_streams() {
+                stream.submit(&context, Fences::from_elem(fence.clone(), 1), Work::Wait);
+            }
+        }
+        Ok(())
+    }
+}

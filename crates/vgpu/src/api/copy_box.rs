@@ -1,0 +1,189 @@
+//! Copies of rectangles and boxes between host and device memory.
+
+use rtcg_cuda_sys::*;
+
+use super::copy::Lane;
+use super::{Handle, driver_functions, unsupported};
+use crate::context::by_handle;
+use crate::error::{Code, Res, ensure};
+use crate::memory::copy::{self, Extent, Place, Side, check_device, check_host};
+
+/// One side of a copy, as the C structures describe it.
+struct Given {
+    kind: CUmemorytype,
+    host: u64,
+    device: u64,
+    origin: [usize; 3],
+    pitch: usize,
+    height: usize,
+}
+
+/// A copy that has been checked.
+struct Checked {
+    dst: Side,
+    src: Side,
+    extent: Extent,
+    dst_place: Place,
+    src_place: Place,
+}
+
+impl Given {
+    /// The side's first byte and strides, with its whole reach checked.
+    fn check(&self, extent: Extent) -> Res<(Side, Place)> {
+        let base = match self.kind {
+            CUmemorytype::CU_MEMORYTYPE_HOST => self.host,
+            CUmemorytype::CU_MEMORYTYPE_DEVICE | CUmemorytype::CU_MEMORYTYPE_UNIFIED => self.device,
+            CUmemorytype::CU_MEMORYTYPE_ARRAY => return Err(unsupported("CUDA arrays in copies")),
+            _ => return Code::INVALID_VALUE.err(),
+        };
+        let [width, height, depth] = extent;
+        let [x, y, z] = self.origin.map(|v| v as u64);
+        let row = x.checked_add(width).ok_or(Code::INVALID_VALUE)?;
+        // A pitch of zero stands for rows without gaps; a height of zero for slices without gaps.
+        let pitch = if self.pitch == 0 { row } else { self.pitch as u64 };
+        let rows = if self.height == 0 { y + height } else { self.height as u64 };
+        ensure(pitch >= row && (depth <= 1 || rows >= y.saturating_add(height)), Code::INVALID_VALUE)?;
+        let slice = pitch.checked_mul(rows).ok_or(Code::INVALID_VALUE)?;
+        let skip = z.checked_mul(slice).zip(y.checked_mul(pitch)).and_then(|(a, b)| a.checked_add(b)?.checked_add(x));
+        let start = skip.and_then(|s| s.checked_add(base)).ok_or(Code::INVALID_VALUE)?;
+        let side = Side { start, pitch, slice };
+        let reach = side.reach(extent)?;
+        let place = match self.kind {
+            CUmemorytype::CU_MEMORYTYPE_DEVICE => check_device(start, reach).map(|()| Place::Device)?,
+            _ => check_host(start, reach)?,
+        };
+        Ok((side, place))
+    }
+}
+
+fn check(dst: &Given, src: &Given, extent: [usize; 3]) -> Res<Option<Checked>> {
+    if extent.contains(&0) {
+        return Ok(None);
+    }
+    let extent = extent.map(|v| v as u64);
+    let (dst, dst_place) = dst.check(extent)?;
+    let (src, src_place) = src.check(extent)?;
+    Ok(Some(Checked { dst, src, extent, dst_place, src_place }))
+}
+
+fn run(lane: &Lane, checked: Option<Checked>) -> Res {
+    let Some(Checked { dst, src, extent, dst_place, src_place }) = checked else { return Ok(()) };
+    let work = move || {
+        let still = |side: Side| {
+            let live = side.reach(extent).and_then(|reach| check_host(side.start, reach));
+            live.map(drop)
+                .map_err(|_| Code::ILLEGAL_ADDRESS.because("a copy uses memory that was freed before the copy ran"))
+        };
+        still(dst)?;
+        still(src)?;
+        // SAFETY: reaches in the device window were just found live, others are the caller's promise.
+        unsafe { copy::copy_box(dst, src, extent) };
+        Ok(())
+    };
+    let only_device = dst_place == Place::Device && src_place == Place::Device;
+    // Without pageable memory a synchronous copy between device addresses need not wait either,
+    // but page-locked host memory must be complete when the call returns.
+    if lane.is_async && only_device { lane.on_device(extent.iter().product(), work) } else { lane.at_once(work) }
+}
+
+fn sides_2d(c: &CUDA_MEMCPY2D) -> (Given, Given, [usize; 3]) {
+    let dst = Given {
+        kind: c.dstMemoryType,
+        host: c.dstHost.addr() as u64,
+        device: c.dstDevice,
+        origin: [c.dstXInBytes, c.dstY, 0],
+        pitch: c.dstPitch,
+        height: 0,
+    };
+    let src = Given {
+        kind: c.srcMemoryType,
+        host: c.srcHost.addr() as u64,
+        device: c.srcDevice,
+        origin: [c.srcXInBytes, c.srcY, 0],
+        pitch: c.srcPitch,
+        height: 0,
+    };
+    (dst, src, [c.WidthInBytes, c.Height, 1])
+}
+
+macro_rules! sides_3d {
+    ($c:expr) => {{
+        let c = $c;
+        let dst = Given {
+            kind: c.dstMemoryType,
+            host: c.dstHost.addr() as u64,
+            device: c.dstDevice,
+            origin: [c.dstXInBytes, c.dstY, c.dstZ],
+            pitch: c.dstPitch,
+            height: c.dstHeight,
+        };
+        let src = Given {
+            kind: c.srcMemoryType,
+            host: c.srcHost.addr() as u64,
+            device: c.srcDevice,
+            origin: [c.srcXInBytes, c.srcY, c.srcZ],
+            pitch: c.srcPitch,
+            height: c.srcHeight,
+        };
+        ensure(c.srcLOD == 0 && c.dstLOD == 0, Code::INVALID_VALUE)?;
+        check(&dst, &src, [c.WidthInBytes, c.Height, c.Depth])
+    }};
+}
+
+/// # Safety
+/// `copy` is null or valid.
+unsafe fn copy_2d(lane: &Lane, copy: *const CUDA_MEMCPY2D) -> Res {
+    // SAFETY: this function's contract.
+    let copy = unsafe { copy.as_ref() }.ok_or(Code::INVALID_VALUE)?;
+    let (dst, src, extent) = sides_2d(copy);
+    run(lane, check(&dst, &src, extent)?)
+}
+
+/// # Safety
+/// `copy` is null or valid.
+unsafe fn copy_3d(lane: &Lane, copy: *const CUDA_MEMCPY3D) -> Res {
+    // SAFETY: this function's contract.
+    let copy = unsafe { copy.as_ref() }.ok_or(Code::INVALID_VALUE)?;
+    run(lane, sides_3d!(copy)?)
+}
+
+/// # Safety
+/// `copy` is null or valid.
+unsafe fn copy_3d_peer(lane: &Lane, copy: *const CUDA_MEMCPY3D_PEER) -> Res {
+    // SAFETY: this function's contract.
+    let copy = unsafe { copy.as_ref() }.ok_or(Code::INVALID_VALUE)?;
+    for context in [copy.srcContext, copy.dstContext] {
+        by_handle(context.number())?.check()?;
+    }
+    run(lane, sides_3d!(copy)?)
+}
+
+driver_functions! {
+    fn cuMemcpy2D(pCopy: *const CUDA_MEMCPY2D) {
+        copy_2d(&Lane::synchronous()?, pCopy)
+    }
+
+    fn cuMemcpy2DUnaligned(pCopy: *const CUDA_MEMCPY2D) {
+        copy_2d(&Lane::synchronous()?, pCopy)
+    }
+
+    fn cuMemcpy2DAsync(pCopy: *const CUDA_MEMCPY2D, hStream: CUstream) {
+        copy_2d(&Lane::of(hStream)?, pCopy)
+    }
+
+    fn cuMemcpy3D(pCopy: *const CUDA_MEMCPY3D) {
+        copy_3d(&Lane::synchronous()?, pCopy)
+    }
+
+    fn cuMemcpy3DAsync(pCopy: *const CUDA_MEMCPY3D, hStream: CUstream) {
+        copy_3d(&Lane::of(hStream)?, pCopy)
+    }
+
+    fn cuMemcpy3DPeer(pCopy: *const CUDA_MEMCPY3D_PEER) {
+        copy_3d_peer(&Lane::synchronous()?, pCopy)
+    }
+
+    fn cuMemcpy3DPeerAsync(pCopy: *const CUDA_MEMCPY3D_PEER, hStream: CUstream) {
+        copy_3d_peer(&Lane::of(hStream)?, pCopy)
+    }
+}

@@ -1,0 +1,59 @@
+//! Functions that may be called before `cuInit`: error texts, versions, initialisation, lookup.
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+
+use rtcg_cuda_sys::*;
+
+use super::{driver_functions, put, put_optional, text};
+use crate::device::DRIVER_VERSION;
+use crate::driver;
+use crate::error::{Code, ensure};
+use crate::table::resolve;
+
+driver_functions! { any time:
+    fn cuGetErrorString(error: CUresult, pStr: *mut *const c_char) {
+        match Code(error.0).text() {
+            Some(text) => put(pStr, text.as_ptr()),
+            None => put(pStr, std::ptr::null()).and(Code::INVALID_VALUE.err()),
+        }
+    }
+
+    fn cuGetErrorName(error: CUresult, pStr: *mut *const c_char) {
+        match Code(error.0).name() {
+            Some(name) => put(pStr, name.as_ptr()),
+            None => put(pStr, std::ptr::null()).and(Code::INVALID_VALUE.err()),
+        }
+    }
+
+    fn cuInit(Flags: c_uint) {
+        ensure(Flags == 0, Code::INVALID_VALUE)?;
+        driver::init()
+    }
+
+    fn cuDriverGetVersion(driverVersion: *mut c_int) {
+        put(driverVersion, DRIVER_VERSION)
+    }
+
+    fn cuGetProcAddress(symbol: *const c_char, pfn: *mut *mut c_void, cudaVersion: c_int, flags: u64, symbolStatus: *mut CUdriverProcAddressQueryResult) {
+        let _ = flags;
+        let name = text(symbol)?;
+        let found = resolve(form_for_version(name, cudaVersion)).or_else(|| resolve(name.trim_end_matches("_ptsz").trim_end_matches("_ptds")));
+        let status = CUdriverProcAddressQueryResult(u32::from(found.is_none()));
+        put_optional(symbolStatus, status);
+        put(pfn, found.map_or(std::ptr::null_mut(), <*const c_void>::cast_mut))?;
+        // With a place for the status, the status says it and the call succeeds.
+        ensure(found.is_some() || !symbolStatus.is_null(), Code::NOT_FOUND)
+    }
+}
+
+/// The form of a function that programs built against a CUDA version expect under a name, where
+/// later versions changed the signature.
+fn form_for_version(name: &str, version: c_int) -> &str {
+    match name {
+        "cuCtxCreate" if version < 13_000 => "cuCtxCreate_v2",
+        "cuStreamGetCaptureInfo" if version < 13_000 => "cuStreamGetCaptureInfo_v2",
+        "cuMemPrefetchAsync" if version < 13_000 => "cuMemPrefetchAsync_v1",
+        "cuMemAdvise" if version < 13_000 => "cuMemAdvise_v1",
+        _ => name,
+    }
+}

@@ -1,0 +1,79 @@
+//! Events.
+
+use std::ffi::c_uint;
+use std::sync::Arc;
+
+use rtcg_cuda_sys::*;
+
+use super::{Handle, driver_functions, put};
+use crate::context::{self, Context, current};
+use crate::driver::{EVENTS, stream_and_context};
+use crate::error::{Code, Res, ensure};
+use crate::event::Event;
+
+/// An event and its context, which must not be spoilt.
+fn event_and_context(handle: CUevent) -> Res<(Arc<Event>, Arc<Context>)> {
+    ensure(!crate::stream::in_host_call(), Code::NOT_PERMITTED)?;
+    let event = EVENTS.get(handle.number())?;
+    let context = context::CONTEXTS.find(|c| c.id == event.ctx_id).ok_or(Code::CONTEXT_IS_DESTROYED)?;
+    Ok((event, context))
+}
+
+fn record(event: CUevent, stream: CUstream) -> Res {
+    let event = EVENTS.get(event.number())?;
+    let (context, stream) = stream_and_context(stream.number())?;
+    ensure(event.ctx_id == context.id, Code::INVALID_HANDLE)?;
+    event.record(&context, &stream);
+    Ok(())
+}
+
+fn elapsed(start: CUevent, end: CUevent) -> Res<f32> {
+    let (start, _) = event_and_context(start)?;
+    let (end, context) = event_and_context(end)?;
+    context.check()?;
+    end.elapsed_since(&start)
+}
+
+driver_functions! {
+    fn cuEventCreate(phEvent: *mut CUevent, Flags: c_uint) {
+        ensure(!phEvent.is_null(), Code::INVALID_VALUE)?;
+        let context = current()?;
+        let event = Arc::new(Event::new(context.id, Flags)?);
+        let (handle, _) = EVENTS.insert_with(|_| event)?;
+        put(phEvent, CUevent::from_number(handle))
+    }
+
+    fn cuEventRecord(hEvent: CUevent, hStream: CUstream) {
+        record(hEvent, hStream)
+    }
+
+    fn cuEventRecordWithFlags(hEvent: CUevent, hStream: CUstream, flags: c_uint) {
+        ensure(flags <= 1, Code::INVALID_VALUE)?;
+        record(hEvent, hStream)
+    }
+
+    fn cuEventQuery(hEvent: CUevent) {
+        let (event, context) = event_and_context(hEvent)?;
+        context.check()?;
+        ensure(event.is_done(), Code::NOT_READY)?;
+        context.outcome()
+    }
+
+    fn cuEventSynchronize(hEvent: CUevent) {
+        let (event, context) = event_and_context(hEvent)?;
+        event.wait();
+        context.outcome()
+    }
+
+    fn cuEventDestroy(hEvent: CUevent) {
+        EVENTS.remove(hEvent.number()).map(drop)
+    }
+
+    fn cuEventElapsedTime(pMilliseconds: *mut f32, hStart: CUevent, hEnd: CUevent) {
+        put(pMilliseconds, elapsed(hStart, hEnd)?)
+    }
+
+    fn cuEventElapsedTime_v2(pMilliseconds: *mut f32, hStart: CUevent, hEnd: CUevent) {
+        put(pMilliseconds, elapsed(hStart, hEnd)?)
+    }
+}

@@ -1,0 +1,179 @@
+//! Functions: their attributes, and the oldest way to prepare a launch.
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use rtcg_cuda_sys::*;
+
+use super::library::function_of_kernel;
+use super::{Handle, driver_functions, put, put_optional, unsupported};
+use crate::context::{Context, current};
+use crate::device::CAPABILITY;
+use crate::driver::FUNCTIONS;
+use crate::error::{Code, Res, ensure};
+use crate::objects::{Function, lock};
+
+/// Handles of kernels of libraries carry this in their highest byte.
+const KERNEL_KIND: u64 = 0x19;
+/// More parameters than any kernel can have.
+const MAX_PARAM_BYTES: usize = 32_764;
+
+/// The function of a handle; the handle of a library's kernel stands for its function in `ctx`.
+pub(crate) fn function_in(ctx: &Context, handle: CUfunction) -> Res<Arc<Function>> {
+    let number = handle.number();
+    let number = if number >> 56 == KERNEL_KIND { function_of_kernel(ctx, number)? } else { number };
+    FUNCTIONS.get(number)
+}
+
+fn function(handle: CUfunction) -> Res<Arc<Function>> {
+    if handle.number() >> 56 == KERNEL_KIND {
+        function_in(&*current()?, handle)
+    } else {
+        FUNCTIONS.get(handle.number())
+    }
+}
+
+/// `cuFuncGetAttribute`
+pub(crate) fn get_attribute(function: &Function, attribute: CUfunction_attribute) -> Res<c_int> {
+    use CUfunction_attribute as A;
+    let kernel = &function.kernel;
+    Ok(match attribute {
+        A::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK => kernel.max_threads_per_block() as c_int,
+        A::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES => kernel.static_shared() as c_int,
+        A::CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES => kernel.const_bytes() as c_int,
+        A::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES => kernel.local_bytes() as c_int,
+        A::CU_FUNC_ATTRIBUTE_NUM_REGS => kernel.n_regs() as c_int,
+        A::CU_FUNC_ATTRIBUTE_PTX_VERSION => kernel.module().ptx_target() as c_int,
+        A::CU_FUNC_ATTRIBUTE_BINARY_VERSION => CAPABILITY.0 * 10 + CAPABILITY.1,
+        A::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES => kernel.max_dynamic_shared() as c_int,
+        A::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => function.carveout.load(Ordering::Relaxed),
+        _ if attribute.0 < A::CU_FUNC_ATTRIBUTE_MAX.0 => 0,
+        _ => return Code::INVALID_VALUE.err(),
+    })
+}
+
+/// `cuFuncSetAttribute`
+pub(crate) fn set_attribute(function: &Function, attribute: CUfunction_attribute, value: c_int) -> Res {
+    match attribute {
+        CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES => {
+            let bytes = u32::try_from(value).map_err(|_| Code::INVALID_VALUE)?;
+            ensure(function.kernel.set_max_dynamic_shared(bytes), Code::INVALID_VALUE)
+        }
+        CUfunction_attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => {
+            ensure((-1..=100).contains(&value), Code::INVALID_VALUE)?;
+            function.carveout.store(value, Ordering::Relaxed);
+            Ok(())
+        }
+        _ => Code::INVALID_VALUE.err(),
+    }
+}
+
+/// `cuFuncGetParamInfo`
+///
+/// # Safety
+/// Both places are null or valid for writing.
+pub(crate) unsafe fn param_info(function: &Function, index: usize, offset: *mut usize, size: *mut usize) -> Res {
+    let info = function.kernel.params().get(index).ok_or(Code::INVALID_VALUE)?;
+    // SAFETY: this function's contract.
+    unsafe {
+        put(offset, info.offset)?;
+        put_optional(size, info.size);
+    }
+    Ok(())
+}
+
+/// Writes bytes into the prepared parameters, growing them.
+fn set_param(function: CUfunction, offset: c_int, bytes: &[u8]) -> Res {
+    let function = self::function(function)?;
+    let offset = usize::try_from(offset).map_err(|_| Code::INVALID_VALUE)?;
+    let end = offset.checked_add(bytes.len()).ok_or(Code::INVALID_VALUE)?;
+    ensure(end <= MAX_PARAM_BYTES, Code::INVALID_VALUE)?;
+    let mut prepared = lock(&function.prepared);
+    if prepared.params.len() < end {
+        prepared.params.resize(end, 0);
+    }
+    prepared.params[offset..end].copy_from_slice(bytes);
+    Ok(())
+}
+
+driver_functions! {
+    fn cuFuncGetAttribute(pi: *mut c_int, attrib: CUfunction_attribute, hfunc: CUfunction) {
+        put(pi, get_attribute(&*function(hfunc)?, attrib)?)
+    }
+
+    fn cuFuncSetAttribute(hfunc: CUfunction, attrib: CUfunction_attribute, value: c_int) {
+        set_attribute(&*function(hfunc)?, attrib, value)
+    }
+
+    fn cuFuncSetCacheConfig(hfunc: CUfunction, config: CUfunc_cache) {
+        function(hfunc)?;
+        ensure(config.0 <= 3, Code::INVALID_VALUE)
+    }
+
+    fn cuFuncSetSharedMemConfig(hfunc: CUfunction, config: CUsharedconfig) {
+        function(hfunc)?;
+        ensure(config.0 <= 2, Code::INVALID_VALUE)
+    }
+
+    fn cuFuncGetModule(hmod: *mut CUmodule, hfunc: CUfunction) {
+        put(hmod, CUmodule::from_number(function(hfunc)?.module))
+    }
+
+    fn cuFuncGetName(name: *mut *const c_char, hfunc: CUfunction) {
+        // The name lives as long as the function's module, as CUDA documents it.
+        put(name, function(hfunc)?.name.as_ptr())
+    }
+
+    fn cuFuncGetParamInfo(func: CUfunction, paramIndex: usize, paramOffset: *mut usize, paramSize: *mut usize) {
+        param_info(&*function(func)?, paramIndex, paramOffset, paramSize)
+    }
+
+    fn cuFuncIsLoaded(state: *mut CUfunctionLoadingState, function: CUfunction) {
+        self::function(function)?;
+        put(state, CUfunctionLoadingState::CU_FUNCTION_LOADING_STATE_LOADED)
+    }
+
+    fn cuFuncLoad(function: CUfunction) {
+        self::function(function).map(drop)
+    }
+
+    fn cuFuncSetBlockShape(hfunc: CUfunction, x: c_int, y: c_int, z: c_int) {
+        let function = function(hfunc)?;
+        let shape = [x, y, z].map(|n| u32::try_from(n).unwrap_or(0));
+        ensure(!shape.contains(&0), Code::INVALID_VALUE)?;
+        lock(&function.prepared).block = shape;
+        Ok(())
+    }
+
+    fn cuFuncSetSharedSize(hfunc: CUfunction, bytes: c_uint) {
+        lock(&function(hfunc)?.prepared).shared = bytes;
+        Ok(())
+    }
+
+    fn cuParamSetSize(hfunc: CUfunction, numbytes: c_uint) {
+        let function = function(hfunc)?;
+        ensure(numbytes as usize <= MAX_PARAM_BYTES, Code::INVALID_VALUE)?;
+        lock(&function.prepared).params.resize(numbytes as usize, 0);
+        Ok(())
+    }
+
+    fn cuParamSeti(hfunc: CUfunction, offset: c_int, value: c_uint) {
+        set_param(hfunc, offset, &value.to_ne_bytes())
+    }
+
+    fn cuParamSetf(hfunc: CUfunction, offset: c_int, value: f32) {
+        set_param(hfunc, offset, &value.to_ne_bytes())
+    }
+
+    fn cuParamSetv(hfunc: CUfunction, offset: c_int, ptr: *mut c_void, numbytes: c_uint) {
+        ensure(!ptr.is_null() || numbytes == 0, Code::INVALID_VALUE)?;
+        let bytes = if numbytes == 0 { &[] } else { std::slice::from_raw_parts(ptr.cast::<u8>(), numbytes as usize) };
+        set_param(hfunc, offset, bytes)
+    }
+
+    fn cuParamSetTexRef(hfunc: CUfunction, texunit: c_int, hTexRef: CUtexref) {
+        let _ = (hfunc, texunit, hTexRef);
+        Err(unsupported("texture references (cuParamSetTexRef)"))
+    }
+}

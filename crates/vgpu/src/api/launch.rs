@@ -1,0 +1,218 @@
+//! Launches.
+//!
+//! A small grid whose kernel cannot wait for anybody runs inside the launch call if its stream is
+//! idle; every other one runs behind it. What a kernel does wrong is told by the next call that
+//! looks, never by the launch itself, as with a real device.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use rtcg_cuda_sys::*;
+
+use super::function::function_in;
+use super::{Handle, driver_functions, unsupported};
+use crate::driver::{FUNCTIONS, stream_and_context};
+use crate::error::{Code, Res, ensure};
+use crate::exec::{self, Launch};
+use crate::objects::{Function, fault_error, lock};
+
+/// Grids of at most this many threads may run inside the launch call.
+const INLINE_THREADS: u64 = 8192;
+
+/// A launch as the different calls ask for it.
+struct Request {
+    function: CUfunction,
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared: u32,
+    stream: CUstream,
+    cooperative: bool,
+}
+
+/// Packs the arguments that an array of pointers names.
+///
+/// # Safety
+/// `pointers` has one element for each parameter of the kernel, each valid for the parameter's size.
+unsafe fn pack_pointers(function: &Function, pointers: *const *mut c_void) -> Res<Vec<u8>> {
+    let mut packed = vec![0_u8; function.kernel.param_bytes()];
+    for (i, param) in function.kernel.params().iter().enumerate() {
+        // SAFETY: this function's contract.
+        let source = unsafe { *pointers.add(i) };
+        ensure(!source.is_null(), Code::INVALID_VALUE)?;
+        // SAFETY: as above; offsets and sizes lie within the packed buffer by construction.
+        unsafe {
+            std::ptr::copy_nonoverlapping(source.cast::<u8>(), packed.as_mut_ptr().add(param.offset), param.size)
+        };
+    }
+    Ok(packed)
+}
+
+/// Copies the arguments that the program has packed itself.
+///
+/// # Safety
+/// `extra` is a list of key and value pairs that ends with `CU_LAUNCH_PARAM_END`.
+unsafe fn pack_extra(function: &Function, extra: *const *mut c_void) -> Res<Vec<u8>> {
+    let (mut start, mut size, mut at) = (std::ptr::null::<u8>(), None, 0);
+    loop {
+        // SAFETY: the list has not ended before `at`.
+        let key = unsafe { *extra.add(at) };
+        if key == CU_LAUNCH_PARAM_END {
+            break;
+        }
+        // SAFETY: a key that is not the end is followed by its value.
+        let value = unsafe { *extra.add(at + 1) };
+        match key {
+            CU_LAUNCH_PARAM_BUFFER_POINTER => start = value.cast::<u8>(),
+            CU_LAUNCH_PARAM_BUFFER_SIZE => {
+                ensure(!value.is_null(), Code::INVALID_VALUE)?;
+                // SAFETY: the value of this key points to a size.
+                size = Some(unsafe { value.cast::<usize>().read_unaligned() });
+            }
+            _ => return Code::INVALID_VALUE.err(),
+        }
+        at += 2;
+    }
+    let needed = function.kernel.param_bytes();
+    let size = size.ok_or(Code::INVALID_VALUE)?;
+    ensure(size >= needed && (size == 0 || !start.is_null()), Code::INVALID_VALUE)?;
+    // SAFETY: the program's buffer has `size >= needed` bytes.
+    Ok(if needed == 0 { Vec::new() } else { unsafe { std::slice::from_raw_parts(start, needed) }.to_vec() })
+}
+
+/// # Safety
+/// As for [`pack_pointers`] and [`pack_extra`].
+unsafe fn pack(function: &Function, pointers: *const *mut c_void, extra: *const *mut c_void) -> Res<Vec<u8>> {
+    match (pointers.is_null(), extra.is_null()) {
+        (false, false) => Code::INVALID_VALUE.err(),
+        // SAFETY: this function's contract.
+        (false, true) => unsafe { pack_pointers(function, pointers) },
+        // SAFETY: this function's contract.
+        (true, false) => unsafe { pack_extra(function, extra) },
+        (true, true) => {
+            ensure(function.kernel.params().is_empty(), Code::INVALID_VALUE)?;
+            Ok(Vec::new())
+        }
+    }
+}
+
+/// Checks a launch and runs or queues it. `pack` makes the parameters.
+fn launch(request: &Request, pack: impl FnOnce(&Function) -> Res<Vec<u8>>) -> Res {
+    let (ctx, stream) = stream_and_context(request.stream.number())?;
+    let function = function_in(&ctx, request.function)?;
+    ensure(function.ctx_id == ctx.id, Code::INVALID_HANDLE)?;
+    let launch = Launch {
+        function: function.kernel.clone(),
+        grid: request.grid,
+        block: request.block,
+        dynamic_shared: request.shared,
+        params: pack(&function)?,
+        cooperative: request.cooperative,
+    };
+    exec::validate(&launch).map_err(|code| Code(code as u32))?;
+    let n_threads: u64 = request.grid.iter().chain(&request.block).map(|&n| u64::from(n)).product();
+    let may_run_here = n_threads <= INLINE_THREADS && !function.may_wait && !request.cooperative;
+    let cancel = ctx.cancel.clone();
+    let outcome = stream.run_or_submit(&ctx, may_run_here, move || exec::run(&launch, &cancel).map_err(fault_error));
+    // A fault has spoilt the context; the next call says so. Anything else is this call's error.
+    outcome.or_else(|e| if ctx.check().is_err() { Ok(()) } else { Err(e) })
+}
+
+/// # Safety
+/// `config` is null or valid, and so are the attributes it names.
+unsafe fn request_from(config: *const CUlaunchConfig, function: CUfunction) -> Res<Request> {
+    // SAFETY: this function's contract.
+    let c = unsafe { config.as_ref() }.ok_or(Code::INVALID_VALUE)?;
+    let mut request = Request {
+        function,
+        grid: [c.gridDimX, c.gridDimY, c.gridDimZ],
+        block: [c.blockDimX, c.blockDimY, c.blockDimZ],
+        shared: c.sharedMemBytes,
+        stream: c.hStream,
+        cooperative: false,
+    };
+    ensure(c.numAttrs == 0 || !c.attrs.is_null(), Code::INVALID_VALUE)?;
+    for i in 0..c.numAttrs as usize {
+        // SAFETY: `i < numAttrs`.
+        apply(&mut request, unsafe { &*c.attrs.add(i) })?;
+    }
+    Ok(request)
+}
+
+fn apply(request: &mut Request, attribute: &CUlaunchAttribute) -> Res {
+    use CUlaunchAttributeID as Id;
+    match attribute.id {
+        // SAFETY: the identifier says which member of the union is set; all are plain numbers.
+        Id::CU_LAUNCH_ATTRIBUTE_COOPERATIVE => request.cooperative = unsafe { attribute.value.cooperative } != 0,
+        Id::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION => {
+            // SAFETY: as above.
+            let cluster = unsafe { attribute.value.clusterDim };
+            ensure([cluster.x, cluster.y, cluster.z] == [1; 3], Code::INVALID_CLUSTER_SIZE)?;
+        }
+        Id::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT | Id::CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT => {
+            return Err(unsupported("events as launch attributes"));
+        }
+        Id::CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE => {
+            return Err(unsupported("device-updatable graph nodes"));
+        }
+        // Advice about speed.
+        _ => ensure(attribute.id.0 <= 16, Code::INVALID_VALUE)?,
+    }
+    Ok(())
+}
+
+/// A launch that `cuParamSet*` and `cuFuncSetBlockShape` have prepared.
+fn launch_prepared(function: CUfunction, width: c_int, height: c_int, stream: CUstream) -> Res {
+    let prepared = lock(&FUNCTIONS.get(function.number())?.prepared).clone();
+    let size = |n: c_int| u32::try_from(n).map_err(|_| Code::INVALID_VALUE);
+    let request = Request {
+        function,
+        grid: [size(width)?, size(height)?, 1],
+        block: prepared.block,
+        shared: prepared.shared,
+        stream,
+        cooperative: false,
+    };
+    launch(&request, |_| Ok(prepared.params))
+}
+
+driver_functions! {
+    fn cuLaunchKernel(f: CUfunction, gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint, blockDimX: c_uint, blockDimY: c_uint, blockDimZ: c_uint, sharedMemBytes: c_uint, hStream: CUstream, kernelParams: *mut *mut c_void, extra: *mut *mut c_void) {
+        let request = Request {
+            function: f,
+            grid: [gridDimX, gridDimY, gridDimZ],
+            block: [blockDimX, blockDimY, blockDimZ],
+            shared: sharedMemBytes,
+            stream: hStream,
+            cooperative: false,
+        };
+        launch(&request, |function| pack(function, kernelParams, extra))
+    }
+
+    fn cuLaunchKernelEx(config: *const CUlaunchConfig, f: CUfunction, kernelParams: *mut *mut c_void, extra: *mut *mut c_void) {
+        let request = request_from(config, f)?;
+        launch(&request, |function| pack(function, kernelParams, extra))
+    }
+
+    fn cuLaunchCooperativeKernel(f: CUfunction, gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint, blockDimX: c_uint, blockDimY: c_uint, blockDimZ: c_uint, sharedMemBytes: c_uint, hStream: CUstream, kernelParams: *mut *mut c_void) {
+        let request = Request {
+            function: f,
+            grid: [gridDimX, gridDimY, gridDimZ],
+            block: [blockDimX, blockDimY, blockDimZ],
+            shared: sharedMemBytes,
+            stream: hStream,
+            cooperative: true,
+        };
+        launch(&request, |function| pack(function, kernelParams, std::ptr::null()))
+    }
+
+    fn cuLaunch(f: CUfunction) {
+        launch_prepared(f, 1, 1, CUstream::null())
+    }
+
+    fn cuLaunchGrid(f: CUfunction, grid_width: c_int, grid_height: c_int) {
+        launch_prepared(f, grid_width, grid_height, CUstream::null())
+    }
+
+    fn cuLaunchGridAsync(f: CUfunction, grid_width: c_int, grid_height: c_int, hStream: CUstream) {
+        launch_prepared(f, grid_width, grid_height, hStream)
+    }
+}

@@ -1,0 +1,174 @@
+//! Allocation: device, pitched, managed, page-locked and registered memory.
+
+use std::ffi::{c_uint, c_void};
+
+use rtcg_cuda_sys::*;
+
+use super::{driver_functions, put, put_optional, unsupported};
+use crate::context::current;
+use crate::driver;
+use crate::error::{Code, Res, ensure};
+use crate::memory::heap::{Block, Kind};
+use crate::memory::{globals, host, window};
+
+/// Rows of pitched memory start at multiples of this.
+const PITCH: usize = 512;
+
+/// Frees a block of one of the given kinds after all work of the context, as CUDA does.
+pub(crate) fn free_after_work(address: u64, kinds: &[Kind]) -> Res {
+    let context = crate::context::current_alive()?;
+    let block = driver::heap()?.find(address).ok_or(Code::INVALID_VALUE)?;
+    ensure(block.start == address && kinds.contains(&block.kind), Code::INVALID_VALUE)?;
+    let outcome = context.synchronize();
+    driver::free(address)?;
+    // A spoilt context says so at every call; the memory is given back all the same.
+    outcome
+}
+
+/// Allocates; if there is no room, once more after the work that may free some.
+pub(crate) fn alloc_patiently(size: usize, kind: Kind, pool: u64, flags: u32) -> Res<Block> {
+    let context = current()?;
+    match driver::alloc(&context, size as u64, kind, pool, flags) {
+        Err(error) if error.code == Code::OUT_OF_MEMORY => {
+            context.synchronize()?;
+            driver::heap()?.trim();
+            driver::alloc(&context, size as u64, kind, pool, flags)
+        }
+        outcome => outcome,
+    }
+}
+
+fn host_alloc(size: usize, flags: u32) -> Res<*mut c_void> {
+    ensure(flags & !7 == 0, Code::INVALID_VALUE)?;
+    let block = alloc_patiently(size, Kind::Host, 0, flags | CU_MEMHOSTALLOC_DEVICEMAP)?;
+    Ok(block.start as *mut c_void)
+}
+
+/// Whether every page of a range is mapped into this process.
+fn is_mapped(start: usize, len: usize) -> bool {
+    let page = window::page_size();
+    let first = start & !(page - 1);
+    let Some(end) = start.checked_add(len).and_then(|e| e.checked_next_multiple_of(page)) else { return false };
+    let mut residency = vec![0_u8; (end - first) / page];
+    // SAFETY: mincore reads no memory of the range and writes one byte per page of it.
+    unsafe { libc::mincore(first as *mut c_void, end - first, residency.as_mut_ptr()) == 0 }
+}
+
+driver_functions! {
+    fn cuMemGetInfo(free: *mut usize, total: *mut usize) {
+        let context = current()?;
+        put_optional(free, context.device.free_bytes() as usize);
+        put_optional(total, context.device.memory_bytes as usize);
+        Ok(())
+    }
+
+    fn cuMemAlloc(dptr: *mut CUdeviceptr, bytesize: usize) {
+        ensure(!dptr.is_null(), Code::INVALID_VALUE)?;
+        put(dptr, alloc_patiently(bytesize, Kind::Device, 0, 0)?.start)
+    }
+
+    fn cuMemAllocPitch(dptr: *mut CUdeviceptr, pPitch: *mut usize, WidthInBytes: usize, Height: usize, ElementSizeBytes: c_uint) {
+        ensure(!dptr.is_null() && !pPitch.is_null(), Code::INVALID_VALUE)?;
+        ensure(matches!(ElementSizeBytes, 4 | 8 | 16) && WidthInBytes > 0, Code::INVALID_VALUE)?;
+        let pitch = WidthInBytes.checked_next_multiple_of(PITCH).ok_or(Code::OUT_OF_MEMORY)?;
+        let size = pitch.checked_mul(Height).ok_or(Code::OUT_OF_MEMORY)?;
+        let block = alloc_patiently(size, Kind::Device, 0, 0)?;
+        put(pPitch, pitch)?;
+        put(dptr, block.start)
+    }
+
+    fn cuMemAllocManaged(dptr: *mut CUdeviceptr, bytesize: usize, flags: c_uint) {
+        ensure(!dptr.is_null() && matches!(flags, 1 | 2), Code::INVALID_VALUE)?;
+        put(dptr, alloc_patiently(bytesize, Kind::Managed, 0, flags)?.start)
+    }
+
+    fn cuMemFree(dptr: CUdeviceptr) {
+        free_after_work(dptr, &[Kind::Device, Kind::Managed])
+    }
+
+    fn cuMemGetAddressRange(pbase: *mut CUdeviceptr, psize: *mut usize, dptr: CUdeviceptr) {
+        current()?;
+        let block = driver::heap()?.find(dptr).map(|b| (b.start, b.size));
+        let (start, size) = block.or_else(|| globals::find(dptr).map(|g| (g.start, g.size))).ok_or(Code::NOT_FOUND)?;
+        put_optional(pbase, start);
+        put_optional(psize, size as usize);
+        Ok(())
+    }
+
+    fn cuMemAllocHost(pp: *mut *mut c_void, bytesize: usize) {
+        ensure(!pp.is_null(), Code::INVALID_VALUE)?;
+        put(pp, host_alloc(bytesize, 0)?)
+    }
+
+    fn cuMemHostAlloc(pp: *mut *mut c_void, bytesize: usize, Flags: c_uint) {
+        ensure(!pp.is_null(), Code::INVALID_VALUE)?;
+        put(pp, host_alloc(bytesize, Flags)?)
+    }
+
+    fn cuMemFreeHost(p: *mut c_void) {
+        free_after_work(p.addr() as u64, &[Kind::Host])
+    }
+
+    fn cuMemHostGetDevicePointer(pdptr: *mut CUdeviceptr, p: *mut c_void, Flags: c_uint) {
+        ensure(Flags == 0, Code::INVALID_VALUE)?;
+        current()?;
+        let address = p.addr() as u64;
+        let is_host_block = driver::heap()?.find(address).is_some_and(|b| b.kind != Kind::Device);
+        ensure(is_host_block || host::find(address).is_some(), Code::INVALID_VALUE)?;
+        put(pdptr, address)
+    }
+
+    fn cuMemHostGetFlags(pFlags: *mut c_uint, p: *mut c_void) {
+        current()?;
+        let address = p.addr() as u64;
+        let block = driver::heap()?.find(address).filter(|b| b.kind == Kind::Host).map(|b| b.flags);
+        let flags = block.or_else(|| host::find(address).map(|r| r.flags)).ok_or(Code::INVALID_VALUE)?;
+        put(pFlags, flags)
+    }
+
+    fn cuMemHostRegister(p: *mut c_void, bytesize: usize, Flags: c_uint) {
+        ensure(Flags & !15 == 0 && bytesize > 0 && !p.is_null(), Code::INVALID_VALUE)?;
+        if Flags & CU_MEMHOSTREGISTER_IOMEMORY != 0 {
+            return Err(unsupported("registering memory of devices"));
+        }
+        let context = current()?;
+        let known = driver::heap()?.find(p.addr() as u64).is_some();
+        ensure(!known, Code::HOST_MEMORY_ALREADY_REGISTERED)?;
+        ensure(is_mapped(p.addr(), bytesize), Code::INVALID_VALUE)?;
+        host::register(p.addr() as u64, bytesize as u64, Flags | CU_MEMHOSTREGISTER_DEVICEMAP, context.id)
+    }
+
+    fn cuMemHostUnregister(p: *mut c_void) {
+        let context = crate::context::current_alive()?;
+        ensure(!p.is_null(), Code::INVALID_VALUE)?;
+        ensure(host::find(p.addr() as u64).is_some(), Code::HOST_MEMORY_NOT_REGISTERED)?;
+        let outcome = context.synchronize();
+        host::unregister(p.addr() as u64)?;
+        outcome
+    }
+
+    fn cuIpcGetMemHandle(pHandle: *mut CUipcMemHandle, dptr: CUdeviceptr) {
+        let _ = (pHandle, dptr);
+        Err(unsupported("sharing memory between processes (cuIpcGetMemHandle)"))
+    }
+
+    fn cuIpcOpenMemHandle(pdptr: *mut CUdeviceptr, handle: CUipcMemHandle, Flags: c_uint) {
+        let _ = (pdptr, handle, Flags);
+        Err(unsupported("sharing memory between processes (cuIpcOpenMemHandle)"))
+    }
+
+    fn cuIpcCloseMemHandle(dptr: CUdeviceptr) {
+        let _ = dptr;
+        Err(unsupported("sharing memory between processes (cuIpcCloseMemHandle)"))
+    }
+
+    fn cuIpcGetEventHandle(pHandle: *mut CUipcEventHandle, event: CUevent) {
+        let _ = (pHandle, event);
+        Err(unsupported("sharing events between processes (cuIpcGetEventHandle)"))
+    }
+
+    fn cuIpcOpenEventHandle(phEvent: *mut CUevent, handle: CUipcEventHandle) {
+        let _ = (phEvent, handle);
+        Err(unsupported("sharing events between processes (cuIpcOpenEventHandle)"))
+    }
+}

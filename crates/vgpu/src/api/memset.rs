@@ -1,0 +1,81 @@
+//! Filling memory.
+
+use std::ffi::{c_uchar, c_uint, c_ushort};
+
+use rtcg_cuda_sys::*;
+
+use super::copy::Lane;
+use super::driver_functions;
+use crate::error::{Code, Res, ensure};
+use crate::memory::copy::{self, Element, Side, check_device};
+
+/// Fills `height` rows of `width` elements. `pitch` is `None` for one contiguous run.
+fn fill(lane: &Lane, start: u64, pitch: Option<usize>, element: Element, width: usize, height: usize) -> Res {
+    let bytes = (width as u64).checked_mul(element.bytes()).ok_or(Code::INVALID_VALUE)?;
+    let pitch = pitch.map_or(bytes, |p| p as u64);
+    ensure(start.is_multiple_of(element.bytes()) && pitch.is_multiple_of(element.bytes()), Code::INVALID_VALUE)?;
+    if width == 0 || height == 0 {
+        return Ok(());
+    }
+    ensure(height == 1 || pitch >= bytes, Code::INVALID_VALUE)?;
+    let side = Side { start, pitch, slice: 0 };
+    let reach = side.reach([bytes, height as u64, 1])?;
+    check_device(start, reach)?;
+    lane.on_device(reach, move || {
+        check_device(start, reach)
+            .map_err(|_| Code::ILLEGAL_ADDRESS.because("a memset uses memory that was freed before it ran"))?;
+        // SAFETY: the reach was just found live, alignment was checked above.
+        unsafe { copy::fill(side, element, width as u64, height as u64) };
+        Ok(())
+    })
+}
+
+driver_functions! {
+    fn cuMemsetD8(dstDevice: CUdeviceptr, uc: c_uchar, N: usize) {
+        fill(&Lane::synchronous()?, dstDevice, None, Element::D8(uc), N, 1)
+    }
+
+    fn cuMemsetD16(dstDevice: CUdeviceptr, us: c_ushort, N: usize) {
+        fill(&Lane::synchronous()?, dstDevice, None, Element::D16(us), N, 1)
+    }
+
+    fn cuMemsetD32(dstDevice: CUdeviceptr, ui: c_uint, N: usize) {
+        fill(&Lane::synchronous()?, dstDevice, None, Element::D32(ui), N, 1)
+    }
+
+    fn cuMemsetD2D8(dstDevice: CUdeviceptr, dstPitch: usize, uc: c_uchar, Width: usize, Height: usize) {
+        fill(&Lane::synchronous()?, dstDevice, Some(dstPitch), Element::D8(uc), Width, Height)
+    }
+
+    fn cuMemsetD2D16(dstDevice: CUdeviceptr, dstPitch: usize, us: c_ushort, Width: usize, Height: usize) {
+        fill(&Lane::synchronous()?, dstDevice, Some(dstPitch), Element::D16(us), Width, Height)
+    }
+
+    fn cuMemsetD2D32(dstDevice: CUdeviceptr, dstPitch: usize, ui: c_uint, Width: usize, Height: usize) {
+        fill(&Lane::synchronous()?, dstDevice, Some(dstPitch), Element::D32(ui), Width, Height)
+    }
+
+    fn cuMemsetD8Async(dstDevice: CUdeviceptr, uc: c_uchar, N: usize, hStream: CUstream) {
+        fill(&Lane::of(hStream)?, dstDevice, None, Element::D8(uc), N, 1)
+    }
+
+    fn cuMemsetD16Async(dstDevice: CUdeviceptr, us: c_ushort, N: usize, hStream: CUstream) {
+        fill(&Lane::of(hStream)?, dstDevice, None, Element::D16(us), N, 1)
+    }
+
+    fn cuMemsetD32Async(dstDevice: CUdeviceptr, ui: c_uint, N: usize, hStream: CUstream) {
+        fill(&Lane::of(hStream)?, dstDevice, None, Element::D32(ui), N, 1)
+    }
+
+    fn cuMemsetD2D8Async(dstDevice: CUdeviceptr, dstPitch: usize, uc: c_uchar, Width: usize, Height: usize, hStream: CUstream) {
+        fill(&Lane::of(hStream)?, dstDevice, Some(dstPitch), Element::D8(uc), Width, Height)
+    }
+
+    fn cuMemsetD2D16Async(dstDevice: CUdeviceptr, dstPitch: usize, us: c_ushort, Width: usize, Height: usize, hStream: CUstream) {
+        fill(&Lane::of(hStream)?, dstDevice, Some(dstPitch), Element::D16(us), Width, Height)
+    }
+
+    fn cuMemsetD2D32Async(dstDevice: CUdeviceptr, dstPitch: usize, ui: c_uint, Width: usize, Height: usize, hStream: CUstream) {
+        fill(&Lane::of(hStream)?, dstDevice, Some(dstPitch), Element::D32(ui), Width, Height)
+    }
+}

@@ -1,0 +1,173 @@
+//! The driver's functions as C sees them: they check what they are given, call the core, and turn
+//! its result into a code. No panic leaves them.
+
+pub(crate) mod context;
+pub(crate) mod copy;
+pub(crate) mod copy_box;
+pub(crate) mod device;
+pub(crate) mod entry;
+pub(crate) mod event;
+pub(crate) mod function;
+pub(crate) mod jit_options;
+pub(crate) mod launch;
+pub(crate) mod library;
+pub(crate) mod linker;
+pub(crate) mod memory;
+pub(crate) mod memset;
+pub(crate) mod module;
+pub(crate) mod occupancy;
+pub(crate) mod pointer;
+pub(crate) mod pool;
+pub(crate) mod stream;
+pub(crate) mod stream_memory;
+
+use std::ffi::{CStr, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use rtcg_cuda_sys::*;
+
+use crate::driver;
+use crate::error::{self, Code, Error, Res, ensure};
+use crate::table::Entry;
+
+pub(crate) use jit_options::JitLogs;
+
+/// Every function of the virtual GPU by its name in the declaration list.
+pub(crate) const ALL: &[&[(&str, Entry)]] = &[
+    entry::EXPORTS,
+    device::EXPORTS,
+    context::EXPORTS,
+    memory::EXPORTS,
+    copy::EXPORTS,
+    copy_box::EXPORTS,
+    memset::EXPORTS,
+    pointer::EXPORTS,
+    pool::EXPORTS,
+    stream::EXPORTS,
+    stream_memory::EXPORTS,
+    event::EXPORTS,
+    module::EXPORTS,
+    library::EXPORTS,
+    linker::EXPORTS,
+    function::EXPORTS,
+    launch::EXPORTS,
+    occupancy::EXPORTS,
+];
+
+/// Defines driver functions, checks each against its declared type, and lists them.
+///
+/// `driver_functions!` makes functions that fail before `cuInit`; `driver_functions!(any time: ...)`
+/// those that may be called before.
+macro_rules! driver_functions {
+    (any time: $($rest:tt)*) => { $crate::api::driver_functions!(@ call_any_time $($rest)*); };
+    (@ $call:ident $(fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {
+        $(
+            #[allow(non_snake_case, clippy::too_many_arguments)]
+            pub(crate) unsafe extern "C" fn $name($($arg: $ty),*) -> CUresult {
+                // SAFETY: as for the C function of this name, the caller promises that each
+                // pointer is null or valid for what the function documents; handles are checked.
+                #[allow(unused_unsafe)]
+                $crate::api::$call(|| unsafe { $body })
+            }
+            const _: rtcg_cuda_sys::fn_type::$name = $name;
+        )*
+        /// The functions of this file.
+        pub(crate) const EXPORTS: &[(&str, $crate::table::Entry)] =
+            &[$((stringify!($name), $crate::table::Entry($name as *const std::ffi::c_void)),)*];
+    };
+    ($(fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {
+        $crate::api::driver_functions!(@ call $(fn $name($($arg: $ty),*) $body)*);
+    };
+}
+pub(crate) use driver_functions;
+
+/// Runs the body of a driver function that needs an initialised driver.
+pub(crate) fn call(body: impl FnOnce() -> Res) -> CUresult {
+    match driver::check_initialised() {
+        Ok(()) => call_any_time(body),
+        Err(error) => finish(Err(error)),
+    }
+}
+
+/// Runs the body of a driver function.
+pub(crate) fn call_any_time(body: impl FnOnce() -> Res) -> CUresult {
+    finish(catch(body))
+}
+
+fn finish(outcome: Res) -> CUresult {
+    match outcome {
+        Ok(()) => CUresult::CUDA_SUCCESS,
+        Err(error) => {
+            error::remember(&error);
+            CUresult(error.code.0)
+        }
+    }
+}
+
+/// Runs something that must not panic into its caller; a panic is a bug and becomes
+/// `CUDA_ERROR_UNKNOWN` with the panic's message.
+pub(crate) fn catch(body: impl FnOnce() -> Res) -> Res {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+        Err(Code::UNKNOWN.because(format!("bug in the virtual GPU: {}", text.unwrap_or("panic"))))
+    })
+}
+
+/// Writes a result through a pointer that must not be null.
+///
+/// # Safety
+/// `place` is null or valid for writing a `T`.
+pub(crate) unsafe fn put<T>(place: *mut T, value: T) -> Res {
+    ensure(!place.is_null(), Code::INVALID_VALUE)?;
+    // SAFETY: not null, so valid by this function's contract. C callers may pass unaligned places.
+    unsafe { place.write_unaligned(value) };
+    Ok(())
+}
+
+/// Writes a result through a pointer that may be null.
+///
+/// # Safety
+/// `place` is null or valid for writing a `T`.
+pub(crate) unsafe fn put_optional<T>(place: *mut T, value: T) {
+    if !place.is_null() {
+        // SAFETY: as for `put`.
+        unsafe { place.write_unaligned(value) };
+    }
+}
+
+/// The text of a C string; what is not UTF-8 cannot name anything.
+///
+/// # Safety
+/// `text` is null or a NUL-terminated string that outlives the call.
+pub(crate) unsafe fn text<'a>(text: *const c_char) -> Res<&'a str> {
+    ensure(!text.is_null(), Code::INVALID_VALUE)?;
+    // SAFETY: not null, so a string by this function's contract.
+    unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| Code::INVALID_VALUE.into())
+}
+
+/// A handle type of the C interface.
+pub(crate) trait Handle: Sized {
+    /// The handle as the core knows it.
+    fn number(self) -> u64;
+    /// The handle as C knows it.
+    fn from_number(number: u64) -> Self;
+}
+
+macro_rules! handles {
+    ($($ty:ident)*) => {
+        $(impl Handle for $ty {
+            fn number(self) -> u64 {
+                self.addr() as u64
+            }
+            fn from_number(number: u64) -> Self {
+                $ty(std::ptr::without_provenance_mut(number as usize))
+            }
+        })*
+    };
+}
+handles!(CUcontext CUstream CUevent CUmodule CUfunction CUmemoryPool CUlinkState CUlibrary CUkernel);
+
+/// A feature that this driver does not have.
+pub(crate) fn unsupported(what: &str) -> Error {
+    Code::NOT_SUPPORTED.because(format!("{what}: not supported on the virtual GPU"))
+}

@@ -1,0 +1,137 @@
+//! Modules.
+
+use std::ffi::{CStr, OsStr, c_char, c_uint, c_void};
+use std::os::unix::ffi::OsStrExt;
+
+use rtcg_cuda_sys::*;
+
+use super::jit_options::{self, JitOptions};
+use super::{Handle, driver_functions, put, put_optional, text};
+use crate::context::current;
+use crate::driver::MODULES;
+use crate::error::{Code, Res, ensure};
+use crate::objects::{load_module, unload_module};
+
+/// Bytes of a binary image that are enough to say what it is; only texts are loaded.
+const MAGIC_BYTES: usize = 64;
+
+/// The bytes of an image in memory whose length its contents tell.
+///
+/// # Safety
+/// `image` is null or points to a NUL-terminated PTX text, or to a cubin or fat binary.
+pub(crate) unsafe fn image_bytes<'a>(image: *const c_void) -> Res<&'a [u8]> {
+    ensure(!image.is_null(), Code::INVALID_VALUE)?;
+    // SAFETY: an image has at least four bytes; a shorter text ends in a NUL before that, and
+    // reading goes byte by byte until one.
+    let is_binary = unsafe {
+        let byte = |i: usize| image.cast::<u8>().add(i).read();
+        match byte(0) {
+            0x7f => byte(1) == b'E',
+            0x50 => byte(1) == 0xed,
+            0xb1 => byte(1) == 0x43,
+            _ => false,
+        }
+    };
+    if is_binary {
+        // SAFETY: the header of a cubin has 64 bytes, that of a fat binary 16 or 24.
+        let n = if unsafe { image.cast::<u8>().read() } == 0x7f { MAGIC_BYTES } else { 16 };
+        // SAFETY: as above.
+        return Ok(unsafe { std::slice::from_raw_parts(image.cast(), n) });
+    }
+    // SAFETY: a text, so NUL-terminated.
+    Ok(unsafe { CStr::from_ptr(image.cast()) }.to_bytes())
+}
+
+/// The contents of a file.
+///
+/// # Safety
+/// `name` is null or a C string.
+pub(crate) unsafe fn read_file(name: *const c_char) -> Res<Vec<u8>> {
+    ensure(!name.is_null(), Code::INVALID_VALUE)?;
+    // SAFETY: this function's contract.
+    let path = OsStr::from_bytes(unsafe { CStr::from_ptr(name) }.to_bytes());
+    std::fs::read(path).map_err(|e| Code::FILE_NOT_FOUND.because(format!("{}: {e}", path.display())))
+}
+
+/// # Safety
+/// `place` is null or valid for writing, the buffers of `options` are valid.
+unsafe fn load(place: *mut CUmodule, image: &[u8], options: &JitOptions) -> Res {
+    ensure(!place.is_null(), Code::INVALID_VALUE)?;
+    let context = current()?;
+    match load_module(&context, image, &options.load) {
+        Ok(module) => {
+            // SAFETY: this function's contract.
+            unsafe { options.finish("", "") };
+            // SAFETY: as above.
+            unsafe { put(place, CUmodule::from_number(module.handle)) }
+        }
+        Err(error) => {
+            // SAFETY: as above.
+            unsafe { options.finish("", error.detail.as_deref().unwrap_or("")) };
+            Err(error)
+        }
+    }
+}
+
+driver_functions! {
+    fn cuModuleLoad(module: *mut CUmodule, fname: *const c_char) {
+        let image = read_file(fname)?;
+        load(module, &image, &jit_options::read(0, std::ptr::null(), std::ptr::null())?)
+    }
+
+    fn cuModuleLoadData(module: *mut CUmodule, image: *const c_void) {
+        load(module, image_bytes(image)?, &jit_options::read(0, std::ptr::null(), std::ptr::null())?)
+    }
+
+    fn cuModuleLoadDataEx(module: *mut CUmodule, image: *const c_void, numOptions: c_uint, options: *mut CUjit_option, optionValues: *mut *mut c_void) {
+        let options = jit_options::read(numOptions, options, optionValues)?;
+        load(module, image_bytes(image)?, &options)
+    }
+
+    fn cuModuleLoadFatBinary(module: *mut CUmodule, fatCubin: *const c_void) {
+        load(module, image_bytes(fatCubin)?, &jit_options::read(0, std::ptr::null(), std::ptr::null())?)
+    }
+
+    fn cuModuleUnload(hmod: CUmodule) {
+        let module = MODULES.get(hmod.number())?;
+        // As in CUDA, launches of the module are over before it goes.
+        let context = crate::context::current_alive()?;
+        let outcome = if context.id == module.ctx_id { context.synchronize() } else { Ok(()) };
+        unload_module(hmod.number())?;
+        outcome
+    }
+
+    fn cuModuleGetLoadingMode(mode: *mut CUmoduleLoadingMode) {
+        put(mode, CUmoduleLoadingMode::CU_MODULE_LAZY_LOADING)
+    }
+
+    fn cuModuleGetFunction(hfunc: *mut CUfunction, hmod: CUmodule, name: *const c_char) {
+        ensure(!hfunc.is_null(), Code::INVALID_VALUE)?;
+        let name = text(name)?;
+        let module = MODULES.get(hmod.number())?;
+        put(hfunc, CUfunction::from_number(module.function(name)?))
+    }
+
+    fn cuModuleGetFunctionCount(count: *mut c_uint, mod_: CUmodule) {
+        let module = MODULES.get(mod_.number())?;
+        put(count, module.loaded.kernel_names().count() as c_uint)
+    }
+
+    fn cuModuleEnumerateFunctions(functions: *mut CUfunction, numFunctions: c_uint, mod_: CUmodule) {
+        let module = MODULES.get(mod_.number())?;
+        ensure(!functions.is_null() && numFunctions > 0, Code::INVALID_VALUE)?;
+        for (i, name) in module.loaded.kernel_names().take(numFunctions as usize).enumerate() {
+            put(functions.add(i), CUfunction::from_number(module.function(name)?))?;
+        }
+        Ok(())
+    }
+
+    fn cuModuleGetGlobal(dptr: *mut CUdeviceptr, bytes: *mut usize, hmod: CUmodule, name: *const c_char) {
+        ensure(!dptr.is_null() || !bytes.is_null(), Code::INVALID_VALUE)?;
+        let name = text(name)?;
+        let global = MODULES.get(hmod.number())?.loaded.global(name).ok_or(Code::NOT_FOUND)?;
+        put_optional(dptr, global.address);
+        put_optional(bytes, global.size as usize);
+        Ok(())
+    }
+}

@@ -1,0 +1,113 @@
+//! Occupancy: how many blocks of a kernel are resident on a multiprocessor at once.
+//!
+//! The answer is the smaller of what the limits of compute capability 8.0 allow and of what this
+//! device really keeps resident, so that a cooperative launch of that many blocks per
+//! multiprocessor is possible.
+
+use std::ffi::{c_int, c_uint};
+
+use rtcg_cuda_sys::*;
+
+use super::function::function_in;
+use super::{driver_functions, put, unsupported};
+use crate::context::current;
+use crate::device::{
+    BLOCKS_PER_MULTIPROCESSOR, N_MULTIPROCESSORS, REGISTERS, RESERVED_SHARED, SHARED_PER_MULTIPROCESSOR,
+    THREADS_PER_MULTIPROCESSOR,
+};
+use crate::error::{Code, Res, ensure};
+use crate::exec::launch::MAX_SHARED_OPTIN;
+use crate::exec::max_resident_blocks;
+use crate::module::Kernel;
+
+/// Registers are given to warps in units of this.
+const REGISTER_UNIT: u32 = 256;
+
+fn blocks_per_multiprocessor(kernel: &Kernel, threads: u32, dynamic_shared: u32) -> u32 {
+    let resident = max_resident_blocks(kernel, threads, dynamic_shared);
+    if resident == 0 {
+        return 0;
+    }
+    let warps = threads.div_ceil(32);
+    let by_threads = THREADS_PER_MULTIPROCESSOR / (warps * 32);
+    let shared = kernel.static_shared() + dynamic_shared + RESERVED_SHARED;
+    let by_shared = SHARED_PER_MULTIPROCESSOR / shared;
+    let per_warp = (kernel.n_regs().max(1) * 32).next_multiple_of(REGISTER_UNIT);
+    let by_registers = REGISTERS / (per_warp * warps);
+    // A device that keeps fewer blocks than it has multiprocessors still runs one block on each.
+    let by_device = (resident / N_MULTIPROCESSORS).max(1);
+    by_threads.min(by_shared).min(by_registers.max(1)).min(BLOCKS_PER_MULTIPROCESSOR).min(by_device)
+}
+
+fn max_active(func: CUfunction, block_size: c_int, dynamic_shared: usize) -> Res<c_int> {
+    let function = function_in(&*current()?, func)?;
+    let threads = u32::try_from(block_size).ok().filter(|&n| n > 0).ok_or(Code::INVALID_VALUE)?;
+    let shared = u32::try_from(dynamic_shared).unwrap_or(u32::MAX);
+    Ok(blocks_per_multiprocessor(&function.kernel, threads, shared) as c_int)
+}
+
+/// The block size with the most resident threads; among equals the largest.
+fn best_block(func: CUfunction, shared_for: CUoccupancyB2DSize, shared: usize, limit: c_int) -> Res<(c_int, c_int)> {
+    let function = function_in(&*current()?, func)?;
+    let kernel = &function.kernel;
+    let largest = match u32::try_from(limit) {
+        Ok(limit) if limit > 0 => limit.min(kernel.max_threads_per_block()),
+        _ => kernel.max_threads_per_block(),
+    };
+    let (mut best, mut best_threads) = ((0, 0), 0);
+    for warps in (1..=largest.div_ceil(32)).rev() {
+        let threads = (warps * 32).min(largest);
+        // SAFETY: the program gave this function to be called with a block size.
+        let dynamic = shared_for.map_or(shared, |f| unsafe { f(threads as c_int) });
+        let blocks = blocks_per_multiprocessor(kernel, threads, u32::try_from(dynamic).unwrap_or(u32::MAX));
+        if blocks * threads > best_threads {
+            best_threads = blocks * threads;
+            best = ((blocks * N_MULTIPROCESSORS) as c_int, threads as c_int);
+        }
+    }
+    ensure(best_threads > 0, Code::INVALID_VALUE)?;
+    Ok(best)
+}
+
+driver_functions! {
+    fn cuOccupancyMaxActiveBlocksPerMultiprocessor(numBlocks: *mut c_int, func: CUfunction, blockSize: c_int, dynamicSMemSize: usize) {
+        put(numBlocks, max_active(func, blockSize, dynamicSMemSize)?)
+    }
+
+    fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(numBlocks: *mut c_int, func: CUfunction, blockSize: c_int, dynamicSMemSize: usize, flags: c_uint) {
+        ensure(flags <= 1, Code::INVALID_VALUE)?;
+        put(numBlocks, max_active(func, blockSize, dynamicSMemSize)?)
+    }
+
+    fn cuOccupancyMaxPotentialBlockSize(minGridSize: *mut c_int, blockSize: *mut c_int, func: CUfunction, blockSizeToDynamicSMemSize: CUoccupancyB2DSize, dynamicSMemSize: usize, blockSizeLimit: c_int) {
+        let (grid, block) = best_block(func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit)?;
+        put(minGridSize, grid)?;
+        put(blockSize, block)
+    }
+
+    fn cuOccupancyMaxPotentialBlockSizeWithFlags(minGridSize: *mut c_int, blockSize: *mut c_int, func: CUfunction, blockSizeToDynamicSMemSize: CUoccupancyB2DSize, dynamicSMemSize: usize, blockSizeLimit: c_int, flags: c_uint) {
+        ensure(flags <= 1, Code::INVALID_VALUE)?;
+        let (grid, block) = best_block(func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit)?;
+        put(minGridSize, grid)?;
+        put(blockSize, block)
+    }
+
+    fn cuOccupancyAvailableDynamicSMemPerBlock(dynamicSmemSize: *mut usize, func: CUfunction, numBlocks: c_int, blockSize: c_int) {
+        let function = function_in(&*current()?, func)?;
+        let blocks = u32::try_from(numBlocks).ok().filter(|&n| n > 0).ok_or(Code::INVALID_VALUE)?;
+        ensure(blockSize > 0, Code::INVALID_VALUE)?;
+        let taken = function.kernel.static_shared() + RESERVED_SHARED;
+        let share = (SHARED_PER_MULTIPROCESSOR / blocks).min(MAX_SHARED_OPTIN + RESERVED_SHARED);
+        put(dynamicSmemSize, share.saturating_sub(taken) as usize)
+    }
+
+    fn cuOccupancyMaxPotentialClusterSize(clusterSize: *mut c_int, func: CUfunction, config: *const CUlaunchConfig) {
+        let _ = (clusterSize, func, config);
+        Err(unsupported("thread block clusters"))
+    }
+
+    fn cuOccupancyMaxActiveClusters(numClusters: *mut c_int, func: CUfunction, config: *const CUlaunchConfig) {
+        let _ = (numClusters, func, config);
+        Err(unsupported("thread block clusters"))
+    }
+}

@@ -1,0 +1,164 @@
+//! What is known about an address, and hints about managed memory.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use rtcg_cuda_sys::*;
+
+use super::{Handle, driver_functions, put};
+use crate::context::{CONTEXTS, current};
+use crate::device;
+use crate::driver;
+use crate::error::{Code, Res, ensure};
+use crate::memory::copy::check_device;
+use crate::memory::heap::Kind;
+use crate::memory::{globals, host};
+
+/// An address in memory that the device knows.
+struct Known {
+    start: u64,
+    size: u64,
+    ctx: u64,
+    device: u32,
+    kind: Kind,
+    id: u64,
+    pool: u64,
+}
+
+fn find(address: u64) -> Option<Known> {
+    if let Some(b) = driver::heap().ok()?.find(address) {
+        return Some(Known {
+            start: b.start,
+            size: b.size,
+            ctx: b.owner.ctx,
+            device: b.owner.device,
+            kind: b.kind,
+            id: b.id,
+            pool: b.owner.pool,
+        });
+    }
+    if let Some(g) = globals::find(address) {
+        let kind = if g.managed { Kind::Managed } else { Kind::Device };
+        return Some(Known { start: g.start, size: g.size, ctx: g.ctx, device: g.device, kind, id: g.module, pool: 0 });
+    }
+    let r = host::find(address)?;
+    Some(Known { start: r.start, size: r.len, ctx: r.ctx, device: 0, kind: Kind::Host, id: r.start, pool: 0 })
+}
+
+/// Writes the value of an attribute of a known address.
+///
+/// # Safety
+/// `data` is null or valid for the attribute's type.
+unsafe fn put_attribute(data: *mut c_void, attribute: CUpointer_attribute, known: &Known, address: u64) -> Res {
+    use CUpointer_attribute as A;
+    let memory_type =
+        if known.kind == Kind::Host { CUmemorytype::CU_MEMORYTYPE_HOST } else { CUmemorytype::CU_MEMORYTYPE_DEVICE };
+    // SAFETY: each arm writes the type that the attribute's documentation states.
+    unsafe {
+        match attribute {
+            A::CU_POINTER_ATTRIBUTE_CONTEXT => {
+                let handle = CONTEXTS.find(|c| c.id == known.ctx).map_or(0, |c| c.handle);
+                put(data.cast(), CUcontext::from_number(handle))
+            }
+            A::CU_POINTER_ATTRIBUTE_MEMORY_TYPE => put(data.cast(), memory_type),
+            A::CU_POINTER_ATTRIBUTE_DEVICE_POINTER => put(data.cast(), address),
+            // Plain device memory has no host address in CUDA's terms, although it has one here.
+            A::CU_POINTER_ATTRIBUTE_HOST_POINTER if known.kind == Kind::Device => Code::INVALID_VALUE.err(),
+            A::CU_POINTER_ATTRIBUTE_HOST_POINTER => put(data.cast(), address),
+            A::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS => put(data.cast::<c_int>(), 0),
+            A::CU_POINTER_ATTRIBUTE_BUFFER_ID | A::CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID => put(data.cast(), known.id),
+            A::CU_POINTER_ATTRIBUTE_IS_MANAGED => put(data.cast::<c_uint>(), c_uint::from(known.kind == Kind::Managed)),
+            A::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL => put(data.cast(), known.device as c_int),
+            A::CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE
+            | A::CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE
+            | A::CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE => put(data.cast::<c_uint>(), 0),
+            A::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR | A::CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR => {
+                put(data.cast(), known.start)
+            }
+            A::CU_POINTER_ATTRIBUTE_RANGE_SIZE | A::CU_POINTER_ATTRIBUTE_MAPPING_SIZE => put(data.cast(), known.size),
+            A::CU_POINTER_ATTRIBUTE_MAPPED => put(data.cast::<c_uint>(), 1),
+            A::CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES => put(data.cast::<u64>(), 0),
+            A::CU_POINTER_ATTRIBUTE_ACCESS_FLAGS => {
+                put(data.cast(), CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+            }
+            A::CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE => put(data.cast(), known.pool),
+            _ => Code::INVALID_VALUE.err(),
+        }
+    }
+}
+
+/// Bytes that an attribute's value takes.
+fn attribute_bytes(attribute: CUpointer_attribute) -> usize {
+    match attribute.0 {
+        2 | 6 | 8 | 9 | 10 | 13 | 15 | 16 | 21 => 4,
+        5 => 16,
+        _ => 8,
+    }
+}
+
+/// Hints are about managed or system memory; they change nothing here, but wrong ranges are told.
+fn check_hint(address: u64, count: usize) -> Res {
+    current()?;
+    ensure(count > 0, Code::INVALID_VALUE)?;
+    check_device(address, count as u64)?;
+    ensure(find(address).is_some_and(|k| k.kind == Kind::Managed), Code::INVALID_VALUE)
+}
+
+fn check_location(device: c_int) -> Res {
+    ensure(device == CU_DEVICE_CPU || device::device(device).is_ok(), Code::INVALID_DEVICE)
+}
+
+driver_functions! {
+    fn cuPointerGetAttribute(data: *mut c_void, attribute: CUpointer_attribute, ptr: CUdeviceptr) {
+        let known = find(ptr).ok_or(Code::INVALID_VALUE)?;
+        put_attribute(data, attribute, &known, ptr)
+    }
+
+    fn cuPointerGetAttributes(numAttributes: c_uint, attributes: *mut CUpointer_attribute, data: *mut *mut c_void, ptr: CUdeviceptr) {
+        ensure(!attributes.is_null() && !data.is_null(), Code::INVALID_VALUE)?;
+        let known = find(ptr);
+        for i in 0..numAttributes as usize {
+            let (attribute, place) = (*attributes.add(i), *data.add(i));
+            ensure(!place.is_null() && (1..=21).contains(&attribute.0), Code::INVALID_VALUE)?;
+            // What an address does not have is zero; only wrong attributes are errors.
+            let given = known.as_ref().map(|k| put_attribute(place, attribute, k, ptr));
+            if !matches!(given, Some(Ok(()))) {
+                place.cast::<u8>().write_bytes(0, attribute_bytes(attribute));
+            }
+            if known.is_none() && attribute == CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL {
+                put(place.cast::<c_int>(), CU_DEVICE_INVALID)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn cuPointerSetAttribute(value: *const c_void, attribute: CUpointer_attribute, ptr: CUdeviceptr) {
+        ensure(!value.is_null() && attribute == CUpointer_attribute::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, Code::INVALID_VALUE)?;
+        // Synchronous copies always complete before they return.
+        ensure(find(ptr).is_some_and(|k| k.kind == Kind::Device), Code::INVALID_VALUE)
+    }
+
+    fn cuMemAdvise(devPtr: CUdeviceptr, count: usize, advice: CUmem_advise, location: CUmemLocation) {
+        let _ = location;
+        ensure((1..=6).contains(&advice.0), Code::INVALID_VALUE)?;
+        check_hint(devPtr, count)
+    }
+
+    fn cuMemAdvise_v1(devPtr: CUdeviceptr, count: usize, advice: CUmem_advise, device: CUdevice) {
+        ensure((1..=6).contains(&advice.0), Code::INVALID_VALUE)?;
+        check_location(device)?;
+        check_hint(devPtr, count)
+    }
+
+    fn cuMemPrefetchAsync(devPtr: CUdeviceptr, count: usize, location: CUmemLocation, flags: c_uint, hStream: CUstream) {
+        let _ = location;
+        ensure(flags == 0, Code::INVALID_VALUE)?;
+        driver::stream_and_context(hStream.number())?;
+        check_hint(devPtr, count)
+    }
+
+    fn cuMemPrefetchAsync_v1(devPtr: CUdeviceptr, count: usize, dstDevice: CUdevice, hStream: CUstream) {
+        check_location(dstDevice)?;
+        driver::stream_and_context(hStream.number())?;
+        check_hint(devPtr, count)
+    }
+}

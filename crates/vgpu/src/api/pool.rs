@@ -1,0 +1,187 @@
+//! Memory in stream order, and memory pools.
+//!
+//! An allocation in stream order is there when the call returns, which is earlier than asked for;
+//! a free happens when its turn comes in the stream.
+
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
+
+use rtcg_cuda_sys::*;
+
+use super::memory::alloc_patiently;
+use super::{Handle, driver_functions, put, unsupported};
+use crate::context::current;
+use crate::device::{self, Device, device};
+use crate::driver::{self, POOLS, stream_and_context};
+use crate::error::{Code, Res, ensure};
+use crate::memory::heap::Kind;
+use crate::objects::Pool;
+
+/// The default pool of a device, made when it is first asked for.
+fn default_pool(device: &Device) -> Res<u64> {
+    static DEFAULTS: OnceLock<Vec<Res<u64>>> = OnceLock::new();
+    let make = |d: &Device| POOLS.insert_with(|_| Arc::new(Pool::new(d.ordinal, 0, true))).map(|(handle, _)| handle);
+    DEFAULTS.get_or_init(|| device::devices().iter().map(make).collect())[device.ordinal as usize].clone()
+}
+
+fn current_pool(device: &Device) -> Res<u64> {
+    match device.pool.load(Ordering::Acquire) {
+        0 => default_pool(device),
+        handle if POOLS.get(handle).is_ok() => Ok(handle),
+        _ => default_pool(device),
+    }
+}
+
+fn alloc(size: usize, pool_handle: u64, stream: CUstream) -> Res<u64> {
+    stream_and_context(stream.number())?;
+    let pool = POOLS.get_or(pool_handle, Code::INVALID_VALUE)?;
+    ensure(pool.device == current()?.device.ordinal, Code::INVALID_VALUE)?;
+    let block = alloc_patiently(size, Kind::Device, pool_handle, 0)?;
+    if let Err(error) = pool.charge(block.span) {
+        // The block was not charged to the pool, so it must not be given back to it.
+        let freed = driver::heap()?.free(block.start)?;
+        current()?.device.discharge(freed.span);
+        return Err(error);
+    }
+    Ok(block.start)
+}
+
+/// The device of a location, which must be one.
+///
+/// # Safety
+/// `location` is null or valid.
+unsafe fn device_of(location: *const CUmemLocation) -> Res<&'static Device> {
+    // SAFETY: this function's contract.
+    let location = unsafe { location.as_ref() }.ok_or(Code::INVALID_VALUE)?;
+    ensure(location.type_ == CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, Code::NOT_SUPPORTED)?;
+    device(location.id)
+}
+
+fn set_pool(device: &Device, pool: CUmemoryPool) -> Res {
+    let found = POOLS.get_or(pool.number(), Code::INVALID_VALUE)?;
+    ensure(found.device == device.ordinal, Code::INVALID_VALUE)?;
+    device.pool.store(pool.number(), Ordering::Release);
+    Ok(())
+}
+
+driver_functions! {
+    fn cuMemAllocAsync(dptr: *mut CUdeviceptr, bytesize: usize, hStream: CUstream) {
+        ensure(!dptr.is_null(), Code::INVALID_VALUE)?;
+        let (context, _) = stream_and_context(hStream.number())?;
+        put(dptr, alloc(bytesize, current_pool(context.device)?, hStream)?)
+    }
+
+    fn cuMemAllocFromPoolAsync(dptr: *mut CUdeviceptr, bytesize: usize, pool: CUmemoryPool, hStream: CUstream) {
+        ensure(!dptr.is_null(), Code::INVALID_VALUE)?;
+        put(dptr, alloc(bytesize, pool.number(), hStream)?)
+    }
+
+    fn cuMemFreeAsync(dptr: CUdeviceptr, hStream: CUstream) {
+        let (context, stream) = stream_and_context(hStream.number())?;
+        let block = driver::heap()?.find(dptr).filter(|b| b.start == dptr && b.kind != Kind::Host);
+        ensure(block.is_some(), Code::INVALID_VALUE)?;
+        stream.run_or_submit(&context, true, move || driver::free(dptr))
+    }
+
+    fn cuDeviceGetDefaultMemPool(pool_out: *mut CUmemoryPool, dev: CUdevice) {
+        put(pool_out, CUmemoryPool::from_number(default_pool(device(dev)?)?))
+    }
+
+    fn cuDeviceGetMemPool(pool: *mut CUmemoryPool, dev: CUdevice) {
+        put(pool, CUmemoryPool::from_number(current_pool(device(dev)?)?))
+    }
+
+    fn cuDeviceSetMemPool(dev: CUdevice, pool: CUmemoryPool) {
+        set_pool(device(dev)?, pool)
+    }
+
+    fn cuMemGetDefaultMemPool(pool_out: *mut CUmemoryPool, location: *mut CUmemLocation, type_: CUmemAllocationType) {
+        ensure(type_ == CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED, Code::NOT_SUPPORTED)?;
+        put(pool_out, CUmemoryPool::from_number(default_pool(device_of(location)?)?))
+    }
+
+    fn cuMemGetMemPool(pool: *mut CUmemoryPool, location: *mut CUmemLocation, type_: CUmemAllocationType) {
+        ensure(type_ == CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED, Code::NOT_SUPPORTED)?;
+        put(pool, CUmemoryPool::from_number(current_pool(device_of(location)?)?))
+    }
+
+    fn cuMemSetMemPool(location: *mut CUmemLocation, type_: CUmemAllocationType, pool: CUmemoryPool) {
+        ensure(type_ == CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED, Code::NOT_SUPPORTED)?;
+        set_pool(device_of(location)?, pool)
+    }
+
+    fn cuMemPoolCreate(pool: *mut CUmemoryPool, poolProps: *const CUmemPoolProps) {
+        ensure(!pool.is_null(), Code::INVALID_VALUE)?;
+        let props = poolProps.as_ref().ok_or(Code::INVALID_VALUE)?;
+        ensure(props.allocType == CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED, Code::INVALID_VALUE)?;
+        if props.handleTypes.0 != 0 {
+            return Err(unsupported("memory pools that are shared between processes"));
+        }
+        let device = device_of(&raw const props.location)?;
+        let (handle, _) = POOLS.insert_with(|_| Arc::new(Pool::new(device.ordinal, props.maxSize as u64, false)))?;
+        put(pool, CUmemoryPool::from_number(handle))
+    }
+
+    fn cuMemPoolDestroy(pool: CUmemoryPool) {
+        let found = POOLS.get_or(pool.number(), Code::INVALID_VALUE)?;
+        ensure(!found.is_default, Code::INVALID_VALUE)?;
+        // Blocks that are still in use stay until they are freed.
+        POOLS.remove_or(pool.number(), Code::INVALID_VALUE).map(drop)
+    }
+
+    fn cuMemPoolTrimTo(pool: CUmemoryPool, minBytesToKeep: usize) {
+        let _ = minBytesToKeep;
+        POOLS.get_or(pool.number(), Code::INVALID_VALUE)?;
+        driver::heap()?.trim();
+        Ok(())
+    }
+
+    fn cuMemPoolSetAttribute(pool: CUmemoryPool, attr: CUmemPool_attribute, value: *mut c_void) {
+        let pool = POOLS.get_or(pool.number(), Code::INVALID_VALUE)?;
+        ensure(!value.is_null(), Code::INVALID_VALUE)?;
+        match attr.0 {
+            1..=3 => pool.reuse[attr.0 as usize - 1].store(value.cast::<c_int>().read_unaligned(), Ordering::Relaxed),
+            4 => pool.release_threshold.store(value.cast::<u64>().read_unaligned(), Ordering::Relaxed),
+            6 | 8 => {
+                ensure(value.cast::<u64>().read_unaligned() == 0, Code::INVALID_VALUE)?;
+                pool.reset_high();
+            }
+            _ => return Code::INVALID_VALUE.err(),
+        }
+        Ok(())
+    }
+
+    fn cuMemPoolGetAttribute(pool: CUmemoryPool, attr: CUmemPool_attribute, value: *mut c_void) {
+        let pool = POOLS.get_or(pool.number(), Code::INVALID_VALUE)?;
+        let (used, high) = pool.usage();
+        match attr.0 {
+            1..=3 => put(value.cast::<c_int>(), pool.reuse[attr.0 as usize - 1].load(Ordering::Relaxed)),
+            4 => put(value.cast::<u64>(), pool.release_threshold.load(Ordering::Relaxed)),
+            // Memory is taken from the device block by block: what is used is what is reserved.
+            5 | 7 => put(value.cast::<u64>(), used),
+            6 | 8 => put(value.cast::<u64>(), high),
+            _ => Code::INVALID_VALUE.err(),
+        }
+    }
+
+    fn cuMemPoolSetAccess(pool: CUmemoryPool, map: *const CUmemAccessDesc, count: usize) {
+        let pool = POOLS.get_or(pool.number(), Code::INVALID_VALUE)?;
+        ensure(count == 0 || !map.is_null(), Code::INVALID_VALUE)?;
+        for i in 0..count {
+            let wish = map.add(i).read_unaligned();
+            let device = device_of(&raw const wish.location)?;
+            let takes_own_access = device.ordinal == pool.device && wish.flags != CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+            ensure(!takes_own_access, Code::INVALID_VALUE)?;
+        }
+        // All virtual devices share one memory: access is always there.
+        Ok(())
+    }
+
+    fn cuMemPoolGetAccess(flags: *mut CUmemAccess_flags, memPool: CUmemoryPool, location: *mut CUmemLocation) {
+        POOLS.get_or(memPool.number(), Code::INVALID_VALUE)?;
+        device_of(location)?;
+        put(flags, CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+    }
+}

@@ -1,0 +1,205 @@
+//! Streams.
+
+use std::ffi::{c_int, c_uint, c_void};
+use std::sync::Arc;
+
+use rtcg_cuda_sys::*;
+
+use super::context::PRIORITIES;
+use super::{Handle, driver_functions, put, put_optional};
+use crate::context::{current, current_alive};
+use crate::driver::{EVENTS, STREAMS, stream_and_context};
+use crate::error::{Code, Res, ensure};
+use crate::stream::{Fences, Kind, Stream, Work};
+
+fn create(flags: c_uint, priority: c_int) -> Res<CUstream> {
+    ensure(flags <= 1, Code::INVALID_VALUE)?;
+    let context = current()?;
+    let kind = if flags & 1 == 0 { Kind::Blocking } else { Kind::NonBlocking };
+    let priority = priority.clamp(PRIORITIES.1, PRIORITIES.0);
+    let make = |_| Stream::new(Arc::downgrade(&context), context.id, kind, priority);
+    let (handle, stream) = STREAMS.insert_with(make)?;
+    context.adopt(&stream);
+    Ok(CUstream::from_number(handle))
+}
+
+/// A pointer of the program that only goes back to the program.
+#[derive(Clone, Copy)]
+struct UserData(*mut c_void);
+
+// SAFETY: never dereferenced here; the program gave it for use on the driver's threads.
+unsafe impl Send for UserData {}
+
+impl UserData {
+    /// By value, so that a closure captures the whole and not its raw pointer.
+    fn get(self) -> *mut c_void {
+        self.0
+    }
+}
+
+driver_functions! {
+    fn cuStreamCreate(phStream: *mut CUstream, Flags: c_uint) {
+        ensure(!phStream.is_null(), Code::INVALID_VALUE)?;
+        put(phStream, create(Flags, 0)?)
+    }
+
+    fn cuStreamCreateWithPriority(phStream: *mut CUstream, flags: c_uint, priority: c_int) {
+        ensure(!phStream.is_null(), Code::INVALID_VALUE)?;
+        put(phStream, create(flags, priority)?)
+    }
+
+    fn cuStreamDestroy(hStream: CUstream) {
+        ensure(hStream.number() > 2, Code::INVALID_HANDLE)?;
+        ensure(!crate::stream::in_host_call(), Code::NOT_PERMITTED)?;
+        // What is queued runs on; the stream itself goes with it.
+        STREAMS.remove(hStream.number()).map(drop)
+    }
+
+    fn cuStreamGetPriority(hStream: CUstream, priority: *mut c_int) {
+        put(priority, stream_and_context(hStream.number())?.1.priority)
+    }
+
+    fn cuStreamGetDevice(hStream: CUstream, device: *mut CUdevice) {
+        put(device, stream_and_context(hStream.number())?.0.device.ordinal as CUdevice)
+    }
+
+    fn cuStreamGetFlags(hStream: CUstream, flags: *mut c_uint) {
+        let (_, stream) = stream_and_context(hStream.number())?;
+        put(flags, c_uint::from(stream.kind == Kind::NonBlocking))
+    }
+
+    fn cuStreamGetId(hStream: CUstream, streamId: *mut u64) {
+        put(streamId, stream_and_context(hStream.number())?.1.id)
+    }
+
+    fn cuStreamGetCtx(hStream: CUstream, pctx: *mut CUcontext) {
+        let (context, _) = stream_and_context(hStream.number())?;
+        put(pctx, CUcontext::from_number(context.handle))
+    }
+
+    fn cuStreamGetCtx_v2(hStream: CUstream, pCtx: *mut CUcontext, pGreenCtx: *mut CUgreenCtx) {
+        let (context, _) = stream_and_context(hStream.number())?;
+        put_optional(pGreenCtx, CUgreenCtx::null());
+        put(pCtx, CUcontext::from_number(context.handle))
+    }
+
+    fn cuStreamGetGreenCtx(hStream: CUstream, phCtx: *mut CUgreenCtx) {
+        stream_and_context(hStream.number())?;
+        put(phCtx, CUgreenCtx::null())
+    }
+
+    fn cuStreamQuery(hStream: CUstream) {
+        let (context, stream) = stream_and_context(hStream.number())?;
+        ensure(stream.is_idle(), Code::NOT_READY)?;
+        context.outcome()
+    }
+
+    fn cuStreamSynchronize(hStream: CUstream) {
+        let (context, stream) = stream_and_context(hStream.number())?;
+        if stream.kind == Kind::Legacy {
+            // Work of blocking streams comes before anything that the default stream does next.
+            context.wait_for_blocking_streams();
+        }
+        stream.wait();
+        context.outcome()
+    }
+
+    fn cuStreamWaitEvent(hStream: CUstream, hEvent: CUevent, Flags: c_uint) {
+        ensure(Flags <= 1, Code::INVALID_VALUE)?;
+        let (context, stream) = stream_and_context(hStream.number())?;
+        let event = EVENTS.get(hEvent.number())?;
+        // A point of the same stream has passed anyway when later work of it runs.
+        if let Some(fence) = event.fence().filter(|f| f.stream().id != stream.id) {
+            stream.submit(&context, Fences::from_elem(fence, 1), Work::Wait);
+        }
+        Ok(())
+    }
+
+    fn cuStreamAddCallback(hStream: CUstream, callback: CUstreamCallback, userData: *mut c_void, flags: c_uint) {
+        ensure(flags == 0, Code::INVALID_VALUE)?;
+        let callback = callback.ok_or(Code::INVALID_VALUE)?;
+        let (context, stream) = stream_and_context(hStream.number())?;
+        let data = UserData(userData);
+        stream.submit(&context, Fences::new(), Work::Host(Box::new(move |context| {
+            let status = context.check().map_or_else(|e| CUresult(e.code.0), |()| CUresult::CUDA_SUCCESS);
+            // SAFETY: the program gave this function to be called with this pointer.
+            unsafe { callback(hStream, status, data.get()) };
+        })));
+        Ok(())
+    }
+
+    fn cuLaunchHostFunc(hStream: CUstream, fn_: CUhostFn, userData: *mut c_void) {
+        let function = fn_.ok_or(Code::INVALID_VALUE)?;
+        let (context, stream) = stream_and_context(hStream.number())?;
+        let data = UserData(userData);
+        stream.submit(&context, Fences::new(), Work::Host(Box::new(move |context| {
+            if context.check().is_ok() {
+                // SAFETY: the program gave this function to be called with this pointer.
+                unsafe { function(data.get()) };
+            }
+        })));
+        Ok(())
+    }
+
+    fn cuStreamIsCapturing(hStream: CUstream, captureStatus: *mut CUstreamCaptureStatus) {
+        stream_and_context(hStream.number())?;
+        put(captureStatus, CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE)
+    }
+
+    fn cuStreamGetCaptureInfo(hStream: CUstream, captureStatus_out: *mut CUstreamCaptureStatus, id_out: *mut u64, graph_out: *mut CUgraph, dependencies_out: *mut *const CUgraphNode, edgeData_out: *mut *const CUgraphEdgeData, numDependencies_out: *mut usize) {
+        let _ = (id_out, graph_out, dependencies_out, edgeData_out, numDependencies_out);
+        stream_and_context(hStream.number())?;
+        put(captureStatus_out, CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE)
+    }
+
+    fn cuStreamGetCaptureInfo_v2(hStream: CUstream, captureStatus_out: *mut CUstreamCaptureStatus, id_out: *mut u64, graph_out: *mut CUgraph, dependencies_out: *mut *const CUgraphNode, numDependencies_out: *mut usize) {
+        let _ = (id_out, graph_out, dependencies_out, numDependencies_out);
+        stream_and_context(hStream.number())?;
+        put(captureStatus_out, CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE)
+    }
+
+    fn cuStreamAttachMemAsync(hStream: CUstream, dptr: CUdeviceptr, length: usize, flags: c_uint) {
+        stream_and_context(hStream.number())?;
+        ensure(matches!(flags, 1 | 2 | 4), Code::INVALID_VALUE)?;
+        let block = crate::driver::heap()?.find(dptr).ok_or(Code::INVALID_VALUE)?;
+        let whole = block.start == dptr && (length == 0 || length as u64 == block.size);
+        // Managed memory is coherent here; which stream it belongs to changes nothing.
+        ensure(whole && block.kind == crate::memory::heap::Kind::Managed, Code::INVALID_VALUE)
+    }
+
+    fn cuStreamCopyAttributes(dst: CUstream, src: CUstream) {
+        stream_and_context(dst.number())?;
+        stream_and_context(src.number()).map(drop)
+    }
+
+    fn cuStreamGetAttribute(hStream: CUstream, attr: CUstreamAttrID, value_out: *mut CUstreamAttrValue) {
+        let (_, stream) = stream_and_context(hStream.number())?;
+        let mut value = CUstreamAttrValue::default();
+        match attr {
+            CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PRIORITY => value.priority = stream.priority,
+            CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY => value.syncPolicy = CUsynchronizationPolicy(1),
+            CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW => {}
+            _ => return Code::INVALID_VALUE.err(),
+        }
+        put(value_out, value)
+    }
+
+    fn cuStreamSetAttribute(hStream: CUstream, attr: CUstreamAttrID, value: *const CUstreamAttrValue) {
+        stream_and_context(hStream.number())?;
+        // All of these are advice about speed.
+        ensure(!value.is_null() && matches!(attr.0, 1 | 3 | 8..=10), Code::INVALID_VALUE)
+    }
+
+    fn cuProfilerInitialize(configFile: *const std::ffi::c_char, outputFile: *const std::ffi::c_char, outputMode: CUoutput_mode) {
+        let _ = (configFile, outputFile, outputMode);
+        Err(super::unsupported("the profiler (cuProfilerInitialize)"))
+    }
+
+    fn cuProfilerStart() {
+        current_alive().map(drop)
+    }
+
+    fn cuProfilerStop() {
+        current_alive().map(drop)
+    }
+}

@@ -1,0 +1,145 @@
+//! Reading and writing single values of memory in stream order.
+
+use std::ffi::c_uint;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+use rtcg_cuda_sys::*;
+
+use super::{Handle, driver_functions};
+use crate::context::Context;
+use crate::driver::stream_and_context;
+use crate::error::{Code, Res, ensure};
+use crate::memory::copy::check_device;
+use crate::stream::{Fences, Work};
+use std::sync::Arc;
+
+/// One operation, checked.
+#[derive(Debug, Clone, Copy)]
+enum Operation {
+    Write { address: u64, value: u64, wide: bool },
+    Wait { address: u64, value: u64, wide: bool, how: u32 },
+    Nothing,
+}
+
+fn check(address: u64, wide: bool) -> Res {
+    let bytes = if wide { 8 } else { 4 };
+    ensure(address.is_multiple_of(bytes), Code::INVALID_VALUE)?;
+    check_device(address, bytes)
+}
+
+fn write(address: u64, value: u64, wide: bool, flags: c_uint) -> Res<Operation> {
+    ensure(flags & !1 == 0, Code::INVALID_VALUE)?;
+    check(address, wide)?;
+    Ok(Operation::Write { address, value, wide })
+}
+
+fn wait(address: u64, value: u64, wide: bool, flags: c_uint) -> Res<Operation> {
+    // The lowest bits say how to compare; bit 30 asks to flush remote writes, which is nothing here.
+    ensure(flags & !(3 | 1 << 30) == 0, Code::INVALID_VALUE)?;
+    check(address, wide)?;
+    Ok(Operation::Wait { address, value, wide, how: flags & 3 })
+}
+
+impl Operation {
+    fn run(self, ctx: &Context) -> Res {
+        match self {
+            Operation::Nothing => {}
+            Operation::Write { address, value, wide } => store(address, value, wide)?,
+            Operation::Wait { address, value, wide, how } => {
+                while !holds(load(address, wide)?, value, wide, how) {
+                    ctx.check()?;
+                    std::thread::sleep(Duration::from_micros(20));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn holds(seen: u64, value: u64, wide: bool, how: u32) -> bool {
+    match (how, wide) {
+        // "Greater or equal" is cyclic: the difference is not negative.
+        (0, false) => (seen as u32).wrapping_sub(value as u32) as i32 >= 0,
+        (0, true) => seen.wrapping_sub(value) as i64 >= 0,
+        (1, _) => seen == value,
+        (2, _) => seen & value != 0,
+        (_, false) => !(seen as u32 | value as u32) != 0,
+        (_, true) => !(seen | value) != 0,
+    }
+}
+
+fn still_live(address: u64, wide: bool) -> Res {
+    check(address, wide)
+        .map_err(|_| Code::ILLEGAL_ADDRESS.because("a stream memory operation uses memory that was freed"))
+}
+
+fn load(address: u64, wide: bool) -> Res<u64> {
+    still_live(address, wide)?;
+    // SAFETY: aligned and in live device memory, which is always mapped; kernels and host may
+    // write to it, hence atomically.
+    Ok(unsafe {
+        if wide {
+            AtomicU64::from_ptr(address as *mut u64).load(Ordering::Acquire)
+        } else {
+            u64::from(AtomicU32::from_ptr(address as *mut u32).load(Ordering::Acquire))
+        }
+    })
+}
+
+fn store(address: u64, value: u64, wide: bool) -> Res {
+    still_live(address, wide)?;
+    // SAFETY: as for `load`.
+    unsafe {
+        if wide {
+            AtomicU64::from_ptr(address as *mut u64).store(value, Ordering::Release);
+        } else {
+            AtomicU32::from_ptr(address as *mut u32).store(value as u32, Ordering::Release);
+        }
+    }
+    Ok(())
+}
+
+fn submit(stream: CUstream, operations: Vec<Operation>) -> Res {
+    let (ctx, stream) = stream_and_context(stream.number())?;
+    let context: Arc<Context> = ctx.clone();
+    let work = move || operations.iter().try_for_each(|op| op.run(&context));
+    stream.submit(&ctx, Fences::new(), Work::Device(Box::new(work)));
+    Ok(())
+}
+
+driver_functions! {
+    fn cuStreamWriteValue32(stream: CUstream, addr: CUdeviceptr, value: u32, flags: c_uint) {
+        submit(stream, vec![write(addr, u64::from(value), false, flags)?])
+    }
+
+    fn cuStreamWriteValue64(stream: CUstream, addr: CUdeviceptr, value: u64, flags: c_uint) {
+        submit(stream, vec![write(addr, value, true, flags)?])
+    }
+
+    fn cuStreamWaitValue32(stream: CUstream, addr: CUdeviceptr, value: u32, flags: c_uint) {
+        submit(stream, vec![wait(addr, u64::from(value), false, flags)?])
+    }
+
+    fn cuStreamWaitValue64(stream: CUstream, addr: CUdeviceptr, value: u64, flags: c_uint) {
+        submit(stream, vec![wait(addr, value, true, flags)?])
+    }
+
+    fn cuStreamBatchMemOp(stream: CUstream, count: c_uint, paramArray: *mut CUstreamBatchMemOpParams, flags: c_uint) {
+        ensure(flags == 0 && count > 0 && count <= 256 && !paramArray.is_null(), Code::INVALID_VALUE)?;
+        let mut operations = Vec::new();
+        for i in 0..count as usize {
+            let given = paramArray.add(i).read_unaligned();
+            let (w, r) = (given.writeValue, given.waitValue);
+            operations.push(match given.operation {
+                CUstreamBatchMemOpType::CU_STREAM_MEM_OP_WRITE_VALUE_32 => write(w.address, u64::from(w.anon0.value), false, w.flags)?,
+                CUstreamBatchMemOpType::CU_STREAM_MEM_OP_WRITE_VALUE_64 => write(w.address, w.anon0.value64, true, w.flags)?,
+                CUstreamBatchMemOpType::CU_STREAM_MEM_OP_WAIT_VALUE_32 => wait(r.address, u64::from(r.anon0.value), false, r.flags)?,
+                CUstreamBatchMemOpType::CU_STREAM_MEM_OP_WAIT_VALUE_64 => wait(r.address, r.anon0.value64, true, r.flags)?,
+                CUstreamBatchMemOpType::CU_STREAM_MEM_OP_BARRIER | CUstreamBatchMemOpType::CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES => Operation::Nothing,
+                _ => return Code::INVALID_VALUE.err(),
+            });
+        }
+        submit(stream, operations)
+    }
+}

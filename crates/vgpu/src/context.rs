@@ -1,0 +1,383 @@
+//! Contexts: who is current on which thread, what they own, and what became of them.
+//!
+//! Establishes: a context that has been destroyed or that a fault has spoilt is known as such to
+//! every call that uses it. Destroying a context waits for its work, then makes the handles of
+//! everything it owned stale and frees its memory; objects that queued work still holds die with
+//! that work.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use crate::device::Device;
+use crate::driver;
+use crate::error::{Code, Error, Res, ensure};
+use crate::exec;
+use crate::exec::calls::printf;
+use crate::exec::launch::CancelFlag;
+use crate::handles::Table;
+use crate::stream::{self, Kind, Order, Stream};
+
+/// All contexts by handle.
+pub(crate) static CONTEXTS: Table<Context> = Table::new(0x11);
+
+/// Held while a context begins and while what the last one leaves behind is cleared away.
+static LIFETIMES: Mutex<()> = Mutex::new(());
+
+/// A context.
+#[derive(Debug)]
+pub(crate) struct Context {
+    /// Unique in the process.
+    pub(crate) id: u64,
+    /// What C code holds.
+    pub(crate) handle: u64,
+    /// Where it lives.
+    pub(crate) device: &'static Device,
+    /// Whether it is its device's primary context.
+    pub(crate) primary: bool,
+    /// `CU_CTX_...` flags.
+    pub(crate) flags: AtomicU32,
+    /// Limits and preferences.
+    pub(crate) settings: Mutex<Settings>,
+    /// Contexts whose memory this one may use.
+    pub(crate) peers: Mutex<HashSet<u64>>,
+    /// Stops running kernels.
+    pub(crate) cancel: Arc<CancelFlag>,
+    /// The legacy default stream.
+    pub(crate) legacy: Arc<Stream>,
+    order: Mutex<Order>,
+    streams: Mutex<Vec<Weak<Stream>>>,
+    /// `cuCtxAttach` and `cuCtxDetach` count here; creation counts as one.
+    usage: AtomicU32,
+    destroyed: AtomicBool,
+    failed: AtomicU32,
+    /// The error that spoilt the context, with its report.
+    failure: Mutex<Option<Error>>,
+    /// An error of queued work that does not spoil the context; the next wait returns it.
+    pending: Mutex<Option<Error>>,
+}
+
+/// What `cuCtxSetLimit` and its relatives set.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    /// Values of `CUlimit` by number.
+    pub(crate) limits: [usize; 10],
+    /// `CUfunc_cache`
+    pub(crate) cache_config: u32,
+    /// `CUsharedconfig`
+    pub(crate) shared_config: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        // Stack 1 KiB, printf buffer 1 MiB, heap of device-side malloc 8 MiB, sync depth 2,
+        // pending launches 2048, fetch granularity 64 bytes.
+        Settings { limits: [1 << 10, 1 << 20, 8 << 20, 2, 2048, 64, 0, 0, 0, 0], cache_config: 0, shared_config: 1 }
+    }
+}
+
+/// The primary context of a device.
+#[derive(Debug, Default)]
+pub(crate) struct Primary {
+    context: Option<Arc<Context>>,
+    retained: u32,
+    flags: u32,
+}
+
+thread_local! {
+    static STACK: RefCell<Vec<Arc<Context>>> = const { RefCell::new(Vec::new()) };
+    static DEFAULT_STREAMS: RefCell<HashMap<u64, Arc<Stream>>> = RefCell::new(HashMap::new());
+}
+
+const FLAGS_MASK: u32 = 0xff;
+const SCHEDULING_MASK: u32 = 7;
+
+fn check_flags(flags: u32) -> Res {
+    ensure(flags & !FLAGS_MASK == 0, Code::INVALID_VALUE)?;
+    ensure(matches!(flags & SCHEDULING_MASK, 0 | 1 | 2 | 4), Code::INVALID_VALUE)
+}
+
+impl Context {
+    /// A new context, current nowhere.
+    pub(crate) fn create(device: &'static Device, flags: u32, primary: bool) -> Res<Arc<Context>> {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        check_flags(flags)?;
+        // A context without a window could not hold memory: say so now.
+        driver::heap()?;
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        let _none_ends = LIFETIMES.lock().unwrap_or_else(PoisonError::into_inner);
+        let (_, context) = CONTEXTS.insert_with(|handle| {
+            Arc::new_cyclic(|weak: &Weak<Context>| Context {
+                id,
+                handle,
+                device,
+                primary,
+                flags: AtomicU32::new(flags),
+                settings: Mutex::default(),
+                peers: Mutex::default(),
+                cancel: Arc::new(CancelFlag::new()),
+                legacy: Stream::new(weak.clone(), id, Kind::Legacy, 0),
+                order: Mutex::default(),
+                streams: Mutex::default(),
+                usage: AtomicU32::new(1),
+                destroyed: AtomicBool::new(false),
+                failed: AtomicU32::new(0),
+                failure: Mutex::new(None),
+                pending: Mutex::new(None),
+            })
+        })?;
+        context.adopt(&context.legacy.clone());
+        Ok(context)
+    }
+
+    /// Destroys the context: waits for its work, then frees all it owns.
+    pub(crate) fn destroy(self: &Arc<Self>) -> Res {
+        ensure(!stream::in_host_call(), Code::NOT_PERMITTED)?;
+        if self.destroyed.swap(true, Ordering::AcqRel) {
+            return Code::CONTEXT_IS_DESTROYED.err();
+        }
+        self.wait_for_streams();
+        printf::flush();
+        CONTEXTS.orphan(|c| c.id == self.id);
+        driver::free_context(self.id);
+        let _none_begins = LIFETIMES.lock().unwrap_or_else(PoisonError::into_inner);
+        if CONTEXTS.find(|_| true).is_none() {
+            // The heap of device-side `malloc` is one for all contexts and goes with the last.
+            exec::calls::reset_device_malloc();
+        }
+        let _ = STACK.try_with(|s| {
+            let mut stack = s.borrow_mut();
+            if stack.last().is_some_and(|top| top.id == self.id) {
+                stack.pop();
+            }
+        });
+        Ok(())
+    }
+
+    /// Whether the context still exists.
+    pub(crate) fn is_alive(&self) -> bool {
+        !self.destroyed.load(Ordering::Acquire)
+    }
+
+    /// Fails when the context is destroyed or spoilt.
+    pub(crate) fn check(&self) -> Res {
+        if !self.is_alive() {
+            return Code::CONTEXT_IS_DESTROYED.err();
+        }
+        if self.failed.load(Ordering::Acquire) == 0 {
+            return Ok(());
+        }
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        Err(failure.clone().unwrap_or(Code::UNKNOWN.into()))
+    }
+
+    /// Takes note of queued work that failed: a fault spoils the context, anything else is what the
+    /// next wait returns.
+    pub(crate) fn fail(&self, error: &Error) {
+        if !self.spoil(error) {
+            self.pending.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| error.clone());
+        }
+    }
+
+    /// Spoils the context for good if the error is one that does; the first one is kept.
+    pub(crate) fn spoil(&self, error: &Error) -> bool {
+        if !is_sticky(error.code) {
+            return false;
+        }
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = failure.get_or_insert_with(|| error.clone()).code.0;
+        self.failed.store(first, Ordering::Release);
+        true
+    }
+
+    /// The report of the fault that spoilt the context.
+    pub(crate) fn report(&self) -> Option<String> {
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.as_ref().and_then(|e| e.detail.as_deref().map(str::to_owned))
+    }
+
+    /// Waits for all streams and says what went wrong in them.
+    pub(crate) fn synchronize(&self) -> Res {
+        self.wait_for_streams();
+        self.outcome()
+    }
+
+    /// What a wait for work of this context returns.
+    pub(crate) fn outcome(&self) -> Res {
+        printf::flush();
+        self.check()?;
+        let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner).take();
+        pending.map_or(Ok(()), Err)
+    }
+
+    /// Points after everything that has been submitted to any stream.
+    pub(crate) fn fences(&self) -> Vec<stream::Fence> {
+        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        streams.retain(|s| s.strong_count() > 0);
+        streams.iter().filter_map(Weak::upgrade).filter(|s| !s.is_idle()).map(|s| s.fence()).collect()
+    }
+
+    /// All streams of the context that somebody can still submit to.
+    pub(crate) fn all_streams(&self) -> Vec<Arc<Stream>> {
+        let streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        streams.iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Waits for the streams that the legacy default stream waits for.
+    pub(crate) fn wait_for_blocking_streams(&self) {
+        let fences = self.fences();
+        fences.iter().filter(|f| f.stream().kind != Kind::NonBlocking).for_each(stream::Fence::wait);
+    }
+
+    fn wait_for_streams(&self) {
+        self.fences().iter().for_each(stream::Fence::wait);
+    }
+
+    /// Makes a stream one that waits for the context include.
+    pub(crate) fn adopt(&self, stream: &Arc<Stream>) {
+        self.streams.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(stream));
+    }
+
+    /// The lock under which the order between blocking streams is fixed.
+    pub(crate) fn order(&self) -> MutexGuard<'_, Order> {
+        self.order.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The settings.
+    pub(crate) fn settings(&self) -> MutexGuard<'_, Settings> {
+        self.settings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The calling thread's default stream.
+    pub(crate) fn per_thread_stream(self: &Arc<Self>) -> Res<Arc<Stream>> {
+        let get = |map: &RefCell<HashMap<u64, Arc<Stream>>>| {
+            let mut map = map.borrow_mut();
+            map.retain(|_, s| s.ctx.strong_count() > 0);
+            let stream = map.entry(self.id).or_insert_with(|| {
+                let stream = Stream::new(Arc::downgrade(self), self.id, Kind::Blocking, 0);
+                self.adopt(&stream);
+                stream
+            });
+            stream.clone()
+        };
+        DEFAULT_STREAMS.try_with(get).map_err(|_| Code::INVALID_CONTEXT.into())
+    }
+
+    /// `cuCtxAttach`
+    pub(crate) fn attach(&self) {
+        self.usage.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// `cuCtxDetach`: destroys the context with its last use.
+    pub(crate) fn detach(self: &Arc<Self>) -> Res {
+        if self.usage.fetch_sub(1, Ordering::AcqRel) == 1 { self.destroy() } else { Ok(()) }
+    }
+
+    /// `CU_CTX_...` flags.
+    pub(crate) fn set_flags(&self, flags: u32) -> Res {
+        check_flags(flags)?;
+        self.flags.store(flags, Ordering::Release);
+        Ok(())
+    }
+}
+
+/// Errors after which the context can only be destroyed.
+fn is_sticky(code: Code) -> bool {
+    matches!(code.0, 700 | 702 | 710 | 714..=719 | 721)
+}
+
+/// The context behind a handle, which must be alive.
+pub(crate) fn by_handle(handle: u64) -> Res<Arc<Context>> {
+    CONTEXTS.get_or(handle, Code::INVALID_CONTEXT)
+}
+
+/// The calling thread's current context, destroyed or not.
+pub(crate) fn top() -> Option<Arc<Context>> {
+    STACK.try_with(|s| s.borrow().last().cloned()).ok().flatten()
+}
+
+/// The calling thread's current context, alive but perhaps spoilt.
+pub(crate) fn current_alive() -> Res<Arc<Context>> {
+    ensure(!stream::in_host_call(), Code::NOT_PERMITTED)?;
+    let context = top().ok_or(Code::INVALID_CONTEXT)?;
+    ensure(context.is_alive(), Code::CONTEXT_IS_DESTROYED)?;
+    Ok(context)
+}
+
+/// The calling thread's current context, ready for work.
+pub(crate) fn current() -> Res<Arc<Context>> {
+    let context = current_alive()?;
+    context.check()?;
+    Ok(context)
+}
+
+/// Puts a context on the calling thread's stack.
+pub(crate) fn push(context: Arc<Context>) -> Res {
+    STACK.try_with(|s| s.borrow_mut().push(context)).map_err(|_| Code::INVALID_CONTEXT.into())
+}
+
+/// Takes the current context off the calling thread's stack.
+pub(crate) fn pop() -> Res<Arc<Context>> {
+    STACK.try_with(|s| s.borrow_mut().pop()).ok().flatten().ok_or(Code::INVALID_CONTEXT.into())
+}
+
+/// Replaces the top of the calling thread's stack; `None` empties that place.
+pub(crate) fn set(context: Option<Arc<Context>>) -> Res {
+    let _ = STACK.try_with(|s| s.borrow_mut().pop());
+    context.map_or(Ok(()), push)
+}
+
+impl Device {
+    fn primary(&self) -> MutexGuard<'_, Primary> {
+        self.primary.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// `cuDevicePrimaryCtxRetain`
+    pub(crate) fn retain_primary(&'static self) -> Res<Arc<Context>> {
+        let mut primary = self.primary();
+        let context = match primary.context.clone().filter(|c| c.is_alive()) {
+            Some(context) => context,
+            None => {
+                let context = Context::create(self, primary.flags, true)?;
+                primary.context = Some(context.clone());
+                context
+            }
+        };
+        primary.retained += 1;
+        Ok(context)
+    }
+
+    /// `cuDevicePrimaryCtxRelease`
+    pub(crate) fn release_primary(&self) -> Res {
+        let mut primary = self.primary();
+        ensure(primary.retained > 0, Code::INVALID_CONTEXT)?;
+        primary.retained -= 1;
+        if primary.retained > 0 {
+            return Ok(());
+        }
+        let context = primary.context.take();
+        drop(primary);
+        context.filter(|c| c.is_alive()).map_or(Ok(()), |c| c.destroy())
+    }
+
+    /// `cuDevicePrimaryCtxReset`: the context goes, whoever retains it.
+    pub(crate) fn reset_primary(&self) -> Res {
+        let context = self.primary().context.take();
+        context.filter(|c| c.is_alive()).map_or(Ok(()), |c| c.destroy())
+    }
+
+    /// `cuDevicePrimaryCtxSetFlags`
+    pub(crate) fn set_primary_flags(&self, flags: u32) -> Res {
+        check_flags(flags)?;
+        let mut primary = self.primary();
+        primary.flags = flags;
+        primary.context.as_ref().map_or(Ok(()), |c| c.set_flags(flags))
+    }
+
+    /// `cuDevicePrimaryCtxGetState`: flags, and whether the context exists.
+    pub(crate) fn primary_state(&self) -> (u32, bool) {
+        let primary = self.primary();
+        (primary.flags, primary.context.as_ref().is_some_and(|c| c.is_alive()))
+    }
+}

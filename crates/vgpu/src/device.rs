@@ -1,0 +1,293 @@
+//! Virtual devices and what they say about themselves.
+//!
+//! The numbers are those of a GPU of compute capability 8.0 where a program could rely on them
+//! (warp size, limits of blocks and grids, shared memory), and this machine's where they describe
+//! speed or size. The number of multiprocessors is a large one on purpose: programs size their
+//! grids by it, and many small blocks suit the cores better than few threads with long loops.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+use crate::error::{Code, Res, ensure};
+use crate::exec::launch::{MAX_BLOCK, MAX_GRID, MAX_SHARED, MAX_SHARED_OPTIN, MAX_THREADS_PER_BLOCK};
+
+/// `CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT`
+pub(crate) const N_MULTIPROCESSORS: u32 = crate::exec::MULTIPROCESSORS;
+/// `CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR`
+pub(crate) const THREADS_PER_MULTIPROCESSOR: u32 = 2048;
+/// `CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR`
+pub(crate) const BLOCKS_PER_MULTIPROCESSOR: u32 = 32;
+/// `CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR`
+pub(crate) const SHARED_PER_MULTIPROCESSOR: u32 = 164 << 10;
+/// Shared memory that the system keeps of each block's share.
+pub(crate) const RESERVED_SHARED: u32 = 1 << 10;
+/// Registers of a block and of a multiprocessor.
+pub(crate) const REGISTERS: u32 = 65_536;
+/// What `cuDriverGetVersion` reports.
+pub(crate) const DRIVER_VERSION: i32 = 13_000;
+/// Compute capability.
+pub(crate) const CAPABILITY: (i32, i32) = (8, 0);
+/// PCI domain of virtual devices: outside what machines use, so that no real device has it.
+const PCI_DOMAIN: i32 = 0x7274;
+/// No more devices than this, whatever the environment says.
+const MAX_DEVICES: usize = 64;
+
+/// A virtual device.
+#[derive(Debug)]
+pub(crate) struct Device {
+    /// Number of the device.
+    pub(crate) ordinal: u32,
+    /// As `cuDeviceGetName` says it.
+    pub(crate) name: String,
+    /// Bytes that `cuMemAlloc` may hand out in all.
+    pub(crate) memory_bytes: u64,
+    used_bytes: AtomicU64,
+    peak_bytes: AtomicU64,
+    /// The primary context.
+    pub(crate) primary: Mutex<crate::context::Primary>,
+    /// Handle of the current memory pool, 0 for the default one.
+    pub(crate) pool: AtomicU64,
+}
+
+impl Device {
+    fn new(ordinal: u32, name: String, memory_bytes: u64) -> Device {
+        Device {
+            ordinal,
+            name,
+            memory_bytes,
+            used_bytes: AtomicU64::new(0),
+            peak_bytes: AtomicU64::new(0),
+            primary: Mutex::default(),
+            pool: AtomicU64::new(0),
+        }
+    }
+
+    /// Takes `bytes` out of the device's memory.
+    pub(crate) fn charge(&self, bytes: u64) -> Res {
+        let take = |used: u64| used.checked_add(bytes).filter(|&sum| sum <= self.memory_bytes);
+        match self.used_bytes.fetch_update(Ordering::AcqRel, Ordering::Relaxed, take) {
+            Ok(before) => {
+                self.peak_bytes.fetch_max(before + bytes, Ordering::Relaxed);
+                Ok(())
+            }
+            Err(_) => Code::OUT_OF_MEMORY.err(),
+        }
+    }
+
+    /// Gives `bytes` back.
+    pub(crate) fn discharge(&self, bytes: u64) {
+        self.used_bytes.fetch_sub(bytes, Ordering::AcqRel);
+    }
+
+    /// Bytes that are not in use.
+    pub(crate) fn free_bytes(&self) -> u64 {
+        self.memory_bytes.saturating_sub(self.used_bytes.load(Ordering::Acquire))
+    }
+
+    /// `cuDeviceGetPCIBusId`
+    pub(crate) fn pci_bus_id(&self) -> String {
+        format!("{PCI_DOMAIN:04X}:{:02X}:00.0", self.ordinal + 1)
+    }
+
+    /// `cuDeviceGetUuid`
+    pub(crate) fn uuid(&self) -> [u8; 16] {
+        let mut uuid = *b"rtcg virtual GPU";
+        uuid[15] = b'0' + self.ordinal as u8;
+        uuid
+    }
+
+    /// A device attribute by number; `None` for one that does not exist.
+    pub(crate) fn attribute(&self, number: i32) -> Option<i32> {
+        let machine = machine();
+        let value = match number {
+            1 => MAX_THREADS_PER_BLOCK as i32,
+            2..=4 => MAX_BLOCK[number as usize - 2] as i32,
+            5..=7 => MAX_GRID[number as usize - 5] as i32,
+            8 => MAX_SHARED as i32,
+            9 => 65_536,
+            10 => 32,
+            11 => i32::MAX,
+            12 | 82 => REGISTERS as i32,
+            13 => machine.clock_khz,
+            14 => 512,
+            16 => N_MULTIPROCESSORS as i32,
+            33 => self.ordinal as i32 + 1,
+            34 => 0,
+            36 => 1_600_000,
+            37 => 64,
+            38 => machine.cache_bytes,
+            39 => THREADS_PER_MULTIPROCESSOR as i32,
+            40 => 2,
+            50 => PCI_DOMAIN,
+            75 => CAPABILITY.0,
+            76 => CAPABILITY.1,
+            81 => SHARED_PER_MULTIPROCESSOR as i32,
+            85 => self.ordinal as i32,
+            87 => 2,
+            97 => MAX_SHARED_OPTIN as i32,
+            106 => BLOCKS_PER_MULTIPROCESSOR as i32,
+            111 => RESERVED_SHARED as i32,
+            126 => 1,
+            131 => -1,
+            134 => -1,
+            139 => 0,
+            140 => 0,
+            _ => return texture_limit(number).or_else(|| capability(number)),
+        };
+        Some(value)
+    }
+}
+
+/// What the device can do, as 0 or 1.
+fn capability(number: i32) -> Option<i32> {
+    // GPU_OVERLAP, CAN_MAP_HOST_MEMORY, CONCURRENT_KERNELS, UNIFIED_ADDRESSING, STREAM_PRIORITIES,
+    // L1 caches, MANAGED_MEMORY, HOST_NATIVE_ATOMIC, CONCURRENT_MANAGED_ACCESS, PREEMPTION,
+    // registered memory at its host address, COOPERATIVE_LAUNCH, FLUSH_REMOTE_WRITES, HOST_REGISTER,
+    // DIRECT_MANAGED_MEM_ACCESS_FROM_HOST, READ_ONLY_HOST_REGISTER, MEMORY_POOLS, stream memory
+    // operations with all their forms.
+    const YES: &[i32] =
+        &[15, 19, 31, 41, 78, 79, 80, 83, 86, 89, 90, 91, 92, 93, 94, 95, 98, 99, 101, 113, 115, 122, 123];
+    (1..=147).contains(&number).then(|| i32::from(YES.contains(&number)))
+}
+
+/// Limits of textures and surfaces, those of compute capability 8.0.
+fn texture_limit(number: i32) -> Option<i32> {
+    let value = match number {
+        21 | 22 | 23 | 55 | 56 => 131_072,
+        24..=26 | 58..=60 => 16_384,
+        27 | 28 | 42 | 45 | 46 | 52 | 53 | 61 | 63 | 64 | 66 | 67 | 73 | 74 | 77 => 32_768,
+        57 => 65_536,
+        29 | 43 | 62 | 65 => 2_048,
+        54 | 68 => 2_046,
+        30 => 512,
+        47 | 48 => 8_192,
+        49 => 32_768,
+        51 => 32,
+        69 => 268_435_456,
+        70 => 131_072,
+        71 => 65_000,
+        72 => 2_097_120,
+        _ => return None,
+    };
+    Some(value)
+}
+
+/// The devices of this process; the environment is read once.
+pub(crate) fn devices() -> &'static [Device] {
+    static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
+    DEVICES.get_or_init(|| {
+        let count = std::env::var("RTCG_VIRTUAL_DEVICES").ok().and_then(|s| s.trim().parse().ok()).unwrap_or(1_usize);
+        let machine = machine();
+        let name = format!(
+            "rtcg virtual GPU ({}, {} {})",
+            machine.cpu,
+            machine.n_cores,
+            if machine.n_cores == 1 { "core" } else { "cores" }
+        );
+        let memory = memory_limit(machine.memory_bytes);
+        (0..count.min(MAX_DEVICES)).map(|i| Device::new(i as u32, name.clone(), memory)).collect()
+    })
+}
+
+/// The device with this number.
+pub(crate) fn device(ordinal: i32) -> Res<&'static Device> {
+    ensure(!devices().is_empty(), Code::NO_DEVICE)?;
+    usize::try_from(ordinal).ok().and_then(|i| devices().get(i)).ok_or(Code::INVALID_DEVICE.into())
+}
+
+fn memory_limit(machine_bytes: u64) -> u64 {
+    let asked = std::env::var("RTCG_VIRTUAL_MEMORY").ok().and_then(|s| parse_bytes(&s));
+    asked.unwrap_or(machine_bytes / 2).max(1 << 20)
+}
+
+/// `"512M"`, `"4 GiB"`, `"1000000"`: a number of bytes, binary units.
+fn parse_bytes(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let shift = match unit.trim().to_ascii_lowercase().trim_end_matches('b').trim_end_matches('i') {
+        "" => 0,
+        "k" => 10,
+        "m" => 20,
+        "g" => 30,
+        "t" => 40,
+        _ => return None,
+    };
+    let bytes = number.parse::<f64>().ok()? * (1_u64 << shift) as f64;
+    (bytes.is_finite() && bytes >= 0.0).then_some(bytes as u64)
+}
+
+struct Machine {
+    cpu: String,
+    n_cores: usize,
+    clock_khz: i32,
+    cache_bytes: i32,
+    memory_bytes: u64,
+}
+
+fn machine() -> &'static Machine {
+    static MACHINE: OnceLock<Machine> = OnceLock::new();
+    MACHINE.get_or_init(|| {
+        let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        Machine {
+            cpu: cpu_field(&cpuinfo, "model name").unwrap_or(std::env::consts::ARCH).to_owned(),
+            n_cores: std::thread::available_parallelism().map_or(1, usize::from),
+            clock_khz: clock_khz(&cpuinfo),
+            cache_bytes: cache_bytes().unwrap_or(8 << 20),
+            memory_bytes: memory_bytes(),
+        }
+    })
+}
+
+fn cpu_field<'a>(cpuinfo: &'a str, key: &str) -> Option<&'a str> {
+    let line = cpuinfo.lines().find(|l| l.starts_with(key))?;
+    line.split_once(':').map(|(_, value)| value.trim())
+}
+
+fn clock_khz(cpuinfo: &str) -> i32 {
+    let file = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq").ok();
+    let from_file = file.and_then(|s| s.trim().parse::<i32>().ok());
+    let from_info =
+        || cpu_field(cpuinfo, "cpu MHz").and_then(|s| s.parse::<f64>().ok()).map(|mhz| (mhz * 1000.0) as i32);
+    from_file.or_else(from_info).filter(|&khz| khz > 0).unwrap_or(2_000_000)
+}
+
+fn cache_bytes() -> Option<i32> {
+    let text = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index3/size").ok()?;
+    parse_bytes(&text).and_then(|bytes| i32::try_from(bytes).ok())
+}
+
+/// Memory of the machine, or of the container if that has less.
+fn memory_bytes() -> u64 {
+    // SAFETY: sysconf has no preconditions.
+    let (pages, page) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
+    let machine = u64::try_from(pages).unwrap_or(0).saturating_mul(u64::try_from(page).unwrap_or(0));
+    let machine = if machine == 0 { 4 << 30 } else { machine };
+    let files = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
+    let limits = files.iter().filter_map(|f| std::fs::read_to_string(f).ok()?.trim().parse::<u64>().ok());
+    limits.fold(machine, u64::min)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_with_their_units() {
+        assert_eq!(parse_bytes("1000"), Some(1000));
+        assert_eq!(parse_bytes(" 2G "), Some(2 << 30));
+        assert_eq!(parse_bytes("1.5 MiB"), Some(3 << 19));
+        assert_eq!(parse_bytes("32768K"), Some(32 << 20));
+        assert_eq!(parse_bytes("many"), None);
+    }
+
+    #[test]
+    fn every_attribute_has_a_value_and_no_other_number() {
+        let device = Device::new(0, String::new(), 1 << 30);
+        assert!((1..=147).all(|n| device.attribute(n).is_some()));
+        assert!([0, -1, 148, 100_000].iter().all(|&n| device.attribute(n).is_none()));
+        assert_eq!(device.attribute(10), Some(32));
+        assert!(device.charge(1 << 30).is_ok());
+        assert_eq!(device.charge(1).unwrap_err().code, Code::OUT_OF_MEMORY);
+    }
+}

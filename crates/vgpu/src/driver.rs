@@ -1,0 +1,149 @@
+//! The state of the driver as a whole: initialisation, the heap, the tables of handles.
+//!
+//! Nothing here is undone at the end of the process; in a forked child, which has the memory but
+//! none of the threads, every call fails instead of waiting for them.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use crate::context::Context;
+use crate::device;
+use crate::error::{Code, Res, ensure};
+use crate::event::Event;
+use crate::handles::Table;
+use crate::memory::heap::{Block, Heap, Kind, Owner};
+use crate::memory::{globals, host, window};
+use crate::objects::{Function, Kernel, Library, Linker, Module, Pool};
+use crate::stream::Stream;
+
+/// Streams made by `cuStreamCreate`.
+pub(crate) static STREAMS: Table<Stream> = Table::new(0x12);
+/// Events.
+pub(crate) static EVENTS: Table<Event> = Table::new(0x13);
+/// Modules.
+pub(crate) static MODULES: Table<Module> = Table::new(0x14);
+/// Functions of modules.
+pub(crate) static FUNCTIONS: Table<Function> = Table::new(0x15);
+/// Memory pools.
+pub(crate) static POOLS: Table<Pool> = Table::new(0x16);
+/// Linkers.
+pub(crate) static LINKERS: Table<Linker> = Table::new(0x17);
+/// Libraries.
+pub(crate) static LIBRARIES: Table<Library> = Table::new(0x18);
+/// Kernels of libraries.
+pub(crate) static KERNELS: Table<Kernel> = Table::new(0x19);
+
+static INITIALISED: AtomicBool = AtomicBool::new(false);
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+/// `cuInit`
+pub(crate) fn init() -> Res {
+    ensure(!FORKED.load(Ordering::Relaxed), Code::NOT_INITIALIZED)?;
+    ensure(!device::devices().is_empty(), Code::NO_DEVICE)?;
+    static FORK_HANDLER: OnceLock<()> = OnceLock::new();
+    FORK_HANDLER.get_or_init(|| {
+        // SAFETY: the handler only stores to an atomic, which is allowed in a forked child.
+        unsafe { libc::pthread_atfork(None, None, Some(forked)) };
+    });
+    INITIALISED.store(true, Ordering::Release);
+    Ok(())
+}
+
+unsafe extern "C" fn forked() {
+    FORKED.store(true, Ordering::Relaxed);
+}
+
+/// Fails before `cuInit` and in a forked child.
+pub(crate) fn check_initialised() -> Res {
+    let ready = INITIALISED.load(Ordering::Acquire) && !FORKED.load(Ordering::Relaxed);
+    ensure(ready, Code::NOT_INITIALIZED)
+}
+
+/// The heap.
+pub(crate) fn heap() -> Res<&'static Heap> {
+    static HEAP: OnceLock<Option<Heap>> = OnceLock::new();
+    let make = || {
+        let area = window::window().ok()?.heap();
+        Some(Heap::new(area.start as u64, area.len as u64))
+    };
+    HEAP.get_or_init(make).as_ref().ok_or_else(|| {
+        let why = window::window().err().map(|e| e.to_string()).unwrap_or_default();
+        Code::OUT_OF_MEMORY.because(why)
+    })
+}
+
+/// Allocates for a context and charges its device.
+pub(crate) fn alloc(ctx: &Context, size: u64, kind: Kind, pool: u64, flags: u32) -> Res<Block> {
+    ensure(size > 0, Code::INVALID_VALUE)?;
+    let heap = heap()?;
+    let on_device = kind != Kind::Host;
+    // Charged by request first, so that no memory is touched for what cannot fit.
+    ensure(!on_device || size <= ctx.device.free_bytes(), Code::OUT_OF_MEMORY)?;
+    let block = heap.alloc(size, kind, Owner { ctx: ctx.id, device: ctx.device.ordinal, pool }, flags)?;
+    if on_device && let Err(error) = ctx.device.charge(block.span) {
+        heap.free(block.start)?;
+        return Err(error);
+    }
+    Ok(block)
+}
+
+/// Frees a block and gives its bytes back to its device.
+pub(crate) fn free(start: u64) -> Res {
+    let block = heap()?.free(start)?;
+    discharge(&block);
+    Ok(())
+}
+
+fn discharge(block: &Block) {
+    if block.owner.pool != 0
+        && let Ok(pool) = POOLS.get(block.owner.pool)
+    {
+        pool.discharge(block.span);
+    }
+    if block.kind != Kind::Host
+        && let Ok(device) = device::device(block.owner.device as i32)
+    {
+        device.discharge(block.span);
+    }
+}
+
+/// Frees all that belongs to a context that is going away.
+pub(crate) fn free_context(id: u64) {
+    STREAMS.orphan(|s| s.ctx_id == id);
+    EVENTS.orphan(|e| e.ctx_id == id);
+    FUNCTIONS.orphan(|f| f.ctx_id == id);
+    MODULES.orphan(|m| m.ctx_id == id);
+    LINKERS.orphan(|l| l.ctx_id == id);
+    host::unregister_context(id);
+    globals::forget_context(id);
+    if let Ok(heap) = heap() {
+        // Memory of pools belongs to the device, not to the context.
+        let freed = heap.free_all(|b| b.owner.ctx == id && b.owner.pool == 0);
+        freed.iter().for_each(discharge);
+    }
+}
+
+/// The stream that a handle means for a context: 0 and 1 are the legacy default stream, 2 the
+/// calling thread's own.
+pub(crate) fn stream(ctx: &Arc<Context>, handle: u64) -> Res<Arc<Stream>> {
+    match handle {
+        0 | 1 => Ok(ctx.legacy.clone()),
+        2 => ctx.per_thread_stream(),
+        _ => STREAMS.get(handle),
+    }
+}
+
+/// The context and the stream that a stream handle means: a stream's own context, else the
+/// current one, and ready for work.
+pub(crate) fn stream_and_context(handle: u64) -> Res<(Arc<Context>, Arc<Stream>)> {
+    if handle <= 2 {
+        let ctx = crate::context::current()?;
+        let stream = stream(&ctx, handle)?;
+        return Ok((ctx, stream));
+    }
+    ensure(!crate::stream::in_host_call(), Code::NOT_PERMITTED)?;
+    let stream = STREAMS.get(handle)?;
+    let ctx = stream.ctx.upgrade().ok_or(Code::CONTEXT_IS_DESTROYED)?;
+    ctx.check()?;
+    Ok((ctx, stream))
+}

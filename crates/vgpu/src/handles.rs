@@ -1,0 +1,176 @@
+//! Handles that C code holds: numbers with a kind, an index and a generation, never addresses.
+//!
+//! A handle that is stale, forged or of another kind is told from a live one without touching
+//! memory it names. Handles orphaned by the destruction of their context are remembered as such
+//! until their slot is used again, so that the caller can be told what happened.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::error::{Code, Res};
+
+const INDEX_BITS: u32 = 24;
+const GENERATION_BITS: u32 = 28;
+const LOW_ZEROS: u32 = 4;
+/// So many slots rest before one is used again: for as long it is known what became of its handle.
+const REST_SLOTS: usize = 256;
+
+/// One kind of handle and the objects behind it.
+#[derive(Debug)]
+pub(crate) struct Table<T> {
+    kind: u8,
+    slots: RwLock<Slots<T>>,
+}
+
+#[derive(Debug)]
+struct Slots<T> {
+    slots: Vec<Slot<T>>,
+    /// Unused slots, the longest unused first.
+    free: VecDeque<u32>,
+}
+
+#[derive(Debug)]
+struct Slot<T> {
+    generation: u32,
+    value: Option<Arc<T>>,
+    orphaned: bool,
+}
+
+impl<T> Table<T> {
+    /// An empty table; `kind` must be unique and below 128 (handles stay positive as `i64`).
+    pub(crate) const fn new(kind: u8) -> Table<T> {
+        assert!(kind > 0 && kind < 128);
+        Table { kind, slots: RwLock::new(Slots { slots: Vec::new(), free: VecDeque::new() }) }
+    }
+
+    /// Stores an object and returns its handle. `make` learns the handle before it is published.
+    pub(crate) fn insert_with(&self, make: impl FnOnce(u64) -> Arc<T>) -> Res<(u64, Arc<T>)> {
+        let mut table = self.slots.write().unwrap_or_else(PoisonError::into_inner);
+        let full = table.slots.len() >= 1 << INDEX_BITS;
+        let reuse = full || table.free.len() > REST_SLOTS;
+        let index = match if reuse { table.free.pop_front() } else { None } {
+            Some(index) => index as usize,
+            None => {
+                if full {
+                    return Code::OUT_OF_MEMORY.err();
+                }
+                table.slots.push(Slot { generation: 1, value: None, orphaned: false });
+                table.slots.len() - 1
+            }
+        };
+        let handle = self.encode(index, table.slots[index].generation);
+        let value = make(handle);
+        table.slots[index].value = Some(value.clone());
+        table.slots[index].orphaned = false;
+        Ok((handle, value))
+    }
+
+    /// The object behind a handle; `missing` is the error for anything but a live handle.
+    pub(crate) fn get_or(&self, handle: u64, missing: Code) -> Res<Arc<T>> {
+        let table = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+        let (index, generation) = self.decode(handle).ok_or(missing)?;
+        let slot = table.slots.get(index).ok_or(missing)?;
+        match &slot.value {
+            Some(value) if slot.generation == generation => Ok(value.clone()),
+            None if slot.orphaned && next(generation) == slot.generation => Code::CONTEXT_IS_DESTROYED.err(),
+            _ => missing.err(),
+        }
+    }
+
+    /// The object behind a handle, else `CUDA_ERROR_INVALID_HANDLE`.
+    pub(crate) fn get(&self, handle: u64) -> Res<Arc<T>> {
+        self.get_or(handle, Code::INVALID_HANDLE)
+    }
+
+    /// Some live object for which `wanted` holds.
+    pub(crate) fn find(&self, wanted: impl Fn(&T) -> bool) -> Option<Arc<T>> {
+        let table = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+        table.slots.iter().filter_map(|slot| slot.value.as_ref()).find(|value| wanted(value)).cloned()
+    }
+
+    /// Takes an object out; its handle is dead from now on.
+    pub(crate) fn remove_or(&self, handle: u64, missing: Code) -> Res<Arc<T>> {
+        let value = self.get_or(handle, missing)?;
+        let mut table = self.slots.write().unwrap_or_else(PoisonError::into_inner);
+        let (index, generation) = self.decode(handle).ok_or(missing)?;
+        // Another thread may have been faster between the two locks.
+        if table.slots[index].generation != generation || table.slots[index].value.is_none() {
+            return missing.err();
+        }
+        table.retire(index, false);
+        Ok(value)
+    }
+
+    /// Takes an object out, else `CUDA_ERROR_INVALID_HANDLE`.
+    pub(crate) fn remove(&self, handle: u64) -> Res<Arc<T>> {
+        self.remove_or(handle, Code::INVALID_HANDLE)
+    }
+
+    /// Takes out every object for which `dead` holds, because its context is going away.
+    pub(crate) fn orphan(&self, dead: impl Fn(&T) -> bool) -> Vec<Arc<T>> {
+        let mut table = self.slots.write().unwrap_or_else(PoisonError::into_inner);
+        let doomed: Vec<usize> =
+            (0..table.slots.len()).filter(|&i| table.slots[i].value.as_deref().is_some_and(&dead)).collect();
+        doomed.into_iter().filter_map(|i| table.retire(i, true)).collect()
+    }
+
+    fn encode(&self, index: usize, generation: u32) -> u64 {
+        (u64::from(self.kind) << 56)
+            | (u64::from(generation) << (INDEX_BITS + LOW_ZEROS))
+            | ((index as u64) << LOW_ZEROS)
+    }
+
+    fn decode(&self, handle: u64) -> Option<(usize, u32)> {
+        let low_zero = handle & ((1 << LOW_ZEROS) - 1) == 0;
+        let index = (handle >> LOW_ZEROS) & ((1 << INDEX_BITS) - 1);
+        let generation = (handle >> (INDEX_BITS + LOW_ZEROS)) & ((1 << GENERATION_BITS) - 1);
+        (low_zero && handle >> 56 == u64::from(self.kind)).then_some((index as usize, generation as u32))
+    }
+}
+
+impl<T> Slots<T> {
+    fn retire(&mut self, index: usize, orphaned: bool) -> Option<Arc<T>> {
+        let slot = &mut self.slots[index];
+        let value = slot.value.take();
+        slot.generation = next(slot.generation);
+        slot.orphaned = orphaned;
+        self.free.push_back(index as u32);
+        value
+    }
+}
+
+/// Generations skip 0 when they wrap, so that no handle has an all-zero generation.
+fn next(generation: u32) -> u32 {
+    let following = (generation + 1) & ((1 << GENERATION_BITS) - 1);
+    following.max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stale_and_foreign_handles_are_refused() {
+        let table: Table<u32> = Table::new(5);
+        let other: Table<u32> = Table::new(6);
+        let (handle, _) = table.insert_with(|_| Arc::new(7)).unwrap();
+        assert_eq!(*table.get(handle).unwrap(), 7);
+        assert_eq!(other.get(handle).unwrap_err().code, Code::INVALID_HANDLE);
+        assert_eq!(table.get(handle | 1).unwrap_err().code, Code::INVALID_HANDLE);
+        assert_eq!(table.get(0xdead_beef_0000).unwrap_err().code, Code::INVALID_HANDLE);
+        table.remove(handle).unwrap();
+        assert_eq!(table.get(handle).unwrap_err().code, Code::INVALID_HANDLE);
+        assert_eq!(table.remove(handle).unwrap_err().code, Code::INVALID_HANDLE);
+        let (again, _) = table.insert_with(|_| Arc::new(8)).unwrap();
+        assert_ne!(again, handle);
+        assert_eq!(table.get(handle).unwrap_err().code, Code::INVALID_HANDLE);
+    }
+
+    #[test]
+    fn orphans_are_told_apart() {
+        let table: Table<u32> = Table::new(5);
+        let (handle, _) = table.insert_with(|_| Arc::new(7)).unwrap();
+        assert_eq!(table.orphan(|v| *v == 7).len(), 1);
+        assert_eq!(table.get(handle).unwrap_err().code, Code::CONTEXT_IS_DESTROYED);
+    }
+}

@@ -1,0 +1,197 @@
+//! Copying and filling, and the checks that make them safe to ask for.
+//!
+//! Establishes: an operation on device memory is only started when its whole range lies in one
+//! live allocation, one module variable or one registration; host memory outside the device
+//! window is the caller's promise, as it is with a real driver.
+
+use crate::driver;
+use crate::error::{Code, Res, ensure};
+use crate::memory::{globals, host, window};
+
+/// From this size on a copy is shared between threads: a cold destination takes page faults, and
+/// one core does not saturate the memory.
+const PARALLEL_BYTES: usize = 16 << 20;
+const MAX_COPY_THREADS: usize = 4;
+
+/// Where an address range lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Device memory, or host memory that the device can reach.
+    Device,
+    /// Host memory that the device cannot reach.
+    Pageable,
+}
+
+/// Checks that a range is memory of the device (or memory it may access).
+pub(crate) fn check_device(address: u64, len: u64) -> Res {
+    if len == 0 || driver::heap()?.find_range(address, len).is_some() {
+        return Ok(());
+    }
+    let in_global = globals::find(address).is_some_and(|g| len <= g.size - (address - g.start));
+    ensure(in_global || host::is_registered(address, len), Code::INVALID_VALUE)
+}
+
+/// Checks a host range: addresses in the device window must be live, others are trusted.
+pub(crate) fn check_host(address: u64, len: u64) -> Res<Place> {
+    if len == 0 {
+        return Ok(Place::Device);
+    }
+    ensure(address != 0, Code::INVALID_VALUE)?;
+    let end = address.checked_add(len).ok_or(Code::INVALID_VALUE)?;
+    let touches_window = window::window().is_ok_and(|w| {
+        let base = w.base() as u64;
+        address < base + w.size() as u64 && end > base
+    });
+    if touches_window {
+        check_device(address, len)?;
+        return Ok(Place::Device);
+    }
+    Ok(if host::is_registered(address, len) { Place::Device } else { Place::Pageable })
+}
+
+/// One side of a strided copy.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Side {
+    /// Address of the first byte that is copied.
+    pub(crate) start: u64,
+    /// Bytes from a row to the next.
+    pub(crate) pitch: u64,
+    /// Bytes from a slice to the next.
+    pub(crate) slice: u64,
+}
+
+/// Width in bytes, height in rows, depth in slices.
+pub(crate) type Extent = [u64; 3];
+
+impl Side {
+    /// Bytes from the first to one past the last byte touched.
+    pub(crate) fn reach(&self, extent: Extent) -> Res<u64> {
+        let [width, height, depth] = extent;
+        let rows = (height - 1).checked_mul(self.pitch);
+        let slices = (depth - 1).checked_mul(self.slice);
+        let sum = rows.zip(slices).and_then(|(r, s)| r.checked_add(s)?.checked_add(width));
+        sum.ok_or(Code::INVALID_VALUE.into())
+    }
+}
+
+/// Copies `len` bytes; the ranges may overlap.
+///
+/// # Safety
+/// Both ranges are mapped memory.
+pub(crate) unsafe fn copy(dst: u64, src: u64, len: u64) {
+    let len = len as usize;
+    let disjoint = dst.abs_diff(src) >= len as u64;
+    if len < PARALLEL_BYTES || !disjoint {
+        // SAFETY: the caller answers for both ranges; `ptr::copy` allows overlap.
+        unsafe { std::ptr::copy(src as *const u8, dst as *mut u8, len) };
+        return;
+    }
+    // SAFETY: as above, and each piece is a disjoint part of both ranges.
+    in_pieces(len, |at, n| unsafe {
+        std::ptr::copy_nonoverlapping((src as usize + at) as *const u8, (dst as usize + at) as *mut u8, n)
+    });
+}
+
+fn in_pieces(len: usize, work: impl Fn(usize, usize) + Sync) {
+    let n_threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_COPY_THREADS);
+    let piece = len.div_ceil(n_threads).next_multiple_of(window::page_size());
+    std::thread::scope(|scope| {
+        let work = &work;
+        let mut at = piece.min(len);
+        while at < len {
+            let n = piece.min(len - at);
+            let spawned = std::thread::Builder::new().spawn_scoped(scope, move || work(at, n));
+            if spawned.is_err() {
+                work(at, n);
+            }
+            at += n;
+        }
+        work(0, piece.min(len));
+    });
+}
+
+/// Copies a box of bytes.
+///
+/// # Safety
+/// Both sides' reaches are mapped memory.
+pub(crate) unsafe fn copy_box(dst: Side, src: Side, extent: Extent) {
+    let [width, height, depth] = extent;
+    let packed = |side: &Side| side.pitch == width && (depth <= 1 || side.slice == width * height);
+    if packed(&dst) && packed(&src) {
+        // SAFETY: packed sides reach exactly the product of the extents.
+        return unsafe { copy(dst.start, src.start, width * height * depth) };
+    }
+    for z in 0..depth {
+        for y in 0..height {
+            let offset = |side: &Side| side.start + z * side.slice + y * side.pitch;
+            // SAFETY: every row lies within its side's reach.
+            unsafe { copy(offset(&dst), offset(&src), width) };
+        }
+    }
+}
+
+/// Fills rows with an element of 1, 2 or 4 bytes.
+///
+/// # Safety
+/// The reach of `dst` is mapped memory; `start` and `pitch` are multiples of the element's size.
+pub(crate) unsafe fn fill(dst: Side, element: Element, width: u64, height: u64) {
+    let packed = dst.pitch == width * element.bytes();
+    let (rows, per_row) = if packed { (1, width * height) } else { (height, width) };
+    for row in 0..rows {
+        let start = dst.start + row * dst.pitch;
+        // SAFETY: each row lies within the reach of `dst`.
+        unsafe { fill_row(start, element, per_row as usize) };
+    }
+}
+
+/// What memory is filled with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Element {
+    /// One byte.
+    D8(u8),
+    /// Two bytes.
+    D16(u16),
+    /// Four bytes.
+    D32(u32),
+}
+
+impl Element {
+    /// Size in bytes.
+    pub(crate) fn bytes(self) -> u64 {
+        match self {
+            Element::D8(_) => 1,
+            Element::D16(_) => 2,
+            Element::D32(_) => 4,
+        }
+    }
+
+    /// The byte that the element repeats, if it is made of equal bytes.
+    fn as_byte(self) -> Option<u8> {
+        match self {
+            Element::D8(b) => Some(b),
+            Element::D16(v) => (v.to_le_bytes()[0] == v.to_le_bytes()[1]).then_some(v as u8),
+            Element::D32(v) => (v == u32::from(v as u8) * 0x0101_0101).then_some(v as u8),
+        }
+    }
+}
+
+/// # Safety
+/// `n` elements at `start` are mapped memory, aligned for the element.
+unsafe fn fill_row(start: u64, element: Element, n: usize) {
+    let bytes = n * element.bytes() as usize;
+    if let Some(byte) = element.as_byte() {
+        let put = |at: usize, len: usize| {
+            // SAFETY: `[at, at + len)` is part of the row.
+            unsafe { std::ptr::write_bytes((start as usize + at) as *mut u8, byte, len) }
+        };
+        return if bytes < PARALLEL_BYTES { put(0, bytes) } else { in_pieces(bytes, put) };
+    }
+    match element {
+        // Bytes always repeat themselves.
+        Element::D8(_) => {}
+        // SAFETY: the caller answers for the row and its alignment.
+        Element::D16(value) => unsafe { std::slice::from_raw_parts_mut(start as *mut u16, n).fill(value) },
+        // SAFETY: as above.
+        Element::D32(value) => unsafe { std::slice::from_raw_parts_mut(start as *mut u32, n).fill(value) },
+    }
+}

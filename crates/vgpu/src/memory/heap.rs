@@ -1,0 +1,417 @@
+//! The heap behind `cuMemAlloc` and page-locked host memory.
+//!
+//! Establishes: every live block is known with its size, owner and kind, so a driver call can
+//! check a range before it touches it. Blocks up to 64 KiB share slabs of size classes; a larger
+//! one has pages of its own with a page without access behind it, and loses its access when it is
+//! freed, so that a kernel that runs past its end or uses it afterwards faults.
+//!
+//! Assumes: the heap's range of addresses is reserved without access by the device window and
+//! nobody else changes its protection.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+
+use crate::error::{Code, Res, ensure};
+
+/// Alignment of every block, as on a GPU.
+pub(crate) const ALIGNMENT: u64 = 256;
+const LARGEST_CLASS: u64 = 64 << 10;
+const SLAB_BYTES: u64 = 512 << 10;
+const HUGE_PAGE: u64 = 2 << 20;
+/// Freed pages that stay in memory so that a program that allocates and frees in a loop does not
+/// fault every page in again.
+const WARM_BYTES: u64 = 512 << 20;
+
+/// What a block is, for pointer attributes and for who may free it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// `cuMemAlloc` and its pitched and stream-ordered forms.
+    Device,
+    /// `cuMemHostAlloc`.
+    Host,
+    /// `cuMemAllocManaged`.
+    Managed,
+}
+
+/// Who asked for a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Owner {
+    /// Identifier of the context.
+    pub(crate) ctx: u64,
+    /// Ordinal of the device.
+    pub(crate) device: u32,
+    /// Handle of the memory pool, 0 for none.
+    pub(crate) pool: u64,
+}
+
+/// A live block.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Block {
+    /// First address.
+    pub(crate) start: u64,
+    /// Bytes asked for.
+    pub(crate) size: u64,
+    /// Bytes it occupies and is charged for.
+    pub(crate) span: u64,
+    /// What it is.
+    pub(crate) kind: Kind,
+    /// Whose it is.
+    pub(crate) owner: Owner,
+    /// Flags of the call that made it.
+    pub(crate) flags: u32,
+    /// Unique in the process (`CU_POINTER_ATTRIBUTE_BUFFER_ID`).
+    pub(crate) id: u64,
+}
+
+/// The heap over one reserved range of addresses.
+#[derive(Debug)]
+pub(crate) struct Heap {
+    space: Mutex<Space>,
+    live: RwLock<BTreeMap<u64, Block>>,
+}
+
+#[derive(Debug)]
+struct Space {
+    pages: Pages,
+    slabs: HashMap<u64, Slab>,
+    /// Slabs with a free place, by size class.
+    open: HashMap<u64, BTreeSet<u64>>,
+    next_id: u64,
+}
+
+#[derive(Debug)]
+struct Slab {
+    class: u64,
+    free: Vec<u32>,
+    n_places: u32,
+}
+
+impl Heap {
+    /// A heap over `[start, start + len)`, reserved and without access.
+    pub(crate) fn new(start: u64, len: u64) -> Heap {
+        let space = Space { pages: Pages::new(start, len), slabs: HashMap::new(), open: HashMap::new(), next_id: 1 };
+        Heap { space: Mutex::new(space), live: RwLock::new(BTreeMap::new()) }
+    }
+
+    /// A new block of at least `size` bytes. Its contents are undefined.
+    pub(crate) fn alloc(&self, size: u64, kind: Kind, owner: Owner, flags: u32) -> Res<Block> {
+        ensure(size > 0, Code::INVALID_VALUE)?;
+        let mut space = self.space();
+        let span = span_of(size).ok_or(Code::OUT_OF_MEMORY)?;
+        let start = if span <= LARGEST_CLASS { space.take_place(span) } else { space.pages.take(span) };
+        let start = start.ok_or(Code::OUT_OF_MEMORY)?;
+        let id = space.next_id;
+        space.next_id += 1;
+        drop(space);
+        let block = Block { start, size, span, kind, owner, flags, id };
+        self.live.write().unwrap_or_else(PoisonError::into_inner).insert(start, block);
+        Ok(block)
+    }
+
+    /// Frees the block that starts at `start`.
+    pub(crate) fn free(&self, start: u64) -> Res<Block> {
+        let block = self.live.write().unwrap_or_else(PoisonError::into_inner).remove(&start);
+        let block = block.ok_or(Code::INVALID_VALUE)?;
+        let mut space = self.space();
+        if block.span <= LARGEST_CLASS {
+            space.return_place(start);
+        } else {
+            space.pages.give_back(start, block.span);
+        }
+        Ok(block)
+    }
+
+    /// Frees every block for which `dead` holds.
+    pub(crate) fn free_all(&self, dead: impl Fn(&Block) -> bool) -> Vec<Block> {
+        let doomed: Vec<u64> = {
+            let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
+            live.values().filter(|b| dead(b)).map(|b| b.start).collect()
+        };
+        doomed.into_iter().filter_map(|start| self.free(start).ok()).collect()
+    }
+
+    /// The live block that `address` lies in.
+    pub(crate) fn find(&self, address: u64) -> Option<Block> {
+        let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
+        let (_, block) = live.range(..=address).next_back()?;
+        (address - block.start < block.size).then_some(*block)
+    }
+
+    /// The live block that all of `[address, address + len)` lies in.
+    pub(crate) fn find_range(&self, address: u64, len: u64) -> Option<Block> {
+        let block = self.find(address)?;
+        (len <= block.size - (address - block.start)).then_some(block)
+    }
+
+    /// Gives freed pages that are still in memory back to the system.
+    pub(crate) fn trim(&self) {
+        self.space().pages.cool_down(0);
+    }
+
+    fn space(&self) -> MutexGuard<'_, Space> {
+        self.space.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Bytes a block of `size` bytes occupies: its size class, or whole pages.
+fn span_of(size: u64) -> Option<u64> {
+    if size > LARGEST_CLASS {
+        return size.checked_next_multiple_of(page_bytes());
+    }
+    if size <= 8 * ALIGNMENT {
+        return Some(size.next_multiple_of(ALIGNMENT));
+    }
+    // Eight classes per doubling keep the waste below 1/8.
+    let step = (size.next_power_of_two() / 16).max(ALIGNMENT);
+    Some(size.next_multiple_of(step))
+}
+
+fn page_bytes() -> u64 {
+    super::window::page_size() as u64
+}
+
+impl Space {
+    fn take_place(&mut self, class: u64) -> Option<u64> {
+        let base = match self.open.get(&class).and_then(|set| set.first().copied()) {
+            Some(base) => base,
+            None => self.new_slab(class)?,
+        };
+        let slab = self.slabs.get_mut(&base)?;
+        let place = slab.free.pop()?;
+        if slab.free.is_empty() {
+            self.open.get_mut(&class)?.remove(&base);
+        }
+        Some(base + u64::from(place) * class)
+    }
+
+    fn new_slab(&mut self, class: u64) -> Option<u64> {
+        let base = self.pages.take_aligned(SLAB_BYTES, SLAB_BYTES)?;
+        let n_places = (SLAB_BYTES / class) as u32;
+        // Lowest addresses first.
+        let free = (0..n_places).rev().collect();
+        self.slabs.insert(base, Slab { class, free, n_places });
+        self.open.entry(class).or_default().insert(base);
+        Some(base)
+    }
+
+    fn return_place(&mut self, start: u64) {
+        let base = start & !(SLAB_BYTES - 1);
+        let Some(slab) = self.slabs.get_mut(&base) else { return };
+        slab.free.push(((start - base) / slab.class) as u32);
+        let (class, empty) = (slab.class, slab.free.len() == slab.n_places as usize);
+        let open = self.open.entry(class).or_default();
+        open.insert(base);
+        // One empty slab of each class is kept, so that a lone block does not map and unmap it.
+        if empty && open.len() > 1 {
+            open.remove(&base);
+            self.slabs.remove(&base);
+            self.pages.give_back(base, SLAB_BYTES);
+        }
+    }
+}
+
+/// Whole pages: which addresses are free, and which of the free ones still hold memory.
+#[derive(Debug)]
+struct Pages {
+    /// Free ranges by address; neighbours are always merged.
+    free: BTreeMap<u64, u64>,
+    /// The same ranges by length.
+    by_len: BTreeSet<(u64, u64)>,
+    /// Freed ranges without access whose pages are still in memory, oldest first. The length is
+    /// that of the block; its guard page follows.
+    warm: VecDeque<(u64, u64)>,
+    warm_bytes: u64,
+}
+
+impl Pages {
+    fn new(start: u64, len: u64) -> Pages {
+        let mut pages = Pages { free: BTreeMap::new(), by_len: BTreeSet::new(), warm: VecDeque::new(), warm_bytes: 0 };
+        pages.insert_free(start, len);
+        pages
+    }
+
+    fn take(&mut self, span: u64) -> Option<u64> {
+        if let Some(at) = self.warm.iter().rposition(|&(_, len)| len == span) {
+            let (start, _) = self.warm.remove(at)?;
+            self.warm_bytes -= span;
+            if set_access(start, span, true) {
+                return Some(start);
+            }
+            self.recycle(start, span);
+        }
+        let alignment = if span >= HUGE_PAGE { HUGE_PAGE } else { page_bytes() };
+        self.take_aligned(span, alignment)
+    }
+
+    /// `span` accessible bytes at a multiple of `alignment`, and a page without access behind.
+    fn take_aligned(&mut self, span: u64, alignment: u64) -> Option<u64> {
+        let start = self.carve(span + page_bytes(), alignment).or_else(|| {
+            self.cool_down(0);
+            self.carve(span + page_bytes(), alignment)
+        })?;
+        if !set_access(start, span, true) {
+            self.insert_free(start, span + page_bytes());
+            return None;
+        }
+        if span >= HUGE_PAGE {
+            advise(start, span, libc::MADV_HUGEPAGE);
+        }
+        Some(start)
+    }
+
+    fn give_back(&mut self, start: u64, span: u64) {
+        if !set_access(start, span, false) {
+            // The system refuses to split a mapping further; then it must not be reused either,
+            // but the memory itself can go.
+            advise(start, span, libc::MADV_DONTNEED);
+            return;
+        }
+        self.warm.push_back((start, span));
+        self.warm_bytes += span;
+        self.cool_down(WARM_BYTES);
+    }
+
+    /// Drops the oldest warm ranges until at most `limit` bytes of them are left.
+    fn cool_down(&mut self, limit: u64) {
+        while self.warm_bytes > limit {
+            let Some((start, span)) = self.warm.pop_front() else { return };
+            self.warm_bytes -= span;
+            self.recycle(start, span);
+        }
+    }
+
+    fn recycle(&mut self, start: u64, span: u64) {
+        advise(start, span, libc::MADV_DONTNEED);
+        self.insert_free(start, span + page_bytes());
+    }
+
+    /// Cuts `len` bytes out of the smallest free range that has room for them.
+    fn carve(&mut self, len: u64, alignment: u64) -> Option<u64> {
+        let fits = |&&(size, at): &&(u64, u64)| at.next_multiple_of(alignment) + len <= at + size;
+        let &(size, at) = self.by_len.range((len, 0)..).find(fits)?;
+        let start = at.next_multiple_of(alignment);
+        self.by_len.remove(&(size, at));
+        self.free.remove(&at);
+        self.keep_free(at, start - at);
+        self.keep_free(start + len, at + size - (start + len));
+        Some(start)
+    }
+
+    fn keep_free(&mut self, start: u64, len: u64) {
+        if len > 0 {
+            self.free.insert(start, len);
+            self.by_len.insert((len, start));
+        }
+    }
+
+    fn insert_free(&mut self, mut start: u64, mut len: u64) {
+        if let Some((&before, &size)) = self.free.range(..start).next_back()
+            && before + size == start
+        {
+            self.free.remove(&before);
+            self.by_len.remove(&(size, before));
+            start = before;
+            len += size;
+        }
+        if let Some(&size) = self.free.get(&(start + len)) {
+            self.free.remove(&(start + len));
+            self.by_len.remove(&(size, start + len));
+            len += size;
+        }
+        self.keep_free(start, len);
+    }
+}
+
+fn set_access(start: u64, len: u64, access: bool) -> bool {
+    let protection = if access { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_NONE };
+    // SAFETY: the range was carved out of the heap's reserved addresses, which only this heap
+    // manages; no Rust reference points into it.
+    unsafe { libc::mprotect(start as *mut libc::c_void, len as usize, protection) == 0 }
+}
+
+fn advise(start: u64, len: u64, advice: i32) {
+    // A refused advice costs memory or speed, never correctness.
+    // SAFETY: as for `set_access`; `MADV_DONTNEED` is only used on free ranges.
+    let _ = unsafe { libc::madvise(start as *mut libc::c_void, len as usize, advice) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWNER: Owner = Owner { ctx: 1, device: 0, pool: 0 };
+
+    fn heap(len: usize) -> (Heap, u64) {
+        // SAFETY: a fresh anonymous mapping, never unmapped.
+        let p = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                len,
+                libc::PROT_NONE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                -1,
+                0,
+            )
+        };
+        assert_ne!(p, libc::MAP_FAILED);
+        (Heap::new(p as u64, len as u64), p as u64)
+    }
+
+    #[test]
+    fn blocks_do_not_overlap_and_come_back() {
+        let (heap, _) = heap(1 << 30);
+        let sizes = [1u64, 255, 256, 257, 2048, 2049, 5000, 65536, 65537, 1 << 20, 3 << 20];
+        let mut blocks = Vec::new();
+        for round in 0..40 {
+            for &size in &sizes {
+                let b = heap.alloc(size + round, Kind::Device, OWNER, 0).unwrap();
+                assert_eq!(b.start % ALIGNMENT, 0);
+                // SAFETY: the block was just made and is writable for its size.
+                unsafe { std::ptr::write_bytes(b.start as *mut u8, 1, b.size as usize) };
+                blocks.push(b);
+            }
+            if round % 3 == 0 {
+                for b in blocks.drain(..blocks.len() / 2) {
+                    heap.free(b.start).unwrap();
+                }
+            }
+        }
+        let mut sorted = blocks.clone();
+        sorted.sort_by_key(|b| b.start);
+        assert!(sorted.windows(2).all(|w| w[0].start + w[0].span <= w[1].start));
+        for b in blocks {
+            heap.free(b.start).unwrap();
+        }
+        assert_eq!(heap.free(0x1000).unwrap_err().code, Code::INVALID_VALUE);
+    }
+
+    #[test]
+    fn ranges_are_checked_to_the_byte() {
+        let (heap, _) = heap(64 << 20);
+        let b = heap.alloc(1000, Kind::Device, OWNER, 0).unwrap();
+        assert!(heap.find_range(b.start, 1000).is_some());
+        assert!(heap.find_range(b.start + 999, 1).is_some());
+        assert!(heap.find_range(b.start, 1001).is_none());
+        assert!(heap.find_range(b.start + 1000, 1).is_none());
+        assert!(heap.find_range(b.start + 4, u64::MAX).is_none());
+        heap.free(b.start).unwrap();
+        assert!(heap.find(b.start).is_none());
+    }
+
+    #[test]
+    fn exhaustion_is_an_error_and_leaves_the_heap_usable() {
+        let (heap, _) = heap(16 << 20);
+        assert_eq!(heap.alloc(1 << 40, Kind::Device, OWNER, 0).unwrap_err().code, Code::OUT_OF_MEMORY);
+        assert_eq!(heap.alloc(u64::MAX, Kind::Device, OWNER, 0).unwrap_err().code, Code::OUT_OF_MEMORY);
+        assert_eq!(heap.alloc(0, Kind::Device, OWNER, 0).unwrap_err().code, Code::INVALID_VALUE);
+        let mut blocks = Vec::new();
+        while let Ok(b) = heap.alloc(1 << 20, Kind::Device, OWNER, 0) {
+            blocks.push(b);
+        }
+        assert!(blocks.len() >= 7);
+        for b in &blocks {
+            heap.free(b.start).unwrap();
+        }
+        assert!(heap.alloc(8 << 20, Kind::Device, OWNER, 0).is_ok(), "freed ranges were not merged");
+    }
+}

@@ -1,0 +1,289 @@
+//! What handles other than contexts, streams and events stand for: modules, functions, libraries,
+//! linkers and memory pools.
+
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rtcg_ptx::ast;
+
+use crate::context::Context;
+use crate::driver::{FUNCTIONS, MODULES};
+use crate::error::{Code, Error, Res, ensure};
+use crate::memory::globals::{self, GlobalRange};
+use crate::module::{self, LoadOptions, LoadedModule};
+
+/// `CUmodule`
+#[derive(Debug)]
+pub(crate) struct Module {
+    /// What C code holds.
+    pub(crate) handle: u64,
+    /// Identifier of its context.
+    pub(crate) ctx_id: u64,
+    /// The code and its variables.
+    pub(crate) loaded: Arc<LoadedModule>,
+    functions: Mutex<HashMap<String, u64>>,
+}
+
+/// `CUfunction`
+#[derive(Debug)]
+pub(crate) struct Function {
+    /// Identifier of its context.
+    pub(crate) ctx_id: u64,
+    /// Handle of its module.
+    pub(crate) module: u64,
+    /// What to run.
+    pub(crate) kernel: Arc<module::Kernel>,
+    /// Its name, for C.
+    pub(crate) name: CString,
+    /// Whether the kernel may wait for something that only the launching thread can bring.
+    pub(crate) may_wait: bool,
+    /// `CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT`, reported back.
+    pub(crate) carveout: AtomicI32,
+    /// What `cuParamSet*` and `cuFuncSetBlockShape` prepare for `cuLaunch`.
+    pub(crate) prepared: Mutex<Prepared>,
+}
+
+/// A launch that is being put together by the calls of the oldest launch interface.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Prepared {
+    /// Packed parameters.
+    pub(crate) params: Vec<u8>,
+    /// Threads of a block.
+    pub(crate) block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub(crate) shared: u32,
+}
+
+/// Loads an image into a context. The error's detail is the log.
+pub(crate) fn load_module(ctx: &Context, image: &[u8], options: &LoadOptions) -> Res<Arc<Module>> {
+    let loaded = module::load(image, options).map_err(|e| Code(e.code as u32).because(e.log))?;
+    let (handle, module) = MODULES
+        .insert_with(|handle| Arc::new(Module { handle, ctx_id: ctx.id, loaded, functions: Mutex::default() }))?;
+    let ranges = module.loaded.global_names().filter_map(|name| module.loaded.global(name));
+    globals::add(ranges.filter(|g| g.size > 0).map(|g| GlobalRange {
+        start: g.address,
+        size: g.size,
+        ctx: ctx.id,
+        device: ctx.device.ordinal,
+        module: handle,
+        managed: g.managed,
+    }));
+    Ok(module)
+}
+
+/// Unloads a module: its handle and those of its functions become stale. Launches that are still
+/// queued keep the code.
+pub(crate) fn unload_module(handle: u64) -> Res {
+    let module = MODULES.remove(handle)?;
+    globals::forget_module(handle);
+    for (_, function) in lock(&module.functions).drain() {
+        // A function can only be missing if its context was destroyed at the same time.
+        let _ = FUNCTIONS.remove(function);
+    }
+    Ok(())
+}
+
+impl Module {
+    /// The handle of the kernel named `name`; the same one every time.
+    pub(crate) fn function(&self, name: &str) -> Res<u64> {
+        let mut functions = lock(&self.functions);
+        if let Some(&handle) = functions.get(name) {
+            return Ok(handle);
+        }
+        let kernel = self.loaded.kernel(name).ok_or(Code::NOT_FOUND)?;
+        let c_name = CString::new(name).map_err(|_| Code::NOT_FOUND)?;
+        let may_wait = may_wait(&self.loaded.ptx, name);
+        let (handle, _) = FUNCTIONS.insert_with(|_| {
+            Arc::new(Function {
+                ctx_id: self.ctx_id,
+                module: self.handle,
+                kernel,
+                name: c_name,
+                may_wait,
+                carveout: AtomicI32::new(-1),
+                prepared: Mutex::default(),
+            })
+        })?;
+        functions.insert(name.to_owned(), handle);
+        Ok(handle)
+    }
+}
+
+/// Whether a kernel could wait for memory that somebody else is to write: it loops and reads
+/// memory in a way that sees others' writes. Such a kernel must not run inside the launch call.
+fn may_wait(ptx: &ast::Module, kernel: &str) -> bool {
+    let Some((_, function)) = ptx.entry(kernel) else { return true };
+    let calls = function.body.iter().any(|s| matches!(s.inst, ast::Inst::Call { .. }));
+    // A kernel that calls is judged by the whole module: that is cheap, and rarely too strict.
+    let others = ptx.functions.iter().filter(|f| calls && !f.entry);
+    std::iter::once(function).chain(others).any(waits)
+}
+
+fn waits(function: &ast::Function) -> bool {
+    let mut loops = false;
+    let mut watches = false;
+    for (at, statement) in function.body.iter().enumerate() {
+        let back = |label: &ast::Label| function.label_targets.get(label.index()).is_none_or(|&t| t as usize <= at);
+        match &statement.inst {
+            ast::Inst::Bra { target, .. } => loops |= back(target),
+            ast::Inst::Brx { targets, .. } => loops |= targets.iter().any(back),
+            ast::Inst::Ld { sem, .. } => watches |= *sem != ast::Sem::Weak,
+            ast::Inst::Atom { .. } | ast::Inst::Nanosleep { .. } | ast::Inst::Other { .. } => watches = true,
+            _ => {}
+        }
+    }
+    loops && watches
+}
+
+/// `CUlibrary`: an image that is loaded into each context that uses it.
+#[derive(Debug)]
+pub(crate) struct Library {
+    /// What C code holds.
+    pub(crate) handle: u64,
+    image: Vec<u8>,
+    options: LoadOptions,
+    modules: Mutex<HashMap<u64, u64>>,
+    kernels: Mutex<HashMap<String, u64>>,
+}
+
+/// `CUkernel`: a kernel of a library, of no context in particular.
+#[derive(Debug)]
+pub(crate) struct Kernel {
+    /// Handle of its library.
+    pub(crate) library: u64,
+    /// Its name, for C.
+    pub(crate) name: CString,
+}
+
+impl Library {
+    /// A library over an image.
+    pub(crate) fn new(handle: u64, image: Vec<u8>, options: LoadOptions) -> Library {
+        Library { handle, image, options, modules: Mutex::default(), kernels: Mutex::default() }
+    }
+
+    /// The library's module in a context, loaded at the first call.
+    pub(crate) fn module(&self, ctx: &Context) -> Res<Arc<Module>> {
+        let mut modules = lock(&self.modules);
+        if let Some(module) = modules.get(&ctx.id).and_then(|&h| MODULES.get(h).ok()) {
+            return Ok(module);
+        }
+        let module = load_module(ctx, &self.image, &self.options)?;
+        modules.insert(ctx.id, module.handle);
+        Ok(module)
+    }
+
+    /// The handle of the kernel named `name`, given a module of this library.
+    pub(crate) fn kernel(&self, module: &Module, name: &str) -> Res<u64> {
+        let mut kernels = lock(&self.kernels);
+        if let Some(&handle) = kernels.get(name) {
+            return Ok(handle);
+        }
+        ensure(module.loaded.kernel_names().any(|n| n == name), Code::NOT_FOUND)?;
+        let name_c = CString::new(name).map_err(|_| Code::NOT_FOUND)?;
+        let (handle, _) =
+            crate::driver::KERNELS.insert_with(|_| Arc::new(Kernel { library: self.handle, name: name_c }))?;
+        kernels.insert(name.to_owned(), handle);
+        Ok(handle)
+    }
+
+    /// Makes the handles of its modules and kernels stale.
+    pub(crate) fn unload(&self) {
+        for (_, module) in lock(&self.modules).drain() {
+            // Already gone when its context is.
+            let _ = unload_module(module);
+        }
+        for (_, kernel) in lock(&self.kernels).drain() {
+            let _ = crate::driver::KERNELS.remove(kernel);
+        }
+    }
+}
+
+/// `CUlinkState`: PTX texts on their way to one module.
+#[derive(Debug)]
+pub(crate) struct Linker {
+    /// Identifier of its context.
+    pub(crate) ctx_id: u64,
+    /// Inputs with their names, and the result.
+    pub(crate) state: Mutex<LinkState>,
+}
+
+/// What a linker has so far.
+#[derive(Debug, Default)]
+pub(crate) struct LinkState {
+    /// PTX texts with the names that messages use.
+    pub(crate) inputs: Vec<(String, Vec<u8>)>,
+    /// The linked image; lives as long as the linker.
+    pub(crate) output: Option<Vec<u8>>,
+    /// Where the caller wants messages.
+    pub(crate) logs: crate::api::JitLogs,
+}
+
+/// `CUmemoryPool`
+#[derive(Debug)]
+pub(crate) struct Pool {
+    /// Ordinal of the device.
+    pub(crate) device: u32,
+    /// Bytes allowed at once, 0 for no limit.
+    pub(crate) max_bytes: u64,
+    /// Whether it is a device's default pool, which cannot be destroyed.
+    pub(crate) is_default: bool,
+    used: AtomicU64,
+    used_high: AtomicU64,
+    /// Release threshold, and the three reuse switches, as set by the program.
+    pub(crate) release_threshold: AtomicU64,
+    /// `CU_MEMPOOL_ATTR_REUSE_...`, by attribute number less one.
+    pub(crate) reuse: [AtomicI32; 3],
+}
+
+impl Pool {
+    /// An empty pool.
+    pub(crate) fn new(device: u32, max_bytes: u64, is_default: bool) -> Pool {
+        Pool {
+            device,
+            max_bytes,
+            is_default,
+            used: AtomicU64::new(0),
+            used_high: AtomicU64::new(0),
+            release_threshold: AtomicU64::new(0),
+            reuse: [const { AtomicI32::new(1) }; 3],
+        }
+    }
+
+    /// Takes note of an allocation.
+    pub(crate) fn charge(&self, bytes: u64) -> Res {
+        let now = self.used.fetch_add(bytes, Ordering::AcqRel) + bytes;
+        if self.max_bytes != 0 && now > self.max_bytes {
+            self.discharge(bytes);
+            return Code::OUT_OF_MEMORY.err();
+        }
+        self.used_high.fetch_max(now, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Takes note of a block that was freed.
+    pub(crate) fn discharge(&self, bytes: u64) {
+        self.used.fetch_sub(bytes, Ordering::AcqRel);
+    }
+
+    /// Bytes in use, and the most there ever were (since that was reset).
+    pub(crate) fn usage(&self) -> (u64, u64) {
+        (self.used.load(Ordering::Acquire), self.used_high.load(Ordering::Acquire))
+    }
+
+    /// Starts the high-water mark anew.
+    pub(crate) fn reset_high(&self) {
+        self.used_high.store(self.used.load(Ordering::Acquire), Ordering::Release);
+    }
+}
+
+/// A lock whose holder never leaves broken state behind.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A fault of a kernel as the error of a call.
+pub(crate) fn fault_error(fault: crate::exec::Fault) -> Error {
+    Code(fault.code as u32).because(fault.report)
+}

@@ -1,0 +1,382 @@
+//! Streams: queues of operations with an order of their own.
+//!
+//! Establishes: the operations of a stream run one after the other, each after its fences, and
+//! operation number `n` of a stream is finished exactly when `completed >= n`. The legacy default
+//! stream waits for every blocking stream of its context and they wait for it; that order is fixed
+//! under one lock of the context when an operation is submitted, so fences never form a cycle.
+//!
+//! A queue is worked off by whoever claims it: the submitting thread if the stream is idle and the
+//! operation is short ([`Turn`]), a thread that waits for the stream anyway, or a runner thread.
+
+mod runner;
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+
+use smallvec::SmallVec;
+
+use crate::context::Context;
+use crate::error::Res;
+use crate::event::Record;
+
+/// How a stream relates to the legacy default stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The legacy default stream itself.
+    Legacy,
+    /// Waits for it and is waited for.
+    Blocking,
+    /// Ignores it (`CU_STREAM_NON_BLOCKING`).
+    NonBlocking,
+}
+
+/// A queue of operations.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    /// Unique in the process.
+    pub(crate) id: u64,
+    /// Its context; gone when nothing of it is left.
+    pub(crate) ctx: Weak<Context>,
+    /// Identifier of its context.
+    pub(crate) ctx_id: u64,
+    /// Relation to the legacy default stream.
+    pub(crate) kind: Kind,
+    /// As given at creation, clamped; reported, without effect on scheduling.
+    pub(crate) priority: i32,
+    queue: Mutex<Queue>,
+    progress: Condvar,
+    submitted: AtomicU64,
+    completed: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    operations: VecDeque<Operation>,
+    /// Somebody works the queue off (or runs an operation that never was in it).
+    claimed: bool,
+    /// A runner thread has been asked for.
+    scheduled: bool,
+}
+
+/// A point in a stream's order.
+#[derive(Debug, Clone)]
+pub(crate) struct Fence {
+    stream: Arc<Stream>,
+    number: u64,
+}
+
+/// Fences of one operation.
+pub(crate) type Fences = SmallVec<[Fence; 2]>;
+
+struct Operation {
+    number: u64,
+    fences: Fences,
+    ctx: Arc<Context>,
+    work: Work,
+}
+
+impl std::fmt::Debug for Operation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Operation").field("number", &self.number).finish_non_exhaustive()
+    }
+}
+
+/// What an operation does when its turn comes.
+pub(crate) enum Work {
+    /// Device work; skipped once the context has failed, and a failure of it fails the context.
+    Device(Box<dyn FnOnce() -> Res + Send>),
+    /// A call into the program. It always runs on a runner thread and is told of a failed context.
+    Host(Box<dyn FnOnce(&Context) + Send>),
+    /// The time is to be written down.
+    Record(Arc<Record>),
+    /// Nothing but its fences.
+    Wait,
+}
+
+thread_local! {
+    static IN_HOST_CALL: Cell<bool> = const { Cell::new(false) };
+    static HELP_DEPTH: Cell<u32> = const { Cell::new(0) };
+}
+
+/// How deep waiting threads may work off other streams' queues on one stack.
+const MAX_HELP_DEPTH: u32 = 6;
+
+/// Whether the calling thread is inside a host function that a stream called: driver calls are
+/// not permitted there, and waiting for a stream could wait for itself.
+pub(crate) fn in_host_call() -> bool {
+    IN_HOST_CALL.try_with(Cell::get).unwrap_or(false)
+}
+
+impl Stream {
+    /// A new idle stream.
+    pub(crate) fn new(ctx: Weak<Context>, ctx_id: u64, kind: Kind, priority: i32) -> Arc<Stream> {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Arc::new(Stream {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            ctx,
+            ctx_id,
+            kind,
+            priority,
+            queue: Mutex::default(),
+            progress: Condvar::new(),
+            submitted: AtomicU64::new(0),
+            completed: AtomicU64::new(0),
+        })
+    }
+
+    /// Whether everything submitted so far is finished.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.completed.load(Ordering::Acquire) >= self.submitted.load(Ordering::Acquire)
+    }
+
+    /// The point in the order after everything submitted so far.
+    pub(crate) fn fence(self: &Arc<Self>) -> Fence {
+        Fence { stream: self.clone(), number: self.submitted.load(Ordering::Acquire) }
+    }
+
+    /// Waits until everything submitted so far is finished.
+    pub(crate) fn wait(self: &Arc<Self>) {
+        self.fence().wait();
+    }
+
+    /// Claims an idle stream for an operation that the calling thread runs itself, right now.
+    /// `None` when the stream is busy or the operation has to wait for something.
+    pub(crate) fn try_turn(self: &Arc<Self>, ctx: &Arc<Context>) -> Option<Turn> {
+        let order = (self.kind != Kind::NonBlocking).then(|| ctx.order());
+        let mut queue = self.queue();
+        if queue.claimed || !queue.operations.is_empty() {
+            return None;
+        }
+        if let Some(mut order) = order {
+            if !order.fences_for(self).iter().all(Fence::is_reached) {
+                return None;
+            }
+            order.note_busy(self);
+        }
+        queue.claimed = true;
+        let number = self.submitted.fetch_add(1, Ordering::AcqRel) + 1;
+        Some(Turn { stream: self.clone(), number })
+    }
+
+    /// Appends an operation; it runs after everything submitted to this stream before, after what
+    /// the legacy default stream's rules ask for, and after `fences`.
+    pub(crate) fn submit(self: &Arc<Self>, ctx: &Arc<Context>, mut fences: Fences, work: Work) -> Fence {
+        let order = (self.kind != Kind::NonBlocking).then(|| ctx.order());
+        let mut queue = self.queue();
+        if let Some(mut order) = order {
+            fences.extend(order.fences_for(self));
+            order.note_busy(self);
+        }
+        fences.retain(|f| !f.is_reached());
+        let number = self.submitted.fetch_add(1, Ordering::AcqRel) + 1;
+        queue.operations.push_back(Operation { number, fences, ctx: ctx.clone(), work });
+        self.ensure_scheduled(queue);
+        Fence { stream: self.clone(), number }
+    }
+
+    /// Runs work in the stream's order: at once in the calling thread if it is `short` and the
+    /// stream idle, else later.
+    pub(crate) fn run_or_submit(
+        self: &Arc<Self>,
+        ctx: &Arc<Context>,
+        short: bool,
+        work: impl FnOnce() -> Res + Send + 'static,
+    ) -> Res {
+        let turn = if short { self.try_turn(ctx) } else { None };
+        match turn {
+            Some(_turn) => work().inspect_err(|e| {
+                ctx.spoil(e);
+            }),
+            None => {
+                self.submit(ctx, Fences::new(), Work::Device(Box::new(work)));
+                Ok(())
+            }
+        }
+    }
+
+    /// Runs work in the stream's order and returns when it is finished.
+    pub(crate) fn run_and_wait(
+        self: &Arc<Self>,
+        ctx: &Arc<Context>,
+        work: impl FnOnce() -> Res + Send + 'static,
+    ) -> Res {
+        if let Some(_turn) = self.try_turn(ctx) {
+            return work().inspect_err(|e| {
+                ctx.spoil(e);
+            });
+        }
+        self.submit(ctx, Fences::new(), Work::Device(Box::new(work))).wait();
+        ctx.outcome()
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sees to it that somebody works the queue off. Consumes the lock so that no thread is woken
+    /// under it.
+    fn ensure_scheduled(self: &Arc<Self>, mut queue: MutexGuard<'_, Queue>) {
+        if queue.claimed || queue.scheduled || queue.operations.is_empty() {
+            return;
+        }
+        queue.scheduled = true;
+        drop(queue);
+        runner::schedule(self.clone());
+    }
+
+    /// Works the queue off on a runner thread.
+    fn run_queue(self: &Arc<Self>) {
+        let mut queue = self.queue();
+        queue.scheduled = false;
+        if queue.claimed {
+            // Whoever has claimed the queue looks after the rest when he is done.
+            return;
+        }
+        queue.claimed = true;
+        while let Some(operation) = queue.operations.pop_front() {
+            drop(queue);
+            self.run_operation(operation);
+            queue = self.queue();
+        }
+        queue.claimed = false;
+    }
+
+    /// Works the queue off up to operation `number` on a thread that has to wait for it. Stops
+    /// early at a host call. Returns the lock.
+    fn help<'a>(self: &'a Arc<Self>, number: u64, mut queue: MutexGuard<'a, Queue>) -> MutexGuard<'a, Queue> {
+        queue.claimed = true;
+        while queue.operations.front().is_some_and(|op| op.number <= number && !matches!(op.work, Work::Host(_))) {
+            let Some(operation) = queue.operations.pop_front() else { break };
+            drop(queue);
+            self.run_operation(operation);
+            queue = self.queue();
+        }
+        queue.claimed = false;
+        queue
+    }
+
+    fn run_operation(self: &Arc<Self>, operation: Operation) {
+        let Operation { number, fences, ctx, work } = operation;
+        fences.iter().for_each(Fence::wait);
+        match work {
+            Work::Device(work) => run_device_work(&ctx, work),
+            Work::Host(call) => run_host_call(&ctx, call),
+            Work::Record(record) => record.finish(),
+            Work::Wait => {}
+        }
+        self.complete(number);
+    }
+
+    fn complete(&self, number: u64) {
+        let _queue = self.queue();
+        self.completed.store(number, Ordering::Release);
+        self.progress.notify_all();
+    }
+
+    fn wait_for(self: &Arc<Self>, number: u64) {
+        if self.completed.load(Ordering::Acquire) >= number {
+            return;
+        }
+        let mut queue = self.queue();
+        while self.completed.load(Ordering::Acquire) < number {
+            let can_help =
+                !queue.claimed && queue.operations.front().is_some_and(|op| !matches!(op.work, Work::Host(_)));
+            let depth = HELP_DEPTH.try_with(Cell::get).unwrap_or(MAX_HELP_DEPTH);
+            if can_help && depth < MAX_HELP_DEPTH {
+                HELP_DEPTH.set(depth + 1);
+                queue = self.help(number, queue);
+                HELP_DEPTH.set(depth);
+                // What is left belongs to a runner; the one asked for may have come and gone.
+                self.ensure_scheduled(queue);
+                queue = self.queue();
+                continue;
+            }
+            queue = self.progress.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+fn run_device_work(ctx: &Context, work: Box<dyn FnOnce() -> Res + Send>) {
+    if ctx.check().is_err() {
+        return;
+    }
+    if let Err(error) = crate::api::catch(work) {
+        ctx.fail(&error);
+    }
+}
+
+fn run_host_call(ctx: &Context, call: Box<dyn FnOnce(&Context) + Send>) {
+    IN_HOST_CALL.set(true);
+    let outcome = crate::api::catch(|| {
+        call(ctx);
+        Ok(())
+    });
+    IN_HOST_CALL.set(false);
+    if let Err(error) = outcome {
+        ctx.fail(&error);
+    }
+}
+
+impl Fence {
+    /// Whether the point has been passed.
+    pub(crate) fn is_reached(&self) -> bool {
+        self.stream.completed.load(Ordering::Acquire) >= self.number
+    }
+
+    /// Waits until the point has been passed.
+    pub(crate) fn wait(&self) {
+        self.stream.wait_for(self.number);
+    }
+
+    /// The stream it is a point of.
+    pub(crate) fn stream(&self) -> &Arc<Stream> {
+        &self.stream
+    }
+}
+
+/// The right to run one operation of a stream in the calling thread; the operation is finished
+/// when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    stream: Arc<Stream>,
+    number: u64,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let mut queue = self.stream.queue();
+        self.stream.completed.store(self.number, Ordering::Release);
+        self.stream.progress.notify_all();
+        queue.claimed = false;
+        self.stream.ensure_scheduled(queue);
+    }
+}
+
+/// The blocking streams of a context that may have unfinished work, and the legacy default stream:
+/// what decides which implicit fences an operation gets.
+#[derive(Debug, Default)]
+pub(crate) struct Order {
+    busy: Vec<Arc<Stream>>,
+}
+
+impl Order {
+    /// What a new operation of `stream` waits for because of the legacy default stream.
+    fn fences_for(&mut self, stream: &Arc<Stream>) -> Fences {
+        let wanted = |other: &&Arc<Stream>| {
+            let related = stream.kind == Kind::Legacy || other.kind == Kind::Legacy;
+            related && other.id != stream.id && !other.is_idle()
+        };
+        self.busy.iter().filter(wanted).map(Stream::fence).collect()
+    }
+
+    fn note_busy(&mut self, stream: &Arc<Stream>) {
+        if self.busy.len() > 8 {
+            self.busy.retain(|s| !s.is_idle());
+        }
+        if !self.busy.iter().any(|s| s.id == stream.id) {
+            self.busy.push(stream.clone());
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The driver table of the virtual GPU and the lookup of its functions by name.
+//!
+//! Every function is checked against the type that `rtcg-cuda-sys` declares for its name where it
+//! is defined (the macro in `api`), so a pointer found here always has that type.
+
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::OnceLock;
+
+use rtcg_cuda_sys::{CUcontext, DriverTable, TableKind};
+
+use crate::api;
+use crate::context;
+
+/// The address of a driver function.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry(pub(crate) *const c_void);
+
+// SAFETY: the address of a function is valid on every thread.
+unsafe impl Send for Entry {}
+// SAFETY: as above.
+unsafe impl Sync for Entry {}
+
+/// The driver table of the virtual GPU.
+pub fn table() -> &'static DriverTable {
+    static TABLE: OnceLock<DriverTable> = OnceLock::new();
+    TABLE.get_or_init(|| DriverTable::from_resolver(TableKind::Virtual, resolve))
+}
+
+/// The address of the function with this name, or `None` if the virtual GPU does not have it.
+///
+/// A name is that of `rtcg_cuda_sys::FunctionInfo::name`: unsuffixed for the current form of a
+/// function, suffixed for earlier forms.
+pub fn resolve(name: &str) -> Option<*const c_void> {
+    static BY_NAME: OnceLock<HashMap<&'static str, Entry>> = OnceLock::new();
+    let by_name = BY_NAME.get_or_init(|| api::ALL.iter().flat_map(|list| list.iter().copied()).collect());
+    by_name.get(name).map(|entry| entry.0)
+}
+
+/// What is known about the fault that spoilt a context: kernel, block, thread, address, source
+/// line. `None` when the context (the calling thread's current one for a null handle) is not
+/// spoilt.
+pub fn last_fault_report(ctx: CUcontext) -> Option<String> {
+    let context = if ctx.is_null() { context::top()? } else { context::by_handle(ctx.addr() as u64).ok()? };
+    context.report()
+}

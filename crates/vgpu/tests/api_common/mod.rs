@@ -1,0 +1,61 @@
+//! What the tests of the driver API share: calls through the table, with codes as results.
+#![allow(unsafe_code, dead_code, unreachable_pub, unused_macros)]
+
+use rtcg_cuda_sys::*;
+
+/// The table under test.
+pub fn cu() -> &'static DriverTable {
+    rtcg_vgpu::table()
+}
+
+/// Calls a driver function; `Err` holds its code.
+macro_rules! call {
+    ($name:ident($($arg:expr),* $(,)?)) => {{
+        // SAFETY: the tests pass valid pointers and, on purpose, invalid handles and addresses.
+        let code = unsafe { $crate::api_common::cu().$name($($arg),*) };
+        if code == CUresult::CUDA_SUCCESS { Ok(()) } else { Err(code) }
+    }};
+}
+
+/// Calls a driver function that must succeed.
+macro_rules! ok {
+    ($name:ident($($arg:expr),* $(,)?)) => {
+        assert_eq!(call!($name($($arg),*)), Ok(()), "{}: {:?}", stringify!($name), rtcg_vgpu::last_error_detail())
+    };
+}
+
+/// Calls a driver function that must fail with a code.
+macro_rules! fails {
+    ($code:ident, $name:ident($($arg:expr),* $(,)?)) => {
+        assert_eq!(call!($name($($arg),*)), Err(CUresult::$code), stringify!($name))
+    };
+}
+
+/// A new context, current on this thread.
+pub fn new_context() -> CUcontext {
+    ok!(cuInit(0));
+    let mut ctx = CUcontext::null();
+    ok!(cuCtxCreate(&raw mut ctx, std::ptr::null_mut(), 0, 0));
+    ctx
+}
+
+/// Allocated device memory.
+pub fn alloc(bytes: usize) -> CUdeviceptr {
+    let mut address = 0;
+    ok!(cuMemAlloc(&raw mut address, bytes));
+    address
+}
+
+/// A new stream.
+pub fn stream(flags: u32) -> CUstream {
+    let mut stream = CUstream::null();
+    ok!(cuStreamCreate(&raw mut stream, flags));
+    stream
+}
+
+/// A new event.
+pub fn event(flags: u32) -> CUevent {
+    let mut event = CUevent::null();
+    ok!(cuEventCreate(&raw mut event, flags));
+    event
+}
