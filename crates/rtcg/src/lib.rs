@@ -1,1 +1,40 @@
-//! Skeleton.
+//! GPU run-time code generation: write CUDA C as text when you know most, compile it (cached,
+//! invisibly) and launch it, on an NVIDIA GPU or, without one, on the virtual GPU.
+//!
+//! ```
+//! use rtcg::prelude::*;
+//!
+//! # fn main() -> rtcg::Result<()> {
+//! let ctx = Context::new()?;
+//! let module = ctx.compile("__global__ void twice(float *a) { a[threadIdx.x] *= 2; }")?;
+//! let a = ctx.to_device(&[1.0f32, 2.0, 3.0])?;
+//! // SAFETY: the kernel writes the three elements of `a` and nothing else.
+//! unsafe { module.function("twice")?.launch(Grid::new(1, 3), &[&a])? };
+//! assert_eq!(a.to_vec()?, [2.0, 4.0, 6.0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The crates below are re-exported whole: [`driver`] has every object of the CUDA driver API,
+//! [`compile`] the compiler with its cache, [`array`] arrays, [`codegen`] kernel generators.
+
+mod context;
+mod error;
+mod launch;
+mod memory;
+mod runtime;
+
+pub use context::{Context, Module, target_of};
+pub use error::{Error, Result};
+pub use launch::{Dim3, Function, Grid, KernelArgument};
+pub use memory::{DeviceVec, Element};
+pub use rtcg_array as array;
+pub use rtcg_codegen as codegen;
+pub use rtcg_compile as compile;
+pub use rtcg_driver as driver;
+pub use runtime::{CudaRuntime, DeviceBuffer};
+
+/// What most programs need.
+pub mod prelude {
+    pub use crate::{Context, DeviceVec, Function, Grid, KernelArgument, Module};
+}

@@ -1,0 +1,138 @@
+//! A device made ready for use, and programs compiled for it.
+
+use crate::error::Result;
+use crate::launch::Function;
+use crate::memory::{DeviceVec, Element};
+use rtcg_compile::{Arch, CompileRequest, Compiler, Target};
+use rtcg_driver::Device;
+
+/// What the compiler must produce for `device`: machine code where the device loads it, else PTX.
+///
+/// # Errors
+/// When the driver does not tell the compute capability.
+pub fn target_of(device: &Device) -> rtcg_driver::Result<Target> {
+    let (major, minor) = device.compute_capability()?;
+    let arch = Arch::new(major, minor);
+    Ok(if device.loads_machine_code() { Target::cubin(arch) } else { Target::ptx(arch) })
+}
+
+/// The primary context of a device. Cloning gives another reference.
+///
+/// It is shared with every library in the process that uses the CUDA runtime. Methods make it
+/// current for their own duration, so it can be used from any thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Context {
+    inner: rtcg_driver::Context,
+}
+
+impl Context {
+    /// The first device: a real one, or the virtual GPU when there is none.
+    ///
+    /// # Errors
+    /// When there is no device at all or it refuses a context.
+    pub fn new() -> Result<Self> {
+        Self::on(&Device::new(0)?)
+    }
+
+    /// The primary context of `device`.
+    ///
+    /// # Errors
+    /// When the device refuses a context.
+    pub fn on(device: &Device) -> Result<Self> {
+        Ok(Self { inner: device.retain_primary_context()? })
+    }
+
+    /// The driver's context below.
+    pub fn driver(&self) -> &rtcg_driver::Context {
+        &self.inner
+    }
+
+    /// The device.
+    pub fn device(&self) -> Device {
+        self.inner.device()
+    }
+
+    /// Compiles CUDA C++ with default options and loads it. Kernels have C linkage, so they are
+    /// found by their plain names. Compiled programs are cached on disk.
+    ///
+    /// # Errors
+    /// A compile error carries the compiler's log and the source lines it speaks of.
+    pub fn compile(&self, source: &str) -> Result<Module> {
+        self.compile_with(&CompileRequest::new(source, target_of(&self.device())?))
+    }
+
+    /// Compiles as `request` says and loads the result.
+    ///
+    /// # Errors
+    /// As [`Context::compile`].
+    pub fn compile_with(&self, request: &CompileRequest) -> Result<Module> {
+        let artifact = Compiler.compile(request)?;
+        self.load(&artifact.bytes)
+    }
+
+    /// Loads PTX, a cubin or a fat binary.
+    ///
+    /// # Errors
+    /// When the driver refuses the image; its log is in the message.
+    pub fn load(&self, image: &[u8]) -> Result<Module> {
+        let module = self.enter(|| rtcg_driver::Module::from_image(image))?;
+        Ok(Module { ctx: self.clone(), inner: module })
+    }
+
+    /// Copies a slice to new device memory; waits.
+    ///
+    /// # Errors
+    /// When the device is out of memory.
+    pub fn to_device<T: Element>(&self, host: &[T]) -> Result<DeviceVec<T>> {
+        DeviceVec::from_slice(self, host)
+    }
+
+    /// New device memory for `len` elements, all zero.
+    ///
+    /// # Errors
+    /// When the device is out of memory.
+    pub fn zeros<T: Element>(&self, len: usize) -> Result<DeviceVec<T>> {
+        DeviceVec::zeros(self, len)
+    }
+
+    /// Waits until the device has finished all work of this context.
+    ///
+    /// # Errors
+    /// When a kernel failed since the last time.
+    pub fn synchronize(&self) -> Result<()> {
+        self.enter(rtcg_driver::Context::synchronize)
+    }
+
+    /// Runs `body` with this context on top of the calling thread's stack.
+    pub(crate) fn enter<T>(&self, body: impl FnOnce() -> rtcg_driver::Result<T>) -> Result<T> {
+        if rtcg_driver::Context::current().as_ref() == Some(&self.inner) {
+            return Ok(body()?);
+        }
+        self.inner.push()?;
+        let result = body();
+        rtcg_driver::Context::pop()?;
+        Ok(result?)
+    }
+}
+
+/// A loaded program.
+#[derive(Debug, Clone)]
+pub struct Module {
+    ctx: Context,
+    inner: rtcg_driver::Module,
+}
+
+impl Module {
+    /// The kernel of this name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn function(&self, name: &str) -> Result<Function> {
+        Ok(Function::new(self.ctx.clone(), self.inner.function(name)?))
+    }
+
+    /// The driver's module below.
+    pub fn driver(&self) -> &rtcg_driver::Module {
+        &self.inner
+    }
+}

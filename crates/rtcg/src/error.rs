@@ -1,0 +1,56 @@
+//! The error of this crate: which part failed, with that part's own error inside.
+
+use std::fmt;
+
+/// Result of this crate's functions.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Where a failure came from.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The driver, real or virtual.
+    Driver(rtcg_driver::Error),
+    /// The compiler.
+    Compile(Box<rtcg_compile::CompileError>),
+    /// An array operation.
+    Array(rtcg_array::ArrayError),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Driver(error) => error.fmt(f),
+            Error::Compile(error) => error.fmt(f),
+            Error::Array(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Driver(error) => Some(error),
+            Error::Compile(error) => Some(error),
+            Error::Array(error) => Some(error),
+        }
+    }
+}
+
+impl From<rtcg_driver::Error> for Error {
+    fn from(error: rtcg_driver::Error) -> Self {
+        Error::Driver(error)
+    }
+}
+
+impl From<rtcg_compile::CompileError> for Error {
+    fn from(error: rtcg_compile::CompileError) -> Self {
+        Error::Compile(Box::new(error))
+    }
+}
+
+impl From<rtcg_array::ArrayError> for Error {
+    fn from(error: rtcg_array::ArrayError) -> Self {
+        Error::Array(error)
+    }
+}

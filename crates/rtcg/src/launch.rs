@@ -1,0 +1,122 @@
+//! Kernels and how they are launched.
+
+// A launch runs code that nobody here has seen; `Function::launch` is unsafe for that reason and
+// passes the caller's promise on.
+#![allow(unsafe_code)]
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::memory::{DeviceVec, Element};
+use rtcg_driver::Stream;
+
+/// Up to three dimensions; missing ones are 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dim3(pub [u32; 3]);
+
+impl From<u32> for Dim3 {
+    fn from(x: u32) -> Self {
+        Dim3([x, 1, 1])
+    }
+}
+
+impl From<(u32, u32)> for Dim3 {
+    fn from((x, y): (u32, u32)) -> Self {
+        Dim3([x, y, 1])
+    }
+}
+
+impl From<(u32, u32, u32)> for Dim3 {
+    fn from((x, y, z): (u32, u32, u32)) -> Self {
+        Dim3([x, y, z])
+    }
+}
+
+/// The geometry of a launch.
+#[derive(Debug, Clone, Copy)]
+pub struct Grid<'a> {
+    blocks: Dim3,
+    threads: Dim3,
+    shared_bytes: u32,
+    stream: Option<&'a Stream>,
+}
+
+impl<'a> Grid<'a> {
+    /// `blocks` blocks of `threads` threads each.
+    pub fn new(blocks: impl Into<Dim3>, threads: impl Into<Dim3>) -> Self {
+        Self { blocks: blocks.into(), threads: threads.into(), shared_bytes: 0, stream: None }
+    }
+
+    /// Blocks of 256 threads that cover `n` elements, one thread each.
+    pub fn cover(n: usize) -> Self {
+        Self::new(u32::try_from(n.div_ceil(256)).unwrap_or(u32::MAX).max(1), 256)
+    }
+
+    /// With `nbytes` of dynamic shared memory per block.
+    pub fn shared(mut self, nbytes: u32) -> Self {
+        self.shared_bytes = nbytes;
+        self
+    }
+
+    /// In `stream` rather than the default one.
+    pub fn stream(mut self, stream: &'a Stream) -> Self {
+        self.stream = Some(stream);
+        self
+    }
+}
+
+/// What can be passed to a kernel: numbers by value, device memory by pointer.
+pub trait KernelArgument {
+    /// Calls `put` with the argument's bytes and its alignment in C.
+    fn with_bytes(&self, put: &mut dyn FnMut(&[u8], usize) -> rtcg_driver::Result<()>) -> rtcg_driver::Result<()>;
+}
+
+impl<T: Element> KernelArgument for DeviceVec<T> {
+    fn with_bytes(&self, put: &mut dyn FnMut(&[u8], usize) -> rtcg_driver::Result<()>) -> rtcg_driver::Result<()> {
+        put(&self.ptr().to_ne_bytes(), 8)
+    }
+}
+
+impl<T: Element> KernelArgument for T {
+    fn with_bytes(&self, put: &mut dyn FnMut(&[u8], usize) -> rtcg_driver::Result<()>) -> rtcg_driver::Result<()> {
+        put(T::as_bytes(std::slice::from_ref(self)), align_of::<T>())
+    }
+}
+
+/// A kernel.
+#[derive(Debug, Clone)]
+pub struct Function {
+    ctx: Context,
+    inner: rtcg_driver::Function,
+}
+
+impl Function {
+    pub(crate) fn new(ctx: Context, inner: rtcg_driver::Function) -> Self {
+        Self { ctx, inner }
+    }
+
+    /// The driver's function below: attributes, parameters, occupancy.
+    pub fn driver(&self) -> &rtcg_driver::Function {
+        &self.inner
+    }
+
+    /// Enqueues the kernel; does not wait. Number and sizes of the arguments are checked against
+    /// the kernel's parameters.
+    ///
+    /// # Errors
+    /// When an argument does not fit (the message says which), or the device cannot run the
+    /// geometry. What goes wrong while the kernel runs is reported by a later call.
+    ///
+    /// # Safety
+    /// The kernel is foreign code: with these arguments it must stay inside the memory they
+    /// point to, and that memory must live until the kernel has finished.
+    pub unsafe fn launch(&self, grid: Grid<'_>, args: &[&dyn KernelArgument]) -> Result<()> {
+        let mut packer = self.inner.args();
+        for arg in args {
+            arg.with_bytes(&mut |bytes, align| packer.push(bytes, align))?;
+        }
+        let packed = packer.finish()?;
+        let Grid { blocks, threads, shared_bytes, stream } = grid;
+        // SAFETY: the caller's promise.
+        self.ctx.enter(|| unsafe { self.inner.launch(blocks.0, threads.0, shared_bytes, stream, &packed) })
+    }
+}

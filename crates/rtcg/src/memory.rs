@@ -1,0 +1,120 @@
+//! Typed device memory.
+
+// `Element` views slices of plain numbers as bytes.
+#![allow(unsafe_code)]
+
+use crate::context::Context;
+use crate::error::Result;
+use rtcg_driver::DeviceAllocation;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A number that has the same bytes on host and device.
+pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
+    /// The bytes of a slice.
+    fn as_bytes(slice: &[Self]) -> &[u8] {
+        // SAFETY: implemented only for primitive numbers, which have no padding.
+        unsafe { std::slice::from_raw_parts(slice.as_ptr().cast(), size_of_val(slice)) }
+    }
+
+    /// The bytes of a slice, to be overwritten.
+    fn as_bytes_mut(slice: &mut [Self]) -> &mut [u8] {
+        // SAFETY: as in `as_bytes`; every byte pattern is a valid number.
+        unsafe { std::slice::from_raw_parts_mut(slice.as_mut_ptr().cast(), size_of_val(slice)) }
+    }
+
+    /// Zero.
+    const ZERO: Self;
+}
+
+macro_rules! elements {
+    ($($t:ty: $zero:literal),*) => {$(
+        impl sealed::Sealed for $t {}
+        impl Element for $t {
+            const ZERO: Self = $zero;
+        }
+    )*};
+}
+
+elements!(i8: 0, i16: 0, i32: 0, i64: 0, u8: 0, u16: 0, u32: 0, u64: 0, f32: 0.0, f64: 0.0);
+
+/// Device memory for elements of one type, freed with the last reference.
+#[derive(Debug, Clone)]
+pub struct DeviceVec<T> {
+    /// `None` when there are no elements, which CUDA does not allocate.
+    memory: Option<Arc<DeviceAllocation>>,
+    len: usize,
+    element: PhantomData<T>,
+}
+
+impl<T: Element> DeviceVec<T> {
+    /// New memory with undefined contents.
+    pub(crate) fn uninit(ctx: &Context, len: usize) -> Result<Self> {
+        let nbytes = len.saturating_mul(size_of::<T>());
+        let memory = if len == 0 { None } else { Some(Arc::new(ctx.enter(|| DeviceAllocation::new(nbytes))?)) };
+        Ok(Self { memory, len, element: PhantomData })
+    }
+
+    pub(crate) fn from_slice(ctx: &Context, host: &[T]) -> Result<Self> {
+        let new = Self::uninit(ctx, host.len())?;
+        new.write(host)?;
+        Ok(new)
+    }
+
+    pub(crate) fn zeros(ctx: &Context, len: usize) -> Result<Self> {
+        let new = Self::uninit(ctx, len)?;
+        if let Some(memory) = &new.memory {
+            // SAFETY: the allocation has exactly this many bytes.
+            ctx.enter(|| unsafe { rtcg_driver::memory::memset_d8(memory.ptr(), 0, memory.nbytes()) })?;
+        }
+        Ok(new)
+    }
+
+    /// Address of the first element; 0 when there is none.
+    pub fn ptr(&self) -> u64 {
+        self.memory.as_ref().map_or(0, |memory| memory.ptr())
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Copies all elements to the host; waits for earlier work of the default stream.
+    ///
+    /// # Errors
+    /// When a kernel failed before.
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        let mut host = vec![T::ZERO; self.len];
+        if let Some(memory) = &self.memory {
+            memory.read(0, T::as_bytes_mut(&mut host))?;
+        }
+        Ok(host)
+    }
+
+    /// Overwrites the first elements with `host`; waits.
+    ///
+    /// # Errors
+    /// When `host` is longer than this memory.
+    pub fn write(&self, host: &[T]) -> Result<()> {
+        match &self.memory {
+            Some(memory) => Ok(memory.write(0, T::as_bytes(host))?),
+            None if host.is_empty() => Ok(()),
+            None => Err(rtcg_driver::Error::new(
+                "cuMemcpyHtoD",
+                rtcg_driver::sys::CUresult::CUDA_ERROR_INVALID_VALUE,
+                format!("{} elements do not fit into memory without any", host.len()),
+            )
+            .into()),
+        }
+    }
+}
