@@ -1,23 +1,8 @@
 """What upstream keeps in its native module: exception classes, enumerations, driver objects."""
 
-from __future__ import annotations
-
-from pycuda._rtcg import (
-    Error,
-    LaunchError,
-    LogicError,
-    MemoryError,
-    RuntimeError,
-)
-
-__all__ = [
-    "CompileError",
-    "Error",
-    "LaunchError",
-    "LogicError",
-    "MemoryError",
-    "RuntimeError",
-]
+from pycuda._enums import *  # noqa: F403
+from pycuda._rtcg import *  # noqa: F403
+from pycuda._rtcg import Error
 
 
 class CompileError(Error):

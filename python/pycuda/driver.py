@@ -1,16 +1,316 @@
-"""The CUDA driver API."""
+"""CUDA's driver API: devices, contexts, memory, modules, streams, events, launches.
 
-from __future__ import annotations
+The same functions work on a real GPU and on the virtual one; `Device.is_virtual` tells which it is.
+"""
 
-from pycuda._driver import (
-    CompileError,
+import gc
+import warnings
+
+import numpy as np
+
+from pycuda import _rtcg
+from pycuda._driver import CompileError
+from pycuda._enums import *  # noqa: F403
+from pycuda._enums import mem_attach_flags
+from pycuda._rtcg import (
+    AlignedHostAllocation,
+    Context,
+    Device,
+    DeviceAllocation,
     Error,
+    Event,
+    Function,
+    IPCMemoryHandle,
     LaunchError,
+    Linker,
     LogicError,
+    ManagedAllocation,
     MemoryError,
+    Module,
+    PagelockedHostAllocation,
+    RegisteredHostMemory,
     RuntimeError,
+    Stream,
+    get_driver_version,
+    init,
+    initialize_profiler,
+    mem_alloc_pitch,
+    mem_get_address_range,
+    mem_get_info,
+    mem_get_ipc_handle,
+    memcpy_dtod,
+    memcpy_dtod_async,
+    memcpy_dtoh,
+    memcpy_dtoh_async,
+    memcpy_htod,
+    memcpy_htod_async,
+    memcpy_peer,
+    memcpy_peer_async,
+    memset_d2d8,
+    memset_d2d8_async,
+    memset_d2d16,
+    memset_d2d16_async,
+    memset_d2d32,
+    memset_d2d32_async,
+    memset_d8,
+    memset_d8_async,
+    memset_d16,
+    memset_d16_async,
+    memset_d32,
+    memset_d32_async,
+    module_from_buffer,
+    module_from_file,
+    start_profiler,
+    stop_profiler,
 )
 
-__all__ = ["CompileError", "Error", "LaunchError", "LogicError", "MemoryError", "RuntimeError"]
+__all__ = [
+    "AlignedHostAllocation", "ArgumentHandler", "CUDA_DEBUGGING", "CompileError", "Context", "Device",
+    "DeviceAllocation", "Error", "Event", "Function", "HostAllocation", "IPCMemoryHandle", "In", "InOut",
+    "LaunchError", "Linker", "LogicError", "ManagedAllocation", "MemoryError", "Module", "Out",
+    "PagelockedHostAllocation", "PointerHolderBase", "RegisteredHostMemory", "RuntimeError", "Stream",
+    "aligned_empty", "aligned_empty_like", "aligned_zeros", "aligned_zeros_like", "from_device",
+    "from_device_like", "get_driver_version", "get_version", "have_gl_ext", "init", "initialize_profiler",
+    "managed_empty", "managed_empty_like", "managed_zeros", "managed_zeros_like", "mem_alloc", "mem_alloc_like",
+    "mem_alloc_pitch", "mem_get_address_range", "mem_get_info", "mem_get_ipc_handle", "memcpy_dtod",
+    "memcpy_dtod_async", "memcpy_dtoh", "memcpy_dtoh_async", "memcpy_htod", "memcpy_htod_async", "memcpy_peer",
+    "memcpy_peer_async", "memset_d16", "memset_d16_async", "memset_d2d16", "memset_d2d16_async", "memset_d2d32",
+    "memset_d2d32_async", "memset_d2d8", "memset_d2d8_async", "memset_d32", "memset_d32_async", "memset_d8",
+    "memset_d8_async", "module_from_buffer", "module_from_file", "pagelocked_empty", "pagelocked_empty_like",
+    "pagelocked_zeros", "pagelocked_zeros_like", "register_host_memory", "set_debugging", "start_profiler",
+    "stop_profiler", "to_device",
+]  # fmt: skip
+
+HostAllocation = PagelockedHostAllocation
 
 CUDA_DEBUGGING = False
+
+
+def set_debugging(flag=True):
+    """Compile with debug information and without the cache from now on (see `pycuda.debug`)."""
+    global CUDA_DEBUGGING
+    CUDA_DEBUGGING = flag
+
+
+_rtcg.set_notice_handler(lambda text: warnings.warn(text, stacklevel=3))
+
+
+def get_version():
+    """Version of CUDA that this package was written for, ``(major, minor, revision)``."""
+    return (13, 0, 0)
+
+
+def have_gl_ext():
+    """Whether OpenGL interoperation is available."""
+    return False
+
+
+# -- memory -----------------------------------------------------------------------------------
+
+
+class PointerHolderBase:
+    """Base for objects that stand for a device address: subclasses define ``get_pointer()``."""
+
+    def get_pointer(self):
+        """The device address as an int."""
+        raise NotImplementedError("subclasses of PointerHolderBase define get_pointer()")
+
+    def __int__(self):
+        return int(self.get_pointer())
+
+    def __index__(self):
+        return int(self.get_pointer())
+
+
+def mem_alloc(bytes):
+    """Allocate `bytes` bytes of device memory in the current context.
+
+    When the device is out of memory, garbage is collected and the allocation tried once more.
+
+    Raises
+    ------
+    MemoryError
+        If the device has not enough memory (`pycuda.driver.MemoryError`).
+    LogicError
+        If `bytes` is 0 or there is no current context.
+    """
+    try:
+        return _rtcg.mem_alloc(bytes)
+    except MemoryError:
+        gc.collect()
+        return _rtcg.mem_alloc(bytes)
+
+
+def mem_alloc_like(ary):
+    """Device memory of the size of `ary`."""
+    return mem_alloc(ary.nbytes)
+
+
+def to_device(buffer):
+    """New device memory with a copy of `buffer`, a contiguous array or buffer; waits."""
+    memory = mem_alloc(memoryview(buffer).nbytes)
+    memcpy_htod(memory, buffer)
+    return memory
+
+
+def from_device(devptr, shape, dtype, order="C"):
+    """A new array with a copy of device memory; waits."""
+    array = np.empty(shape, dtype, order)
+    memcpy_dtoh(array, devptr)
+    return array
+
+
+def from_device_like(devptr, other_ary):
+    """A new array like `other_ary` with a copy of device memory; waits."""
+    array = np.empty_like(other_ary)
+    memcpy_dtoh(array, devptr)
+    return array
+
+
+# -- host arrays that the device can reach ----------------------------------------------------
+
+
+def _geometry(shape, dtype, order):
+    """(shape, dtype, number of bytes, whether in Fortran order)"""
+    if order not in ("C", "F"):
+        raise LogicError(f"order is {order!r}; expected 'C' or 'F'")
+    shape = tuple(map(int, shape)) if np.iterable(shape) else (int(shape),)
+    dtype = np.dtype(dtype)
+    nbytes = int(np.prod(shape, dtype=object)) * dtype.itemsize
+    return shape, dtype, max(nbytes, 1), order == "F"
+
+
+def _order_of(array):
+    if array.flags.c_contiguous:
+        return "C"
+    if array.flags.f_contiguous:
+        return "F"
+    raise ValueError("array is not contiguous; expected C or Fortran order")
+
+
+def _filled_with_zeros(array):
+    array.fill(0)
+    return array
+
+
+def pagelocked_empty(shape, dtype, order="C", mem_flags=0):
+    """A page-locked array with undefined contents; ``.base`` is its `PagelockedHostAllocation`."""
+    shape, dtype, nbytes, fortran = _geometry(shape, dtype, order)
+    return PagelockedHostAllocation(nbytes, mem_flags)._as_array(dtype, shape, fortran)
+
+
+def pagelocked_zeros(shape, dtype, order="C", mem_flags=0):
+    """A page-locked array of zeros."""
+    return _filled_with_zeros(pagelocked_empty(shape, dtype, order, mem_flags))
+
+
+def pagelocked_empty_like(array, mem_flags=0):
+    """A page-locked array of the shape, dtype and order of `array`."""
+    return pagelocked_empty(array.shape, array.dtype, _order_of(array), mem_flags)
+
+
+def pagelocked_zeros_like(array, mem_flags=0):
+    """A page-locked array of zeros of the shape, dtype and order of `array`."""
+    return pagelocked_zeros(array.shape, array.dtype, _order_of(array), mem_flags)
+
+
+def aligned_empty(shape, dtype, order="C", alignment=4096):
+    """An array whose address is a multiple of `alignment`, a power of two."""
+    shape, dtype, nbytes, fortran = _geometry(shape, dtype, order)
+    return AlignedHostAllocation(nbytes, alignment)._as_array(dtype, shape, fortran)
+
+
+def aligned_zeros(shape, dtype, order="C", alignment=4096):
+    """An aligned array of zeros."""
+    return _filled_with_zeros(aligned_empty(shape, dtype, order, alignment))
+
+
+def aligned_empty_like(array, alignment=4096):
+    """An aligned array of the shape, dtype and order of `array`."""
+    return aligned_empty(array.shape, array.dtype, _order_of(array), alignment)
+
+
+def aligned_zeros_like(array, alignment=4096):
+    """An aligned array of zeros of the shape, dtype and order of `array`."""
+    return aligned_zeros(array.shape, array.dtype, _order_of(array), alignment)
+
+
+def managed_empty(shape, dtype, order="C", mem_flags=0):
+    """An array in memory that host and device share; `mem_flags` 0 means GLOBAL."""
+    shape, dtype, nbytes, fortran = _geometry(shape, dtype, order)
+    return ManagedAllocation(nbytes, mem_flags or mem_attach_flags.GLOBAL)._as_array(dtype, shape, fortran)
+
+
+def managed_zeros(shape, dtype, order="C", mem_flags=0):
+    """A managed array of zeros."""
+    return _filled_with_zeros(managed_empty(shape, dtype, order, mem_flags))
+
+
+def managed_empty_like(array, mem_flags=0):
+    """A managed array of the shape, dtype and order of `array`."""
+    return managed_empty(array.shape, array.dtype, _order_of(array), mem_flags)
+
+
+def managed_zeros_like(array, mem_flags=0):
+    """A managed array of zeros of the shape, dtype and order of `array`."""
+    return managed_zeros(array.shape, array.dtype, _order_of(array), mem_flags)
+
+
+def register_host_memory(ary, flags=0):
+    """Page-lock the memory of a contiguous array; returns an array that shares it.
+
+    ``.base`` of the result is the `RegisteredHostMemory`, which unregisters when it goes.
+    """
+    registered = RegisteredHostMemory(ary, flags)
+    return registered._as_array(ary.dtype, ary.shape, _order_of(ary) == "F")
+
+
+# -- arguments that copy themselves -----------------------------------------------------------
+
+
+class ArgumentHandler:
+    """A kernel argument that copies an array around the launch.
+
+    Attributes
+    ----------
+    array : numpy.ndarray
+        The array on the host.
+    dev_alloc : DeviceAllocation or None
+        Its memory on the device, made when first needed.
+    """
+
+    def __init__(self, array):
+        self.array = array
+        self.dev_alloc = None
+
+    def get_device_alloc(self):
+        """The memory on the device, of the size of the array."""
+        if self.dev_alloc is None:
+            try:
+                self.dev_alloc = mem_alloc_like(self.array)
+            except AttributeError as error:
+                kind = type(self.array).__name__
+                raise TypeError(f"could not determine array length of a {kind}: expected a numpy array") from error
+        return self.dev_alloc
+
+    def pre_call(self, stream):
+        """Called before the launch."""
+
+
+class In(ArgumentHandler):
+    """Copied to the device before the launch."""
+
+    def pre_call(self, stream):
+        memcpy_htod(self.get_device_alloc(), self.array)
+
+
+class Out(ArgumentHandler):
+    """Copied back after the launch."""
+
+    def post_call(self, stream):
+        """Called when the kernel has finished."""
+        memcpy_dtoh(self.array, self.get_device_alloc())
+
+
+class InOut(In, Out):
+    """Copied to the device before the launch, and back after it."""

@@ -89,6 +89,11 @@ impl Device {
         self.table.kind() == TableKind::Virtual
     }
 
+    /// Whether modules may be machine code (cubins). Where not, they must be PTX.
+    pub fn loads_machine_code(&self) -> bool {
+        !self.is_virtual()
+    }
+
     /// The name, for instance `NVIDIA H200`.
     pub fn name(&self) -> Result<String> {
         let mut text = [0 as c_char; 256];

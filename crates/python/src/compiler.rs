@@ -1,21 +1,20 @@
 //! What `pycuda.compiler` needs from the core.
 
-use crate::errors::{IntoPy, compile_error};
+use crate::errors::{OrRaise, compile_error};
 use pyo3::exceptions::{PyAssertionError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use rtcg_compile::{Arch, BinaryKind, CachePolicy, CompileRequest, Compiler, Target};
-use rtcg_driver::Context;
+use rtcg::compile::{Arch, BinaryKind, CachePolicy, CompileRequest, Compiler, Target};
+use rtcg::driver::Context;
 use std::path::PathBuf;
 
-/// The target for the calling thread's current context: the real device gets machine code, the
-/// virtual GPU and explicit requests get PTX. Without a context the compiler decides.
+/// The target for the calling thread's current context: a device that loads machine code gets what was asked for,
+/// another gets PTX. Without a context the compiler decides.
 pub(crate) fn target_here(kind: BinaryKind) -> PyResult<Target> {
     let Some(ctx) = Context::current() else { return Ok(Target { kind, arch: None }) };
-    let device = ctx.device();
-    let (major, minor) = device.compute_capability().py()?;
-    let kind = if device.is_virtual() { BinaryKind::Ptx } else { kind };
-    Ok(Target { kind, arch: Some(Arch::new(major, minor)) })
+    let native = rtcg::target_of(&ctx.device()).or_raise()?;
+    let kind = if native.kind == BinaryKind::Ptx { BinaryKind::Ptx } else { kind };
+    Ok(Target { kind, arch: native.arch })
 }
 
 fn binary_kind(name: &str) -> PyResult<BinaryKind> {
@@ -78,7 +77,7 @@ fn compiler_info(py: Python<'_>, nvcc: &str) -> PyResult<(String, PathBuf)> {
 /// The flags of `PYCUDA_DEFAULT_NVCC_FLAGS`.
 #[pyfunction]
 fn default_nvcc_flags() -> Vec<String> {
-    rtcg_compile::default_options()
+    rtcg::compile::default_options()
 }
 
 /// Tells the search for NVRTC and headers where this interpreter's packages are.
@@ -88,13 +87,13 @@ fn add_search_roots(py: Python<'_>) -> PyResult<()> {
     let path: Vec<PathBuf> = sys.getattr("path")?.extract().unwrap_or_default();
     let is_site = |dir: &PathBuf| dir.ends_with("site-packages") || dir.ends_with("dist-packages");
     for root in std::iter::once(prefix).chain(path.into_iter().filter(is_site)) {
-        rtcg_driver::sys::add_search_root(root);
+        rtcg::driver::sys::add_search_root(root);
     }
     Ok(())
 }
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    add_search_roots(m.py())?;
+    add_search_roots(m.or_raise())?;
     m.add_function(wrap_pyfunction!(compile, m)?)?;
     m.add_function(wrap_pyfunction!(compiler_info, m)?)?;
     m.add_function(wrap_pyfunction!(default_nvcc_flags, m)?)

@@ -1,39 +1,33 @@
-//! PyCUDA's exception classes, and the one place where core errors become them.
-//!
-//! `CompileError` has attributes and is therefore a Python class, in `pycuda._driver`.
+//! Exceptions: the one place where the core's errors become Python's.
 
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
-use rtcg_compile::CompileError;
-use rtcg_driver::{Error, ErrorKind};
+use rtcg::array::{ArrayError, ArrayErrorKind};
+use rtcg::compile::CompileError;
+use rtcg::driver::ErrorKind;
 
-/// The classes. They live in a module of their own because two of them are named like built-ins.
-pub(crate) mod class {
-    #![allow(missing_docs)]
-    use super::PyException;
+pyo3::create_exception!(pycuda._driver, Error, PyException, "Base of all errors of the driver and the compiler.");
+pyo3::create_exception!(pycuda._driver, LaunchError, Error, "A kernel failed or asks for more than the device has.");
+pyo3::create_exception!(pycuda._driver, MemoryError, Error, "Out of memory.");
+pyo3::create_exception!(pycuda._driver, RuntimeError, Error, "Something outside the program is wrong.");
+pyo3::create_exception!(pycuda._driver, LogicError, Error, "A call that cannot succeed as it was made.");
 
-    pyo3::create_exception!(pycuda._driver, Error, PyException, "A call of the CUDA driver failed.");
-    pyo3::create_exception!(pycuda._driver, LogicError, Error, "A wrong call, or a kernel that went wrong.");
-    pyo3::create_exception!(pycuda._driver, LaunchError, Error, "A kernel failed or needs more than the device has.");
-    pyo3::create_exception!(pycuda._driver, MemoryError, Error, "Out of device memory.");
-    pyo3::create_exception!(pycuda._driver, RuntimeError, Error, "No device, no such file, or not ready.");
-}
-
-/// The Python exception for an error of the driver layer.
-pub(crate) fn driver_error(error: Error) -> PyErr {
+/// An error of the driver.
+pub(crate) fn driver_error(error: rtcg::driver::Error) -> PyErr {
     let message = error.to_string();
     match error.kind {
-        ErrorKind::Launch => class::LaunchError::new_err(message),
-        ErrorKind::Memory => class::MemoryError::new_err(message),
-        ErrorKind::Runtime => class::RuntimeError::new_err(message),
-        ErrorKind::Logic => class::LogicError::new_err(message),
-        ErrorKind::Other => class::Error::new_err(message),
+        ErrorKind::Launch => LaunchError::new_err(message),
+        ErrorKind::Memory => MemoryError::new_err(message),
+        ErrorKind::Runtime => RuntimeError::new_err(message),
+        ErrorKind::Logic => LogicError::new_err(message),
+        ErrorKind::Other => Error::new_err(message),
     }
 }
 
-/// The Python exception for a failed compilation: `CompileError(msg, command_line, stdout, stderr)`.
+/// An error of the compiler: `CompileError(msg, command_line, stdout, stderr)`, a class of Python's side because it
+/// has attributes.
 pub(crate) fn compile_error(py: Python<'_>, error: CompileError) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let class = match CLASS.import(py, "pycuda._driver", "CompileError") {
@@ -47,24 +41,43 @@ pub(crate) fn compile_error(py: Python<'_>, error: CompileError) -> PyErr {
     PyErr::from_type(class.clone(), (message, error.command_line, "", error.log))
 }
 
-/// Turns a result of the driver layer into one of Python.
-pub(crate) trait IntoPy<T> {
-    /// The value, or the Python exception.
-    fn py(self) -> PyResult<T>;
+/// An error of an array operation.
+#[allow(dead_code, reason = "used by the gpuarray module")]
+pub(crate) fn array_error(py: Python<'_>, error: ArrayError) -> PyErr {
+    let message = error.to_string();
+    match error.kind() {
+        ArrayErrorKind::Value => PyValueError::new_err(message),
+        ArrayErrorKind::Type => PyTypeError::new_err(message),
+        ArrayErrorKind::Overflow => PyOverflowError::new_err(message),
+        ArrayErrorKind::Runtime => {
+            if let Some(source) = error.downcast_source::<rtcg::driver::Error>() {
+                driver_error(source.clone())
+            } else if let Some(source) = error.downcast_source::<CompileError>() {
+                compile_error(py, source.clone())
+            } else {
+                RuntimeError::new_err(message)
+            }
+        }
+    }
 }
 
-impl<T> IntoPy<T> for rtcg_driver::Result<T> {
-    #[inline]
-    fn py(self) -> PyResult<T> {
+/// Shorthand for results of the driver.
+pub(crate) trait OrRaise<T> {
+    /// The value, or the Python exception.
+    fn or_raise(self) -> PyResult<T>;
+}
+
+impl<T> OrRaise<T> for rtcg::driver::Result<T> {
+    fn or_raise(self) -> PyResult<T> {
         self.map_err(driver_error)
     }
 }
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = m.py();
-    m.add("Error", py.get_type::<class::Error>())?;
-    m.add("LogicError", py.get_type::<class::LogicError>())?;
-    m.add("LaunchError", py.get_type::<class::LaunchError>())?;
-    m.add("MemoryError", py.get_type::<class::MemoryError>())?;
-    m.add("RuntimeError", py.get_type::<class::RuntimeError>())
+    m.add("Error", py.get_type::<Error>())?;
+    m.add("LaunchError", py.get_type::<LaunchError>())?;
+    m.add("MemoryError", py.get_type::<MemoryError>())?;
+    m.add("RuntimeError", py.get_type::<RuntimeError>())?;
+    m.add("LogicError", py.get_type::<LogicError>())
 }

@@ -1,18 +1,27 @@
-//! The native module `pycuda._rtcg`: extract arguments, release the interpreter, call one core
-//! function, wrap the result. The only crate that knows PyO3.
+//! The native module `pycuda._rtcg`: the Python edge of the core.
 //!
-//! One file (or folder) per Python module; each has a function `register` that adds its names.
-#![allow(unsafe_code)]
+//! Every function extracts its arguments, releases the interpreter where the driver can wait,
+//! calls one function of the core and wraps the result. Nothing is decided here.
 
-mod compiler;
-mod errors;
+// PyO3's generated code is safe; `unsafe` stands where addresses cross between NumPy and the
+// driver, both of which know them as plain numbers.
+#![allow(unsafe_code)]
+#![allow(missing_docs)]
 
 use pyo3::prelude::*;
 
-/// `pycuda._rtcg`
+mod compiler;
+mod driver;
+mod enums;
+mod errors;
+mod host_buffer;
+mod pointer;
+
 #[pymodule]
 fn _rtcg(m: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::register(m)?;
+    enums::register(m)?;
     compiler::register(m)?;
+    driver::register(m)?;
     Ok(())
 }

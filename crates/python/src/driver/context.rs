@@ -1,0 +1,115 @@
+//! `Context`: each thread has a stack of them.
+
+use crate::driver::device::PyDevice;
+use crate::errors::OrRaise;
+use pyo3::prelude::*;
+use rtcg::driver::{Context, sys};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// A context of a device. Made by `Device.make_context` and `Device.retain_primary_context`.
+#[pyclass(name = "Context", module = "pycuda._driver", frozen, subclass)]
+pub(crate) struct PyContext(pub(crate) Context);
+
+#[pymethods]
+impl PyContext {
+    #[staticmethod]
+    #[pyo3(signature = (flags = 0))]
+    fn attach(flags: u32) -> PyResult<Self> {
+        let _ = flags;
+        Context::attach().or_raise().map(Self)
+    }
+
+    #[staticmethod]
+    fn pop() -> PyResult<()> {
+        Context::pop().or_raise().map(drop)
+    }
+
+    #[staticmethod]
+    fn get_device() -> PyResult<PyDevice> {
+        Context::current_device().or_raise().map(PyDevice)
+    }
+
+    #[staticmethod]
+    fn synchronize(py: Python<'_>) -> PyResult<()> {
+        py.detach(Context::synchronize).or_raise()
+    }
+
+    #[staticmethod]
+    fn get_current() -> Option<Self> {
+        Context::current().map(Self)
+    }
+
+    #[staticmethod]
+    fn set_limit(limit: u32, value: usize) -> PyResult<()> {
+        Context::set_limit(sys::CUlimit(limit), value).or_raise()
+    }
+
+    #[staticmethod]
+    fn get_limit(limit: u32) -> PyResult<usize> {
+        Context::limit(sys::CUlimit(limit)).or_raise()
+    }
+
+    #[staticmethod]
+    fn _get_cache_config() -> PyResult<u32> {
+        Context::cache_config().or_raise().map(|config| config.0)
+    }
+
+    #[staticmethod]
+    fn set_cache_config(config: u32) -> PyResult<()> {
+        Context::set_cache_config(sys::CUfunc_cache(config)).or_raise()
+    }
+
+    #[staticmethod]
+    fn _get_shared_config() -> PyResult<u32> {
+        Context::shared_config().or_raise().map(|config| config.0)
+    }
+
+    #[staticmethod]
+    fn set_shared_config(config: u32) -> PyResult<()> {
+        Context::set_shared_config(sys::CUsharedconfig(config)).or_raise()
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (peer, flags = 0))]
+    fn enable_peer_access(peer: &PyContext, flags: u32) -> PyResult<()> {
+        Context::enable_peer_access(&peer.0, flags).or_raise()
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (peer, flags = 0))]
+    fn disable_peer_access(peer: &PyContext, flags: u32) -> PyResult<()> {
+        let _ = flags;
+        Context::disable_peer_access(&peer.0).or_raise()
+    }
+
+    fn push(&self) -> PyResult<()> {
+        self.0.push().or_raise()
+    }
+
+    fn detach(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.0.detach()).or_raise()
+    }
+
+    fn get_api_version(&self) -> PyResult<u32> {
+        self.0.api_version().or_raise()
+    }
+
+    #[getter]
+    fn handle(&self) -> usize {
+        self.0.handle().addr()
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<PyContext>().is_ok_and(|other| other.get().0 == self.0)
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.0.hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<PyContext>()
+}

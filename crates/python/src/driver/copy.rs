@@ -1,0 +1,209 @@
+//! Copies and fills. Copies without `_async` wait, with the interpreter released.
+
+use crate::driver::context::PyContext;
+use crate::driver::keep_alive;
+use crate::driver::stream::{PyStream, stream_of};
+use crate::errors::OrRaise;
+use crate::host_buffer::HostBuffer;
+use crate::pointer::DevicePtr;
+use pyo3::prelude::*;
+use rtcg::driver::{Context, memory};
+
+#[pyfunction]
+fn memcpy_htod(py: Python<'_>, dest: DevicePtr, src: &Bound<'_, PyAny>) -> PyResult<()> {
+    let src = HostBuffer::of(src, "src")?;
+    // SAFETY: the buffer outlives the copy; the driver checks the device range.
+    let bytes = unsafe { src.bytes() };
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    // SAFETY: as above.
+    py.detach(|| unsafe { memory::memcpy_htod(dest.0, bytes) }).or_raise()
+}
+
+#[pyfunction]
+fn memcpy_dtoh(py: Python<'_>, dest: &Bound<'_, PyAny>, src: DevicePtr) -> PyResult<()> {
+    let dest = HostBuffer::writable(dest, "dest")?;
+    // SAFETY: the buffer is writable and outlives the copy; the driver checks the device range.
+    let bytes = unsafe { dest.bytes_mut() };
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    // SAFETY: as above.
+    py.detach(|| unsafe { memory::memcpy_dtoh(bytes, src.0) }).or_raise()
+}
+
+#[pyfunction]
+#[pyo3(signature = (dest, src, stream = None))]
+fn memcpy_htod_async(
+    py: Python<'_>,
+    dest: DevicePtr,
+    src: &Bound<'_, PyAny>,
+    stream: Option<&Bound<'_, PyStream>>,
+) -> PyResult<()> {
+    let src = HostBuffer::of(src, "src")?;
+    let (address, nbytes, stream) = (src.as_ptr().addr(), src.nbytes(), stream_of(stream));
+    if nbytes == 0 {
+        return Ok(());
+    }
+    py.detach(|| {
+        let host = std::ptr::with_exposed_provenance_mut::<u8>(address);
+        // SAFETY: the buffer is held until the stream has passed the copy.
+        unsafe { memory::memcpy_htod_async(dest.0, host, nbytes, stream) }
+    })
+    .or_raise()?;
+    keep_alive::until_passed(stream, src.owner()).or_raise()
+}
+
+#[pyfunction]
+#[pyo3(signature = (dest, src, stream = None))]
+fn memcpy_dtoh_async(
+    py: Python<'_>,
+    dest: &Bound<'_, PyAny>,
+    src: DevicePtr,
+    stream: Option<&Bound<'_, PyStream>>,
+) -> PyResult<()> {
+    let dest = HostBuffer::writable(dest, "dest")?;
+    let (address, nbytes, stream) = (dest.as_ptr().addr(), dest.nbytes(), stream_of(stream));
+    if nbytes == 0 {
+        return Ok(());
+    }
+    py.detach(|| {
+        let host = std::ptr::with_exposed_provenance_mut::<u8>(address);
+        // SAFETY: the buffer is writable and held until the stream has passed the copy.
+        unsafe { memory::memcpy_dtoh_async(host, src.0, nbytes, stream) }
+    })
+    .or_raise()?;
+    keep_alive::until_passed(stream, dest.owner()).or_raise()
+}
+
+#[pyfunction]
+fn memcpy_dtod(py: Python<'_>, dest: DevicePtr, src: DevicePtr, size: usize) -> PyResult<()> {
+    // SAFETY: the driver checks both ranges.
+    py.detach(|| unsafe { memory::memcpy_dtod(dest.0, src.0, size) }).or_raise()
+}
+
+#[pyfunction]
+#[pyo3(signature = (dest, src, size, stream = None))]
+fn memcpy_dtod_async(
+    py: Python<'_>,
+    dest: DevicePtr,
+    src: DevicePtr,
+    size: usize,
+    stream: Option<&Bound<'_, PyStream>>,
+) -> PyResult<()> {
+    let stream = stream_of(stream);
+    // SAFETY: the driver checks both ranges.
+    py.detach(|| unsafe { memory::memcpy_dtod_async(dest.0, src.0, size, stream) }).or_raise()
+}
+
+fn context_of<'a>(context: Option<&'a Bound<'_, PyContext>>) -> Option<&'a Context> {
+    context.map(|context| &context.get().0)
+}
+
+#[pyfunction]
+#[pyo3(signature = (dest, src, size, dest_context = None, src_context = None))]
+fn memcpy_peer(
+    py: Python<'_>,
+    dest: DevicePtr,
+    src: DevicePtr,
+    size: usize,
+    dest_context: Option<&Bound<'_, PyContext>>,
+    src_context: Option<&Bound<'_, PyContext>>,
+) -> PyResult<()> {
+    let (to, from) = (context_of(dest_context), context_of(src_context));
+    // SAFETY: the driver checks both ranges.
+    py.detach(|| unsafe { memory::memcpy_peer(dest.0, to, src.0, from, size) }).or_raise()
+}
+
+#[pyfunction]
+#[pyo3(signature = (dest, src, size, dest_context = None, src_context = None, stream = None))]
+fn memcpy_peer_async(
+    py: Python<'_>,
+    dest: DevicePtr,
+    src: DevicePtr,
+    size: usize,
+    dest_context: Option<&Bound<'_, PyContext>>,
+    src_context: Option<&Bound<'_, PyContext>>,
+    stream: Option<&Bound<'_, PyStream>>,
+) -> PyResult<()> {
+    let (to, from, stream) = (context_of(dest_context), context_of(src_context), stream_of(stream));
+    // SAFETY: the driver checks both ranges.
+    py.detach(|| unsafe { memory::memcpy_peer_async(dest.0, to, src.0, from, size, stream) }).or_raise()
+}
+
+macro_rules! fills {
+    ($($name:ident $name_async:ident $name_2d:ident $name_2d_async:ident $ty:ty;)*) => {
+        $(
+            #[pyfunction]
+            fn $name(py: Python<'_>, dest: DevicePtr, data: $ty, size: usize) -> PyResult<()> {
+                // SAFETY: the driver checks the range.
+                py.detach(|| unsafe { memory::$name(dest.0, data, size) }).or_raise()
+            }
+
+            #[pyfunction]
+            #[pyo3(signature = (dest, data, size, stream = None))]
+            fn $name_async(
+                py: Python<'_>,
+                dest: DevicePtr,
+                data: $ty,
+                size: usize,
+                stream: Option<&Bound<'_, PyStream>>,
+            ) -> PyResult<()> {
+                let stream = stream_of(stream);
+                // SAFETY: the driver checks the range.
+                py.detach(|| unsafe { memory::$name_async(dest.0, data, size, stream) }).or_raise()
+            }
+
+            #[pyfunction]
+            fn $name_2d(py: Python<'_>, dest: DevicePtr, pitch: usize, data: $ty, width: usize, height: usize) -> PyResult<()> {
+                // SAFETY: the driver checks the range.
+                py.detach(|| unsafe { memory::$name_2d(dest.0, pitch, data, width, height) }).or_raise()
+            }
+
+            #[pyfunction]
+            #[pyo3(signature = (dest, pitch, data, width, height, stream = None))]
+            fn $name_2d_async(
+                py: Python<'_>,
+                dest: DevicePtr,
+                pitch: usize,
+                data: $ty,
+                width: usize,
+                height: usize,
+                stream: Option<&Bound<'_, PyStream>>,
+            ) -> PyResult<()> {
+                let stream = stream_of(stream);
+                // SAFETY: the driver checks the range.
+                py.detach(|| unsafe { memory::$name_2d_async(dest.0, pitch, data, width, height, stream) }).or_raise()
+            }
+        )*
+
+        fn register_fills(m: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(
+                m.add_function(wrap_pyfunction!($name, m)?)?;
+                m.add_function(wrap_pyfunction!($name_async, m)?)?;
+                m.add_function(wrap_pyfunction!($name_2d, m)?)?;
+                m.add_function(wrap_pyfunction!($name_2d_async, m)?)?;
+            )*
+            Ok(())
+        }
+    };
+}
+
+fills! {
+    memset_d8 memset_d8_async memset_d2d8 memset_d2d8_async u8;
+    memset_d16 memset_d16_async memset_d2d16 memset_d2d16_async u16;
+    memset_d32 memset_d32_async memset_d2d32 memset_d2d32_async u32;
+}
+
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(memcpy_htod, m)?)?;
+    m.add_function(wrap_pyfunction!(memcpy_dtoh, m)?)?;
+    m.add_function(wrap_pyfunction!(memcpy_htod_async, m)?)?;
+    m.add_function(wrap_pyfunction!(memcpy_dtoh_async, m)?)?;
+    m.add_function(wrap_pyfunction!(memcpy_dtod, m)?)?;
+    m.add_function(wrap_pyfunction!(memcpy_dtod_async, m)?)?;
+    m.add_function(wrap_pyfunction!(memcpy_peer, m)?)?;
+    m.add_function(wrap_pyfunction!(memcpy_peer_async, m)?)?;
+    register_fills(m)
+}

@@ -1,0 +1,160 @@
+//! `Device`, and the functions that need none.
+
+use crate::driver::context::PyContext;
+use crate::errors::OrRaise;
+use pyo3::exceptions::{PyAttributeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rtcg::driver::{self, Device, sys};
+
+/// A device: real ones come first, then virtual ones.
+#[pyclass(name = "Device", module = "pycuda._driver", frozen, subclass)]
+pub(crate) struct PyDevice(pub(crate) Device);
+
+#[pymethods]
+impl PyDevice {
+    #[new]
+    fn new(ordinal: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(number) = ordinal.extract::<usize>() {
+            return Device::new(number).or_raise().map(Self);
+        }
+        if let Ok(bus_id) = ordinal.extract::<String>() {
+            return Device::from_pci_bus_id(&bus_id).or_raise().map(Self);
+        }
+        let given = ordinal.repr()?;
+        Err(PyTypeError::new_err(format!("device is {given}; expected an ordinal (int >= 0) or a PCI bus id (str)")))
+    }
+
+    #[staticmethod]
+    fn count() -> PyResult<usize> {
+        Device::count().or_raise()
+    }
+
+    fn name(&self) -> PyResult<String> {
+        self.0.name().or_raise()
+    }
+
+    fn pci_bus_id(&self) -> PyResult<String> {
+        self.0.pci_bus_id().or_raise()
+    }
+
+    fn compute_capability(&self) -> PyResult<(u32, u32)> {
+        self.0.compute_capability().or_raise()
+    }
+
+    fn total_memory(&self) -> PyResult<usize> {
+        self.0.total_memory().or_raise()
+    }
+
+    /// An attribute's value: an int, or a `compute_mode` for COMPUTE_MODE.
+    fn get_attribute<'py>(&self, py: Python<'py>, attr: u32) -> PyResult<Bound<'py, PyAny>> {
+        let attribute = sys::CUdevice_attribute(attr);
+        let value = self.0.attribute(attribute).or_raise()?;
+        if attribute == sys::CU_DEVICE_ATTRIBUTE_COMPUTE_MODE {
+            return py.import("pycuda.driver")?.getattr("compute_mode")?.call1((value,));
+        }
+        Ok(value.into_pyobject(py)?.into_any())
+    }
+
+    /// All attributes that the driver knows, by `device_attribute`.
+    fn get_attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let class = py.import("pycuda.driver")?.getattr("device_attribute")?;
+        let all = PyDict::new(py);
+        for member in class.getattr("names")?.call_method0("values")?.try_iter()? {
+            let member = member?;
+            if let Ok(value) = self.get_attribute(py, member.extract()?) {
+                all.set_item(member, value)?;
+            }
+        }
+        Ok(all)
+    }
+
+    /// Any device attribute by its lower-case name, for instance `warp_size`.
+    fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let wanted = format!("CU_DEVICE_ATTRIBUTE_{}", name.to_uppercase());
+        match sys::CUdevice_attribute::ALL.iter().find(|(known, _)| *known == wanted && name != "max") {
+            Some((_, attribute)) => self.get_attribute(py, attribute.0),
+            None => Err(PyAttributeError::new_err(format!("'Device' object has no attribute '{name}'"))),
+        }
+    }
+
+    #[pyo3(signature = (flags = 0))]
+    fn make_context(&self, py: Python<'_>, flags: u32) -> PyResult<PyContext> {
+        py.detach(|| self.0.make_context(flags)).or_raise().map(PyContext)
+    }
+
+    fn retain_primary_context(&self, py: Python<'_>) -> PyResult<PyContext> {
+        py.detach(|| self.0.retain_primary_context()).or_raise().map(PyContext)
+    }
+
+    fn can_access_peer(&self, other: &PyDevice) -> PyResult<bool> {
+        self.0.can_access_peer(&other.0).or_raise()
+    }
+
+    /// Whether this is a virtual GPU (an addition to PyCUDA).
+    #[getter]
+    fn is_virtual(&self) -> bool {
+        self.0.is_virtual()
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<PyDevice>().is_ok_and(|other| other.get().0 == self.0)
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.0.ordinal() as u64
+    }
+
+    fn __repr__(&self) -> String {
+        let name = self.0.name().unwrap_or_default();
+        format!("<pycuda.driver.Device {}: {name}>", self.0.ordinal())
+    }
+}
+
+#[pyfunction]
+#[pyo3(signature = (flags = 0))]
+fn init(py: Python<'_>, flags: u32) -> PyResult<()> {
+    py.detach(|| driver::init(flags)).or_raise()
+}
+
+#[pyfunction]
+fn get_driver_version() -> PyResult<u32> {
+    driver::driver_version().or_raise()
+}
+
+#[pyfunction]
+fn initialize_profiler(config_file: &str, output_file: &str, output_mode: u32) -> PyResult<()> {
+    driver::profiler::initialize(config_file, output_file, sys::CUoutput_mode(output_mode)).or_raise()
+}
+
+#[pyfunction]
+fn start_profiler() -> PyResult<()> {
+    driver::profiler::start().or_raise()
+}
+
+#[pyfunction]
+fn stop_profiler() -> PyResult<()> {
+    driver::profiler::stop().or_raise()
+}
+
+/// Notices of the driver become warnings. Called by `pycuda.driver` once.
+#[pyfunction]
+fn set_notice_handler(handler: Py<PyAny>) {
+    driver::set_notice_hook(move |text| {
+        Python::attach(|py| {
+            if let Err(error) = handler.call1(py, (text,)) {
+                error.write_unraisable(py, None);
+            }
+        });
+    });
+}
+
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<PyDevice>()?;
+    m.add_function(wrap_pyfunction!(init, m)?)?;
+    m.add_function(wrap_pyfunction!(get_driver_version, m)?)?;
+    m.add_function(wrap_pyfunction!(initialize_profiler, m)?)?;
+    m.add_function(wrap_pyfunction!(start_profiler, m)?)?;
+    m.add_function(wrap_pyfunction!(stop_profiler, m)?)?;
+    m.add_function(wrap_pyfunction!(set_notice_handler, m)?)
+}

@@ -1,0 +1,70 @@
+//! `Event`.
+
+use crate::driver::stream::{PyStream, stream_of};
+use crate::errors::OrRaise;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyByteArray;
+use rtcg::driver::Event;
+
+/// A mark in a stream: something to wait for, and a time.
+#[pyclass(name = "Event", module = "pycuda._driver", frozen, subclass)]
+pub(crate) struct PyEvent(pub(crate) Event);
+
+#[pymethods]
+impl PyEvent {
+    #[new]
+    #[pyo3(signature = (flags = 0))]
+    fn new(flags: u32) -> PyResult<Self> {
+        Event::new(flags).or_raise().map(Self)
+    }
+
+    #[pyo3(signature = (stream = None))]
+    fn record<'py>(slf: Bound<'py, Self>, stream: Option<&Bound<'py, PyStream>>) -> PyResult<Bound<'py, Self>> {
+        slf.get().0.record(stream_of(stream)).or_raise()?;
+        Ok(slf)
+    }
+
+    fn synchronize<'py>(slf: Bound<'py, Self>, py: Python<'py>) -> PyResult<Bound<'py, Self>> {
+        let event = &slf.get().0;
+        py.detach(|| event.synchronize()).or_raise()?;
+        Ok(slf)
+    }
+
+    fn query(&self) -> PyResult<bool> {
+        self.0.query().or_raise()
+    }
+
+    fn time_since(&self, event: &PyEvent) -> PyResult<f32> {
+        self.0.time_since(&event.0).or_raise()
+    }
+
+    fn time_till(&self, event: &PyEvent) -> PyResult<f32> {
+        self.0.time_till(&event.0).or_raise()
+    }
+
+    fn ipc_handle<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyByteArray>> {
+        Ok(PyByteArray::new(py, &self.0.ipc_handle().or_raise()?))
+    }
+
+    #[staticmethod]
+    fn from_ipc_handle(handle: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Event::from_ipc_handle(handle_bytes(handle)?).or_raise().map(Self)
+    }
+
+    #[getter]
+    fn handle(&self) -> usize {
+        self.0.handle().addr()
+    }
+}
+
+/// The 64 bytes of an interprocess handle.
+pub(crate) fn handle_bytes(handle: &Bound<'_, PyAny>) -> PyResult<[u8; 64]> {
+    let bytes: Vec<u8> = handle.extract()?;
+    let length = bytes.len();
+    bytes.try_into().map_err(|_| PyValueError::new_err(format!("the handle has {length} bytes; expected 64")))
+}
+
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<PyEvent>()
+}

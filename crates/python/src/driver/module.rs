@@ -1,0 +1,120 @@
+//! `Module`, and modules from files and images.
+
+use crate::driver::function::PyFunction;
+use crate::errors::OrRaise;
+use crate::host_buffer::HostBuffer;
+use pyo3::prelude::*;
+use rtcg::driver::{Linker, Module, sys};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+/// Loaded code.
+#[pyclass(name = "Module", module = "pycuda._driver", frozen, subclass)]
+pub(crate) struct PyModuleHandle(pub(crate) Module);
+
+#[pymethods]
+impl PyModuleHandle {
+    fn get_function(&self, name: &str) -> PyResult<PyFunction> {
+        self.0.function(name).or_raise().map(PyFunction::new)
+    }
+
+    fn get_global(&self, name: &str) -> PyResult<(u64, usize)> {
+        self.0.global(name).or_raise()
+    }
+}
+
+#[pyfunction]
+fn module_from_file(py: Python<'_>, filename: PathBuf) -> PyResult<PyModuleHandle> {
+    py.detach(|| Module::from_file(&filename)).or_raise().map(PyModuleHandle)
+}
+
+/// `(option, value)` pairs as the driver wants them.
+fn jit_options(options: Option<Vec<(u32, usize)>>) -> Vec<(sys::CUjit_option, usize)> {
+    options.unwrap_or_default().into_iter().map(|(key, value)| (sys::CUjit_option(key), value)).collect()
+}
+
+#[pyfunction]
+#[pyo3(signature = (buffer, options = None, message_handler = None))]
+fn module_from_buffer(
+    py: Python<'_>,
+    buffer: &Bound<'_, PyAny>,
+    options: Option<Vec<(u32, usize)>>,
+    message_handler: Option<&Bound<'_, PyAny>>,
+) -> PyResult<PyModuleHandle> {
+    let buffer = HostBuffer::of(buffer, "buffer")?;
+    let options = jit_options(options);
+    // SAFETY: the buffer outlives the call, and images are immutable by convention.
+    let image = unsafe { buffer.bytes() };
+    let (result, log) = py.detach(|| Module::from_image_with(image, &options));
+    if let Some(handler) = message_handler.filter(|handler| !handler.is_none()) {
+        handler.call1((result.is_ok(), log.info, log.error))?;
+    }
+    result.or_raise().map(PyModuleHandle)
+}
+
+/// Links several images into one module.
+#[pyclass(name = "Linker", module = "pycuda._driver", frozen, subclass)]
+pub(crate) struct PyLinker {
+    linker: Mutex<Linker>,
+    message_handler: Option<Py<PyAny>>,
+}
+
+impl PyLinker {
+    fn with<T>(&self, py: Python<'_>, body: impl FnOnce(&mut Linker) -> rtcg::driver::Result<T> + Send) -> PyResult<T>
+    where
+        T: Send,
+    {
+        let result = py.detach(|| body(&mut self.linker.lock().unwrap_or_else(PoisonError::into_inner)));
+        if let (Err(_), Some(handler)) = (&result, &self.message_handler) {
+            let log = self.linker.lock().unwrap_or_else(PoisonError::into_inner).log();
+            handler.call1(py, (false, log.info, log.error))?;
+        }
+        result.or_raise()
+    }
+}
+
+#[pymethods]
+impl PyLinker {
+    #[new]
+    #[pyo3(signature = (message_handler = None, options = None, log_verbose = false))]
+    fn new(
+        message_handler: Option<Py<PyAny>>,
+        options: Option<Vec<(u32, usize)>>,
+        log_verbose: bool,
+    ) -> PyResult<Self> {
+        let mut options = jit_options(options);
+        if log_verbose {
+            options.push((sys::CU_JIT_LOG_VERBOSE, 1));
+        }
+        let linker = Linker::new(&options).or_raise()?;
+        Ok(Self { linker: Mutex::new(linker), message_handler })
+    }
+
+    #[pyo3(signature = (data, input_type, name = "unknown"))]
+    fn add_data(&self, py: Python<'_>, data: &Bound<'_, PyAny>, input_type: u32, name: &str) -> PyResult<()> {
+        let buffer = HostBuffer::of(data, "data")?;
+        // SAFETY: the buffer outlives the call.
+        let bytes = unsafe { buffer.bytes() };
+        self.with(py, |linker| linker.add_data(bytes, sys::CUjitInputType(input_type), name))
+    }
+
+    fn add_file(&self, py: Python<'_>, filename: PathBuf, input_type: u32) -> PyResult<()> {
+        self.with(py, |linker| linker.add_file(&filename, sys::CUjitInputType(input_type)))
+    }
+
+    fn link_module(&self, py: Python<'_>) -> PyResult<PyModuleHandle> {
+        let module = self.with(py, Linker::link_module)?;
+        if let Some(handler) = &self.message_handler {
+            let log = self.linker.lock().unwrap_or_else(PoisonError::into_inner).log();
+            handler.call1(py, (true, log.info, log.error))?;
+        }
+        Ok(PyModuleHandle(module))
+    }
+}
+
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<PyModuleHandle>()?;
+    m.add_class::<PyLinker>()?;
+    m.add_function(wrap_pyfunction!(module_from_file, m)?)?;
+    m.add_function(wrap_pyfunction!(module_from_buffer, m)?)
+}

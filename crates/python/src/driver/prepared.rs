@@ -1,0 +1,223 @@
+//! Prepared calls: the argument types are given once, in the letters of Python's `struct`.
+
+use crate::host_buffer::HostBuffer;
+use crate::pointer::DevicePtr;
+use half::f16;
+use numpy::{PyArrayDescr, PyArrayDescrMethods};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyTuple, PyType};
+use rtcg::driver::{Function, PreparedArgs};
+
+/// One argument of a prepared call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Slot {
+    Signed(usize),
+    Unsigned(usize),
+    Bool,
+    Half,
+    Float,
+    Double,
+    Complex64,
+    Complex128,
+    Pointer,
+    /// This many bytes of a buffer.
+    Bytes(usize),
+}
+
+impl Slot {
+    /// Size and alignment in C.
+    fn size_and_alignment(self) -> (usize, usize) {
+        match self {
+            Slot::Signed(size) | Slot::Unsigned(size) => (size, size),
+            Slot::Bool => (1, 1),
+            Slot::Half => (2, 2),
+            Slot::Float => (4, 4),
+            Slot::Double | Slot::Pointer => (8, 8),
+            Slot::Complex64 => (8, 4),
+            Slot::Complex128 => (16, 8),
+            Slot::Bytes(size) => (size, 1),
+        }
+    }
+
+    fn of_letter(letter: char) -> PyResult<Slot> {
+        Ok(match letter {
+            'b' => Slot::Signed(1),
+            'B' | 'c' => Slot::Unsigned(1),
+            'h' => Slot::Signed(2),
+            'H' => Slot::Unsigned(2),
+            'i' => Slot::Signed(4),
+            'I' => Slot::Unsigned(4),
+            'l' => Slot::Signed(size_of::<std::ffi::c_long>()),
+            'L' => Slot::Unsigned(size_of::<std::ffi::c_long>()),
+            'q' | 'n' => Slot::Signed(8),
+            'Q' | 'N' => Slot::Unsigned(8),
+            '?' => Slot::Bool,
+            'e' => Slot::Half,
+            'f' => Slot::Float,
+            'd' => Slot::Double,
+            'F' => Slot::Complex64,
+            'D' => Slot::Complex128,
+            'P' => Slot::Pointer,
+            other => {
+                return Err(PyValueError::new_err(format!(
+                    "arg_types: {other:?} is no type letter; expected one of b B c h H i I l L q Q n N ? e f d F D P, or Ns"
+                )));
+            }
+        })
+    }
+}
+
+/// Argument types with the place of each in the parameter buffer.
+pub(crate) struct Prepared {
+    slots: Vec<Slot>,
+    layout: PreparedArgs,
+}
+
+impl Prepared {
+    /// Reads `arg_types` (a string of letters, or a sequence of types) and checks them against
+    /// the kernel.
+    pub(crate) fn new(function: &Function, arg_types: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let slots = slots_of(arg_types)?;
+        let sizes: Vec<_> = slots.iter().map(|slot| slot.size_and_alignment()).collect();
+        let layout = function.prepare(&sizes).map_err(crate::errors::driver_error)?;
+        Ok(Self { slots, layout })
+    }
+
+    /// The packed arguments of one call. `first` is the number of leading entries of `args` that
+    /// are not arguments of the kernel (grid, block, ...).
+    pub(crate) fn pack(&self, args: &Bound<'_, PyTuple>, first: usize) -> PyResult<Vec<u8>> {
+        let given = args.len().saturating_sub(first);
+        if given != self.slots.len() {
+            let wanted = self.slots.len();
+            return Err(PyTypeError::new_err(format!("the kernel was prepared for {wanted} arguments, {given} were given")));
+        }
+        let mut bytes = vec![0; self.layout.nbytes];
+        for (index, (slot, place)) in self.slots.iter().zip(&self.layout.slots).enumerate() {
+            let arg = args.get_borrowed_item(first + index)?;
+            let target = &mut bytes[place.offset..place.offset + place.nbytes];
+            put(*slot, &arg, target).map_err(|error| name_argument(args.py(), index, error))?;
+        }
+        Ok(bytes)
+    }
+}
+
+/// The same exception, saying which argument it is about.
+fn name_argument(py: Python<'_>, index: usize, error: PyErr) -> PyErr {
+    PyErr::from_type(error.get_type(py), format!("argument #{index} (0-based): {}", error.value(py)))
+}
+
+fn put(slot: Slot, arg: &Bound<'_, PyAny>, target: &mut [u8]) -> PyResult<()> {
+    match slot {
+        Slot::Pointer => target.copy_from_slice(&arg.extract::<DevicePtr>()?.0.to_ne_bytes()),
+        Slot::Signed(size) => put_integer(arg, target, -(1i128 << (8 * size - 1)), (1i128 << (8 * size - 1)) - 1)?,
+        Slot::Unsigned(1) if arg.cast::<pyo3::types::PyBytes>().is_ok() => put_bytes(arg, target)?,
+        Slot::Unsigned(size) => put_integer(arg, target, 0, (1i128 << (8 * size)) - 1)?,
+        Slot::Bool => target[0] = u8::from(arg.is_truthy()?),
+        Slot::Half => target.copy_from_slice(&f16::from_f64(arg.extract()?).to_ne_bytes()),
+        Slot::Float => target.copy_from_slice(&(arg.extract::<f64>()? as f32).to_ne_bytes()),
+        Slot::Double => target.copy_from_slice(&arg.extract::<f64>()?.to_ne_bytes()),
+        Slot::Complex64 => {
+            let (re, im) = complex(arg)?;
+            target[..4].copy_from_slice(&(re as f32).to_ne_bytes());
+            target[4..].copy_from_slice(&(im as f32).to_ne_bytes());
+        }
+        Slot::Complex128 => {
+            let (re, im) = complex(arg)?;
+            target[..8].copy_from_slice(&re.to_ne_bytes());
+            target[8..].copy_from_slice(&im.to_ne_bytes());
+        }
+        Slot::Bytes(_) => put_bytes(arg, target)?,
+    }
+    Ok(())
+}
+
+fn put_integer(arg: &Bound<'_, PyAny>, target: &mut [u8], low: i128, high: i128) -> PyResult<()> {
+    let value = match arg.extract::<i64>() {
+        Ok(value) => i128::from(value),
+        Err(_) => arg.extract::<u64>().map(i128::from)?,
+    };
+    if value < low || value > high {
+        return Err(PyOverflowError::new_err(format!("{value} is outside {low}..{high}")));
+    }
+    let size = target.len();
+    target.copy_from_slice(&value.to_ne_bytes()[..size]);
+    Ok(())
+}
+
+fn complex(arg: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {
+    Ok((arg.getattr("real")?.extract()?, arg.getattr("imag")?.extract()?))
+}
+
+/// Bytes by value; a shorter buffer is padded with zeros.
+fn put_bytes(arg: &Bound<'_, PyAny>, target: &mut [u8]) -> PyResult<()> {
+    let buffer = HostBuffer::of(arg, "value")?;
+    // SAFETY: the buffer is alive while its bytes are copied, with the interpreter held.
+    let bytes = unsafe { buffer.bytes() };
+    if bytes.len() > target.len() {
+        return Err(PyValueError::new_err(format!("the value has {} bytes; expected {} at most", bytes.len(), target.len())));
+    }
+    target[..bytes.len()].copy_from_slice(bytes);
+    Ok(())
+}
+
+fn slots_of(arg_types: &Bound<'_, PyAny>) -> PyResult<Vec<Slot>> {
+    if let Ok(text) = arg_types.extract::<String>() {
+        return slots_of_text(&text);
+    }
+    let mut slots = Vec::new();
+    for entry in arg_types.try_iter()? {
+        slots.extend(slots_of_entry(&entry?)?);
+    }
+    Ok(slots)
+}
+
+fn slots_of_text(text: &str) -> PyResult<Vec<Slot>> {
+    let mut slots = Vec::new();
+    let mut count = None;
+    for letter in text.chars().filter(|letter| !letter.is_whitespace()) {
+        if let Some(digit) = letter.to_digit(10) {
+            let so_far = count.unwrap_or(0usize);
+            count = so_far.checked_mul(10).and_then(|n| n.checked_add(digit as usize)).filter(|&n| n <= 4096);
+            if count.is_none() {
+                return Err(PyValueError::new_err(format!("arg_types: a count in {text:?} is larger than 4096")));
+            }
+            continue;
+        }
+        let n = count.take().unwrap_or(1);
+        match letter {
+            's' => slots.push(Slot::Bytes(n)),
+            _ => slots.extend(std::iter::repeat_n(Slot::of_letter(letter)?, n)),
+        }
+    }
+    Ok(slots)
+}
+
+/// A type of the sequence form: a string, a NumPy scalar type, a dtype; anything else is a pointer.
+fn slots_of_entry(entry: &Bound<'_, PyAny>) -> PyResult<Vec<Slot>> {
+    let py = entry.py();
+    if let Ok(text) = entry.extract::<String>() {
+        return slots_of_text(&text);
+    }
+    let generic = py.import("numpy")?.getattr("generic")?;
+    let is_scalar_type = entry.cast::<PyType>().is_ok_and(|class| class.is_subclass(&generic).unwrap_or(false));
+    if !is_scalar_type && entry.cast::<PyArrayDescr>().is_err() {
+        return Ok(vec![Slot::Pointer]);
+    }
+    let dtype = PyArrayDescr::new(py, entry)?;
+    let (kind, size) = (dtype.kind() as char, dtype.itemsize());
+    Ok(vec![match (kind, size) {
+        ('b', 1) => Slot::Bool,
+        ('i', _) => Slot::Signed(size),
+        ('u', _) => Slot::Unsigned(size),
+        ('f', 2) => Slot::Half,
+        ('f', 4) => Slot::Float,
+        ('f', 8) => Slot::Double,
+        ('c', 8) => Slot::Complex64,
+        ('c', 16) => Slot::Complex128,
+        ('V', _) => Slot::Bytes(size),
+        _ => {
+            return Err(PyTypeError::new_err(format!("arg_types: dtype {dtype} cannot be passed to a kernel")));
+        }
+    }])
+}

@@ -1,0 +1,58 @@
+//! Values of the driver's enumerations, by PyCUDA's names, for `pycuda._enums` to make classes of.
+//!
+//! They come from the driver table's own declarations, so the two cannot differ.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rtcg::driver::sys;
+
+type Members = Vec<(String, u32)>;
+
+/// The constants of one C enumeration without their common prefix.
+fn members(prefix: &str, all: impl Iterator<Item = (&'static str, u32)>) -> Members {
+    all.filter_map(|(name, value)| name.strip_prefix(prefix).map(|short| (short.to_string(), value))).collect()
+}
+
+macro_rules! table {
+    ($($python:literal = $c:ident without $prefix:literal;)*) => {
+        fn tables() -> Vec<(&'static str, Members)> {
+            vec![$(($python, members($prefix, sys::$c::ALL.iter().map(|&(name, value)| (name, value.0)))),)*]
+        }
+    };
+}
+
+table! {
+    "device_attribute" = CUdevice_attribute without "CU_DEVICE_ATTRIBUTE_";
+    "function_attribute" = CUfunction_attribute without "CU_FUNC_ATTRIBUTE_";
+    "func_cache" = CUfunc_cache without "CU_FUNC_CACHE_";
+    "limit" = CUlimit without "CU_LIMIT_";
+    "jit_option" = CUjit_option without "CU_JIT_";
+    "jit_target" = CUjit_target without "CU_TARGET_";
+    "jit_fallback" = CUjit_fallback without "CU_";
+    "jit_input_type" = CUjitInputType without "CU_JIT_INPUT_";
+    "array_format" = CUarray_format without "CU_AD_FORMAT_";
+    "address_mode" = CUaddress_mode without "CU_TR_ADDRESS_MODE_";
+    "filter_mode" = CUfilter_mode without "CU_TR_FILTER_MODE_";
+    "memory_type" = CUmemorytype without "CU_MEMORYTYPE_";
+    "compute_mode" = CUcomputemode without "CU_COMPUTEMODE_";
+    "pointer_attribute" = CUpointer_attribute without "CU_POINTER_ATTRIBUTE_";
+    "shared_config" = CUsharedconfig without "CU_SHARED_MEM_CONFIG_";
+}
+
+/// `{enumeration: {member: value}}`
+#[pyfunction]
+fn enum_values(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let all = PyDict::new(py);
+    for (name, members) in tables() {
+        let dict = PyDict::new(py);
+        for (member, value) in members {
+            dict.set_item(member, value)?;
+        }
+        all.set_item(name, dict)?;
+    }
+    Ok(all)
+}
+
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(enum_values, m)?)
+}

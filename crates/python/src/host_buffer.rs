@@ -1,0 +1,131 @@
+//! Host memory that Python objects lend: NumPy arrays and anything with the buffer protocol.
+//!
+//! The buffer protocol is not in the stable ABI of Python 3.10, so buffers other than arrays are
+//! viewed through `numpy.frombuffer`.
+
+use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods, npyffi};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+/// A contiguous range of host memory and the array that keeps it alive.
+pub(crate) struct HostBuffer<'py> {
+    array: Bound<'py, PyUntypedArray>,
+}
+
+impl<'py> HostBuffer<'py> {
+    /// The memory of `object`, which must be contiguous in C or Fortran order.
+    pub(crate) fn of(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
+        let array = match object.cast::<PyUntypedArray>() {
+            Ok(array) => array.clone(),
+            Err(_) => view_as_bytes(object, name)?,
+        };
+        if !array.is_contiguous() {
+            return Err(PyValueError::new_err(format!("{name} is not contiguous in memory; expected C or Fortran order")));
+        }
+        Ok(Self { array })
+    }
+
+    /// As [`HostBuffer::of`], for memory to be written.
+    pub(crate) fn writable(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
+        let buffer = Self::of(object, name)?;
+        // SAFETY: the array is alive.
+        let flags = unsafe { (*buffer.array.as_array_ptr()).fields.flags };
+        if flags & npyffi::NPY_ARRAY_WRITEABLE == 0 {
+            return Err(PyTypeError::new_err(format!("{name} is read-only; expected a writable buffer")));
+        }
+        Ok(buffer)
+    }
+
+    /// The first byte.
+    pub(crate) fn as_ptr(&self) -> *mut u8 {
+        // SAFETY: the array is alive.
+        unsafe { (*self.array.as_array_ptr()).fields.data.cast() }
+    }
+
+    /// The length in bytes.
+    pub(crate) fn nbytes(&self) -> usize {
+        self.array.len() * self.array.dtype().itemsize()
+    }
+
+    /// The bytes.
+    ///
+    /// # Safety
+    /// Nobody may write them while the slice is used. Python code in other threads could; it
+    /// would then see what a race between two copies gives, as in NumPy itself.
+    pub(crate) unsafe fn bytes(&self) -> &'static [u8] {
+        if self.nbytes() == 0 {
+            return &[];
+        }
+        // SAFETY: the array is contiguous; callers hold it for as long as they use the slice.
+        unsafe { std::slice::from_raw_parts(self.as_ptr(), self.nbytes()) }
+    }
+
+    /// The bytes, to be overwritten.
+    ///
+    /// # Safety
+    /// As [`HostBuffer::bytes`], and the array must be writable.
+    pub(crate) unsafe fn bytes_mut(&self) -> &'static mut [u8] {
+        if self.nbytes() == 0 {
+            return &mut [];
+        }
+        // SAFETY: as in `bytes`.
+        unsafe { std::slice::from_raw_parts_mut(self.as_ptr(), self.nbytes()) }
+    }
+
+    /// The object that keeps the memory alive.
+    pub(crate) fn owner(&self) -> Py<PyAny> {
+        self.array.clone().into_any().unbind()
+    }
+}
+
+fn view_as_bytes<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let numpy = object.py().import("numpy")?;
+    let view = numpy.getattr("frombuffer")?.call1((object, "u1")).or_else(|error| {
+        let empty = object.len().is_ok_and(|len| len == 0);
+        if empty { numpy.getattr("empty")?.call1((0, "u1")) } else { Err(error) }
+    });
+    let view = view.map_err(|error| {
+        let kind = object.get_type().name().map_or_else(|_| "?".to_string(), |name| name.to_string());
+        PyTypeError::new_err(format!("{name} is a {kind}; expected an array or another contiguous buffer ({error})"))
+    })?;
+    Ok(view.cast_into::<PyUntypedArray>()?)
+}
+
+/// An array over memory that `base` owns.
+///
+/// # Safety
+/// The memory must have room for the array and live as long as `base`.
+pub(crate) unsafe fn array_over<'py>(
+    base: Bound<'py, PyAny>,
+    data: *mut u8,
+    dtype: &Bound<'py, PyArrayDescr>,
+    shape: &[usize],
+    fortran: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = base.py();
+    let mut dims: Vec<npyffi::npy_intp> = shape.iter().map(|&n| n as npyffi::npy_intp).collect();
+    let order = if fortran { npyffi::NPY_ARRAY_F_CONTIGUOUS } else { npyffi::NPY_ARRAY_C_CONTIGUOUS };
+    // SAFETY: the descriptor's reference is given away, as the function wants; the flags make it
+    // compute strides in the order asked for; then the array takes a reference to `base`.
+    unsafe {
+        let api = &npyffi::PY_ARRAY_API;
+        let descr = dtype.clone().into_ptr().cast();
+        let subtype = npyffi::get_type_object(py, npyffi::NpyTypes::PyArray_Type);
+        let array = api.PyArray_NewFromDescr(
+            py,
+            subtype,
+            descr,
+            dims.len() as i32,
+            dims.as_mut_ptr(),
+            std::ptr::null_mut(),
+            data.cast(),
+            order | npyffi::NPY_ARRAY_WRITEABLE,
+            std::ptr::null_mut(),
+        );
+        let array = Bound::from_owned_ptr_or_err(py, array)?;
+        if api.PyArray_SetBaseObject(py, array.as_ptr().cast(), base.into_ptr()) != 0 {
+            return Err(PyErr::fetch(py));
+        }
+        Ok(array)
+    }
+}
