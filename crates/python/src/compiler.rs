@@ -4,7 +4,7 @@ use crate::errors::{OrRaise, compile_error};
 use pyo3::exceptions::{PyAssertionError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use rtcg::compile::{Arch, BinaryKind, CachePolicy, CompileRequest, Compiler, Target};
+use rtcg::compile::{BinaryKind, CachePolicy, CompileRequest, Compiler, Target};
 use rtcg::driver::Context;
 use std::path::PathBuf;
 
@@ -93,7 +93,7 @@ fn add_search_roots(py: Python<'_>) -> PyResult<()> {
 }
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    add_search_roots(m.or_raise())?;
+    add_search_roots(m.py())?;
     m.add_function(wrap_pyfunction!(compile, m)?)?;
     m.add_function(wrap_pyfunction!(compiler_info, m)?)?;
     m.add_function(wrap_pyfunction!(default_nvcc_flags, m)?)

@@ -14,6 +14,7 @@ mod compiler;
 mod driver;
 mod enums;
 mod errors;
+mod gpuarray;
 mod host_buffer;
 mod pointer;
 
@@ -23,5 +24,6 @@ fn _rtcg(m: &Bound<'_, PyModule>) -> PyResult<()> {
     enums::register(m)?;
     compiler::register(m)?;
     driver::register(m)?;
+    gpuarray::register(m)?;
     Ok(())
 }

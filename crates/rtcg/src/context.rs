@@ -16,10 +16,10 @@ pub fn target_of(device: &Device) -> rtcg_driver::Result<Target> {
     Ok(if device.loads_machine_code() { Target::cubin(arch) } else { Target::ptx(arch) })
 }
 
-/// The primary context of a device. Cloning gives another reference.
+/// A context of a device, usually the primary one, which every library in the process that uses
+/// the CUDA runtime shares. Cloning gives another reference.
 ///
-/// It is shared with every library in the process that uses the CUDA runtime. Methods make it
-/// current for their own duration, so it can be used from any thread.
+/// Methods make it current for their own duration, so it can be used from any thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Context {
     inner: rtcg_driver::Context,
@@ -112,6 +112,13 @@ impl Context {
         let result = body();
         rtcg_driver::Context::pop()?;
         Ok(result?)
+    }
+}
+
+impl From<rtcg_driver::Context> for Context {
+    /// Any context of the driver, however it was made.
+    fn from(inner: rtcg_driver::Context) -> Self {
+        Self { inner }
     }
 }
 
