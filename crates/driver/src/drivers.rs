@@ -98,16 +98,11 @@ pub(crate) fn peek() -> Option<&'static Drivers> {
 /// one. Works before [`init`].
 pub fn driver_version() -> Result<u32> {
     let real = DriverTable::real().ok();
-    let table = real.or_else(virtual_gpu::table).ok_or_else(no_driver)?;
+    let table = real.unwrap_or_else(virtual_gpu::table);
     let mut version = 0;
     // SAFETY: writes one int; allowed before cuInit.
     unsafe { call!(table, cuDriverGetVersion(&raw mut version)) }?;
     Ok(version as u32)
-}
-
-fn no_driver() -> Error {
-    let reason = DriverTable::real().err().map(|e| e.to_string()).unwrap_or_default();
-    Error::new("cuInit", CUresult::CUDA_ERROR_NO_DEVICE, reason)
 }
 
 /// The number that `RTCG_VIRTUAL_DEVICES` asks for, if it is set to one.
@@ -141,7 +136,7 @@ fn find(flags: u32) -> Result<Drivers> {
     };
     let wanted = requested.unwrap_or(usize::from(why_not_real.is_some()));
     if wanted > 0 {
-        let table = virtual_gpu::table().ok_or_else(no_driver)?;
+        let table = virtual_gpu::table();
         let count = start(table, flags)?;
         drivers.add(table, count.min(wanted));
     }

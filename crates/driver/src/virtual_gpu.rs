@@ -1,16 +1,17 @@
 //! The seam to the virtual GPU: its table, and what it knows beyond a result code.
 
-use rtcg_cuda_sys::{DriverTable, TableKind};
+use rtcg_cuda_sys::{CUcontext, DriverTable, TableKind};
 
 /// The virtual GPU's table.
-pub(crate) fn table() -> Option<&'static DriverTable> {
-    None
+pub(crate) fn table() -> &'static DriverTable {
+    rtcg_vgpu::table()
 }
 
-/// More about the calling thread's last failed call, when it went to the virtual GPU.
+/// More about the calling thread's last failed call, when it went to the virtual GPU: the reason
+/// of the call itself, else the report of the fault that spoilt the context.
 pub(crate) fn failure_detail(table: &DriverTable) -> Option<String> {
     if table.kind() != TableKind::Virtual {
         return None;
     }
-    None
+    rtcg_vgpu::last_error_detail().or_else(|| rtcg_vgpu::last_fault_report(CUcontext::null()))
 }
