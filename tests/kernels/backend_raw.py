@@ -1,4 +1,4 @@
-"""NVRTC and libcuda by ctypes: checks the oracles with none of this project's code.
+"""NVRTC and libcuda by ctypes: checks the oracles with none of this project's code but its C header shims.
 
 ``RTCG_KERNELS_LIBCUDA`` names another library to load in place of
 ``libcuda.so.1``. NVRTC and its headers come from the ``nvidia-*`` wheels of
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import site
 import sys
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from tests.kernels.case import KernelCase, Launch
-from tests.kernels.runner import BackendError
+from tests.kernels.runner import ROOT, BackendError
 
 
 def _wheel_roots() -> list[Path]:
@@ -51,17 +52,28 @@ def _load(name: str, *, everywhere: bool = False) -> ctypes.CDLL:
     return ctypes.CDLL(name, mode=mode)
 
 
+def header_shims() -> dict[str, bytes]:
+    """The C library's headers, which NVRTC lacks, by the name they are included under."""
+    crate = ROOT / "crates" / "compile" / "src"
+    listed = re.search(r"headers! \{(.*?)\n\}", (crate / "shims.rs").read_text(), re.DOTALL)
+    pairs = re.findall(r'"([^"]+)" = "([^"]+)"', listed.group(1)) if listed else []
+    return {name: (crate / "headers" / file).read_bytes() for name, file in pairs}
+
+
 class Nvrtc:
     """The few NVRTC calls needed to compile a case."""
 
     def __init__(self) -> None:
         _load("libnvrtc-builtins.so", everywhere=True)
         self.lib = _load("libnvrtc.so")
+        shims = header_shims()
+        array = c_char_p * len(shims)
+        self.headers = (c_int(len(shims)), array(*shims.values()), array(*(name.encode() for name in shims)))
 
     def compile(self, source: str, options: Sequence[str], *, want: str = "CUBIN") -> bytes:
         """Compile `source`; `want` is CUBIN or PTX."""
         program = c_void_p()
-        self._check(self.lib.nvrtcCreateProgram(byref(program), source.encode(), b"case.cu", 0, None, None))
+        self._check(self.lib.nvrtcCreateProgram(byref(program), source.encode(), b"case.cu", *self.headers))
         flags = [*options, "-default-device", *(f"-I{d}" for d in include_dirs())]
         status = self.lib.nvrtcCompileProgram(
             program, len(flags), (c_char_p * len(flags))(*(f.encode() for f in flags))

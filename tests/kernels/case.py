@@ -66,7 +66,9 @@ class KernelCase:
     result of `expect` are read back and compared. `globals_in` are written to
     the module's symbols before the first launch, `globals_out` are read after
     the last. `stdout` is the set of lines that ``printf`` must have written,
-    in any order.
+    in any order. A case that is `faulting` (its error makes the context
+    unusable) or `spins` (a wrong scheduler would hang) runs in a process of
+    its own.
     """
 
     name: str
@@ -82,6 +84,7 @@ class KernelCase:
     stdout: tuple[str, ...] | None = None
     error: ExpectedError | None = None
     faulting: bool = False
+    spins: bool = False
     feature: str = ""
 
     def comparison(self, name: str) -> Comparison:

@@ -10,7 +10,21 @@ from tests.kernels.compare import Where
 from tests.kernels.elementwise import DTYPES, elementwise, wrap
 from tests.kernels.exact import F32 as B32
 from tests.kernels.exact import F64 as B64
-from tests.kernels.inputs import F32, F64, I8, I16, I32, I64, U8, U32, U64, random_bits_f32, random_bits_f64, random_ints, rng
+from tests.kernels.inputs import (
+    F32,
+    F64,
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    U32,
+    U64,
+    random_bits_f32,
+    random_bits_f64,
+    random_ints,
+    rng,
+)
 
 SUITE = Suite("conversions")
 

@@ -61,13 +61,13 @@ def elementwise(
     declared = [p.strip().rsplit(" ", 1) for p in params.split(",")]
     n = len(inputs[0])
     pointers = "".join(f", const {t} *in_{v}" for t, v in declared)
-    loads = "".join(f"        {t} {v} = in_{v}[i];\n" for t, v in declared)
+    loads = "".join(f"        {t} {v} = in_{v}[element_];\n" for t, v in declared)
     assign = body if ";" in body else f"r = {body};"
     includes = "#include" in preamble or "template" in preamble
     linkage = 'extern "C" ' if includes else ""
     source = (
         f"{preamble}\n{linkage}__global__ void k(int n, {result} *out{pointers})\n{{\n"
-        f"    int i = {INDEX};\n    if (i < n) {{\n{loads}        {result} r;\n        {assign}\n        out[i] = r;\n    }}\n}}\n"
+        f"    int element_ = {INDEX};\n    if (element_ < n) {{\n{loads}        {result} r;\n        {assign}\n        out[element_] = r;\n    }}\n}}\n"
     )
     buffers: dict[str, np.ndarray] = {}
     for (ctype, var), array in zip(declared, inputs, strict=True):

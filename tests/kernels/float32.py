@@ -10,11 +10,11 @@ import math
 
 import numpy as np
 
+from tests.kernels import exact
 from tests.kernels.case import Suite
+from tests.kernels.elementwise import elementwise
 from tests.kernels.exact import F32 as FMT
 from tests.kernels.float_common import add_floating_cases
-from tests.kernels.elementwise import elementwise
-from tests.kernels import exact
 from tests.kernels.inputs import F32, pairs, random_bits_f32, rng
 
 SUITE = Suite("float32")

@@ -171,7 +171,7 @@ def run_here(backend: Backend, case: KernelCase) -> list[str]:
 
 
 def run_apart(backend: str, case: KernelCase, timeout_s: float = 120) -> list[str]:
-    """Run a case in a process of its own: its error makes the context unusable."""
+    """Run a case in a process of its own, which may die or hang."""
     command = [sys.executable, "-m", "tests.kernels.validate", "--backend", backend, "--json", case.name]
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=timeout_s, check=False)
@@ -184,5 +184,6 @@ def run_apart(backend: str, case: KernelCase, timeout_s: float = 120) -> list[st
 
 
 def run_case(backend: Backend, case: KernelCase) -> list[str]:
-    """Run a case and list the complaints; faulting ones run in their own process."""
-    return run_apart(backend.name, case) if case.faulting else run_here(backend, case)
+    """Run a case and list the complaints."""
+    apart = case.faulting or case.spins
+    return run_apart(backend.name, case) if apart else run_here(backend, case)
