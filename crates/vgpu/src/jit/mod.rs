@@ -3,11 +3,32 @@
 //! `docs/virtual-gpu.md` explains the model. The seam with the runtime is [`compile_kernel`] on one
 //! side and [`RuntimeCalls`] on the other.
 
+mod access;
+mod barrier;
+mod body;
+mod calls;
+mod classes;
+mod compile;
+mod converged;
+mod flow;
+mod generate;
+mod ifconvert;
 pub mod layout;
+mod masked;
+mod memory;
 pub mod operands;
 pub mod ops;
+mod plan;
 pub mod runtime;
+mod segments;
+mod sites;
+mod slow;
+mod special;
+mod spin;
+mod usage;
 pub mod values;
+mod warp;
+mod widening;
 
 use crate::abi::KernelEntry;
 pub use layout::{SharedLayout, SharedVar, SymbolLayout, function_token, reachable_functions};
@@ -120,23 +141,22 @@ pub struct CompiledKernel {
     pub stack_bytes: u32,
     /// The layout of its shared memory.
     pub shared: SharedLayout,
+    code: compile::Code,
 }
 
 impl CompiledKernel {
-    /// The instruction whose machine code contains `pc`; `None` outside this kernel's code.
+    /// The instruction whose machine code contains `pc`; `None` outside this kernel's code and in
+    /// code that stands for no instruction.
     pub fn site_of_pc(&self, pc: usize) -> Option<Site> {
-        let _ = pc;
-        None
+        self.code.site(self.code.site_number(pc)?)
     }
     /// The instruction of a site number that compiled code passed to the runtime.
     pub fn site(&self, number: u32) -> Option<Site> {
-        let _ = number;
-        None
+        self.code.site(number)
     }
     /// Whether `pc` lies in this kernel's machine code.
     pub fn contains_pc(&self, pc: usize) -> bool {
-        let _ = pc;
-        false
+        self.code.contains(pc)
     }
 }
 
@@ -153,7 +173,5 @@ pub fn compile_kernel(
     runtime: &RuntimeCalls,
     window: Window,
 ) -> Result<CompiledKernel, JitError> {
-    let _ = (symbols, variant, runtime, window);
-    let f = &module.functions[kernel.index()];
-    Err(JitError { message: "the JIT cannot compile kernels yet".into(), function: f.name.to_string(), span: Some(f.span), ptx_line: 0 })
+    compile::run(module, kernel, symbols, variant, runtime, window)
 }

@@ -98,7 +98,8 @@ pub fn for_each_use(inst: &Inst, f: &mut dyn FnMut(Reg)) {
     });
 }
 
-/// Calls `f` with every register `inst` writes.
+/// Calls `f` with every register `inst` writes. The result of `bar.red` is written by a
+/// statement of its own, see [`super::barrier`].
 pub fn for_each_def(inst: &Inst, f: &mut dyn FnMut(Reg)) {
     use Inst::*;
     match inst {
@@ -117,7 +118,6 @@ pub fn for_each_def(inst: &Inst, f: &mut dyn FnMut(Reg)) {
             dst.iter().for_each(|r| f(*r));
             f(*pred);
         }
-        Bar { kind: BarKind::RedPopc { dst, .. } | BarKind::RedBool { dst, .. }, .. } => f(*dst),
         Call { rets, .. } => {
             for r in rets {
                 if let CallArg::Reg(r) = r {

@@ -1,0 +1,402 @@
+//! Loads and stores of one chunk of lanes, once [`super::memory`] has found out where they go.
+//!
+//! Contiguous lanes are accessed as vectors, others one by one; inactive lanes access a dummy.
+
+use super::JitError;
+use super::body::Stmt;
+use super::generate::Gen;
+use super::memory::{Access, Place, Prepared};
+use super::ops;
+use super::values::{CHUNK_LANES, Parts, Shape, Width};
+use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, Value, types};
+use rtcg_ptx::ast::*;
+use smallvec::{SmallVec, smallvec};
+
+/// Device memory: an access may fault.
+fn device() -> MemFlagsData {
+    MemFlagsData::new()
+}
+
+impl<'a> Gen<'a, '_> {
+    /// A load with a uniform address: one access for all lanes.
+    pub(crate) fn load_uniform(&mut self, st: &Stmt<'_>) -> Result<Vec<(Reg, Parts)>, JitError> {
+        let Inst::Ld { space, ty, dsts, addr, .. } = &*st.inst else { return Ok(vec![]) };
+        let access = Access::new(*space, *ty, addr, dsts.len());
+        let base = self.scalar_address(&access)?;
+        let by_symbol = matches!(addr.base, AddrBase::Symbol(_));
+        if !by_symbol {
+            let p = Prepared { base, stride: 0, safe: false, checked: false };
+            self.check_scalar(&access, &p, None);
+        }
+        let mut out = vec![];
+        for (e, d) in dsts.iter().enumerate() {
+            if let Some(r) = d {
+                let w = self.width(*r);
+                let v = self.load_element(*ty, w, base, access.elements[e]);
+                out.push((*r, v));
+            }
+        }
+        Ok(out)
+    }
+
+    /// A load for the lanes of one chunk.
+    pub(crate) fn load_lanes(&mut self, st: &Stmt<'_>, chunk: usize) -> Result<(), JitError> {
+        let Inst::Ld { space, ty, dsts, addr, .. } = &*st.inst else { return Ok(()) };
+        let mask = self.active(st, chunk);
+        let mut access = Access::new(*space, *ty, addr, dsts.len());
+        let place = self.place(&mut access, chunk, mask.as_ref())?;
+        let widths: Vec<Option<Width>> = dsts.iter().map(|d| d.map(|r| self.width(r))).collect();
+        let values = self.load_place(&access, &place, chunk, mask.as_ref(), &widths);
+        let guard = self.guard_mask(st, chunk);
+        for (d, v) in dsts.iter().zip(values) {
+            if let (Some(r), Some(v)) = (d, v) {
+                self.write(*r, chunk, v, guard.as_ref());
+            }
+        }
+        Ok(())
+    }
+
+    fn load_place(&mut self, access: &Access<'_>, place: &Place, chunk: usize, mask: Option<&Parts>, widths: &[Option<Width>]) -> Vec<Option<Parts>> {
+        if let Place::Scalar(p) = place {
+            let mask = mask.filter(|_| !p.safe);
+            if p.stride == 0 && mask.is_none() {
+                return self.load_splat(access, p, widths);
+            }
+            if let Some(off) = self.contiguous(access, p, chunk) {
+                return match mask {
+                    None => self.load_contiguous(access, p.base, off, widths),
+                    Some(m) => self.load_if_all(access, place, chunk, m, widths, off),
+                };
+            }
+            return self.load_each(access, place, chunk, mask, widths);
+        }
+        self.load_each(access, place, chunk, mask, widths)
+    }
+
+    /// Loads `words` 32-bit words per lane from global memory.
+    pub(crate) fn copy_load(&mut self, src: &Addr, words: usize, chunk: usize, mask: Option<&Parts>) -> Result<Vec<Parts>, JitError> {
+        let mut access = Access::new(Space::Global, Type::B32, src, words);
+        let place = self.place(&mut access, chunk, mask)?;
+        let values = self.load_place(&access, &place, chunk, mask, &vec![Some(Width::W32); words]);
+        Ok(values.into_iter().flatten().collect())
+    }
+
+    /// Stores them to shared memory.
+    pub(crate) fn copy_store(&mut self, dst: &Addr, values: &[Parts], chunk: usize, mask: Option<&Parts>) -> Result<(), JitError> {
+        let mut access = Access::new(Space::Shared, Type::B32, dst, values.len());
+        let place = self.place(&mut access, chunk, mask)?;
+        self.store_each(&access, &place, chunk, mask, values);
+        Ok(())
+    }
+
+    fn load_splat(&mut self, access: &Access<'_>, p: &Prepared, widths: &[Option<Width>]) -> Vec<Option<Parts>> {
+        (0..widths.len())
+            .map(|e| {
+                let w = widths[e]?;
+                let v = self.load_element(access.ty, w, p.base, access.elements[e]);
+                Some(ops::splat(&mut self.cx(), w, &v))
+            })
+            .collect()
+    }
+
+    /// The offset from the base of a chunk's first lane, when its lanes lie side by side and a
+    /// vector access exists.
+    fn contiguous(&self, access: &Access<'_>, p: &Prepared, chunk: usize) -> Option<i32> {
+        let bytes = i64::from(access.ty.bytes());
+        let fits = access.elements.len() == 1 && p.stride == bytes && bytes <= 8;
+        fits.then_some(access.elements[0] + (chunk * CHUNK_LANES) as i32 * bytes as i32)
+    }
+
+    /// Loads as a vector when all lanes of the chunk are active, else one by one.
+    fn load_if_all(&mut self, access: &Access<'_>, place: &Place, chunk: usize, mask: &Parts, widths: &[Option<Width>], off: i32) -> Vec<Option<Parts>> {
+        let Place::Scalar(p) = place else { return vec![] };
+        let all = self.all(mask);
+        let (fast, slow, next) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(all, fast, &[], slow, &[]);
+        self.b.seal_block(fast);
+        self.b.seal_block(slow);
+        let mut results = vec![];
+        for (block, is_fast) in [(fast, true), (slow, false)] {
+            self.b.switch_to_block(block);
+            let values = if is_fast {
+                self.load_contiguous(access, p.base, off, widths)
+            } else {
+                self.load_each(access, place, chunk, Some(mask), widths)
+            };
+            let args: Vec<ir::BlockArg> = values.iter().flatten().flatten().map(|&v| v.into()).collect();
+            if is_fast {
+                results = values.iter().map(|v| v.as_ref().map(|p| p.iter().map(|&v| self.b.func.dfg.value_type(v)).collect())).collect();
+            }
+            self.b.ins().jump(next, &args);
+        }
+        self.b.seal_block(next);
+        self.b.switch_to_block(next);
+        results
+            .into_iter()
+            .map(|types: Option<SmallVec<[ir::Type; 8]>>| Some(types?.into_iter().map(|t| self.b.append_block_param(next, t)).collect()))
+            .collect()
+    }
+
+    fn all(&mut self, mask: &Parts) -> Value {
+        let both = self.b.ins().band(mask[0], mask[1]);
+        self.b.ins().vall_true(both)
+    }
+
+    /// The lanes of a chunk from consecutive memory.
+    fn load_contiguous(&mut self, access: &Access<'_>, base: Value, off: i32, widths: &[Option<Width>]) -> Vec<Option<Parts>> {
+        let Some(w) = widths[0] else { return vec![None] };
+        let ty = access.ty;
+        let signed = ty.is_signed();
+        let words: Parts = match ty.bytes() {
+            1 => {
+                let v = if signed { self.b.ins().sload8x8(device(), base, off) } else { self.b.ins().uload8x8(device(), base, off) };
+                if signed {
+                    smallvec![self.b.ins().swiden_low(v), self.b.ins().swiden_high(v)]
+                } else {
+                    smallvec![self.b.ins().uwiden_low(v), self.b.ins().uwiden_high(v)]
+                }
+            }
+            2 => (0..2)
+                .map(|i| {
+                    let o = off + i * 8;
+                    if signed { self.b.ins().sload16x4(device(), base, o) } else { self.b.ins().uload16x4(device(), base, o) }
+                })
+                .collect(),
+            4 => (0..2).map(|i| self.b.ins().load(types::I32X4, device(), base, off + i * 16)).collect(),
+            _ => return vec![Some((0..4).map(|i| self.b.ins().load(types::I64X2, device(), base, off + i * 16)).collect())],
+        };
+        vec![Some(self.extend_words(&words, ty, w))]
+    }
+
+    /// Loaded 32-bit words (already extended by the sign of `ty`) as a register of width `w`.
+    fn extend_words(&mut self, words: &Parts, ty: Type, w: Width) -> Parts {
+        match w {
+            Width::W16 if ty.is_signed() => {
+                let low = ops::constant(&mut self.cx(), Shape::Chunk, Width::W32, 0xffff);
+                words.iter().map(|&v| self.b.ins().band(v, low[0])).collect()
+            }
+            Width::W64 if ty.is_signed() => words.iter().flat_map(|&v| [self.b.ins().swiden_low(v), self.b.ins().swiden_high(v)]).collect(),
+            Width::W64 => words.iter().flat_map(|&v| [self.b.ins().uwiden_low(v), self.b.ins().uwiden_high(v)]).collect(),
+            _ => words.clone(),
+        }
+    }
+
+    fn load_each(&mut self, access: &Access<'_>, place: &Place, chunk: usize, mask: Option<&Parts>, widths: &[Option<Width>]) -> Vec<Option<Parts>> {
+        let addresses = self.lane_addresses(place, chunk, mask);
+        if let Some(v) = self.load_transposed(access, &addresses, widths, mask.is_some()) {
+            return v;
+        }
+        let mut out = vec![];
+        for (e, w) in widths.iter().enumerate() {
+            let Some(w) = w else {
+                out.push(None);
+                continue;
+            };
+            let lanes: [Parts; CHUNK_LANES] = std::array::from_fn(|l| {
+                self.set_site((chunk * CHUNK_LANES + l) as u32);
+                let (base, off) = addresses[l];
+                // The dummy is small, so inactive lanes access its first element again and again.
+                self.load_element(access.ty, *w, base, off + access.elements[e])
+            });
+            self.set_site(super::sites::chunk(chunk));
+            out.push(Some(ops::from_lanes(&mut self.cx(), *w, &lanes)));
+        }
+        out
+    }
+
+    /// Four 32-bit elements per lane: a vector per lane, then transposed.
+    fn load_transposed(&mut self, access: &Access<'_>, addresses: &[(Value, i32); CHUNK_LANES], widths: &[Option<Width>], _masked: bool) -> Option<Vec<Option<Parts>>> {
+        let quad = access.elements[..] == [0, 4, 8, 12] && access.ty.bytes() == 4;
+        if !quad || widths.iter().any(|w| w.is_some_and(|w| w != Width::W32)) {
+            return None;
+        }
+        let mut columns: [Parts; 4] = Default::default();
+        for half in 0..2 {
+            let rows: [Value; 4] = std::array::from_fn(|l| {
+                let (base, off) = addresses[half * 4 + l];
+                self.b.ins().load(types::I32X4, device(), base, off)
+            });
+            for (c, v) in columns.iter_mut().zip(self.transpose(rows)) {
+                c.push(v);
+            }
+        }
+        Some(columns.into_iter().zip(widths).map(|(c, w)| w.map(|_| c)).collect())
+    }
+
+    /// The transpose of a 4 x 4 matrix of 32-bit words.
+    fn transpose(&mut self, r: [Value; 4]) -> [Value; 4] {
+        let low01 = self.shuffle(r[0], r[1], [0, 4, 1, 5]);
+        let high01 = self.shuffle(r[0], r[1], [2, 6, 3, 7]);
+        let low23 = self.shuffle(r[2], r[3], [0, 4, 1, 5]);
+        let high23 = self.shuffle(r[2], r[3], [2, 6, 3, 7]);
+        [
+            self.shuffle(low01, low23, [0, 1, 4, 5]),
+            self.shuffle(low01, low23, [2, 3, 6, 7]),
+            self.shuffle(high01, high23, [0, 1, 4, 5]),
+            self.shuffle(high01, high23, [2, 3, 6, 7]),
+        ]
+    }
+
+    /// A shuffle of the eight words of two `I32X4`.
+    pub(crate) fn shuffle(&mut self, a: Value, b: Value, words: [u8; 4]) -> Value {
+        let flags = MemFlagsData::new().with_endianness(ir::Endianness::Little);
+        let a = self.b.ins().bitcast(types::I8X16, flags, a);
+        let b = self.b.ins().bitcast(types::I8X16, flags, b);
+        let bytes: Vec<u8> = words.iter().flat_map(|w| (0..4).map(move |i| w * 4 + i)).collect();
+        let mask = self.b.func.dfg.immediates.push(ir::ConstantData::from(&bytes[..]));
+        let v = self.b.ins().shuffle(a, b, mask);
+        self.b.ins().bitcast(types::I32X4, flags, v)
+    }
+
+    /// One element as a scalar of a register of width `w`.
+    pub(crate) fn load_element(&mut self, ty: Type, w: Width, base: Value, off: i32) -> Parts {
+        let (bytes, signed) = (ty.bytes(), ty.is_signed());
+        let word = match bytes {
+            1 if signed => self.b.ins().sload8(types::I32, device(), base, off),
+            1 => self.b.ins().uload8(types::I32, device(), base, off),
+            2 if signed => self.b.ins().sload16(types::I32, device(), base, off),
+            2 => self.b.ins().uload16(types::I32, device(), base, off),
+            4 => self.b.ins().load(types::I32, device(), base, off),
+            _ => self.b.ins().load(types::I64, device(), base, off),
+        };
+        match w {
+            Width::W128 if bytes == 16 => {
+                let high = self.b.ins().load(types::I64, device(), base, off + 8);
+                smallvec![word, high]
+            }
+            Width::W16 if signed => smallvec![self.b.ins().band_imm_u(word, 0xffff)],
+            Width::W64 if bytes < 8 && signed => smallvec![self.b.ins().sextend(types::I64, word)],
+            Width::W64 if bytes < 8 => smallvec![self.b.ins().uextend(types::I64, word)],
+            Width::W32 | Width::W16 if bytes == 8 => smallvec![self.b.ins().ireduce(types::I32, word)],
+            _ => smallvec![word],
+        }
+    }
+
+    /// A store for the lanes of one chunk.
+    pub(crate) fn store_lanes(&mut self, st: &Stmt<'_>, chunk: usize) -> Result<(), JitError> {
+        let Inst::St { space, ty, srcs, addr, .. } = &*st.inst else { return Ok(()) };
+        let mask = self.active(st, chunk);
+        let mut access = Access::new(*space, *ty, addr, srcs.len());
+        let w = Width::of(*ty);
+        let mut values = vec![];
+        for s in srcs {
+            values.push(self.operand(*s, w, chunk));
+        }
+        let place = self.place(&mut access, chunk, mask.as_ref())?;
+        if let (Place::Scalar(p), None) = (&place, &mask) {
+            if p.stride == 0 {
+                // All lanes write the same place: the last one wins.
+                if chunk + 1 == super::values::CHUNKS {
+                    self.store_lane(&access, &values, CHUNK_LANES - 1, (p.base, 0));
+                }
+                return Ok(());
+            }
+            if let Some(off) = self.contiguous(&access, p, chunk) {
+                self.store_contiguous(&access, p.base, off, &values[0]);
+                return Ok(());
+            }
+        }
+        match (&place, &mask) {
+            (Place::Scalar(p), Some(m)) if self.contiguous(&access, p, chunk).is_some() => {
+                let off = self.contiguous(&access, p, chunk).unwrap_or(0);
+                self.store_if_all(&access, &place, chunk, m, &values, (p.base, off));
+            }
+            _ => self.store_each(&access, &place, chunk, mask.as_ref(), &values),
+        }
+        Ok(())
+    }
+
+    fn store_if_all(&mut self, access: &Access<'_>, place: &Place, chunk: usize, mask: &Parts, values: &[Parts], fast_at: (Value, i32)) {
+        let all = self.all(mask);
+        let (fast, slow, next) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(all, fast, &[], slow, &[]);
+        self.b.seal_block(fast);
+        self.b.seal_block(slow);
+        self.b.switch_to_block(fast);
+        self.store_contiguous(access, fast_at.0, fast_at.1, &values[0]);
+        self.b.ins().jump(next, &[]);
+        self.b.switch_to_block(slow);
+        self.store_each(access, place, chunk, Some(mask), values);
+        self.b.ins().jump(next, &[]);
+        self.b.seal_block(next);
+        self.b.switch_to_block(next);
+    }
+
+    fn store_contiguous(&mut self, access: &Access<'_>, base: Value, off: i32, value: &Parts) {
+        match access.ty.bytes() {
+            1 => {
+                let half = self.narrow(value, 0xff);
+                let bytes = self.b.ins().unarrow(half, half);
+                let flags = MemFlagsData::new().with_endianness(ir::Endianness::Little);
+                let pair = self.b.ins().bitcast(types::I64X2, flags, bytes);
+                let low = self.b.ins().extractlane(pair, 0);
+                self.b.ins().store(device(), low, base, off);
+            }
+            2 => {
+                let half = self.narrow(value, 0xffff);
+                self.b.ins().store(device(), half, base, off);
+            }
+            _ => {
+                for (i, &p) in value.iter().enumerate() {
+                    self.b.ins().store(device(), p, base, off + i as i32 * 16);
+                }
+            }
+        }
+    }
+
+    /// Eight 32-bit lanes, cut to `mask`, as eight 16-bit lanes.
+    fn narrow(&mut self, value: &Parts, mask: u64) -> Value {
+        let m = ops::constant(&mut self.cx(), Shape::Chunk, Width::W32, mask);
+        let a = self.b.ins().band(value[0], m[0]);
+        let b = self.b.ins().band(value[1], m[0]);
+        self.b.ins().unarrow(a, b)
+    }
+
+    fn store_each(&mut self, access: &Access<'_>, place: &Place, chunk: usize, mask: Option<&Parts>, values: &[Parts]) {
+        let addresses = self.lane_addresses(place, chunk, mask);
+        let quad = access.elements[..] == [0, 4, 8, 12] && access.ty.bytes() == 4;
+        if quad {
+            for half in 0..2 {
+                let rows = self.transpose([values[0][half], values[1][half], values[2][half], values[3][half]]);
+                for (l, row) in rows.into_iter().enumerate() {
+                    self.set_site((chunk * CHUNK_LANES + half * 4 + l) as u32);
+                    let (base, off) = addresses[half * 4 + l];
+                    self.b.ins().store(device(), row, base, off);
+                }
+            }
+            return;
+        }
+        for (l, &at) in addresses.iter().enumerate() {
+            self.set_site((chunk * CHUNK_LANES + l) as u32);
+            self.store_lane(access, values, l, at);
+        }
+        self.set_site(super::sites::chunk(chunk));
+    }
+
+    fn store_lane(&mut self, access: &Access<'_>, values: &[Parts], lane: usize, (base, off): (Value, i32)) {
+        let w = Width::of(access.ty);
+        for (value, e) in values.iter().zip(&access.elements) {
+            let v = ops::lane(&mut self.cx(), w, value, lane);
+            self.store_element(access.ty, &v, base, off + e);
+        }
+    }
+
+    /// Stores a scalar.
+    pub(crate) fn store_element(&mut self, ty: Type, v: &Parts, base: Value, off: i32) {
+        match ty.bytes() {
+            1 => {
+                self.b.ins().istore8(device(), v[0], base, off);
+            }
+            2 => {
+                self.b.ins().istore16(device(), v[0], base, off);
+            }
+            16 => {
+                self.b.ins().store(device(), v[0], base, off);
+                self.b.ins().store(device(), v[1], base, off + 8);
+            }
+            _ => {
+                self.b.ins().store(device(), v[0], base, off);
+            }
+        }
+    }
+}

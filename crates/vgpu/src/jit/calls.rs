@@ -1,0 +1,312 @@
+//! Calls: device functions, through pointers, and the functions the runtime provides.
+//!
+//! Arguments and results lie in records: for every 8 bytes of the parameter 32 values of 8 bytes,
+//! one per lane. A function gets the lanes it is called for as a mask; all of them come back
+//! together, or have exited.
+
+use super::body::Stmt;
+use super::generate::{Gen, trusted};
+use super::plan::{pc, record_bytes};
+use super::runtime::AssertArgs;
+use super::values::{CHUNKS, Parts, Shape, Width, call_host};
+use super::{JitError, ops};
+use crate::abi::{TrapKind, WarpCtx};
+use cranelift_codegen::ir::{self, InstBuilder, Value, condcodes::IntCC, types};
+use rtcg_ptx::ast::*;
+use std::mem::offset_of;
+
+/// Functions that are not defined in PTX but that the runtime provides.
+const PROVIDED: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
+
+impl<'a> Gen<'a, '_> {
+    /// Emits a call.
+    pub(crate) fn call(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
+        let Inst::Call { callee, rets, args, .. } = &*st.inst else { return Ok(()) };
+        let active = self.active_bits(st);
+        match callee {
+            Callee::Direct(f) => {
+                let target = &self.env.module.functions[f.index()];
+                if !target.defined {
+                    return self.provided(&target.name, active, args, rets);
+                }
+                let (a, r) = self.pass(args, rets);
+                let outer = self.env.versions[f].outer;
+                self.call_local(outer, &[self.ctx, active, a, r]);
+            }
+            Callee::Indirect { target, candidates, .. } => {
+                let (a, r) = self.pass(args, rets);
+                self.indirect(*target, candidates, (args, rets), active, a, r)?;
+            }
+        }
+        self.take_results(args, rets);
+        Ok(())
+    }
+
+    /// Whether the call `inst` (or another instruction) may retire lanes.
+    pub(crate) fn call_may_exit(&self, inst: &Inst) -> bool {
+        match inst {
+            Inst::Call { callee: Callee::Direct(f), .. } => self.env.may_exit.get(f).copied().unwrap_or(false),
+            Inst::Call { .. } => self.env.may_exit.values().any(|&b| b),
+            _ => false,
+        }
+    }
+
+    /// After such a call in converged code: goes on masked if lanes are gone.
+    pub(crate) fn leave_if_exited(&mut self, to: usize) {
+        let exited = self.ctx_field(types::I32, offset_of!(WarpCtx, exited));
+        let (leave, stay) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(leave);
+        let values: Vec<_> = self.plan.live[to].iter().map(|r| (Reg(r as u32), self.snapshot(Reg(r as u32)))).collect();
+        self.b.ins().brif(exited, leave, &[], stay, &[]);
+        self.b.seal_block(leave);
+        self.b.seal_block(stay);
+        self.b.switch_to_block(leave);
+        self.spill(&values);
+        let (go, done) = (self.splat32(to as i64), self.splat32(pc::DONE));
+        for c in 0..CHUNKS {
+            let part = self.b.ins().ushr_imm_u(exited, c as i64 * 8);
+            let gone = ops::bits_to_mask(&mut self.cx(), part);
+            let pcs: Parts = gone.iter().map(|&m| self.b.ins().bitselect(m, done, go)).collect();
+            self.store_lane_array(super::plan::header::PC, c, &pcs);
+        }
+        if let Some(m) = self.masked_entry {
+            self.b.ins().jump(m, &[]);
+        }
+        self.b.switch_to_block(stay);
+    }
+
+    fn frame_at(&mut self, offset: i32) -> Value {
+        self.b.ins().iadd_imm_s(self.frame, i64::from(offset))
+    }
+
+    /// Pointers to the records of arguments and results, put together first where needed.
+    fn pass(&mut self, args: &[CallArg], rets: &[CallArg]) -> (Value, Value) {
+        let mut at = self.plan.temporary;
+        let a = match self.plan.list_record(args) {
+            Some(o) => self.frame_at(o),
+            None => {
+                let begin = at;
+                for arg in args {
+                    at += self.put_argument(arg, at) as i32;
+                }
+                self.frame_at(begin)
+            }
+        };
+        let r = self.plan.list_record(rets).unwrap_or(at);
+        (a, self.frame_at(r))
+    }
+
+    fn put_argument(&mut self, arg: &CallArg, at: i32) -> u32 {
+        let (operand, w) = match arg {
+            CallArg::Param(v) => {
+                let bytes = record_bytes(self.plan.f.vars[v.index()].size as u32);
+                let from = self.plan.records[&v.0];
+                for o in (0..bytes as i32).step_by(16) {
+                    let v = self.b.ins().load(types::I64X2, trusted(), self.frame, from + o);
+                    self.b.ins().store(trusted(), v, self.frame, at + o);
+                }
+                return bytes;
+            }
+            CallArg::Reg(r) => (Operand::Reg(*r), self.width(*r)),
+            CallArg::Imm(o) => (*o, Width::W64),
+        };
+        for c in 0..CHUNKS {
+            let v = self.operand(operand, w, c);
+            let wide = ops::fit_source(&mut self.cx(), Shape::Chunk, &v, w, Width::W64);
+            for (i, &p) in wide.iter().enumerate() {
+                self.b.ins().store(trusted(), p, self.frame, at + c as i32 * 64 + i as i32 * 16);
+            }
+        }
+        record_bytes(8)
+    }
+
+    /// Distributes results that the callee left in the temporary record.
+    fn take_results(&mut self, args: &[CallArg], rets: &[CallArg]) {
+        if self.plan.list_record(rets).is_some() {
+            return;
+        }
+        let mut at = self.plan.temporary;
+        if self.plan.list_record(args).is_none() {
+            at += args.iter().map(|a| self.plan.argument_bytes(a) as i32).sum::<i32>();
+        }
+        for r in rets {
+            let bytes = self.plan.argument_bytes(r) as i32;
+            for unit in 0..bytes / 256 {
+                for c in 0..CHUNKS {
+                    let from = at + unit * 256 + c as i32 * 64;
+                    let v: Parts = (0..4).map(|i| self.b.ins().load(types::I64X2, trusted(), self.frame, from + i * 16)).collect();
+                    match r {
+                        CallArg::Reg(reg) => {
+                            let w = self.width(*reg);
+                            let v = ops::fit_source(&mut self.cx(), Shape::Chunk, &v, Width::W64, w);
+                            self.write(*reg, c, v, None);
+                        }
+                        CallArg::Param(var) => self.merge_unit(self.plan.records[&var.0] + unit * 256, c, &v),
+                        CallArg::Imm(_) => {}
+                    }
+                }
+            }
+            at += bytes;
+        }
+    }
+
+    /// Stores a chunk of one unit of a record for the active lanes.
+    fn merge_unit(&mut self, at: i32, chunk: usize, v: &Parts) {
+        let mask = self.exec_mask(chunk).map(|m| self.widen(&m));
+        for (i, &p) in v.iter().enumerate() {
+            let o = at + chunk as i32 * 64 + i as i32 * 16;
+            let p = match &mask {
+                Some(m) => {
+                    let old = self.b.ins().load(types::I64X2, trusted(), self.frame, o);
+                    self.b.ins().bitselect(m[i], p, old)
+                }
+                None => p,
+            };
+            self.b.ins().store(trusted(), p, self.frame, o);
+        }
+    }
+
+    /// Calls each distinct target once, for the lanes that have it.
+    fn indirect(
+        &mut self,
+        target: Reg,
+        candidates: &[FuncId],
+        (args, rets): (&[CallArg], &[CallArg]),
+        active: Value,
+        a: Value,
+        r: Value,
+    ) -> Result<(), JitError> {
+        let tokens: Vec<Parts> = (0..CHUNKS).map(|c| self.operand(Operand::Reg(target), Width::W64, c)).collect();
+        let slot = self.scratch();
+        for (i, &p) in tokens.iter().flatten().enumerate() {
+            self.b.ins().stack_store(types::I64, p, slot, i as i32 * 16);
+        }
+        let (head, next, done) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
+        let rest = self.b.append_block_param(head, types::I32);
+        self.b.ins().jump(head, &[active.into()]);
+        self.b.switch_to_block(head);
+        let lane = self.b.ins().ctz(rest);
+        let lane64 = self.b.ins().uextend(types::I64, lane);
+        let base = self.b.ins().stack_addr(types::I64, slot, 0);
+        let at = self.b.ins().ishl_imm_u(lane64, 3);
+        let at = self.b.ins().iadd(base, at);
+        let token = self.b.ins().load(types::I64, trusted(), at, 0);
+        let same = self.lanes_with(&tokens, token);
+        let group = self.b.ins().band(same, rest);
+        for f in self.targets(candidates, args, rets) {
+            let (hit, miss) = (self.b.create_block(), self.b.create_block());
+            let known = self.iconst64(super::function_token(f) as i64);
+            let is = self.equal(token, known);
+            self.b.ins().brif(is, hit, &[], miss, &[]);
+            self.b.seal_block(hit);
+            self.b.seal_block(miss);
+            self.b.switch_to_block(hit);
+            let outer = self.env.versions[&f].outer;
+            self.call_local(outer, &[self.ctx, group, a, r]);
+            self.b.ins().jump(next, &[]);
+            self.b.switch_to_block(miss);
+        }
+        let (kind, site) = (self.iconst32(TrapKind::InvalidPc as i64), self.site(super::sites::WARP));
+        let site = self.iconst32(i64::from(site));
+        let f = self.env.runtime.trap as usize;
+        call_host(&mut self.b, f, &[self.ctx, kind, lane, site, token], None);
+        self.b.ins().trap(ir::TrapCode::unwrap_user(5));
+        self.b.seal_block(next);
+        self.b.switch_to_block(next);
+        let left = self.b.ins().band_not(rest, group);
+        self.b.ins().brif(left, head, &[left.into()], done, &[]);
+        self.b.seal_block(head);
+        self.b.seal_block(done);
+        self.b.switch_to_block(done);
+        Ok(())
+    }
+
+    /// Bits of the lanes whose 64-bit value is `token`.
+    fn lanes_with(&mut self, tokens: &[Parts], token: Value) -> Value {
+        let wanted = self.b.ins().splat(types::I64X2, token);
+        let masks: Vec<Option<Parts>> = tokens
+            .iter()
+            .map(|t| {
+                let eq: Parts = t.iter().map(|&v| self.b.ins().icmp(IntCC::Equal, v, wanted)).collect();
+                Some((0..2).map(|i| self.shuffle(eq[2 * i], eq[2 * i + 1], [0, 2, 4, 6])).collect())
+            })
+            .collect();
+        self.bits_of(&masks)
+    }
+
+    /// Functions an indirect call can reach: those with records of the same sizes.
+    fn targets(&self, candidates: &[FuncId], args: &[CallArg], rets: &[CallArg]) -> Vec<FuncId> {
+        let bytes = |l: &[CallArg]| l.iter().map(|a| self.plan.argument_bytes(a)).collect::<Vec<_>>();
+        let params = |l: &[Param]| l.iter().map(|p| record_bytes(p.size)).collect::<Vec<_>>();
+        let (a, r) = (bytes(args), bytes(rets));
+        let mut list: Vec<FuncId> = (self.env.versions.keys().copied())
+            .filter(|f| {
+                let g = &self.env.module.functions[f.index()];
+                let listed = candidates.is_empty() || candidates.contains(f);
+                listed && !g.entry && params(&g.params) == a && params(&g.returns) == r
+            })
+            .collect();
+        list.sort_unstable();
+        list
+    }
+
+    /// `vprintf`, `malloc`, `free`, `__assertfail`.
+    fn provided(&mut self, name: &str, active: Value, args: &[CallArg], rets: &[CallArg]) -> Result<(), JitError> {
+        let expected = match name {
+            "vprintf" => (2, 1),
+            "malloc" => (1, 1),
+            "free" => (1, 0),
+            "__assertfail" => (5, 0),
+            _ => {
+                let known = PROVIDED.join(", ");
+                return Err(self.error(format!("`{name}` is declared but not defined in this module (the virtual GPU provides {known})")));
+            }
+        };
+        if args.len() != expected.0 || rets.len() < expected.1 {
+            return Err(self.error(format!("`{name}` is called with {} arguments", args.len())));
+        }
+        let (a, r) = self.pass(args, rets);
+        let site = self.site(super::sites::WARP);
+        let site = self.iconst32(i64::from(site));
+        let rt = &self.env.runtime;
+        let (ctx, second) = (self.ctx, i64::from(record_bytes(8)));
+        match name {
+            "vprintf" => {
+                let f = rt.vprintf as usize;
+                let list = self.b.ins().iadd_imm_s(a, second);
+                call_host(&mut self.b, f, &[ctx, active, site, a, list, r], None);
+            }
+            "malloc" => {
+                let f = rt.malloc as usize;
+                call_host(&mut self.b, f, &[ctx, active, site, a, r], None);
+            }
+            "free" => {
+                let f = rt.free as usize;
+                call_host(&mut self.b, f, &[ctx, active, site, a], None);
+            }
+            _ => self.assertion(active, a, site),
+        }
+        self.take_results(args, rets);
+        Ok(())
+    }
+
+    /// Reports the failed assertion of the first active lane.
+    fn assertion(&mut self, active: Value, args: Value, site: Value) {
+        let lane = self.b.ins().ctz(active);
+        let lane64 = self.b.ins().uextend(types::I64, lane);
+        let step = self.b.ins().ishl_imm_u(lane64, 3);
+        let at = self.b.ins().iadd(args, step);
+        let slot = self.scratch();
+        let unit = record_bytes(8) as i32;
+        for (i, field) in [(0, offset_of!(AssertArgs, message)), (1, offset_of!(AssertArgs, file)), (3, offset_of!(AssertArgs, function))] {
+            let v = self.b.ins().load(types::I64, trusted(), at, i * unit);
+            self.b.ins().stack_store(types::I64, v, slot, field as i32);
+        }
+        let line = self.b.ins().load(types::I32, trusted(), at, 2 * unit);
+        self.b.ins().stack_store(types::I64, line, slot, offset_of!(AssertArgs, line) as i32);
+        self.b.ins().stack_store(types::I64, lane, slot, offset_of!(AssertArgs, lane) as i32);
+        let p = self.b.ins().stack_addr(types::I64, slot, 0);
+        let f = self.env.runtime.assertfail as usize;
+        call_host(&mut self.b, f, &[self.ctx, site, p], None);
+    }
+}

@@ -1,0 +1,333 @@
+//! Classes of registers in converged code: one scalar for all lanes, a scalar plus a constant
+//! stride, or a value per lane.
+//!
+//! Establishes: while all lanes have taken the same path, a register holds what its class says.
+//! Whether it still does after a detour through masked code is checked there at run time, so the
+//! treatment of divergent branches here only decides how often that check succeeds.
+
+use super::body::{Body, Stmt, Term, stmt_defs};
+use super::flow::{BitSet, influence};
+use super::values::Width;
+use super::{Variant, ops};
+use rtcg_ptx::ast::*;
+
+/// What the lanes of a register have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// The same value in all lanes.
+    Uniform,
+    /// Lane `i` holds lane 0's value plus `i` times this stride (modulo the register's width).
+    Affine(i64),
+    /// Anything.
+    Varying,
+}
+
+impl Class {
+    fn join(self, other: Class) -> Class {
+        if self == other { self } else { Class::Varying }
+    }
+    /// Whether one scalar stands for all lanes.
+    pub(crate) fn is_scalar(self) -> bool {
+        self != Class::Varying
+    }
+}
+
+/// The result of the analysis of one function.
+#[derive(Debug, Clone)]
+pub(crate) struct Classes {
+    of: Vec<Option<Class>>,
+    constant: Vec<Option<i64>>,
+    widths: Vec<Width>,
+    linear_tid: bool,
+    entry: bool,
+    /// Stride of the address of each `.local` variable; `None` for variables of other spaces.
+    local_stride: Vec<Option<i64>>,
+}
+
+/// How converged code executes a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exec {
+    /// Once, on scalars; each result is uniform.
+    Uniform,
+    /// Once, on the values of lane 0; each result has this stride.
+    Affine(i64),
+    /// For the lanes of each chunk.
+    Lanes,
+}
+
+impl Exec {
+    fn class(self) -> Class {
+        match self {
+            Exec::Uniform => Class::Uniform,
+            Exec::Affine(s) => Class::Affine(s),
+            Exec::Lanes => Class::Varying,
+        }
+    }
+}
+
+impl Classes {
+    /// Analyses `body`.
+    pub(crate) fn of(body: &Body<'_>, f: &Function, pitch: u32, ipdom: &[Option<usize>], live: &[BitSet], variant: Variant) -> Classes {
+        let mut c = Classes {
+            of: vec![None; body.widths.len()],
+            constant: constants(body),
+            widths: body.widths.clone(),
+            linear_tid: variant.linear_tid,
+            entry: f.entry,
+            local_stride: f.vars.iter().map(|v| (v.space == Space::Local).then_some(i64::from(pitch))).collect(),
+        };
+        c.solve(body);
+        let mut handled = BitSet::new(body.blocks.len());
+        loop {
+            let mut changed = false;
+            for (b, block) in body.blocks.iter().enumerate() {
+                if c.diverges(&block.term) && handled.insert(b) {
+                    changed |= c.spread(body, b, ipdom[b], live);
+                }
+            }
+            if !changed {
+                return c;
+            }
+            c.solve(body);
+        }
+    }
+
+    /// The class of a register; one that is never written is uniform.
+    pub(crate) fn get(&self, r: Reg) -> Class {
+        self.of[r.index()].unwrap_or(Class::Uniform)
+    }
+
+    /// Whether lanes can disagree at a terminator.
+    pub(crate) fn diverges(&self, term: &Term) -> bool {
+        match term {
+            Term::Branch { guard, .. } => !self.get(guard.reg).is_scalar(),
+            Term::Table { index, .. } => self.get(*index) != Class::Uniform,
+            _ => false,
+        }
+    }
+
+    /// The value of a register that holds one constant everywhere.
+    pub(crate) fn constant(&self, o: Operand) -> Option<i64> {
+        match o {
+            Operand::Int(v) => Some(v),
+            Operand::Reg(r) => self.constant[r.index()],
+            _ => None,
+        }
+    }
+
+    fn solve(&mut self, body: &Body<'_>) {
+        let carry = body.carry();
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for st in body.blocks.iter().flat_map(|b| &b.stmts) {
+                let class = self.result_class(st);
+                stmt_defs(st, carry, &mut |r| {
+                    let old = self.of[r.index()];
+                    let new = old.map_or(class, |o| o.join(class));
+                    // A predicate and a 16-bit register cannot be affine.
+                    let narrow = matches!(self.widths[r.index()], Width::Pred | Width::W16 | Width::W128);
+                    let new = if narrow && new != Class::Uniform { Class::Varying } else { new };
+                    if old != Some(new) {
+                        self.of[r.index()] = Some(new);
+                        changed = true;
+                    }
+                });
+            }
+        }
+    }
+
+    /// Registers written under a divergent branch and read where the lanes meet again differ
+    /// between the lanes that came along different ways.
+    fn spread(&mut self, body: &Body<'_>, b: usize, end: Option<usize>, live: &[BitSet]) -> bool {
+        let Some(end) = end else { return false };
+        let carry = body.carry();
+        let mut changed = false;
+        for x in influence(body, b, Some(end)).iter() {
+            for st in &body.blocks[x].stmts {
+                stmt_defs(st, carry, &mut |r| {
+                    if live[end].contains(r.index()) && self.of[r.index()] != Some(Class::Varying) {
+                        self.of[r.index()] = Some(Class::Varying);
+                        changed = true;
+                    }
+                });
+            }
+        }
+        changed
+    }
+
+    fn result_class(&self, st: &Stmt<'_>) -> Class {
+        let class = self.exec(st).class();
+        match st.guard {
+            Some(g) if !self.get(g.reg).is_scalar() => Class::Varying,
+            _ => class,
+        }
+    }
+
+    /// The class of an operand.
+    pub(crate) fn operand(&self, o: Operand) -> Class {
+        match o {
+            Operand::Reg(r) => self.get(r),
+            Operand::Special(s) => self.special(s),
+            Operand::Address(Symbol::Local(v), _) => self.local_stride[v.index()].map_or(Class::Uniform, Class::Affine),
+            _ => Class::Uniform,
+        }
+    }
+
+    fn special(&self, s: SpecialReg) -> Class {
+        match s {
+            SpecialReg::Tid(Dim::X) if self.linear_tid => Class::Affine(1),
+            SpecialReg::Tid(_) if self.linear_tid => Class::Uniform,
+            SpecialReg::Tid(_) => Class::Varying,
+            SpecialReg::LaneId => Class::Affine(1),
+            SpecialReg::LaneMaskEq | SpecialReg::LaneMaskLe | SpecialReg::LaneMaskLt | SpecialReg::LaneMaskGe | SpecialReg::LaneMaskGt => {
+                Class::Varying
+            }
+            _ => Class::Uniform,
+        }
+    }
+
+    /// The class of an address.
+    pub(crate) fn address(&self, a: &Addr) -> Class {
+        match a.base {
+            AddrBase::Reg(r) => self.get(r),
+            AddrBase::Symbol(s) => self.operand(Operand::Address(s, 0)),
+            AddrBase::Absolute => Class::Uniform,
+        }
+    }
+
+    /// How converged code executes `st`, its guard aside.
+    pub(crate) fn exec(&self, st: &Stmt<'_>) -> Exec {
+        use Inst::*;
+        // A scalar under a varying guard could not be blended.
+        if st.guard.is_some_and(|g| !self.get(g.reg).is_scalar()) {
+            return Exec::Lanes;
+        }
+        match &*st.inst {
+            Ld { space: Space::Param, addr: Addr { base: AddrBase::Symbol(Symbol::Param(_)), .. }, .. } if self.entry => Exec::Uniform,
+            Ld { space: Space::Param, addr, .. } if !self.entry || matches!(addr.base, AddrBase::Symbol(_)) => Exec::Lanes,
+            Ld { addr, .. } if self.address(addr) == Class::Uniform => Exec::Uniform,
+            St { .. } | Ld { .. } => Exec::Lanes,
+            Cvta { src, .. } => class_to_exec(self.operand(*src)),
+            Isspacep { a, .. } if self.operand(*a) == Class::Uniform => Exec::Uniform,
+            Activemask { .. } => Exec::Uniform,
+            Vote { mask, .. } if self.operand(*mask) == Class::Uniform => Exec::Uniform,
+            Redux { mask, .. } if self.operand(*mask) == Class::Uniform => Exec::Uniform,
+            inst if ops::is_pure(inst) => self.exec_pure(st),
+            _ => Exec::Lanes,
+        }
+    }
+
+    fn exec_pure(&self, st: &Stmt<'_>) -> Exec {
+        let mut all_uniform = !ops::reads_carry(&st.inst) || self.of[self.of.len() - 1].unwrap_or(Class::Uniform) == Class::Uniform;
+        let mut any_varying = !all_uniform;
+        for (o, _) in ops::sources(&st.inst) {
+            let class = self.operand(o);
+            all_uniform &= class == Class::Uniform;
+            any_varying |= class == Class::Varying;
+        }
+        if all_uniform {
+            return Exec::Uniform;
+        }
+        if any_varying { Exec::Lanes } else { self.exec_affine(&st.inst).unwrap_or(Exec::Lanes) }
+    }
+
+    fn stride(&self, o: Operand) -> Option<i64> {
+        match self.operand(o) {
+            Class::Uniform => Some(0),
+            Class::Affine(s) => Some(s),
+            Class::Varying => None,
+        }
+    }
+
+    /// Pure instructions that keep a constant stride: their result on lane 0 is the plain
+    /// instruction on the values of lane 0, and the wrap check that a widening needs is emitted
+    /// with it (see [`super::widening`]).
+    fn exec_affine(&self, inst: &Inst) -> Option<Exec> {
+        use Inst::*;
+        let result = |bits: u32, stride: i64| {
+            let stride = if bits == 32 { i64::from(stride as i32) } else { stride };
+            Some(if stride == 0 { Exec::Uniform } else { Exec::Affine(stride) })
+        };
+        let integer = |ty: Type| !ty.is_float() && matches!(ty.bits(), 32 | 64) && !matches!(ty, Type::U16x2 | Type::S16x2);
+        match inst {
+            Mov { ty, src, .. } if matches!(ty.bits(), 32 | 64) && self.same_width(*src, *ty) => result(ty.bits(), self.stride(*src)?),
+            Binary { op, ty, mods, a, b, .. } if integer(*ty) && !mods.sat => {
+                let (sa, sb) = (self.stride(*a)?, self.stride(*b)?);
+                match op {
+                    BinOp::Add => result(ty.bits(), sa.wrapping_add(sb)),
+                    BinOp::Sub => result(ty.bits(), sa.wrapping_sub(sb)),
+                    BinOp::Mul => result(ty.bits(), self.product(*a, *b)?),
+                    BinOp::Shl => {
+                        let by = self.constant(*b).filter(|&n| (0..i64::from(ty.bits())).contains(&n))?;
+                        result(ty.bits(), sa.wrapping_shl(by as u32))
+                    }
+                    BinOp::MulWide if ty.bits() == 32 => {
+                        let (affine, factor) = self.wide_factor(*a, *b, *ty)?;
+                        result(64, self.stride(affine)?.wrapping_mul(factor))
+                    }
+                    _ => None,
+                }
+            }
+            Ternary { op: TerOp::MadLo, ty, mods, a, b, c, .. } if integer(*ty) && !mods.sat => {
+                result(ty.bits(), self.product(*a, *b)?.wrapping_add(self.stride(*c)?))
+            }
+            Ternary { op: TerOp::MadWide, ty, a, b, c, .. } if integer(*ty) && ty.bits() == 32 => {
+                let (affine, factor) = self.wide_factor(*a, *b, *ty)?;
+                result(64, self.stride(affine)?.wrapping_mul(factor).wrapping_add(self.stride(*c)?))
+            }
+            Cvt { dty, sty, mods, a, .. } if integer(*dty) && integer(*sty) && !mods.sat && self.same_width(*a, *sty) => {
+                result(dty.bits(), self.stride(*a)?)
+            }
+            _ => None,
+        }
+    }
+
+    /// An immediate, or a register exactly as wide as `ty`.
+    fn same_width(&self, o: Operand, ty: Type) -> bool {
+        !matches!(o, Operand::Reg(r) if self.widths[r.index()] != Width::of(ty))
+    }
+
+    /// The stride of a product with at most one affine factor, whose other factor is a constant.
+    fn product(&self, a: Operand, b: Operand) -> Option<i64> {
+        match (self.stride(a)?, self.stride(b)?) {
+            (0, 0) => Some(0),
+            (s, 0) => Some(s.wrapping_mul(self.constant(b)?)),
+            (0, s) => Some(s.wrapping_mul(self.constant(a)?)),
+            _ => None,
+        }
+    }
+
+    /// The affine factor of a widening product and the other one, a constant read at `ty`.
+    pub(crate) fn wide_factor(&self, a: Operand, b: Operand, ty: Type) -> Option<(Operand, i64)> {
+        let read = |v: i64| if ty.is_signed() { i64::from(v as i32) } else { i64::from(v as u32) };
+        match (self.stride(a)?, self.stride(b)?) {
+            (s, 0) if s != 0 => Some((a, read(self.constant(b)?))),
+            (0, s) if s != 0 => Some((b, read(self.constant(a)?))),
+            _ => None,
+        }
+    }
+}
+
+fn class_to_exec(c: Class) -> Exec {
+    match c {
+        Class::Uniform => Exec::Uniform,
+        Class::Affine(s) => Exec::Affine(s),
+        Class::Varying => Exec::Lanes,
+    }
+}
+
+/// Registers with a single definition, a `mov` of an integer immediate.
+fn constants(body: &Body<'_>) -> Vec<Option<i64>> {
+    let mut defs = vec![0u32; body.widths.len()];
+    let mut value = vec![None; body.widths.len()];
+    for st in body.blocks.iter().flat_map(|b| &b.stmts) {
+        stmt_defs(st, body.carry(), &mut |r| defs[r.index()] += 1);
+        if let Inst::Mov { dst, src: Operand::Int(v), .. } = &*st.inst
+            && st.guard.is_none()
+        {
+            value[dst.index()] = Some(*v);
+        }
+    }
+    value.iter().zip(&defs).map(|(v, &d)| v.filter(|_| d == 1)).collect()
+}

@@ -1,0 +1,365 @@
+//! From plans to machine code: declares the functions of a kernel, emits and compiles each, and
+//! gathers the table that leads from program counters back to instructions.
+#![allow(unsafe_code)]
+
+use super::plan::Plan;
+use super::slow::SlowEnv;
+use super::{CompiledKernel, JitError, SharedLayout, SymbolLayout, Variant, Window, layout, runtime::RuntimeCalls};
+use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::ir::{self, AbiParam, InstBuilder, Signature, UserFuncName, types};
+use cranelift_codegen::isa::{CallConv, OwnedTargetIsa, TargetFrontendConfig};
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{FuncId as MachineFn, Module as _};
+use rtcg_ptx::ast::{self, FuncId};
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+/// Functions shared by the machine code of one kernel.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stubs {
+    pub(crate) check_scalar: MachineFn,
+    pub(crate) check_lanes: MachineFn,
+}
+
+/// The two versions of a function.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Versions {
+    /// Begins converged if all lanes are there, and holds the frame.
+    pub(crate) outer: MachineFn,
+    pub(crate) masked: MachineFn,
+}
+
+/// What the emission of every function can see.
+pub(crate) struct Env<'a> {
+    pub(crate) module: &'a ast::Module,
+    pub(crate) symbols: &'a SymbolLayout,
+    pub(crate) shared: SharedLayout,
+    pub(crate) runtime: RuntimeCalls,
+    pub(crate) window: Window,
+    pub(crate) variant: Variant,
+    pub(crate) stubs: Stubs,
+    pub(crate) versions: HashMap<FuncId, Versions>,
+    pub(crate) signatures: HashMap<MachineFn, Signature>,
+    /// Whether masked versions exist.
+    pub(crate) masked: bool,
+    /// Functions that may retire lanes with `exit`, directly or in what they call.
+    pub(crate) may_exit: HashMap<FuncId, bool>,
+    pub(crate) slow: *const SlowEnv,
+    pub(crate) frontend: TargetFrontendConfig,
+    /// For each function the table of blocks at which masked code may return.
+    pub(crate) resume_tables: HashMap<FuncId, Box<[u8]>>,
+}
+
+impl Env<'_> {
+    /// Makes a function of this compilation callable.
+    pub(crate) fn declare_in(&self, f: MachineFn, b: &mut FunctionBuilder<'_>) -> ir::FuncRef {
+        let signature = b.import_signature(self.signatures[&f].clone());
+        let name = b.func.declare_imported_user_function(ir::UserExternalName { namespace: 0, index: f.as_u32() });
+        b.import_function(ir::ExtFuncData { name: ir::ExternalName::user(name), signature, colocated: true, patchable: false })
+    }
+}
+
+/// Machine code and all it refers to; frees the code when dropped.
+pub(crate) struct Code {
+    module: Option<JITModule>,
+    /// Start, end and site of pieces of machine code, by start.
+    ranges: Vec<(usize, usize, u32)>,
+    /// Start and end of each function.
+    functions: Vec<(usize, usize)>,
+    pub(crate) sites: Vec<super::Site>,
+    _slow: Box<SlowEnv>,
+    _tables: HashMap<FuncId, Box<[u8]>>,
+}
+
+impl std::fmt::Debug for Code {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Code").field("functions", &self.functions).finish_non_exhaustive()
+    }
+}
+
+// SAFETY: the module is only kept to be freed; the code itself is never written again.
+unsafe impl Send for Code {}
+// SAFETY: as above; all other fields are read-only.
+unsafe impl Sync for Code {}
+
+impl Drop for Code {
+    fn drop(&mut self) {
+        if let Some(m) = self.module.take() {
+            // SAFETY: a kernel is dropped only when no launch runs it.
+            unsafe { m.free_memory() };
+        }
+    }
+}
+
+impl Code {
+    pub(crate) fn contains(&self, pc: usize) -> bool {
+        self.functions.iter().any(|&(a, b)| (a..b).contains(&pc))
+    }
+    pub(crate) fn site_number(&self, pc: usize) -> Option<u32> {
+        let i = self.ranges.partition_point(|r| r.0 <= pc).checked_sub(1)?;
+        let (_, end, site) = self.ranges[i];
+        (pc < end).then_some(site)
+    }
+    pub(crate) fn site(&self, number: u32) -> Option<super::Site> {
+        let (statement, lanes) = super::sites::decode(number);
+        let mut site = self.sites.get(statement as usize)?.clone();
+        site.lanes = match lanes {
+            0..32 => super::SiteLanes::Lane(lanes),
+            32..36 => super::SiteLanes::Chunk((lanes - 32) * 8),
+            _ => super::SiteLanes::Warp,
+        };
+        Some(site)
+    }
+}
+
+/// The code generator: `fast` keeps the order of long bodies and compiles quicker.
+fn isa(fast: bool) -> Result<OwnedTargetIsa, String> {
+    static ISAS: [OnceLock<Result<OwnedTargetIsa, String>>; 2] = [OnceLock::new(), OnceLock::new()];
+    ISAS[usize::from(fast)].get_or_init(|| make_isa(fast)).clone()
+}
+
+fn make_isa(fast: bool) -> Result<OwnedTargetIsa, String> {
+    let mut flags = settings::builder();
+    let verify = if cfg!(debug_assertions) || std::env::var_os("RTCG_VERIFY_JIT").is_some() { "true" } else { "false" };
+    let options = [
+        ("opt_level", if fast { "none" } else { "speed" }),
+        ("enable_verifier", verify),
+        ("is_pic", "false"),
+        ("use_colocated_libcalls", "false"),
+        ("enable_probestack", "true"),
+        ("probestack_strategy", "inline"),
+        ("unwind_info", "false"),
+        ("preserve_frame_pointers", "true"),
+    ];
+    for (k, v) in options {
+        flags.set(k, v).map_err(|e| e.to_string())?;
+    }
+    let builder = cranelift_native::builder().map_err(str::to_string)?;
+    builder.finish(settings::Flags::new(flags)).map_err(|e| e.to_string())
+}
+
+/// Statements above which a function is compiled without optimisation.
+const LARGE_BODY: usize = 400;
+
+fn plain(message: impl Into<String>, f: &ast::Function) -> JitError {
+    JitError { message: message.into(), function: f.name.to_string(), span: Some(f.span), ptx_line: 0 }
+}
+
+/// Compiles a kernel; see [`super::compile_kernel`].
+pub(crate) fn run(
+    module: &ast::Module,
+    kernel: FuncId,
+    symbols: &SymbolLayout,
+    variant: Variant,
+    runtime: &RuntimeCalls,
+    window: Window,
+) -> Result<CompiledKernel, JitError> {
+    let f = &module.functions[kernel.index()];
+    let reachable: Vec<FuncId> = layout::reachable_functions(module, kernel);
+    let mut plans = vec![];
+    let mut first_site = 0;
+    for &id in reachable.iter().filter(|id| module.functions[id.index()].defined) {
+        plans.push(Plan::new(module, id, variant, first_site)?);
+        first_site += module.functions[id.index()].body.len() as u32 + 1;
+    }
+    if !f.defined {
+        return Err(plain("the kernel has no body", f));
+    }
+    let large = plans.iter().any(|p| p.f.body.len() > LARGE_BODY);
+    let isa = isa(large).map_err(|e| plain(e, f))?;
+    let frontend = isa.frontend_config();
+    let jit = JITModule::new(JITBuilder::with_isa(isa, cranelift_module::default_libcall_names()));
+    let slow = Box::new(SlowEnv { runtime: *runtime, window });
+    let mut c = Compiler { jit, context: cranelift_codegen::Context::new(), builder: FunctionBuilderContext::new(), done: vec![], frame_bytes: HashMap::new() };
+    let may_exit = may_exit(&plans);
+    let exits_inside = plans.iter().any(|p| p.id != kernel && may_exit[&p.id]);
+    let masked = variant.force_masked || !variant.full_warps || exits_inside || plans.iter().any(Plan::may_diverge);
+    let mut env = Env {
+        module, symbols, runtime: *runtime, window, variant, masked, may_exit,
+        shared: SharedLayout::of(module, kernel),
+        stubs: Stubs { check_scalar: MachineFn::from_u32(0), check_lanes: MachineFn::from_u32(0) },
+        versions: HashMap::new(),
+        signatures: HashMap::new(),
+        slow: &*slow,
+        frontend,
+        resume_tables: plans.iter().map(|p| (p.id, resume_table(p))).collect(),
+    };
+    c.declare(&mut env, &plans).map_err(|e| plain(e, f))?;
+    c.stubs(&env).map_err(|e| plain(e, f))?;
+    for p in &plans {
+        c.function(&env, p)?;
+    }
+    c.jit.finalize_definitions().map_err(|e| plain(e.to_string(), f))?;
+    let address = c.jit.get_finalized_function(env.versions[&kernel].outer);
+    let (ranges, functions) = c.ranges();
+    // SAFETY: the machine function was emitted with the signature of a kernel entry.
+    let entry = unsafe { std::mem::transmute::<*const u8, crate::abi::KernelEntry>(address) };
+    let usage = super::usage::measure(&plans, kernel, &c.frame_bytes);
+    Ok(CompiledKernel {
+        entry,
+        suspends: super::usage::suspends(&plans),
+        local_bytes_per_warp: usage.local_bytes,
+        recursive: usage.recursive,
+        stack_bytes: usage.stack_bytes,
+        shared: env.shared.clone(),
+        code: Code {
+            module: Some(c.jit),
+            ranges,
+            functions,
+            sites: super::usage::site_table(&plans),
+            _slow: slow,
+            _tables: env.resume_tables,
+        },
+    })
+}
+
+fn resume_table(p: &Plan<'_>) -> Box<[u8]> {
+    (0..p.body.blocks.len()).map(|b| u8::from(p.resumable.contains(b))).collect()
+}
+
+/// Which functions can execute `exit`; through a function pointer any can.
+fn may_exit(plans: &[Plan<'_>]) -> HashMap<FuncId, bool> {
+    let exits = |p: &Plan<'_>| p.body.blocks.iter().any(|b| b.term == super::body::Term::Exit);
+    let mut map: HashMap<FuncId, bool> = plans.iter().map(|p| (p.id, exits(p))).collect();
+    loop {
+        let before = map.values().filter(|v| **v).count();
+        for p in plans {
+            let calls = super::usage::callees(p, plans);
+            if calls.iter().any(|c| map[c]) {
+                map.insert(p.id, true);
+            }
+        }
+        if map.values().filter(|v| **v).count() == before {
+            return map;
+        }
+    }
+}
+
+struct Compiler {
+    jit: JITModule,
+    context: cranelift_codegen::Context,
+    builder: FunctionBuilderContext,
+    /// Functions with their size and source locations.
+    done: Vec<(MachineFn, usize, Vec<(u32, u32, u32)>)>,
+    frame_bytes: HashMap<FuncId, u32>,
+}
+
+/// The convention of all compiled functions but the stubs.
+fn signature(params: &[ir::Type], ret: Option<ir::Type>, conv: CallConv) -> Signature {
+    let mut s = Signature::new(conv);
+    s.params.extend(params.iter().map(|t| AbiParam::new(*t)));
+    s.returns.extend(ret.map(AbiParam::new));
+    s
+}
+
+impl Compiler {
+    fn declare(&mut self, env: &mut Env<'_>, plans: &[Plan<'_>]) -> Result<(), String> {
+        let (p, w, v) = (types::I64, types::I32, types::I64X2);
+        let conv = self.jit.isa().default_call_conv();
+        let mut add = |jit: &mut JITModule, s: Signature| -> Result<MachineFn, String> {
+            let id = jit.declare_anonymous_function(&s).map_err(|e| e.to_string())?;
+            env.signatures.insert(id, s);
+            Ok(id)
+        };
+        let check_scalar = add(&mut self.jit, signature(&[p, w, w, w, p, p], None, CallConv::PreserveAll))?;
+        let check_lanes = add(&mut self.jit, signature(&[p, w, w, w, w, v, v, v, v], None, CallConv::PreserveAll))?;
+        let mut versions = HashMap::new();
+        for plan in plans {
+            let outer = if plan.f.entry { signature(&[p], None, conv) } else { signature(&[p, w, p, p], None, conv) };
+            let outer = add(&mut self.jit, outer)?;
+            let masked = add(&mut self.jit, signature(&[p, p, p, p], Some(w), conv))?;
+            versions.insert(plan.id, Versions { outer, masked });
+        }
+        env.stubs = Stubs { check_scalar, check_lanes };
+        env.versions = versions;
+        Ok(())
+    }
+
+    /// Emits one machine function with `emit` and compiles it.
+    fn emit(&mut self, env: &Env<'_>, id: MachineFn, emit: impl FnOnce(FunctionBuilder<'_>) -> Result<(), JitError>) -> Result<(), JitError> {
+        self.context.clear();
+        self.context.func.signature = env.signatures[&id].clone();
+        self.context.func.name = UserFuncName::user(0, id.as_u32());
+        emit(FunctionBuilder::new(&mut self.context.func, &mut self.builder))?;
+        if std::env::var_os("RTCG_DUMP_CLIF").is_some() {
+            eprintln!("{}", self.context.func.display());
+        }
+        let fail = |e: String| JitError { message: format!("code generation failed: {e}"), function: String::new(), span: None, ptx_line: 0 };
+        self.jit
+            .define_function_with_control_plane(id, &mut self.context, &mut ControlPlane::default())
+            .map_err(|e| fail(format!("{e:?}")))?;
+        let Some(code) = self.context.compiled_code() else { return Err(fail("no code".into())) };
+        let locs = code.buffer.get_srclocs_sorted().iter().filter(|l| !l.loc.is_default()).map(|l| (l.start, l.end, l.loc.bits())).collect();
+        self.done.push((id, code.code_buffer().len(), locs));
+        Ok(())
+    }
+
+    fn stubs(&mut self, env: &Env<'_>) -> Result<(), String> {
+        self.emit(env, env.stubs.check_scalar, |b| stub(b, env, false)).map_err(|e| e.to_string())?;
+        self.emit(env, env.stubs.check_lanes, |b| stub(b, env, true)).map_err(|e| e.to_string())
+    }
+
+    fn function(&mut self, env: &Env<'_>, plan: &Plan<'_>) -> Result<(), JitError> {
+        let v = env.versions[&plan.id];
+        self.emit(env, v.outer, |b| super::converged::emit(b, env, plan))?;
+        let outer = plan.frame_size + self.spill_bytes();
+        let mut total = outer;
+        if env.masked {
+            self.emit(env, v.masked, |b| super::masked::emit(b, env, plan))?;
+            total += self.spill_bytes();
+        } else {
+            self.emit(env, v.masked, |b| super::masked::emit_absent(b, env))?;
+        }
+        self.frame_bytes.insert(plan.id, total);
+        Ok(())
+    }
+
+    /// Stack bytes of the function compiled last, its explicit slots excluded as far as known.
+    fn spill_bytes(&self) -> u32 {
+        self.context.compiled_code().map_or(0, |c| c.buffer.frame_layout().map_or(4096, |f| f.frame_to_fp_offset)) + 64
+    }
+
+    #[allow(clippy::type_complexity)]
+    fn ranges(&self) -> (Vec<(usize, usize, u32)>, Vec<(usize, usize)>) {
+        let mut ranges = vec![];
+        let mut functions = vec![];
+        for (id, size, locs) in &self.done {
+            let at = self.jit.get_finalized_function(*id) as usize;
+            functions.push((at, at + size));
+            ranges.extend(locs.iter().map(|&(s, e, site)| (at + s as usize, at + e as usize, site)));
+        }
+        ranges.sort_unstable();
+        (ranges, functions)
+    }
+}
+
+/// A function that keeps all registers, so that the check it belongs to costs nothing beside its
+/// test: passes its arguments on to the Rust function that judges addresses.
+fn stub(mut b: FunctionBuilder<'_>, env: &Env<'_>, lanes: bool) -> Result<(), JitError> {
+    let block = b.create_block();
+    b.append_block_params_for_function_params(block);
+    b.switch_to_block(block);
+    b.seal_block(block);
+    let p = b.block_params(block).to_vec();
+    let slow = b.ins().iconst(types::I64, env.slow as i64);
+    let host_conv = env.frontend.default_call_conv;
+    let (address, args) = if lanes {
+        let slot = b.create_sized_stack_slot(ir::StackSlotData::new(ir::StackSlotKind::ExplicitSlot, 64, 4));
+        let at = b.ins().stack_addr(types::I64, slot, 0);
+        for (i, &v) in p[5..9].iter().enumerate() {
+            b.ins().store(super::generate::trusted(), v, at, i as i32 * 16);
+        }
+        (super::slow::chunk as *const () as usize, vec![p[0], p[1], p[2], p[3], p[4], at, slow])
+    } else {
+        (super::slow::scalar as *const () as usize, vec![p[0], p[1], p[2], p[3], p[4], p[5], slow])
+    };
+    let types: Vec<ir::Type> = args.iter().map(|&a| b.func.dfg.value_type(a)).collect();
+    let sig = b.import_signature(signature(&types, None, host_conv));
+    let callee = b.ins().iconst(types::I64, address as i64);
+    b.ins().call_indirect(sig, callee, &args);
+    b.ins().return_(&[]);
+    b.finalize(env.frontend);
+    Ok(())
+}

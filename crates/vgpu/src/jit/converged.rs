@@ -1,0 +1,488 @@
+//! The outer function: frame, local memory, the choice between converged and masked code, and the
+//! converged code itself.
+//!
+//! Establishes for every block of it: all 32 lanes exist and stand here; scalar registers hold
+//! what their class says.
+
+use super::body::Term;
+use super::classes::Class;
+use super::compile::Env;
+use super::generate::{Gen, RegVars, Store, trusted};
+use super::plan::{Plan, header, pc};
+use super::values::{CHUNKS, Parts, Shape, Width};
+use super::{JitError, ops};
+use crate::abi::{TrapKind, WarpCtx};
+use cranelift_codegen::ir::{self, InstBuilder, Value, condcodes::IntCC, types};
+use cranelift_frontend::FunctionBuilder;
+use rtcg_ptx::ast::*;
+use smallvec::SmallVec;
+use std::mem::offset_of;
+
+/// Emits the outer function of `plan`.
+pub(crate) fn emit(mut b: FunctionBuilder<'_>, env: &Env<'_>, plan: &Plan<'_>) -> Result<(), JitError> {
+    let entry = b.create_block();
+    b.append_block_params_for_function_params(entry);
+    b.switch_to_block(entry);
+    b.seal_block(entry);
+    let slot = b.create_sized_stack_slot(ir::StackSlotData::new(ir::StackSlotKind::ExplicitSlot, plan.frame_size, 4));
+    let frame = b.ins().stack_addr(types::I64, slot, 0);
+    let params = b.block_params(entry).to_vec();
+    let zero = b.ins().iconst(types::I64, 0);
+    let (args, rets) = if plan.f.entry { (zero, zero) } else { (params[2], params[3]) };
+    let vars = declare(&mut b, plan);
+    let mut g = Gen::new(b, env, plan, [params[0], frame, args, rets], Store::Converged(vars));
+    let lanes = if plan.f.entry { g.ctx_field(types::I32, offset_of!(WarpCtx, live)) } else { params[1] };
+    g.reserve_local();
+    let done = g.b.create_block();
+    g.masked_entry = Some(g.b.create_block());
+    g.blocks = plan.body.blocks.iter().map(|_| g.b.create_block()).collect();
+    g.begin(lanes);
+    g.masked_call(done)?;
+    if !env.variant.force_masked {
+        for block in 0..plan.body.blocks.len() {
+            g.converged_block(block, done)?;
+        }
+    }
+    g.b.switch_to_block(done);
+    g.release_local();
+    g.b.ins().return_(&[]);
+    g.b.seal_all_blocks();
+    g.b.finalize(env.frontend);
+    Ok(())
+}
+
+fn declare(b: &mut FunctionBuilder<'_>, plan: &Plan<'_>) -> Vec<RegVars> {
+    let mut written = vec![false; plan.body.widths.len()];
+    for st in plan.body.blocks.iter().flat_map(|x| &x.stmts) {
+        super::body::stmt_defs(st, plan.body.carry(), &mut |r| written[r.index()] = true);
+    }
+    (0..plan.body.widths.len())
+        .map(|r| {
+            if !written[r] {
+                return RegVars::None;
+            }
+            let w = plan.body.widths[r];
+            let shape = if plan.classes.get(Reg(r as u32)).is_scalar() { Shape::Scalar } else { Shape::Chunk };
+            let (ty, n) = (w.part_type(shape), w.n_parts(shape));
+            if shape == Shape::Scalar {
+                return RegVars::Scalar((0..n).map(|_| b.declare_var(ty)).collect());
+            }
+            RegVars::Chunks(std::array::from_fn(|_| (0..n).map(|_| b.declare_var(ty)).collect()))
+        })
+        .collect()
+}
+
+impl<'a> Gen<'a, '_> {
+    /// Takes the function's local memory from the warp's.
+    fn reserve_local(&mut self) {
+        let zero = self.iconst32(0);
+        self.b.ins().store(trusted(), zero, self.frame, header::SPINS);
+        if self.plan.local_pitch == 0 {
+            return;
+        }
+        let sp = self.ctx_field(types::I64, offset_of!(WarpCtx, local_sp));
+        self.b.ins().store(trusted(), sp, self.frame, header::LOCAL);
+        let new = self.b.ins().iadd_imm_s(sp, i64::from(self.plan.local_pitch) * 32);
+        let end = self.ctx_field(types::I64, offset_of!(WarpCtx, local_end));
+        let over = self.b.ins().icmp(IntCC::UnsignedGreaterThan, new, end);
+        self.cold(over, |g| g.trap(TrapKind::StackOverflow));
+        self.b.ins().store(trusted(), new, self.ctx, offset_of!(WarpCtx, local_sp) as i32);
+    }
+
+    fn release_local(&mut self) {
+        if self.plan.local_pitch != 0 || self.uses_alloca() {
+            let sp = self.b.ins().load(types::I64, trusted(), self.frame, header::LOCAL);
+            self.b.ins().store(trusted(), sp, self.ctx, offset_of!(WarpCtx, local_sp) as i32);
+        }
+    }
+
+    fn uses_alloca(&self) -> bool {
+        self.plan.f.body.iter().any(|s| matches!(s.inst, Inst::Alloca { .. }))
+    }
+
+    /// Reports a fault of the whole warp. Execution never goes on after it.
+    pub(crate) fn trap(&mut self, kind: TrapKind) {
+        let (kind, lane, site) = (self.iconst32(kind as i64), self.iconst32(-1), self.site(super::sites::WARP));
+        let site = self.iconst32(i64::from(site));
+        let address = self.iconst64(0);
+        let f = self.env.runtime.trap as usize;
+        super::values::call_host(&mut self.b, f, &[self.ctx, kind, lane, site, address], None);
+    }
+
+    /// Enters converged code when all lanes are there, else masked code at block 0.
+    fn begin(&mut self, lanes: Value) {
+        let masked = self.masked_entry.unwrap_or(self.blocks[0]);
+        let partial = self.b.create_block();
+        if self.env.variant.force_masked {
+            self.b.ins().jump(partial, &[]);
+        } else if self.plan.f.entry && self.env.variant.full_warps {
+            self.b.ins().jump(self.blocks[0], &[]);
+        } else {
+            let all = self.b.ins().icmp_imm_s(IntCC::Equal, lanes, -1);
+            self.b.ins().brif(all, self.blocks[0], &[], partial, &[]);
+        }
+        self.b.switch_to_block(partial);
+        let (start, gone) = (self.splat32(0), self.splat32(pc::DONE));
+        for c in 0..CHUNKS {
+            let part = self.b.ins().ushr_imm_u(lanes, c as i64 * 8);
+            let mask = ops::bits_to_mask(&mut self.cx(), part);
+            let pcs: Parts = mask.iter().map(|&m| self.b.ins().bitselect(m, start, gone)).collect();
+            self.store_lane_array(header::PC, c, &pcs);
+        }
+        self.b.ins().jump(masked, &[]);
+    }
+
+    /// All four lanes of an `I32X4` constant.
+    pub(crate) fn splat32(&mut self, v: i64) -> Value {
+        self.vector(Width::W32, &[v; 4])
+    }
+
+    /// Calls masked code and goes on where its lanes have met again.
+    fn masked_call(&mut self, done: ir::Block) -> Result<(), JitError> {
+        let Some(block) = self.masked_entry else { return Ok(()) };
+        self.b.switch_to_block(block);
+        let f = self.env.versions[&self.plan.id].masked;
+        let at = self.call_local(f, &[self.ctx, self.frame, self.args, self.rets]);
+        let resumable: Vec<usize> = self.plan.resumable.iter().collect();
+        let (Some(at), false) = (at, resumable.is_empty()) else {
+            self.b.ins().jump(done, &[]);
+            return Ok(());
+        };
+        let entries: Vec<ir::Block> = resumable.iter().map(|_| self.b.create_block()).collect();
+        let mut table = vec![];
+        for b in 0..self.plan.body.blocks.len() {
+            let target = resumable.iter().position(|&r| r == b).map_or(done, |i| entries[i]);
+            table.push(self.b.func.dfg.block_call(target, &[]));
+        }
+        let default = self.b.func.dfg.block_call(done, &[]);
+        let table = self.b.create_jump_table(ir::JumpTableData::new(default, &table));
+        self.b.ins().br_table(at, table);
+        for (&r, &e) in resumable.iter().zip(&entries) {
+            self.b.set_cold_block(e);
+            self.b.switch_to_block(e);
+            self.resume(r, block);
+        }
+        Ok(())
+    }
+
+    /// Reloads what is live at block `r`; goes back to masked code when a class does not hold.
+    fn resume(&mut self, r: usize, masked: ir::Block) {
+        let mut good: Option<Value> = None;
+        for reg in self.plan.live[r].iter().map(|i| Reg(i as u32)) {
+            let Store::Converged(vars) = &self.store else { return };
+            match vars[reg.index()].clone() {
+                RegVars::None => {}
+                RegVars::Chunks(c) => {
+                    for (chunk, list) in c.iter().enumerate() {
+                        let parts = self.load_slot(reg, chunk);
+                        for (&v, &p) in list.iter().zip(&parts) {
+                            self.b.def_var(v, p);
+                        }
+                    }
+                }
+                RegVars::Scalar(list) => {
+                    let scalar = self.reload_scalar(reg, &mut good);
+                    for (&v, &p) in list.iter().zip(&scalar) {
+                        self.b.def_var(v, p);
+                    }
+                }
+            }
+        }
+        let target = self.blocks[r];
+        match good {
+            Some(ok) => {
+                let ok = self.b.ins().vall_true(ok);
+                self.b.ins().brif(ok, target, &[], masked, &[]);
+            }
+            None => {
+                self.b.ins().jump(target, &[]);
+            }
+        }
+    }
+
+    /// Lane 0's value of a slot; adds to `good` whether the other lanes follow the class.
+    fn reload_scalar(&mut self, reg: Reg, good: &mut Option<Value>) -> Parts {
+        let w = self.width(reg);
+        let class = self.plan.classes.get(reg);
+        let first = self.load_slot(reg, 0);
+        let scalar = ops::lane(&mut self.cx(), w, &first, 0);
+        for c in 0..CHUNKS {
+            let parts = self.load_slot(reg, c);
+            self.forget_splats();
+            let expected = self.expand(&scalar, w, class, c);
+            for (&p, &e) in parts.iter().zip(&expected) {
+                let same = self.equal(p, e);
+                let flags = ir::MemFlagsData::new().with_endianness(ir::Endianness::Little);
+                let same = if self.b.func.dfg.value_type(same) == types::I32X4 { same } else { self.b.ins().bitcast(types::I32X4, flags, same) };
+                *good = Some(good.map_or(same, |g| self.b.ins().band(g, same)));
+            }
+        }
+        self.forget_splats();
+        scalar
+    }
+
+    fn converged_block(&mut self, block: usize, done: ir::Block) -> Result<(), JitError> {
+        self.block = block;
+        self.b.switch_to_block(self.blocks[block]);
+        let plan = self.plan;
+        let stmts = &plan.body.blocks[block].stmts;
+        self.block_entry.clear();
+        if stmts.iter().any(|st| super::widening::needs_check(&plan.classes, st)) {
+            for r in plan.live[block].iter() {
+                let value = self.snapshot(Reg(r as u32));
+                self.block_entry.push((Reg(r as u32), value));
+            }
+        }
+        for (from, to, point) in self.segments(stmts) {
+            let part = &stmts[from..to];
+            self.guarded(part, |g| if point { g.point(&part[0], false) } else { g.segment(part, false) })?;
+        }
+        self.statement = plan.body.blocks[block].term_index;
+        self.set_site(super::sites::WARP);
+        self.converged_term(block, done)?;
+        self.fill_edges();
+        Ok(())
+    }
+
+    /// Emits under the uniform guard of a segment, if it has one.
+    fn guarded(&mut self, stmts: &[super::body::Stmt<'a>], f: impl FnOnce(&mut Self) -> Result<(), JitError>) -> Result<(), JitError> {
+        let Some(guard) = stmts[0].guard.filter(|g| self.class(g.reg).is_scalar()) else { return f(self) };
+        let p = self.use_scalar(guard.reg)[0];
+        let (then, next) = (self.b.create_block(), self.b.create_block());
+        if guard.negated {
+            self.b.ins().brif(p, next, &[], then, &[]);
+        } else {
+            self.b.ins().brif(p, then, &[], next, &[]);
+        }
+        self.b.seal_block(then);
+        self.b.switch_to_block(then);
+        f(self)?;
+        self.b.ins().jump(next, &[]);
+        self.b.seal_block(next);
+        self.b.switch_to_block(next);
+        Ok(())
+    }
+
+    /// The value of a register, for a later spill: one entry when scalar, else one per chunk.
+    pub(crate) fn snapshot(&mut self, r: Reg) -> SmallVec<[Parts; 4]> {
+        if self.class(r).is_scalar() {
+            return SmallVec::from_iter([self.use_scalar(r)]);
+        }
+        (0..CHUNKS).map(|c| self.read(r, c)).collect()
+    }
+
+    /// Writes registers to the frame.
+    pub(crate) fn spill(&mut self, values: &[(Reg, SmallVec<[Parts; 4]>)]) {
+        for (r, value) in values {
+            let (w, class) = (self.width(*r), self.plan.classes.get(*r));
+            for c in 0..CHUNKS {
+                if class == Class::Varying {
+                    self.store_slot(*r, c, &value[c]);
+                } else {
+                    self.forget_splats();
+                    let lanes = self.expand(&value[0], w, class, c);
+                    self.store_slot(*r, c, &lanes);
+                }
+            }
+        }
+        self.forget_splats();
+    }
+
+    /// Leaves converged code for block `at`, where all lanes go on.
+    pub(crate) fn leave_to(&mut self, at: usize, values: &[(Reg, SmallVec<[Parts; 4]>)]) {
+        let Some(masked) = self.masked_entry else { return };
+        self.spill(values);
+        let v = self.splat32(at as i64);
+        for c in 0..CHUNKS {
+            self.store_lane_array(header::PC, c, &[v, v]);
+        }
+        self.b.ins().jump(masked, &[]);
+    }
+
+    /// A flag that is not zero when the lanes of an affine value wrap around.
+    pub(crate) fn wrap_check(&mut self, (operand, signed, stride): (Operand, bool, i64)) -> Value {
+        let base = self.scalar_operand(operand, Width::W32)[0];
+        let reach = stride.wrapping_mul(31);
+        if signed {
+            let wide = self.b.ins().sextend(types::I64, base);
+            let last = self.b.ins().iadd_imm_s(wide, reach);
+            let low = self.b.ins().ireduce(types::I32, last);
+            let back = self.b.ins().sextend(types::I64, low);
+            self.b.ins().icmp(IntCC::NotEqual, back, last)
+        } else {
+            let wide = self.b.ins().uextend(types::I64, base);
+            let last = self.b.ins().iadd_imm_s(wide, reach);
+            let high = self.b.ins().ushr_imm_u(last, 32);
+            self.b.ins().icmp_imm_u(IntCC::NotEqual, high, 0)
+        }
+    }
+
+    /// Goes back to the beginning of the block in masked code if a check failed.
+    pub(crate) fn flush_checks(&mut self, flags: &mut Vec<Value>) {
+        let Some(all) = flags.drain(..).reduce(|a, b| self.b.ins().bor(a, b)) else { return };
+        let (leave, next) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(leave);
+        self.b.ins().brif(all, leave, &[], next, &[]);
+        self.b.seal_block(leave);
+        self.b.seal_block(next);
+        self.b.switch_to_block(leave);
+        let values = std::mem::take(&mut self.block_entry);
+        self.leave_to(self.block, &values);
+        self.block_entry = values;
+        self.b.switch_to_block(next);
+    }
+
+    /// The block to jump to for an edge; back edges poll first.
+    fn edge(&mut self, from: usize, to: usize) -> ir::Block {
+        if !Plan::is_back_edge(from, to) {
+            return self.blocks[to];
+        }
+        let edge = self.b.create_block();
+        self.pending_edges.push((edge, from, to));
+        edge
+    }
+
+    fn fill_edges(&mut self) {
+        for (edge, from, to) in std::mem::take(&mut self.pending_edges) {
+            self.b.switch_to_block(edge);
+            self.poll(self.plan.spins.contains(&(from, to)));
+            self.b.ins().jump(self.blocks[to], &[]);
+        }
+    }
+
+    /// Leaves if the launch is cancelled; lets others run in a loop that waits.
+    pub(crate) fn poll(&mut self, spins: bool) {
+        let flag = self.ctx_field(types::I64, offset_of!(WarpCtx, cancel));
+        let stop = self.b.ins().load(types::I32, trusted(), flag, 0);
+        self.cold(stop, |g| {
+            let f = g.env.runtime.cancelled as usize;
+            super::values::call_host(&mut g.b, f, &[g.ctx], None);
+        });
+        if spins {
+            let f = self.env.runtime.yield_now as usize;
+            super::values::call_host(&mut self.b, f, &[self.ctx], None);
+        }
+    }
+
+    fn converged_term(&mut self, block: usize, done: ir::Block) -> Result<(), JitError> {
+        let plan = self.plan;
+        match &plan.body.blocks[block].term {
+            Term::Jump(to) => {
+                if plan.body.blocks[block].stmts.last().is_some_and(|s| self.call_may_exit(&s.inst)) {
+                    self.leave_if_exited(*to);
+                }
+                let to = self.edge(block, *to);
+                self.b.ins().jump(to, &[]);
+            }
+            Term::Return => {
+                self.b.ins().jump(done, &[]);
+            }
+            Term::Exit => {
+                let all = self.iconst32(-1);
+                self.b.ins().store(trusted(), all, self.ctx, offset_of!(WarpCtx, exited) as i32);
+                self.b.ins().jump(done, &[]);
+            }
+            Term::Never => {
+                self.b.ins().trap(ir::TrapCode::unwrap_user(1));
+            }
+            Term::Branch { guard, taken, fall } => self.converged_branch(block, *guard, *taken, *fall),
+            Term::Table { index, targets } => self.converged_table(block, *index, targets),
+        }
+        Ok(())
+    }
+
+    fn converged_branch(&mut self, block: usize, guard: Guard, taken: usize, fall: usize) {
+        let (t, f) = (self.edge(block, taken), self.edge(block, fall));
+        let (t, f, taken, fall) = if guard.negated { (f, t, fall, taken) } else { (t, f, taken, fall) };
+        if self.class(guard.reg).is_scalar() {
+            let p = self.use_scalar(guard.reg)[0];
+            self.b.ins().brif(p, t, &[], f, &[]);
+            return;
+        }
+        let masks: Vec<Parts> = (0..CHUNKS).map(|c| self.read(guard.reg, c)).collect();
+        let flat: Vec<Value> = masks.iter().flatten().copied().collect();
+        let values: Vec<_> = self.plan.live_out(block).iter().map(|r| (Reg(r as u32), self.snapshot(Reg(r as u32)))).collect();
+        let any = self.fold(&flat, |g, a, b| g.b.ins().bor(a, b));
+        let any = self.b.ins().vany_true(any);
+        let (some, split) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(any, some, &[], f, &[]);
+        self.b.seal_block(some);
+        self.b.switch_to_block(some);
+        let all = self.fold(&flat, |g, a, b| g.b.ins().band(a, b));
+        let all = self.b.ins().vall_true(all);
+        self.b.set_cold_block(split);
+        self.b.ins().brif(all, t, &[], split, &[]);
+        self.b.seal_block(split);
+        self.b.switch_to_block(split);
+        self.spill(&values);
+        let (to, other) = (self.splat32(taken as i64), self.splat32(fall as i64));
+        for (c, m) in masks.iter().enumerate() {
+            let pcs: Parts = m.iter().map(|&m| self.b.ins().bitselect(m, to, other)).collect();
+            self.store_lane_array(header::PC, c, &pcs);
+        }
+        if let Some(masked) = self.masked_entry {
+            self.b.ins().jump(masked, &[]);
+        }
+    }
+
+    fn fold(&mut self, values: &[Value], f: impl Fn(&mut Self, Value, Value) -> Value) -> Value {
+        let mut list = values.to_vec();
+        while list.len() > 1 {
+            list = list.chunks(2).map(|p| if p.len() == 2 { f(self, p[0], p[1]) } else { p[0] }).collect();
+        }
+        list[0]
+    }
+
+    fn converged_table(&mut self, block: usize, index: Reg, targets: &[usize]) {
+        let edges: Vec<ir::Block> = targets.iter().map(|&t| self.edge(block, t)).collect();
+        if self.class(index) == Class::Uniform {
+            let i = self.use_scalar(index)[0];
+            self.jump_table(i, &edges);
+            return;
+        }
+        let values: Vec<_> = self.plan.live_out(block).iter().map(|r| (Reg(r as u32), self.snapshot(Reg(r as u32)))).collect();
+        let lanes: Vec<Parts> = (0..CHUNKS).map(|c| self.read(index, c)).collect();
+        let first = ops::lane(&mut self.cx(), Width::W32, &lanes[0], 0)[0];
+        let all = self.b.ins().splat(types::I32X4, first);
+        let flat: Vec<Value> = lanes.iter().flatten().map(|&v| self.b.ins().icmp(IntCC::Equal, v, all)).collect();
+        let same = self.fold(&flat, |g, a, b| g.b.ins().band(a, b));
+        let same = self.b.ins().vall_true(same);
+        let (agree, split) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(split);
+        self.b.ins().brif(same, agree, &[], split, &[]);
+        self.b.seal_block(agree);
+        self.b.seal_block(split);
+        self.b.switch_to_block(split);
+        self.spill(&values);
+        for (c, l) in lanes.iter().enumerate() {
+            let pcs = self.table_targets(l, targets);
+            self.store_lane_array(header::PC, c, &pcs);
+        }
+        if let Some(masked) = self.masked_entry {
+            self.b.ins().jump(masked, &[]);
+        }
+        self.b.switch_to_block(agree);
+        self.jump_table(first, &edges);
+    }
+
+    fn jump_table(&mut self, index: Value, targets: &[ir::Block]) {
+        let calls: Vec<ir::BlockCall> = targets.iter().map(|&t| self.b.func.dfg.block_call(t, &[])).collect();
+        let default = self.b.func.dfg.block_call(targets[targets.len() - 1], &[]);
+        let table = self.b.create_jump_table(ir::JumpTableData::new(default, &calls));
+        self.b.ins().br_table(index, table);
+    }
+
+    /// The block each lane goes to by its index; beyond the table the last one.
+    pub(crate) fn table_targets(&mut self, index: &Parts, targets: &[usize]) -> Parts {
+        let last = self.splat32(targets[targets.len() - 1] as i64);
+        let mut pcs: Parts = index.iter().map(|_| last).collect();
+        for (i, &t) in targets.iter().enumerate() {
+            let (number, target) = (self.splat32(i as i64), self.splat32(t as i64));
+            for (p, &v) in pcs.iter_mut().zip(index) {
+                let here = self.b.ins().icmp(IntCC::Equal, v, number);
+                *p = self.b.ins().bitselect(here, target, *p);
+            }
+        }
+        pcs
+    }
+}

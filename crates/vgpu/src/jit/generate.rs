@@ -1,0 +1,603 @@
+//! The state of emitting one function, and what converged and masked code share: reading and
+//! writing registers a chunk of lanes at a time, operands, segments.
+//!
+//! A segment is a run of statements without an ordering point inside. It is emitted for lanes 0-7,
+//! then 8-15 and so on. In converged code its scalar statements come first; what the statements
+//! of the lanes read of scalar registers is recorded then, for the registers may change later on.
+
+use super::body::{Stmt, stmt_defs, stmt_uses};
+use super::classes::{Class, Exec};
+use super::compile::Env;
+use super::ops::{self, OpCtx, OpState};
+use super::plan::{Plan, header};
+use super::values::{CHUNK_LANES, CHUNKS, Parts, Shape, Width};
+use super::{JitError, memory::Prepared};
+use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, Value, types};
+use cranelift_frontend::{FunctionBuilder, Variable};
+use rtcg_ptx::ast::*;
+use smallvec::{SmallVec, smallvec};
+use std::collections::HashMap;
+
+/// Where registers live.
+pub(crate) enum Store {
+    /// Variables of the SSA builder: one set for a scalar register, one per chunk for a varying one.
+    Converged(Vec<RegVars>),
+    /// The frame; what the running block has read or written is kept.
+    Masked(MaskedRegs),
+}
+
+/// The variables of one register in converged code.
+#[derive(Clone)]
+pub(crate) enum RegVars {
+    None,
+    Scalar(SmallVec<[Variable; 2]>),
+    Chunks([SmallVec<[Variable; 4]>; CHUNKS]),
+}
+
+/// Registers of the running block of masked code.
+#[derive(Default)]
+pub(crate) struct MaskedRegs {
+    pub(crate) cache: HashMap<(u32, usize), Parts>,
+    pub(crate) dirty: Vec<Reg>,
+    pub(crate) mask: [Option<Parts>; CHUNKS],
+}
+
+/// What the scalar phase of a segment leaves for a statement of the lanes.
+#[derive(Default)]
+pub(crate) struct Recorded {
+    /// Values of the scalar registers it reads.
+    pub(crate) scalars: SmallVec<[(Reg, Parts); 4]>,
+    /// Results computed once that go to varying registers.
+    pub(crate) results: SmallVec<[(Reg, Parts, Class); 1]>,
+    /// The address, when it is scalar.
+    pub(crate) address: Option<Prepared>,
+    /// Nothing is left to do for the lanes but writing `results`.
+    pub(crate) done: bool,
+}
+
+/// The emission of one machine function.
+pub(crate) struct Gen<'a, 'f> {
+    pub(crate) b: FunctionBuilder<'f>,
+    pub(crate) ops: OpState,
+    pub(crate) env: &'a Env<'a>,
+    pub(crate) plan: &'a Plan<'a>,
+    pub(crate) ctx: Value,
+    pub(crate) frame: Value,
+    pub(crate) args: Value,
+    pub(crate) rets: Value,
+    pub(crate) store: Store,
+    /// Blocks of the emitted function by PTX block.
+    pub(crate) blocks: Vec<ir::Block>,
+    /// Where all lanes go on in masked code (their counters are in the frame).
+    pub(crate) masked_entry: Option<ir::Block>,
+    /// Where masked code looks for the next group of lanes.
+    pub(crate) dispatch: Option<ir::Block>,
+    pub(crate) recorded: Vec<Recorded>,
+    /// Index of the current statement within `recorded`.
+    pub(crate) current: usize,
+    /// Number of the current statement in the original body.
+    pub(crate) statement: u32,
+    /// Vectors made from scalars in this segment.
+    splats: HashMap<(Value, usize, u8), Parts>,
+    /// Live values at the start of the current block, when a check may go back there.
+    pub(crate) block_entry: Vec<(Reg, SmallVec<[Parts; 4]>)>,
+    pub(crate) block: usize,
+    /// See [`Gen::scratch`].
+    pub(crate) scratch_slot: Option<ir::StackSlot>,
+    /// Back edges whose blocks are still to be filled.
+    pub(crate) pending_edges: Vec<(ir::Block, usize, usize)>,
+}
+
+/// Memory the compiler itself manages: aligned, mapped.
+pub(crate) fn trusted() -> MemFlagsData {
+    MemFlagsData::trusted()
+}
+
+impl<'a, 'f> Gen<'a, 'f> {
+    pub(crate) fn new(b: FunctionBuilder<'f>, env: &'a Env<'a>, plan: &'a Plan<'a>, values: [Value; 4], store: Store) -> Self {
+        let [ctx, frame, args, rets] = values;
+        Gen {
+            b, ops: OpState::default(), env, plan, ctx, frame, args, rets, store,
+            blocks: vec![], masked_entry: None, dispatch: None,
+            recorded: vec![], current: 0, statement: 0, splats: HashMap::new(), block_entry: vec![], block: 0, scratch_slot: None, pending_edges: vec![],
+        }
+    }
+
+    /// The context for the arithmetic lowering.
+    pub(crate) fn cx(&mut self) -> OpCtx<'_, 'f> {
+        OpCtx { b: &mut self.b, state: &mut self.ops }
+    }
+
+    pub(crate) fn is_masked(&self) -> bool {
+        matches!(self.store, Store::Masked(_))
+    }
+
+    pub(crate) fn width(&self, r: Reg) -> Width {
+        self.plan.body.widths[r.index()]
+    }
+
+    /// The class of a register in the code being emitted.
+    pub(crate) fn class(&self, r: Reg) -> Class {
+        if self.is_masked() { Class::Varying } else { self.plan.classes.get(r) }
+    }
+
+    pub(crate) fn error(&self, message: impl Into<String>) -> JitError {
+        self.plan.error(&self.env.module.source, self.statement, message.into())
+    }
+
+    pub(crate) fn unsupported(&self, what: &str) -> JitError {
+        self.error(format!("{what} is not supported by the virtual GPU"))
+    }
+
+    /// Makes the following code belong to a statement and some of its lanes.
+    pub(crate) fn set_site(&mut self, lanes: u32) {
+        let site = self.site(lanes);
+        self.b.set_srcloc(ir::SourceLoc::new(site));
+    }
+
+    /// The site number of the current statement; see [`super::sites`].
+    pub(crate) fn site(&self, lanes: u32) -> u32 {
+        super::sites::encode(self.plan.first_site + self.statement, lanes)
+    }
+
+    pub(crate) fn iconst32(&mut self, v: i64) -> Value {
+        self.b.ins().iconst(types::I32, v & 0xffff_ffff)
+    }
+
+    pub(crate) fn iconst64(&mut self, v: i64) -> Value {
+        self.b.ins().iconst(types::I64, v)
+    }
+
+    /// A field of the warp context.
+    pub(crate) fn ctx_field(&mut self, ty: ir::Type, offset: usize) -> Value {
+        self.b.ins().load(ty, trusted(), self.ctx, offset as i32)
+    }
+
+    // ---- registers ----
+
+    /// The lanes of `chunk` of a register, in the register's own width.
+    pub(crate) fn read(&mut self, r: Reg, chunk: usize) -> Parts {
+        if let Store::Converged(vars) = &self.store {
+            return match &vars[r.index()] {
+                RegVars::Chunks(c) => {
+                    let list = c[chunk].clone();
+                    list.iter().map(|&v| self.b.use_var(v)).collect()
+                }
+                _ => self.read_scalar_as_lanes(r, chunk),
+            };
+        }
+        if let Store::Masked(m) = &self.store
+            && let Some(p) = m.cache.get(&(r.0, chunk))
+        {
+            return p.clone();
+        }
+        let parts = self.load_slot(r, chunk);
+        if let Store::Masked(m) = &mut self.store {
+            m.cache.insert((r.0, chunk), parts.clone());
+        }
+        parts
+    }
+
+    fn read_scalar_as_lanes(&mut self, r: Reg, chunk: usize) -> Parts {
+        let scalar = self.read_scalar(r);
+        let class = self.plan.classes.get(r);
+        self.expand(&scalar, self.width(r), class, chunk)
+    }
+
+    /// The scalar of a uniform register, or lane 0's value of an affine one, at the current statement.
+    pub(crate) fn read_scalar(&mut self, r: Reg) -> Parts {
+        if let Some(rec) = self.recorded.get(self.current)
+            && let Some((_, p)) = rec.scalars.iter().find(|(x, _)| *x == r)
+        {
+            return p.clone();
+        }
+        self.use_scalar(r)
+    }
+
+    /// The scalar of a register at the current point of the emitted code.
+    pub(crate) fn use_scalar(&mut self, r: Reg) -> Parts {
+        let Store::Converged(vars) = &self.store else { return Parts::new() };
+        match vars[r.index()].clone() {
+            RegVars::Scalar(v) => v.iter().map(|&v| self.b.use_var(v)).collect(),
+            // A register that is never written.
+            _ => {
+                let w = self.width(r);
+                ops::constant(&mut self.cx(), Shape::Scalar, w, 0)
+            }
+        }
+    }
+
+    /// Writes the lanes of `chunk` of a varying register; with a guard only those it names.
+    pub(crate) fn write(&mut self, r: Reg, chunk: usize, parts: Parts, guard: Option<&Parts>) {
+        let parts = match guard {
+            Some(g) => {
+                let old = self.read(r, chunk);
+                let w = self.width(r);
+                ops::blend(&mut self.cx(), Shape::Chunk, g, &parts, &old, w)
+            }
+            None => parts,
+        };
+        match &mut self.store {
+            Store::Converged(vars) => {
+                if let RegVars::Chunks(c) = &vars[r.index()] {
+                    let list = c[chunk].clone();
+                    for (&v, &p) in list.iter().zip(&parts) {
+                        self.b.def_var(v, p);
+                    }
+                }
+            }
+            Store::Masked(m) => {
+                m.cache.insert((r.0, chunk), parts);
+                if !m.dirty.contains(&r) {
+                    m.dirty.push(r);
+                }
+            }
+        }
+    }
+
+    /// Writes a uniform or affine register.
+    pub(crate) fn write_scalar(&mut self, r: Reg, parts: &Parts) {
+        let Store::Converged(vars) = &self.store else { return };
+        if let RegVars::Scalar(v) = &vars[r.index()] {
+            let list = v.clone();
+            for (&v, &p) in list.iter().zip(parts) {
+                self.b.def_var(v, p);
+            }
+        }
+    }
+
+    /// Writes a result that all lanes share, whatever the class of the register.
+    pub(crate) fn write_uniform(&mut self, r: Reg, parts: &Parts, mask: bool) {
+        let _ = mask;
+        if self.class(r).is_scalar() {
+            return self.write_scalar(r, parts);
+        }
+        for c in 0..CHUNKS {
+            let w = self.width(r);
+            let lanes = self.expand(parts, w, Class::Uniform, c);
+            self.write(r, c, lanes, None);
+        }
+    }
+
+    pub(crate) fn load_slot(&mut self, r: Reg, chunk: usize) -> Parts {
+        let w = self.width(r);
+        let Some(slot) = self.plan.slots[r.index()] else {
+            // Never written on the way here: any value will do.
+            return ops::constant(&mut self.cx(), Shape::Chunk, w, 0);
+        };
+        let ty = w.part_type(Shape::Chunk);
+        slot_offsets(w, slot, chunk).into_iter().map(|o| self.b.ins().load(ty, trusted(), self.frame, o)).collect()
+    }
+
+    /// Stores the lanes of `chunk` of a register to its slot.
+    pub(crate) fn store_slot(&mut self, r: Reg, chunk: usize, parts: &Parts) {
+        let w = self.width(r);
+        if let Some(slot) = self.plan.slots[r.index()] {
+            for (o, &p) in slot_offsets(w, slot, chunk).into_iter().zip(parts) {
+                self.b.ins().store(trusted(), p, self.frame, o);
+            }
+        }
+    }
+
+    /// The lanes of `chunk` of a value of the given class whose lane 0 is `scalar`.
+    pub(crate) fn expand(&mut self, scalar: &Parts, w: Width, class: Class, chunk: usize) -> Parts {
+        let key = (scalar[0], if matches!(class, Class::Affine(_)) { chunk } else { CHUNKS }, w as u8);
+        if let Some(p) = self.splats.get(&key) {
+            return p.clone();
+        }
+        let mut parts = ops::splat(&mut self.cx(), w, scalar);
+        if let Class::Affine(stride) = class {
+            let per = if w == Width::W64 { 2 } else { 4 };
+            for (i, p) in parts.iter_mut().enumerate() {
+                let first = (chunk * CHUNK_LANES + i * per) as i64;
+                let steps: Vec<i64> = (0..per as i64).map(|l| stride.wrapping_mul(first + l)).collect();
+                let iota = self.vector(w, &steps);
+                *p = self.b.ins().iadd(*p, iota);
+            }
+        }
+        self.splats.insert(key, parts.clone());
+        parts
+    }
+
+    /// Forgets vectors made from scalars: what follows is not dominated by them, or is far away.
+    pub(crate) fn forget_splats(&mut self) {
+        self.splats.clear();
+    }
+
+    /// A constant vector of 64- or 32-bit lanes.
+    pub(crate) fn vector(&mut self, w: Width, lanes: &[i64]) -> Value {
+        let bytes: Vec<u8> = if w == Width::W64 {
+            lanes.iter().flat_map(|l| l.to_le_bytes()).collect()
+        } else {
+            lanes.iter().flat_map(|l| (*l as u32).to_le_bytes()).collect()
+        };
+        let data = self.b.func.dfg.constants.insert(ir::ConstantData::from(&bytes[..]));
+        self.b.ins().vconst(if w == Width::W64 { types::I64X2 } else { types::I32X4 }, data)
+    }
+
+    /// Lane numbers of a chunk times `step`.
+    pub(crate) fn lane_numbers(&mut self, chunk: usize, step: i64) -> Parts {
+        (0..2)
+            .map(|i| {
+                let first = (chunk * CHUNK_LANES + i * 4) as i64;
+                let lanes: Vec<i64> = (0..4).map(|l| (first + l) * step).collect();
+                self.vector(Width::W32, &lanes)
+            })
+            .collect()
+    }
+
+    // ---- operands ----
+
+    /// An operand for the lanes of `chunk`.
+    pub(crate) fn operand(&mut self, o: Operand, w: Width, chunk: usize) -> Parts {
+        if let Operand::Reg(r) = o {
+            let from = self.width(r);
+            let parts = self.read(r, chunk);
+            return ops::fit_source(&mut self.cx(), Shape::Chunk, &parts, from, w);
+        }
+        if let Some(p) = ops::immediate(&mut self.cx(), Shape::Chunk, &o, w) {
+            return p;
+        }
+        match o {
+            Operand::Special(s) => self.special_lanes(s, w, chunk),
+            _ => self.address_lanes(o, w, chunk),
+        }
+    }
+
+    /// A uniform operand, or lane 0's value of an affine one.
+    pub(crate) fn scalar_operand(&mut self, o: Operand, w: Width) -> Parts {
+        if let Operand::Reg(r) = o {
+            let from = self.width(r);
+            let parts = self.read_scalar(r);
+            return ops::fit_source(&mut self.cx(), Shape::Scalar, &parts, from, w);
+        }
+        if let Some(p) = ops::immediate(&mut self.cx(), Shape::Scalar, &o, w) {
+            return p;
+        }
+        match o {
+            Operand::Special(s) => self.special_scalar(s, w),
+            Operand::Address(s, off) => self.symbol_scalar(s, off, w),
+            _ => smallvec![],
+        }
+    }
+
+    /// The lanes that take part in a statement: the execution mask and a varying guard;
+    /// `None` when all do.
+    pub(crate) fn active(&mut self, st: &Stmt<'_>, chunk: usize) -> Option<Parts> {
+        let exec = self.exec_mask(chunk);
+        let guard = self.guard_mask(st, chunk);
+        match (exec, guard) {
+            (Some(e), Some(g)) => Some(e.iter().zip(&g).map(|(&a, &b)| self.b.ins().band(a, b)).collect()),
+            (e, g) => e.or(g),
+        }
+    }
+
+    /// The varying guard of a statement.
+    pub(crate) fn guard_mask(&mut self, st: &Stmt<'_>, chunk: usize) -> Option<Parts> {
+        let g = st.guard?;
+        if self.class(g.reg).is_scalar() {
+            return None; // The segment stands in a branch.
+        }
+        let p = self.read(g.reg, chunk);
+        Some(if g.negated { p.iter().map(|&v| self.b.ins().bnot(v)).collect() } else { p })
+    }
+
+    /// The execution mask of masked code.
+    pub(crate) fn exec_mask(&mut self, chunk: usize) -> Option<Parts> {
+        let Store::Masked(m) = &self.store else { return None };
+        if let Some(p) = &m.mask[chunk] {
+            return Some(p.clone());
+        }
+        let parts = self.lane_array(header::MASK, chunk);
+        if let Store::Masked(m) = &mut self.store {
+            m.mask[chunk] = Some(parts.clone());
+        }
+        Some(parts)
+    }
+
+    /// A chunk of a lane array of `u32` in the frame header.
+    pub(crate) fn lane_array(&mut self, offset: i32, chunk: usize) -> Parts {
+        (0..2).map(|i| self.b.ins().load(types::I32X4, trusted(), self.frame, offset + (chunk as i32 * 2 + i) * 16)).collect()
+    }
+
+    /// Stores a chunk of such an array.
+    pub(crate) fn store_lane_array(&mut self, offset: i32, chunk: usize, parts: &[Value]) {
+        for (i, &p) in parts.iter().enumerate() {
+            self.b.ins().store(trusted(), p, self.frame, offset + (chunk as i32 * 2 + i as i32) * 16);
+        }
+    }
+
+    /// Active lanes of the whole warp as bits.
+    pub(crate) fn active_bits(&mut self, st: &Stmt<'_>) -> Value {
+        let masks: Vec<Option<Parts>> = (0..CHUNKS).map(|c| self.active(st, c)).collect();
+        self.bits_of(&masks)
+    }
+
+    /// Masks of all chunks as bits of an `I32`; `None` stands for all lanes.
+    pub(crate) fn bits_of(&mut self, masks: &[Option<Parts>]) -> Value {
+        let mut bits = self.iconst32(0);
+        for (c, m) in masks.iter().enumerate() {
+            let part = match m {
+                Some(p) => ops::mask_to_bits(&mut self.cx(), p),
+                None => self.iconst32(0xff),
+            };
+            let part = if c == 0 { part } else { self.b.ins().ishl_imm_u(part, (c * CHUNK_LANES) as i64) };
+            bits = self.b.ins().bor(bits, part);
+        }
+        bits
+    }
+
+    /// Whether any lane of a mask is set.
+    pub(crate) fn any(&mut self, mask: &[Value]) -> Value {
+        let both = self.b.ins().bor(mask[0], mask[1]);
+        self.b.ins().vany_true(both)
+    }
+
+    // ---- segments ----
+
+    /// Emits a segment.
+    pub(crate) fn segment(&mut self, stmts: &[Stmt<'a>], last: bool) -> Result<(), JitError> {
+        self.splats.clear();
+        self.recorded = stmts.iter().map(|_| Recorded::default()).collect();
+        let lanes = if self.is_masked() { true } else { self.scalar_phase(stmts)? };
+        if lanes {
+            for chunk in 0..CHUNKS {
+                for (k, st) in stmts.iter().enumerate() {
+                    self.current = k;
+                    self.lanes_of(st, chunk)?;
+                }
+                if last {
+                    self.write_back(chunk);
+                }
+            }
+        }
+        self.recorded.clear();
+        self.current = 0;
+        self.splats.clear();
+        Ok(())
+    }
+
+    /// Emits the scalar statements of a segment; says whether anything is left for the lanes.
+    fn scalar_phase(&mut self, stmts: &[Stmt<'a>]) -> Result<bool, JitError> {
+        let mut lanes = false;
+        let carry = self.plan.body.carry();
+        let mut pending = vec![];
+        for (k, st) in stmts.iter().enumerate() {
+            self.current = k;
+            self.statement = st.index;
+            self.set_site(super::sites::WARP);
+            let exec = self.plan.classes.exec(st);
+            if exec == Exec::Lanes {
+                lanes = true;
+                let mut regs: SmallVec<[Reg; 4]> = smallvec![];
+                stmt_uses(st, carry, &mut |r| regs.push(r));
+                for r in regs {
+                    if self.class(r).is_scalar() {
+                        let p = self.use_scalar(r);
+                        self.recorded[k].scalars.push((r, p));
+                    }
+                }
+                continue;
+            }
+            if let Some(check) = super::widening::checked_operand(&self.plan.classes, st) {
+                pending.push(self.wrap_check(check));
+            }
+            if !ops::is_pure(&st.inst) {
+                self.flush_checks(&mut pending);
+            }
+            self.recorded[k].done = true;
+            let class = match exec {
+                Exec::Affine(s) => Class::Affine(s),
+                _ => Class::Uniform,
+            };
+            for (r, parts) in self.scalar_statement(st)? {
+                if self.class(r).is_scalar() {
+                    self.write_scalar(r, &parts);
+                } else {
+                    lanes = true;
+                    self.recorded[k].results.push((r, parts, class));
+                }
+            }
+        }
+        self.flush_checks(&mut pending);
+        for (k, st) in stmts.iter().enumerate() {
+            if !self.recorded[k].done {
+                self.current = k;
+                self.statement = st.index;
+                self.set_site(super::sites::WARP);
+                self.prepare_address(st)?;
+            }
+        }
+        Ok(lanes)
+    }
+
+    /// A statement computed once; gives the values of its destinations in their own widths.
+    fn scalar_statement(&mut self, st: &Stmt<'_>) -> Result<Vec<(Reg, Parts)>, JitError> {
+        if ops::is_pure(&st.inst) {
+            let mut srcs = vec![];
+            for (o, w) in ops::sources(&st.inst) {
+                srcs.push(self.scalar_operand(o, w));
+            }
+            let carry = self.plan.body.carry();
+            if ops::reads_carry(&st.inst) {
+                srcs.push(self.use_scalar(carry));
+            }
+            return self.lower(Shape::Scalar, &st.inst, &srcs);
+        }
+        self.scalar_other(st)
+    }
+
+    /// Lowers a pure instruction and fits its results to the registers.
+    pub(crate) fn lower(&mut self, shape: Shape, inst: &Inst, srcs: &[Parts]) -> Result<Vec<(Reg, Parts)>, JitError> {
+        let mut out = match ops::lower(&mut self.cx(), shape, inst, srcs) {
+            Ok(o) => o,
+            Err(e) => return Err(self.error(e.to_string())),
+        };
+        let mut results = vec![];
+        if ops::writes_carry(inst)
+            && let Some(cc) = out.pop()
+        {
+            results.push((self.plan.body.carry(), cc));
+        }
+        for ((r, w), parts) in ops::dests(inst).into_iter().zip(out) {
+            let to = self.width(r);
+            let parts = ops::fit_result(&mut self.cx(), shape, inst, &parts, w, to);
+            results.push((r, parts));
+        }
+        Ok(results)
+    }
+
+    /// A statement for the lanes of one chunk.
+    fn lanes_of(&mut self, st: &Stmt<'a>, chunk: usize) -> Result<(), JitError> {
+        self.statement = st.index;
+        self.set_site(super::sites::chunk(chunk));
+        if self.recorded[self.current].done {
+            let results = self.recorded[self.current].results.clone();
+            for (r, parts, class) in results {
+                let w = self.width(r);
+                let lanes = self.expand(&parts, w, class, chunk);
+                self.write(r, chunk, lanes, None);
+            }
+            return Ok(());
+        }
+        if !ops::is_pure(&st.inst) {
+            return self.lanes_other(st, chunk);
+        }
+        let mut srcs = vec![];
+        for (o, w) in ops::sources(&st.inst) {
+            srcs.push(self.operand(o, w, chunk));
+        }
+        if ops::reads_carry(&st.inst) {
+            let carry = self.plan.body.carry();
+            srcs.push(self.read(carry, chunk));
+        }
+        let results = self.lower(Shape::Chunk, &st.inst, &srcs)?;
+        let guard = self.guard_mask(st, chunk);
+        for (r, parts) in results {
+            self.write(r, chunk, parts, guard.as_ref());
+        }
+        Ok(())
+    }
+
+    /// Splits the statements of a block into segments; `true` marks an ordering point.
+    pub(crate) fn segments(&self, stmts: &[Stmt<'a>]) -> Vec<(usize, usize, bool)> {
+        super::segments::split(self.plan, stmts, self.is_masked())
+    }
+
+    /// Whether a statement writes `r`.
+    pub(crate) fn writes(&self, st: &Stmt<'_>, r: Reg) -> bool {
+        let mut hit = false;
+        stmt_defs(st, self.plan.body.carry(), &mut |x| hit |= x == r);
+        hit
+    }
+}
+
+/// Offsets of the parts of a chunk within a register's slot.
+fn slot_offsets(w: Width, slot: i32, chunk: usize) -> SmallVec<[i32; 8]> {
+    let c = chunk as i32;
+    match w {
+        Width::Pred | Width::W16 | Width::W32 => (0..2).map(|i| slot + c * 32 + i * 16).collect(),
+        Width::W64 => (0..4).map(|i| slot + c * 64 + i * 16).collect(),
+        Width::W128 => (0..8).map(|i| slot + (i / 4) * 256 + c * 64 + (i % 4) * 16).collect(),
+    }
+}

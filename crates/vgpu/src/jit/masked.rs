@@ -1,0 +1,289 @@
+//! Masked code: every lane has its own program counter; a dispatcher runs the lowest block that
+//! lanes stand at, under their mask.
+//!
+//! Assumes that the frame holds every live register of every lane, and that the counters are set.
+//! Returns the number of a resumable block when all 32 lanes stand there, else -1 when all lanes
+//! have left the function.
+
+use super::body::Term;
+use super::compile::Env;
+use super::generate::{Gen, MaskedRegs, Store, trusted};
+use super::plan::{Plan, header, pc};
+use super::values::{CHUNKS, Parts, Width};
+use super::{JitError, ops};
+use crate::abi::WarpCtx;
+use cranelift_codegen::ir::{self, InstBuilder, Value, condcodes::IntCC, types};
+use cranelift_frontend::FunctionBuilder;
+use rtcg_ptx::ast::*;
+use std::mem::offset_of;
+
+/// Emits the masked function of `plan`.
+pub(crate) fn emit(mut b: FunctionBuilder<'_>, env: &Env<'_>, plan: &Plan<'_>) -> Result<(), JitError> {
+    let entry = b.create_block();
+    b.append_block_params_for_function_params(entry);
+    b.switch_to_block(entry);
+    let p = b.block_params(entry).to_vec();
+    let mut g = Gen::new(b, env, plan, [p[0], p[1], p[2], p[3]], Store::Masked(MaskedRegs::default()));
+    let dispatch = g.b.create_block();
+    g.b.append_block_param(dispatch, types::I32);
+    g.dispatch = Some(dispatch);
+    g.blocks = plan.body.blocks.iter().map(|_| g.b.create_block()).collect();
+    let first = g.iconst32(1);
+    g.b.ins().jump(dispatch, &[first.into()]);
+    g.dispatcher(dispatch);
+    for block in 0..plan.body.blocks.len() {
+        g.masked_block(block)?;
+    }
+    g.b.seal_all_blocks();
+    g.b.finalize(env.frontend);
+    Ok(())
+}
+
+/// The masked version of a function that never needs one.
+pub(crate) fn emit_absent(mut b: FunctionBuilder<'_>, env: &Env<'_>) -> Result<(), JitError> {
+    let entry = b.create_block();
+    b.append_block_params_for_function_params(entry);
+    b.switch_to_block(entry);
+    b.ins().trap(ir::TrapCode::unwrap_user(2));
+    b.seal_all_blocks();
+    b.finalize(env.frontend);
+    Ok(())
+}
+
+impl<'a> Gen<'a, '_> {
+    fn dispatcher(&mut self, dispatch: ir::Block) {
+        self.b.switch_to_block(dispatch);
+        let first = self.b.block_params(dispatch)[0];
+        let pcs: Vec<Value> = (0..CHUNKS).flat_map(|c| self.lane_array(header::PC, c)).collect();
+        let min = self.least(&pcs);
+        let min = self.fair_choice(min);
+        let run = self.b.create_block();
+        let (which, forced) = (self.b.append_block_param(run, types::I32), self.b.append_block_param(run, types::I32));
+        let parked = self.b.create_block();
+        let no = self.iconst32(0);
+        let is_parked = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, min, pc::PARK_WARP);
+        self.b.ins().brif(is_parked, parked, &[], run, &[min.into(), no.into()]);
+        self.b.switch_to_block(parked);
+        self.parked(min, dispatch, run);
+        self.b.switch_to_block(run);
+        self.run(which, forced, first, &pcs);
+    }
+
+    /// The smallest of all lanes' counters.
+    fn least(&mut self, pcs: &[Value]) -> Value {
+        let mut list = pcs.to_vec();
+        while list.len() > 1 {
+            list = list.chunks(2).map(|p| self.b.ins().smin(p[0], p[1])).collect();
+        }
+        let swapped = self.shuffle(list[0], list[0], [2, 3, 0, 1]);
+        let two = self.b.ins().smin(list[0], swapped);
+        let a = self.b.ins().extractlane(two, 0);
+        let b = self.b.ins().extractlane(two, 1);
+        self.b.ins().smin(a, b)
+    }
+
+    /// Every so often a group other than the first, so that a spinning group cannot starve it.
+    fn fair_choice(&mut self, min: Value) -> Value {
+        if self.plan.spins.is_empty() {
+            return min;
+        }
+        let spins = self.b.ins().load(types::I32, trusted(), self.frame, header::SPINS);
+        let low = self.b.ins().band_imm_u(spins, 15);
+        let due = self.b.ins().icmp_imm_u(IntCC::Equal, low, 15);
+        let (pick, next) = (self.b.create_block(), self.b.create_block());
+        let choice = self.b.append_block_param(next, types::I32);
+        self.b.ins().brif(due, pick, &[], next, &[min.into()]);
+        self.b.switch_to_block(pick);
+        let f = super::slow::pick_other as *const () as usize;
+        let other = super::values::call_host(&mut self.b, f, &[self.frame, min], Some(types::I32)).unwrap_or(min);
+        self.b.ins().jump(next, &[other.into()]);
+        self.b.switch_to_block(next);
+        choice
+    }
+
+    /// No lane can run: all have left, or a warp operation goes on with those that came, or the
+    /// warp arrives at a barrier.
+    fn parked(&mut self, min: Value, dispatch: ir::Block, run: ir::Block) {
+        let (left, waiting, warp, barrier) = (self.b.create_block(), self.b.create_block(), self.b.create_block(), self.b.create_block());
+        let gone = self.b.ins().icmp_imm_u(IntCC::Equal, min, pc::DONE);
+        self.b.ins().brif(gone, left, &[], waiting, &[]);
+        self.b.switch_to_block(left);
+        let none = self.iconst32(-1);
+        self.b.ins().return_(&[none]);
+        self.b.switch_to_block(waiting);
+        let at_barrier = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, min, pc::PARK_BAR);
+        self.b.ins().brif(at_barrier, barrier, &[], warp, &[]);
+        self.b.switch_to_block(warp);
+        let yes = self.iconst32(1);
+        self.b.ins().jump(run, &[min.into(), yes.into()]);
+        self.b.switch_to_block(barrier);
+        let f = super::slow::barrier as *const () as usize;
+        let env = self.iconst64(self.env.slow as i64);
+        super::values::call_host(&mut self.b, f, &[self.ctx, self.frame, env], None);
+        let no = self.iconst32(0);
+        self.b.ins().jump(dispatch, &[no.into()]);
+    }
+
+    /// Activates the lanes at `which` and runs their block, or returns if all can go on converged.
+    fn run(&mut self, which: Value, forced: Value, first: Value, pcs: &[Value]) {
+        self.b.ins().store(trusted(), forced, self.frame, header::FORCED);
+        let block = self.b.ins().band_imm_u(which, !pc::PARK_WARP & 0xffff_ffff);
+        let key = self.b.ins().splat(types::I32X4, block);
+        let keep = self.splat32(!pc::PARK_WARP);
+        let mut all: Option<Value> = None;
+        for (i, &p) in pcs.iter().enumerate() {
+            let plain = self.b.ins().band(p, keep);
+            let here = self.b.ins().icmp(IntCC::Equal, plain, key);
+            self.b.ins().store(trusted(), here, self.frame, header::MASK + i as i32 * 16);
+            all = Some(all.map_or(here, |a| self.b.ins().band(a, here)));
+        }
+        if let (Some(all), true) = (all, self.plan.resumable.iter().next().is_some()) {
+            let all = self.b.ins().vall_true(all);
+            let again = self.b.ins().icmp_imm_u(IntCC::Equal, first, 0);
+            let may = self.b.ins().band(all, again);
+            let (check, leave, stay) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
+            self.b.ins().brif(may, check, &[], stay, &[]);
+            self.b.switch_to_block(check);
+            let table = self.env.resume_tables[&self.plan.id].as_ptr() as i64;
+            let table = self.iconst64(table);
+            let index = self.b.ins().uextend(types::I64, block);
+            let at = self.b.ins().iadd(table, index);
+            let resumable = self.b.ins().uload8(types::I32, trusted(), at, 0);
+            self.b.ins().brif(resumable, leave, &[], stay, &[]);
+            self.b.switch_to_block(leave);
+            self.b.ins().return_(&[block]);
+            self.b.switch_to_block(stay);
+        }
+        let never = self.b.create_block();
+        let calls: Vec<ir::BlockCall> = self.blocks.clone().iter().map(|&t| self.b.func.dfg.block_call(t, &[])).collect();
+        let default = self.b.func.dfg.block_call(never, &[]);
+        let table = self.b.create_jump_table(ir::JumpTableData::new(default, &calls));
+        self.b.ins().br_table(block, table);
+        self.b.set_cold_block(never);
+        self.b.switch_to_block(never);
+        self.b.ins().trap(ir::TrapCode::unwrap_user(3));
+    }
+
+    fn masked_block(&mut self, block: usize) -> Result<(), JitError> {
+        self.block = block;
+        self.store = Store::Masked(MaskedRegs::default());
+        self.b.switch_to_block(self.blocks[block]);
+        let plan = self.plan;
+        let stmts = &plan.body.blocks[block].stmts;
+        let segments = self.segments(stmts);
+        for (i, &(from, to, point)) in segments.iter().enumerate() {
+            let part = &stmts[from..to];
+            let last = i + 1 == segments.len();
+            if point { self.point(&part[0], last)? } else { self.segment(part, last)? }
+        }
+        self.statement = plan.body.blocks[block].term_index;
+        self.set_site(super::sites::WARP);
+        self.masked_term(block)
+    }
+
+    /// Stores what the block wrote and others read to the frame, for the active lanes of a chunk.
+    pub(crate) fn write_back(&mut self, chunk: usize) {
+        let Store::Masked(m) = &self.store else { return };
+        let out = self.plan.live_out(self.block);
+        let dirty: Vec<Reg> = m.dirty.iter().copied().filter(|r| out.contains(r.index())).collect();
+        for r in dirty {
+            let Store::Masked(m) = &self.store else { return };
+            let Some(new) = m.cache.get(&(r.0, chunk)).cloned() else { continue };
+            let Some(mask) = self.exec_mask(chunk) else { return };
+            let old = self.load_slot(r, chunk);
+            let w = self.width(r);
+            let merged = ops::blend(&mut self.cx(), super::values::Shape::Chunk, &mask, &new, &old, w);
+            self.store_slot(r, chunk, &merged);
+        }
+    }
+
+    /// Sets the counters of the active lanes and goes to the dispatcher.
+    pub(crate) fn go(&mut self, targets: impl Fn(&mut Self, usize) -> Parts) {
+        for c in 0..CHUNKS {
+            let to = targets(self, c);
+            let Some(mask) = self.exec_mask(c) else { return };
+            let old = self.lane_array(header::PC, c);
+            let new: Vec<Value> = (0..2).map(|i| self.b.ins().bitselect(mask[i], to[i], old[i])).collect();
+            self.store_lane_array(header::PC, c, &new);
+        }
+        self.to_dispatch();
+    }
+
+    fn to_dispatch(&mut self) {
+        let again = self.iconst32(0);
+        if let Some(d) = self.dispatch {
+            self.b.ins().jump(d, &[again.into()]);
+        }
+    }
+
+    /// All active lanes go to the counter `to`.
+    pub(crate) fn go_all(&mut self, to: i64) {
+        let v = self.splat32(to);
+        self.go(|_, _| Parts::from_slice(&[v, v]));
+    }
+
+    fn masked_term(&mut self, block: usize) -> Result<(), JitError> {
+        let plan = self.plan;
+        let body = &plan.body.blocks[block];
+        let back: Vec<usize> = body.term.successors().into_iter().filter(|&s| Plan::is_back_edge(block, s)).collect();
+        if !back.is_empty() {
+            let spins = back.iter().any(|&s| plan.spins.contains(&(block, s)));
+            self.poll(spins);
+            if spins {
+                let n = self.b.ins().load(types::I32, trusted(), self.frame, header::SPINS);
+                let n = self.b.ins().iadd_imm_s(n, 1);
+                self.b.ins().store(trusted(), n, self.frame, header::SPINS);
+            }
+        }
+        let bar = body.stmts.last().filter(|s| matches!(&*s.inst, Inst::Bar { kind, .. } if !matches!(kind, BarKind::Arrive)));
+        match &body.term {
+            Term::Jump(to) if bar.is_some() => {
+                self.go_all(pc::PARK_BAR + *to as i64);
+            }
+            Term::Jump(to) => self.masked_jump(*to),
+            Term::Return => self.go_all(pc::DONE),
+            Term::Exit => {
+                let masks: Vec<Option<Parts>> = (0..CHUNKS).map(|c| self.exec_mask(c)).collect();
+                let bits = self.bits_of(&masks);
+                let old = self.ctx_field(types::I32, offset_of!(WarpCtx, exited));
+                let new = self.b.ins().bor(old, bits);
+                self.b.ins().store(trusted(), new, self.ctx, offset_of!(WarpCtx, exited) as i32);
+                self.go_all(pc::DONE);
+            }
+            Term::Never => {
+                self.b.ins().trap(ir::TrapCode::unwrap_user(4));
+            }
+            Term::Branch { guard, taken, fall } => {
+                let (t, f) = if guard.negated { (*fall, *taken) } else { (*taken, *fall) };
+                let (t, f) = (self.splat32(t as i64), self.splat32(f as i64));
+                self.go(|g, c| {
+                    let p = g.read(guard.reg, c);
+                    p.iter().map(|&m| g.b.ins().bitselect(m, t, f)).collect()
+                });
+            }
+            Term::Table { index, targets } => self.go(|g, c| {
+                let i = g.read(*index, c);
+                let from = g.width(*index);
+                let i = ops::fit_source(&mut g.cx(), super::values::Shape::Chunk, &i, from, Width::W32);
+                g.table_targets(&i, targets)
+            }),
+        }
+        Ok(())
+    }
+
+    /// After a call that may have retired lanes, those are done.
+    fn masked_jump(&mut self, to: usize) {
+        let plan = self.plan;
+        let called = plan.body.blocks[self.block].stmts.last().is_some_and(|s| self.call_may_exit(&s.inst));
+        if !called {
+            return self.go_all(to as i64);
+        }
+        let exited = self.ctx_field(types::I32, offset_of!(WarpCtx, exited));
+        let (go, done) = (self.splat32(to as i64), self.splat32(pc::DONE));
+        self.go(|g, c| {
+            let part = g.b.ins().ushr_imm_u(exited, c as i64 * 8);
+            let gone = ops::bits_to_mask(&mut g.cx(), part);
+            gone.iter().map(|&m| g.b.ins().bitselect(m, done, go)).collect()
+        });
+    }
+}

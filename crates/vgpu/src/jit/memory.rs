@@ -1,0 +1,401 @@
+//! Addresses and their checks: where an access of one chunk of lanes goes, and the proof that it
+//! stays inside the device window and is aligned.
+//!
+//! Establishes: no access is made natively before `(address ^ base) & mask` is known to be zero,
+//! where the mask holds the bits above the window and those below the alignment; the exceptions
+//! are addresses the compiler made itself. Otherwise a cold call decides.
+
+use super::body::Stmt;
+use super::classes::Class;
+use super::generate::{Gen, trusted};
+use super::plan::header;
+use super::values::{CHUNK_LANES, Parts, Width};
+use super::{JitError, layout::SharedVar, ops};
+use crate::abi::WarpCtx;
+use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
+use rtcg_ptx::ast::*;
+use smallvec::SmallVec;
+use std::mem::offset_of;
+
+/// A scalar address: lane `i` accesses `base + i * stride`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Prepared {
+    pub(crate) base: Value,
+    pub(crate) stride: i64,
+    /// The address is good in every lane, active or not.
+    pub(crate) safe: bool,
+    /// The check has been made for all lanes.
+    pub(crate) checked: bool,
+}
+
+/// Where the lanes of a chunk access memory.
+#[derive(Debug, Clone)]
+pub(crate) enum Place {
+    Scalar(Prepared),
+    /// One absolute address per lane, as 4 x `I64X2`.
+    Lanes(Parts),
+}
+
+/// What is accessed: `count` elements of `ty`.
+#[derive(Debug, Clone)]
+pub(crate) struct Access<'x> {
+    pub(crate) space: Space,
+    pub(crate) ty: Type,
+    pub(crate) addr: &'x Addr,
+    /// Offset of each element from the address.
+    pub(crate) elements: SmallVec<[i32; 4]>,
+}
+
+impl<'x> Access<'x> {
+    /// The access of a load or store of `count` elements.
+    pub(crate) fn new(space: Space, ty: Type, addr: &'x Addr, count: usize) -> Access<'x> {
+        let bytes = ty.bytes() as i32;
+        let elements = (0..count as i32).map(|e| e * bytes).collect();
+        Access { space, ty, addr, elements }
+    }
+    /// Bytes one lane accesses.
+    pub(crate) fn bytes(&self) -> u32 {
+        self.ty.bytes() * self.elements.len() as u32
+    }
+}
+
+impl<'a> Gen<'a, '_> {
+    /// The value of a symbol's address plus `off`, as `mov` gives it: an offset for shared
+    /// variables, else absolute; lane 0's for `.local` variables.
+    pub(crate) fn symbol_scalar(&mut self, s: Symbol, off: i64, w: Width) -> Parts {
+        let v = match s {
+            Symbol::Global(g) => {
+                let fixed = match self.env.module.vars[g.index()].space {
+                    Space::Shared => i64::from(self.shared_offset(SharedVar::Module(g.0))),
+                    _ => self.env.symbols.globals.get(g.index()).copied().unwrap_or(0) as i64,
+                };
+                self.iconst64(fixed.wrapping_add(off))
+            }
+            Symbol::Local(v) => match self.plan.f.vars[v.index()].space {
+                Space::Shared => {
+                    let fixed = i64::from(self.shared_offset(SharedVar::Function(self.plan.id, v.0)));
+                    self.iconst64(fixed.wrapping_add(off))
+                }
+                _ => {
+                    let at = i64::from(self.plan.local_offsets.get(&v.0).copied().unwrap_or(0)).wrapping_add(off);
+                    let base = self.b.ins().load(types::I64, trusted(), self.frame, header::LOCAL);
+                    self.b.ins().iadd_imm_s(base, at)
+                }
+            },
+            Symbol::Func(f) => self.iconst64(super::function_token(f) as i64),
+            Symbol::Param(p) | Symbol::Return(p) => {
+                let at = self.plan.f.params.get(p as usize).map_or(0, |p| i64::from(p.offset)).wrapping_add(off);
+                let base = self.ctx_field(types::I64, offset_of!(WarpCtx, params));
+                self.b.ins().iadd_imm_s(base, at)
+            }
+        };
+        ops::fit_source(&mut self.cx(), super::values::Shape::Scalar, &[v], Width::W64, w)
+    }
+
+    fn shared_offset(&self, v: SharedVar) -> u32 {
+        self.env.shared.offsets.get(&v).copied().unwrap_or(0)
+    }
+
+    /// The address of a symbol for the lanes of a chunk.
+    pub(crate) fn address_lanes(&mut self, o: Operand, w: Width, chunk: usize) -> Parts {
+        let Operand::Address(s, off) = o else { return Parts::new() };
+        let class = self.plan.classes.operand(o);
+        let scalar = self.symbol_scalar(s, off, Width::W64);
+        let lanes = self.expand(&scalar, Width::W64, class, chunk);
+        ops::fit_source(&mut self.cx(), super::values::Shape::Chunk, &lanes, Width::W64, w)
+    }
+
+    /// Whether the address needs no check because it is made of a symbol.
+    fn by_symbol(&self, a: &Addr) -> bool {
+        matches!(a.base, AddrBase::Symbol(_))
+    }
+
+    /// The record of a `.param` access: argument, result, or the caller's side of either.
+    fn record(&mut self, access: &Access<'_>) -> Option<(Value, i64)> {
+        if access.space != Space::Param {
+            return None;
+        }
+        let AddrBase::Symbol(s) = access.addr.base else { return None };
+        match s {
+            Symbol::Param(p) if !self.plan.f.entry => {
+                Some((self.args, i64::from(super::plan::record_offsets(&self.plan.f.params)[p as usize])))
+            }
+            Symbol::Return(p) => Some((self.rets, i64::from(super::plan::record_offsets(&self.plan.f.returns)[p as usize]))),
+            Symbol::Local(v) => Some((self.frame, i64::from(*self.plan.records.get(&v.0)?))),
+            _ => None,
+        }
+    }
+
+    /// Changes the elements of an access to a record to their interleaved places.
+    pub(crate) fn record_access(&mut self, access: &mut Access<'_>) -> Option<Prepared> {
+        let (base, at) = self.record(access)?;
+        let place = |e: i32| {
+            let o = access.addr.offset as i32 + e;
+            o / 8 * 256 + o % 8
+        };
+        let first = place(0);
+        let elements = access.elements.iter().map(|&e| place(e) - first).collect();
+        access.elements = elements;
+        let base = self.b.ins().iadd_imm_s(base, at + i64::from(first));
+        Some(Prepared { base, stride: 8, safe: true, checked: true })
+    }
+
+    /// Records the address of a statement of the lanes when it is scalar, and checks it when no
+    /// lane is masked.
+    pub(crate) fn prepare_address(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
+        let (space, ty, addr, count) = match &*st.inst {
+            Inst::Ld { space, ty, addr, dsts, .. } => (*space, *ty, addr, dsts.len()),
+            Inst::St { space, ty, addr, srcs, .. } => (*space, *ty, addr, srcs.len()),
+            _ => return Ok(()),
+        };
+        let access = Access::new(space, ty, addr, count);
+        if self.record(&access).is_some() {
+            return Ok(());
+        }
+        let stride = match self.plan.classes.address(addr) {
+            Class::Uniform => 0,
+            Class::Affine(s) => s,
+            Class::Varying => return Ok(()),
+        };
+        let base = self.scalar_address(&access)?;
+        let mut p = Prepared { base, stride, safe: false, checked: self.by_symbol(addr) };
+        let guarded = st.guard.is_some_and(|g| !self.class(g.reg).is_scalar());
+        if !p.checked && !guarded {
+            self.check_scalar(&access, &p, None);
+            p.checked = true;
+        }
+        self.recorded[self.current].address = Some(p);
+        Ok(())
+    }
+
+    /// Lane 0's absolute address of an access whose address is uniform or affine.
+    pub(crate) fn scalar_address(&mut self, access: &Access<'_>) -> Result<Value, JitError> {
+        let a = access.addr;
+        let plain = match a.base {
+            AddrBase::Reg(r) => {
+                let v = self.scalar_operand(Operand::Reg(r), Width::W64)[0];
+                self.b.ins().iadd_imm_s(v, a.offset)
+            }
+            AddrBase::Symbol(s) => self.symbol_scalar(s, a.offset, Width::W64)[0],
+            AddrBase::Absolute => self.iconst64(a.offset),
+        };
+        if access.space != Space::Shared {
+            return Ok(plain);
+        }
+        let shared = self.ctx_field(types::I64, offset_of!(WarpCtx, shared));
+        let offset = if self.by_symbol(a) { plain } else { self.b.ins().band_imm_u(plain, 0xffff_ffff) };
+        Ok(self.b.ins().iadd(shared, offset))
+    }
+
+    /// The bits of `address ^ window base` that must be zero.
+    fn check_bits(&self, access: &Access<'_>) -> u64 {
+        let low = u64::from(access.bytes().next_power_of_two() - 1);
+        let high = if access.space == Space::Shared { 0 } else { !0 << self.env.window.bits };
+        low | high
+    }
+
+    /// Checks lane 0's and the last lane's address; between them every address is as good.
+    pub(crate) fn check_scalar(&mut self, access: &Access<'_>, p: &Prepared, lane_mask: Option<(usize, &Parts)>) {
+        let bits = self.check_bits(access);
+        let first = lane_mask.map_or(0, |(c, _)| (c * CHUNK_LANES) as i64);
+        let last = lane_mask.map_or(31, |(c, _)| (c * CHUNK_LANES + CHUNK_LANES - 1) as i64);
+        let low = if first == 0 { p.base } else { self.b.ins().iadd_imm_s(p.base, first.wrapping_mul(p.stride)) };
+        let mut bad = self.window_bits(low);
+        if p.stride != 0 {
+            let high = self.b.ins().iadd_imm_s(p.base, last.wrapping_mul(p.stride));
+            let high = self.window_bits(high);
+            bad = self.b.ins().bor(bad, high);
+            // An odd stride can misalign lanes between two aligned ends.
+            let step = p.stride as u64 & u64::from(access.bytes().next_power_of_two() - 1);
+            if step != 0 {
+                let step = self.iconst64(step as i64);
+                bad = self.b.ins().bor(bad, step);
+            }
+        }
+        let bad = self.b.ins().band_imm_s(bad, bits as i64);
+        let mask = lane_mask.map(|(c, m)| (c, m.clone()));
+        let (site, bytes, base, stride) = (self.site(super::sites::WARP), access.bytes(), p.base, p.stride);
+        self.cold(bad, |g| {
+            let lanes = match mask {
+                Some((c, m)) => {
+                    let m = ops::mask_to_bits(&mut g.cx(), &m);
+                    g.b.ins().ishl_imm_u(m, (c * CHUNK_LANES) as i64)
+                }
+                None => g.iconst32(-1),
+            };
+            let site = g.iconst32(i64::from(site));
+            let bytes = g.iconst32(i64::from(bytes));
+            let stride = g.iconst64(stride);
+            let stub = g.env.stubs.check_scalar;
+            g.call_local(stub, &[g.ctx, site, bytes, lanes, base, stride]);
+        });
+    }
+
+    fn window_bits(&mut self, address: Value) -> Value {
+        let base = self.iconst64(self.env.window.base as i64);
+        self.b.ins().bxor(address, base)
+    }
+
+    /// Emits `f` in a cold block that runs when `condition` is not zero.
+    pub(crate) fn cold(&mut self, condition: Value, f: impl FnOnce(&mut Self)) {
+        let (cold, next) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(cold);
+        self.b.ins().brif(condition, cold, &[], next, &[]);
+        self.b.seal_block(cold);
+        self.b.switch_to_block(cold);
+        f(self);
+        self.b.ins().jump(next, &[]);
+        self.b.seal_block(next);
+        self.b.switch_to_block(next);
+    }
+
+    /// Where the lanes of `chunk` go; checked for the lanes of `mask`.
+    pub(crate) fn place(&mut self, access: &mut Access<'_>, chunk: usize, mask: Option<&Parts>) -> Result<Place, JitError> {
+        if let Some(p) = self.record_access(access) {
+            return Ok(Place::Scalar(p));
+        }
+        if let Some(p) = self.recorded.get(self.current).and_then(|r| r.address) {
+            if let (false, Some(m)) = (p.checked, mask) {
+                self.check_scalar(access, &p, Some((chunk, m)));
+            }
+            return Ok(Place::Scalar(p));
+        }
+        if self.by_symbol(access.addr) && self.is_masked() {
+            return self.symbol_place(access);
+        }
+        let lanes = self.absolute_lanes(access, chunk);
+        if !self.by_symbol(access.addr) {
+            self.check_lanes(access, &lanes, chunk, mask);
+        }
+        Ok(Place::Lanes(lanes))
+    }
+
+    /// An address that masked code knows to be uniform or affine because it is a symbol's.
+    fn symbol_place(&mut self, access: &Access<'_>) -> Result<Place, JitError> {
+        let AddrBase::Symbol(s) = access.addr.base else { return Err(self.error("address without a symbol")) };
+        let stride = match self.plan.classes.operand(Operand::Address(s, 0)) {
+            Class::Affine(s) => s,
+            _ => 0,
+        };
+        let base = self.scalar_address(access)?;
+        Ok(Place::Scalar(Prepared { base, stride, safe: true, checked: true }))
+    }
+
+    /// Absolute addresses of the lanes of a chunk.
+    pub(crate) fn absolute_lanes(&mut self, access: &Access<'_>, chunk: usize) -> Parts {
+        let a = access.addr;
+        let lanes = match a.base {
+            AddrBase::Reg(r) => self.operand(Operand::Reg(r), Width::W64, chunk),
+            AddrBase::Symbol(s) => self.address_lanes(Operand::Address(s, 0), Width::W64, chunk),
+            AddrBase::Absolute => ops::constant(&mut self.cx(), super::values::Shape::Chunk, Width::W64, 0),
+        };
+        let lanes = self.add_to_all(&lanes, a.offset);
+        if access.space != Space::Shared {
+            return lanes;
+        }
+        let low = self.vector(Width::W64, &[0xffff_ffff; 2]);
+        let shared = self.ctx_field(types::I64, offset_of!(WarpCtx, shared));
+        let shared = self.b.ins().splat(types::I64X2, shared);
+        lanes
+            .iter()
+            .map(|&l| {
+                let offset = self.b.ins().band(l, low);
+                self.b.ins().iadd(offset, shared)
+            })
+            .collect()
+    }
+
+    pub(crate) fn add_to_all(&mut self, lanes: &Parts, offset: i64) -> Parts {
+        if offset == 0 {
+            return lanes.clone();
+        }
+        let off = self.vector(Width::W64, &[offset; 2]);
+        lanes.iter().map(|&l| self.b.ins().iadd(l, off)).collect()
+    }
+
+    /// Checks the addresses of the lanes of a chunk.
+    fn check_lanes(&mut self, access: &Access<'_>, lanes: &Parts, chunk: usize, mask: Option<&Parts>) {
+        let bits = self.check_bits(access);
+        if bits == 0 {
+            return;
+        }
+        let base = self.vector(Width::W64, &[self.env.window.base as i64; 2]);
+        let masks = mask.map(|m| self.widen(m));
+        let mut bad: Option<Value> = None;
+        for (i, &l) in lanes.iter().enumerate() {
+            let x = self.b.ins().bxor(l, base);
+            let x = masks.as_ref().map_or(x, |m| self.b.ins().band(x, m[i]));
+            bad = Some(bad.map_or(x, |b| self.b.ins().bor(b, x)));
+        }
+        let Some(bad) = bad else { return };
+        let must_be_zero = self.vector(Width::W64, &[bits as i64; 2]);
+        let bad = self.b.ins().band(bad, must_be_zero);
+        let bad = self.b.ins().vany_true(bad);
+        let (site, bytes, lanes, mask) = (self.site(super::sites::chunk(chunk)), access.bytes(), lanes.clone(), mask.cloned());
+        self.cold(bad, |g| {
+            let bits = match mask {
+                Some(m) => ops::mask_to_bits(&mut g.cx(), &m),
+                None => g.iconst32(0xff),
+            };
+            let site = g.iconst32(i64::from(site));
+            let bytes = g.iconst32(i64::from(bytes));
+            let number = g.iconst32(chunk as i64);
+            let stub = g.env.stubs.check_lanes;
+            g.call_local(stub, &[g.ctx, site, bytes, bits, number, lanes[0], lanes[1], lanes[2], lanes[3]]);
+        });
+    }
+
+    /// A chunk mask at 64 bits per lane.
+    pub(crate) fn widen(&mut self, mask: &Parts) -> Parts {
+        mask.iter().flat_map(|&m| [self.b.ins().swiden_low(m), self.b.ins().swiden_high(m)]).collect()
+    }
+
+    /// The address of each lane of a chunk; inactive lanes get a harmless one.
+    pub(crate) fn lane_addresses(&mut self, place: &Place, chunk: usize, mask: Option<&Parts>) -> [(Value, i32); CHUNK_LANES] {
+        let lanes = match (place, mask) {
+            (Place::Scalar(p), None) => return self.strided(p, chunk),
+            (Place::Scalar(p), Some(_)) => {
+                let (base, stride) = (p.base, p.stride);
+                let all = self.b.ins().splat(types::I64X2, base);
+                (0..4)
+                    .map(|i| {
+                        let first = (chunk * CHUNK_LANES + i * 2) as i64;
+                        let steps = self.vector(Width::W64, &[first.wrapping_mul(stride), (first + 1).wrapping_mul(stride)]);
+                        self.b.ins().iadd(all, steps)
+                    })
+                    .collect()
+            }
+            (Place::Lanes(l), _) => l.clone(),
+        };
+        let lanes = match mask {
+            Some(m) => {
+                let dummy = self.b.ins().iadd_imm_s(self.frame, i64::from(header::DUMMY));
+                let dummy = self.b.ins().splat(types::I64X2, dummy);
+                let m = self.widen(m);
+                lanes.iter().zip(&m).map(|(&l, &m)| self.b.ins().bitselect(m, l, dummy)).collect()
+            }
+            None => lanes,
+        };
+        std::array::from_fn(|l| (self.b.ins().extractlane(lanes[l / 2], (l % 2) as u8), 0))
+    }
+
+    fn strided(&mut self, p: &Prepared, chunk: usize) -> [(Value, i32); CHUNK_LANES] {
+        let far = p.stride.unsigned_abs() >= 1 << 24;
+        std::array::from_fn(|l| {
+            let step = p.stride.wrapping_mul((chunk * CHUNK_LANES + l) as i64);
+            if far { (self.b.ins().iadd_imm_s(p.base, step), 0) } else { (p.base, step as i32) }
+        })
+    }
+
+    /// Calls a function of this compilation.
+    pub(crate) fn call_local(&mut self, f: cranelift_module::FuncId, args: &[Value]) -> Option<Value> {
+        let r = self.env.declare_in(f, &mut self.b);
+        let call = self.b.ins().call(r, args);
+        self.b.inst_results(call).first().copied()
+    }
+
+    /// `a == b` as a condition.
+    pub(crate) fn equal(&mut self, a: Value, b: Value) -> Value {
+        self.b.ins().icmp(IntCC::Equal, a, b)
+    }
+}

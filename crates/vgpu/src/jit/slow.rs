@@ -1,0 +1,191 @@
+//! What compiled code calls when the quick check of an address fails: finds out which lane is to
+//! blame, and asks the runtime about addresses outside the device window.
+#![allow(unsafe_code)]
+
+use super::runtime::{Lanes, RuntimeCalls};
+use super::Window;
+use crate::abi::{TrapKind, WarpCtx};
+use rtcg_ptx::ast::AtomOp;
+
+/// What the slow paths need; lives as long as the compiled code.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SlowEnv {
+    pub(crate) runtime: RuntimeCalls,
+    pub(crate) window: Window,
+}
+
+impl SlowEnv {
+    /// Judges the addresses of the lanes of `mask`.
+    ///
+    /// # Safety
+    /// `ctx` is the running warp's.
+    unsafe fn judge(&self, ctx: *mut WarpCtx, mask: u32, site: u32, bytes: u32, addresses: &Lanes) {
+        let active = |lane: &usize| mask >> lane & 1 != 0;
+        let align = u64::from(bytes.next_power_of_two() - 1);
+        let outside = |lane: usize| (addresses[lane] ^ self.window.base) >> self.window.bits != 0;
+        if (0..32).filter(active).any(outside) {
+            // SAFETY: the caller passes its own context.
+            unsafe { (self.runtime.check_addresses)(ctx, mask, site, bytes, addresses) };
+        }
+        if let Some(lane) = (0..32).filter(active).find(|&l| addresses[l] & align != 0) {
+            // SAFETY: as above.
+            unsafe { (self.runtime.trap)(ctx, TrapKind::MisalignedAddress as u32, lane as u32, site, addresses[lane]) };
+        }
+    }
+}
+
+/// Lanes access `base + lane * stride`.
+///
+/// # Safety
+/// Called by compiled code with its own context and environment.
+pub(crate) unsafe extern "C" fn scalar(ctx: *mut WarpCtx, site: u32, bytes: u32, mask: u32, base: u64, stride: i64, env: *const SlowEnv) {
+    let addresses: Lanes = std::array::from_fn(|l| base.wrapping_add_signed(stride.wrapping_mul(l as i64)));
+    // SAFETY: compiled code passes the environment that its kernel owns.
+    unsafe { (*env).judge(ctx, mask, site, bytes, &addresses) };
+}
+
+/// The eight lanes of `chunk` access `addresses`; bit `i` of `mask` is the chunk's lane `i`.
+///
+/// # Safety
+/// As [`scalar`]; `addresses` points to eight values.
+pub(crate) unsafe extern "C" fn chunk(ctx: *mut WarpCtx, site: u32, bytes: u32, mask: u32, chunk: u32, addresses: *const [u64; 8], env: *const SlowEnv) {
+    let mut all: Lanes = [0; 32];
+    let at = (chunk as usize & 3) * 8;
+    // SAFETY: compiled code passes eight addresses on its stack.
+    all[at..at + 8].copy_from_slice(unsafe { &*addresses });
+    // SAFETY: compiled code passes the environment that its kernel owns.
+    unsafe { (*env).judge(ctx, (mask & 0xff) << at, site, bytes, &all) };
+}
+
+/// Codes of [`group`]: `redux` operations are these plus 16, signed ones plus 32.
+pub(crate) const MATCH_ANY: u32 = 0;
+/// See [`MATCH_ANY`].
+pub(crate) const MATCH_ALL: u32 = 1;
+
+/// The code of a `redux`.
+pub(crate) fn redux_code(op: AtomOp, signed: bool) -> u32 {
+    let op = match op {
+        AtomOp::Add => 0,
+        AtomOp::Min => 1,
+        AtomOp::Max => 2,
+        AtomOp::And => 3,
+        AtomOp::Or => 4,
+        _ => 5,
+    };
+    16 + op + if signed { 16 } else { 0 }
+}
+
+/// Value and member mask of each lane in, result and flag out.
+#[repr(C)]
+pub(crate) struct GroupLanes {
+    value: Lanes,
+    members: Lanes,
+    result: Lanes,
+    flag: Lanes,
+}
+
+/// `match` and `redux` over the active lanes.
+///
+/// # Safety
+/// `lanes` is compiled code's scratch memory.
+pub(crate) unsafe extern "C" fn group(code: u32, active: u32, lanes: *mut GroupLanes) {
+    // SAFETY: by contract.
+    let lanes = unsafe { &mut *lanes };
+    for lane in 0..32 {
+        let members = lanes.members[lane] as u32 & active;
+        let values = (0..32).filter(|l| members >> l & 1 != 0).map(|l| lanes.value[l]);
+        if code < 16 {
+            let own = if code == MATCH_ANY { Some(lanes.value[lane]) } else { values.clone().next() };
+            let same = (0..32).filter(|&l| members >> l & 1 != 0 && Some(lanes.value[l]) == own).fold(0u32, |m, l| m | 1 << l);
+            let all = same == members;
+            lanes.result[lane] = u64::from(if code == MATCH_ANY || all { same } else { 0 });
+            lanes.flag[lane] = u64::from(all);
+            continue;
+        }
+        let signed = code >= 32;
+        let order = |v: u32| if signed { v ^ 0x8000_0000 } else { v };
+        let words = values.map(|v| v as u32);
+        let result = match code & 15 {
+            0 => words.fold(0, u32::wrapping_add),
+            1 => words.min_by_key(|&v| order(v)).unwrap_or(0),
+            2 => words.max_by_key(|&v| order(v)).unwrap_or(0),
+            3 => words.fold(u32::MAX, |a, b| a & b),
+            4 => words.fold(0, |a, b| a | b),
+            _ => words.fold(0, |a, b| a ^ b),
+        };
+        lanes.result[lane] = u64::from(result);
+    }
+}
+
+/// Gives each active lane `value` bytes of the warp's local memory (the same amount to all).
+/// Returns 1 when it is exhausted.
+///
+/// # Safety
+/// Called by compiled code with its own context and scratch memory.
+pub(crate) unsafe extern "C" fn alloca(ctx: *mut WarpCtx, active: u32, align: u64, lanes: *mut GroupLanes) -> u32 {
+    // SAFETY: by contract.
+    let (ctx, lanes) = unsafe { (&mut *ctx, &mut *lanes) };
+    let most = (0..32).filter(|l| active >> l & 1 != 0).map(|l| lanes.value[l]).max().unwrap_or(0);
+    let pitch = most.clamp(1, 1 << 40).next_multiple_of(align);
+    let start = (ctx.local_sp as u64).next_multiple_of(align);
+    let end = start + 32 * pitch;
+    if end > ctx.local_end as u64 {
+        return 1;
+    }
+    for lane in 0..32 {
+        lanes.flag[lane] = start + lane as u64 * pitch;
+    }
+    ctx.local_sp = ctx.local_sp.wrapping_add((end - ctx.local_sp as u64) as usize);
+    0
+}
+
+/// The start of a frame as the helpers see it; [`super::plan::header`] has the offsets.
+#[repr(C)]
+pub(crate) struct FrameHead {
+    pc: [u32; 32],
+    mask: [u32; 32],
+    bar_id: [u32; 32],
+    bar_count: [u32; 32],
+    bar_kind: [u32; 32],
+    bar_pred: [u32; 32],
+    bar_result: [u32; 32],
+    forced: u32,
+    spins: u32,
+}
+
+/// Another runnable lane's counter than the smallest, if there is one: they take turns.
+///
+/// # Safety
+/// `frame` is the frame of compiled code.
+pub(crate) unsafe extern "C" fn pick_other(frame: *mut FrameHead, min: u32) -> u32 {
+    // SAFETY: by contract.
+    let frame = unsafe { &mut *frame };
+    let turn = (frame.spins / 16) as usize;
+    frame.spins = frame.spins.wrapping_add(1);
+    let parked = super::plan::pc::PARK_WARP as u32;
+    let mut others = (0..32).map(|i| frame.pc[(turn + i) % 32]).filter(|&pc| pc != min && pc < parked);
+    others.next().unwrap_or(min)
+}
+
+/// All lanes that have not left are parked at barriers: those at the same one as the first
+/// arrive, wait, and go on.
+///
+/// # Safety
+/// Called by compiled code with its own context, frame and environment.
+pub(crate) unsafe extern "C" fn barrier(ctx: *mut WarpCtx, frame: *mut FrameHead, env: *const SlowEnv) {
+    let park = super::plan::pc::PARK_BAR as u32;
+    let done = super::plan::pc::DONE as u32;
+    // SAFETY: by contract.
+    let f = unsafe { &mut *frame };
+    let waiting = |lane: &usize| f.pc[*lane] >= park && f.pc[*lane] != done;
+    let Some(first) = (0..32).filter(waiting).min_by_key(|&l| f.pc[l]) else { return };
+    let (id, count, kind) = (f.bar_id[first], f.bar_count[first], f.bar_kind[first]);
+    let group: Vec<usize> = (0..32).filter(waiting).filter(|&l| f.bar_id[l] == id).collect();
+    let trues = group.iter().filter(|&&l| f.bar_pred[l] != 0).count() as u32;
+    // SAFETY: compiled code passes its own context; the frame is not touched while the warp waits.
+    let result = unsafe { ((*env).runtime.barrier)(ctx, kind, id, count, group.len() as u32, trues) };
+    for lane in group {
+        f.bar_result[lane] = result;
+        f.pc[lane] -= park;
+    }
+}

@@ -1,0 +1,260 @@
+//! Special registers, address conversions and the other instructions that are neither plain
+//! arithmetic nor ordinary memory accesses.
+
+use super::body::Stmt;
+use super::classes::Class;
+use super::generate::{Gen, trusted};
+use super::plan::header;
+use super::values::{Parts, Shape, Width};
+use super::{JitError, ops};
+use crate::abi::{TidTable, WarpCtx};
+use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
+use rtcg_ptx::ast::*;
+use smallvec::smallvec;
+use std::mem::offset_of;
+
+fn dim(d: Dim) -> usize {
+    match d {
+        Dim::X => 0,
+        Dim::Y => 1,
+        Dim::Z => 2,
+        Dim::W => 3,
+    }
+}
+
+impl<'a> Gen<'a, '_> {
+    /// A special register that is uniform, or lane 0's value of an affine one, at width `w`.
+    pub(crate) fn special_scalar(&mut self, s: SpecialReg, w: Width) -> Parts {
+        use SpecialReg::*;
+        let word = |g: &mut Self, offset: usize| g.ctx_field(types::I32, offset);
+        let v = match s {
+            Ntid(Dim::W) | Nctaid(Dim::W) | Tid(Dim::W) | Ctaid(Dim::W) => self.iconst32(0),
+            Tid(d) => {
+                let table = self.ctx_field(types::I64, offset_of!(WarpCtx, tid));
+                let at = [offset_of!(TidTable, x), offset_of!(TidTable, y), offset_of!(TidTable, z)][dim(d)];
+                self.b.ins().load(types::I32, trusted(), table, at as i32)
+            }
+            Ntid(d) => word(self, offset_of!(WarpCtx, ntid) + 4 * dim(d)),
+            Ctaid(d) | ClusterId(d) => word(self, offset_of!(WarpCtx, ctaid) + 4 * dim(d)),
+            Nctaid(d) | NClusterId(d) => word(self, offset_of!(WarpCtx, nctaid) + 4 * dim(d)),
+            ClusterCtaid(_) | ClusterCtarank | LaneId => self.iconst32(0),
+            ClusterNctaid(_) | ClusterNctarank => self.iconst32(1),
+            WarpId => word(self, offset_of!(WarpCtx, warp_id)),
+            NWarpId => self.warps_per_block(),
+            SmId => word(self, offset_of!(WarpCtx, smid)),
+            NSmId => word(self, offset_of!(WarpCtx, nsmid)),
+            GridId => self.ctx_field(types::I64, offset_of!(WarpCtx, grid_id)),
+            DynamicSmemSize => word(self, offset_of!(WarpCtx, dynamic_shared_size)),
+            TotalSmemSize | AggrSmemSize => word(self, offset_of!(WarpCtx, total_shared_size)),
+            Clock64 | Clock => self.clock(false),
+            GlobalTimer | GlobalTimerLo => self.clock(true),
+            ClockHi | GlobalTimerHi => {
+                let t = self.clock(s == GlobalTimerHi);
+                self.b.ins().ushr_imm_u(t, 32)
+            }
+            x if x == super::barrier::RESULT => self.b.ins().load(types::I32, trusted(), self.frame, header::BAR_RESULT),
+            _ => self.iconst32(0),
+        };
+        self.fit_integer(v, w)
+    }
+
+    fn clock(&mut self, timer: bool) -> Value {
+        let f = if timer { self.env.runtime.globaltimer } else { self.env.runtime.clock64 };
+        let ctx = self.ctx;
+        super::values::call_host(&mut self.b, f as usize, &[ctx], Some(types::I64)).unwrap_or(ctx)
+    }
+
+    fn warps_per_block(&mut self) -> Value {
+        let n: Vec<Value> = (0..3).map(|i| self.ctx_field(types::I32, offset_of!(WarpCtx, ntid) + 4 * i)).collect();
+        let xy = self.b.ins().imul(n[0], n[1]);
+        let xyz = self.b.ins().imul(xy, n[2]);
+        let up = self.b.ins().iadd_imm_s(xyz, 31);
+        self.b.ins().ushr_imm_u(up, 5)
+    }
+
+    /// A scalar integer of 32 or 64 bits at width `w`.
+    fn fit_integer(&mut self, v: Value, w: Width) -> Parts {
+        let is64 = self.b.func.dfg.value_type(v) == types::I64;
+        let v = match (w, is64) {
+            (Width::W64 | Width::W128, false) => self.b.ins().uextend(types::I64, v),
+            (Width::W32 | Width::W16, true) => self.b.ins().ireduce(types::I32, v),
+            (Width::Pred, _) => self.b.ins().icmp_imm_u(IntCC::NotEqual, v, 0),
+            _ => v,
+        };
+        match w {
+            Width::W16 => smallvec![self.b.ins().band_imm_u(v, 0xffff)],
+            Width::W128 => {
+                let zero = self.iconst64(0);
+                smallvec![v, zero]
+            }
+            _ => smallvec![v],
+        }
+    }
+
+    /// A special register for the lanes of a chunk.
+    pub(crate) fn special_lanes(&mut self, s: SpecialReg, w: Width, chunk: usize) -> Parts {
+        use SpecialReg::*;
+        let words: Parts = match s {
+            Tid(d) if d != Dim::W => {
+                let table = self.ctx_field(types::I64, offset_of!(WarpCtx, tid));
+                let at = [offset_of!(TidTable, x), offset_of!(TidTable, y), offset_of!(TidTable, z)][dim(d)];
+                (0..2).map(|i| self.b.ins().load(types::I32X4, trusted(), table, (at + chunk * 32 + i * 16) as i32)).collect()
+            }
+            LaneId => self.lane_numbers(chunk, 1),
+            LaneMaskEq | LaneMaskLe | LaneMaskLt | LaneMaskGe | LaneMaskGt => self.lane_masks(s, chunk),
+            x if x == super::barrier::RESULT && self.is_masked() => {
+                let words = self.lane_array(header::BAR_RESULT, chunk);
+                if w == Width::Pred {
+                    let zero = ops::constant(&mut self.cx(), Shape::Chunk, Width::W32, 0);
+                    return words.iter().map(|&v| self.b.ins().icmp(IntCC::NotEqual, v, zero[0])).collect();
+                }
+                words
+            }
+            _ => {
+                let v = self.special_scalar(s, w);
+                return ops::splat(&mut self.cx(), w, &v);
+            }
+        };
+        ops::fit_source(&mut self.cx(), Shape::Chunk, &words, Width::W32, w)
+    }
+
+    fn lane_masks(&mut self, s: SpecialReg, chunk: usize) -> Parts {
+        let of = |lane: u32| -> u32 {
+            let eq = 1u32 << lane;
+            match s {
+                SpecialReg::LaneMaskEq => eq,
+                SpecialReg::LaneMaskLt => eq - 1,
+                SpecialReg::LaneMaskLe => eq | (eq - 1),
+                SpecialReg::LaneMaskGe => !(eq - 1),
+                _ => !(eq | (eq - 1)),
+            }
+        };
+        (0..2)
+            .map(|i| {
+                let lanes: Vec<i64> = (0..4).map(|l| i64::from(of((chunk * 8 + i * 4 + l) as u32))).collect();
+                self.vector(Width::W32, &lanes)
+            })
+            .collect()
+    }
+
+    /// A statement that converged code executes once and that is no arithmetic.
+    pub(crate) fn scalar_other(&mut self, st: &Stmt<'_>) -> Result<Vec<(Reg, Parts)>, JitError> {
+        match &*st.inst {
+            Inst::Ld { .. } => self.load_uniform(st),
+            Inst::Cvta { space, to, ty, dst, src } => {
+                let v = self.scalar_operand(*src, Width::of(*ty))[0];
+                let v = self.fit_integer(v, Width::W64)[0];
+                let v = self.convert_address(v, *space, *to);
+                let w = self.width(*dst);
+                Ok(vec![(*dst, self.fit_integer(v, w))])
+            }
+            Inst::Isspacep { space, dst, a } => {
+                let v = self.scalar_operand(*a, Width::W64)[0];
+                let p = self.in_space(*space, v, types::I64);
+                Ok(vec![(*dst, smallvec![p])])
+            }
+            Inst::Activemask { dst } => {
+                let v = self.iconst32(-1);
+                let w = self.width(*dst);
+                Ok(vec![(*dst, self.fit_integer(v, w))])
+            }
+            other => Err(self.unsupported(&name_of(other))),
+        }
+    }
+
+    /// Between a space's addresses and generic ones; only shared ones differ. Works on `I64` and `I64X2`.
+    fn convert_address(&mut self, v: Value, space: Space, to: bool) -> Value {
+        if space != Space::Shared {
+            return v;
+        }
+        let mut base = self.ctx_field(types::I64, offset_of!(WarpCtx, shared));
+        if self.b.func.dfg.value_type(v) == types::I64X2 {
+            base = self.b.ins().splat(types::I64X2, base);
+        }
+        if to { self.b.ins().isub(v, base) } else { self.b.ins().iadd(v, base) }
+    }
+
+    /// Whether generic addresses lie in a space, as a predicate.
+    fn in_space(&mut self, space: Space, v: Value, ty: cranelift_codegen::ir::Type) -> Value {
+        let field = |g: &mut Self, at: usize| {
+            let x = g.ctx_field(types::I64, at);
+            if ty == types::I64X2 { g.b.ins().splat(types::I64X2, x) } else { x }
+        };
+        let shared = field(self, offset_of!(WarpCtx, shared));
+        let offset = self.b.ins().isub(v, shared);
+        let span = self.span_constant(ty, 1 << 32);
+        let in_shared = self.b.ins().icmp(IntCC::UnsignedLessThan, offset, span);
+        // Local memory of a warp is contiguous; its start is where this activation's began at
+        // the earliest, so a generous span below the end is tested.
+        let end = field(self, offset_of!(WarpCtx, local_end));
+        let below = self.b.ins().isub(end, v);
+        let reach = self.span_constant(ty, 64 << 20);
+        let in_local = self.b.ins().icmp(IntCC::UnsignedLessThan, below, reach);
+        match space {
+            Space::Shared => in_shared,
+            Space::Local => in_local,
+            _ => {
+                let either = self.b.ins().bor(in_shared, in_local);
+                if ty == types::I64 { self.b.ins().bxor_imm_u(either, 1) } else { self.b.ins().bnot(either) }
+            }
+        }
+    }
+
+    fn span_constant(&mut self, ty: cranelift_codegen::ir::Type, v: i64) -> Value {
+        if ty == types::I64X2 { self.vector(Width::W64, &[v, v]) } else { self.iconst64(v) }
+    }
+
+    /// A statement for the lanes of one chunk that is no arithmetic.
+    pub(crate) fn lanes_other(&mut self, st: &Stmt<'a>, chunk: usize) -> Result<(), JitError> {
+        match &*st.inst {
+            Inst::Ld { .. } => self.load_lanes(st, chunk),
+            Inst::St { .. } => self.store_lanes(st, chunk),
+            Inst::Cvta { space, to, dst, src, .. } => {
+                let v = self.operand(*src, Width::W64, chunk);
+                let v: Parts = v.iter().map(|&p| self.convert_address(p, *space, *to)).collect();
+                let w = self.width(*dst);
+                let v = ops::fit_source(&mut self.cx(), Shape::Chunk, &v, Width::W64, w);
+                let guard = self.guard_mask(st, chunk);
+                self.write(*dst, chunk, v, guard.as_ref());
+                Ok(())
+            }
+            Inst::Isspacep { space, dst, a } => {
+                let v = self.operand(*a, Width::W64, chunk);
+                let p: Parts = v.iter().map(|&p| self.in_space(*space, p, types::I64X2)).collect();
+                let p: Parts = (0..2).map(|i| self.shuffle(p[2 * i], p[2 * i + 1], [0, 2, 4, 6])).collect();
+                let guard = self.guard_mask(st, chunk);
+                self.write(*dst, chunk, p, guard.as_ref());
+                Ok(())
+            }
+            Inst::Activemask { dst } => {
+                let bits = self.active_bits(st);
+                let v = ops::splat(&mut self.cx(), Width::W32, &[bits]);
+                let guard = self.guard_mask(st, chunk);
+                self.write(*dst, chunk, v, guard.as_ref());
+                Ok(())
+            }
+            Inst::Prefetch { .. } | Inst::Hint { .. } | Inst::CpAsyncCommit | Inst::CpAsyncWait { .. } | Inst::Fence(_) => Ok(()),
+            other => Err(self.unsupported(&name_of(other))),
+        }
+    }
+
+    /// Whether a uniform operand is meant in the code being emitted.
+    pub(crate) fn is_uniform(&self, o: Operand) -> bool {
+        match o {
+            Operand::Int(_) => true,
+            _ => !self.is_masked() && self.plan.classes.operand(o) == Class::Uniform,
+        }
+    }
+}
+
+/// The instruction's name for an error message.
+pub(crate) fn name_of(inst: &Inst) -> String {
+    match inst {
+        Inst::Other { opcode, .. } => format!("`{opcode}`"),
+        other => {
+            let text = format!("{other:?}");
+            let name: String = text.chars().take_while(|c| c.is_alphanumeric()).collect();
+            format!("`{}`", name.to_lowercase())
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What a kernel needs of the machine: native stack, local memory, suspension; and the table of
+//! its statements.
+
+use super::body::Term;
+use super::plan::Plan;
+use super::{Site, SiteLanes};
+use rtcg_ptx::ast::*;
+use std::collections::HashMap;
+
+/// Needs of a kernel with all it calls.
+pub(crate) struct Usage {
+    pub(crate) local_bytes: u64,
+    pub(crate) stack_bytes: u32,
+    pub(crate) recursive: bool,
+}
+
+/// Functions that `p` calls; with an indirect call all that have a body and are no kernel.
+pub(crate) fn callees(p: &Plan<'_>, plans: &[Plan<'_>]) -> Vec<FuncId> {
+    let mut out = vec![];
+    for st in p.body.blocks.iter().flat_map(|b| &b.stmts) {
+        if let Inst::Call { callee, .. } = &*st.inst {
+            match callee {
+                Callee::Direct(f) => out.push(*f),
+                Callee::Indirect { .. } => out.extend(plans.iter().filter(|q| !q.f.entry).map(|q| q.id)),
+            }
+        }
+    }
+    out.retain(|f| plans.iter().any(|p| p.id == *f));
+    out.sort_unstable();
+    out.dedup();
+    out
+}
+
+/// The deepest chain of calls from `kernel`; a recursion counts once.
+pub(crate) fn measure(plans: &[Plan<'_>], kernel: FuncId, frames: &HashMap<FuncId, u32>) -> Usage {
+    let mut usage = Usage { local_bytes: 0, stack_bytes: 0, recursive: false };
+    let mut path = vec![];
+    let indirect = plans.iter().flat_map(|p| &p.f.body).any(|s| matches!(s.inst, Inst::Call { callee: Callee::Indirect { .. }, .. }));
+    let mut memo = HashMap::new();
+    let (local, stack) = depth(plans, kernel, frames, &mut path, &mut memo, &mut usage.recursive);
+    usage.recursive |= indirect;
+    usage.local_bytes = local;
+    usage.stack_bytes = stack.min(u64::from(u32::MAX)) as u32;
+    usage
+}
+
+fn depth(
+    plans: &[Plan<'_>],
+    id: FuncId,
+    frames: &HashMap<FuncId, u32>,
+    path: &mut Vec<FuncId>,
+    memo: &mut HashMap<FuncId, (u64, u64)>,
+    recursive: &mut bool,
+) -> (u64, u64) {
+    if path.contains(&id) {
+        *recursive = true;
+        return (0, 0);
+    }
+    if let Some(&d) = memo.get(&id) {
+        return d;
+    }
+    let Some(p) = plans.iter().find(|p| p.id == id) else { return (0, 0) };
+    path.push(id);
+    let mut below = (0, 0);
+    for c in callees(p, plans) {
+        let d = depth(plans, c, frames, path, memo, recursive);
+        below = (below.0.max(d.0), below.1.max(d.1));
+    }
+    path.pop();
+    let own = (u64::from(p.local_pitch) * 32, u64::from(frames.get(&id).copied().unwrap_or(0)));
+    let total = (own.0 + below.0, own.1 + below.1);
+    memo.insert(id, total);
+    total
+}
+
+/// Whether a warp may have to wait.
+pub(crate) fn suspends(plans: &[Plan<'_>]) -> bool {
+    plans.iter().any(|p| {
+        let waits = |i: &Inst| matches!(i, Inst::Bar { .. } | Inst::Nanosleep { .. });
+        !p.spins.is_empty() || p.body.blocks.iter().flat_map(|b| &b.stmts).any(|s| waits(&s.inst))
+    })
+}
+
+/// The statements of all functions, in the order of their site numbers.
+pub(crate) fn site_table(plans: &[Plan<'_>]) -> Vec<Site> {
+    let mut out = vec![];
+    for p in plans {
+        for st in &p.f.body {
+            let (is_store, access_bytes) = match &st.inst {
+                Inst::Ld { ty, dsts, .. } => (false, ty.bytes() * dsts.len() as u32),
+                Inst::St { ty, srcs, .. } => (true, ty.bytes() * srcs.len() as u32),
+                Inst::Atom { ty, .. } => (true, ty.bytes()),
+                Inst::CpAsync { size, .. } => (true, *size),
+                _ => (false, 0),
+            };
+            out.push(Site { function: p.f.name.to_string(), span: st.span, line: st.line, lanes: SiteLanes::Warp, is_store, access_bytes });
+        }
+        out.push(Site { function: p.f.name.to_string(), span: p.f.span, line: None, lanes: SiteLanes::Warp, is_store: false, access_bytes: 0 });
+    }
+    out
+}
+
+/// Whether a function may leave by `exit`.
+pub(crate) fn exits(p: &Plan<'_>) -> bool {
+    p.body.blocks.iter().any(|b| b.term == Term::Exit)
+}

@@ -1,0 +1,603 @@
+//! Ordering points: statements that all lanes reach before any goes beyond. Warp operations,
+//! atomics, fences, barriers.
+//!
+//! In masked code a warp operation stands first in its block: lanes that come while members of
+//! their mask are still on the way are parked there.
+
+use super::body::{Kind, Stmt, kind};
+use super::classes::Class;
+use super::generate::{Gen, trusted};
+use super::memory::Access;
+use super::plan::{header, pc};
+use super::runtime::{AtomicCode, AtomicLanes, BarrierKind};
+use super::values::{CHUNKS, Parts, Shape, Width, call_host};
+use super::{JitError, ops};
+use crate::abi::WarpCtx;
+use cranelift_codegen::ir::{self, InstBuilder, StackSlot, Value, condcodes::IntCC, types};
+use rtcg_ptx::ast::*;
+use std::mem::offset_of;
+
+impl<'a> Gen<'a, '_> {
+    /// Emits an ordering point.
+    pub(crate) fn point(&mut self, st: &Stmt<'a>, last: bool) -> Result<(), JitError> {
+        self.statement = st.index;
+        self.set_site(super::sites::WARP);
+        self.forget_splats();
+        self.b.ins().sequence_point();
+        match &*st.inst {
+            Inst::Ld { .. } | Inst::St { .. } | Inst::Mov { .. } => self.segment(std::slice::from_ref(st), last)?,
+            Inst::Atom { .. } => self.atomic(st)?,
+            Inst::Fence(kind) => self.fence(*kind),
+            Inst::Nanosleep { a } => self.nanosleep(*a),
+            Inst::Bar { .. } => self.barrier(st)?,
+            Inst::Call { .. } => self.call(st)?,
+            Inst::CpAsync { .. } => self.cp_async(st)?,
+            Inst::Trap => self.trap(crate::abi::TrapKind::Trap),
+            Inst::Brkpt => self.conditional_trap(st),
+            Inst::Alloca { .. } | Inst::StackSave { .. } | Inst::StackRestore { .. } => self.stack(st)?,
+            inst if kind(inst) == Kind::WarpOp => {
+                self.gather(st);
+                self.warp_op(st)?;
+            }
+            other => return Err(self.unsupported(&super::special::name_of(other))),
+        }
+        self.b.ins().sequence_point();
+        self.forget_splats();
+        if last {
+            (0..CHUNKS).for_each(|c| self.write_back(c));
+        }
+        Ok(())
+    }
+
+    fn fence(&mut self, kind: FenceKind) {
+        if let FenceKind::Memory { sem: Sem::SeqCst | Sem::AcqRel, scope } = kind
+            && scope != Scope::Cta
+        {
+            self.b.ins().fence();
+        }
+    }
+
+    fn nanosleep(&mut self, a: Operand) {
+        let lanes = self.operand(a, Width::W32, 0);
+        let ns = self.b.ins().extractlane(lanes[0], 0);
+        let f = self.env.runtime.nanosleep as usize;
+        call_host(&mut self.b, f, &[self.ctx, ns], None);
+    }
+
+    fn conditional_trap(&mut self, st: &Stmt<'_>) {
+        let bits = self.active_bits(st);
+        self.cold(bits, |g| g.trap(crate::abi::TrapKind::Breakpoint));
+    }
+
+    /// Parks the active lanes of masked code unless all members of their masks are here.
+    fn gather(&mut self, st: &Stmt<'_>) {
+        let mask = match &*st.inst {
+            Inst::Shfl { mask, .. } | Inst::Vote { mask, .. } | Inst::Match { mask, .. } | Inst::Redux { mask, .. }
+            | Inst::Elect { mask, .. } | Inst::BarWarpSync { mask } => *mask,
+            _ => return,
+        };
+        if !self.is_masked() {
+            return;
+        }
+        let active = self.active_bits(st);
+        let members = self.union_of(mask);
+        let live = self.ctx_field(types::I32, offset_of!(WarpCtx, live));
+        let exited = self.ctx_field(types::I32, offset_of!(WarpCtx, exited));
+        let here = self.b.ins().bor(active, exited);
+        let wanted = self.b.ins().band(members, live);
+        let missing = self.b.ins().band_not(wanted, here);
+        let forced = self.b.ins().load(types::I32, trusted(), self.frame, header::FORCED);
+        let some = self.b.ins().icmp_imm_u(IntCC::NotEqual, missing, 0);
+        let free = self.b.ins().icmp_imm_u(IntCC::Equal, forced, 0);
+        let park = self.b.ins().band(some, free);
+        let (wait, go) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(park, wait, &[], go, &[]);
+        self.b.seal_block(wait);
+        self.b.seal_block(go);
+        self.b.switch_to_block(wait);
+        self.go_all(pc::PARK_WARP + self.block as i64);
+        self.b.switch_to_block(go);
+    }
+
+    /// The member masks of all active lanes in one.
+    fn union_of(&mut self, mask: Operand) -> Value {
+        if let Operand::Int(v) = mask {
+            return self.iconst32(v);
+        }
+        let mut all: Option<Value> = None;
+        for c in 0..CHUNKS {
+            let lanes = self.operand(mask, Width::W32, c);
+            let exec = self.exec_mask(c);
+            for (i, &l) in lanes.iter().enumerate() {
+                let l = exec.as_ref().map_or(l, |e| self.b.ins().band(l, e[i]));
+                all = Some(all.map_or(l, |a| self.b.ins().bor(a, l)));
+            }
+        }
+        let Some(v) = all else { return self.iconst32(0) };
+        let swapped = self.shuffle(v, v, [2, 3, 0, 1]);
+        let two = self.b.ins().bor(v, swapped);
+        let a = self.b.ins().extractlane(two, 0);
+        let b = self.b.ins().extractlane(two, 1);
+        self.b.ins().bor(a, b)
+    }
+
+    fn warp_op(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
+        match &*st.inst {
+            Inst::Shfl { mode, dst, pred, a, b, c, .. } => self.shfl(*mode, *dst, *pred, *a, *b, *c),
+            Inst::Vote { mode, dst, pred, mask } => self.vote(st, *mode, *dst, *pred, *mask),
+            Inst::Match { all, ty, dst, pred, a, mask } => self.match_lanes(st, *all, *ty, *dst, *pred, *a, *mask),
+            Inst::Redux { op, ty, abs, mods, dst, a, mask } => {
+                if *abs || mods.nan || ty.is_float() {
+                    return Err(self.unsupported("`redux.sync` of floats"));
+                }
+                self.redux(st, *op, *ty, *dst, *a, *mask);
+            }
+            Inst::Elect { dst, pred, mask } => self.elect(st, *dst, *pred, *mask),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    // ---- shuffles ----
+
+    fn shfl(&mut self, mode: ShflMode, dst: Reg, pred: Option<Reg>, a: Operand, b: Operand, c: Operand) {
+        let source: Vec<Parts> = (0..CHUNKS).map(|k| self.operand(a, Width::W32, k)).collect();
+        if let (Some(b), Some(c)) = (self.plan.classes.constant(b), self.plan.classes.constant(c)) {
+            let moves: [(usize, bool); 32] = std::array::from_fn(|l| shfl_source(mode, l as u32, b as u32, c as u32));
+            if self.static_shfl(&source, &moves, dst, pred) {
+                return;
+            }
+        }
+        let slot = self.scratch();
+        for (k, p) in source.iter().enumerate() {
+            for (i, &v) in p.iter().enumerate() {
+                self.b.ins().stack_store(types::I64, v, slot, (k * 32 + i * 16) as i32);
+            }
+        }
+        let base = self.b.ins().stack_addr(types::I64, slot, 0);
+        for k in 0..CHUNKS {
+            let (b, c) = (self.operand(b, Width::W32, k), self.operand(c, Width::W32, k));
+            let lanes = self.lane_numbers(k, 1);
+            let (mut index, mut inside) = (Parts::new(), Parts::new());
+            for i in 0..2 {
+                let (j, p) = self.shfl_index(mode, lanes[i], b[i], c[i]);
+                index.push(j);
+                inside.push(p);
+            }
+            let values: [Parts; 8] = std::array::from_fn(|l| {
+                let j = self.b.ins().extractlane(index[l / 4], (l % 4) as u8);
+                let j = self.b.ins().uextend(types::I64, j);
+                let at = self.b.ins().ishl_imm_u(j, 2);
+                let at = self.b.ins().iadd(base, at);
+                Parts::from_slice(&[self.b.ins().load(types::I32, trusted(), at, 0)])
+            });
+            let v = ops::from_lanes(&mut self.cx(), Width::W32, &values);
+            self.write(dst, k, v, None);
+            if let Some(p) = pred {
+                self.write(p, k, inside, None);
+            }
+        }
+    }
+
+    /// The source lane of each lane and whether it is in range, for four lanes.
+    fn shfl_index(&mut self, mode: ShflMode, lane: Value, b: Value, c: Value) -> (Value, Value) {
+        let five = self.splat32(31);
+        let b = self.b.ins().band(b, five);
+        let clamp = self.b.ins().band(c, five);
+        let seg = self.b.ins().ushr_imm_u(c, 8);
+        let seg = self.b.ins().band(seg, five);
+        let min = self.b.ins().band(lane, seg);
+        let rest = self.b.ins().band_not(clamp, seg);
+        let max = self.b.ins().bor(min, rest);
+        let (j, cc) = match mode {
+            ShflMode::Up => (self.b.ins().isub(lane, b), IntCC::SignedGreaterThanOrEqual),
+            ShflMode::Down => (self.b.ins().iadd(lane, b), IntCC::SignedLessThanOrEqual),
+            ShflMode::Bfly => (self.b.ins().bxor(lane, b), IntCC::SignedLessThanOrEqual),
+            ShflMode::Idx => {
+                let low = self.b.ins().band_not(b, seg);
+                (self.b.ins().bor(min, low), IntCC::SignedLessThanOrEqual)
+            }
+        };
+        let p = self.b.ins().icmp(cc, j, max);
+        (self.b.ins().bitselect(p, j, lane), p)
+    }
+
+    /// A shuffle whose lane moves are known: each vector comes from at most two others.
+    fn static_shfl(&mut self, source: &[Parts], moves: &[(usize, bool); 32], dst: Reg, pred: Option<Reg>) -> bool {
+        let two = moves.chunks(4).all(|m| {
+            let mut from: Vec<usize> = m.iter().map(|x| x.0 / 4).collect();
+            from.sort_unstable();
+            from.dedup();
+            from.len() <= 2
+        });
+        if !two {
+            return false;
+        }
+        for k in 0..CHUNKS {
+            let (mut out, mut inside) = (Parts::new(), Parts::new());
+            for i in 0..2 {
+                let m = &moves[k * 8 + i * 4..][..4];
+                let first = m[0].0 / 4;
+                let second = m.iter().map(|x| x.0 / 4).find(|&v| v != first).unwrap_or(first);
+                let words: [u8; 4] = std::array::from_fn(|l| {
+                    let (v, w) = (m[l].0 / 4, m[l].0 % 4);
+                    if v == first { w as u8 } else { 4 + w as u8 }
+                });
+                out.push(self.shuffle(source[first / 2][first % 2], source[second / 2][second % 2], words));
+                let flags: Vec<i64> = m.iter().map(|x| -i64::from(x.1)).collect();
+                inside.push(self.vector(Width::W32, &flags));
+            }
+            self.write(dst, k, out, None);
+            if let Some(p) = pred {
+                self.write(p, k, inside, None);
+            }
+        }
+        true
+    }
+
+    // ---- votes ----
+
+    /// The bits of a predicate source over the active lanes.
+    fn predicate_bits(&mut self, st: &Stmt<'_>, p: PredSrc) -> Value {
+        let active = self.active_bits(st);
+        let PredSrc::Reg { reg, negated } = p else {
+            return if p == PredSrc::Const(true) { active } else { self.iconst32(0) };
+        };
+        let masks: Vec<Option<Parts>> = (0..CHUNKS).map(|c| Some(self.read(reg, c))).collect();
+        let bits = self.bits_of(&masks);
+        if negated { self.b.ins().band_not(active, bits) } else { self.b.ins().band(active, bits) }
+    }
+
+    fn vote(&mut self, st: &Stmt<'_>, mode: VoteMode, dst: Reg, p: PredSrc, mask: Operand) {
+        let bits = self.predicate_bits(st, p);
+        let active = self.active_bits(st);
+        if self.is_uniform(mask) {
+            let m = self.scalar_operand(mask, Width::W32)[0];
+            let set = self.b.ins().band(bits, m);
+            let here = self.b.ins().band(active, m);
+            let result = match mode {
+                VoteMode::Ballot => set,
+                VoteMode::All => self.b.ins().icmp(IntCC::Equal, set, here),
+                VoteMode::Any => self.b.ins().icmp_imm_u(IntCC::NotEqual, set, 0),
+                VoteMode::Uni => {
+                    let all = self.b.ins().icmp(IntCC::Equal, set, here);
+                    let none = self.b.ins().icmp_imm_u(IntCC::Equal, set, 0);
+                    self.b.ins().bor(all, none)
+                }
+            };
+            return self.write_uniform(dst, &Parts::from_slice(&[result]), false);
+        }
+        let (bits, active) = (self.b.ins().splat(types::I32X4, bits), self.b.ins().splat(types::I32X4, active));
+        let zero = self.splat32(0);
+        for c in 0..CHUNKS {
+            let m = self.operand(mask, Width::W32, c);
+            let out: Parts = m
+                .iter()
+                .map(|&m| {
+                    let set = self.b.ins().band(bits, m);
+                    let here = self.b.ins().band(active, m);
+                    match mode {
+                        VoteMode::Ballot => set,
+                        VoteMode::All => self.b.ins().icmp(IntCC::Equal, set, here),
+                        VoteMode::Any => self.b.ins().icmp(IntCC::NotEqual, set, zero),
+                        VoteMode::Uni => {
+                            let all = self.b.ins().icmp(IntCC::Equal, set, here);
+                            let none = self.b.ins().icmp(IntCC::Equal, set, zero);
+                            self.b.ins().bor(all, none)
+                        }
+                    }
+                })
+                .collect();
+            self.write(dst, c, out, None);
+        }
+    }
+
+    fn elect(&mut self, st: &Stmt<'_>, dst: Option<Reg>, pred: Reg, mask: Operand) {
+        let active = self.active_bits(st);
+        for c in 0..CHUNKS {
+            let m = self.operand(mask, Width::W32, c);
+            let lanes = self.lane_numbers(c, 1);
+            let values: [Parts; 8] = std::array::from_fn(|l| {
+                let m = self.b.ins().extractlane(m[l / 4], (l % 4) as u8);
+                let here = self.b.ins().band(m, active);
+                Parts::from_slice(&[self.b.ins().ctz(here)])
+            });
+            let leader = ops::from_lanes(&mut self.cx(), Width::W32, &values);
+            let is: Parts = (0..2).map(|i| self.b.ins().icmp(IntCC::Equal, lanes[i], leader[i])).collect();
+            if let Some(d) = dst {
+                self.write(d, c, leader, None);
+            }
+            self.write(pred, c, is, None);
+        }
+    }
+
+    // ---- operations done by a helper ----
+
+    /// A stack slot for lane arrays handed to the runtime; its contents live for one statement.
+    pub(crate) fn scratch(&mut self) -> StackSlot {
+        if let Some(s) = self.scratch_slot {
+            return s;
+        }
+        let bytes = size_of::<AtomicLanes>() as u32;
+        let s = self.b.create_sized_stack_slot(ir::StackSlotData::new(ir::StackSlotKind::ExplicitSlot, bytes, 4));
+        self.scratch_slot = Some(s);
+        s
+    }
+
+    /// Stores an operand's lanes, zero-extended to 64 bits, as one array of the scratch slot.
+    fn store_lanes64(&mut self, parts: &Parts, w: Width, array: i32, chunk: usize) {
+        let slot = self.scratch();
+        let wide = ops::fit_source(&mut self.cx(), Shape::Chunk, parts, w, Width::W64);
+        for (i, &p) in wide.iter().enumerate() {
+            self.b.ins().stack_store(types::I64, p, slot, array * 256 + chunk as i32 * 64 + i as i32 * 16);
+        }
+    }
+
+    fn load_lanes64(&mut self, array: i32, chunk: usize, w: Width) -> Parts {
+        let slot = self.scratch();
+        let wide: Parts = (0..4).map(|i| self.b.ins().stack_load(types::I64, types::I64X2, slot, array * 256 + chunk as i32 * 64 + i * 16)).collect();
+        if w == Width::Pred {
+            let words = ops::fit_source(&mut self.cx(), Shape::Chunk, &wide, Width::W64, Width::W32);
+            let zero = self.splat32(0);
+            return words.iter().map(|&v| self.b.ins().icmp(IntCC::NotEqual, v, zero)).collect();
+        }
+        ops::fit_source(&mut self.cx(), Shape::Chunk, &wide, Width::W64, w)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn match_lanes(&mut self, st: &Stmt<'_>, all: bool, ty: Type, dst: Reg, pred: Option<Reg>, a: Operand, mask: Operand) {
+        let code = if all { super::slow::MATCH_ALL } else { super::slow::MATCH_ANY };
+        self.helper(st, code, Width::of(ty), a, mask);
+        for c in 0..CHUNKS {
+            let v = self.load_lanes64(2, c, Width::W32);
+            self.write(dst, c, v, None);
+            if let Some(p) = pred {
+                let v = self.load_lanes64(3, c, Width::Pred);
+                self.write(p, c, v, None);
+            }
+        }
+    }
+
+    fn redux(&mut self, st: &Stmt<'_>, op: AtomOp, ty: Type, dst: Reg, a: Operand, mask: Operand) {
+        self.helper(st, super::slow::redux_code(op, ty.is_signed()), Width::W32, a, mask);
+        if self.class(dst).is_scalar() {
+            let slot = self.scratch();
+            let v = self.b.ins().stack_load(types::I64, types::I32, slot, 512);
+            return self.write_scalar(dst, &Parts::from_slice(&[v]));
+        }
+        for c in 0..CHUNKS {
+            let v = self.load_lanes64(2, c, Width::W32);
+            self.write(dst, c, v, None);
+        }
+    }
+
+    /// Hands value and member mask of every lane to [`super::slow::group`].
+    fn helper(&mut self, st: &Stmt<'_>, code: u32, w: Width, a: Operand, mask: Operand) {
+        for c in 0..CHUNKS {
+            let v = self.operand(a, w, c);
+            self.store_lanes64(&v, w, 0, c);
+            let m = self.operand(mask, Width::W32, c);
+            self.store_lanes64(&m, Width::W32, 1, c);
+        }
+        let active = self.active_bits(st);
+        let code = self.iconst32(i64::from(code));
+        let slot = self.scratch();
+        let at = self.b.ins().stack_addr(types::I64, slot, 0);
+        call_host(&mut self.b, super::slow::group as *const () as usize, &[code, active, at], None);
+    }
+
+    // ---- atomics ----
+
+    fn atomic(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
+        let Inst::Atom { space, op, ty, dst, addr, b, c, .. } = &*st.inst else { return Ok(()) };
+        let w = Width::of(*ty);
+        let code = AtomicCode { op: *op, ty: *ty, shared: *space == Space::Shared, returns: dst.is_some() };
+        let Some(code) = code.encode().filter(|_| w != Width::W128) else {
+            return Err(self.unsupported(&format!("an atomic on {ty:?}")));
+        };
+        let access = Access::new(*space, *ty, addr, 1);
+        let mut masks = vec![];
+        for k in 0..CHUNKS {
+            let at = self.absolute_lanes(&access, k);
+            self.store_lanes64(&at, Width::W64, 0, k);
+            let v = self.operand(*b, w, k);
+            self.store_lanes64(&v, w, 1, k);
+            if let Some(c) = c {
+                let v = self.operand(*c, w, k);
+                self.store_lanes64(&v, w, 2, k);
+            }
+            masks.push(self.active(st, k));
+        }
+        let bits = self.bits_of(&masks);
+        let site = self.site(super::sites::WARP);
+        let (code, site) = (self.iconst32(i64::from(code)), self.iconst32(i64::from(site)));
+        let slot = self.scratch();
+        let at = self.b.ins().stack_addr(types::I64, slot, 0);
+        let f = self.env.runtime.atomic as usize;
+        call_host(&mut self.b, f, &[self.ctx, code, bits, site, at], None);
+        if let Some(d) = dst {
+            for k in 0..CHUNKS {
+                let dw = self.width(*d);
+                let v = self.load_lanes64(3, k, w);
+                let v = ops::fit_source(&mut self.cx(), Shape::Chunk, &v, w, dw);
+                let guard = self.guard_mask(st, k);
+                self.write(*d, k, v, guard.as_ref());
+            }
+        }
+        Ok(())
+    }
+
+    /// `cp.async` is executed at once: a load and a store.
+    fn cp_async(&mut self, st: &Stmt<'a>) -> Result<(), JitError> {
+        let Inst::CpAsync { dst, src, size, src_size } = &*st.inst else { return Ok(()) };
+        let words = (*size / 4) as usize;
+        for c in 0..CHUNKS {
+            let mask = self.active(st, c);
+            let wanted = match src_size {
+                Some(n) => Some(self.operand(*n, Width::W32, c)),
+                None => None,
+            };
+            let zero = self.splat32(0);
+            let some: Option<Parts> = wanted.as_ref().map(|n| n.iter().map(|&v| self.b.ins().icmp(IntCC::NotEqual, v, zero)).collect());
+            let from_mask = match (&mask, &some) {
+                (Some(m), Some(s)) => Some(m.iter().zip(s).map(|(&a, &b)| self.b.ins().band(a, b)).collect()),
+                (m, s) => m.clone().or_else(|| s.clone()),
+            };
+            let mut values = self.copy_load(src, words, c, from_mask.as_ref())?;
+            if let Some(n) = &wanted {
+                for (e, v) in values.iter_mut().enumerate() {
+                    *v = self.keep_bytes(v, n, e as i64 * 4);
+                }
+            }
+            self.copy_store(dst, &values, c, mask.as_ref())?;
+        }
+        Ok(())
+    }
+
+    /// The bytes of word `at / 4` that lie below `limit`, the others zero.
+    fn keep_bytes(&mut self, word: &Parts, limit: &Parts, at: i64) -> Parts {
+        (0..2)
+            .map(|i| {
+                let mut kept = self.splat32(0);
+                for byte in 0..4 {
+                    let position = self.splat32(at + byte);
+                    let inside = self.b.ins().icmp(IntCC::UnsignedGreaterThan, limit[i], position);
+                    let mask = self.splat32(0xff << (8 * byte));
+                    let mask = self.b.ins().band(inside, mask);
+                    kept = self.b.ins().bor(kept, mask);
+                }
+                self.b.ins().band(word[i], kept)
+            })
+            .collect()
+    }
+
+    // ---- barriers ----
+
+    fn barrier(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
+        let Inst::Bar { kind, id, count, .. } = &*st.inst else { return Ok(()) };
+        let code = match kind {
+            BarKind::Sync => BarrierKind::Sync,
+            BarKind::Arrive => BarrierKind::Arrive,
+            BarKind::RedPopc { .. } => BarrierKind::RedPopc,
+            BarKind::RedBool { op: BoolOp::And, .. } => BarrierKind::RedAnd,
+            BarKind::RedBool { op: BoolOp::Or, .. } => BarrierKind::RedOr,
+            BarKind::RedBool { .. } => return Err(self.unsupported("`bar.red.xor`")),
+        };
+        let pred = match kind {
+            BarKind::RedPopc { pred, negated, .. } | BarKind::RedBool { pred, negated, .. } => Some(PredSrc::Reg { reg: *pred, negated: *negated }),
+            _ => None,
+        };
+        let count = count.unwrap_or(Operand::Int(0));
+        if self.is_masked() && code != BarrierKind::Arrive {
+            self.park_at_barrier(code, *id, count, pred);
+            return Ok(());
+        }
+        let active = self.active_bits(st);
+        let arriving = self.b.ins().popcnt(active);
+        let trues = match pred {
+            Some(p) => {
+                let bits = self.predicate_bits(st, p);
+                self.b.ins().popcnt(bits)
+            }
+            None => self.iconst32(0),
+        };
+        let (id, count) = (self.first_lane(*id), self.first_lane(count));
+        let code = self.iconst32(code as i64);
+        let f = self.env.runtime.barrier as usize;
+        let result = call_host(&mut self.b, f, &[self.ctx, code, id, count, arriving, trues], Some(types::I32));
+        if let Some(r) = result {
+            self.b.ins().store(trusted(), r, self.frame, header::BAR_RESULT);
+        }
+        Ok(())
+    }
+
+    /// An operand that must agree between the lanes: lane 0's value in converged code.
+    fn first_lane(&mut self, o: Operand) -> Value {
+        if self.is_uniform(o) {
+            return self.scalar_operand(o, Width::W32)[0];
+        }
+        let lanes = self.operand(o, Width::W32, 0);
+        self.b.ins().extractlane(lanes[0], 0)
+    }
+
+    fn park_at_barrier(&mut self, code: BarrierKind, id: Operand, count: Operand, pred: Option<PredSrc>) {
+        for c in 0..CHUNKS {
+            let kind = self.splat32(code as i64);
+            let id = self.operand(id, Width::W32, c);
+            let count = self.operand(count, Width::W32, c);
+            let p = match pred {
+                Some(PredSrc::Reg { reg, negated }) => {
+                    let p = self.read(reg, c);
+                    if negated { p.iter().map(|&v| self.b.ins().bnot(v)).collect() } else { p }
+                }
+                _ => Parts::from_slice(&[kind, kind]),
+            };
+            let fields = [(header::BAR_KIND, Parts::from_slice(&[kind, kind])), (header::BAR_ID, id), (header::BAR_COUNT, count), (header::BAR_PRED, p)];
+            let Some(mask) = self.exec_mask(c) else { return };
+            for (at, new) in fields {
+                let old = self.lane_array(at, c);
+                let new: Vec<Value> = (0..2).map(|i| self.b.ins().bitselect(mask[i], new[i], old[i])).collect();
+                self.store_lane_array(at, c, &new);
+            }
+        }
+    }
+
+    // ---- local stack ----
+
+    /// `alloca`, `stacksave`, `stackrestore`: one stack for the warp, so that addresses of lanes
+    /// have the stride of the largest request.
+    fn stack(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
+        match &*st.inst {
+            Inst::Alloca { dst, size, align, .. } => {
+                let code = self.iconst64(i64::from((*align).max(16)));
+                for c in 0..CHUNKS {
+                    let v = self.operand(*size, Width::W64, c);
+                    self.store_lanes64(&v, Width::W64, 0, c);
+                }
+                let active = self.active_bits(st);
+                let slot = self.scratch();
+                let at = self.b.ins().stack_addr(types::I64, slot, 0);
+                let over = call_host(&mut self.b, super::slow::alloca as *const () as usize, &[self.ctx, active, code, at], Some(types::I32));
+                if let Some(o) = over {
+                    self.cold(o, |g| g.trap(crate::abi::TrapKind::StackOverflow));
+                }
+                for c in 0..CHUNKS {
+                    let w = self.width(*dst);
+                    let v = self.load_lanes64(3, c, w);
+                    self.write(*dst, c, v, None);
+                }
+                Ok(())
+            }
+            Inst::StackSave { dst, .. } => {
+                let v = self.ctx_field(types::I64, offset_of!(WarpCtx, local_sp));
+                for c in 0..CHUNKS {
+                    let w = self.width(*dst);
+                    let lanes = self.expand(&Parts::from_slice(&[v]), Width::W64, Class::Uniform, c);
+                    let lanes = ops::fit_source(&mut self.cx(), Shape::Chunk, &lanes, Width::W64, w);
+                    self.write(*dst, c, lanes, None);
+                }
+                Ok(())
+            }
+            // Lanes share the stack, so none may cut it while others still use it: it is cut
+            // when the function returns.
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The lane that `lane` reads in a shuffle and whether it is in range (PTX ISA, `shfl.sync`).
+fn shfl_source(mode: ShflMode, lane: u32, b: u32, c: u32) -> (usize, bool) {
+    let (b, clamp, seg) = (b & 31, c & 31, c >> 8 & 31);
+    let min = lane & seg;
+    let max = min | (clamp & !seg);
+    let (j, inside) = match mode {
+        ShflMode::Up => {
+            let j = lane as i32 - b as i32;
+            (j, j >= max as i32)
+        }
+        ShflMode::Down => ((lane + b) as i32, lane + b <= max),
+        ShflMode::Bfly => ((lane ^ b) as i32, lane ^ b <= max),
+        ShflMode::Idx => ((min | (b & !seg)) as i32, min | (b & !seg) <= max),
+    };
+    (if inside { j as usize } else { lane as usize }, inside)
+}
