@@ -17,7 +17,7 @@ fn check(text: &cases::Text, case: &Case, n: usize) -> Option<String> {
     for (name, got) in [("scalar", &direct_scalar), ("chunk", &chunk), ("chunk, optimised", &optimised)] {
         for ((tuple, got), want) in tuples.iter().zip(got).zip(&wanted) {
             for (i, (_, width)) in case.dsts.iter().enumerate() {
-                if !agree(text.tolerance, *width, got[i], want[i]) {
+                if !agree(text.tolerance, tuple, *width, got[i], want[i]) {
                     return Some(format!("{} ({name}) of {tuple:x?} gives {got:x?}, not {want:x?}", text.text));
                 }
             }

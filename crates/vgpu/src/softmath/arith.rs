@@ -3,7 +3,7 @@
 use rtcg_ptx::ast::CmpOp;
 
 use super::Mode;
-use super::float::{self, Format, Unpacked, unpack};
+use super::float::{self, Format, Round, unpack};
 
 /// A floating-point instruction with up to three operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,33 +36,76 @@ pub fn saturate(f: Format, bits: u64) -> u64 {
 
 /// Executes `op`; operands it does not have are ignored.
 pub fn execute(op: FloatOp, f: Format, m: Mode, a: u64, b: u64, c: u64) -> u64 {
+    let one_operand = matches!(op, FloatOp::Sqrt | FloatOp::Rcp | FloatOp::Abs | FloatOp::Neg);
+    let b = if one_operand { 0 } else { b };
+    let c = if op == FloatOp::Fma { c } else { 0 };
     let (a, b, c) = (input(f, m, a), input(f, m, b), input(f, m, c));
-    let (x, y, z) = (unpack(f, a), unpack(f, b), unpack(f, c));
     let r = match op {
-        FloatOp::Add => float::add(f, m.rnd, x, y),
-        FloatOp::Sub => float::add(f, m.rnd, x, float::negate(y)),
-        FloatOp::Mul => float::mul(f, m.rnd, x, y),
-        FloatOp::Fma => float::fma(f, m.rnd, x, y, z),
-        FloatOp::Div => float::div(f, m.rnd, x, y),
-        FloatOp::Sqrt => float::sqrt(f, m.rnd, x),
-        FloatOp::Rcp => float::div(f, m.rnd, unpack(f, f.one()), x),
         FloatOp::Min => min_max(f, m, a, b, false),
         FloatOp::Max => min_max(f, m, a, b, true),
-        FloatOp::Abs => sign_op(f, a, a & !f.sign_bit()),
-        FloatOp::Neg => sign_op(f, a, a ^ f.sign_bit()),
+        _ => match nan_operand(op, f, [a, b, c]) {
+            Some(nan) => nan,
+            None if m.ftz && is_tiny(op, f, m, [a, b, c]) => arithmetic(op, f, m.rnd, f, [a, b, c]) & f.sign_bit(),
+            None => arithmetic(op, f, m.rnd, f, [a, b, c]),
+        },
     };
     output(f, m, r)
 }
 
-/// The result of `abs` and `neg`: NaN stays NaN, of unspecified payload.
-fn sign_op(f: Format, a: u64, changed: u64) -> u64 {
-    if f.is_nan(a) && f != Format::F64 { f.canonical_nan() } else { changed }
+/// `div.approx`: by more than 2^126 the reciprocal is flushed, so that the quotient is zero, or NaN
+/// for infinity; else as good as the exact quotient.
+pub fn div_approx(f: Format, m: Mode, a: u64, b: u64) -> u64 {
+    let magnitude = b & !f.sign_bit();
+    if magnitude > 0x7e80_0000 && magnitude <= f.infinity() {
+        return execute(FloatOp::Mul, f, m, a, b & f.sign_bit(), 0);
+    }
+    execute(FloatOp::Div, f, m, a, b, 0)
+}
+
+/// What a NaN among the operands makes the result. Double precision keeps the payload of one, the
+/// last but for quotients (seen on hardware; CUDA does not say); other formats have one NaN.
+fn nan_operand(op: FloatOp, f: Format, [a, b, c]: [u64; 3]) -> Option<u64> {
+    let order = if op == FloatOp::Div { [a, b, c] } else { [c, b, a] };
+    let nan = order.into_iter().find(|&x| f.is_nan(x))?;
+    Some(if f == Format::F64 { f.quiet(nan) } else { f.canonical_nan() })
+}
+
+/// Whether the result, rounded with an unlimited range of exponents, is below the normal numbers.
+/// That, not the rounded result itself, is what `.ftz` looks at.
+fn is_tiny(op: FloatOp, f: Format, m: Mode, operands: [u64; 3]) -> bool {
+    let wide = Format { exp_bits: 11, frac_bits: f.frac_bits };
+    let r = arithmetic(op, wide, m.rnd, f, operands) & !wide.sign_bit();
+    r != 0 && r < wide_min_normal(f)
+}
+
+/// The smallest normal number of `f` in its wide form (see [`is_tiny`]).
+fn wide_min_normal(f: Format) -> u64 {
+    let bias = (1u64 << (f.exp_bits - 1)) - 1;
+    (1023 + 1 - bias) << f.frac_bits
+}
+
+/// The result in format `to` of operands of format `f` that are no NaNs.
+fn arithmetic(op: FloatOp, to: Format, rnd: Round, f: Format, [a, b, c]: [u64; 3]) -> u64 {
+    let (x, y, z) = (unpack(f, a), unpack(f, b), unpack(f, c));
+    match op {
+        FloatOp::Add => float::add(to, rnd, x, y),
+        FloatOp::Sub => float::add(to, rnd, x, float::negate(y)),
+        FloatOp::Mul => float::mul(to, rnd, x, y),
+        FloatOp::Fma => float::fma(to, rnd, x, y, z),
+        FloatOp::Div => float::div(to, rnd, x, y),
+        FloatOp::Sqrt => float::sqrt(to, rnd, x),
+        FloatOp::Rcp => float::div(to, rnd, unpack(f, f.one()), x),
+        FloatOp::Abs => float::pack(to, rnd, if float::is_negative(x) { float::negate(x) } else { x }),
+        FloatOp::Neg => float::pack(to, rnd, float::negate(x)),
+        FloatOp::Min | FloatOp::Max => float::pack(to, rnd, x),
+    }
 }
 
 fn min_max(f: Format, m: Mode, a: u64, b: u64, max: bool) -> u64 {
     let sign = if m.xorsign { (a ^ b) & f.sign_bit() } else { 0 };
     let (a, b) = if m.xorsign { (a & !f.sign_bit(), b & !f.sign_bit()) } else { (a, b) };
     let chosen = match (f.is_nan(a), f.is_nan(b)) {
+        (true, true) if f == Format::F64 => return f.quiet(b),
         (true, true) => return f.canonical_nan(),
         (true, false) | (false, true) if m.nan => return f.canonical_nan(),
         (true, false) => b,
@@ -124,14 +167,14 @@ pub enum Test {
 
 /// Executes `testp`.
 pub fn test(f: Format, test: Test, a: u64) -> bool {
-    let zero = matches!(unpack(f, a), Unpacked::Zero(_));
     let finite = a & (f.sign_bit() - 1) < f.infinity();
     match test {
         Test::Finite => finite,
         Test::Infinite => a & (f.sign_bit() - 1) == f.infinity(),
         Test::Number => !f.is_nan(a),
         Test::NotANumber => f.is_nan(a),
-        Test::Normal => finite && !zero && !f.is_subnormal(a),
+        // Zero counts, as on hardware.
+        Test::Normal => finite && !f.is_subnormal(a),
         Test::Subnormal => f.is_subnormal(a),
     }
 }

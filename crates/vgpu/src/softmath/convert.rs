@@ -50,7 +50,13 @@ pub fn int_to_int(m: Mode, to: (u32, bool), from: (u32, bool), a: u64) -> u64 {
 
 /// Float to float.
 pub fn float_to_float(to: Format, from: Format, m: Mode, a: u64) -> u64 {
-    let a = if from == Format::F32 { input(from, m, a) } else { a };
+    // Conversions to half precision do not flush, whatever is written.
+    let flushes = from == Format::F32 && to != Format::F16;
+    let a = if flushes { input(from, m, a) } else { a };
+    if from.is_nan(a) {
+        let nan = converted_nan(to, from, m, a);
+        return if m.sat { 0 } else { nan };
+    }
     if from == to && m.extra & INTEGRAL != 0 {
         return output(to, flush_only(to, m), integral(from, m.rnd, a));
     }
@@ -58,17 +64,34 @@ pub fn float_to_float(to: Format, from: Format, m: Mode, a: u64) -> u64 {
     let r = output(to, flush_only(to, m), r);
     let infinite = r & !to.sign_bit() == to.infinity();
     let r = if m.extra & SATFINITE != 0 && infinite { r - 1 } else { r };
-    if to == Format::TF32 { tf32_register(r) } else { r }
+    if to == Format::TF32 { r << 13 } else { r }
+}
+
+/// What a NaN becomes, as seen on hardware: conversions from or to double precision keep its sign
+/// and the upper bits of its payload, others mostly give the one NaN of the format.
+fn converted_nan(to: Format, from: Format, m: Mode, a: u64) -> u64 {
+    match (from, to) {
+        (Format::F32, Format::F32) | (Format::F64, Format::F64) if m == Mode::default() => a,
+        (Format::BF16, Format::F32) if !m.ftz => a << 16,
+        (Format::F32, Format::TF32) if m.rnd == Round::Away => a & 0xffff_e000,
+        (Format::F32, Format::TF32) => 0x7fff_e000,
+        (Format::F32, Format::F64) if m.ftz => 0x7fff_ffff_e000_0000,
+        (Format::F64, _) | (_, Format::F64) => rescaled_nan(to, from, a),
+        _ => to.canonical_nan(),
+    }
+}
+
+/// A NaN with its payload aligned at the top, made quiet.
+fn rescaled_nan(to: Format, from: Format, a: u64) -> u64 {
+    let payload = a & ((1 << from.frac_bits) - 1);
+    let payload = if to.frac_bits >= from.frac_bits { payload << (to.frac_bits - from.frac_bits) } else { payload >> (from.frac_bits - to.frac_bits) };
+    let sign = if a & from.sign_bit() != 0 { to.sign_bit() } else { 0 };
+    to.quiet(sign | to.infinity() | payload)
 }
 
 /// `.ftz` of a conversion concerns single precision only.
 fn flush_only(f: Format, m: Mode) -> Mode {
     Mode { ftz: m.ftz && f == Format::F32, ..m }
-}
-
-/// `.tf32` stands in the upper 19 bits of a register; its NaN is that of single precision.
-fn tf32_register(bits: u64) -> u64 {
-    if Format::TF32.is_nan(bits) { 0x7fff_ffff } else { bits << 13 }
 }
 
 /// The nearest integral float in direction `rnd`, keeping the sign of zero.

@@ -42,9 +42,13 @@ impl Format {
     pub fn infinity(self) -> u64 {
         self.special() << self.frac_bits
     }
-    /// The NaN that arithmetic of at most 32 bits gives: all ones but the sign.
+    /// The NaN of an invalid operation (below double precision the only one): all ones but the sign.
     pub fn canonical_nan(self) -> u64 {
         if self == Format::F64 { 0xfff8_0000_0000_0000 } else { self.sign_bit() - 1 }
+    }
+    /// A NaN with its quiet bit set.
+    pub fn quiet(self, nan: u64) -> u64 {
+        nan | 1 << (self.frac_bits - 1)
     }
     /// The largest finite number.
     pub fn largest(self) -> u64 {

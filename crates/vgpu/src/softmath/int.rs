@@ -30,10 +30,10 @@ pub fn div(bits: u32, signed: bool, a: u64, b: u64) -> u64 {
     if y == 0 { cut(bits, u64::MAX) } else { cut(bits, (x / y) as u64) }
 }
 
-/// The remainder; by zero it is what the hardware's routine gives.
+/// The remainder; by zero all ones, which is what the hardware's routine gives.
 pub fn rem(bits: u32, signed: bool, a: u64, b: u64) -> u64 {
     let (x, y) = (read(bits, signed, a), read(bits, signed, b));
-    if y == 0 { cut(bits, a) } else { cut(bits, (x % y) as u64) }
+    if y == 0 { cut(bits, u64::MAX) } else { cut(bits, (x % y) as u64) }
 }
 
 /// Comparison of integers; `lo ls hi hs` compare unsigned whatever the type.

@@ -194,6 +194,7 @@ fn is_integral(rnd: Rounding) -> bool {
 
 fn float_to_float(cx: &mut OpCtx<'_, '_>, shape: Shape, dty: Type, sty: Type, mods: &FpMods, a: &Parts) -> Option<Parts> {
     match (dty, sty) {
+        (Type::F32, Type::F32) | (Type::F64, Type::F64) if *mods == FpMods::default() => Some(a.clone()),
         (Type::F32, Type::F32) | (Type::F64, Type::F64) => Some(map1(cx, a, |cx, x| {
             let x = if mods.ftz { fp::flush(cx, x) } else { x };
             let x = if is_integral(mods.rnd) {
@@ -206,7 +207,9 @@ fn float_to_float(cx: &mut OpCtx<'_, '_>, shape: Shape, dty: Type, sty: Type, mo
             fp::finish(cx, mods, x)
         })),
         (Type::F64, Type::F32) => {
-            let wide = fp::in_double(cx, shape, mods, a);
+            // With `.ftz` the operand goes through single-precision arithmetic first.
+            let a = if mods.ftz { map1(cx, a, |cx, x| fp::canonical(cx, x)) } else { a.clone() };
+            let wide = fp::in_double(cx, shape, mods, &a);
             Some(map1(cx, &wide, |cx, x| {
                 let x = bits(cx, x);
                 fp::finish(cx, mods, x)
@@ -215,15 +218,21 @@ fn float_to_float(cx: &mut OpCtx<'_, '_>, shape: Shape, dty: Type, sty: Type, mo
         (Type::F32, Type::F64) if to_nearest(mods) => {
             let doubles = map1(cx, a, float);
             let singles = fp::demote_all(cx, shape, &doubles);
-            Some(map1(cx, &singles, |cx, x| fp::finish(cx, mods, x)))
+            Some(map1(cx, &singles, |cx, x| fp::finish_any_nan(cx, mods, x)))
         }
-        (Type::F32, Type::F16 | Type::BF16) => {
+        (Type::F32, Type::BF16) => {
+            let wide = half::widen(cx, sty, a);
+            Some(map1(cx, &wide, |cx, x| if mods.ftz { fp::finish(cx, mods, x) } else { x }))
+        }
+        (Type::F32, Type::F16) => {
             let wide = half::widen(cx, sty, a);
             Some(map1(cx, &wide, |cx, x| fp::finish(cx, mods, x)))
         }
         (Type::F16 | Type::BF16, Type::F32) if to_nearest(mods) && !mods.relu => {
+            // Conversions to half precision do not flush, whatever is written.
+            let flushes = mods.ftz && dty == Type::BF16;
             let a = map1(cx, a, |cx, x| {
-                let x = if mods.ftz { fp::flush(cx, x) } else { x };
+                let x = if flushes { fp::flush(cx, x) } else { x };
                 if mods.sat { fp::saturate(cx, x) } else { x }
             });
             Some(half::narrow(cx, dty, &a))

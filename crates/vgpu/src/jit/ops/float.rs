@@ -52,6 +52,12 @@ pub(super) fn saturate(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
     choose(cx, below, x, one)
 }
 
+/// [`finish`] for conversions whose NaN keeps its payload.
+pub(super) fn finish_any_nan(cx: &mut OpCtx<'_, '_>, mods: &FpMods, x: Value) -> Value {
+    let x = if mods.ftz { flush(cx, x) } else { x };
+    if mods.sat { saturate(cx, x) } else { x }
+}
+
 /// Result bits after NaN, `.ftz` and `.sat`.
 pub(super) fn finish(cx: &mut OpCtx<'_, '_>, mods: &FpMods, x: Value) -> Value {
     let x = if mods.ftz { flush(cx, x) } else { x };
@@ -108,11 +114,11 @@ pub(super) fn binary(cx: &mut OpCtx<'_, '_>, shape: Shape, op: BinOp, ty: Type, 
             let rounded = map2(cx, &a, &b, |cx, x, y| match op {
                 BinOp::Mul => {
                     let p = cx.b.ins().fmul(x, y);
-                    directed(cx, mods.rnd, p, None)
+                    directed_flushed(cx, mods, p, None)
                 }
                 _ => {
                     let y = if op == BinOp::Sub { cx.b.ins().fneg(y) } else { y };
-                    directed_sum(cx, mods.rnd, x, y)
+                    directed_sum(cx, mods, x, y)
                 }
             });
             Some(from_double(cx, shape, mods, &rounded))
@@ -181,9 +187,44 @@ fn plain(cx: &mut OpCtx<'_, '_>, op: BinOp, x: Value, y: Value) -> Value {
 
 fn nearest(cx: &mut OpCtx<'_, '_>, op: BinOp, mods: &FpMods, a: Value, b: Value) -> Value {
     let (x, y) = (operand(cx, mods, a), operand(cx, mods, b));
+    // Of two double-precision NaNs the processor keeps the first, a GPU the last.
+    let (x, y) = if matches!(op, BinOp::Add | BinOp::Mul) { (y, x) } else { (x, y) };
     let r = plain(cx, op, x, y);
+    let r = if op == BinOp::Div && mods.approx { huge_divisor(cx, x, y, r) } else { r };
     let r = bits(cx, r);
+    let r = if mods.ftz && matches!(op, BinOp::Mul | BinOp::Div) {
+        let scale = same(cx, x, SCALE32);
+        let up = cx.b.ins().fmul(x, scale);
+        let scaled = plain(cx, op, up, y);
+        flush_scaled(cx, r, scaled)
+    } else {
+        r
+    };
     finish(cx, mods, r)
+}
+
+/// `div.approx` by more than 2^126 gives zero (NaN for infinity): the reciprocal is flushed.
+fn huge_divisor(cx: &mut OpCtx<'_, '_>, x: Value, y: Value, quotient: Value) -> Value {
+    let bits_y = bits(cx, y);
+    let sign = and_const(cx, bits_y, SIGN32);
+    let zero = float(cx, sign);
+    let magnitude = cx.b.ins().fabs(y);
+    let huge = fcmp_const(cx, FloatCC::GreaterThan, magnitude, 0x7e80_0000);
+    let product = cx.b.ins().fmul(x, zero);
+    choose(cx, huge, product, quotient)
+}
+
+/// 2^32, by which a result near the smallest normal number is scaled to see how it rounds there
+/// with more range. Operands of such a result are far from overflow.
+const SCALE32: u64 = 0x4f80_0000;
+
+/// Flushes `r` where `scaled`, the same result times 2^32, is below 2^-94: `.ftz` looks at the
+/// result rounded with an unlimited range of exponents.
+fn flush_scaled(cx: &mut OpCtx<'_, '_>, r: Value, scaled: Value) -> Value {
+    let magnitude = cx.b.ins().fabs(scaled);
+    let tiny = fcmp_const(cx, FloatCC::LessThan, magnitude, 0x1080_0000);
+    let sign = and_const(cx, r, SIGN32);
+    choose(cx, tiny, sign, r)
 }
 
 /// The number that is not NaN, -0 below +0.
@@ -324,11 +365,26 @@ fn promote_again(cx: &mut OpCtx<'_, '_>, near: Value) -> Value {
 }
 
 /// `x + y`, both exact doubles of single-precision range, rounded in direction `rnd`.
-fn directed_sum(cx: &mut OpCtx<'_, '_>, rnd: Rounding, x: Value, y: Value) -> Value {
+fn directed_sum(cx: &mut OpCtx<'_, '_>, mods: &FpMods, x: Value, y: Value) -> Value {
     let s = cx.b.ins().fadd(x, y);
     let error = two_sum_error(cx, x, y, s);
-    let s = if rnd == Rounding::Rm { negative_zero(cx, x, y, s) } else { s };
-    directed(cx, rnd, s, Some(error))
+    let s = if mods.rnd == Rounding::Rm { negative_zero(cx, x, y, s) } else { s };
+    directed_flushed(cx, mods, s, Some(error))
+}
+
+/// [`directed`], flushed as `.ftz` wants it: by what the result is with more range below.
+fn directed_flushed(cx: &mut OpCtx<'_, '_>, mods: &FpMods, s: Value, error: Option<Value>) -> Value {
+    let r = directed(cx, mods.rnd, s, error);
+    if !mods.ftz {
+        return r;
+    }
+    let scale = same(cx, s, f64::from(f32::from_bits(SCALE32 as u32)).to_bits());
+    let s = cx.b.ins().fmul(s, scale);
+    let error = error.map(|e| cx.b.ins().fmul(e, scale));
+    let scaled = directed(cx, mods.rnd, s, error);
+    let r = bits(cx, r);
+    let r = flush_scaled(cx, r, scaled);
+    float(cx, r)
 }
 
 /// Rounding down, a sum that is exactly zero is -0 unless both are +0.
@@ -372,6 +428,14 @@ pub(super) fn ternary(cx: &mut OpCtx<'_, '_>, shape: Shape, op: TerOp, ty: Type,
             let (a, b, c) = (operand(cx, mods, a), operand(cx, mods, b), operand(cx, mods, c));
             let r = cx.b.ins().fma(a, b, c);
             let r = bits(cx, r);
+            let r = if mods.ftz {
+                let scale = same(cx, a, SCALE32);
+                let (a, c) = (cx.b.ins().fmul(a, scale), cx.b.ins().fmul(c, scale));
+                let scaled = cx.b.ins().fma(a, b, c);
+                flush_scaled(cx, r, scaled)
+            } else {
+                r
+            };
             finish(cx, mods, r)
         }));
     }
@@ -381,7 +445,7 @@ pub(super) fn ternary(cx: &mut OpCtx<'_, '_>, shape: Shape, op: TerOp, ty: Type,
     let wide: Vec<Parts> = srcs.iter().map(|p| in_double(cx, shape, mods, p)).collect();
     let rounded = map3(cx, &wide[0], &wide[1], &wide[2], |cx, a, b, c| {
         let p = cx.b.ins().fmul(a, b);
-        directed_sum(cx, mods.rnd, p, c)
+        directed_sum(cx, mods, p, c)
     });
     Some(from_double(cx, shape, mods, &rounded))
 }
@@ -389,6 +453,10 @@ pub(super) fn ternary(cx: &mut OpCtx<'_, '_>, shape: Shape, op: TerOp, ty: Type,
 /// `abs neg rcp sqrt rsqrt`; `None` when a helper has to do it.
 pub(super) fn unary(cx: &mut OpCtx<'_, '_>, op: UnOp, ty: Type, mods: &FpMods, a: &Parts) -> Option<Parts> {
     match (op, ty) {
+        (UnOp::Abs | UnOp::Neg, Type::F16x2 | Type::BF16x2) => {
+            let element = pair_element(ty)?;
+            by_half(cx, std::slice::from_ref(a), |cx, srcs| unary(cx, op, element, mods, &srcs[0]))
+        }
         (UnOp::Abs | UnOp::Neg, _) if !(mods.ftz && ty != Type::F32) => Some(map1(cx, a, |cx, x| sign_op(cx, op, ty, mods, x))),
         (UnOp::Rcp | UnOp::Sqrt, Type::F32 | Type::F64) if to_nearest(mods) && !(ty == Type::F64 && mods.approx) => {
             Some(map1(cx, a, |cx, x| root_or_reciprocal(cx, op, mods, x)))
@@ -398,20 +466,40 @@ pub(super) fn unary(cx: &mut OpCtx<'_, '_>, op: UnOp, ty: Type, mods: &FpMods, a
     }
 }
 
+/// `abs` and `neg` are arithmetic: they make a NaN canonical, or quiet in double precision, where
+/// its sign stays.
 fn sign_op(cx: &mut OpCtx<'_, '_>, op: UnOp, ty: Type, mods: &FpMods, x: Value) -> Value {
-    let sign_bits = match ty {
-        Type::F16 | Type::BF16 => 0x8000,
-        Type::F16x2 | Type::BF16x2 => 0x8000_8000,
-        Type::F64 => 1 << 63,
-        _ => SIGN32,
-    };
+    let sign_bit = 1u64 << (ty.bits() - 1);
     let x = if mods.ftz { flush(cx, x) } else { x };
-    if op == UnOp::Abs {
-        let mask = same(cx, x, !sign_bits);
-        return cx.b.ins().band(x, mask);
+    if ty == Type::F64 && op == UnOp::Neg {
+        let f = float(cx, x);
+        let zero = same(cx, f, sign_bit);
+        let r = cx.b.ins().fsub(zero, f);
+        return bits(cx, r);
     }
-    let mask = same(cx, x, sign_bits);
-    cx.b.ins().bxor(x, mask)
+    let r = if op == UnOp::Abs {
+        and_const(cx, x, sign_bit - 1)
+    } else {
+        let mask = same(cx, x, sign_bit);
+        cx.b.ins().bxor(x, mask)
+    };
+    match ty {
+        Type::F64 => {
+            let f = float(cx, x);
+            let nan = cx.b.ins().fcmp(FloatCC::Unordered, f, f);
+            let quiet = cx.b.ins().fadd(f, f);
+            let quiet = bits(cx, quiet);
+            choose(cx, nan, quiet, r)
+        }
+        Type::F16 | Type::BF16 => {
+            let magnitude = and_const(cx, x, 0x7fff);
+            let nan = icmp_const(cx, IntCC::SignedGreaterThan, magnitude, if ty == Type::F16 { 0x7c00 } else { 0x7f80 });
+            let canonical = same(cx, x, 0x7fff);
+            choose(cx, nan, canonical, r)
+        }
+        _ if cx.state.lazy_nan => r,
+        _ => canonical(cx, r),
+    }
 }
 
 fn root_or_reciprocal(cx: &mut OpCtx<'_, '_>, op: UnOp, mods: &FpMods, x: Value) -> Value {
@@ -419,7 +507,18 @@ fn root_or_reciprocal(cx: &mut OpCtx<'_, '_>, op: UnOp, mods: &FpMods, x: Value)
     let one_bits = if type_of(cx, x).lane_bits() == 64 { 0x3ff0_0000_0000_0000 } else { ONE32 };
     let one = same(cx, x, one_bits);
     let r = match op {
-        UnOp::Rcp => cx.b.ins().fdiv(one, x),
+        UnOp::Rcp => {
+            let r = cx.b.ins().fdiv(one, x);
+            if mods.ftz && mods.rnd != Rounding::Default {
+                let scale = same(cx, x, SCALE32);
+                let scaled = cx.b.ins().fdiv(scale, x);
+                let r = bits(cx, r);
+                let r = flush_scaled(cx, r, scaled);
+                float(cx, r)
+            } else {
+                r
+            }
+        }
         UnOp::Sqrt => cx.b.ins().sqrt(x),
         _ => {
             let root = cx.b.ins().sqrt(x);

@@ -159,6 +159,10 @@ fn float_binary(op: BinOp, ty: Type, mods: &FpMods) -> Option<Helper> {
         BinOp::Add => float_op(FloatOp::Add, ty, mods),
         BinOp::Sub => float_op(FloatOp::Sub, ty, mods),
         BinOp::Mul => float_op(FloatOp::Mul, ty, mods),
+        BinOp::Div if mods.approx => {
+            let m = float_mode(ty, Mode::from(mods), 0)?;
+            Some(Helper::new(m, |m, [a, b, ..]| arith::div_approx(format(m), m, a, b)))
+        }
         BinOp::Div => float_op(FloatOp::Div, ty, mods),
         BinOp::Min => float_op(FloatOp::Min, ty, mods),
         BinOp::Max => float_op(FloatOp::Max, ty, mods),
@@ -225,10 +229,10 @@ fn div(ty: Type, m: Mode) -> Helper {
 
 fn rem(ty: Type, m: Mode) -> Helper {
     match (ty.bits(), ty.is_signed()) {
-        (32, false) => Helper::binary(m, |_, a: u32, b: u32| a.checked_rem(b).unwrap_or(a)),
-        (32, true) => Helper::binary(m, |_, a: u32, b: u32| if b == 0 { a } else { (a as i32).wrapping_rem(b as i32) as u32 }),
-        (64, false) => Helper::binary(m, |_, a: u64, b: u64| a.checked_rem(b).unwrap_or(a)),
-        (64, true) => Helper::binary(m, |_, a: u64, b: u64| if b == 0 { a } else { (a as i64).wrapping_rem(b as i64) as u64 }),
+        (32, false) => Helper::binary(m, |_, a: u32, b: u32| a.checked_rem(b).unwrap_or(u32::MAX)),
+        (32, true) => Helper::binary(m, |_, a: u32, b: u32| if b == 0 { u32::MAX } else { (a as i32).wrapping_rem(b as i32) as u32 }),
+        (64, false) => Helper::binary(m, |_, a: u64, b: u64| a.checked_rem(b).unwrap_or(u64::MAX)),
+        (64, true) => Helper::binary(m, |_, a: u64, b: u64| if b == 0 { u64::MAX } else { (a as i64).wrapping_rem(b as i64) as u64 }),
         _ => Helper::new(m, |m, [a, b, ..]| int::rem(bits(m), signed(m), a, b)),
     }
 }
