@@ -371,7 +371,17 @@ impl Context {
     /// Runs `body` with this context current in the driver and puts back what was current. The
     /// calling thread's stack is not touched.
     pub fn with_current<T>(&self, body: impl FnOnce() -> Result<T>) -> Result<T> {
-        let _guard = self.enter()?;
+        let shared = self.0.lifetime.read().unwrap_or_else(|e| e.into_inner());
+        let _entered = self.enter()?;
+        drop(shared);
+        body()
+    }
+
+    /// [`Context::with_current`] for one short call: other threads that detach the context wait
+    /// for it. `body` must not free anything, which would take the same lock again.
+    pub(crate) fn hold_current<T>(&self, body: impl FnOnce() -> Result<T>) -> Result<T> {
+        let _shared = self.0.lifetime.read().unwrap_or_else(|e| e.into_inner());
+        let _entered = self.enter()?;
         body()
     }
 

@@ -92,7 +92,7 @@ impl Function {
             return None;
         }
         let ctx = self.0.module.context();
-        ctx.with_current(|| Ok(self.list_params())).unwrap_or(None)
+        ctx.hold_current(|| Ok(self.list_params())).unwrap_or(None)
     }
 
     /// The driver ends the list with `INVALID_VALUE`; any other error means it cannot tell.

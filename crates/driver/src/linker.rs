@@ -75,7 +75,7 @@ impl Linker {
         let mut handle = CUmodule::null();
         let ctx = &self.ctx;
         // SAFETY: as above.
-        ctx.with_current(|| unsafe { call!(table, cuModuleLoadData(&raw mut handle, cubin.cast_const())) })?;
+        ctx.hold_current(|| unsafe { call!(table, cuModuleLoadData(&raw mut handle, cubin.cast_const())) })?;
         Ok(Module::from_linked(self.ctx.clone(), handle))
     }
 

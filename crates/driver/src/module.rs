@@ -118,7 +118,7 @@ impl Module {
     ) -> Result<()> {
         let c_name = c_string(call, name.as_bytes())?;
         let ctx = &self.0.ctx;
-        ctx.with_current(|| ask(ctx.table(), c_name.as_ptr())).map_err(|e| named(e, name))
+        ctx.hold_current(|| ask(ctx.table(), c_name.as_ptr())).map_err(|e| named(e, name))
     }
 
     pub(crate) fn from_linked(ctx: Context, handle: CUmodule) -> Self {

@@ -11,7 +11,7 @@ impl Function {
         let mut blocks = 0;
         let (table, f, threads) = (self.0.table, self.0.handle, block_threads as c_int);
         // SAFETY: the function is alive, one int is written.
-        self.0.module.context().with_current(|| unsafe {
+        self.0.module.context().hold_current(|| unsafe {
             let out = &raw mut blocks;
             call!(table, cuOccupancyMaxActiveBlocksPerMultiprocessor(out, f, threads, shared_bytes))
         })?;
@@ -24,7 +24,7 @@ impl Function {
         let (mut grid, mut block) = (0, 0);
         let (table, f, limit) = (self.0.table, self.0.handle, limit as c_int);
         // SAFETY: the function is alive, two ints are written, there is no callback.
-        self.0.module.context().with_current(|| unsafe {
+        self.0.module.context().hold_current(|| unsafe {
             let (grid, block) = (&raw mut grid, &raw mut block);
             call!(table, cuOccupancyMaxPotentialBlockSize(grid, block, f, None, shared_bytes, limit))
         })?;

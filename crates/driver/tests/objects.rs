@@ -539,6 +539,37 @@ fn objects_of_two_drivers_do_not_mix() {
 }
 
 #[test]
+fn a_context_may_go_while_other_threads_free_its_memory() {
+    let dev = device();
+    for round in 0..8_u32 {
+        let ctx = dev.make_context(0).unwrap();
+        let memory: Vec<_> = (0..64).map(|_| (mem_alloc(256).unwrap(), Event::new(0).unwrap())).collect();
+        Context::pop().unwrap();
+        let mut parts: Vec<Vec<_>> = (0..4).map(|_| Vec::new()).collect();
+        for (index, item) in memory.into_iter().enumerate() {
+            parts[index % 4].push(item);
+        }
+        std::thread::scope(|s| {
+            for part in parts {
+                s.spawn(|| {
+                    for (memory, event) in part {
+                        // Either it is still there or the error says that it is gone.
+                        if let Err(error) = memory.write(0, &[1; 256]) {
+                            let gone =
+                                [CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED, CUresult::CUDA_ERROR_INVALID_CONTEXT];
+                            assert!(gone.contains(&error.code), "{error}");
+                        }
+                        drop((memory, event));
+                    }
+                });
+            }
+            std::thread::sleep(std::time::Duration::from_micros(u64::from(round) * 40));
+            ctx.detach().unwrap();
+        });
+    }
+}
+
+#[test]
 fn resources_keep_a_dropped_context_alive() {
     let dev = device();
     let ctx = dev.make_context(0).unwrap();

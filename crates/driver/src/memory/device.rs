@@ -152,14 +152,14 @@ impl DeviceAllocation {
     pub fn write(&self, offset: usize, src: &[u8]) -> Result<()> {
         let dst = self.range("cuMemcpyHtoD", offset, src.len())?;
         // SAFETY: both ranges are valid for the length, which `range` checked.
-        self.ctx.with_current(|| unsafe { super::memcpy_htod_in(self.ctx.table(), dst, src) })
+        self.ctx.hold_current(|| unsafe { super::memcpy_htod_in(self.ctx.table(), dst, src) })
     }
 
     /// Copies bytes from `offset` to the host; waits until they are there.
     pub fn read(&self, offset: usize, dst: &mut [u8]) -> Result<()> {
         let src = self.range("cuMemcpyDtoH", offset, dst.len())?;
         // SAFETY: both ranges are valid for the length, which `range` checked.
-        self.ctx.with_current(|| unsafe { super::memcpy_dtoh_in(self.ctx.table(), dst, src) })
+        self.ctx.hold_current(|| unsafe { super::memcpy_dtoh_in(self.ctx.table(), dst, src) })
     }
 
     fn range(&self, call: &'static str, offset: usize, nbytes: usize) -> Result<CUdeviceptr> {

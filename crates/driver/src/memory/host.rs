@@ -15,7 +15,7 @@ fn freed_twice(call: &'static str) -> Error {
 fn device_pointer(ctx: &Context, host: *mut u8) -> Result<CUdeviceptr> {
     let mut ptr = 0;
     // SAFETY: writes one pointer; the driver checks the host pointer.
-    ctx.with_current(|| unsafe { call_in!(ctx, cuMemHostGetDevicePointer(&raw mut ptr, host.cast(), 0)) })?;
+    ctx.hold_current(|| unsafe { call_in!(ctx, cuMemHostGetDevicePointer(&raw mut ptr, host.cast(), 0)) })?;
     Ok(ptr)
 }
 
