@@ -140,7 +140,8 @@ impl<'s> Parser<'s> {
                     shape.push(declared.vector.into());
                 }
                 let filled = self.initialiser(declared.ty, &shape, open, &mut init)?;
-                size = if open { filled.next_multiple_of(element.max(1)) } else { size };
+                let row = dims.iter().skip(1).product::<u64>() * element;
+                size = if open { filled.next_multiple_of(row.max(1)) } else { size };
                 if filled > size {
                     return Err(self.semantic(token, format!("`{name}` has more initial values than elements")));
                 }

@@ -7,7 +7,7 @@ use super::{Parsed, Parser};
 use crate::ast::*;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lexer::{Kind, Token};
-use crate::names::{rounding_of, type_of};
+use crate::names::{rounding_of, special_of, type_of};
 
 const MAX_MODS: usize = 24;
 
@@ -238,7 +238,8 @@ impl<'s> Parser<'s> {
     /// Only the brackets and the names are checked.
     pub(super) fn other(&mut self, m: &Mods<'s>) -> Parsed<Inst> {
         self.at = m.first + 1 + m.n;
-        let mut text = m.full.to_owned();
+        let opcode: Box<str> = [self.text_of(self.tokens[m.first])].iter().chain(m.words()).copied().collect::<Vec<_>>().join(".").into();
+        let mut text = opcode.to_string();
         let mut open: Vec<u8> = Vec::new();
         let mut end = m.span.end;
         loop {
@@ -264,7 +265,6 @@ impl<'s> Parser<'s> {
             text.push_str(self.text());
             self.advance();
         }
-        let opcode: Box<str> = m.full.split_whitespace().collect::<String>().into();
         let message = format!("`{}` is not supported", super::shorten(&opcode));
         self.report(Diagnostic::new(DiagnosticKind::Unsupported, m.span, message));
         Ok(Inst::Other { opcode, text: text.trim_end().into() })
@@ -274,12 +274,13 @@ impl<'s> Parser<'s> {
     fn other_name(&self, token: Token) -> Parsed<String> {
         use super::scope::Entity;
         let name = self.text_of(token);
+        let special = ["x", "y"].into_iter().map(Some).chain([None]).any(|dim| special_of(name, dim).is_some());
         let function = &self.body.function;
         match self.body.find(name) {
             Some(Entity::Reg(reg)) => Ok(function.regs[reg.index()].name.to_string()),
             Some(Entity::Var(var)) => Ok(function.vars[var.index()].name.to_string()),
             Some(Entity::Param(n)) => Ok(function.params.get(n as usize).map_or(name, |p| &p.name).to_owned()),
-            None if name == "_" || name.starts_with('%') || self.globals.contains_key(name) => Ok(name.to_owned()),
+            None if name == "_" || special || self.globals.contains_key(name) => Ok(name.to_owned()),
             _ => Err(self.semantic(token, format!("`{name}` is not declared"))),
         }
     }

@@ -48,7 +48,7 @@ impl ParseResult {
 /// Parsing stops after this many errors.
 const MAX_ERRORS: usize = 100;
 /// Registers of all functions together.
-const MAX_REGS: usize = 1 << 22;
+const MAX_REGS: usize = 1 << 21;
 
 /// Parses a PTX module. Never panics; what is wrong is in the diagnostics.
 pub fn parse(text: impl Into<Arc<str>>) -> ParseResult {

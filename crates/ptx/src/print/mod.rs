@@ -14,7 +14,9 @@ use std::fmt::Write;
 pub fn print(module: &Module) -> String {
     let mut printer = Printer { out: String::new(), module };
     printer.header();
-    module.functions.iter().filter(|f| module.functions.len() > 1 || !f.defined).for_each(|f| {
+    let names_function = |init: &Init| matches!(init, Init::Address { symbol: Symbol::Func(_), .. });
+    let all = module.functions.len() > 1 || module.vars.iter().any(|var| var.init.iter().any(names_function));
+    module.functions.iter().filter(|f| all || !f.defined).for_each(|f| {
         printer.function_header(f);
         printer.out.push_str(";\n");
     });
@@ -220,7 +222,7 @@ impl InFunction<'_> {
             };
             let count = regs[i..].iter().enumerate().take_while(in_range).count();
             // A prefix must be a name of its own.
-            if count > 1 && prefix.len() > 1 && prefix.starts_with(['%', '$', '_', 'r']) {
+            if count > 1 && !matches!(prefix, "" | "_" | "%") {
                 let _ = writeln!(out, ".reg .{ty} {prefix}<{count}>;");
                 i += count;
             } else {
@@ -233,15 +235,14 @@ impl InFunction<'_> {
     fn variable(&self, var: &Var, out: &mut String) {
         out.push_str(linkage_name(var.linkage));
         let managed = if var.managed { " .attribute(.managed)" } else { "" };
-        let _ = write!(out, ".{}{managed} .align {} ", space_name(var.space), var.align);
-        if var.opaque {
-            let _ = writeln!(out, ".texref {};", var.name);
-            return;
-        }
+        let tex = var.opaque && var.ty != Type::B64;
+        let space = if tex { "tex" } else { space_name(var.space) };
+        let _ = write!(out, ".{space}{managed} .align {} ", var.align);
         if var.vector > 1 {
             let _ = write!(out, ".v{} ", var.vector);
         }
-        let _ = write!(out, ".{} {}", type_name(var.ty), var.name);
+        let ty = if var.opaque && !tex { "texref" } else { type_name(var.ty) };
+        let _ = write!(out, ".{ty} {}", var.name);
         let element = u64::from(var.ty.bytes()) * u64::from(var.vector);
         let scalar = var.size == element;
         if var.unsized_array {

@@ -1,11 +1,14 @@
 //! What several tests need: the corpus, and equality of modules up to positions in the text.
 
+#[allow(dead_code)]
+pub(crate) mod mutate;
+
 use rtcg_ptx::ast::{Module, Span};
 use std::path::PathBuf;
 
 /// The PTX files of `tests/ptx/corpus`, by name.
 #[allow(dead_code)]
-pub fn corpus() -> Vec<(String, String)> {
+pub(crate) fn corpus() -> Vec<(String, String)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/ptx/corpus");
     let mut files: Vec<(String, String)> = std::fs::read_dir(&folder)
         .expect("the corpus")
@@ -20,8 +23,9 @@ pub fn corpus() -> Vec<(String, String)> {
     files
 }
 
+#[allow(dead_code)]
 /// The module without positions in its text.
-pub fn without_spans(mut module: Module) -> Module {
+pub(crate) fn without_spans(mut module: Module) -> Module {
     module.source = "".into();
     module.vars.iter_mut().for_each(|var| var.span = Span::default());
     for function in &mut module.functions {
@@ -32,8 +36,9 @@ pub fn without_spans(mut module: Module) -> Module {
     module
 }
 
+#[allow(dead_code)]
 /// Panics unless the printed module parses to the same module.
-pub fn check_round_trip(name: &str, module: Module) {
+pub(crate) fn check_round_trip(name: &str, module: Module) {
     let text = rtcg_ptx::print(&module);
     let again = rtcg_ptx::parse(text.as_str());
     assert!(!again.has_errors(), "{name} printed:\n{}", again.render("printed.ptx"));
