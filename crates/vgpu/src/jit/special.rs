@@ -46,6 +46,9 @@ impl<'a> Gen<'a, '_> {
             GridId => self.ctx_field(types::I64, offset_of!(WarpCtx, grid_id)),
             DynamicSmemSize => word(self, offset_of!(WarpCtx, dynamic_shared_size)),
             TotalSmemSize | AggrSmemSize => word(self, offset_of!(WarpCtx, total_shared_size)),
+            // Where cooperative groups look for the words of `grid.sync()`, high half first.
+            Envreg(1) => word(self, offset_of!(WarpCtx, grid_workspace) + 4),
+            Envreg(2) => word(self, offset_of!(WarpCtx, grid_workspace)),
             Clock64 | Clock => self.clock(false),
             GlobalTimer | GlobalTimerLo => self.clock(true),
             ClockHi | GlobalTimerHi => {
