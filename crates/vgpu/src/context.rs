@@ -162,9 +162,13 @@ impl Context {
 
     /// Fails when the context is destroyed or spoilt.
     pub(crate) fn check(&self) -> Res {
-        if !self.is_alive() {
-            return Code::CONTEXT_IS_DESTROYED.err();
-        }
+        ensure(self.is_alive(), Code::CONTEXT_IS_DESTROYED)?;
+        self.check_sound()
+    }
+
+    /// Fails when the context is spoilt. Work that is queued when a context is being destroyed is
+    /// still done, so it asks this.
+    pub(crate) fn check_sound(&self) -> Res {
         if self.failed.load(Ordering::Acquire) == 0 {
             return Ok(());
         }

@@ -117,8 +117,7 @@ pub(crate) fn free_context(id: u64) {
     host::unregister_context(id);
     globals::forget_context(id);
     if let Ok(heap) = heap() {
-        // Memory of pools belongs to the device, not to the context.
-        let freed = heap.free_all(|b| b.owner.ctx == id && b.owner.pool == 0);
+        let freed = heap.free_all(|b| b.owner.ctx == id);
         freed.iter().for_each(discharge);
     }
 }

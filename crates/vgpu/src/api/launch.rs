@@ -108,6 +108,8 @@ fn launch(request: &Request, pack: impl FnOnce(&Function) -> Res<Vec<u8>>) -> Re
         cooperative: request.cooperative,
     };
     exec::validate(&launch).map_err(|code| Code(code as u32))?;
+    // Compiled now, so that a kernel that cannot be is this call's error and not a later one's.
+    function.kernel.program(request.block).map_err(fault_error)?;
     let n_threads: u64 = request.grid.iter().chain(&request.block).map(|&n| u64::from(n)).product();
     let may_run_here = n_threads <= INLINE_THREADS && !function.may_wait && !request.cooperative;
     let cancel = ctx.cancel.clone();

@@ -5,7 +5,7 @@ use std::ffi::{c_uint, c_void};
 use rtcg_cuda_sys::*;
 
 use super::{driver_functions, put, put_optional, unsupported};
-use crate::context::current;
+use crate::context::{Context, current};
 use crate::driver;
 use crate::error::{Code, Res, ensure};
 use crate::memory::heap::{Block, Kind};
@@ -26,13 +26,12 @@ pub(crate) fn free_after_work(address: u64, kinds: &[Kind]) -> Res {
 }
 
 /// Allocates; if there is no room, once more after the work that may free some.
-pub(crate) fn alloc_patiently(size: usize, kind: Kind, pool: u64, flags: u32) -> Res<Block> {
-    let context = current()?;
-    match driver::alloc(&context, size as u64, kind, pool, flags) {
+pub(crate) fn alloc_patiently(context: &Context, size: usize, kind: Kind, pool: u64, flags: u32) -> Res<Block> {
+    match driver::alloc(context, size as u64, kind, pool, flags) {
         Err(error) if error.code == Code::OUT_OF_MEMORY => {
             context.synchronize()?;
             driver::heap()?.trim();
-            driver::alloc(&context, size as u64, kind, pool, flags)
+            driver::alloc(context, size as u64, kind, pool, flags)
         }
         outcome => outcome,
     }
@@ -40,7 +39,7 @@ pub(crate) fn alloc_patiently(size: usize, kind: Kind, pool: u64, flags: u32) ->
 
 fn host_alloc(size: usize, flags: u32) -> Res<*mut c_void> {
     ensure(flags & !7 == 0, Code::INVALID_VALUE)?;
-    let block = alloc_patiently(size, Kind::Host, 0, flags | CU_MEMHOSTALLOC_DEVICEMAP)?;
+    let block = alloc_patiently(&*current()?, size, Kind::Host, 0, flags | CU_MEMHOSTALLOC_DEVICEMAP)?;
     Ok(block.start as *mut c_void)
 }
 
@@ -64,7 +63,7 @@ driver_functions! {
 
     fn cuMemAlloc(dptr: *mut CUdeviceptr, bytesize: usize) {
         ensure(!dptr.is_null(), Code::INVALID_VALUE)?;
-        put(dptr, alloc_patiently(bytesize, Kind::Device, 0, 0)?.start)
+        put(dptr, alloc_patiently(&*current()?, bytesize, Kind::Device, 0, 0)?.start)
     }
 
     fn cuMemAllocPitch(dptr: *mut CUdeviceptr, pPitch: *mut usize, WidthInBytes: usize, Height: usize, ElementSizeBytes: c_uint) {
@@ -72,14 +71,14 @@ driver_functions! {
         ensure(matches!(ElementSizeBytes, 4 | 8 | 16) && WidthInBytes > 0, Code::INVALID_VALUE)?;
         let pitch = WidthInBytes.checked_next_multiple_of(PITCH).ok_or(Code::OUT_OF_MEMORY)?;
         let size = pitch.checked_mul(Height).ok_or(Code::OUT_OF_MEMORY)?;
-        let block = alloc_patiently(size, Kind::Device, 0, 0)?;
+        let block = alloc_patiently(&*current()?, size, Kind::Device, 0, 0)?;
         put(pPitch, pitch)?;
         put(dptr, block.start)
     }
 
     fn cuMemAllocManaged(dptr: *mut CUdeviceptr, bytesize: usize, flags: c_uint) {
         ensure(!dptr.is_null() && matches!(flags, 1 | 2), Code::INVALID_VALUE)?;
-        put(dptr, alloc_patiently(bytesize, Kind::Managed, 0, flags)?.start)
+        put(dptr, alloc_patiently(&*current()?, bytesize, Kind::Managed, 0, flags)?.start)
     }
 
     fn cuMemFree(dptr: CUdeviceptr) {

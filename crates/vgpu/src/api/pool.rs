@@ -12,12 +12,13 @@ use rtcg_cuda_sys::*;
 
 use super::memory::alloc_patiently;
 use super::{Handle, driver_functions, put, unsupported};
-use crate::context::current;
+use crate::context::Context;
 use crate::device::{self, Device, device};
 use crate::driver::{self, POOLS, stream_and_context};
 use crate::error::{Code, Res, ensure};
 use crate::memory::heap::Kind;
 use crate::objects::Pool;
+use crate::stream::{Fences, Work};
 
 /// The default pool of a device, made when it is first asked for.
 fn default_pool(device: &Device) -> Res<u64> {
@@ -34,15 +35,14 @@ fn current_pool(device: &Device) -> Res<u64> {
     }
 }
 
-fn alloc(size: usize, pool_handle: u64, stream: CUstream) -> Res<u64> {
-    stream_and_context(stream.number())?;
+fn alloc(ctx: &Context, size: usize, pool_handle: u64) -> Res<u64> {
     let pool = POOLS.get_or(pool_handle, Code::INVALID_VALUE)?;
-    ensure(pool.device == current()?.device.ordinal, Code::INVALID_VALUE)?;
-    let block = alloc_patiently(size, Kind::Device, pool_handle, 0)?;
+    ensure(pool.device == ctx.device.ordinal, Code::INVALID_VALUE)?;
+    let block = alloc_patiently(ctx, size, Kind::Device, pool_handle, 0)?;
     if let Err(error) = pool.charge(block.span) {
         // The block was not charged to the pool, so it must not be given back to it.
         let freed = driver::heap()?.free(block.start)?;
-        current()?.device.discharge(freed.span);
+        ctx.device.discharge(freed.span);
         return Err(error);
     }
     Ok(block.start)
@@ -70,19 +70,24 @@ driver_functions! {
     fn cuMemAllocAsync(dptr: *mut CUdeviceptr, bytesize: usize, hStream: CUstream) {
         ensure(!dptr.is_null(), Code::INVALID_VALUE)?;
         let (context, _) = stream_and_context(hStream.number())?;
-        put(dptr, alloc(bytesize, current_pool(context.device)?, hStream)?)
+        put(dptr, alloc(&context, bytesize, current_pool(context.device)?)?)
     }
 
     fn cuMemAllocFromPoolAsync(dptr: *mut CUdeviceptr, bytesize: usize, pool: CUmemoryPool, hStream: CUstream) {
         ensure(!dptr.is_null(), Code::INVALID_VALUE)?;
-        put(dptr, alloc(bytesize, pool.number(), hStream)?)
+        let (context, _) = stream_and_context(hStream.number())?;
+        put(dptr, alloc(&context, bytesize, pool.number())?)
     }
 
     fn cuMemFreeAsync(dptr: CUdeviceptr, hStream: CUstream) {
         let (context, stream) = stream_and_context(hStream.number())?;
         let block = driver::heap()?.find(dptr).filter(|b| b.start == dptr && b.kind != Kind::Host);
         ensure(block.is_some(), Code::INVALID_VALUE)?;
-        stream.run_or_submit(&context, true, move || driver::free(dptr))
+        if let Some(_turn) = stream.try_turn(&context) {
+            return driver::free(dptr);
+        }
+        stream.submit(&context, Fences::new(), Work::CleanUp(Box::new(move || driver::free(dptr))));
+        Ok(())
     }
 
     fn cuDeviceGetDefaultMemPool(pool_out: *mut CUmemoryPool, dev: CUdevice) {

@@ -121,7 +121,7 @@ driver_functions! {
         let (context, stream) = stream_and_context(hStream.number())?;
         let data = UserData(userData);
         stream.submit(&context, Fences::new(), Work::Host(Box::new(move |context| {
-            let status = context.check().map_or_else(|e| CUresult(e.code.0), |()| CUresult::CUDA_SUCCESS);
+            let status = context.check_sound().map_or_else(|e| CUresult(e.code.0), |()| CUresult::CUDA_SUCCESS);
             // SAFETY: the program gave this function to be called with this pointer.
             unsafe { callback(hStream, status, data.get()) };
         })));
@@ -133,7 +133,7 @@ driver_functions! {
         let (context, stream) = stream_and_context(hStream.number())?;
         let data = UserData(userData);
         stream.submit(&context, Fences::new(), Work::Host(Box::new(move |context| {
-            if context.check().is_ok() {
+            if context.check_sound().is_ok() {
                 // SAFETY: the program gave this function to be called with this pointer.
                 unsafe { function(data.get()) };
             }

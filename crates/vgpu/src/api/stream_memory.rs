@@ -48,7 +48,7 @@ impl Operation {
             Operation::Write { address, value, wide } => store(address, value, wide)?,
             Operation::Wait { address, value, wide, how } => {
                 while !holds(load(address, wide)?, value, wide, how) {
-                    ctx.check()?;
+                    ctx.check_sound()?;
                     std::thread::sleep(Duration::from_micros(20));
                 }
             }

@@ -87,6 +87,8 @@ impl std::fmt::Debug for Operation {
 pub(crate) enum Work {
     /// Device work; skipped once the context has failed, and a failure of it fails the context.
     Device(Box<dyn FnOnce() -> Res + Send>),
+    /// Giving something back; done whatever has become of the context.
+    CleanUp(Box<dyn FnOnce() -> Res + Send>),
     /// A call into the program. It always runs on a runner thread and is told of a failed context.
     Host(Box<dyn FnOnce(&Context) + Send>),
     /// The time is to be written down.
@@ -262,6 +264,11 @@ impl Stream {
         fences.iter().for_each(Fence::wait);
         match work {
             Work::Device(work) => run_device_work(&ctx, work),
+            Work::CleanUp(work) => {
+                if let Err(error) = crate::api::catch(work) {
+                    ctx.fail(&error);
+                }
+            }
             Work::Host(call) => run_host_call(&ctx, call),
             Work::Record(record) => record.finish(),
             Work::Wait => {}
@@ -299,7 +306,7 @@ impl Stream {
 }
 
 fn run_device_work(ctx: &Context, work: Box<dyn FnOnce() -> Res + Send>) {
-    if ctx.check().is_err() {
+    if ctx.check_sound().is_err() {
         return;
     }
     if let Err(error) = crate::api::catch(work) {
