@@ -24,8 +24,50 @@ pub struct LaunchOptions {
 pub struct ArgPacker<'f> {
     function: &'f Function,
     params: Option<&'f [Param]>,
-    buffer: Vec<u8>,
+    packed: PackedArgs,
     count: usize,
+}
+
+const INLINE_BYTES: usize = 256;
+
+/// Packed arguments; a slice of bytes to everyone else. Few of them need no heap memory.
+#[derive(Clone, Debug)]
+#[repr(C, align(16))]
+pub struct PackedArgs {
+    inline: [u8; INLINE_BYTES],
+    /// Holds all bytes once they are too many for `inline`.
+    heap: Vec<u8>,
+    len: usize,
+}
+
+impl PackedArgs {
+    fn new() -> Self {
+        Self { inline: [0; INLINE_BYTES], heap: Vec::new(), len: 0 }
+    }
+
+    /// Puts `bytes` at `offset`, which is not before the end of what is there.
+    fn put(&mut self, offset: usize, bytes: &[u8]) {
+        let end = offset + bytes.len();
+        if end <= INLINE_BYTES {
+            self.inline[offset..end].copy_from_slice(bytes);
+        } else {
+            if self.heap.is_empty() {
+                self.heap.extend_from_slice(&self.inline[..self.len]);
+            }
+            self.heap.resize(offset, 0);
+            self.heap.extend_from_slice(bytes);
+        }
+        self.len = end;
+    }
+}
+
+impl std::ops::Deref for PackedArgs {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        if self.heap.is_empty() { &self.inline[..self.len] } else { &self.heap }
+    }
 }
 
 /// The argument layout of a kernel, checked once for many launches.
@@ -47,8 +89,7 @@ impl<'f> ArgPacker<'f> {
     /// parameters are not known.
     pub fn push(&mut self, bytes: &[u8], align: usize) -> Result<()> {
         let slot = self.slot(bytes.len(), align)?;
-        self.buffer.resize(slot.offset, 0);
-        self.buffer.extend_from_slice(bytes);
+        self.packed.put(slot.offset, bytes);
         self.count += 1;
         Ok(())
     }
@@ -60,16 +101,21 @@ impl<'f> ArgPacker<'f> {
                 Some(param) => Err(self.function.wrong_size(self.count, nbytes, param.nbytes)),
                 None => Err(self.function.too_many(self.count + 1)),
             },
-            None => Ok(Param { offset: self.buffer.len().next_multiple_of(align.max(1)), nbytes }),
+            None => Ok(Param { offset: self.packed.len.next_multiple_of(align.max(1)), nbytes }),
         }
     }
 
     /// The packed arguments, once all are there.
-    pub fn finish(self) -> Result<Vec<u8>> {
+    pub fn pack(self) -> Result<PackedArgs> {
         match self.params {
             Some(params) if params.len() != self.count => Err(self.function.too_few(self.count)),
-            _ => Ok(self.buffer),
+            _ => Ok(self.packed),
         }
+    }
+
+    /// [`ArgPacker::pack`] into a vector, for those who keep it.
+    pub fn finish(self) -> Result<Vec<u8>> {
+        self.pack().map(|packed| packed.to_vec())
     }
 }
 
@@ -78,7 +124,7 @@ impl Function {
     /// Starts packing the arguments of a launch.
     pub fn args(&self) -> ArgPacker<'_> {
         let params = self.params();
-        ArgPacker { function: self, params, buffer: Vec::with_capacity(128), count: 0 }
+        ArgPacker { function: self, params, packed: PackedArgs::new(), count: 0 }
     }
 
     /// Checks the sizes and C alignments of arguments against the kernel, and says where each
@@ -360,6 +406,19 @@ fn attribute(id: CUlaunchAttributeID, value: CUlaunchAttributeValue) -> CUlaunch
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn packed_arguments_grow_past_the_inline_buffer() {
+        let mut packed = PackedArgs::new();
+        let mut expected = Vec::new();
+        for (offset, nbytes) in [(0, 4), (8, 8), (16, 200), (240, 16), (256, 8), (272, 600)] {
+            let bytes: Vec<u8> = (0..nbytes).map(|i| (i + offset + 1) as u8).collect();
+            packed.put(offset, &bytes);
+            expected.resize(offset, 0);
+            expected.extend_from_slice(&bytes);
+            assert_eq!(*packed, expected[..]);
+        }
+    }
 
     #[test]
     fn natural_layout_follows_c() {

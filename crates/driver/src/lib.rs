@@ -36,7 +36,7 @@ pub use drivers::{driver_version, init, is_initialized, set_cleanup_hook, set_no
 pub use error::{Error, ErrorKind, Result};
 pub use event::Event;
 pub use function::{Function, Param};
-pub use launch::{ArgPacker, LaunchOptions, PreparedArgs};
+pub use launch::{ArgPacker, LaunchOptions, PackedArgs, PreparedArgs};
 pub use linker::Linker;
 pub use memory::{
     AlignedHostAllocation, Array, DeviceAllocation, HostAllocation, IpcMemory, ManagedAllocation, RegisteredHost,

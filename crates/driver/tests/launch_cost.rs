@@ -62,7 +62,7 @@ fn launch_cost() {
             packer.push(&[0; 8], 8).expect("a pointer");
             packer.push(&[0; 4], 4).expect("a float");
             packer.push(&[0; 4], 4).expect("a count");
-            let args = packer.finish().expect("all arguments");
+            let args = packer.pack().expect("all arguments");
             // SAFETY: as above.
             unsafe { scale.launch([1, 1, 1], [1, 1, 1], 0, None, &args) }.expect("it launches");
         });
