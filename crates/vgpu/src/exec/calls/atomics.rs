@@ -27,6 +27,11 @@ trait Word: Copy + Eq {
     /// # Safety
     /// As [`Word::load`].
     unsafe fn exchange(at: *mut Self, old: Self, new: Self) -> Result<Self, Self>;
+    /// The processor's own addition; the old value.
+    ///
+    /// # Safety
+    /// As [`Word::load`].
+    unsafe fn fetch_add(at: *mut Self, b: Self) -> Self;
 }
 
 macro_rules! word {
@@ -46,6 +51,10 @@ macro_rules! word {
                 // SAFETY: the caller's contract.
                 unsafe { <$atomic>::from_ptr(at).compare_exchange_weak(old, new, SeqCst, SeqCst) }
             }
+            unsafe fn fetch_add(at: *mut Self, b: Self) -> Self {
+                // SAFETY: the caller's contract.
+                unsafe { <$atomic>::from_ptr(at).fetch_add(b, SeqCst) }
+            }
         }
     };
 }
@@ -61,6 +70,8 @@ struct Op<'a> {
     site: u32,
     /// Nobody else can access the memory.
     private: bool,
+    /// The old values are wanted.
+    returns: bool,
 }
 
 pub(super) unsafe extern "C" fn atomic(ctx: *mut WarpCtx, code: u32, mask: u32, site: u32, lanes: *mut AtomicLanes) {
@@ -74,16 +85,42 @@ pub(super) unsafe extern "C" fn atomic(ctx: *mut WarpCtx, code: u32, mask: u32, 
             fault(warp, FaultKind::Trap, "internal error: unknown atomic operation", u32::MAX, site, 0)
         };
         let bytes = code.ty.bytes() as usize;
-        for lane in lanes_of(mask) {
-            let address = (*lanes).address[lane];
+        if !all_good(&(*lanes).address, mask, bytes) {
+            judge(warp, &(*lanes).address, mask, site, bytes);
+        }
+        let op = Op { warp, lanes: &mut *lanes, mask, site, private: code.shared, returns: code.returns };
+        if !dispatch(op, code) {
+            fault(warp, FaultKind::Trap, "this atomic operation is not supported", u32::MAX, site, 0);
+        }
+    }
+}
+
+/// Whether all addresses of `mask` are aligned and in the window.
+fn all_good(addresses: &[u64; WARP_LANES], mask: u32, bytes: usize) -> bool {
+    let Ok(w) = window() else { return false };
+    let (base, bits, low) = (w.base() as u64, w.bits(), bytes as u64 - 1);
+    let mut bad = 0;
+    for (lane, &a) in addresses.iter().enumerate() {
+        let active = u64::from(mask >> lane & 1).wrapping_neg();
+        bad |= active & (((a ^ base) >> bits) | (a & low));
+    }
+    bad == 0
+}
+
+/// Finds the lane that [`all_good`] complains about; returns when all use registered host memory.
+///
+/// # Safety
+/// As [`fault`].
+#[cold]
+unsafe fn judge(warp: *mut Warp, addresses: &[u64; WARP_LANES], mask: u32, site: u32, bytes: usize) {
+    for lane in lanes_of(mask) {
+        let address = addresses[lane];
+        // SAFETY: passed on.
+        unsafe {
             if !(address as usize).is_multiple_of(bytes) {
                 fault(warp, FaultKind::MisalignedAddress, "misaligned memory access", lane as u32, site, address);
             }
             check_one(warp, lane, site, address, bytes);
-        }
-        let op = Op { warp, lanes: &mut *lanes, mask, site, private: code.shared };
-        if !dispatch(op, code) {
-            fault(warp, FaultKind::Trap, "this atomic operation is not supported", u32::MAX, site, 0);
         }
     }
 }
@@ -123,7 +160,7 @@ unsafe fn integer_32(op: Op<'_>, code: AtomicCode) -> bool {
     // SAFETY: passed on.
     unsafe {
         match code.op {
-            AtomOp::Add => run::<u32>(op, |old, b, _| old.wrapping_add(b)),
+            AtomOp::Add => add::<u32>(op, |old, b, _| old.wrapping_add(b)),
             AtomOp::Exch => run::<u32>(op, |_, b, _| b),
             AtomOp::Cas => run::<u32>(op, |old, b, c| if old == b { c } else { old }),
             AtomOp::And => run::<u32>(op, |old, b, _| old & b),
@@ -145,7 +182,7 @@ unsafe fn integer_64(op: Op<'_>, code: AtomicCode) -> bool {
     // SAFETY: passed on.
     unsafe {
         match code.op {
-            AtomOp::Add => run::<u64>(op, |old, b, _| old.wrapping_add(b)),
+            AtomOp::Add => add::<u64>(op, |old, b, _| old.wrapping_add(b)),
             AtomOp::Exch => run::<u64>(op, |_, b, _| b),
             AtomOp::Cas => run::<u64>(op, |old, b, c| if old == b { c } else { old }),
             AtomOp::And => run::<u64>(op, |old, b, _| old & b),
@@ -161,25 +198,49 @@ unsafe fn integer_64(op: Op<'_>, code: AtomicCode) -> bool {
 
 /// # Safety
 /// As [`dispatch`].
+unsafe fn add<W: Word>(op: Op<'_>, f: impl Fn(W, W, W) -> W) {
+    // SAFETY: passed on.
+    unsafe { run_with(op, f, |at, b, _| W::fetch_add(at, b)) };
+}
+
+/// # Safety
+/// As [`dispatch`].
 unsafe fn run<W: Word>(op: Op<'_>, f: impl Fn(W, W, W) -> W) {
-    let Op { warp, lanes, mask, site, private } = op;
-    let first = mask.trailing_zeros() as usize;
-    let same = lanes_of(mask).all(|l| lanes.address[l] == lanes.address[first]);
+    let one = |at: *mut W, b: W, c: W| {
+        // SAFETY: passed on.
+        unsafe { update(at, |old| f(old, b, c)) }
+    };
+    // SAFETY: passed on.
+    unsafe { run_with(op, &f, one) };
+}
+
+/// Runs an operation: `f` is what it makes of a value, `one` does it in shared memory for a
+/// single lane and returns the old value.
+///
+/// # Safety
+/// As [`dispatch`].
+unsafe fn run_with<W: Word>(op: Op<'_>, f: impl Fn(W, W, W) -> W, one: impl Fn(*mut W, W, W) -> W) {
+    let Op { warp, lanes, mask, site, private, returns } = op;
+    let first = mask.trailing_zeros() as usize % WARP_LANES;
+    let address = lanes.address[first];
+    let other = lanes.address.iter().enumerate().any(|(l, &a)| mask >> l & 1 != 0 && a != address);
     let body = || {
+        let operands = |lanes: &AtomicLanes, l: usize| (W::from_lane(lanes.b[l]), W::from_lane(lanes.c[l]));
         // SAFETY: the addresses are aligned and checked; a fault is caught by `in_access`, and
         // nothing here owns anything.
         unsafe {
             (*warp).access_write = true;
-            match (same, private) {
-                (true, _) => {
-                    (*warp).access_lane = first as u32;
-                    all_at_once(lanes, mask, first, private, &f);
-                }
-                (false, private) => {
-                    for l in lanes_of(mask) {
-                        (*warp).access_lane = l as u32;
-                        all_at_once(lanes, 1 << l, l, private, &f);
-                    }
+            (*warp).access_lane = first as u32;
+            if !other {
+                return all_at_once(lanes, mask, address as *mut W, private, &f);
+            }
+            for l in bits(mask) {
+                let at = lanes.address[l] as *mut W;
+                (&raw mut (*warp).access_lane).write_volatile(l as u32);
+                let (b, c) = operands(lanes, l);
+                let old = if private { private_update(at, |old| f(old, b, c)) } else { one(at, b, c) };
+                if returns {
+                    lanes.result[l] = old.to_lane();
                 }
             }
         }
@@ -188,39 +249,59 @@ unsafe fn run<W: Word>(op: Op<'_>, f: impl Fn(W, W, W) -> W) {
     unsafe { in_access(warp, site, body) }
 }
 
-/// Applies the operations of the lanes of `mask`, which all have the address of lane `first`.
+/// The positions of the ones of `mask`.
+fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let l = (mask != 0).then_some(mask.trailing_zeros() as usize % WARP_LANES)?;
+        mask &= mask - 1;
+        Some(l)
+    })
+}
+
+/// Replaces a value that others may change too; the old one.
 ///
 /// # Safety
-/// As [`dispatch`].
-#[inline]
-unsafe fn all_at_once<W: Word>(lanes: &mut AtomicLanes, mask: u32, first: usize, private: bool, f: &impl Fn(W, W, W) -> W) {
-    let at = lanes.address[first] as *mut W;
-    let apply = |lanes: &mut AtomicLanes, found: W| {
-        let mut value = found;
-        let mut rest = mask;
-        while rest != 0 {
-            let l = rest.trailing_zeros() as usize % WARP_LANES;
-            rest &= rest - 1;
-            lanes.result[l] = value.to_lane();
-            value = f(value, W::from_lane(lanes.b[l]), W::from_lane(lanes.c[l]));
-        }
-        value
-    };
-    // SAFETY: the caller's contract.
+/// As [`Word::load`].
+unsafe fn update<W: Word>(at: *mut W, mut f: impl FnMut(W) -> W) -> W {
+    // SAFETY: passed on.
     unsafe {
-        if private {
-            let new = apply(lanes, at.read_volatile());
-            at.write_volatile(new);
-            return;
-        }
         let mut found = W::load(at);
         loop {
-            let new = apply(lanes, found);
-            match W::exchange(at, found, new) {
-                Ok(_) => return,
+            match W::exchange(at, found, f(found)) {
+                Ok(old) => return old,
                 Err(other) => found = other,
             }
         }
+    }
+}
+
+/// Replaces a value that nobody else can see; the old one.
+///
+/// # Safety
+/// As [`Word::load`].
+unsafe fn private_update<W: Word>(at: *mut W, mut f: impl FnMut(W) -> W) -> W {
+    // SAFETY: passed on.
+    unsafe {
+        let old = at.read_volatile();
+        at.write_volatile(f(old));
+        old
+    }
+}
+
+/// Applies the operations of the lanes of `mask`, which all have the address `at`.
+///
+/// # Safety
+/// As [`dispatch`].
+unsafe fn all_at_once<W: Word>(lanes: &mut AtomicLanes, mask: u32, at: *mut W, private: bool, f: &impl Fn(W, W, W) -> W) {
+    let apply = |found: W| {
+        bits(mask).fold(found, |value, l| {
+            lanes.result[l] = value.to_lane();
+            f(value, W::from_lane(lanes.b[l]), W::from_lane(lanes.c[l]))
+        })
+    };
+    // SAFETY: the caller's contract.
+    unsafe {
+        if private { private_update(at, apply) } else { update(at, apply) };
     }
 }
 

@@ -89,6 +89,7 @@ fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
 ///
 /// # Safety
 /// `warp` runs on this fiber; `f` and the callers' frames own nothing and hold no lock.
+#[inline]
 unsafe fn in_access<R>(warp: *mut Warp, site: u32, f: impl FnOnce() -> R) -> R {
     // SAFETY: the warp is ours; the fences keep the accesses between the two stores, as seen by
     // the signal handler on this thread.
