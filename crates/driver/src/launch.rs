@@ -106,16 +106,23 @@ impl<'f> ArgPacker<'f> {
     }
 
     /// The packed arguments, once all are there.
-    pub fn pack(self) -> Result<PackedArgs> {
+    #[inline]
+    pub fn bytes(&self) -> Result<&[u8]> {
         match self.params {
             Some(params) if params.len() != self.count => Err(self.function.too_few(self.count)),
-            _ => Ok(self.packed),
+            _ => Ok(&self.packed),
         }
     }
 
-    /// [`ArgPacker::pack`] into a vector, for those who keep it.
+    /// [`ArgPacker::bytes`] to be kept without the packer.
+    pub fn pack(self) -> Result<PackedArgs> {
+        self.bytes()?;
+        Ok(self.packed)
+    }
+
+    /// [`ArgPacker::bytes`] as a vector.
     pub fn finish(self) -> Result<Vec<u8>> {
-        self.pack().map(|packed| packed.to_vec())
+        self.bytes().map(<[u8]>::to_vec)
     }
 }
 

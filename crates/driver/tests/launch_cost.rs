@@ -62,9 +62,9 @@ fn launch_cost() {
             packer.push(&[0; 8], 8).expect("a pointer");
             packer.push(&[0; 4], 4).expect("a float");
             packer.push(&[0; 4], 4).expect("a count");
-            let args = packer.pack().expect("all arguments");
+            let args = packer.bytes().expect("all arguments");
             // SAFETY: as above.
-            unsafe { scale.launch([1, 1, 1], [1, 1, 1], 0, None, &args) }.expect("it launches");
+            unsafe { scale.launch([1, 1, 1], [1, 1, 1], 0, None, args) }.expect("it launches");
         });
         println!("cuLaunchKernel {raw:.0} ns; prepared +{:.0} ns; packed +{:.0} ns", ours - raw, packed - raw);
     }

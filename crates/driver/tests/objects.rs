@@ -7,7 +7,7 @@
 
 use rtcg_driver::memory::*;
 use rtcg_driver::sys::*;
-use rtcg_driver::{Context, Device, ErrorKind, Event, Linker, Module, Param, Stream, TextureReference};
+use rtcg_driver::{Context, Device, ErrorKind, Event, LaunchOptions, Linker, Module, Param, Stream, TextureReference};
 use std::process::Command;
 
 const PTX: &[u8] = include_bytes!("kernels.ptx");
@@ -364,6 +364,88 @@ fn impossible_launches_say_why() {
         assert!(nothing.max_active_blocks(128, 0).unwrap() >= 1);
         assert!(nothing.max_potential_block_size(0, 0).unwrap().1 >= 32);
         assert!(nothing.attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK).unwrap() >= 1024);
+    });
+}
+
+#[test]
+fn cooperative_launches_are_checked() {
+    in_context(|ctx| {
+        let module = Module::from_image(PTX).unwrap();
+        let nothing = module.function("nothing").unwrap();
+        let options = LaunchOptions { cooperative: true, ..Default::default() };
+        let launch = |blocks| {
+            // SAFETY: the kernel takes no arguments and touches no memory.
+            unsafe { nothing.launch_with([blocks, 1, 1], [64, 1, 1], 0, None, &[], options) }
+        };
+        launch(4).unwrap();
+        Context::synchronize().unwrap();
+        // As many as the occupancy promises must do; no device holds a million blocks at once.
+        let resident = nothing.max_active_blocks(64, 0).unwrap();
+        let multiprocessors = ctx.device().attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).unwrap() as u32;
+        launch(resident * multiprocessors).unwrap();
+        Context::synchronize().unwrap();
+        let error = launch(1 << 20).unwrap_err();
+        assert_eq!(error.code, CUresult::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, "{error}");
+    });
+}
+
+#[test]
+fn memory_may_be_allocated_in_stream_order() {
+    in_context(|_| {
+        let stream = Stream::new(0).unwrap();
+        let memory = DeviceAllocation::new_async(4096, &stream).unwrap();
+        let mut back = vec![0; 4096];
+        // SAFETY: the stream is waited for before `back` is looked at.
+        unsafe {
+            memset_d8_async(memory.ptr(), 0x77, 4096, Some(&stream)).unwrap();
+            memcpy_dtoh_async(back.as_mut_ptr(), memory.ptr(), 4096, Some(&stream)).unwrap();
+        }
+        drop(memory);
+        stream.synchronize().unwrap();
+        assert!(back.iter().all(|b| *b == 0x77));
+    });
+}
+
+#[test]
+fn boxes_and_peers_are_copied() {
+    in_context(|ctx| {
+        let (src, dst) = (mem_alloc(4 * 4 * 4).unwrap(), mem_alloc(4 * 4 * 4).unwrap());
+        let data: Vec<u8> = (0..64).collect();
+        src.write(0, &data).unwrap();
+        // The inner 2 x 2 x 2 box of a cube of 4 bytes a side.
+        let copy = CUDA_MEMCPY3D {
+            srcXInBytes: 1,
+            srcY: 1,
+            srcZ: 1,
+            srcMemoryType: CU_MEMORYTYPE_DEVICE,
+            srcDevice: src.ptr(),
+            srcPitch: 4,
+            srcHeight: 4,
+            dstMemoryType: CU_MEMORYTYPE_DEVICE,
+            dstDevice: dst.ptr(),
+            dstPitch: 4,
+            dstHeight: 4,
+            WidthInBytes: 2,
+            Height: 2,
+            Depth: 2,
+            ..Default::default()
+        };
+        let mut back = vec![0; 64];
+        // SAFETY: both boxes lie inside the allocations.
+        unsafe {
+            memset_d8(dst.ptr(), 0xff, 64).unwrap();
+            memcpy_3d(&copy).unwrap();
+        }
+        dst.read(0, &mut back).unwrap();
+        let mut expected = vec![0xff; 64];
+        for (z, y, x) in (0..8).map(|i| (i / 4, i / 2 % 2, i % 2)) {
+            expected[z * 16 + y * 4 + x] = data[(z + 1) * 16 + (y + 1) * 4 + x + 1];
+        }
+        assert_eq!(back, expected);
+        // SAFETY: both allocations have 64 bytes.
+        unsafe { memcpy_peer(dst.ptr(), None, src.ptr(), Some(ctx), 64).unwrap() };
+        dst.read(0, &mut back).unwrap();
+        assert_eq!(back, data);
     });
 }
 
