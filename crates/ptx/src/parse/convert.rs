@@ -1,13 +1,22 @@
 //! Moves, conversions, comparisons and selections.
 
 use super::inst::Mods;
-use super::operand::Fit;
+use super::operand::{Also, Fit};
 use super::{Parsed, Parser};
 use crate::ast::*;
 use crate::names::{bool_of, cmp_of, rounding_of, space_of};
 use Type::*;
 
 const SCALARS: &[Type] = &[B16, B32, B64, U16, U32, U64, S16, S32, S64, F32, F64];
+
+/// Whether every value of the second integer type is one of the first.
+fn contains(outer: Type, inner: Type) -> bool {
+    match (outer.is_signed(), inner.is_signed()) {
+        (true, true) | (false, false) => outer.bits() >= inner.bits(),
+        (true, false) => outer.bits() > inner.bits(),
+        (false, true) => false,
+    }
+}
 
 fn is_float(ty: Type) -> bool {
     ty.is_float()
@@ -29,7 +38,7 @@ impl<'s> Parser<'s> {
             let part = self.part_of(m, ty, n)?;
             return Ok(Inst::MovPack { ty, dst, srcs: self.vector_src(part, n, Fit::Exact)? });
         }
-        Ok(Inst::Mov { ty, dst, src: self.source(ty, Fit::Exact, true)? })
+        Ok(Inst::Mov { ty, dst, src: self.source(ty, Fit::Exact, Also::AddressOrSpecial)? })
     }
 
     fn unpack(&mut self, m: &Mods<'s>, ty: Type) -> Parsed<Inst> {
@@ -47,6 +56,9 @@ impl<'s> Parser<'s> {
 
     /// The type of one of `n` parts of `ty`.
     fn part_of(&self, m: &Mods<'s>, ty: Type, n: usize) -> Parsed<Type> {
+        if !matches!(ty, B16 | B32 | B64 | B128) {
+            return Err(m.refuse());
+        }
         match (ty.bits(), n) {
             (16, 2) | (32, 4) => Ok(B8),
             (32, 2) | (64, 4) => Ok(B16),
@@ -62,7 +74,11 @@ impl<'s> Parser<'s> {
         let dst = self.dst_comma(ty)?;
         let a = self.src(ty)?;
         let b = self.comma_src(ty)?;
-        Ok(Inst::Selp { ty, dst, a, b, pred: self.comma_src(Pred)? })
+        self.comma()?;
+        if self.eat(b'!') {
+            return Ok(Inst::Selp { ty, dst, a: b, b: a, pred: self.src(Pred)? });
+        }
+        Ok(Inst::Selp { ty, dst, a, b, pred: self.src(Pred)? })
     }
 
     pub(super) fn slct(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
@@ -123,13 +139,13 @@ impl<'s> Parser<'s> {
         let mut dty = Pred;
         let (cmp, ty, ftz, combine) = self.comparison(m, Some(&mut dty))?;
         let fine = match ty {
-            F16 => matches!(dty, F16 | U16 | S16 | U32 | S32 | F32),
-            BF16 => matches!(dty, BF16 | U16 | S16 | U32 | S32 | F32),
+            F16 => matches!(dty, F16 | U16 | S16 | U32 | S32),
+            BF16 => matches!(dty, BF16 | U16 | S16 | U32 | S32),
             F16x2 => matches!(dty, F16x2 | U32 | S32),
             BF16x2 => matches!(dty, BF16x2 | U32 | S32),
-            _ => matches!(dty, U32 | S32 | F32) || (dty == F16 && SCALARS.contains(&ty)),
+            _ => matches!(dty, U32 | S32 | F32) || (matches!(dty, F16 | BF16) && SCALARS.contains(&ty)),
         };
-        if !fine {
+        if !fine || (ftz && dty == BF16) {
             return Err(m.refuse());
         }
         let dst = self.dst_comma(dty)?;
@@ -162,7 +178,7 @@ impl<'s> Parser<'s> {
         m.done()?;
         let dst = self.reg_of(dty, Fit::Wide)?;
         self.comma()?;
-        Ok(Inst::Cvt { dty, sty, mods, dst, a: self.source(sty, Fit::Wide, false)? })
+        Ok(Inst::Cvt { dty, sty, mods, dst, a: self.source(sty, Fit::Wide, Also::Special)? })
     }
 
     fn narrowing_mods(&self, m: &mut Mods<'s>, roundings: &[Rounding]) -> Parsed<FpMods> {
@@ -213,7 +229,8 @@ impl<'s> Parser<'s> {
     /// Rounding and flags of a scalar `cvt`.
     fn cvt_mods(&self, m: &mut Mods<'s>, dty: Type, sty: Type) -> Parsed<FpMods> {
         const VALUES: &[Type] = &[U8, U16, U32, U64, S8, S16, S32, S64, F16, BF16, F32, F64];
-        if !VALUES.contains(&dty) || !VALUES.contains(&sty) {
+        let byte = matches!(dty, U8 | S8) || matches!(sty, U8 | S8);
+        if !VALUES.contains(&dty) || !VALUES.contains(&sty) || (byte && (dty == BF16 || sty == BF16)) {
             return Err(m.refuse());
         }
         use Rounding::*;
@@ -232,8 +249,9 @@ impl<'s> Parser<'s> {
         };
         let mut mods = FpMods { rnd, ..FpMods::default() };
         mods.ftz = (dty == F32 || sty == F32) && m.has("ftz");
-        mods.sat = m.has("sat");
-        mods.relu = matches!(dty, F16 | BF16) && sty == F32 && matches!(rnd, Rn | Rz) && m.has("relu");
+        let may_sat = dty != BF16 && sty != BF16 && (is_float(dty) || is_float(sty) || !contains(dty, sty));
+        mods.sat = may_sat && m.has("sat");
+        mods.relu = matches!(dty, F16 | BF16) && sty == F32 && !mods.ftz && !mods.sat && matches!(rnd, Rn | Rz) && m.has("relu");
         if fine { Ok(mods) } else { Err(m.refuse()) }
     }
 
@@ -246,7 +264,7 @@ impl<'s> Parser<'s> {
         let ty = m.ty_in(&[U32, U64])?;
         m.done()?;
         let dst = self.dst_comma(ty)?;
-        Ok(Inst::Cvta { space, to, ty, dst, src: self.source(ty, Fit::Exact, true)? })
+        Ok(Inst::Cvta { space, to, ty, dst, src: self.source(ty, Fit::Exact, Also::Address)? })
     }
 
     pub(super) fn isspacep(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
@@ -257,7 +275,7 @@ impl<'s> Parser<'s> {
         m.done()?;
         let dst = self.dst_comma(Pred)?;
         let ty = if self.reg_bits_here() == Some(32) { U32 } else { U64 };
-        Ok(Inst::Isspacep { space, dst, a: self.source(ty, Fit::Exact, true)? })
+        Ok(Inst::Isspacep { space, dst, a: self.src(ty)? })
     }
 
     /// Size of the register that stands here.

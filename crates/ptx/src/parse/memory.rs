@@ -75,9 +75,12 @@ impl<'s> Parser<'s> {
         if cache == Some(true) {
             sem = Some(Sem::Volatile);
         }
-        while m.pick(eviction).is_some() {}
+        let mut hinted = false;
+        while m.pick(eviction).is_some() {
+            hinted = true;
+        }
         let hint = m.has("L2::cache_hint");
-        m.pick(prefetch_size);
+        hinted |= hint | m.pick(prefetch_size).is_some();
         let n = m.pick(|word| match word {
             "v2" => Some(2),
             "v4" => Some(4),
@@ -86,7 +89,18 @@ impl<'s> Parser<'s> {
         });
         let ty = m.ty_in(MEMORY)?;
         let n = n.unwrap_or(1);
-        if n > 1 && ty.bits() as usize * n > if n == 8 || ty.bits() == 64 { 256 } else { 128 } {
+        let global = matches!(space, Space::Global | Space::Generic);
+        let shared = global || space == Space::Shared;
+        // 256 bits at once are for global memory and for elements of 32 and 64 bits.
+        let bits = ty.bits() as usize * n;
+        let fine = bits <= 128 || (bits == 256 && matches!(ty.bits(), 32 | 64) && global);
+        if n > 1 && !fine {
+            return Err(m.refuse());
+        }
+        let ordering = sem.is_some_and(|sem| !matches!(sem, Sem::Weak | Sem::Volatile));
+        let volatile = cache.is_none() && sem == Some(Sem::Volatile);
+        let local = shared || space == Space::Local;
+        if (hinted && !global) || (ordering && !shared) || (volatile && !local) || (mmio && !global) {
             return Err(m.refuse());
         }
         m.done()?;
@@ -105,12 +119,14 @@ impl<'s> Parser<'s> {
         if m.contains("shared::cluster") {
             return self.other(m);
         }
-        let nc = m.has("nc") || uniform;
+        let nc = uniform || m.has("nc");
         let Access { sem, scope, space, hint, n, ty } = self.access(m, Sem::Acquire)?;
-        if nc && (sem != Sem::Weak || !matches!(space, Space::Global | Space::Generic)) {
+        let space_fits = space == Space::Global || (uniform && space == Space::Generic);
+        if nc && (sem != Sem::Weak || !space_fits || (uniform && (n == 8 || ty.bits() as usize * n > 128))) {
             return Err(m.refuse());
         }
-        let dsts = self.vector_dst(ty, n, Fit::Wide)?;
+        // Elements of a vector may be left out, but not the only result.
+        let dsts = if n == 1 { vec![Some(self.reg_of(ty, Fit::Wide)?)] } else { self.vector_dst(ty, n, Fit::Wide)? };
         self.comma()?;
         let addr = self.addr(space)?;
         if self.eat_dot(".unified") && !matches!(space, Space::Global | Space::Generic) {

@@ -18,6 +18,18 @@ pub(super) enum Fit {
     Wide,
 }
 
+/// What may stand for a source operand besides registers and constants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Also {
+    Nothing,
+    /// A symbol's address (`cvta`).
+    Address,
+    /// A special register (`cvt`).
+    Special,
+    /// Both (`mov`).
+    AddressOrSpecial,
+}
+
 fn is_plain_float(ty: Type) -> bool {
     matches!(ty, Type::F32 | Type::F64)
 }
@@ -106,7 +118,7 @@ impl<'s> Parser<'s> {
 
     /// A source operand.
     pub(super) fn src(&mut self, ty: Type) -> Parsed<Operand> {
-        self.source(ty, Fit::Exact, false)
+        self.source(ty, Fit::Exact, Also::Nothing)
     }
 
     /// A comma and a source operand.
@@ -115,8 +127,8 @@ impl<'s> Parser<'s> {
         self.src(ty)
     }
 
-    /// A source operand; `address` says whether a symbol's address may stand there.
-    pub(super) fn source(&mut self, ty: Type, fit: Fit, address: bool) -> Parsed<Operand> {
+    /// A source operand.
+    pub(super) fn source(&mut self, ty: Type, fit: Fit, also: Also) -> Parsed<Operand> {
         let token = self.token();
         if token.kind != Kind::Ident || self.text() == "WARP_SZ" {
             let value = self.constant_operand()?;
@@ -129,11 +141,11 @@ impl<'s> Parser<'s> {
                 self.check_reg(token, reg, ty, fit)?;
                 return Ok(Operand::Reg(reg));
             }
-            None if name.starts_with('%') => return self.special(ty),
+            None if name.starts_with('%') => return self.special(ty, also),
             _ => {}
         }
         match self.symbol(name) {
-            Some(symbol) if address && ty.bits() >= 32 => {
+            Some(symbol) if matches!(also, Also::Address | Also::AddressOrSpecial) && ty.bits() >= 32 => {
                 self.advance();
                 Ok(Operand::Address(symbol, self.offset()?))
             }
@@ -145,7 +157,7 @@ impl<'s> Parser<'s> {
         if self.at_const() { self.constant() } else { Err(self.expected("an operand")) }
     }
 
-    fn special(&mut self, ty: Type) -> Parsed<Operand> {
+    fn special(&mut self, ty: Type, also: Also) -> Parsed<Operand> {
         let token = self.token();
         let name = self.text();
         self.advance();
@@ -159,6 +171,9 @@ impl<'s> Parser<'s> {
                 Some(dim) => self.semantic(token, format!("`{name}.{dim}` is not a register")),
             });
         };
+        if matches!(also, Also::Nothing | Also::Address) {
+            return Err(self.semantic(token, format!("special register `{name}` can only be read by `mov` and `cvt`")));
+        }
         let have = special_type(reg);
         // The three-dimensional ones were 16 bits wide in PTX 1 and may still be read so.
         if have.bits() == ty.bits() || (have == Type::U32 && ty.bits() == 16) {
@@ -177,6 +192,9 @@ impl<'s> Parser<'s> {
             (Type::F64, Const::F32(bits)) => Ok(Operand::F64(f64::from(f32::from_bits(bits)).to_bits())),
             (Type::F32 | Type::F64, Const::Int { .. }) => {
                 Err(self.semantic(token, format!("`.{}` needs a floating-point constant", type_name(ty))))
+            }
+            (Type::F16 | Type::F16x2 | Type::BF16 | Type::BF16x2, _) => {
+                Err(self.semantic(token, format!("a constant cannot be an operand of type `.{}`", type_name(ty))))
             }
             (_, Const::Int { value, .. }) => {
                 let bits = if ty == Type::Pred { 32 } else { ty.bits() };
@@ -273,7 +291,7 @@ impl<'s> Parser<'s> {
 
     /// One operand or `{a, b}` as source.
     pub(super) fn vector_src(&mut self, ty: Type, n: usize, fit: Fit) -> Parsed<Vec<Operand>> {
-        self.vector(n, |parser| parser.source(ty, fit, false))
+        self.vector(n, |parser| parser.source(ty, fit, Also::Nothing))
     }
 
     fn vector<T>(&mut self, n: usize, mut one: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
