@@ -115,7 +115,13 @@ impl PyGpuArray {
     }
 
     /// `self op other`, or `other op self`; `None` when `other` is nothing arrays combine with.
-    fn binary(&self, py: Python<'_>, op: BinaryOp, other: &Bound<'_, PyAny>, reflected: bool) -> PyResult<Option<Self>> {
+    fn binary(
+        &self,
+        py: Python<'_>,
+        op: BinaryOp,
+        other: &Bound<'_, PyAny>,
+        reflected: bool,
+    ) -> PyResult<Option<Self>> {
         if let Ok(other) = other.cast::<PyGpuArray>() {
             let other = &other.get().array;
             let result = py.detach(|| self.array.binary(op, other));
@@ -426,7 +432,10 @@ impl PyGpuArray {
         if host.len() != self.array.size() {
             return Err(PyValueError::new_err(format!(
                 "ary has shape {:?} and size {}; expected shape {:?} and size {}",
-                host.shape(), host.len(), self.array.shape(), self.array.size()
+                host.shape(),
+                host.len(),
+                self.array.shape(),
+                self.array.size()
             )));
         }
         let own = self.dtype(py)?;
@@ -449,7 +458,8 @@ impl PyGpuArray {
         if target.shape() != self.array.shape() {
             return Err(PyValueError::new_err(format!(
                 "ary has shape {:?}; expected {:?}",
-                target.shape(), self.array.shape()
+                target.shape(),
+                self.array.shape()
             )));
         }
         let own = self.dtype(py)?;

@@ -20,7 +20,9 @@ impl<'py> HostBuffer<'py> {
             Err(_) => view_as_bytes(object, name)?,
         };
         if !array.is_contiguous() {
-            return Err(PyValueError::new_err(format!("{name} is not contiguous in memory; expected C or Fortran order")));
+            return Err(PyValueError::new_err(format!(
+                "{name} is not contiguous in memory; expected C or Fortran order"
+            )));
         }
         Ok(Self { array })
     }

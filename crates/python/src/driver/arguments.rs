@@ -23,8 +23,26 @@ struct Classes {
 static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
 
 const SCALAR_TYPES: [&str; 20] = [
-    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
-    "complex64", "complex128", "bool_", "intp", "uintp", "longlong", "ulonglong", "intc", "uintc",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+    "bool_",
+    "intp",
+    "uintp",
+    "longlong",
+    "ulonglong",
+    "intc",
+    "uintc",
 ];
 
 fn classes(py: Python<'_>) -> PyResult<&Classes> {
@@ -135,7 +153,8 @@ fn push_array(packer: &mut ArgPacker<'_>, index: usize, array: &Bound<'_, PyUnty
 fn pointer_of(arg: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
     if let Ok(interface) = arg.getattr("__cuda_array_interface__") {
         let interface = interface.cast_into::<PyDict>()?;
-        let data = interface.get_item("data")?.ok_or_else(|| PyTypeError::new_err("the array interface has no data"))?;
+        let data =
+            interface.get_item("data")?.ok_or_else(|| PyTypeError::new_err("the array interface has no data"))?;
         return Ok(Some(data.get_item(0)?.extract::<Option<u64>>()?.unwrap_or(0)));
     }
     if let Ok(memory) = arg.getattr("gpudata") {

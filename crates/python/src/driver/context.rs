@@ -50,8 +50,8 @@ impl PyContext {
     }
 
     #[staticmethod]
-    fn _get_cache_config() -> PyResult<u32> {
-        Context::cache_config().or_raise().map(|config| config.0)
+    fn get_cache_config(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        enum_member(py, "func_cache", Context::cache_config().or_raise()?.0)
     }
 
     #[staticmethod]
@@ -60,8 +60,14 @@ impl PyContext {
     }
 
     #[staticmethod]
-    fn _get_shared_config() -> PyResult<u32> {
-        Context::shared_config().or_raise().map(|config| config.0)
+    fn get_shared_config(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        enum_member(py, "shared_config", Context::shared_config().or_raise()?.0)
+    }
+
+    /// ``(least, greatest)``: the range of stream priorities; smaller numbers go first.
+    #[staticmethod]
+    fn get_stream_priority_range() -> PyResult<(i32, i32)> {
+        Context::stream_priority_range().or_raise()
     }
 
     #[staticmethod]
@@ -108,6 +114,11 @@ impl PyContext {
         self.0.hash(&mut hasher);
         hasher.finish()
     }
+}
+
+/// A value as a member of an enumeration.
+fn enum_member<'py>(py: Python<'py>, class: &str, value: u32) -> PyResult<Bound<'py, PyAny>> {
+    py.import("pycuda.driver")?.getattr(class)?.call1((value,))
 }
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -80,7 +80,9 @@ impl<'py> CallOptions<'py> {
             return Err(PyValueError::new_err("must specify block size"));
         }
         if options.time_kernel && options.stream.is_some() {
-            return Err(PyAssertionError::new_err("time_kernel cannot be combined with a stream; record events instead"));
+            return Err(PyAssertionError::new_err(
+                "time_kernel cannot be combined with a stream; record events instead",
+            ));
         }
         Ok(options)
     }

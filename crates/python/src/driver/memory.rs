@@ -1,8 +1,8 @@
 //! Device memory.
 
 use crate::driver::event::handle_bytes;
-use crate::driver::stream::{PyStream, stream_of};
 use crate::driver::host::checked_array;
+use crate::driver::stream::{PyStream, stream_of};
 use crate::errors::{LogicError, OrRaise};
 use crate::pointer::DevicePtr;
 use numpy::PyArrayDescr;

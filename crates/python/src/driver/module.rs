@@ -1,7 +1,7 @@
 //! `Module`, and modules from files and images.
 
 use crate::driver::function::PyFunction;
-use crate::errors::OrRaise;
+use crate::errors::{LogicError, OrRaise};
 use crate::host_buffer::HostBuffer;
 use pyo3::prelude::*;
 use rtcg::driver::{Linker, Module, sys};
@@ -21,6 +21,20 @@ impl PyModuleHandle {
     fn get_global(&self, name: &str) -> PyResult<(u64, usize)> {
         self.0.global(name).or_raise()
     }
+
+    fn get_texref(&self, name: &str) -> PyResult<()> {
+        Err(no_references("texture", name))
+    }
+
+    fn get_surfref(&self, name: &str) -> PyResult<()> {
+        Err(no_references("surface", name))
+    }
+}
+
+fn no_references(kind: &str, name: &str) -> PyErr {
+    LogicError::new_err(format!(
+        "{kind} reference '{name}': CUDA 12 removed {kind} references from the compiler; pass a pointer instead"
+    ))
 }
 
 #[pyfunction]

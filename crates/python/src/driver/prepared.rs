@@ -90,7 +90,9 @@ impl Prepared {
         let given = args.len().saturating_sub(first);
         if given != self.slots.len() {
             let wanted = self.slots.len();
-            return Err(PyTypeError::new_err(format!("the kernel was prepared for {wanted} arguments, {given} were given")));
+            return Err(PyTypeError::new_err(format!(
+                "the kernel was prepared for {wanted} arguments, {given} were given"
+            )));
         }
         let mut bytes = vec![0; self.layout.nbytes];
         for (index, (slot, place)) in self.slots.iter().zip(&self.layout.slots).enumerate() {
@@ -155,7 +157,11 @@ fn put_bytes(arg: &Bound<'_, PyAny>, target: &mut [u8]) -> PyResult<()> {
     // SAFETY: the buffer is alive while its bytes are copied, with the interpreter held.
     let bytes = unsafe { buffer.bytes() };
     if bytes.len() > target.len() {
-        return Err(PyValueError::new_err(format!("the value has {} bytes; expected {} at most", bytes.len(), target.len())));
+        return Err(PyValueError::new_err(format!(
+            "the value has {} bytes; expected {} at most",
+            bytes.len(),
+            target.len()
+        )));
     }
     target[..bytes.len()].copy_from_slice(bytes);
     Ok(())
