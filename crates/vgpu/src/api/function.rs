@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use rtcg_cuda_sys::*;
 
 use super::library::function_of_kernel;
-use super::{Handle, driver_functions, put, put_optional, unsupported};
+use super::{Handle, driver_functions, put, put_optional};
 use crate::context::{Context, current};
 use crate::device::CAPABILITY;
 use crate::driver::FUNCTIONS;
@@ -170,10 +170,5 @@ driver_functions! {
         ensure(!ptr.is_null() || numbytes == 0, Code::INVALID_VALUE)?;
         let bytes = if numbytes == 0 { &[] } else { std::slice::from_raw_parts(ptr.cast::<u8>(), numbytes as usize) };
         set_param(hfunc, offset, bytes)
-    }
-
-    fn cuParamSetTexRef(hfunc: CUfunction, texunit: c_int, hTexRef: CUtexref) {
-        let _ = (hfunc, texunit, hTexRef);
-        Err(unsupported("texture references (cuParamSetTexRef)"))
     }
 }

@@ -8,7 +8,7 @@ use rtcg_cuda_sys::*;
 use super::function::{get_attribute, param_info, set_attribute};
 use super::jit_options;
 use super::module::{image_bytes, read_file};
-use super::{Handle, driver_functions, put, put_optional, text, unsupported};
+use super::{Handle, driver_functions, put, put_optional, text};
 use crate::context::{Context, current};
 use crate::driver::{FUNCTIONS, KERNELS, LIBRARIES};
 use crate::error::{Code, Res, ensure};
@@ -108,11 +108,6 @@ driver_functions! {
         put_optional(dptr, global.address);
         put_optional(bytes, global.size as usize);
         Ok(())
-    }
-
-    fn cuLibraryGetUnifiedFunction(fptr: *mut *mut c_void, library: CUlibrary, symbol: *const c_char) {
-        let _ = (fptr, library, symbol);
-        Err(unsupported("unified function pointers (cuLibraryGetUnifiedFunction)"))
     }
 
     fn cuKernelGetFunction(pFunc: *mut CUfunction, kernel: CUkernel) {

@@ -145,29 +145,4 @@ driver_functions! {
         host::unregister(p.addr() as u64)?;
         outcome
     }
-
-    fn cuIpcGetMemHandle(pHandle: *mut CUipcMemHandle, dptr: CUdeviceptr) {
-        let _ = (pHandle, dptr);
-        Err(unsupported("sharing memory between processes (cuIpcGetMemHandle)"))
-    }
-
-    fn cuIpcOpenMemHandle(pdptr: *mut CUdeviceptr, handle: CUipcMemHandle, Flags: c_uint) {
-        let _ = (pdptr, handle, Flags);
-        Err(unsupported("sharing memory between processes (cuIpcOpenMemHandle)"))
-    }
-
-    fn cuIpcCloseMemHandle(dptr: CUdeviceptr) {
-        let _ = dptr;
-        Err(unsupported("sharing memory between processes (cuIpcCloseMemHandle)"))
-    }
-
-    fn cuIpcGetEventHandle(pHandle: *mut CUipcEventHandle, event: CUevent) {
-        let _ = (pHandle, event);
-        Err(unsupported("sharing events between processes (cuIpcGetEventHandle)"))
-    }
-
-    fn cuIpcOpenEventHandle(phEvent: *mut CUevent, handle: CUipcEventHandle) {
-        let _ = (phEvent, handle);
-        Err(unsupported("sharing events between processes (cuIpcOpenEventHandle)"))
-    }
 }

@@ -9,7 +9,7 @@ use std::ffi::{c_int, c_uint};
 use rtcg_cuda_sys::*;
 
 use super::function::function_in;
-use super::{driver_functions, put, unsupported};
+use super::{driver_functions, put};
 use crate::context::current;
 use crate::device::{
     BLOCKS_PER_MULTIPROCESSOR, N_MULTIPROCESSORS, REGISTERS, RESERVED_SHARED, SHARED_PER_MULTIPROCESSOR,
@@ -99,15 +99,5 @@ driver_functions! {
         let taken = function.kernel.static_shared() + RESERVED_SHARED;
         let share = (SHARED_PER_MULTIPROCESSOR / blocks).min(MAX_SHARED_OPTIN + RESERVED_SHARED);
         put(dynamicSmemSize, share.saturating_sub(taken) as usize)
-    }
-
-    fn cuOccupancyMaxPotentialClusterSize(clusterSize: *mut c_int, func: CUfunction, config: *const CUlaunchConfig) {
-        let _ = (clusterSize, func, config);
-        Err(unsupported("thread block clusters"))
-    }
-
-    fn cuOccupancyMaxActiveClusters(numClusters: *mut c_int, func: CUfunction, config: *const CUlaunchConfig) {
-        let _ = (numClusters, func, config);
-        Err(unsupported("thread block clusters"))
     }
 }

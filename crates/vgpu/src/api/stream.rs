@@ -190,11 +190,6 @@ driver_functions! {
         ensure(!value.is_null() && matches!(attr.0, 1 | 3 | 8..=10), Code::INVALID_VALUE)
     }
 
-    fn cuProfilerInitialize(configFile: *const std::ffi::c_char, outputFile: *const std::ffi::c_char, outputMode: CUoutput_mode) {
-        let _ = (configFile, outputFile, outputMode);
-        Err(super::unsupported("the profiler (cuProfilerInitialize)"))
-    }
-
     fn cuProfilerStart() {
         current_alive().map(drop)
     }

@@ -58,6 +58,8 @@ struct Queue {
     claimed: bool,
     /// A runner thread has been asked for.
     scheduled: bool,
+    /// Threads that wait for `progress`; waking nobody would still be a system call.
+    n_waiting: u32,
 }
 
 /// A point in a stream's order.
@@ -277,9 +279,16 @@ impl Stream {
     }
 
     fn complete(&self, number: u64) {
-        let _queue = self.queue();
+        let queue = self.queue();
+        self.note_completed(number, &queue);
+    }
+
+    /// The lock keeps a waiting thread from missing the news.
+    fn note_completed(&self, number: u64, queue: &MutexGuard<'_, Queue>) {
         self.completed.store(number, Ordering::Release);
-        self.progress.notify_all();
+        if queue.n_waiting > 0 {
+            self.progress.notify_all();
+        }
     }
 
     fn wait_for(self: &Arc<Self>, number: u64) {
@@ -300,7 +309,9 @@ impl Stream {
                 queue = self.queue();
                 continue;
             }
+            queue.n_waiting += 1;
             queue = self.progress.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            queue.n_waiting -= 1;
         }
     }
 }
@@ -354,8 +365,7 @@ pub(crate) struct Turn {
 impl Drop for Turn {
     fn drop(&mut self) {
         let mut queue = self.stream.queue();
-        self.stream.completed.store(self.number, Ordering::Release);
-        self.stream.progress.notify_all();
+        self.stream.note_completed(self.number, &queue);
         queue.claimed = false;
         self.stream.ensure_scheduled(queue);
     }
