@@ -16,6 +16,7 @@
 //!
 //! 8- and 16-bit sources may be assumed zero-extended in their 32-bit parts, and results keep it so.
 
+mod approx;
 mod compare;
 mod convert;
 mod emit;
@@ -304,7 +305,9 @@ fn structural(
 /// Instructions with a CLIF form; `None` for those that helpers do.
 fn direct(cx: &mut OpCtx<'_, '_>, shape: Shape, inst: &Inst, srcs: &[Parts]) -> Option<Parts> {
     match inst {
-        Inst::Unary { op, ty, mods, .. } if ty.is_float() => float::unary(cx, *op, *ty, mods, &srcs[0]),
+        Inst::Unary { op, ty, mods, .. } if ty.is_float() => {
+            float::unary(cx, *op, *ty, mods, &srcs[0]).or_else(|| approx::unary(cx, *op, *ty, mods, &srcs[0]))
+        }
         Inst::Unary { op, ty, .. } => int::unary(cx, shape, *op, *ty, &srcs[0]),
         Inst::Binary { op, ty, mods, .. } if ty.is_float() => float::binary(cx, shape, *op, *ty, mods, srcs),
         Inst::Binary { op, ty, mods, b, .. } => int::binary(cx, shape, *op, *ty, mods, b, srcs),

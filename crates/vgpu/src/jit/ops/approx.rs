@@ -1,0 +1,214 @@
+//! The approximate single-precision functions as polynomials, closer than CUDA's bounds.
+//!
+//! Minimax coefficients were fitted by Lawson's iteration in double precision; the errors named are
+//! those of the polynomial, rounding adds about one unit in the last place.
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::{InstBuilder, Value};
+use rtcg_ptx::ast::{FpMods, Type, UnOp};
+
+use super::emit::{and_const, bits, choose, fcmp_const, float, icmp_const, map1, same, sar, shl, type_of};
+use super::{OpCtx, Parts, float as fp, half};
+
+/// 1.5 * 2^23: adding it to a small number leaves the nearest integer at the end of the bits.
+const MAGIC: u64 = 0x4b40_0000;
+
+/// `sin cos lg2 ex2 tanh`; `None` when a helper has to do it.
+pub(super) fn unary(cx: &mut OpCtx<'_, '_>, op: UnOp, ty: Type, mods: &FpMods, a: &Parts) -> Option<Parts> {
+    if !matches!(op, UnOp::Sin | UnOp::Cos | UnOp::Lg2 | UnOp::Ex2 | UnOp::Tanh) {
+        return None;
+    }
+    match ty {
+        Type::F32 => Some(map1(cx, a, |cx, x| single(cx, op, mods, x))),
+        Type::F16 | Type::BF16 if !mods.ftz => {
+            let wide = half::widen(cx, ty, a);
+            let r = map1(cx, &wide, |cx, x| single(cx, op, mods, x));
+            Some(half::narrow(cx, ty, &r))
+        }
+        _ => None,
+    }
+}
+
+fn single(cx: &mut OpCtx<'_, '_>, op: UnOp, mods: &FpMods, x: Value) -> Value {
+    let x = if mods.ftz { fp::flush(cx, x) } else { x };
+    let x = float(cx, x);
+    let r = match op {
+        UnOp::Sin => sine(cx, x, false),
+        UnOp::Cos => sine(cx, x, true),
+        UnOp::Lg2 => log2(cx, x),
+        UnOp::Ex2 => exp2(cx, x),
+        _ => tanh(cx, x),
+    };
+    let r = bits(cx, r);
+    fp::finish(cx, mods, r)
+}
+
+/// `c0 + x * (c1 + x * ...)`
+fn polynomial(cx: &mut OpCtx<'_, '_>, x: Value, coefficients: &[u64]) -> Value {
+    let (&last, rest) = coefficients.split_last().unwrap_or((&0, &[]));
+    let mut r = same(cx, x, last);
+    for &c in rest.iter().rev() {
+        let c = same(cx, x, c);
+        r = cx.b.ins().fma(r, x, c);
+    }
+    r
+}
+
+/// Clamps to `[-limit, limit]`, keeping NaN.
+fn clamp(cx: &mut OpCtx<'_, '_>, x: Value, limit: u64) -> Value {
+    let (low, high) = (same(cx, x, limit | 0x8000_0000), same(cx, x, limit));
+    let below = cx.b.ins().fcmp(FloatCC::LessThan, x, low);
+    let x = choose(cx, below, low, x);
+    let above = cx.b.ins().fcmp(FloatCC::GreaterThan, x, high);
+    choose(cx, above, high, x)
+}
+
+/// `(2^f - 1) / f` for |f| <= 1/2, relative error of the power 2^-28.9.
+const EXP2: [u64; 6] = [0x3f31_7218, 0x3e75_fdf0, 0x3d63_5768, 0x3c1d_94d7, 0x3aaf_a3e4, 0x3922_46cc];
+
+fn exp2(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
+    let x = clamp(cx, x, 0x4320_0000);
+    let magic = same(cx, x, MAGIC);
+    let t = cx.b.ins().fadd(x, magic);
+    let n = cx.b.ins().fsub(t, magic);
+    let f = cx.b.ins().fsub(x, n);
+    let q = polynomial(cx, f, &EXP2);
+    let one = same(cx, x, 0x3f80_0000);
+    let p = cx.b.ins().fma(f, q, one);
+    // Two factors, since 2^n itself need not be a normal number; only the second product rounds.
+    let (t, magic) = (bits(cx, t), bits(cx, magic));
+    let n = cx.b.ins().isub(t, magic);
+    let half = sar(cx, n, 1);
+    let rest = cx.b.ins().isub(n, half);
+    let (s, t) = (power(cx, half), power(cx, rest));
+    let r = cx.b.ins().fmul(p, s);
+    cx.b.ins().fmul(r, t)
+}
+
+/// `2^n` of a small integer.
+fn power(cx: &mut OpCtx<'_, '_>, n: Value) -> Value {
+    let bias = same(cx, n, 127);
+    let field = cx.b.ins().iadd(n, bias);
+    let field = shl(cx, field, 23);
+    float(cx, field)
+}
+
+/// `(log2(1 + f) - f / ln 2) / f^2` for f from sqrt(1/2) - 1 to sqrt(2) - 1, absolute error of the
+/// logarithm 2^-26.6.
+const LOG2: [u64; 8] =
+    [0xbf38_aa37, 0x3ef6_39ff, 0xbeb8_aef1, 0x3e93_63ab, 0xbe74_87ef, 0x3e5d_4acc, 0xbe55_5a2a, 0x3e01_05bf];
+const SQRT_HALF: u64 = 0x3f35_04f3;
+const LOG2_E: u64 = 0x3fb8_aa3b;
+
+fn log2(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
+    // Subnormals are scaled up by 2^24.
+    let small = fcmp_const(cx, FloatCC::LessThan, x, 0x0080_0000);
+    let scale = same(cx, x, 0x4b80_0000);
+    let scaled = cx.b.ins().fmul(x, scale);
+    let y = choose(cx, small, scaled, x);
+    let y = bits(cx, y);
+    let root = same(cx, y, SQRT_HALF);
+    let above = cx.b.ins().isub(y, root);
+    let exponent = sar(cx, above, 23);
+    let field = shl(cx, exponent, 23);
+    let m = cx.b.ins().isub(y, field);
+    let m = float(cx, m);
+    let one = same(cx, x, 0x3f80_0000);
+    let f = cx.b.ins().fsub(m, one);
+    let q = polynomial(cx, f, &LOG2);
+    let square = cx.b.ins().fmul(f, f);
+    let tail = cx.b.ins().fmul(square, q);
+    let slope = same(cx, x, LOG2_E);
+    let log = cx.b.ins().fma(f, slope, tail);
+    let shift = same(cx, y, 24);
+    let lower = cx.b.ins().isub(exponent, shift);
+    let exponent = choose(cx, small, lower, exponent);
+    let ty = type_of(cx, x);
+    let exponent = cx.b.ins().fcvt_from_sint(ty, exponent);
+    let r = cx.b.ins().fadd(exponent, log);
+    log_of_special(cx, x, r)
+}
+
+/// The logarithms of zero, infinity, negative numbers and NaN.
+fn log_of_special(cx: &mut OpCtx<'_, '_>, x: Value, r: Value) -> Value {
+    let infinity = same(cx, x, 0x7f80_0000);
+    let infinite = cx.b.ins().fcmp(FloatCC::Equal, x, infinity);
+    let r = choose(cx, infinite, infinity, r);
+    let zero = fcmp_const(cx, FloatCC::Equal, x, 0);
+    let minus_infinity = same(cx, x, 0xff80_0000);
+    let r = choose(cx, zero, minus_infinity, r);
+    let invalid = fcmp_const(cx, FloatCC::UnorderedOrLessThan, x, 0);
+    let nan = same(cx, x, 0x7fff_ffff);
+    choose(cx, invalid, nan, r)
+}
+
+/// `(sin(r) / r - 1) / r^2` as a polynomial in r^2 for |r| <= pi/2, absolute error of the sine 2^-27.6.
+const SINE: [u64; 4] = [0xbe2a_aaa4, 0x3c08_8734, 0xb94f_afcb, 0x362e_79fd];
+/// Pi in three parts of one sign (so that the reduction keeps -0), and its inverse.
+const PI: [u64; 3] = [0x4049_0fda, 0x3422_2168, 0x2842_34c4];
+const INVERSE_PI: u64 = 0x3ea2_f983;
+
+/// Sine or cosine. Good to about 2^22 half turns; beyond, as on a GPU, only in [-1, 1].
+fn sine(cx: &mut OpCtx<'_, '_>, x: Value, cosine: bool) -> Value {
+    let inverse = same(cx, x, INVERSE_PI);
+    let offset = same(cx, x, if cosine { 0xbf00_0000 } else { 0 });
+    let turns = if cosine { cx.b.ins().fma(x, inverse, offset) } else { cx.b.ins().fmul(x, inverse) };
+    let magic = same(cx, x, MAGIC);
+    let t = cx.b.ins().fadd(turns, magic);
+    let n = cx.b.ins().fsub(t, magic);
+    let n = if cosine { cx.b.ins().fsub(n, offset) } else { n };
+    let minus_n = cx.b.ins().fneg(n);
+    let mut r = x;
+    for part in PI {
+        let part = same(cx, x, part);
+        r = cx.b.ins().fma(minus_n, part, r);
+    }
+    let r = clamp(cx, r, 0x3fc9_0fdb);
+    let square = cx.b.ins().fmul(r, r);
+    let p = polynomial(cx, square, &SINE);
+    let cube = cx.b.ins().fmul(r, square);
+    let s = cx.b.ins().fma(cube, p, r);
+    // Odd half turns change the sign; for the cosine the even ones do.
+    let t = bits(cx, t);
+    let sign = shl(cx, t, 31);
+    let s = bits(cx, s);
+    // The sum above makes +0 of -0; the sine has the sign of its reduced argument.
+    let r = bits(cx, r);
+    let negative = and_const(cx, r, 0x8000_0000);
+    let s = cx.b.ins().bor(s, negative);
+    let s = cx.b.ins().bxor(s, sign);
+    let s = if cosine {
+        let flip = same(cx, s, 0x8000_0000);
+        cx.b.ins().bxor(s, flip)
+    } else {
+        s
+    };
+    float(cx, s)
+}
+
+/// `(tanh(x) / x - 1) / x^2` as a polynomial in x^2 for |x| <= 0.6, relative error 2^-23.5.
+const TANH: [u64; 4] = [0xbeaa_a9bc, 0x3e08_5498, 0xbd55_f045, 0x3c80_206d];
+
+fn tanh(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
+    let x_bits = bits(cx, x);
+    let magnitude = and_const(cx, x_bits, 0x7fff_ffff);
+    let sign = and_const(cx, x_bits, 0x8000_0000);
+    let small = icmp_const(cx, IntCC::SignedLessThan, magnitude, 0x3f19_999a);
+    let square = cx.b.ins().fmul(x, x);
+    let p = polynomial(cx, square, &TANH);
+    let cube = cx.b.ins().fmul(x, square);
+    let near = cx.b.ins().fma(cube, p, x);
+    // tanh(x) = 1 - 2 / (e^2x + 1)
+    let magnitude = float(cx, magnitude);
+    let factor = same(cx, x, 0x4038_aa3b);
+    let exponent = cx.b.ins().fmul(magnitude, factor);
+    let e = exp2(cx, exponent);
+    let (one, two) = (same(cx, x, 0x3f80_0000), same(cx, x, 0x4000_0000));
+    let sum = cx.b.ins().fadd(e, one);
+    let quotient = cx.b.ins().fdiv(two, sum);
+    let far = cx.b.ins().fsub(one, quotient);
+    let (near, far) = (bits(cx, near), bits(cx, far));
+    let r = choose(cx, small, near, far);
+    let r = cx.b.ins().bor(r, sign);
+    float(cx, r)
+}
