@@ -275,7 +275,8 @@ impl<'s> Parser<'s> {
 
     pub(super) fn shift(&mut self, m: &mut Mods<'s>, op: BinOp) -> Parsed<Inst> {
         let ty = m.ty()?;
-        if !BITS.contains(&ty) && !(op == BinOp::Shr && is_int(ty)) {
+        let fine = BITS.contains(&ty) || (op == BinOp::Shr && is_int(ty));
+        if !fine {
             return Err(m.refuse());
         }
         m.done()?;

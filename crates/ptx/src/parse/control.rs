@@ -167,7 +167,7 @@ impl<'s> Parser<'s> {
         } else {
             None
         };
-        let aligned = (!short && m.has("aligned")) || short;
+        let aligned = short || m.has("aligned");
         match op {
             Some(None) => _ = m.ty_in(&[U32])?,
             Some(Some(BoolOp::Xor)) => return Err(m.refuse()),

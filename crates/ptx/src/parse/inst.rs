@@ -89,7 +89,8 @@ impl<'s> Mods<'s> {
         let types = self.words().iter().position(|word| type_of(word).is_some()).unwrap_or(self.n);
         match self.words()[types..].iter().find(|word| type_of(word).is_none()) {
             // The headers of CUDA write `min.s16x2.relu`.
-            Some(word) if !self.full.starts_with("prmt") && !(*word == "relu" && self.full.starts_with('m')) => {
+            Some(&"relu") if self.full.starts_with('m') => Ok(()),
+            Some(word) if !self.full.starts_with("prmt") => {
                 Err(self.unknown(format!("`.{word}` must stand before the type in `{}`", self.shown())))
             }
             _ => Ok(()),

@@ -107,6 +107,8 @@ impl<'s> Parser<'s> {
         }
     }
 
+    // Rules hand their diagnostics over in a box, to keep the good case small.
+    #[allow(clippy::boxed_local)]
     fn report(&mut self, diagnostic: Box<Diagnostic>) {
         self.n_errors += diagnostic.is_error() as usize;
         self.diagnostics.push(*diagnostic);

@@ -203,7 +203,9 @@ impl<'s> Parser<'s> {
                     }
                 }
                 "inlined_at" => {
-                    (self.unsigned()?, self.unsigned()?, self.unsigned()?);
+                    for _ in 0..3 {
+                        self.unsigned()?;
+                    }
                 }
                 _ => return Err(self.expected("`function_name` or `inlined_at`")),
             }

@@ -18,6 +18,9 @@ pub fn print(module: &Module) -> String {
     let all = module.functions.len() > 1 || module.vars.iter().any(|var| var.init.iter().any(names_function));
     module.functions.iter().filter(|f| all || !f.defined).for_each(|f| {
         printer.function_header(f);
+        if !f.defined {
+            printer.bounds(&f.bounds);
+        }
         printer.out.push_str(";\n");
     });
     printer.variables();
@@ -102,7 +105,13 @@ impl<'m> Printer<'m> {
         if !f.params.is_empty() {
             self.out += &params(&f.params);
         }
-        let b = &f.bounds;
+        if f.noreturn {
+            self.out.push_str(" .noreturn");
+        }
+    }
+
+    /// The performance directives, which belong to a definition only.
+    fn bounds(&mut self, b: &LaunchBounds) {
         let mut extent = |word: &str, value: Option<[u32; 3]>| {
             if let Some([x, y, z]) = value {
                 let _ = write!(self.out, " .{word} {x}, {y}, {z}");
@@ -116,13 +125,12 @@ impl<'m> Printer<'m> {
                 let _ = write!(self.out, " .{word} {value}");
             }
         }
-        for (word, value) in [(" .explicitcluster", b.explicit_cluster), (" .noreturn", f.noreturn)] {
-            self.out.push_str(if value { word } else { "" });
-        }
+        self.out.push_str(if b.explicit_cluster { " .explicitcluster" } else { "" });
     }
 
     fn function(&mut self, f: &'m Function) {
         self.function_header(f);
+        self.bounds(&f.bounds);
         self.out.push_str("\n{\n");
         let inside = InFunction { function: f, module: self.module };
         inside.registers(&mut self.out);
@@ -221,8 +229,9 @@ impl InFunction<'_> {
                 reg.ty == regs[i].ty && reg.name.strip_prefix(prefix).is_some_and(|digits| *digits == k.to_string())
             };
             let count = regs[i..].iter().enumerate().take_while(in_range).count();
-            // A prefix must be a name of its own.
-            if count > 1 && !matches!(prefix, "" | "_" | "%") {
+            // A prefix must be a name, and ptxas takes all digits at the end of a name for the number.
+            let usable = !matches!(prefix, "" | "_" | "%") && !prefix.ends_with(|c: char| c.is_ascii_digit());
+            if count > 1 && usable {
                 let _ = writeln!(out, ".reg .{ty} {prefix}<{count}>;");
                 i += count;
             } else {
