@@ -1,4 +1,5 @@
-//! Parses the PTX files named on the command line and prints their diagnostics and the time taken.
+//! Parses the PTX files named on the command line and prints their diagnostics and the time taken
+//! (for the module, and for all its control-flow graphs).
 //! With `--print` first, prints each module again.
 
 use std::time::Instant;
@@ -15,11 +16,19 @@ fn main() -> std::io::Result<()> {
         let start = Instant::now();
         let result = rtcg_ptx::parse(text.as_str());
         let time = start.elapsed();
+        let start = Instant::now();
+        let functions = result.module.functions.iter().filter(|f| f.defined);
+        let blocks: usize = functions.map(|f| rtcg_ptx::Cfg::new(f).blocks.len()).sum();
+        let graphs = start.elapsed();
         if print {
             print!("{}", rtcg_ptx::print(&result.module));
         }
         let statements: usize = result.module.functions.iter().map(|f| f.body.len()).sum();
-        eprintln!("{path}: {} bytes, {statements} instructions, {:.2} ms", text.len(), time.as_secs_f64() * 1e3);
+        let (time, graphs) = (time.as_secs_f64() * 1e3, graphs.as_secs_f64() * 1e3);
+        eprintln!(
+            "{path}: {} bytes, {statements} instructions, {time:.2} ms; {blocks} blocks, {graphs:.2} ms",
+            text.len()
+        );
         if !result.diagnostics.is_empty() {
             eprintln!("{}", result.render(&path));
         }

@@ -203,9 +203,9 @@ impl Cfg {
 
     /// Edges that go to a block with the same or a smaller number: every cycle has one.
     pub fn back_edges(&self) -> impl Iterator<Item = (BlockId, BlockId)> + '_ {
-        (0u32..).zip(&self.blocks).flat_map(|(from, block)| {
-            block.successors.iter().filter(move |&&to| to <= from).map(move |&to| (from, to))
-        })
+        (0u32..)
+            .zip(&self.blocks)
+            .flat_map(|(from, block)| block.successors.iter().filter(move |&&to| to <= from).map(move |&to| (from, to)))
     }
 }
 
@@ -235,7 +235,8 @@ fn cut(function: &Function, mut split: impl FnMut(&Statement) -> Split) -> Vec<B
         leader[i + 1] |= wanted.after || ends_block(statement);
     }
     // The end of the body is a block of its own (an implicit return) where control can reach it.
-    leader[n] |= n == 0 || !matches!(function.body[n - 1], Statement { guard: None, inst: Inst::Ret | Inst::Exit | Inst::Trap, .. });
+    leader[n] |= n == 0
+        || !matches!(function.body[n - 1], Statement { guard: None, inst: Inst::Ret | Inst::Exit | Inst::Trap, .. });
     let starts: Vec<usize> = (0..=n).filter(|&i| leader[i]).collect();
     let mut block_at = vec![0u32; n + 1];
     starts.iter().enumerate().for_each(|(id, &start)| block_at[start] = id as u32);

@@ -86,6 +86,8 @@ fn splits_and_guards() {
 fn switch() {
     let f = function("$list: .branchtargets $a, $b, $a; brx.idx %r1, $list; $a: ret; $b: ret;");
     let cfg = Cfg::new(&f);
-    assert!(matches!(&cfg.blocks[0].terminator, Terminator::Switch { targets, guard: None, .. } if *targets == [1, 2, 1]));
+    assert!(
+        matches!(&cfg.blocks[0].terminator, Terminator::Switch { targets, guard: None, .. } if *targets == [1, 2, 1])
+    );
     assert_eq!(cfg.blocks[0].successors, [1, 2]);
 }

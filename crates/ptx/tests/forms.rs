@@ -24,7 +24,8 @@ fn refused_forms() {
     for line in include_str!("../../../tests/ptx/forms/refused.txt").lines() {
         let result = parse_line(line);
         assert!(result.has_errors(), "accepted: {line}");
-        let kinds: Vec<_> = result.diagnostics.iter().map(|d| d.kind).filter(|k| *k != DiagnosticKind::Unsupported).collect();
+        let kinds: Vec<_> =
+            result.diagnostics.iter().map(|d| d.kind).filter(|k| *k != DiagnosticKind::Unsupported).collect();
         assert_eq!(kinds.len(), 1, "{line}: one error for one wrong instruction");
     }
 }

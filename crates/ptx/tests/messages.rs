@@ -11,7 +11,9 @@ fn check(text: &str, expected: &str) {
 
 fn check_in_kernel(text: &str, expected: &str) {
     check(
-        &format!(".entry k(.param .u64 x) {{\n.reg .pred %p<3>; .reg .b32 %r<5>; .reg .b64 %d<5>; .reg .f32 %f<5>; .reg .b16 %h<5>;\n{text}\nret; }}"),
+        &format!(
+            ".entry k(.param .u64 x) {{\n.reg .pred %p<3>; .reg .b32 %r<5>; .reg .b64 %d<5>; .reg .f32 %f<5>; .reg .b16 %h<5>;\n{text}\nret; }}"
+        ),
         expected,
     );
 }
@@ -24,13 +26,22 @@ fn instructions() {
         "k.ptx:6:1: `.noftz` is not a modifier of `add.noftz.f32`\n    add.noftz.f32 %f1, %f2, %f3;",
     );
     check_in_kernel("add %r1, %r2, %r3;", "k.ptx:6:1: `add` lacks a type\n    add %r1, %r2, %r3;");
-    check_in_kernel("fma.f32 %f1, %f2, %f3, %f3;", "k.ptx:6:1: `fma.f32` is not an instruction of PTX\n    fma.f32 %f1, %f2, %f3, %f3;");
-    check_in_kernel("setp.eqq.s32 %p1, %r1, %r1;", "k.ptx:6:1: `setp.eqq.s32` lacks a comparison\n    setp.eqq.s32 %p1, %r1, %r1;");
+    check_in_kernel(
+        "fma.f32 %f1, %f2, %f3, %f3;",
+        "k.ptx:6:1: `fma.f32` is not an instruction of PTX\n    fma.f32 %f1, %f2, %f3, %f3;",
+    );
+    check_in_kernel(
+        "setp.eqq.s32 %p1, %r1, %r1;",
+        "k.ptx:6:1: `setp.eqq.s32` lacks a comparison\n    setp.eqq.s32 %p1, %r1, %r1;",
+    );
     check_in_kernel(
         "add.u32.sat %r1, %r1, %r1;",
         "k.ptx:6:1: `.sat` is not a modifier of `add.u32.sat`\n    add.u32.sat %r1, %r1, %r1;",
     );
-    check_in_kernel("tex.2d.v4.f32.f32 {%f1,%f1,%f1,%f1}, [%d1, {%f2, %f2}];", "k.ptx:6:1: `tex.2d.v4.f32.f32` is not supported\n    tex.2d.v4.f32.f32 {%f1,%f1,%f1,%f1}, [%d1, {%f2, %f2}];");
+    check_in_kernel(
+        "tex.2d.v4.f32.f32 {%f1,%f1,%f1,%f1}, [%d1, {%f2, %f2}];",
+        "k.ptx:6:1: `tex.2d.v4.f32.f32` is not supported\n    tex.2d.v4.f32.f32 {%f1,%f1,%f1,%f1}, [%d1, {%f2, %f2}];",
+    );
 }
 
 #[test]
@@ -42,13 +53,31 @@ fn operands() {
         "k.ptx:6:14: register `%d2` has type `.b64`, which does not fit `.u32` here\n    add.u32 %r1, %d2, 1;",
     );
     check_in_kernel("mov.u16 %h1, 70000;", "k.ptx:6:14: 70000 does not fit `.u16`\n    mov.u16 %h1, 70000;");
-    check_in_kernel("add.f32 %f1, %f2, 1;", "k.ptx:6:19: `.f32` needs a floating-point constant\n    add.f32 %f1, %f2, 1;");
-    check_in_kernel("add.u32 %r1, %tid.x, 1;", "k.ptx:6:14: special register `%tid` can only be read by `mov` and `cvt`\n    add.u32 %r1, %tid.x, 1;");
+    check_in_kernel(
+        "add.f32 %f1, %f2, 1;",
+        "k.ptx:6:19: `.f32` needs a floating-point constant\n    add.f32 %f1, %f2, 1;",
+    );
+    check_in_kernel(
+        "add.u32 %r1, %tid.x, 1;",
+        "k.ptx:6:14: special register `%tid` can only be read by `mov` and `cvt`\n    add.u32 %r1, %tid.x, 1;",
+    );
     check_in_kernel("mov.u32 %r1, %tid.q;", "k.ptx:6:14: `%tid.q` is not a register\n    mov.u32 %r1, %tid.q;");
-    check_in_kernel("ld.shared.u32 %r1, [x];", "k.ptx:6:21: `x` is not in the `.shared` state space\n    ld.shared.u32 %r1, [x];");
-    check_in_kernel("ld.global.v2.u32 {%r1,%r2,%r3}, [%d1];", "k.ptx:6:18: a vector of 2 elements is needed here\n    ld.global.v2.u32 {%r1,%r2,%r3}, [%d1];");
-    check_in_kernel("mov.u32 %r1, 1/0;", "k.ptx:6:15: division by zero in a constant expression\n    mov.u32 %r1, 1/0;");
-    check_in_kernel("mov.u64 %d1, 99999999999999999999;", "k.ptx:6:14: an integer of more than 64 bits\n    mov.u64 %d1, 99999999999999999999;");
+    check_in_kernel(
+        "ld.shared.u32 %r1, [x];",
+        "k.ptx:6:21: `x` is not in the `.shared` state space\n    ld.shared.u32 %r1, [x];",
+    );
+    check_in_kernel(
+        "ld.global.v2.u32 {%r1,%r2,%r3}, [%d1];",
+        "k.ptx:6:18: a vector of 2 elements is needed here\n    ld.global.v2.u32 {%r1,%r2,%r3}, [%d1];",
+    );
+    check_in_kernel(
+        "mov.u32 %r1, 1/0;",
+        "k.ptx:6:15: division by zero in a constant expression\n    mov.u32 %r1, 1/0;",
+    );
+    check_in_kernel(
+        "mov.u64 %d1, 99999999999999999999;",
+        "k.ptx:6:14: an integer of more than 64 bits\n    mov.u64 %d1, 99999999999999999999;",
+    );
 }
 
 #[test]
@@ -57,18 +86,27 @@ fn names_and_calls() {
     check_in_kernel(".reg .b32 %r1;", "k.ptx:6:11: `%r1` is declared twice in this scope\n    .reg .b32 %r1;");
     check_in_kernel("call.uni nowhere;", "k.ptx:6:10: function `nowhere` is not declared\n    call.uni nowhere;");
     check_in_kernel("call.uni k;", "k.ptx:6:10: `k` takes 1 arguments, 0 are given\n    call.uni k;");
-    check_in_kernel("brx.idx %r1, nolist;", "k.ptx:6:14: `nolist` is not a `.branchtargets` list\n    brx.idx %r1, nolist;");
+    check_in_kernel(
+        "brx.idx %r1, nolist;",
+        "k.ptx:6:14: `nolist` is not a `.branchtargets` list\n    brx.idx %r1, nolist;",
+    );
 }
 
 #[test]
 fn declarations() {
     check(".globl .u32 x;", "k.ptx:4:1: unknown directive `.globl`\n    .globl .u32 x;");
-    check(".global .u32 x[2] = {1,2,3};", "k.ptx:4:21: more initial values than elements\n    .global .u32 x[2] = {1,2,3};");
+    check(
+        ".global .u32 x[2] = {1,2,3};",
+        "k.ptx:4:21: more initial values than elements\n    .global .u32 x[2] = {1,2,3};",
+    );
     check(".global .u8 x = 256;", "k.ptx:4:17: 256 does not fit `.u8`\n    .global .u8 x = 256;");
     check(".global .u64 x = y;", "k.ptx:4:18: `y` is not declared\n    .global .u64 x = y;");
     check(".global .align 3 .u32 x;", "k.ptx:4:16: 3 is not an alignment\n    .global .align 3 .u32 x;");
     check(".global .u32 x; .global .u32 x;", "k.ptx:4:30: `x` is defined twice\n    .global .u32 x; .global .u32 x;");
-    check(".func f() { ret;", "k.ptx:4:17: expected `}` at the end of a function, found the end of the file\n    .func f() { ret;");
+    check(
+        ".func f() { ret;",
+        "k.ptx:4:17: expected `}` at the end of a function, found the end of the file\n    .func f() { ret;",
+    );
     check(".address_size 32", "k.ptx:4:15: addresses of 32 bits are not supported\n    .address_size 32");
     let result = parse("hello");
     assert_eq!(result.render("k.ptx"), "k.ptx:1:1: expected a directive, found `hello`\n    hello");

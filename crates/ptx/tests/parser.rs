@@ -40,7 +40,8 @@ fn inner_scope_shadows() {
 #[test]
 fn labels_resolve_through_blocks() {
     let insts = body_of("{ bra $out; { bra $in; $in: } $in: bra $in; }\n$out:");
-    let targets: Vec<u32> = insts.iter().filter_map(|i| if let Inst::Bra { target, .. } = i { Some(target.0) } else { None }).collect();
+    let targets: Vec<u32> =
+        insts.iter().filter_map(|i| if let Inst::Bra { target, .. } = i { Some(target.0) } else { None }).collect();
     assert_eq!(targets.len(), 3);
     assert_ne!(targets[1], targets[2]);
     let (kind, message) = only_diagnostic(&parse(kernel("bra $nowhere;")));
@@ -70,7 +71,13 @@ fn unknown_combinations_are_refused() {
 
 #[test]
 fn registers_must_fit() {
-    for text in ["add.u32 %r1, %rd1, %r2;", "add.f32 %f1, %fd1, %f1;", "mov.b64 %rd1, %r1;", "ld.global.u64 %r1, [%rd1];", "ld.global.u32 %r1, [%f1];"] {
+    for text in [
+        "add.u32 %r1, %rd1, %r2;",
+        "add.f32 %f1, %fd1, %f1;",
+        "mov.b64 %rd1, %r1;",
+        "ld.global.u64 %r1, [%rd1];",
+        "ld.global.u32 %r1, [%f1];",
+    ] {
         assert_eq!(only_diagnostic(&parse(kernel(text))).0, DiagnosticKind::Semantic, "{text}");
     }
 }
@@ -88,7 +95,9 @@ fn odd_spellings() {
         "{.reg.b32 a;mov.b32 a,0x10U;}\nld.global.nc.L1::no_allocate.L2::128B.v4.f32 {%f1,_,%f2,%f3}, [%rd1+-4];\n\
          shfl.sync.down.b32 %r1|%p1, %r2, 1, 31, -1;\nmov.f32 %f1, 0f3F800000;\nmov.u32 %r1, WARP_SZ;\nmov.u32 %r1, (1 << 4) + 017;",
     );
-    assert!(matches!(&insts[1], Inst::Ld { nc: true, dsts, addr: Addr { offset: -4, .. }, .. } if dsts[1].is_none() && dsts.len() == 4));
+    assert!(
+        matches!(&insts[1], Inst::Ld { nc: true, dsts, addr: Addr { offset: -4, .. }, .. } if dsts[1].is_none() && dsts.len() == 4)
+    );
     assert!(matches!(insts[2], Inst::Shfl { pred: Some(_), .. }));
     assert!(matches!(insts[3], Inst::Mov { src: Operand::F32(0x3f80_0000), .. }));
     assert!(matches!(insts[4], Inst::Mov { src: Operand::Int(32), .. }));
@@ -128,8 +137,12 @@ fn initialisers() {
 
 #[test]
 fn unsupported_is_not_an_error() {
-    let result = parse(kernel("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2,%r3,%r4}, {%r1,%r2}, {%f1,%f2,%f3,%f4};"));
+    let result = parse(kernel(
+        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2,%r3,%r4}, {%r1,%r2}, {%f1,%f2,%f3,%f4};",
+    ));
     assert!(!result.has_errors());
     assert_eq!(only_diagnostic(&result).0, DiagnosticKind::Unsupported);
-    assert!(matches!(&result.module.functions[0].body[0].inst, Inst::Other { opcode, .. } if opcode.starts_with("mma.sync")));
+    assert!(
+        matches!(&result.module.functions[0].body[0].inst, Inst::Other { opcode, .. } if opcode.starts_with("mma.sync"))
+    );
 }

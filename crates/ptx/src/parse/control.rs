@@ -243,7 +243,9 @@ impl<'s> Parser<'s> {
     fn fence_proxy(&mut self, m: &Mods<'s>, proxy: &str) -> Parsed<Inst> {
         match (proxy, m.words()) {
             ("proxy", ["proxy", "alias" | "async" | "async.global"])
-            | ("proxy", ["proxy", "async", "global" | "shared::cta" | "shared::cluster"]) => Ok(Inst::Fence(FenceKind::Proxy)),
+            | ("proxy", ["proxy", "async", "global" | "shared::cta" | "shared::cluster"]) => {
+                Ok(Inst::Fence(FenceKind::Proxy))
+            }
             // The tensormap forms may have operands.
             ("proxy", _) => self.other(m),
             _ => self.other(m),

@@ -251,7 +251,12 @@ impl<'s> Parser<'s> {
         mods.ftz = (dty == F32 || sty == F32) && m.has("ftz");
         let may_sat = dty != BF16 && sty != BF16 && (is_float(dty) || is_float(sty) || !contains(dty, sty));
         mods.sat = may_sat && m.has("sat");
-        mods.relu = matches!(dty, F16 | BF16) && sty == F32 && !mods.ftz && !mods.sat && matches!(rnd, Rn | Rz) && m.has("relu");
+        mods.relu = matches!(dty, F16 | BF16)
+            && sty == F32
+            && !mods.ftz
+            && !mods.sat
+            && matches!(rnd, Rn | Rz)
+            && m.has("relu");
         if fine { Ok(mods) } else { Err(m.refuse()) }
     }
 
@@ -286,4 +291,3 @@ impl<'s> Parser<'s> {
         }
     }
 }
-

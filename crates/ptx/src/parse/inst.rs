@@ -83,7 +83,11 @@ impl<'s> Mods<'s> {
     pub(super) fn done(&self) -> Parsed<()> {
         for (i, word) in self.words().iter().enumerate() {
             if self.used & 1 << i == 0 {
-                return Err(self.unknown(format!("`.{}` is not a modifier of `{}`", super::shorten(word), self.shown())));
+                return Err(self.unknown(format!(
+                    "`.{}` is not a modifier of `{}`",
+                    super::shorten(word),
+                    self.shown()
+                )));
             }
         }
         let types = self.words().iter().position(|word| type_of(word).is_some()).unwrap_or(self.n);
@@ -113,8 +117,7 @@ impl<'s> Mods<'s> {
 
 impl<'s> Parser<'s> {
     fn mods(&mut self, first: usize) -> Parsed<Mods<'s>> {
-        let mut mods =
-            Mods { full: "", span: Span::default(), first, words: [""; MAX_MODS], n: 0, used: 0 };
+        let mut mods = Mods { full: "", span: Span::default(), first, words: [""; MAX_MODS], n: 0, used: 0 };
         while let Some(word) = self.dot_word() {
             if mods.n == MAX_MODS {
                 return Err(self.error(DiagnosticKind::Unknown, "too many modifiers"));
@@ -239,7 +242,8 @@ impl<'s> Parser<'s> {
     /// Only the brackets and the names are checked.
     pub(super) fn other(&mut self, m: &Mods<'s>) -> Parsed<Inst> {
         self.at = m.first + 1 + m.n;
-        let opcode: Box<str> = [self.text_of(self.tokens[m.first])].iter().chain(m.words()).copied().collect::<Vec<_>>().join(".").into();
+        let opcode: Box<str> =
+            [self.text_of(self.tokens[m.first])].iter().chain(m.words()).copied().collect::<Vec<_>>().join(".").into();
         let mut text = opcode.to_string();
         let mut open: Vec<u8> = Vec::new();
         let mut end = m.span.end;
@@ -253,7 +257,11 @@ impl<'s> Parser<'s> {
                 Kind::Punct(b';') if open.is_empty() => break,
                 Kind::Punct(b @ (b'[' | b'{' | b'(')) => open.push(b),
                 Kind::Punct(b @ (b']' | b'}' | b')')) if open.last() == Some(&opening(b)) => _ = open.pop(),
-                Kind::Punct(b',' | b'+' | b'-' | b'!' | b'|') | Kind::Int | Kind::Float | Kind::HexF32 | Kind::HexF64 => {}
+                Kind::Punct(b',' | b'+' | b'-' | b'!' | b'|')
+                | Kind::Int
+                | Kind::Float
+                | Kind::HexF32
+                | Kind::HexF64 => {}
                 Kind::Dot => {}
                 Kind::Ident => {
                     let name = self.other_name(token)?;
@@ -297,9 +305,50 @@ fn opening(closing: u8) -> u8 {
 
 /// Opcodes of PTX 9 that are read but not understood.
 const OTHERS: &[&str] = &[
-    "mma", "wmma", "wgmma", "tcgen05", "ldmatrix", "stmatrix", "movmatrix", "tex", "tld4", "txq", "istypep", "suld",
-    "sust", "sured", "suq", "mbarrier", "tensormap", "multimem", "mapa", "getctarank", "clusterlaunchcontrol",
-    "setmaxnreg", "fns", "vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset", "vadd2", "vsub2",
-    "vavrg2", "vabsdiff2", "vmin2", "vmax2", "vset2", "vadd4", "vsub4", "vavrg4", "vabsdiff4", "vmin4", "vmax4",
+    "mma",
+    "wmma",
+    "wgmma",
+    "tcgen05",
+    "ldmatrix",
+    "stmatrix",
+    "movmatrix",
+    "tex",
+    "tld4",
+    "txq",
+    "istypep",
+    "suld",
+    "sust",
+    "sured",
+    "suq",
+    "mbarrier",
+    "tensormap",
+    "multimem",
+    "mapa",
+    "getctarank",
+    "clusterlaunchcontrol",
+    "setmaxnreg",
+    "fns",
+    "vadd",
+    "vsub",
+    "vabsdiff",
+    "vmin",
+    "vmax",
+    "vshl",
+    "vshr",
+    "vmad",
+    "vset",
+    "vadd2",
+    "vsub2",
+    "vavrg2",
+    "vabsdiff2",
+    "vmin2",
+    "vmax2",
+    "vset2",
+    "vadd4",
+    "vsub4",
+    "vavrg4",
+    "vabsdiff4",
+    "vmin4",
+    "vmax4",
     "vset4",
 ];

@@ -15,8 +15,14 @@ const MEMORY: &[Type] = &[B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S
 
 fn eviction(word: &str) -> Option<()> {
     const HINTS: &[&str] = &[
-        "L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate",
-        "L2::evict_normal", "L2::evict_first", "L2::evict_last",
+        "L1::evict_normal",
+        "L1::evict_unchanged",
+        "L1::evict_first",
+        "L1::evict_last",
+        "L1::no_allocate",
+        "L2::evict_normal",
+        "L2::evict_first",
+        "L2::evict_last",
     ];
     HINTS.contains(&word).then_some(())
 }
@@ -158,7 +164,9 @@ impl<'s> Parser<'s> {
         let space = m.pick(space_of).unwrap_or(Space::Generic);
         let fine = match opcode {
             "prefetch" => {
-                m.has("L1") || m.has("L2") || (space == Space::Global && m.has("L2::evict_last"))
+                m.has("L1")
+                    || m.has("L2")
+                    || (space == Space::Global && m.has("L2::evict_last"))
                     || (space == Space::Global && m.has("L2::evict_normal"))
             }
             "prefetchu" => space == Space::Generic && m.has("L1"),

@@ -356,7 +356,12 @@ impl<'s> Parser<'s> {
                 "blocksareclusters" => {
                     self.report(self.error(DiagnosticKind::Unsupported, "`.blocksareclusters` is not supported"));
                 }
-                "abi_preserve" | "abi_preserve_control" | "maxclusterrank" | "minnctapersm" | "maxnctapersm" | "maxnreg" => {
+                "abi_preserve"
+                | "abi_preserve_control"
+                | "maxclusterrank"
+                | "minnctapersm"
+                | "maxnctapersm"
+                | "maxnreg" => {
                     self.advance();
                     let value = self.unsigned()?;
                     match word {

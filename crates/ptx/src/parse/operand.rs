@@ -46,7 +46,9 @@ fn fits(inst: Type, reg: Type, fit: Fit) -> bool {
     if fit == Fit::Wide {
         return reg.bits() >= inst.bits() && !(is_plain_float(inst) && is_integer(reg));
     }
-    reg.bits() == inst.bits() && !(is_plain_float(inst) && is_integer(reg)) && !(is_integer(inst) && is_plain_float(reg))
+    reg.bits() == inst.bits()
+        && !(is_plain_float(inst) && is_integer(reg))
+        && !(is_integer(inst) && is_plain_float(reg))
 }
 
 impl<'s> Parser<'s> {

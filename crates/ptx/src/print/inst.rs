@@ -205,7 +205,9 @@ impl InFunction<'_> {
         }
         let text = match &statement.inst {
             Inst::Bra { .. } | Inst::Brx { .. } | Inst::Call { .. } => self.jump(&statement.inst, list),
-            Inst::Ld { .. } | Inst::St { .. } | Inst::Atom { .. } | Inst::CpAsync { .. } => self.memory(&statement.inst),
+            Inst::Ld { .. } | Inst::St { .. } | Inst::Atom { .. } | Inst::CpAsync { .. } => {
+                self.memory(&statement.inst)
+            }
             Inst::Bar { .. } | Inst::Shfl { .. } | Inst::Vote { .. } | Inst::Match { .. } | Inst::Redux { .. } => {
                 self.warp(&statement.inst)
             }
@@ -362,7 +364,9 @@ impl InFunction<'_> {
                 let table = if let TerOp::Lop3(table) = op { format!(", {table}") } else { String::new() };
                 format!("{} {}{}{table}", ternary_name(*op, *ty, m), r(dst), self.operands(&[a, b, c]))
             }
-            Inst::Bfi { ty, dst, a, b, pos, len } => format!("bfi.{} {}{}", t(*ty), r(dst), self.operands(&[a, b, pos, len])),
+            Inst::Bfi { ty, dst, a, b, pos, len } => {
+                format!("bfi.{} {}{}", t(*ty), r(dst), self.operands(&[a, b, pos, len]))
+            }
             Inst::Carry { op, ty, cc_in, cc_out, dst, a, b, c: third } => {
                 let c = flag(*cc_in, "c");
                 let words = match op {
@@ -390,9 +394,13 @@ impl InFunction<'_> {
                 format!("{words} {}{}{pred}", r(dst), self.operands(&[a, b]))
             }
             Inst::Mov { ty, dst, src } => format!("mov.{} {}{}", t(*ty), r(dst), self.operands(&[src])),
-            Inst::MovUnpack { ty, dsts, src } => format!("mov.{} {}{}", t(*ty), self.destinations(dsts), self.operands(&[src])),
+            Inst::MovUnpack { ty, dsts, src } => {
+                format!("mov.{} {}{}", t(*ty), self.destinations(dsts), self.operands(&[src]))
+            }
             Inst::MovPack { ty, dst, srcs } => format!("mov.{} {}, {}", t(*ty), r(dst), self.sources(srcs)),
-            Inst::Cvt { dty, sty, mods: m, dst, a } => format!("{} {}{}", self.convert(*dty, *sty, m), r(dst), self.operands(&[a])),
+            Inst::Cvt { dty, sty, mods: m, dst, a } => {
+                format!("{} {}{}", self.convert(*dty, *sty, m), r(dst), self.operands(&[a]))
+            }
             Inst::CvtPack { dty, sty, mods: m, dst, a, b } => {
                 format!("{} {}{}", self.convert(*dty, *sty, m), r(dst), self.operands(&[a, b]))
             }
@@ -404,14 +412,18 @@ impl InFunction<'_> {
             Inst::BarWarpSync { mask } => format!("bar.warp.sync {}", self.operand(mask)),
             Inst::Fence(kind) => self.fence(*kind),
             Inst::Activemask { dst } => format!("activemask.b32 {}", r(dst)),
-            Inst::Elect { dst, pred, mask } => format!("elect.sync {}|{}{}", self.sink(*dst), r(pred), self.operands(&[mask])),
+            Inst::Elect { dst, pred, mask } => {
+                format!("elect.sync {}|{}{}", self.sink(*dst), r(pred), self.operands(&[mask]))
+            }
             Inst::Nanosleep { a } => format!("nanosleep.u32 {}", self.operand(a)),
             Inst::CpAsyncCommit => "cp.async.commit_group".into(),
             Inst::CpAsyncWait { n: Some(n) } => format!("cp.async.wait_group {n}"),
             Inst::CpAsyncWait { n: None } => "cp.async.wait_all".into(),
             Inst::Hint { name } if *name == "pmevent" => "pmevent 0".into(),
             Inst::Hint { name } => (*name).into(),
-            Inst::Alloca { ty, dst, size, align } => format!("alloca.{} {}{}, {align}", t(*ty), r(dst), self.operands(&[size])),
+            Inst::Alloca { ty, dst, size, align } => {
+                format!("alloca.{} {}{}, {align}", t(*ty), r(dst), self.operands(&[size]))
+            }
             Inst::StackSave { ty, dst } => format!("stacksave.{} {}", t(*ty), r(dst)),
             Inst::StackRestore { ty, src } => format!("stackrestore.{} {}", t(*ty), self.operand(src)),
             Inst::Ret => "ret".into(),

@@ -177,7 +177,8 @@ struct ListNames {
 impl ListNames {
     fn new(f: &Function) -> Self {
         let names = f.labels.iter().chain(f.regs.iter().map(|r| &r.name)).chain(f.vars.iter().map(|v| &v.name));
-        let names = names.chain(f.params.iter().chain(&f.returns).map(|p| &p.name)).chain(f.prototypes.iter().map(|p| &p.name));
+        let names =
+            names.chain(f.params.iter().chain(&f.returns).map(|p| &p.name)).chain(f.prototypes.iter().map(|p| &p.name));
         ListNames { used: names.cloned().collect(), next: 0, current: String::new() }
     }
 

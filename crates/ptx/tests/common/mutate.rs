@@ -40,16 +40,79 @@ pub(crate) struct Mutator {
 }
 
 const ODD: &[&str] = &[
-    "0", "-1", "4294967296", "18446744073709551615", "18446744073709551616", "0x", "0f", "0f3F800000", "1e999", "1.5",
-    "9223372036854775808", "{", "}", "[", "]", "(", ")", ";", ",", ".", "::", "@", "!", "|", "<", ">", "=", "\"", "/*",
-    "//", "\\", "\0", "é", "%", "_", "%p<3000000>", ".reg .b32 %r<99999>;", ".b128", "WARP_SZ", "generic(", "0xff00(",
-    "$L:", ":", "((((((((((", "------", "?1:2", "/0", "%0", "<<64", ".align 3", "[]", "[1][2]", "{{{},{}},{1}}",
-    ".param .b8 x[4]", ".callprototype", ".branchtargets", ".calltargets", ".loc 1 2 3", ".section .x {", ".v4", ".v8",
+    "0",
+    "-1",
+    "4294967296",
+    "18446744073709551615",
+    "18446744073709551616",
+    "0x",
+    "0f",
+    "0f3F800000",
+    "1e999",
+    "1.5",
+    "9223372036854775808",
+    "{",
+    "}",
+    "[",
+    "]",
+    "(",
+    ")",
+    ";",
+    ",",
+    ".",
+    "::",
+    "@",
+    "!",
+    "|",
+    "<",
+    ">",
+    "=",
+    "\"",
+    "/*",
+    "//",
+    "\\",
+    "\0",
+    "é",
+    "%",
+    "_",
+    "%p<3000000>",
+    ".reg .b32 %r<99999>;",
+    ".b128",
+    "WARP_SZ",
+    "generic(",
+    "0xff00(",
+    "$L:",
+    ":",
+    "((((((((((",
+    "------",
+    "?1:2",
+    "/0",
+    "%0",
+    "<<64",
+    ".align 3",
+    "[]",
+    "[1][2]",
+    "{{{},{}},{1}}",
+    ".param .b8 x[4]",
+    ".callprototype",
+    ".branchtargets",
+    ".calltargets",
+    ".loc 1 2 3",
+    ".section .x {",
+    ".v4",
+    ".v8",
 ];
 
 impl Mutator {
     pub(crate) fn new(corpus: &[(String, String)], seed: u64) -> Self {
-        let mut m = Mutator { random: Random(seed), headers: vec![], items: vec![], modules: vec![], lines: vec![], words: vec![] };
+        let mut m = Mutator {
+            random: Random(seed),
+            headers: vec![],
+            items: vec![],
+            modules: vec![],
+            lines: vec![],
+            words: vec![],
+        };
         for (_, text) in corpus {
             m.add(text);
         }
@@ -211,10 +274,15 @@ fn check_span(span: Span, text: &str) {
 
 /// Panics unless everything that must hold for any input holds. Says whether it parsed cleanly.
 pub(crate) fn check_input(text: &str) -> bool {
-    let start = Instant::now();
-    let result = parse(text);
-    let time = start.elapsed();
-    assert!(time < Duration::from_secs(1), "parsing takes {time:?}");
+    let timed = || {
+        let start = Instant::now();
+        let result = parse(text);
+        (start.elapsed(), result)
+    };
+    let (time, result) = timed();
+    // On a busy machine a measurement counts only if it repeats.
+    let slow = time > Duration::from_secs(1) && (0..3).all(|_| timed().0 > Duration::from_secs(1));
+    assert!(!slow, "parsing takes {time:?}");
     result.diagnostics.iter().for_each(|d| check_span(d.span, text));
     let _ = result.render("fuzz.ptx");
     for function in &result.module.functions {
