@@ -33,6 +33,9 @@ pub(crate) static LIBRARIES: Table<Library> = Table::new(0x18);
 /// Kernels of libraries.
 pub(crate) static KERNELS: Table<Kernel> = Table::new(0x19);
 
+/// Freed memory that stays with the process at most, whatever the devices' size.
+const MOST_WARM_BYTES: u64 = 512 << 20;
+
 static INITIALISED: AtomicBool = AtomicBool::new(false);
 static FORKED: AtomicBool = AtomicBool::new(false);
 
@@ -64,7 +67,8 @@ pub(crate) fn heap() -> Res<&'static Heap> {
     static HEAP: OnceLock<Option<Heap>> = OnceLock::new();
     let make = || {
         let area = window::window().ok()?.heap();
-        Some(Heap::new(area.start as u64, area.len as u64))
+        let smallest = device::devices().iter().map(|d| d.memory_bytes).min().unwrap_or(0);
+        Some(Heap::new(area.start as u64, area.len as u64, (smallest / 8).min(MOST_WARM_BYTES)))
     };
     HEAP.get_or_init(make).as_ref().ok_or_else(|| {
         let why = window::window().err().map(|e| e.to_string()).unwrap_or_default();

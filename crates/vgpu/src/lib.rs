@@ -21,4 +21,4 @@ mod stream;
 mod table;
 
 pub use error::last_error_detail;
-pub use table::{last_fault_report, resolve, table};
+pub use table::{last_fault_report, resolve, resolve_symbol, table};

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::OnceLock;
 
-use rtcg_cuda_sys::{CUcontext, DriverTable, TableKind};
+use rtcg_cuda_sys::{CUcontext, DriverFn, DriverTable, TableKind};
 
 use crate::api;
 use crate::context;
@@ -35,6 +35,12 @@ pub fn resolve(name: &str) -> Option<*const c_void> {
     static BY_NAME: OnceLock<HashMap<&'static str, Entry>> = OnceLock::new();
     let by_name = BY_NAME.get_or_init(|| api::ALL.iter().flat_map(|list| list.iter().copied()).collect());
     by_name.get(name).map(|entry| entry.0)
+}
+
+/// The address of the function that `libcuda` exports under this symbol (`cuMemAlloc_v2`).
+pub fn resolve_symbol(symbol: &str) -> Option<*const c_void> {
+    let function = DriverFn::ALL.iter().find(|f| f.info().symbol == symbol)?;
+    resolve(function.info().name)
 }
 
 /// What is known about the fault that spoilt a context: kernel, block, thread, address, source

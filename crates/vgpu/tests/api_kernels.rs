@@ -486,3 +486,65 @@ fn libraries_serve_every_context() {
     assert_eq!(launch!(f, 1, 1, CUstream::null()), Err(CUresult::CUDA_ERROR_INVALID_HANDLE));
     ok!(cuCtxDestroy(outer));
 }
+
+/// The same numbers through several streams, ordered by events alone.
+#[test]
+fn kernels_in_several_streams_keep_the_order_of_events() {
+    let ctx = new_context();
+    let f = function(load(AXPB), c"axpb");
+    let n = 50_000_u32;
+    let p = alloc(4 * n as usize);
+    ok!(cuMemsetD32(p, 0, n as usize));
+    ok!(cuCtxSynchronize());
+    let streams = [stream(1), stream(1), stream(0)];
+    let e = event(2);
+    let mut expected = 0.0_f32;
+    for i in 0..60_u32 {
+        let s = streams[i as usize % 3];
+        let (a, b) = (0.75_f32, i as f32);
+        if i > 0 {
+            ok!(cuStreamWaitEvent(s, e, 0));
+        }
+        // Grids on both sides of what runs inside the call.
+        let threads = if i % 5 == 0 { 32 } else { 256 };
+        assert_eq!(launch!(f, n.div_ceil(threads), threads, s, p, n, a, b), Ok(()));
+        ok!(cuEventRecord(e, s));
+        expected = expected.mul_add(a, b);
+    }
+    ok!(cuEventSynchronize(e));
+    assert!(floats(p, n as usize).iter().all(|&x| x == expected));
+    ok!(cuCtxDestroy(ctx));
+}
+
+/// A context that faults again and again beside others that compute, in many threads.
+#[test]
+fn contexts_do_not_disturb_each_other() {
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for i in 0..30_u64 {
+                let ctx = new_context();
+                let f = function(load(POKE), c"poke");
+                let wild = 0x1000 * i;
+                assert_eq!(launch!(f, 1 + i as u32 * 10, 64, stream(i as u32 % 2), wild), Ok(()));
+                fails!(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
+                ok!(cuCtxDestroy(ctx));
+            }
+        });
+        for t in 0..3_u32 {
+            scope.spawn(move || {
+                let ctx = new_context();
+                let f = function(load(AXPB), c"axpb");
+                for i in 0..60_u32 {
+                    let n = 1 + (i * 7919 + t * 104_729) % 60_000;
+                    let p = alloc(4 * n as usize);
+                    let (a, b) = (2.0_f32, t as f32);
+                    ok!(cuMemsetD32(p, (i as f32).to_bits(), n as usize));
+                    assert_eq!(launch!(f, n.div_ceil(128), 128, CUstream::null(), p, n, a, b), Ok(()));
+                    assert!(floats(p, n as usize).iter().all(|&x| x == 2.0 * i as f32 + b));
+                    ok!(cuMemFree(p));
+                }
+                ok!(cuCtxDestroy(ctx));
+            });
+        }
+    });
+}

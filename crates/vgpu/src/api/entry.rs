@@ -8,7 +8,7 @@ use super::{driver_functions, put, put_optional, text};
 use crate::device::DRIVER_VERSION;
 use crate::driver;
 use crate::error::{Code, ensure};
-use crate::table::resolve;
+use crate::table::{resolve, resolve_symbol};
 
 driver_functions! { any time:
     fn cuGetErrorString(error: CUresult, pStr: *mut *const c_char) {
@@ -37,7 +37,7 @@ driver_functions! { any time:
     fn cuGetProcAddress(symbol: *const c_char, pfn: *mut *mut c_void, cudaVersion: c_int, flags: u64, symbolStatus: *mut CUdriverProcAddressQueryResult) {
         let _ = flags;
         let name = text(symbol)?;
-        let found = resolve(form_for_version(name, cudaVersion)).or_else(|| resolve(name.trim_end_matches("_ptsz").trim_end_matches("_ptds")));
+        let found = resolve(form_for_version(name, cudaVersion)).or_else(|| resolve_symbol(name));
         let status = CUdriverProcAddressQueryResult(u32::from(found.is_none()));
         put_optional(symbolStatus, status);
         put(pfn, found.map_or(std::ptr::null_mut(), <*const c_void>::cast_mut))?;

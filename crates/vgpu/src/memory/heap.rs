@@ -18,9 +18,6 @@ pub(crate) const ALIGNMENT: u64 = 256;
 const LARGEST_CLASS: u64 = 64 << 10;
 const SLAB_BYTES: u64 = 512 << 10;
 const HUGE_PAGE: u64 = 2 << 20;
-/// Freed pages that stay in memory so that a program that allocates and frees in a loop does not
-/// fault every page in again.
-const WARM_BYTES: u64 = 512 << 20;
 
 /// What a block is, for pointer attributes and for who may free it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,9 +84,12 @@ struct Slab {
 }
 
 impl Heap {
-    /// A heap over `[start, start + len)`, reserved and without access.
-    pub(crate) fn new(start: u64, len: u64) -> Heap {
-        let space = Space { pages: Pages::new(start, len), slabs: HashMap::new(), open: HashMap::new(), next_id: 1 };
+    /// A heap over `[start, start + len)`, reserved and without access. Up to `warm_limit` bytes of
+    /// freed pages stay in memory, so that a program that allocates and frees in a loop does not
+    /// fault every page in again.
+    pub(crate) fn new(start: u64, len: u64, warm_limit: u64) -> Heap {
+        let pages = Pages::new(start, len, warm_limit);
+        let space = Space { pages, slabs: HashMap::new(), open: HashMap::new(), next_id: 1 };
         Heap { space: Mutex::new(space), live: RwLock::new(BTreeMap::new()) }
     }
 
@@ -221,11 +221,13 @@ struct Pages {
     /// that of the block; its guard page follows.
     warm: VecDeque<(u64, u64)>,
     warm_bytes: u64,
+    warm_limit: u64,
 }
 
 impl Pages {
-    fn new(start: u64, len: u64) -> Pages {
-        let mut pages = Pages { free: BTreeMap::new(), by_len: BTreeSet::new(), warm: VecDeque::new(), warm_bytes: 0 };
+    fn new(start: u64, len: u64, warm_limit: u64) -> Pages {
+        let mut pages =
+            Pages { free: BTreeMap::new(), by_len: BTreeSet::new(), warm: VecDeque::new(), warm_bytes: 0, warm_limit };
         pages.insert_free(start, len);
         pages
     }
@@ -268,7 +270,7 @@ impl Pages {
         }
         self.warm.push_back((start, span));
         self.warm_bytes += span;
-        self.cool_down(WARM_BYTES);
+        self.cool_down(self.warm_limit);
     }
 
     /// Drops the oldest warm ranges until at most `limit` bytes of them are left.
@@ -354,7 +356,7 @@ mod tests {
             )
         };
         assert_ne!(p, libc::MAP_FAILED);
-        (Heap::new(p as u64, len as u64), p as u64)
+        (Heap::new(p as u64, len as u64, 4 << 20), p as u64)
     }
 
     #[test]
