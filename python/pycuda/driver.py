@@ -11,7 +11,7 @@ import numpy as np
 from pycuda import _rtcg
 from pycuda._driver import CompileError
 from pycuda._enums import *  # noqa: F403
-from pycuda._enums import mem_attach_flags
+from pycuda._enums import array_format, mem_attach_flags
 from pycuda._rtcg import (
     AlignedHostAllocation,
     Context,
@@ -25,6 +25,9 @@ from pycuda._rtcg import (
     Linker,
     LogicError,
     ManagedAllocation,
+    Memcpy2D,
+    Memcpy3D,
+    Memcpy3DPeer,
     MemoryError,
     Module,
     PagelockedHostAllocation,
@@ -65,20 +68,24 @@ from pycuda._rtcg import (
 )
 
 __all__ = [
-    "AlignedHostAllocation", "ArgumentHandler", "CUDA_DEBUGGING", "CompileError", "Context", "Device",
-    "DeviceAllocation", "Error", "Event", "Function", "HostAllocation", "IPCMemoryHandle", "In", "InOut",
-    "LaunchError", "Linker", "LogicError", "ManagedAllocation", "MemoryError", "Module", "Out",
-    "PagelockedHostAllocation", "PointerHolderBase", "RegisteredHostMemory", "RuntimeError", "Stream",
-    "aligned_empty", "aligned_empty_like", "aligned_zeros", "aligned_zeros_like", "from_device",
-    "from_device_like", "get_driver_version", "get_version", "have_gl_ext", "init", "initialize_profiler",
-    "managed_empty", "managed_empty_like", "managed_zeros", "managed_zeros_like", "mem_alloc", "mem_alloc_like",
-    "mem_alloc_pitch", "mem_get_address_range", "mem_get_info", "mem_get_ipc_handle", "memcpy_dtod",
-    "memcpy_dtod_async", "memcpy_dtoh", "memcpy_dtoh_async", "memcpy_htod", "memcpy_htod_async", "memcpy_peer",
-    "memcpy_peer_async", "memset_d16", "memset_d16_async", "memset_d2d16", "memset_d2d16_async", "memset_d2d32",
-    "memset_d2d32_async", "memset_d2d8", "memset_d2d8_async", "memset_d32", "memset_d32_async", "memset_d8",
-    "memset_d8_async", "module_from_buffer", "module_from_file", "pagelocked_empty", "pagelocked_empty_like",
-    "pagelocked_zeros", "pagelocked_zeros_like", "register_host_memory", "set_debugging", "start_profiler",
-    "stop_profiler", "to_device",
+    "AlignedHostAllocation", "ArgumentHandler", "Array", "ArrayDescriptor", "ArrayDescriptor3D", "CUDA_DEBUGGING",
+    "CompileError", "Context", "Device", "DeviceAllocation", "Error", "Event", "Function", "HostAllocation",
+    "IPCMemoryHandle", "In", "InOut", "LaunchError", "Linker", "LogicError", "ManagedAllocation", "Memcpy2D",
+    "Memcpy3D", "Memcpy3DPeer", "MemoryError", "Module", "Out", "PagelockedHostAllocation", "PointerHolderBase",
+    "RegisteredHostMemory", "RuntimeError", "Stream", "SurfaceReference", "TRSA_OVERRIDE_FORMAT",
+    "TRSF_NORMALIZED_COORDINATES", "TRSF_READ_AS_INTEGER", "TR_DEFAULT", "TextureReference", "aligned_empty",
+    "aligned_empty_like", "aligned_zeros", "aligned_zeros_like", "bind_array_to_texref", "dtype_to_array_format",
+    "from_device", "from_device_like", "get_driver_version", "get_version", "gpuarray_to_array", "have_gl_ext",
+    "init", "initialize_profiler", "make_multichannel_2d_array", "managed_empty", "managed_empty_like",
+    "managed_zeros", "managed_zeros_like", "matrix_to_array", "matrix_to_texref", "mem_alloc", "mem_alloc_like",
+    "mem_alloc_pitch", "mem_get_address_range", "mem_get_info", "mem_get_ipc_handle", "memcpy_atoa",
+    "memcpy_atod", "memcpy_atoh", "memcpy_dtoa", "memcpy_dtod", "memcpy_dtod_async", "memcpy_dtoh",
+    "memcpy_dtoh_async", "memcpy_htoa", "memcpy_htod", "memcpy_htod_async", "memcpy_peer", "memcpy_peer_async",
+    "memset_d16", "memset_d16_async", "memset_d2d16", "memset_d2d16_async", "memset_d2d32", "memset_d2d32_async",
+    "memset_d2d8", "memset_d2d8_async", "memset_d32", "memset_d32_async", "memset_d8", "memset_d8_async",
+    "module_from_buffer", "module_from_file", "np_to_array", "pagelocked_empty", "pagelocked_empty_like",
+    "pagelocked_zeros", "pagelocked_zeros_like", "py_memcpy_atoh", "py_memcpy_htoa", "register_host_memory",
+    "set_debugging", "start_profiler", "stop_profiler", "to_device",
 ]  # fmt: skip
 
 HostAllocation = PagelockedHostAllocation
@@ -114,6 +121,10 @@ class PointerHolderBase:
     def get_pointer(self):
         """The device address as an int."""
         raise NotImplementedError("subclasses of PointerHolderBase define get_pointer()")
+
+    def as_buffer(self, size, offset=0):
+        """A writable memoryview over the address; only for memory that the host can reach."""
+        return _rtcg.view_address(int(self.get_pointer()), size, offset)
 
     def __int__(self):
         return int(self.get_pointer())
@@ -263,6 +274,92 @@ def register_host_memory(ary, flags=0):
     """
     registered = RegisteredHostMemory(ary, flags)
     return registered._as_array(ary.dtype, ary.shape, _order_of(ary) == "F")
+
+
+# -- what CUDA no longer has, and what this version does not have -------------------------------
+
+TRSA_OVERRIDE_FORMAT = 1
+TRSF_READ_AS_INTEGER = 1
+TRSF_NORMALIZED_COORDINATES = 2
+TR_DEFAULT = -1
+
+
+def _refuse(name, reason):
+    def refused(*args, **kwargs):
+        raise LogicError(f"{name} is not supported: {reason}")
+
+    refused.__name__ = refused.__qualname__ = name
+    refused.__doc__ = f"Not supported: {reason}."
+    return refused
+
+
+_NO_REFERENCES = "CUDA 12 removed texture and surface references from the compiler"
+_NO_ARRAYS = "this version has no CUDA arrays"
+
+
+class TextureReference:
+    """Not supported: CUDA 12 removed texture references from the compiler."""
+
+    def __init__(self, *args, **kwargs):
+        raise LogicError(f"TextureReference is not supported: {_NO_REFERENCES}")
+
+
+class SurfaceReference:
+    """Not supported: CUDA 12 removed surface references from the compiler."""
+
+    def __init__(self, *args, **kwargs):
+        raise LogicError(f"SurfaceReference is not supported: {_NO_REFERENCES}")
+
+
+class ArrayDescriptor:
+    """Shape and format of a two-dimensional CUDA array."""
+
+    def __init__(self):
+        self.width = self.height = self.num_channels = 0
+        self.format = array_format.UNSIGNED_INT8
+
+
+class ArrayDescriptor3D(ArrayDescriptor):
+    """Shape and format of a three-dimensional CUDA array."""
+
+    def __init__(self):
+        super().__init__()
+        self.depth = self.flags = 0
+
+
+class Array:
+    """Not supported: this version has no CUDA arrays."""
+
+    def __init__(self, descriptor):
+        raise LogicError(f"Array is not supported: {_NO_ARRAYS}")
+
+
+bind_array_to_texref = _refuse("bind_array_to_texref", _NO_REFERENCES)
+matrix_to_texref = _refuse("matrix_to_texref", _NO_REFERENCES)
+matrix_to_array = _refuse("matrix_to_array", _NO_ARRAYS)
+np_to_array = _refuse("np_to_array", _NO_ARRAYS)
+gpuarray_to_array = _refuse("gpuarray_to_array", _NO_ARRAYS)
+make_multichannel_2d_array = _refuse("make_multichannel_2d_array", _NO_ARRAYS)
+memcpy_dtoa = _refuse("memcpy_dtoa", _NO_ARRAYS)
+memcpy_atod = _refuse("memcpy_atod", _NO_ARRAYS)
+memcpy_atoa = _refuse("memcpy_atoa", _NO_ARRAYS)
+memcpy_htoa = py_memcpy_htoa = _refuse("memcpy_htoa", _NO_ARRAYS)
+memcpy_atoh = py_memcpy_atoh = _refuse("memcpy_atoh", _NO_ARRAYS)
+
+_ARRAY_FORMATS = {
+    "uint8": "UNSIGNED_INT8", "uint16": "UNSIGNED_INT16", "uint32": "UNSIGNED_INT32", "int8": "SIGNED_INT8",
+    "int16": "SIGNED_INT16", "int32": "SIGNED_INT32", "float16": "HALF", "float32": "FLOAT",
+}  # fmt: skip
+
+
+def dtype_to_array_format(dtype):
+    """The `array_format` of a dtype."""
+    if dtype is None:
+        raise ValueError("dtype may not be None")
+    name = np.dtype(dtype).name
+    if name not in _ARRAY_FORMATS:
+        raise TypeError(f"cannot convert dtype {name!r} to an array format")
+    return getattr(array_format, _ARRAY_FORMATS[name])
 
 
 # -- arguments that copy themselves -----------------------------------------------------------

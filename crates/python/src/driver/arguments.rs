@@ -1,7 +1,7 @@
 //! Arguments of a direct call: the bytes of each, by what kind of object it is.
 
 use crate::driver::memory::{PyDeviceAllocation, PyManagedAllocation};
-use crate::errors::OrRaise;
+use crate::errors::{OrRaise, driver_error};
 use crate::host_buffer::HostBuffer;
 use crate::pointer::DevicePtr;
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, npyffi};
@@ -83,6 +83,22 @@ pub(crate) fn pack<'py>(function: &Function, args: &Bound<'py, PyTuple>) -> PyRe
     Ok(Packed { bytes: packer.finish().or_raise()?, handlers })
 }
 
+/// An error about an argument, with what was given added to what the core knows.
+#[cold]
+fn wrong_argument(error: rtcg::driver::Error, arg: &Bound<'_, PyAny>) -> PyErr {
+    let detail = error.detail.clone().unwrap_or_default();
+    driver_error(error.with_detail(format!("{detail}; it is {}", describe(arg))))
+}
+
+/// An object for a message: its type, and its value when that is short.
+fn describe(object: &Bound<'_, PyAny>) -> String {
+    let name = object.get_type().name().map_or_else(|_| "?".to_string(), |name| name.to_string());
+    match object.repr().map(|text| text.to_string()) {
+        Ok(text) if text.len() <= 60 => format!("{text} (of type {name})"),
+        _ => format!("of type {name}"),
+    }
+}
+
 fn push<'py>(
     packer: &mut ArgPacker<'_>,
     classes: &Classes,
@@ -94,13 +110,13 @@ fn push<'py>(
         return push_scalar(packer, arg, size);
     }
     if let Ok(memory) = arg.cast::<PyDeviceAllocation>() {
-        return push_pointer(packer, memory.get().ptr()?);
+        return push_pointer(packer, arg, memory.get().ptr()?);
     }
     let py = arg.py();
     if arg.is_instance(classes.handler.bind(py))? {
         let memory: DevicePtr = arg.call_method0("get_device_alloc")?.extract()?;
         handlers.push(arg.clone());
-        return push_pointer(packer, memory.0);
+        return push_pointer(packer, arg, memory.0);
     }
     if let Ok(array) = arg.cast::<PyUntypedArray>() {
         return push_array(packer, index, array);
@@ -109,13 +125,13 @@ fn push<'py>(
         return push_bytes_of(packer, arg);
     }
     match pointer_of(arg)? {
-        Some(address) => push_pointer(packer, address),
+        Some(address) => push_pointer(packer, arg, address),
         None => Err(invalid_type(index, arg)),
     }
 }
 
-fn push_pointer(packer: &mut ArgPacker<'_>, address: u64) -> PyResult<()> {
-    packer.push(&address.to_ne_bytes(), 8).or_raise()
+fn push_pointer(packer: &mut ArgPacker<'_>, arg: &Bound<'_, PyAny>, address: u64) -> PyResult<()> {
+    packer.push(&address.to_ne_bytes(), 8).map_err(|error| wrong_argument(error, arg))
 }
 
 /// A NumPy scalar of at most 16 bytes.
@@ -126,14 +142,14 @@ fn push_scalar(packer: &mut ArgPacker<'_>, scalar: &Bound<'_, PyAny>, size: usiz
         npyffi::PY_ARRAY_API.PyArray_ScalarAsCtype(scalar.py(), scalar.as_ptr(), value.as_mut_ptr().cast());
         std::slice::from_raw_parts(value.as_ptr().cast::<u8>(), size)
     };
-    packer.push(bytes, size.min(8)).or_raise()
+    packer.push(bytes, size.min(8)).map_err(|error| wrong_argument(error, scalar))
 }
 
 /// A structured or other unusual scalar: its bytes by value.
 fn push_bytes_of(packer: &mut ArgPacker<'_>, scalar: &Bound<'_, PyAny>) -> PyResult<()> {
     let dtype = scalar.getattr("dtype")?.cast_into::<PyArrayDescr>()?;
     let bytes: Vec<u8> = scalar.call_method0("tobytes")?.extract()?;
-    packer.push(&bytes, dtype.alignment()).or_raise()
+    packer.push(&bytes, dtype.alignment()).map_err(|error| wrong_argument(error, scalar))
 }
 
 /// An array: a pointer if it lies in managed memory, else its bytes by value.
@@ -142,11 +158,11 @@ fn push_array(packer: &mut ArgPacker<'_>, index: usize, array: &Bound<'_, PyUnty
     let base = array.getattr("base")?;
     let buffer = HostBuffer::of(array, &format!("parameter #{index} (0-based)"))?;
     if base.cast::<PyManagedAllocation>().is_ok() {
-        return push_pointer(packer, buffer.as_ptr().addr() as u64);
+        return push_pointer(packer, array, buffer.as_ptr().addr() as u64);
     }
     // SAFETY: the array is alive while its bytes are copied, with the interpreter held.
     let bytes = unsafe { buffer.bytes() };
-    packer.push(bytes, array.dtype().alignment()).or_raise()
+    packer.push(bytes, array.dtype().alignment()).map_err(|error| wrong_argument(error, array))
 }
 
 /// The device address of an array of any library, or of a holder of a pointer.

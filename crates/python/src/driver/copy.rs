@@ -12,6 +12,7 @@ use rtcg::driver::{Context, memory};
 #[pyfunction]
 fn memcpy_htod(py: Python<'_>, dest: DevicePtr, src: &Bound<'_, PyAny>) -> PyResult<()> {
     let src = HostBuffer::of(src, "src")?;
+    dest.check("cuMemcpyHtoD", src.nbytes())?;
     // SAFETY: the buffer outlives the copy; the driver checks the device range.
     let bytes = unsafe { src.bytes() };
     if bytes.is_empty() {
@@ -24,6 +25,7 @@ fn memcpy_htod(py: Python<'_>, dest: DevicePtr, src: &Bound<'_, PyAny>) -> PyRes
 #[pyfunction]
 fn memcpy_dtoh(py: Python<'_>, dest: &Bound<'_, PyAny>, src: DevicePtr) -> PyResult<()> {
     let dest = HostBuffer::writable(dest, "dest")?;
+    src.check("cuMemcpyDtoH", dest.nbytes())?;
     // SAFETY: the buffer is writable and outlives the copy; the driver checks the device range.
     let bytes = unsafe { dest.bytes_mut() };
     if bytes.is_empty() {
@@ -43,6 +45,7 @@ fn memcpy_htod_async(
 ) -> PyResult<()> {
     let src = HostBuffer::of(src, "src")?;
     let (address, nbytes, stream) = (src.as_ptr().addr(), src.nbytes(), stream_of(stream));
+    dest.check("cuMemcpyHtoDAsync", nbytes)?;
     if nbytes == 0 {
         return Ok(());
     }
@@ -65,6 +68,7 @@ fn memcpy_dtoh_async(
 ) -> PyResult<()> {
     let dest = HostBuffer::writable(dest, "dest")?;
     let (address, nbytes, stream) = (dest.as_ptr().addr(), dest.nbytes(), stream_of(stream));
+    src.check("cuMemcpyDtoHAsync", nbytes)?;
     if nbytes == 0 {
         return Ok(());
     }
@@ -77,8 +81,14 @@ fn memcpy_dtoh_async(
     keep_alive::until_passed(stream, dest.owner()).or_raise()
 }
 
+fn check_both(call: &str, dest: DevicePtr, src: DevicePtr, nbytes: usize) -> PyResult<()> {
+    dest.check(call, nbytes)?;
+    src.check(call, nbytes)
+}
+
 #[pyfunction]
 fn memcpy_dtod(py: Python<'_>, dest: DevicePtr, src: DevicePtr, size: usize) -> PyResult<()> {
+    check_both("cuMemcpyDtoD", dest, src, size)?;
     // SAFETY: the driver checks both ranges.
     py.detach(|| unsafe { memory::memcpy_dtod(dest.0, src.0, size) }).or_raise()
 }
@@ -92,6 +102,7 @@ fn memcpy_dtod_async(
     size: usize,
     stream: Option<&Bound<'_, PyStream>>,
 ) -> PyResult<()> {
+    check_both("cuMemcpyDtoDAsync", dest, src, size)?;
     let stream = stream_of(stream);
     // SAFETY: the driver checks both ranges.
     py.detach(|| unsafe { memory::memcpy_dtod_async(dest.0, src.0, size, stream) }).or_raise()
@@ -111,6 +122,7 @@ fn memcpy_peer(
     dest_context: Option<&Bound<'_, PyContext>>,
     src_context: Option<&Bound<'_, PyContext>>,
 ) -> PyResult<()> {
+    check_both("cuMemcpyPeer", dest, src, size)?;
     let (to, from) = (context_of(dest_context), context_of(src_context));
     // SAFETY: the driver checks both ranges.
     py.detach(|| unsafe { memory::memcpy_peer(dest.0, to, src.0, from, size) }).or_raise()
@@ -127,9 +139,18 @@ fn memcpy_peer_async(
     src_context: Option<&Bound<'_, PyContext>>,
     stream: Option<&Bound<'_, PyStream>>,
 ) -> PyResult<()> {
+    check_both("cuMemcpyPeerAsync", dest, src, size)?;
     let (to, from, stream) = (context_of(dest_context), context_of(src_context), stream_of(stream));
     // SAFETY: the driver checks both ranges.
     py.detach(|| unsafe { memory::memcpy_peer_async(dest.0, to, src.0, from, size, stream) }).or_raise()
+}
+
+/// The bytes from the first to the last one of a filled rectangle.
+fn extent(pitch: usize, width: usize, height: usize, item: usize) -> usize {
+    match height {
+        0 => 0,
+        _ => pitch.saturating_mul(height - 1).saturating_add(width.saturating_mul(item)),
+    }
 }
 
 macro_rules! fills {
@@ -137,6 +158,7 @@ macro_rules! fills {
         $(
             #[pyfunction]
             fn $name(py: Python<'_>, dest: DevicePtr, data: $ty, size: usize) -> PyResult<()> {
+                dest.check(stringify!($name), size.saturating_mul(size_of::<$ty>()))?;
                 // SAFETY: the driver checks the range.
                 py.detach(|| unsafe { memory::$name(dest.0, data, size) }).or_raise()
             }
@@ -150,6 +172,7 @@ macro_rules! fills {
                 size: usize,
                 stream: Option<&Bound<'_, PyStream>>,
             ) -> PyResult<()> {
+                dest.check(stringify!($name), size.saturating_mul(size_of::<$ty>()))?;
                 let stream = stream_of(stream);
                 // SAFETY: the driver checks the range.
                 py.detach(|| unsafe { memory::$name_async(dest.0, data, size, stream) }).or_raise()
@@ -157,6 +180,7 @@ macro_rules! fills {
 
             #[pyfunction]
             fn $name_2d(py: Python<'_>, dest: DevicePtr, pitch: usize, data: $ty, width: usize, height: usize) -> PyResult<()> {
+                dest.check(stringify!($name_2d), extent(pitch, width, height, size_of::<$ty>()))?;
                 // SAFETY: the driver checks the range.
                 py.detach(|| unsafe { memory::$name_2d(dest.0, pitch, data, width, height) }).or_raise()
             }
@@ -172,6 +196,7 @@ macro_rules! fills {
                 height: usize,
                 stream: Option<&Bound<'_, PyStream>>,
             ) -> PyResult<()> {
+                dest.check(stringify!($name_2d), extent(pitch, width, height, size_of::<$ty>()))?;
                 let stream = stream_of(stream);
                 // SAFETY: the driver checks the range.
                 py.detach(|| unsafe { memory::$name_2d_async(dest.0, pitch, data, width, height, stream) }).or_raise()

@@ -6,6 +6,7 @@ use crate::driver::stream::{PyStream, stream_of};
 use crate::errors::{LogicError, OrRaise};
 use crate::pointer::DevicePtr;
 use numpy::PyArrayDescr;
+use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 use rtcg::driver::{DeviceAllocation, IpcMemory, ManagedAllocation, memory};
@@ -33,6 +34,16 @@ impl PyDeviceAllocation {
     #[getter]
     fn nbytes(&self) -> usize {
         self.0.nbytes()
+    }
+
+    /// A writable memoryview over the device's addresses; only for memory that the host can reach.
+    #[pyo3(signature = (size, offset = 0))]
+    fn as_buffer<'py>(&self, py: Python<'py>, size: usize, offset: usize) -> PyResult<Bound<'py, PyAny>> {
+        view_address(py, self.ptr()?, size, offset)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<pycuda.driver.DeviceAllocation {:#x}, {} bytes>", self.0.ptr(), self.0.nbytes())
     }
 
     fn __int__(&self) -> PyResult<u64> {
@@ -75,6 +86,11 @@ impl PyManagedAllocation {
         checked_array(slf.into_any(), data, room, dtype, &shape, fortran)
     }
 
+    #[pyo3(signature = (size, offset = 0))]
+    fn as_buffer<'py>(&self, py: Python<'py>, size: usize, offset: usize) -> PyResult<Bound<'py, PyAny>> {
+        view_address(py, self.0.ptr(), size, offset)
+    }
+
     #[pyo3(signature = (mem_flags, stream = None))]
     fn attach(&self, mem_flags: u32, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
         self.0.attach(mem_flags, stream_of(stream)).or_raise()
@@ -101,8 +117,8 @@ impl PyIpcMemory {
         IpcMemory::open(handle_bytes(devhandle)?, flags).or_raise().map(Self)
     }
 
-    fn close(&self) -> PyResult<()> {
-        self.0.close().or_raise()
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.0.close()).or_raise()
     }
 
     fn __int__(&self) -> u64 {
@@ -112,6 +128,17 @@ impl PyIpcMemory {
     fn __index__(&self) -> u64 {
         self.0.ptr()
     }
+}
+
+/// A memoryview over addresses. That the host can reach them is the user's promise.
+#[pyfunction]
+#[pyo3(signature = (address, size, offset = 0))]
+fn view_address(py: Python<'_>, address: u64, size: usize, offset: usize) -> PyResult<Bound<'_, PyAny>> {
+    const WRITE: std::ffi::c_int = 0x200;
+    let size = isize::try_from(size).map_err(|_| PyOverflowError::new_err("size is too large"))?;
+    let start = std::ptr::with_exposed_provenance_mut((address as usize).wrapping_add(offset));
+    // SAFETY: only makes a view object; what may be done with it is said above.
+    unsafe { Bound::from_owned_ptr_or_err(py, pyo3::ffi::PyMemoryView_FromMemory(start, size, WRITE)) }
 }
 
 #[pyfunction]
@@ -127,8 +154,13 @@ fn mem_alloc(py: Python<'_>, bytes: usize) -> PyResult<PyDeviceAllocation> {
 }
 
 #[pyfunction]
-fn mem_alloc_pitch(width: usize, height: usize, access_size: u32) -> PyResult<(PyDeviceAllocation, usize)> {
-    let (memory, pitch) = memory::mem_alloc_pitch(width, height, access_size).or_raise()?;
+fn mem_alloc_pitch(
+    py: Python<'_>,
+    width: usize,
+    height: usize,
+    access_size: u32,
+) -> PyResult<(PyDeviceAllocation, usize)> {
+    let (memory, pitch) = py.detach(|| memory::mem_alloc_pitch(width, height, access_size)).or_raise()?;
     Ok((PyDeviceAllocation(Arc::new(memory)), pitch))
 }
 
@@ -146,6 +178,7 @@ pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyDeviceAllocation>()?;
     m.add_class::<PyManagedAllocation>()?;
     m.add_class::<PyIpcMemory>()?;
+    m.add_function(wrap_pyfunction!(view_address, m)?)?;
     m.add_function(wrap_pyfunction!(mem_get_info, m)?)?;
     m.add_function(wrap_pyfunction!(mem_alloc, m)?)?;
     m.add_function(wrap_pyfunction!(mem_alloc_pitch, m)?)?;

@@ -14,6 +14,7 @@ pub(crate) mod memory;
 mod module;
 mod prepared;
 mod stream;
+mod structured;
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     device::register(m)?;
@@ -24,5 +25,6 @@ pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     host::register(m)?;
     copy::register(m)?;
     module::register(m)?;
-    function::register(m)
+    function::register(m)?;
+    structured::register(m)
 }

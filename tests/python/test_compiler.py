@@ -1,0 +1,157 @@
+"""`pycuda.compiler` on whatever device the tests run on."""
+
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import pycuda.compiler as compiler
+import pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+
+pytestmark = pytest.mark.usefixtures("context")
+
+TWICE = "__global__ void twice(float *a) { a[threadIdx.x] *= 2; }"
+
+
+def run_twice(module):
+    a = np.arange(4, dtype=np.float32)
+    module.get_function("twice")(cuda.InOut(a), block=(4, 1, 1))
+    return a.tolist()
+
+
+def test_source_module():
+    assert run_twice(SourceModule(TWICE)) == [0, 2, 4, 6]
+
+
+def test_source_may_be_any_object_with_str():
+    class Code:
+        def __str__(self):
+            return TWICE
+
+    assert run_twice(SourceModule(Code())) == [0, 2, 4, 6]
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["stdio.h", "math.h", "stdint.h", "cstdio", "cuda_fp16.h", "cuComplex.h", "cooperative_groups.h", "curand_kernel.h",
+     "pycuda-complex.hpp", "pycuda-helpers.hpp"],
+)  # fmt: skip
+def test_headers(header):
+    assert run_twice(SourceModule(f"#include <{header}>\n{TWICE}")) == [0, 2, 4, 6]
+
+
+def test_options_and_include_dirs(tmp_path):
+    (tmp_path / "factor.h").write_text("#define FACTOR 3\n")
+    source = "#include <factor.h>\n__global__ void twice(float *a) { a[threadIdx.x] *= FACTOR + EXTRA; }"
+    module = SourceModule(source, options=["-O3", "-DEXTRA=2", "-lineinfo", "-use_fast_math"], include_dirs=[tmp_path])
+    assert run_twice(module) == [0, 5, 10, 15]
+    (tmp_path / "factor.h").write_text("#define FACTOR 4\n")
+    module = SourceModule(source, options=["-O3", "-DEXTRA=2"], include_dirs=[str(tmp_path)])
+    assert run_twice(module) == [0, 6, 12, 18]
+
+
+def test_default_options(monkeypatch):
+    monkeypatch.setattr(compiler, "DEFAULT_NVCC_FLAGS", ["-DFACTOR=7"])
+    module = SourceModule("__global__ void twice(float *a) { a[threadIdx.x] *= FACTOR; }")
+    assert run_twice(module) == [0, 7, 14, 21]
+
+
+def test_cpp_linkage():
+    module = SourceModule(
+        """
+        template <class T> __device__ T product(T a, T b) { return a * b; }
+        extern "C" __global__ void twice(float *a) { a[threadIdx.x] = product(a[threadIdx.x], 2.0f); }
+        """,
+        no_extern_c=True,
+    )
+    assert run_twice(module) == [0, 2, 4, 6]
+
+
+def test_compile_error():
+    with pytest.raises(cuda.CompileError) as info:
+        SourceModule("// first\n__global__ void f(float *a)\n{\n  a[0] = missing;\n}\n", options=["-lineinfo"])
+    error = info.value
+    assert isinstance(error, cuda.Error)
+    assert error.__class__.__module__ == "pycuda._driver"
+    assert "kernel.cu(4)" in error.stderr and "missing" in error.stderr
+    assert any("line-info" in option for option in error.command_line)
+    assert "> 4 |   a[0] = missing;" in error.msg
+    for part in (error.msg, "[command:", "[stderr:"):
+        assert part in str(error)
+
+
+def test_unknown_option_is_named():
+    with pytest.raises(cuda.CompileError, match="--frobnicate"):
+        SourceModule(TWICE, options=["--frobnicate"])
+
+
+def test_wrong_target():
+    with pytest.raises(AssertionError):
+        compiler.compile(TWICE, target="exe")
+
+
+def test_warnings_once():
+    source = f"__global__ void unused_{np.random.randint(1 << 30)}() {{ int never; }}"
+    with pytest.warns(UserWarning, match="never"):
+        SourceModule(source)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SourceModule(source)
+
+
+def test_ptx():
+    assert b".entry twice(" in compiler.compile(TWICE, target="ptx")
+    ptx = compiler.compile_plain(TWICE, [], False, "nvcc", None, "ptx")
+    assert b".entry _Z5twicePf(" in ptx
+
+
+def test_cache_dir(tmp_path, monkeypatch):
+    monkeypatch.delenv("PYCUDA_DISABLE_CACHE", raising=False)
+    compiler.compile(TWICE, cache_dir=tmp_path)
+    assert list(tmp_path.rglob("*.entry"))
+    off = tmp_path / "off"
+    off.mkdir()
+    monkeypatch.setenv("PYCUDA_CACHE_DIR", str(off))
+    compiler.compile(TWICE, cache_dir=False)
+    assert not list(off.rglob("*.entry"))
+    compiler.compile(TWICE)
+    assert list(off.rglob("*.entry"))
+
+
+def test_version():
+    assert "NVRTC" in compiler.get_nvcc_version("nvcc")
+
+
+def test_named_compiler_that_does_not_exist():
+    with pytest.raises(cuda.CompileError, match="no-such-nvcc"):
+        SourceModule(TWICE, nvcc="/no-such-nvcc")
+
+
+def test_debugging_keeps_and_does_not_cache(tmp_path, monkeypatch, capfd):
+    monkeypatch.setenv("PYCUDA_CACHE_DIR", str(tmp_path))
+    cuda.set_debugging()
+    try:
+        compiler.compile(TWICE)
+    finally:
+        cuda.set_debugging(False)
+    assert not list(tmp_path.rglob("*.entry"))
+    assert "compiler output in" in capfd.readouterr().err
+
+
+def test_threads_compile_at_once():
+    """The interpreter is released: other threads run while one compiles."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    sources = [f"__global__ void k{i}(float *a) {{ a[0] = {i}; }}" for i in range(8)]
+    with ThreadPoolExecutor(4) as pool:
+        binaries = list(pool.map(lambda s: compiler.compile(s, target="ptx", cache_dir=False), sources))
+    for i, binary in enumerate(binaries):
+        assert f".entry k{i}(".encode() in binary
+
+
+def test_compiling_needs_no_context():
+    code = "import pycuda.compiler as c; assert c.compile('__global__ void k() {}')[:4] == b'\\x7fELF'"
+    subprocess.run([sys.executable, "-c", code], check=True)
