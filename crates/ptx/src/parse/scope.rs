@@ -8,6 +8,7 @@ use super::{Global, MAX_REGS, Parsed, Parser};
 use crate::ast::*;
 use crate::hash::{FxMap, FxSet};
 use crate::lexer::Token;
+use std::fmt::Write;
 
 /// How deep blocks may nest.
 const MAX_NESTING: usize = 256;
@@ -212,8 +213,12 @@ impl<'s> Parser<'s> {
         let mut clash = self.body.taken.iter().any(|name| name.starts_with(prefix));
         clash |= self.body.ranges.iter().any(|r| r.prefix.starts_with(prefix) || prefix.starts_with(r.prefix));
         self.body.function.regs.reserve(count as usize);
+        let mut text = prefix.to_owned();
         for number in 0..count {
-            let mut name = format!("{prefix}{number}").into_boxed_str();
+            text.truncate(prefix.len());
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{number}");
+            let mut name: Box<str> = text.as_str().into();
             if clash {
                 if self.body.blocks.last().is_some_and(|block| block.find(&name).is_some()) {
                     self.body.function.regs.truncate(base as usize);
