@@ -1,0 +1,483 @@
+"""The native module. Import its names from `pycuda.driver`, `pycuda.compiler` and `pycuda.gpuarray`."""
+
+from collections.abc import Callable, Iterable, Sequence
+from os import PathLike
+from typing import Any, Final, SupportsIndex, final
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+from typing_extensions import Buffer, Self
+
+# A device address: an allocation, an int, anything with `__index__`, or with `get_pointer()`.
+_Ptr = SupportsIndex | Any
+_Dim = int | Sequence[int]
+
+# -- errors -----------------------------------------------------------------------------------
+
+class Error(Exception):
+    """Base of all errors of the driver and the compiler."""
+
+class LaunchError(Error):
+    """A kernel failed or asks for more than the device has."""
+
+class MemoryError(Error):
+    """Out of memory."""
+
+class RuntimeError(Error):
+    """Something outside the program is wrong: no device, no such file, not ready."""
+
+class LogicError(Error):
+    """A call that cannot succeed as it was made, or a kernel that went wrong."""
+
+# -- devices and contexts ---------------------------------------------------------------------
+
+class Device:
+    """A device, by ordinal or PCI bus id. Real ones come first, then virtual ones.
+
+    Any attribute of `pycuda.driver.device_attribute` can be read by its lower-case name, for
+    instance ``device.warp_size``.
+    """
+
+    def __new__(cls, ordinal: int | str) -> Self: ...
+    @staticmethod
+    def count() -> int:
+        """Number of devices, real and virtual."""
+    def name(self) -> str: ...
+    def pci_bus_id(self) -> str: ...
+    def compute_capability(self) -> tuple[int, int]: ...
+    def total_memory(self) -> int:
+        """Memory of the device in bytes."""
+    def get_attribute(self, attr: int) -> Any:
+        """The value of a `device_attribute`: an int, or a `compute_mode`."""
+    def get_attributes(self) -> dict[Any, Any]:
+        """All attributes that the driver knows."""
+    def make_context(self, flags: int = 0) -> Context:
+        """Make a context and push it on the calling thread's stack."""
+    def retain_primary_context(self) -> Context:
+        """The primary context, which other CUDA libraries share; not pushed."""
+    def can_access_peer(self, other: Device) -> bool: ...
+    @property
+    def is_virtual(self) -> bool:
+        """Whether this is a virtual GPU."""
+    def __getattr__(self, name: str) -> Any: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+class Context:
+    """A context. Each thread has a stack of them, whose top is current."""
+
+    @staticmethod
+    def attach(flags: int = 0) -> Context:
+        """Push the context that another library made current in this thread."""
+    @staticmethod
+    def pop() -> None:
+        """Take the top off the stack. `LogicError` when it is empty."""
+    @staticmethod
+    def get_device() -> Device: ...
+    @staticmethod
+    def synchronize() -> None:
+        """Wait until all work of the current context is done; raises what went wrong in it."""
+    @staticmethod
+    def get_current() -> Context | None: ...
+    @staticmethod
+    def set_limit(limit: int, value: int) -> None: ...
+    @staticmethod
+    def get_limit(limit: int) -> int: ...
+    @staticmethod
+    def get_cache_config() -> int: ...
+    @staticmethod
+    def set_cache_config(config: int) -> None: ...
+    @staticmethod
+    def get_shared_config() -> int: ...
+    @staticmethod
+    def set_shared_config(config: int) -> None: ...
+    @staticmethod
+    def enable_peer_access(peer: Context, flags: int = 0) -> None: ...
+    @staticmethod
+    def disable_peer_access(peer: Context, flags: int = 0) -> None: ...
+    def push(self) -> None: ...
+    def detach(self) -> None:
+        """Destroy (or release) the context now. A second time is a `LogicError`."""
+    def get_api_version(self) -> int: ...
+    @property
+    def handle(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+def init(flags: int = 0) -> None:
+    """Find the devices. Calling it again does nothing."""
+
+def get_driver_version() -> int:
+    """The CUDA version of the driver, such as 13000; works before `init`."""
+
+def initialize_profiler(config_file: str, output_file: str, output_mode: int) -> None: ...
+def start_profiler() -> None: ...
+def stop_profiler() -> None: ...
+def set_notice_handler(handler: Callable[[str], object]) -> None: ...
+def enum_values() -> dict[str, dict[str, int]]: ...
+
+# -- streams and events -----------------------------------------------------------------------
+
+class Stream:
+    """A queue of work. ``None`` stands for the default stream wherever one is expected."""
+
+    def __new__(cls, flags: int = 0, priority: int | None = None) -> Self: ...
+    def synchronize(self) -> None:
+        """Wait until the stream is empty; raises what went wrong in it."""
+    def is_done(self) -> bool: ...
+    def wait_for_event(self, evt: Event) -> None:
+        """Later work of this stream waits for `evt`."""
+    @property
+    def handle(self) -> int: ...
+    @property
+    def priority(self) -> int: ...
+
+class Event:
+    """A mark in a stream: something to wait for, and a time."""
+
+    def __new__(cls, flags: int = 0) -> Self: ...
+    def record(self, stream: Stream | None = None) -> Self: ...
+    def synchronize(self) -> Self: ...
+    def query(self) -> bool:
+        """Whether it has happened."""
+    def time_since(self, event: Event) -> float:
+        """Milliseconds from `event` to this one."""
+    def time_till(self, event: Event) -> float:
+        """Milliseconds from this event to `event`."""
+    def ipc_handle(self) -> bytearray: ...
+    @staticmethod
+    def from_ipc_handle(handle: bytes | bytearray) -> Event: ...
+    @property
+    def handle(self) -> int: ...
+
+# -- memory -----------------------------------------------------------------------------------
+
+class DeviceAllocation:
+    """Device memory, freed with the last reference or by `free`."""
+
+    def free(self) -> None:
+        """Free now. A second time is a `LogicError`."""
+    @property
+    def nbytes(self) -> int: ...
+    def __int__(self) -> int: ...
+    def __index__(self) -> int: ...
+
+class ManagedAllocation:
+    """Memory that host and device share by migration."""
+
+    def __new__(cls, nbytes: int, flags: int) -> Self: ...
+    def free(self) -> None: ...
+    def get_device_pointer(self) -> int: ...
+    def attach(self, mem_flags: int, stream: Stream | None = None) -> None: ...
+    def __int__(self) -> int: ...
+    def __index__(self) -> int: ...
+
+class IPCMemoryHandle:
+    """Memory of another process."""
+
+    def __new__(cls, devhandle: bytes | bytearray, flags: int = 1) -> Self: ...
+    def close(self) -> None: ...
+    def __int__(self) -> int: ...
+    def __index__(self) -> int: ...
+
+class PagelockedHostAllocation:
+    """Page-locked host memory; the base of arrays made by `pycuda.driver.pagelocked_empty`."""
+
+    def __new__(cls, nbytes: int, flags: int) -> Self: ...
+    def free(self) -> None: ...
+    def get_device_pointer(self) -> int: ...
+    def get_flags(self) -> int: ...
+
+class AlignedHostAllocation:
+    """Aligned host memory; the base of arrays made by `pycuda.driver.aligned_empty`."""
+
+    def __new__(cls, nbytes: int, alignment: int) -> Self: ...
+    def free(self) -> None: ...
+
+class RegisteredHostMemory:
+    """Page-locked memory that somebody else allocated."""
+
+    base: Final[Any]
+    def __new__(cls, ary: NDArray[Any], flags: int = 0) -> Self: ...
+    def unregister(self) -> None: ...
+    def get_device_pointer(self) -> int: ...
+
+def mem_get_info() -> tuple[int, int]:
+    """(free, total) bytes of the current context's device."""
+
+def mem_alloc(bytes: int) -> DeviceAllocation: ...
+def mem_alloc_pitch(width: int, height: int, access_size: int) -> tuple[DeviceAllocation, int]:
+    """Rows of `width` bytes, aligned for accesses of 4, 8 or 16 bytes: (memory, pitch)."""
+
+def mem_get_address_range(ptr: _Ptr) -> tuple[int, int]:
+    """(base, size) of the allocation that holds `ptr`."""
+
+def mem_get_ipc_handle(devptr: _Ptr) -> bytearray: ...
+def memcpy_htod(dest: _Ptr, src: Buffer) -> None:
+    """Copy a contiguous host buffer to the device; waits."""
+
+def memcpy_dtoh(dest: Buffer, src: _Ptr) -> None:
+    """Fill a contiguous, writable host buffer from the device; waits."""
+
+def memcpy_htod_async(dest: _Ptr, src: Buffer, stream: Stream | None = None) -> None:
+    """`memcpy_htod` in stream order; `src` is kept alive until the copy is done."""
+
+def memcpy_dtoh_async(dest: Buffer, src: _Ptr, stream: Stream | None = None) -> None:
+    """`memcpy_dtoh` in stream order; `dest` is kept alive until the copy is done."""
+
+def memcpy_dtod(dest: _Ptr, src: _Ptr, size: int) -> None:
+    """Copy `size` bytes within the device."""
+
+def memcpy_dtod_async(dest: _Ptr, src: _Ptr, size: int, stream: Stream | None = None) -> None:
+    """`memcpy_dtod` in stream order."""
+
+def memcpy_peer(
+    dest: _Ptr, src: _Ptr, size: int, dest_context: Context | None = None, src_context: Context | None = None
+) -> None:
+    """Copy `size` bytes between contexts; None means the current one."""
+
+def memcpy_peer_async(
+    dest: _Ptr,
+    src: _Ptr,
+    size: int,
+    dest_context: Context | None = None,
+    src_context: Context | None = None,
+    stream: Stream | None = None,
+) -> None:
+    """`memcpy_peer` in stream order."""
+
+def memset_d8(dest: _Ptr, data: int, size: int) -> None:
+    """Set `size` elements of 8 bits to `data`."""
+def memset_d8_async(dest: _Ptr, data: int, size: int, stream: Stream | None = None) -> None:
+    """`memset_d8` in stream order."""
+def memset_d2d8(dest: _Ptr, pitch: int, data: int, width: int, height: int) -> None:
+    """Set `height` rows of `width` elements of 8 bits, `pitch` bytes apart."""
+def memset_d2d8_async(
+    dest: _Ptr, pitch: int, data: int, width: int, height: int, stream: Stream | None = None
+) -> None:
+    """`memset_d2d8` in stream order."""
+def memset_d16(dest: _Ptr, data: int, size: int) -> None:
+    """Set `size` elements of 16 bits to `data`."""
+def memset_d16_async(dest: _Ptr, data: int, size: int, stream: Stream | None = None) -> None:
+    """`memset_d16` in stream order."""
+def memset_d2d16(dest: _Ptr, pitch: int, data: int, width: int, height: int) -> None:
+    """Set `height` rows of `width` elements of 16 bits, `pitch` bytes apart."""
+def memset_d2d16_async(
+    dest: _Ptr, pitch: int, data: int, width: int, height: int, stream: Stream | None = None
+) -> None:
+    """`memset_d2d16` in stream order."""
+def memset_d32(dest: _Ptr, data: int, size: int) -> None:
+    """Set `size` elements of 32 bits to `data`."""
+def memset_d32_async(dest: _Ptr, data: int, size: int, stream: Stream | None = None) -> None:
+    """`memset_d32` in stream order."""
+def memset_d2d32(dest: _Ptr, pitch: int, data: int, width: int, height: int) -> None:
+    """Set `height` rows of `width` elements of 32 bits, `pitch` bytes apart."""
+def memset_d2d32_async(
+    dest: _Ptr, pitch: int, data: int, width: int, height: int, stream: Stream | None = None
+) -> None:
+    """`memset_d2d32` in stream order."""
+
+# -- code -------------------------------------------------------------------------------------
+
+class Module:
+    """Loaded code."""
+
+    def get_function(self, name: str) -> Function:
+        """The kernel of this name. `LogicError` when there is none."""
+    def get_global(self, name: str) -> tuple[int, int]:
+        """(address, size in bytes) of a global or constant variable."""
+    def get_texref(self, name: str) -> Any:
+        """Refused: CUDA 12 removed texture references from the compiler."""
+    def get_surfref(self, name: str) -> Any:
+        """Refused: CUDA 12 removed surface references from the compiler."""
+
+class Function:
+    """A kernel.
+
+    Any attribute of `pycuda.driver.function_attribute` can be read by its lower-case name, for
+    instance ``function.num_regs``.
+    """
+
+    def __call__(self, *args: Any, **kwargs: Any) -> float | None:
+        """Run the kernel.
+
+        Parameters
+        ----------
+        *args
+            NumPy scalars (by value), device allocations, arrays on the device of any library,
+            `In`, `Out`, `InOut`, NumPy arrays and structured scalars (their bytes by value).
+        block : tuple of up to three int
+            Threads per block. Required.
+        grid : tuple of up to three int
+            Blocks, default 1.
+        stream : Stream, optional
+        shared : int
+            Dynamic shared memory in bytes.
+        time_kernel : bool
+            Wait, and return the run time in seconds.
+        cooperative : bool
+            All blocks are resident at once, so that the grid can synchronise.
+
+        Raises
+        ------
+        TypeError
+            For an argument of a kind that cannot be passed.
+        LogicError
+            When number or sizes of the arguments do not fit the kernel; the message says which.
+        LaunchError
+            When the device cannot run this geometry.
+        """
+    def prepare(self, arg_types: str | Iterable[Any], texrefs: Sequence[Any] | None = None) -> Self:
+        """Fix the argument types, by the letters of `struct` (P is a pointer) or by dtypes."""
+    def prepared_call(self, grid: _Dim, block: _Dim, *args: Any, shared_size: int = 0) -> None:
+        """Run the kernel with the prepared argument types; does not wait."""
+    def prepared_async_call(
+        self, grid: _Dim, block: _Dim, stream: Stream | None, *args: Any, shared_size: int = 0
+    ) -> None:
+        """`prepared_call` in a stream."""
+    def prepared_timed_call(self, grid: _Dim, block: _Dim, *args: Any, shared_size: int = 0) -> TimedCall:
+        """`prepared_call`; calling the result waits and returns the kernel's time in seconds."""
+    def get_attribute(self, attribute: int) -> int: ...
+    def set_attribute(self, attribute: int, value: int) -> None: ...
+    def set_cache_config(self, fc: int) -> None: ...
+    def set_shared_config(self, sc: int) -> None: ...
+    def param_set_texref(self, texref: Any) -> None:
+        """Refused: CUDA 12 removed texture references from the compiler."""
+    @property
+    def name(self) -> str: ...
+    def __getattr__(self, name: str) -> int: ...
+
+@final
+class TimedCall:
+    """What `Function.prepared_timed_call` returns."""
+
+    def __call__(self) -> float: ...
+
+class Linker:
+    """Links several images into one module."""
+
+    def __new__(
+        cls,
+        message_handler: Callable[[bool, str, str], object] | None = None,
+        options: Sequence[tuple[int, int]] | None = None,
+        log_verbose: bool = False,
+    ) -> Self: ...
+    def add_data(self, data: Buffer, input_type: int, name: str = "unknown") -> None: ...
+    def add_file(self, filename: str | PathLike[str], input_type: int) -> None: ...
+    def link_module(self) -> Module: ...
+
+def module_from_file(filename: str | PathLike[str]) -> Module: ...
+def module_from_buffer(
+    buffer: Buffer,
+    options: Sequence[tuple[int, int]] | None = None,
+    message_handler: Callable[[bool, str, str], object] | None = None,
+) -> Module:
+    """Load PTX, a cubin or a fat binary."""
+
+def compile(
+    source: str,
+    nvcc: str,
+    options: Sequence[str],
+    keep: bool,
+    no_extern_c: bool,
+    arch: str | None,
+    code: str | None,
+    cache_dir: Any,
+    include_dirs: Sequence[str | PathLike[str]],
+    target: str,
+) -> tuple[bytes, str, bool]: ...
+def compiler_info(nvcc: str) -> tuple[str, str]: ...
+def default_nvcc_flags() -> list[str]: ...
+
+# -- arrays -----------------------------------------------------------------------------------
+
+class GPUArray:
+    """An n-dimensional array on the device of the current context, with NumPy's arithmetic.
+
+    Operations do not wait; `get`, `set` and printing do. Operands are arrays of the same shape and
+    memory order, or scalars; result types are NumPy's.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+    dtype : dtype-like
+        bool, an integer, float16/32/64 or complex64/128.
+    allocator : callable, optional
+        Takes a number of bytes and returns device memory; default `pycuda.driver.mem_alloc`.
+    base : object, optional
+        Kept alive as long as the array.
+    gpudata : device pointer, optional
+        Memory to use instead of allocating; kept alive.
+    strides : sequence of int, optional
+        Only those of a contiguous array are supported.
+    order : {"C", "F"}
+    """
+
+    __array_priority__: int
+    __array_ufunc__: None
+    def __new__(
+        cls,
+        shape: int | Sequence[int],
+        dtype: DTypeLike,
+        allocator: Callable[[int], Any] | None = None,
+        base: Any = None,
+        gpudata: _Ptr | None = None,
+        strides: Sequence[int] | None = None,
+        order: str = "C",
+    ) -> Self: ...
+    @property
+    def base(self) -> Any: ...
+    @property
+    def allocator(self) -> Callable[[int], Any] | None: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes from one element to the next along each axis."""
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+    @property
+    def mem_size(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def itemsize(self) -> int: ...
+    @property
+    def ndim(self) -> int: ...
+    @property
+    def ptr(self) -> int:
+        """Address of the first element; 0 without elements."""
+    @property
+    def gpudata(self) -> Any:
+        """The memory: a `DeviceAllocation`, what was given, or None without elements."""
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
+    def set(self, ary: ArrayLike) -> None:
+        """Overwrite all elements with those of a host array of the same size and dtype; waits."""
+    def get(self, ary: NDArray[Any] | None = None) -> NDArray[Any]:
+        """A copy on the host: in `ary`, or in a new array of the same memory order; waits."""
+    def fill(self, value: complex) -> Self:
+        """Set every element to `value`."""
+    def copy(self) -> GPUArray:
+        """A copy in new device memory."""
+    def astype(self, dtype: DTypeLike) -> GPUArray:
+        """A copy converted to `dtype`."""
+    def __len__(self) -> int: ...
+    def __add__(self, other: Any, /) -> GPUArray: ...
+    def __radd__(self, other: Any, /) -> GPUArray: ...
+    def __iadd__(self, other: Any, /) -> Self: ...
+    def __sub__(self, other: Any, /) -> GPUArray: ...
+    def __rsub__(self, other: Any, /) -> GPUArray: ...
+    def __isub__(self, other: Any, /) -> Self: ...
+    def __mul__(self, other: Any, /) -> GPUArray: ...
+    def __rmul__(self, other: Any, /) -> GPUArray: ...
+    def __imul__(self, other: Any, /) -> Self: ...
+    def __truediv__(self, other: Any, /) -> GPUArray: ...
+    def __rtruediv__(self, other: Any, /) -> GPUArray: ...
+    def __itruediv__(self, other: Any, /) -> Self: ...
+
+def clear_array_contexts() -> None:
+    """Forget the kernels that arrays have compiled."""
