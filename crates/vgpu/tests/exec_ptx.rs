@@ -318,3 +318,71 @@ fn recursion_works_until_it_runs_away() {
     go(&launch(&m, "sum", 1, 64, &[out.address(), 100])).unwrap();
     assert_eq!(out.get(), expected);
 }
+
+const SPINNING: &str = "
+.visible .entry forever(.param .u64 out) {
+    .reg .b32 %r<3>; .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [out]; mov.u32 %r1, 1; st.global.u32 [%rd1], %r1;
+LOOP:
+    add.u32 %r1, %r1, 1;
+    bra LOOP;
+}
+.visible .entry relay(.param .u64 turn) {
+    .reg .pred %p<3>; .reg .b32 %r<8>; .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [turn];
+    mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %nctaid.x; mov.u32 %r4, %ntid.x;
+    sub.u32 %r5, %r3, %r2; sub.u32 %r5, %r5, 1; mad.lo.u32 %r5, %r5, %r4, %r1;
+WAIT:
+    ld.volatile.global.u32 %r6, [%rd1];
+    setp.ne.u32 %p1, %r6, %r5;
+    @%p1 bra WAIT;
+    add.u32 %r7, %r6, 1;
+    st.volatile.global.u32 [%rd1], %r7;
+    ret;
+}";
+
+#[test]
+fn an_endless_loop_can_be_cancelled() {
+    let m = module(SPINNING);
+    for threads in [32, 33, 256] {
+        let out = Buffer::new(1, 0_u32);
+        let l = launch(&m, "forever", 100, threads, &[out.address()]);
+        let cancel = CancelFlag::new();
+        let fault = std::thread::scope(|s| {
+            let running = s.spawn(|| run(&l, &cancel));
+            while unsafe { out.at.read_volatile() } == 0 {
+                std::thread::yield_now();
+            }
+            cancel.cancel();
+            running.join().unwrap().unwrap_err()
+        });
+        assert_eq!(fault.kind, FaultKind::Cancelled);
+    }
+}
+
+/// Thread after thread, the last block's first: lanes of a warp, warps and blocks wait for each other.
+#[test]
+fn a_relay_through_all_threads_of_all_blocks() {
+    let m = module(SPINNING);
+    for (blocks, threads) in [(1, 32), (1, 40), (3, 64), (20, 70)] {
+        let turn = Buffer::new(1, 0_u32);
+        go(&launch(&m, "relay", blocks, threads, &[turn.address()])).unwrap();
+        assert_eq!(turn.get(), [blocks * threads]);
+    }
+}
+
+#[test]
+fn cooperative_grids_of_several_threads_do_not_block_each_other() {
+    let m = module(GRID_SYNC);
+    std::thread::scope(|s| {
+        for _ in 0..3 {
+            s.spawn(|| {
+                let out = Buffer::new(1 + 1000 * 32, 0_u32);
+                let mut l = launch(&m, "sync", 1000, 32, &[out.address()]);
+                l.cooperative = true;
+                go(&l).unwrap();
+                assert!(out.get().iter().all(|&v| v == 32_000));
+            });
+        }
+    });
+}

@@ -117,6 +117,8 @@ type Co = Coroutine<(), Pause, Exit, FiberStack>;
 /// A started or startable fiber.
 pub(crate) struct Fiber {
     co: Co,
+    /// Addresses of the stack's guard.
+    guard: (usize, usize),
     warp: *mut Warp,
     program: *const Program,
 }
@@ -136,6 +138,7 @@ impl Fiber {
     ) -> Fiber {
         // SAFETY: the caller vouches for `warp`.
         unsafe { (*warp).stack_bottom = stack.bottom() };
+        let guard = (stack.guard(), stack.bottom());
         let start = move |pause: &PauseHandle, ()| {
             // SAFETY: the caller of `new` vouches for the pointers; the handle lives on this
             // stack as long as the fiber does.
@@ -147,7 +150,7 @@ impl Fiber {
         };
         // SAFETY: `start` captures raw pointers only, whose validity the caller vouches for.
         let co = unsafe { Co::with_stack_unchecked(stack, start) };
-        Fiber { co, warp, program }
+        Fiber { co, guard, warp, program }
     }
 
     /// Runs the fiber until it pauses or ends.
@@ -155,7 +158,7 @@ impl Fiber {
         GUARD.with(|guard| {
             let trap = self.co.trap_handler();
             guard.trap.set(Some(trap));
-            guard.overflow.set(guard_range(self));
+            guard.overflow.set(self.guard);
             guard.program.set(self.program);
             guard.warp.set(self.warp);
             let result = self.co.resume(());
@@ -176,12 +179,6 @@ impl Fiber {
         unsafe { self.co.force_reset() };
         self.co.into_stack()
     }
-}
-
-fn guard_range(fiber: &Fiber) -> (usize, usize) {
-    // SAFETY: `warp` is valid as long as the fiber (contract of `Fiber::new`).
-    let bottom = unsafe { (*fiber.warp).stack_bottom };
-    (bottom - super::stack::GUARD, bottom)
 }
 
 impl Warp {

@@ -115,13 +115,19 @@ unsafe extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *
     }
 }
 
-/// Redirects the interrupted fiber to its end if the signal is its doing.
+/// Redirects the interrupted fiber to its end if the signal is its doing. False when it is not ours.
 ///
 /// # Safety
 /// `info` and `context` must be those of the signal being handled on this thread.
 unsafe fn end_fiber(guard: &Guard, signal: i32, info: &libc::siginfo_t, context: &mut libc::ucontext_t) -> bool {
     let warp = guard.warp.get();
     let (Some(trap), false) = (guard.trap.get(), warp.is_null()) else { return false };
+    if info.si_code <= 0 {
+        // Somebody raised the signal again from a handler of his that ran first (as Python's
+        // faulthandler does when it was enabled after our handler). The instruction that really
+        // faulted runs once more when that handler returns, and comes here then.
+        return true;
+    }
     let (pc, sp) = registers::pc_and_sp(context);
     let address = if matches!(signal, libc::SIGSEGV | libc::SIGBUS) {
         // SAFETY: these signals carry an address.

@@ -9,8 +9,9 @@ use corosensei::stack::{Stack, StackPointer};
 use std::cell::Cell;
 use std::num::NonZeroUsize;
 
-/// Inaccessible bytes below a stack.
-pub(crate) const GUARD: usize = 1 << 20;
+/// Inaccessible bytes below the stacks of each size. Larger than a frame can be that still fits
+/// the stack a few times, so that a recursion cannot step over it.
+const GUARDS: [usize; 4] = [1 << 20, 1 << 20, 8 << 20, 64 << 20];
 /// What runtime functions may use of a stack beyond the kernel's own need.
 pub(crate) const RESERVE: usize = 64 << 10;
 const SIZES: [usize; 4] = [256 << 10, 1 << 20, 8 << 20, 64 << 20];
@@ -28,7 +29,7 @@ pub(crate) struct FiberStack {
 
 impl FiberStack {
     fn map(class: usize) -> Option<FiberStack> {
-        let map_len = SIZES[class] + GUARD;
+        let map_len = SIZES[class] + GUARDS[class];
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         // SAFETY: a fresh anonymous mapping; the guard part of it is then closed.
         let p = unsafe { libc::mmap(std::ptr::null_mut(), map_len, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
@@ -38,13 +39,17 @@ impl FiberStack {
         let mut stack = FiberStack { map: p as usize, map_len, class, top: 0 };
         stack.top = stack.map + map_len - stagger();
         // SAFETY: the range is the low end of the mapping just made.
-        let rc = unsafe { libc::mprotect(p, GUARD, libc::PROT_NONE) };
+        let rc = unsafe { libc::mprotect(p, GUARDS[class], libc::PROT_NONE) };
         (rc == 0).then_some(stack)
     }
 
     /// The lowest usable address.
     pub(crate) fn bottom(&self) -> usize {
-        self.map + GUARD
+        self.map + GUARDS[self.class]
+    }
+    /// First address of the guard, which ends at [`FiberStack::bottom`].
+    pub(crate) fn guard(&self) -> usize {
+        self.map
     }
 }
 

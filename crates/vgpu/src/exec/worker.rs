@@ -53,6 +53,9 @@ pub fn run_program(program: &Program, shape: Shape, params: &[u8], cancel: &Canc
     signals::install();
     let out_of_memory = |e| Fault::of_launch(FaultKind::OutOfMemory, &program.name, format!("{e}"));
     let slot = ParamSlot::new(params).map_err(out_of_memory)?;
+    // Two grids that each want all of their blocks resident could wait for each other's room.
+    static COOPERATIVE: Mutex<()> = Mutex::new(());
+    let _alone = shape.cooperative.then(|| COOPERATIVE.lock().unwrap_or_else(PoisonError::into_inner));
     let job = Job::new(program, shape, &slot, n_workers());
     let watch = cancel.watch(&job.stop);
     run_job(&job);
