@@ -13,7 +13,7 @@ use crate::event::Event;
 use crate::handles::Table;
 use crate::memory::heap::{Block, Heap, Kind, Owner};
 use crate::memory::{globals, host, window};
-use crate::objects::{Function, Kernel, Library, Linker, Module, Pool};
+use crate::objects::{Array, Function, Kernel, Library, Linker, Module, Pool};
 use crate::stream::Stream;
 
 /// Streams made by `cuStreamCreate`.
@@ -32,6 +32,9 @@ pub(crate) static LINKERS: Table<Linker> = Table::new(0x17);
 pub(crate) static LIBRARIES: Table<Library> = Table::new(0x18);
 /// Kernels of libraries.
 pub(crate) static KERNELS: Table<Kernel> = Table::new(0x19);
+
+/// Arrays.
+pub(crate) static ARRAYS: Table<Array> = Table::new(0x1a);
 
 /// Freed memory that stays with the process at most, whatever the devices' size.
 const MOST_WARM_BYTES: u64 = 512 << 20;
@@ -118,6 +121,7 @@ pub(crate) fn free_context(id: u64) {
     FUNCTIONS.orphan(|f| f.ctx_id == id);
     MODULES.orphan(|m| m.ctx_id == id);
     LINKERS.orphan(|l| l.ctx_id == id);
+    ARRAYS.orphan(|a| a.ctx_id == id);
     host::unregister_context(id);
     globals::forget_context(id);
     if let Ok(heap) = heap() {

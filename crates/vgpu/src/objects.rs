@@ -1,11 +1,12 @@
 //! What handles other than contexts, streams and events stand for: modules, functions, libraries,
-//! linkers and memory pools.
+//! linkers, memory pools and arrays.
 
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use rtcg_cuda_sys::CUDA_ARRAY3D_DESCRIPTOR;
 use rtcg_ptx::ast;
 
 use crate::context::Context;
@@ -276,6 +277,19 @@ impl Pool {
     pub(crate) fn reset_high(&self) {
         self.used_high.store(self.used.load(Ordering::Acquire), Ordering::Release);
     }
+}
+
+/// `CUarray`
+#[derive(Debug)]
+pub(crate) struct Array {
+    /// Identifier of its context.
+    pub(crate) ctx_id: u64,
+    /// First byte.
+    pub(crate) start: u64,
+    /// Bytes of a row, rows of a slice, slices: at least one of each.
+    pub(crate) extents: [u64; 3],
+    /// As the program described it.
+    pub(crate) description: CUDA_ARRAY3D_DESCRIPTOR,
 }
 
 /// A lock whose holder never leaves broken state behind.

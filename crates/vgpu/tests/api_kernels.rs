@@ -134,6 +134,7 @@ fn all_ways_to_pass_arguments() {
     ok!(cuLaunchKernel(f, 4, 1, 1, 256, 1, 1, 0, CUstream::null(), std::ptr::null_mut(), extra.as_mut_ptr()));
     assert!(floats(p, 1000).iter().all(|&x| x == 9.5));
     size = 12;
+    std::hint::black_box(&size);
     fails!(
         CUDA_ERROR_INVALID_VALUE,
         cuLaunchKernel(f, 4, 1, 1, 256, 1, 1, 0, CUstream::null(), std::ptr::null_mut(), extra.as_mut_ptr())

@@ -128,9 +128,49 @@ fn rectangles_and_boxes() {
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpy2DUnaligned(&raw const outside));
     let narrow = CUDA_MEMCPY2D { srcPitch: 8, ..copy };
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpy2D(&raw const narrow));
-    let array = CUDA_MEMCPY2D { srcMemoryType: CUmemorytype::CU_MEMORYTYPE_ARRAY, ..copy };
-    fails!(CUDA_ERROR_NOT_SUPPORTED, cuMemcpy2D(&raw const array));
     ok!(cuMemFree(p));
+    ok!(cuCtxDestroy(ctx));
+}
+
+#[test]
+fn arrays_hold_what_is_copied_to_them() {
+    let ctx = new_context();
+    let description =
+        CUDA_ARRAY_DESCRIPTOR { Width: 6, Height: 5, Format: CUarray_format::CU_AD_FORMAT_FLOAT, NumChannels: 2 };
+    let mut array = CUarray::null();
+    ok!(cuArrayCreate(&raw mut array, &raw const description));
+    let mut told = CUDA_ARRAY_DESCRIPTOR::default();
+    ok!(cuArrayGetDescriptor(&raw mut told, array));
+    assert_eq!((told.Width, told.Height, told.NumChannels), (6, 5, 2));
+    let data: Vec<f32> = (0..60).map(|i| i as f32).collect();
+    ok!(cuMemcpyHtoA(array, 0, data.as_ptr().cast(), 240));
+    // Rows 1 and 2, elements 2 to 4.
+    let mut part = [0.0_f32; 12];
+    let copy = CUDA_MEMCPY2D {
+        srcMemoryType: CUmemorytype::CU_MEMORYTYPE_ARRAY,
+        srcArray: array,
+        srcXInBytes: 16,
+        srcY: 1,
+        dstMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
+        dstHost: part.as_mut_ptr().cast(),
+        dstPitch: 24,
+        WidthInBytes: 24,
+        Height: 2,
+        ..Default::default()
+    };
+    ok!(cuMemcpy2D(&raw const copy));
+    assert_eq!(part, [16.0, 17.0, 18.0, 19.0, 20.0, 21.0, 28.0, 29.0, 30.0, 31.0, 32.0, 33.0]);
+    let outside = CUDA_MEMCPY2D { srcY: 4, ..copy };
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpy2D(&raw const outside));
+    let p = alloc(8);
+    ok!(cuMemcpyAtoD(p, array, 232, 8));
+    assert_eq!(to_host::<f32>(p, 2), [58.0, 59.0]);
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpyAtoD(p, array, 233, 8));
+    ok!(cuArrayDestroy(array));
+    fails!(CUDA_ERROR_INVALID_HANDLE, cuMemcpyAtoD(p, array, 0, 8));
+    fails!(CUDA_ERROR_INVALID_HANDLE, cuMemcpy2D(&raw const copy));
+    let strange = CUDA_ARRAY_DESCRIPTOR { NumChannels: 3, ..description };
+    fails!(CUDA_ERROR_INVALID_VALUE, cuArrayCreate(&raw mut array, &raw const strange));
     ok!(cuCtxDestroy(ctx));
 }
 

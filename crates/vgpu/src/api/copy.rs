@@ -75,7 +75,8 @@ fn copy_now(dst: u64, src: u64, len: u64) -> Res {
     Ok(())
 }
 
-fn host_to_device(lane: &Lane, dst: u64, src: u64, len: u64) -> Res {
+/// From host memory to device memory.
+pub(crate) fn host_to_device(lane: &Lane, dst: u64, src: u64, len: u64) -> Res {
     check_device(dst, len)?;
     let place = check_host(src, len)?;
     if len == 0 {
@@ -98,7 +99,8 @@ fn host_to_device(lane: &Lane, dst: u64, src: u64, len: u64) -> Res {
     lane.on_device(u64::MAX, move || copy_now(dst, staged.as_ptr() as u64, len))
 }
 
-fn device_to_host(lane: &Lane, dst: u64, src: u64, len: u64) -> Res {
+/// From device memory to host memory.
+pub(crate) fn device_to_host(lane: &Lane, dst: u64, src: u64, len: u64) -> Res {
     check_device(src, len)?;
     let place = check_host(dst, len)?;
     if len == 0 {
@@ -110,7 +112,8 @@ fn device_to_host(lane: &Lane, dst: u64, src: u64, len: u64) -> Res {
     lane.at_once(move || copy_now(dst, src, len))
 }
 
-fn device_to_device(lane: &Lane, dst: u64, src: u64, len: u64) -> Res {
+/// Within device memory.
+pub(crate) fn device_to_device(lane: &Lane, dst: u64, src: u64, len: u64) -> Res {
     check_device(dst, len)?;
     check_device(src, len)?;
     if len == 0 {
@@ -120,7 +123,7 @@ fn device_to_device(lane: &Lane, dst: u64, src: u64, len: u64) -> Res {
 }
 
 /// A copy whose direction the addresses tell.
-fn any_to_any(lane: &Lane, dst: u64, src: u64, len: u64) -> Res {
+pub(crate) fn any_to_any(lane: &Lane, dst: u64, src: u64, len: u64) -> Res {
     match (check_host(dst, len)?, check_host(src, len)?) {
         (Place::Device, Place::Device) => device_to_device(lane, dst, src, len),
         (Place::Device, Place::Pageable) => host_to_device(lane, dst, src, len),

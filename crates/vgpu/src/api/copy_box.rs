@@ -3,8 +3,9 @@
 use rtcg_cuda_sys::*;
 
 use super::copy::Lane;
-use super::{Handle, driver_functions, unsupported};
+use super::{Handle, driver_functions};
 use crate::context::by_handle;
+use crate::driver::ARRAYS;
 use crate::error::{Code, Res, ensure};
 use crate::memory::copy::{self, Extent, Place, Side, check_device, check_host};
 
@@ -13,6 +14,7 @@ struct Given {
     kind: CUmemorytype,
     host: u64,
     device: u64,
+    array: u64,
     origin: [usize; 3],
     pitch: usize,
     height: usize,
@@ -33,7 +35,7 @@ impl Given {
         let base = match self.kind {
             CUmemorytype::CU_MEMORYTYPE_HOST => self.host,
             CUmemorytype::CU_MEMORYTYPE_DEVICE | CUmemorytype::CU_MEMORYTYPE_UNIFIED => self.device,
-            CUmemorytype::CU_MEMORYTYPE_ARRAY => return Err(unsupported("CUDA arrays in copies")),
+            CUmemorytype::CU_MEMORYTYPE_ARRAY => return self.check_array(extent),
             _ => return Code::INVALID_VALUE.err(),
         };
         let [width, height, depth] = extent;
@@ -41,7 +43,7 @@ impl Given {
         let row = x.checked_add(width).ok_or(Code::INVALID_VALUE)?;
         // A pitch of zero stands for rows without gaps; a height of zero for slices without gaps.
         let pitch = if self.pitch == 0 { row } else { self.pitch as u64 };
-        let rows = if self.height == 0 { y + height } else { self.height as u64 };
+        let rows = if self.height == 0 { y.saturating_add(height) } else { self.height as u64 };
         ensure(pitch >= row && (depth <= 1 || rows >= y.saturating_add(height)), Code::INVALID_VALUE)?;
         let slice = pitch.checked_mul(rows).ok_or(Code::INVALID_VALUE)?;
         let skip = z.checked_mul(slice).zip(y.checked_mul(pitch)).and_then(|(a, b)| a.checked_add(b)?.checked_add(x));
@@ -53,6 +55,19 @@ impl Given {
             _ => check_host(start, reach)?,
         };
         Ok((side, place))
+    }
+
+    /// The same for an array, which has strides of its own.
+    fn check_array(&self, extent: Extent) -> Res<(Side, Place)> {
+        let array = ARRAYS.get(self.array)?;
+        let origin = self.origin.map(|v| v as u64);
+        for d in 0..3 {
+            let end = origin[d].checked_add(extent[d]).ok_or(Code::INVALID_VALUE)?;
+            ensure(end <= array.extents[d], Code::INVALID_VALUE)?;
+        }
+        let [pitch, rows, _] = array.extents;
+        let skip = (origin[2] * rows + origin[1]) * pitch + origin[0];
+        Ok((Side { start: array.start + skip, pitch, slice: pitch * rows }, Place::Device))
     }
 }
 
@@ -91,6 +106,7 @@ fn sides_2d(c: &CUDA_MEMCPY2D) -> (Given, Given, [usize; 3]) {
         kind: c.dstMemoryType,
         host: c.dstHost.addr() as u64,
         device: c.dstDevice,
+        array: c.dstArray.number(),
         origin: [c.dstXInBytes, c.dstY, 0],
         pitch: c.dstPitch,
         height: 0,
@@ -99,6 +115,7 @@ fn sides_2d(c: &CUDA_MEMCPY2D) -> (Given, Given, [usize; 3]) {
         kind: c.srcMemoryType,
         host: c.srcHost.addr() as u64,
         device: c.srcDevice,
+        array: c.srcArray.number(),
         origin: [c.srcXInBytes, c.srcY, 0],
         pitch: c.srcPitch,
         height: 0,
@@ -113,6 +130,7 @@ macro_rules! sides_3d {
             kind: c.dstMemoryType,
             host: c.dstHost.addr() as u64,
             device: c.dstDevice,
+            array: c.dstArray.number(),
             origin: [c.dstXInBytes, c.dstY, c.dstZ],
             pitch: c.dstPitch,
             height: c.dstHeight,
@@ -121,6 +139,7 @@ macro_rules! sides_3d {
             kind: c.srcMemoryType,
             host: c.srcHost.addr() as u64,
             device: c.srcDevice,
+            array: c.srcArray.number(),
             origin: [c.srcXInBytes, c.srcY, c.srcZ],
             pitch: c.srcPitch,
             height: c.srcHeight,

@@ -1,6 +1,7 @@
 //! The driver's functions as C sees them: they check what they are given, call the core, and turn
 //! its result into a code. No panic leaves them.
 
+pub(crate) mod array;
 pub(crate) mod context;
 pub(crate) mod copy;
 pub(crate) mod copy_box;
@@ -40,6 +41,7 @@ pub(crate) const ALL: &[&[(&str, Entry)]] = &[
     memory::EXPORTS,
     copy::EXPORTS,
     copy_box::EXPORTS,
+    array::EXPORTS,
     memset::EXPORTS,
     pointer::EXPORTS,
     pool::EXPORTS,
@@ -165,7 +167,7 @@ macro_rules! handles {
         })*
     };
 }
-handles!(CUcontext CUstream CUevent CUmodule CUfunction CUmemoryPool CUlinkState CUlibrary CUkernel);
+handles!(CUarray CUcontext CUstream CUevent CUmodule CUfunction CUmemoryPool CUlinkState CUlibrary CUkernel);
 
 /// A feature that this driver does not have.
 pub(crate) fn unsupported(what: &str) -> Error {

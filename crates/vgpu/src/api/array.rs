@@ -1,0 +1,147 @@
+//! CUDA arrays: memory with a shape and an element format.
+//!
+//! The layout is row after row without gaps. Arrays can be made, described, copied and destroyed;
+//! texture and surface functions, which would read them in kernels, are not there.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use rtcg_cuda_sys::*;
+
+use super::copy::{Lane, any_to_any, device_to_device, device_to_host, host_to_device};
+use super::{Handle, driver_functions, put, unsupported};
+use crate::context::current;
+use crate::driver::{self, ARRAYS};
+use crate::error::{Code, Res, ensure};
+use crate::memory::heap::Kind;
+use crate::objects::Array;
+
+/// `CUDA_ARRAY3D_LAYERED` and `CUDA_ARRAY3D_CUBEMAP`: the depth counts layers.
+const LAYERED: u32 = CUDA_ARRAY3D_LAYERED;
+const CUBEMAP: u32 = CUDA_ARRAY3D_CUBEMAP;
+/// The largest extents of compute capability 8.0: one, two and three dimensions.
+const LARGEST: [usize; 3] = [131_072, 131_072, 16_384];
+
+/// Bytes of one channel of a format.
+fn channel_bytes(format: CUarray_format) -> Res<usize> {
+    match format.0 {
+        1 | 8 => Ok(1),
+        2 | 9 | 16 => Ok(2),
+        3 | 10 | 32 => Ok(4),
+        _ => Err(unsupported("this array format")),
+    }
+}
+
+fn create(given: &CUDA_ARRAY3D_DESCRIPTOR) -> Res<CUarray> {
+    let context = current()?;
+    let element = channel_bytes(given.Format)? * given.NumChannels as usize;
+    ensure(matches!(given.NumChannels, 1 | 2 | 4) && given.Width > 0, Code::INVALID_VALUE)?;
+    let extents = [given.Width, given.Height, given.Depth];
+    ensure(extents.iter().zip(LARGEST).all(|(&n, most)| n <= most), Code::INVALID_VALUE)?;
+    let layers = given.Flags & LAYERED != 0;
+    ensure(given.Height > 0 || given.Depth == 0 || layers, Code::INVALID_VALUE)?;
+    ensure(!layers || given.Depth > 0, Code::INVALID_VALUE)?;
+    if given.Flags & CUBEMAP != 0 {
+        ensure(given.Width == given.Height && given.Depth.is_multiple_of(6) && given.Depth > 0, Code::INVALID_VALUE)?;
+    }
+    let [row, rows, slices] = [given.Width * element, given.Height.max(1), given.Depth.max(1)];
+    let size = row.checked_mul(rows * slices).ok_or(Code::OUT_OF_MEMORY)?;
+    let block = driver::alloc(&context, size as u64, Kind::Device, 0, 0)?;
+    let array = Array {
+        ctx_id: context.id,
+        start: block.start,
+        extents: [row as u64, rows as u64, slices as u64],
+        description: *given,
+    };
+    let made = ARRAYS.insert_with(|_| Arc::new(array));
+    if made.is_err() {
+        driver::free(block.start)?;
+    }
+    Ok(CUarray::from_number(made?.0))
+}
+
+/// The address of a byte of an array, counted through all its rows.
+fn address(array: CUarray, offset: usize, len: usize) -> Res<u64> {
+    let array = ARRAYS.get(array.number())?;
+    let end = (offset as u64).checked_add(len as u64).ok_or(Code::INVALID_VALUE)?;
+    ensure(end <= array.extents.iter().product(), Code::INVALID_VALUE)?;
+    Ok(array.start + offset as u64)
+}
+
+driver_functions! {
+    fn cuArrayCreate(pHandle: *mut CUarray, pAllocateArray: *const CUDA_ARRAY_DESCRIPTOR) {
+        ensure(!pHandle.is_null(), Code::INVALID_VALUE)?;
+        let given = pAllocateArray.as_ref().ok_or(Code::INVALID_VALUE)?;
+        put(pHandle, create(&CUDA_ARRAY3D_DESCRIPTOR {
+            Width: given.Width,
+            Height: given.Height,
+            Depth: 0,
+            Format: given.Format,
+            NumChannels: given.NumChannels,
+            Flags: 0,
+        })?)
+    }
+
+    fn cuArray3DCreate(pHandle: *mut CUarray, pAllocateArray: *const CUDA_ARRAY3D_DESCRIPTOR) {
+        ensure(!pHandle.is_null(), Code::INVALID_VALUE)?;
+        put(pHandle, create(pAllocateArray.as_ref().ok_or(Code::INVALID_VALUE)?)?)
+    }
+
+    fn cuArrayGetDescriptor(pArrayDescriptor: *mut CUDA_ARRAY_DESCRIPTOR, hArray: CUarray) {
+        let d = ARRAYS.get(hArray.number())?.description;
+        put(pArrayDescriptor, CUDA_ARRAY_DESCRIPTOR {
+            Width: d.Width,
+            Height: d.Height,
+            Format: d.Format,
+            NumChannels: d.NumChannels,
+        })
+    }
+
+    fn cuArray3DGetDescriptor(pArrayDescriptor: *mut CUDA_ARRAY3D_DESCRIPTOR, hArray: CUarray) {
+        put(pArrayDescriptor, ARRAYS.get(hArray.number())?.description)
+    }
+
+    fn cuArrayDestroy(hArray: CUarray) {
+        let context = crate::context::current_alive()?;
+        ARRAYS.get(hArray.number())?;
+        let outcome = context.synchronize();
+        driver::free(ARRAYS.remove(hArray.number())?.start)?;
+        outcome
+    }
+
+    fn cuMemcpyHtoA(dstArray: CUarray, dstOffset: usize, srcHost: *const c_void, ByteCount: usize) {
+        let lane = Lane::synchronous()?;
+        host_to_device(&lane, address(dstArray, dstOffset, ByteCount)?, srcHost.addr() as u64, ByteCount as u64)
+    }
+
+    fn cuMemcpyHtoAAsync(dstArray: CUarray, dstOffset: usize, srcHost: *const c_void, ByteCount: usize, hStream: CUstream) {
+        let lane = Lane::of(hStream)?;
+        host_to_device(&lane, address(dstArray, dstOffset, ByteCount)?, srcHost.addr() as u64, ByteCount as u64)
+    }
+
+    fn cuMemcpyAtoH(dstHost: *mut c_void, srcArray: CUarray, srcOffset: usize, ByteCount: usize) {
+        let lane = Lane::synchronous()?;
+        device_to_host(&lane, dstHost.addr() as u64, address(srcArray, srcOffset, ByteCount)?, ByteCount as u64)
+    }
+
+    fn cuMemcpyAtoHAsync(dstHost: *mut c_void, srcArray: CUarray, srcOffset: usize, ByteCount: usize, hStream: CUstream) {
+        let lane = Lane::of(hStream)?;
+        device_to_host(&lane, dstHost.addr() as u64, address(srcArray, srcOffset, ByteCount)?, ByteCount as u64)
+    }
+
+    fn cuMemcpyDtoA(dstArray: CUarray, dstOffset: usize, srcDevice: CUdeviceptr, ByteCount: usize) {
+        let lane = Lane::synchronous()?;
+        device_to_device(&lane, address(dstArray, dstOffset, ByteCount)?, srcDevice, ByteCount as u64)
+    }
+
+    fn cuMemcpyAtoD(dstDevice: CUdeviceptr, srcArray: CUarray, srcOffset: usize, ByteCount: usize) {
+        let lane = Lane::synchronous()?;
+        device_to_device(&lane, dstDevice, address(srcArray, srcOffset, ByteCount)?, ByteCount as u64)
+    }
+
+    fn cuMemcpyAtoA(dstArray: CUarray, dstOffset: usize, srcArray: CUarray, srcOffset: usize, ByteCount: usize) {
+        let lane = Lane::synchronous()?;
+        let (dst, src) = (address(dstArray, dstOffset, ByteCount)?, address(srcArray, srcOffset, ByteCount)?);
+        any_to_any(&lane, dst, src, ByteCount as u64)
+    }
+}
