@@ -162,3 +162,41 @@ fn signals_outside_kernels_keep_their_meaning() {
     run(&serial(nothing), shape(1, 32), &0).unwrap();
     unsafe { std::hint::black_box(16 as *const u32).read_volatile() };
 }
+
+unsafe extern "C" fn read_null(_: *mut WarpCtx) {
+    unsafe { std::hint::black_box(24 as *const u32).read_volatile() };
+}
+
+static PREVIOUS: std::sync::Mutex<Option<libc::sigaction>> = std::sync::Mutex::new(None);
+
+/// As Python's faulthandler: puts the previous handler back and raises the signal again.
+extern "C" fn raise_again(signal: i32) {
+    let previous = PREVIOUS.lock().unwrap().take().unwrap();
+    unsafe {
+        libc::sigaction(signal, &previous, std::ptr::null_mut());
+        libc::raise(signal);
+    }
+}
+
+#[test]
+fn a_later_handler_that_raises_again_does_no_harm() {
+    if !in_child() {
+        let out = child("a_later_handler_that_raises_again_does_no_harm");
+        assert!(out.status.success(), "{out:?}");
+        return;
+    }
+    let fault = run(&serial(read_null), shape(1, 32), &0).unwrap_err();
+    assert_eq!(fault.access.unwrap().address, 24);
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        let mut previous: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = raise_again as *const () as usize;
+        action.sa_flags = libc::SA_ONSTACK | libc::SA_NODEFER;
+        libc::sigaction(libc::SIGSEGV, &action, &mut previous);
+        *PREVIOUS.lock().unwrap() = Some(previous);
+    }
+    for _ in 0..3 {
+        let fault = run(&serial(read_null), shape(1, 32), &0).unwrap_err();
+        assert_eq!((fault.kind, fault.access.unwrap().address), (FaultKind::IllegalAddress, 24));
+    }
+}

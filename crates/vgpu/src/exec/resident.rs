@@ -46,7 +46,7 @@ impl Residents<'_, '_> {
             match self.turn(worker) {
                 None => return,
                 Some(true) => idle = 0,
-                Some(false) if self.admit(worker, false) => idle = 0,
+                Some(false) if self.admit_more(worker) => idle = 0,
                 Some(false) => idle += 1,
             }
             if idle > IDLE_TURNS {
@@ -96,6 +96,14 @@ impl Residents<'_, '_> {
 
     fn more_blocks(&self) -> bool {
         !self.taken.is_empty() || self.job.has_blocks()
+    }
+
+    /// Makes up to twice as many blocks resident as there are: a barrier over a large grid gets all
+    /// of its blocks after few turns. Whether there is a new one.
+    fn admit_more(&mut self, worker: &mut Worker) -> bool {
+        let before = self.running.len();
+        while self.running.len() < 2 * before && self.admit(worker, false) {}
+        self.running.len() > before
     }
 
     /// Makes one more block resident. With `must`, waits for room. False when there is no block
