@@ -42,7 +42,7 @@ __global__ void matmul(const double *a, const double *b, double *c)
     }
     c[row * %(N)d + column] = sum;
 }
-""" % {"N": N, "TILE": TILE}
+""" % {"N": N, "TILE": TILE}  # noqa: UP031
 
 GRID = (N // TILE, N // TILE, 1)
 BLOCK = (TILE, TILE, 1)
