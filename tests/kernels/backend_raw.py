@@ -74,7 +74,8 @@ class Nvrtc:
         """Compile `source`; `want` is CUBIN or PTX."""
         program = c_void_p()
         self._check(self.lib.nvrtcCreateProgram(byref(program), source.encode(), b"case.cu", *self.headers))
-        flags = [*options, "-default-device", *(f"-I{d}" for d in include_dirs())]
+        # With a driver present NVRTC keeps compiled code by itself; a cached cubin was seen to ignore -ftz.
+        flags = [*options, "-default-device", "-no-cache", *(f"-I{d}" for d in include_dirs())]
         status = self.lib.nvrtcCompileProgram(
             program, len(flags), (c_char_p * len(flags))(*(f.encode() for f in flags))
         )

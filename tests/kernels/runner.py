@@ -161,6 +161,15 @@ def judge_error(case: KernelCase, error: BackendError | None) -> list[str]:
     return complaints
 
 
+def context_is_dead(backend: Backend) -> bool:
+    """Whether an earlier, unexpected fault has made the context unusable."""
+    try:
+        backend.synchronize()
+    except BackendError:
+        return True
+    return False
+
+
 def run_here(backend: Backend, case: KernelCase) -> list[str]:
     """Run a case in this process."""
     try:
@@ -185,5 +194,5 @@ def run_apart(backend: str, case: KernelCase, timeout_s: float = 120) -> list[st
 
 def run_case(backend: Backend, case: KernelCase) -> list[str]:
     """Run a case and list the complaints."""
-    apart = case.faulting or case.spins
+    apart = case.faulting or case.spins or context_is_dead(backend)
     return run_apart(backend.name, case) if apart else run_here(backend, case)
