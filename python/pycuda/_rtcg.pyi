@@ -1,18 +1,33 @@
-"""The native module. Import its names from `pycuda.driver`, `pycuda.compiler` and `pycuda.gpuarray`."""
+"""The native module. What users call is documented in `pycuda.driver`, `pycuda.compiler`, `pycuda.gpuarray`."""
 
+import os
 from collections.abc import Callable, Iterable, Sequence
-from os import PathLike
-from typing import Any, Final, SupportsIndex, final
+from typing import Any, NoReturn, Protocol, SupportsIndex, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import DTypeLike, NDArray
 from typing_extensions import Buffer, Self
 
-# A device address: an allocation, an int, anything with `__index__`, or with `get_pointer()`.
-_Ptr = SupportsIndex | Any
-_Dim = int | Sequence[int]
+from pycuda._enums import compute_mode, func_cache, shared_config
 
-# -- errors -----------------------------------------------------------------------------------
+class _HoldsPointer(Protocol):
+    def get_pointer(self) -> int: ...
+
+class _HoldsMemory(Protocol):
+    @property
+    def gpudata(self) -> Any: ...
+
+# An allocation, an address, an array on the device, or a `PointerHolderBase`.
+_DevicePointer: TypeAlias = SupportsIndex | _HoldsPointer | _HoldsMemory
+# Blocks of a grid or threads of a block: one to three extents.
+_Extents: TypeAlias = Sequence[SupportsIndex]
+_MessageHandler: TypeAlias = Callable[[bool, str, str], object]
+_JitOptions: TypeAlias = Sequence[tuple[int, int]]
+# Host memory: an array, bytes, or anything else with the buffer protocol.
+_HostBuffer: TypeAlias = Buffer | NDArray[Any]
+_Path: TypeAlias = str | os.PathLike[str]
+
+# -- errors
 
 class Error(Exception):
     """Base of all errors of the driver and the compiler."""
@@ -20,16 +35,16 @@ class Error(Exception):
 class LaunchError(Error):
     """A kernel failed or asks for more than the device has."""
 
+class LogicError(Error):
+    """A call that cannot succeed as it was made, or a kernel that went wrong."""
+
 class MemoryError(Error):
     """Out of memory."""
 
 class RuntimeError(Error):
     """Something outside the program is wrong: no device, no such file, not ready."""
 
-class LogicError(Error):
-    """A call that cannot succeed as it was made, or a kernel that went wrong."""
-
-# -- devices and contexts ---------------------------------------------------------------------
+# -- devices and contexts
 
 class Device:
     """A device, by ordinal or PCI bus id. Real ones come first, then virtual ones.
@@ -47,9 +62,9 @@ class Device:
     def compute_capability(self) -> tuple[int, int]: ...
     def total_memory(self) -> int:
         """Memory of the device in bytes."""
-    def get_attribute(self, attr: int) -> Any:
+    def get_attribute(self, attr: int) -> int | compute_mode:
         """The value of a `device_attribute`: an int, or a `compute_mode`."""
-    def get_attributes(self) -> dict[Any, Any]:
+    def get_attributes(self) -> dict[int, int]:
         """All attributes that the driver knows."""
     def make_context(self, flags: int = 0) -> Context:
         """Make a context and push it on the calling thread's stack."""
@@ -59,7 +74,7 @@ class Device:
     @property
     def is_virtual(self) -> bool:
         """Whether this is a virtual GPU."""
-    def __getattr__(self, name: str) -> Any: ...
+    def __getattr__(self, name: str) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
@@ -84,13 +99,15 @@ class Context:
     @staticmethod
     def get_limit(limit: int) -> int: ...
     @staticmethod
-    def get_cache_config() -> int: ...
+    def get_cache_config() -> func_cache: ...
     @staticmethod
     def set_cache_config(config: int) -> None: ...
     @staticmethod
-    def get_shared_config() -> int: ...
+    def get_shared_config() -> shared_config: ...
     @staticmethod
     def set_shared_config(config: int) -> None: ...
+    @staticmethod
+    def get_stream_priority_range() -> tuple[int, int]: ...
     @staticmethod
     def enable_peer_access(peer: Context, flags: int = 0) -> None: ...
     @staticmethod
@@ -116,7 +133,7 @@ def stop_profiler() -> None: ...
 def set_notice_handler(handler: Callable[[str], object]) -> None: ...
 def enum_values() -> dict[str, dict[str, int]]: ...
 
-# -- streams and events -----------------------------------------------------------------------
+# -- streams and events
 
 class Stream:
     """A queue of work. ``None`` stands for the default stream wherever one is expected."""
@@ -146,17 +163,18 @@ class Event:
         """Milliseconds from this event to `event`."""
     def ipc_handle(self) -> bytearray: ...
     @staticmethod
-    def from_ipc_handle(handle: bytes | bytearray) -> Event: ...
+    def from_ipc_handle(handle: _HostBuffer) -> Event: ...
     @property
     def handle(self) -> int: ...
 
-# -- memory -----------------------------------------------------------------------------------
+# -- memory
 
 class DeviceAllocation:
     """Device memory, freed with the last reference or by `free`."""
 
     def free(self) -> None:
         """Free now. A second time is a `LogicError`."""
+    def as_buffer(self, size: int, offset: int = 0) -> memoryview: ...
     @property
     def nbytes(self) -> int: ...
     def __int__(self) -> int: ...
@@ -167,15 +185,17 @@ class ManagedAllocation:
 
     def __new__(cls, nbytes: int, flags: int) -> Self: ...
     def free(self) -> None: ...
+    def as_buffer(self, size: int, offset: int = 0) -> memoryview: ...
     def get_device_pointer(self) -> int: ...
     def attach(self, mem_flags: int, stream: Stream | None = None) -> None: ...
+    def _as_array(self, dtype: np.dtype[Any], shape: Sequence[int], fortran: bool) -> NDArray[Any]: ...
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
 
 class IPCMemoryHandle:
     """Memory of another process."""
 
-    def __new__(cls, devhandle: bytes | bytearray, flags: int = 1) -> Self: ...
+    def __new__(cls, devhandle: _HostBuffer, flags: int = 1) -> Self: ...
     def close(self) -> None: ...
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
@@ -185,22 +205,26 @@ class PagelockedHostAllocation:
 
     def __new__(cls, nbytes: int, flags: int) -> Self: ...
     def free(self) -> None: ...
-    def get_device_pointer(self) -> int: ...
     def get_flags(self) -> int: ...
+    def get_device_pointer(self) -> int: ...
+    def _as_array(self, dtype: np.dtype[Any], shape: Sequence[int], fortran: bool) -> NDArray[Any]: ...
 
 class AlignedHostAllocation:
     """Aligned host memory; the base of arrays made by `pycuda.driver.aligned_empty`."""
 
     def __new__(cls, nbytes: int, alignment: int) -> Self: ...
     def free(self) -> None: ...
+    def _as_array(self, dtype: np.dtype[Any], shape: Sequence[int], fortran: bool) -> NDArray[Any]: ...
 
 class RegisteredHostMemory:
     """Page-locked memory that somebody else allocated."""
 
-    base: Final[Any]
     def __new__(cls, ary: NDArray[Any], flags: int = 0) -> Self: ...
+    @property
+    def base(self) -> NDArray[Any]: ...
     def unregister(self) -> None: ...
     def get_device_pointer(self) -> int: ...
+    def _as_array(self, dtype: np.dtype[Any], shape: Sequence[int], fortran: bool) -> NDArray[Any]: ...
 
 def mem_get_info() -> tuple[int, int]:
     """(free, total) bytes of the current context's device."""
@@ -209,36 +233,44 @@ def mem_alloc(bytes: int) -> DeviceAllocation: ...
 def mem_alloc_pitch(width: int, height: int, access_size: int) -> tuple[DeviceAllocation, int]:
     """Rows of `width` bytes, aligned for accesses of 4, 8 or 16 bytes: (memory, pitch)."""
 
-def mem_get_address_range(ptr: _Ptr) -> tuple[int, int]:
+def mem_get_address_range(ptr: _DevicePointer) -> tuple[int, int]:
     """(base, size) of the allocation that holds `ptr`."""
 
-def mem_get_ipc_handle(devptr: _Ptr) -> bytearray: ...
-def memcpy_htod(dest: _Ptr, src: Buffer) -> None:
+def mem_get_ipc_handle(devptr: _DevicePointer) -> bytearray: ...
+def view_address(address: int, size: int, offset: int = 0) -> memoryview: ...
+
+# -- copies and fills
+
+def memcpy_htod(dest: _DevicePointer, src: _HostBuffer) -> None:
     """Copy a contiguous host buffer to the device; waits."""
 
-def memcpy_dtoh(dest: Buffer, src: _Ptr) -> None:
-    """Fill a contiguous, writable host buffer from the device; waits."""
-
-def memcpy_htod_async(dest: _Ptr, src: Buffer, stream: Stream | None = None) -> None:
+def memcpy_htod_async(dest: _DevicePointer, src: _HostBuffer, stream: Stream | None = None) -> None:
     """`memcpy_htod` in stream order; `src` is kept alive until the copy is done."""
 
-def memcpy_dtoh_async(dest: Buffer, src: _Ptr, stream: Stream | None = None) -> None:
+def memcpy_dtoh(dest: _HostBuffer, src: _DevicePointer) -> None:
+    """Fill a contiguous, writable host buffer from the device; waits."""
+
+def memcpy_dtoh_async(dest: _HostBuffer, src: _DevicePointer, stream: Stream | None = None) -> None:
     """`memcpy_dtoh` in stream order; `dest` is kept alive until the copy is done."""
 
-def memcpy_dtod(dest: _Ptr, src: _Ptr, size: int) -> None:
+def memcpy_dtod(dest: _DevicePointer, src: _DevicePointer, size: int) -> None:
     """Copy `size` bytes within the device."""
 
-def memcpy_dtod_async(dest: _Ptr, src: _Ptr, size: int, stream: Stream | None = None) -> None:
+def memcpy_dtod_async(dest: _DevicePointer, src: _DevicePointer, size: int, stream: Stream | None = None) -> None:
     """`memcpy_dtod` in stream order."""
 
 def memcpy_peer(
-    dest: _Ptr, src: _Ptr, size: int, dest_context: Context | None = None, src_context: Context | None = None
+    dest: _DevicePointer,
+    src: _DevicePointer,
+    size: int,
+    dest_context: Context | None = None,
+    src_context: Context | None = None,
 ) -> None:
     """Copy `size` bytes between contexts; None means the current one."""
 
 def memcpy_peer_async(
-    dest: _Ptr,
-    src: _Ptr,
+    dest: _DevicePointer,
+    src: _DevicePointer,
     size: int,
     dest_context: Context | None = None,
     src_context: Context | None = None,
@@ -246,38 +278,125 @@ def memcpy_peer_async(
 ) -> None:
     """`memcpy_peer` in stream order."""
 
-def memset_d8(dest: _Ptr, data: int, size: int) -> None:
+def memset_d8(dest: _DevicePointer, data: int, size: int) -> None:
     """Set `size` elements of 8 bits to `data`."""
-def memset_d8_async(dest: _Ptr, data: int, size: int, stream: Stream | None = None) -> None:
+
+def memset_d8_async(dest: _DevicePointer, data: int, size: int, stream: Stream | None = None) -> None:
     """`memset_d8` in stream order."""
-def memset_d2d8(dest: _Ptr, pitch: int, data: int, width: int, height: int) -> None:
+
+def memset_d2d8(dest: _DevicePointer, pitch: int, data: int, width: int, height: int) -> None:
     """Set `height` rows of `width` elements of 8 bits, `pitch` bytes apart."""
+
 def memset_d2d8_async(
-    dest: _Ptr, pitch: int, data: int, width: int, height: int, stream: Stream | None = None
+    dest: _DevicePointer, pitch: int, data: int, width: int, height: int, stream: Stream | None = None
 ) -> None:
     """`memset_d2d8` in stream order."""
-def memset_d16(dest: _Ptr, data: int, size: int) -> None:
+
+def memset_d16(dest: _DevicePointer, data: int, size: int) -> None:
     """Set `size` elements of 16 bits to `data`."""
-def memset_d16_async(dest: _Ptr, data: int, size: int, stream: Stream | None = None) -> None:
+
+def memset_d16_async(dest: _DevicePointer, data: int, size: int, stream: Stream | None = None) -> None:
     """`memset_d16` in stream order."""
-def memset_d2d16(dest: _Ptr, pitch: int, data: int, width: int, height: int) -> None:
+
+def memset_d2d16(dest: _DevicePointer, pitch: int, data: int, width: int, height: int) -> None:
     """Set `height` rows of `width` elements of 16 bits, `pitch` bytes apart."""
+
 def memset_d2d16_async(
-    dest: _Ptr, pitch: int, data: int, width: int, height: int, stream: Stream | None = None
+    dest: _DevicePointer, pitch: int, data: int, width: int, height: int, stream: Stream | None = None
 ) -> None:
     """`memset_d2d16` in stream order."""
-def memset_d32(dest: _Ptr, data: int, size: int) -> None:
+
+def memset_d32(dest: _DevicePointer, data: int, size: int) -> None:
     """Set `size` elements of 32 bits to `data`."""
-def memset_d32_async(dest: _Ptr, data: int, size: int, stream: Stream | None = None) -> None:
+
+def memset_d32_async(dest: _DevicePointer, data: int, size: int, stream: Stream | None = None) -> None:
     """`memset_d32` in stream order."""
-def memset_d2d32(dest: _Ptr, pitch: int, data: int, width: int, height: int) -> None:
+
+def memset_d2d32(dest: _DevicePointer, pitch: int, data: int, width: int, height: int) -> None:
     """Set `height` rows of `width` elements of 32 bits, `pitch` bytes apart."""
+
 def memset_d2d32_async(
-    dest: _Ptr, pitch: int, data: int, width: int, height: int, stream: Stream | None = None
+    dest: _DevicePointer, pitch: int, data: int, width: int, height: int, stream: Stream | None = None
 ) -> None:
     """`memset_d2d32` in stream order."""
 
-# -- code -------------------------------------------------------------------------------------
+class Memcpy2D:
+    def __new__(cls) -> Self: ...
+    src_x_in_bytes: int
+    src_y: int
+    src_pitch: int
+    dst_x_in_bytes: int
+    dst_y: int
+    dst_pitch: int
+    width_in_bytes: int
+    height: int
+    def set_src_host(self, buffer: _HostBuffer) -> None: ...
+    def set_dst_host(self, buffer: _HostBuffer) -> None: ...
+    def set_src_device(self, devptr: _DevicePointer) -> None: ...
+    def set_dst_device(self, devptr: _DevicePointer) -> None: ...
+    def set_src_unified(self, buffer: _HostBuffer) -> None: ...
+    def set_dst_unified(self, buffer: _HostBuffer) -> None: ...
+    def set_src_array(self, _array: object) -> NoReturn: ...
+    def set_dst_array(self, _array: object) -> NoReturn: ...
+    def __call__(self, aligned: bool | Stream | None = None) -> None: ...
+
+class Memcpy3D:
+    def __new__(cls) -> Self: ...
+    src_x_in_bytes: int
+    src_y: int
+    src_z: int
+    src_lod: int
+    src_pitch: int
+    src_height: int
+    dst_x_in_bytes: int
+    dst_y: int
+    dst_z: int
+    dst_lod: int
+    dst_pitch: int
+    dst_height: int
+    width_in_bytes: int
+    height: int
+    depth: int
+    def set_src_host(self, buffer: _HostBuffer) -> None: ...
+    def set_dst_host(self, buffer: _HostBuffer) -> None: ...
+    def set_src_device(self, devptr: _DevicePointer) -> None: ...
+    def set_dst_device(self, devptr: _DevicePointer) -> None: ...
+    def set_src_unified(self, buffer: _HostBuffer) -> None: ...
+    def set_dst_unified(self, buffer: _HostBuffer) -> None: ...
+    def set_src_array(self, _array: object) -> NoReturn: ...
+    def set_dst_array(self, _array: object) -> NoReturn: ...
+    def __call__(self, stream: Stream | None = None) -> None: ...
+
+class Memcpy3DPeer:
+    def __new__(cls) -> Self: ...
+    src_x_in_bytes: int
+    src_y: int
+    src_z: int
+    src_lod: int
+    src_pitch: int
+    src_height: int
+    dst_x_in_bytes: int
+    dst_y: int
+    dst_z: int
+    dst_lod: int
+    dst_pitch: int
+    dst_height: int
+    width_in_bytes: int
+    height: int
+    depth: int
+    def set_src_host(self, buffer: _HostBuffer) -> None: ...
+    def set_dst_host(self, buffer: _HostBuffer) -> None: ...
+    def set_src_device(self, devptr: _DevicePointer) -> None: ...
+    def set_dst_device(self, devptr: _DevicePointer) -> None: ...
+    def set_src_unified(self, buffer: _HostBuffer) -> None: ...
+    def set_dst_unified(self, buffer: _HostBuffer) -> None: ...
+    def set_src_array(self, _array: object) -> NoReturn: ...
+    def set_dst_array(self, _array: object) -> NoReturn: ...
+    def set_src_context(self, ctx: Context) -> None: ...
+    def set_dst_context(self, ctx: Context) -> None: ...
+    def __call__(self, stream: Stream | None = None) -> None: ...
+
+# -- modules and kernels
 
 class Module:
     """Loaded code."""
@@ -286,10 +405,23 @@ class Module:
         """The kernel of this name. `LogicError` when there is none."""
     def get_global(self, name: str) -> tuple[int, int]:
         """(address, size in bytes) of a global or constant variable."""
-    def get_texref(self, name: str) -> Any:
+    def get_texref(self, name: str) -> NoReturn:
         """Refused: CUDA 12 removed texture references from the compiler."""
-    def get_surfref(self, name: str) -> Any:
+    def get_surfref(self, name: str) -> NoReturn:
         """Refused: CUDA 12 removed surface references from the compiler."""
+
+class Linker:
+    """Links several images into one module."""
+
+    def __new__(
+        cls,
+        message_handler: _MessageHandler | None = None,
+        options: _JitOptions | None = None,
+        log_verbose: bool = False,
+    ) -> Self: ...
+    def add_data(self, data: _HostBuffer, input_type: int, name: str = "unknown") -> None: ...
+    def add_file(self, filename: _Path, input_type: int) -> None: ...
+    def link_module(self) -> Module: ...
 
 class Function:
     """A kernel.
@@ -298,7 +430,19 @@ class Function:
     instance ``function.num_regs``.
     """
 
-    def __call__(self, *args: Any, **kwargs: Any) -> float | None:
+    @property
+    def name(self) -> str: ...
+    def __call__(
+        self,
+        *args: Any,
+        block: _Extents,
+        grid: _Extents = ...,
+        stream: Stream | None = None,
+        shared: int = 0,
+        texrefs: Sequence[object] = ...,
+        time_kernel: bool = False,
+        cooperative: bool = False,
+    ) -> float | None:
         """Run the kernel.
 
         Parameters
@@ -327,52 +471,35 @@ class Function:
         LaunchError
             When the device cannot run this geometry.
         """
-    def prepare(self, arg_types: str | Iterable[Any], texrefs: Sequence[Any] | None = None) -> Self:
+    def prepare(
+        self, arg_types: str | Iterable[str | DTypeLike | type], texrefs: Sequence[object] | None = None
+    ) -> Self:
         """Fix the argument types, by the letters of `struct` (P is a pointer) or by dtypes."""
-    def prepared_call(self, grid: _Dim, block: _Dim, *args: Any, shared_size: int = 0) -> None:
+    def prepared_call(self, grid: _Extents, block: _Extents, *args: Any, shared_size: int = 0) -> None:
         """Run the kernel with the prepared argument types; does not wait."""
     def prepared_async_call(
-        self, grid: _Dim, block: _Dim, stream: Stream | None, *args: Any, shared_size: int = 0
+        self, grid: _Extents, block: _Extents, stream: Stream | None, *args: Any, shared_size: int = 0
     ) -> None:
         """`prepared_call` in a stream."""
-    def prepared_timed_call(self, grid: _Dim, block: _Dim, *args: Any, shared_size: int = 0) -> TimedCall:
+    def prepared_timed_call(
+        self, grid: _Extents, block: _Extents, *args: Any, shared_size: int = 0
+    ) -> Callable[[], float]:
         """`prepared_call`; calling the result waits and returns the kernel's time in seconds."""
     def get_attribute(self, attribute: int) -> int: ...
     def set_attribute(self, attribute: int, value: int) -> None: ...
     def set_cache_config(self, fc: int) -> None: ...
     def set_shared_config(self, sc: int) -> None: ...
-    def param_set_texref(self, texref: Any) -> None:
+    def param_set_texref(self, texref: object) -> NoReturn:
         """Refused: CUDA 12 removed texture references from the compiler."""
-    @property
-    def name(self) -> str: ...
     def __getattr__(self, name: str) -> int: ...
 
-@final
-class TimedCall:
-    """What `Function.prepared_timed_call` returns."""
-
-    def __call__(self) -> float: ...
-
-class Linker:
-    """Links several images into one module."""
-
-    def __new__(
-        cls,
-        message_handler: Callable[[bool, str, str], object] | None = None,
-        options: Sequence[tuple[int, int]] | None = None,
-        log_verbose: bool = False,
-    ) -> Self: ...
-    def add_data(self, data: Buffer, input_type: int, name: str = "unknown") -> None: ...
-    def add_file(self, filename: str | PathLike[str], input_type: int) -> None: ...
-    def link_module(self) -> Module: ...
-
-def module_from_file(filename: str | PathLike[str]) -> Module: ...
+def module_from_file(filename: _Path) -> Module: ...
 def module_from_buffer(
-    buffer: Buffer,
-    options: Sequence[tuple[int, int]] | None = None,
-    message_handler: Callable[[bool, str, str], object] | None = None,
+    buffer: _HostBuffer, options: _JitOptions | None = None, message_handler: _MessageHandler | None = None
 ) -> Module:
     """Load PTX, a cubin or a fat binary."""
+
+# -- compiler
 
 def compile(
     source: str,
@@ -382,14 +509,14 @@ def compile(
     no_extern_c: bool,
     arch: str | None,
     code: str | None,
-    cache_dir: Any,
-    include_dirs: Sequence[str | PathLike[str]],
+    cache_dir: _Path | bool | None,
+    include_dirs: Sequence[_Path],
     target: str,
 ) -> tuple[bytes, str, bool]: ...
 def compiler_info(nvcc: str) -> tuple[str, str]: ...
 def default_nvcc_flags() -> list[str]: ...
 
-# -- arrays -----------------------------------------------------------------------------------
+# -- arrays
 
 class GPUArray:
     """An n-dimensional array on the device of the current context, with NumPy's arithmetic.
@@ -413,22 +540,18 @@ class GPUArray:
     order : {"C", "F"}
     """
 
-    __array_priority__: int
-    __array_ufunc__: None
     def __new__(
         cls,
         shape: int | Sequence[int],
         dtype: DTypeLike,
-        allocator: Callable[[int], Any] | None = None,
-        base: Any = None,
-        gpudata: _Ptr | None = None,
+        allocator: Callable[[int], DeviceAllocation] | None = None,
+        base: object = None,
+        gpudata: _DevicePointer | None = None,
         strides: Sequence[int] | None = None,
         order: str = "C",
     ) -> Self: ...
-    @property
-    def base(self) -> Any: ...
-    @property
-    def allocator(self) -> Callable[[int], Any] | None: ...
+    __array_priority__: int
+    __array_ufunc__: None
     @property
     def shape(self) -> tuple[int, ...]: ...
     @property
@@ -448,36 +571,40 @@ class GPUArray:
     @property
     def ndim(self) -> int: ...
     @property
-    def ptr(self) -> int:
-        """Address of the first element; 0 without elements."""
-    @property
     def gpudata(self) -> Any:
         """The memory: a `DeviceAllocation`, what was given, or None without elements."""
     @property
+    def ptr(self) -> int:
+        """Address of the first element; 0 without elements."""
+    @property
+    def base(self) -> Any: ...
+    @property
+    def allocator(self) -> Any: ...
+    @property
     def __cuda_array_interface__(self) -> dict[str, Any]: ...
-    def set(self, ary: ArrayLike) -> None:
+    def set(self, ary: Any) -> None:
         """Overwrite all elements with those of a host array of the same size and dtype; waits."""
     def get(self, ary: NDArray[Any] | None = None) -> NDArray[Any]:
         """A copy on the host: in `ary`, or in a new array of the same memory order; waits."""
-    def fill(self, value: complex) -> Self:
+    def fill(self, value: Any) -> Self:
         """Set every element to `value`."""
     def copy(self) -> GPUArray:
         """A copy in new device memory."""
     def astype(self, dtype: DTypeLike) -> GPUArray:
         """A copy converted to `dtype`."""
     def __len__(self) -> int: ...
-    def __add__(self, other: Any, /) -> GPUArray: ...
-    def __radd__(self, other: Any, /) -> GPUArray: ...
-    def __iadd__(self, other: Any, /) -> Self: ...
-    def __sub__(self, other: Any, /) -> GPUArray: ...
-    def __rsub__(self, other: Any, /) -> GPUArray: ...
-    def __isub__(self, other: Any, /) -> Self: ...
-    def __mul__(self, other: Any, /) -> GPUArray: ...
-    def __rmul__(self, other: Any, /) -> GPUArray: ...
-    def __imul__(self, other: Any, /) -> Self: ...
-    def __truediv__(self, other: Any, /) -> GPUArray: ...
-    def __rtruediv__(self, other: Any, /) -> GPUArray: ...
-    def __itruediv__(self, other: Any, /) -> Self: ...
+    def __add__(self, value: Any, /) -> GPUArray: ...
+    def __radd__(self, value: Any, /) -> GPUArray: ...
+    def __iadd__(self, value: Any, /) -> Self: ...
+    def __sub__(self, value: Any, /) -> GPUArray: ...
+    def __rsub__(self, value: Any, /) -> GPUArray: ...
+    def __isub__(self, value: Any, /) -> Self: ...
+    def __mul__(self, value: Any, /) -> GPUArray: ...
+    def __rmul__(self, value: Any, /) -> GPUArray: ...
+    def __imul__(self, value: Any, /) -> Self: ...
+    def __truediv__(self, value: Any, /) -> GPUArray: ...
+    def __rtruediv__(self, value: Any, /) -> GPUArray: ...
+    def __itruediv__(self, value: Any, /) -> Self: ...
 
 def clear_array_contexts() -> None:
     """Forget the kernels that arrays have compiled."""

@@ -6,7 +6,7 @@ programs are cached on disk, see :func:`compile`.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from warnings import warn
 
 from pycuda import _rtcg
@@ -29,7 +29,7 @@ __all__ = [
 DEFAULT_NVCC_FLAGS: list[str] = _rtcg.default_nvcc_flags()
 
 
-@lru_cache(maxsize=None)
+@cache
 def get_nvcc_version(nvcc):
     """Return the version text of the compiler that `nvcc` stands for.
 

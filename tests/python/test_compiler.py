@@ -5,10 +5,9 @@ import sys
 import warnings
 
 import numpy as np
-import pytest
-
 import pycuda.compiler as compiler
 import pycuda.driver as cuda
+import pytest
 from pycuda.compiler import SourceModule
 
 pytestmark = pytest.mark.usefixtures("context")

@@ -7,9 +7,8 @@ import sys
 import threading
 
 import numpy as np
-import pytest
-
 import pycuda.driver as cuda
+import pytest
 from pycuda.compiler import SourceModule
 
 pytestmark = pytest.mark.usefixtures("context")
@@ -80,7 +79,7 @@ def test_device(device):
     assert attributes[cuda.device_attribute.WARP_SIZE] == 32
     assert isinstance(device.get_attribute(cuda.device_attribute.COMPUTE_MODE), cuda.compute_mode)
     with pytest.raises(AttributeError, match="no_such_thing"):
-        device.no_such_thing
+        _ = device.no_such_thing
     assert cuda.Device(device.pci_bus_id()) == device
 
 
@@ -639,7 +638,7 @@ def test_function_attributes(axpy):
     assert axpy.num_regs >= 0
     assert axpy.shared_size_bytes == axpy.get_attribute(cuda.function_attribute.SHARED_SIZE_BYTES) == 0
     with pytest.raises(AttributeError):
-        axpy.no_such_attribute
+        _ = axpy.no_such_attribute
     axpy.set_cache_config(cuda.func_cache.PREFER_L1)
 
 

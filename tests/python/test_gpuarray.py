@@ -3,9 +3,8 @@
 import operator
 
 import numpy as np
-import pytest
-
 import pycuda.gpuarray as gpuarray
+import pytest
 
 DTYPES = [
     np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,

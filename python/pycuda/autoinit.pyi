@@ -1,0 +1,4 @@
+from pycuda._rtcg import Context, Device
+
+context: Context
+device: Device
