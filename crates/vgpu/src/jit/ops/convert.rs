@@ -72,30 +72,28 @@ fn int_to_float(cx: &mut OpCtx<'_, '_>, shape: Shape, dty: Type, sty: Type, mods
             Some(map1(cx, &a, |cx, x| to_float(cx, signed, x)))
         }
         (Type::F64, _) => {
-            let signed = signed || small;
-            if shape == Shape::Scalar {
-                return Some(map1(cx, &a, |cx, x| {
-                    let r = if signed { cx.b.ins().fcvt_from_sint(types::F64, x) } else { cx.b.ins().fcvt_from_uint(types::F64, x) };
-                    bits(cx, r)
-                }));
-            }
-            let low_halves = spread(cx, &a);
-            let wide: Parts = low_halves
-                .into_iter()
-                .map(|x| {
-                    if signed {
-                        let w = cx.b.ins().swiden_low(x);
-                        to_float(cx, true, w)
-                    } else {
-                        let w = cx.b.ins().uwiden_low(x);
-                        to_float(cx, false, w)
-                    }
-                })
-                .collect();
-            Some(wide)
+            Some(doubles(cx, shape, signed || small, &a))
         }
         _ => None,
     }
+}
+
+/// 32-bit integers as the bits of doubles.
+pub(super) fn doubles(cx: &mut OpCtx<'_, '_>, shape: Shape, signed: bool, a: &Parts) -> Parts {
+    if shape == Shape::Scalar {
+        return map1(cx, a, |cx, x| {
+            let r = if signed { cx.b.ins().fcvt_from_sint(types::F64, x) } else { cx.b.ins().fcvt_from_uint(types::F64, x) };
+            bits(cx, r)
+        });
+    }
+    // The back end converts the widened lower half of a vector with one instruction.
+    spread(cx, a)
+        .into_iter()
+        .map(|x| {
+            let wide = if signed { cx.b.ins().swiden_low(x) } else { cx.b.ins().uwiden_low(x) };
+            to_float(cx, signed, wide)
+        })
+        .collect()
 }
 
 /// Each vector of four words as two whose lower halves hold them in order.

@@ -8,10 +8,10 @@ use cranelift_codegen::ir::{ConstantData, InstBuilder, Value, types};
 use rtcg_ptx::ast::{BinOp, CarryOp, FpMods, Operand, PrmtMode, TerOp, Type, UnOp};
 
 use super::emit::{
-    and_const, by_lane, choose, float, icmp_const, keep_if, map1, map2, map3, same, sar, shl, shr, splatted, type_of,
+    and_const, bits, by_lane, choose, float, icmp_const, keep_if, map1, map2, map3, same, sar, shl, shr, splatted, type_of,
 };
-use super::parts::{as_type, extend64, shuffle_words, sign_extend};
-use super::{OpCtx, Parts, Shape, Width, compare, moves};
+use super::parts::{as_type, extend64, narrow64, shuffle_words, sign_extend};
+use super::{OpCtx, Parts, Shape, Width, compare, convert, moves};
 use crate::softmath::int::prmt_selector;
 
 /// The immediate value of an operand.
@@ -152,6 +152,7 @@ pub(super) fn binary(
             map2(cx, &a, &b, |cx, x, y| cx.b.ins().imul(x, y))
         }
         BinOp::Min | BinOp::Max => min_max(cx, shape, op == BinOp::Max, ty, a, b),
+        BinOp::Div | BinOp::Rem if ty.bits() <= 32 => division(cx, shape, op == BinOp::Rem, ty, a, b),
         BinOp::Shl | BinOp::Shr => shift(cx, shape, op == BinOp::Shl, ty, second, a, b),
         _ => return None,
     })
@@ -199,6 +200,35 @@ fn mul_wide(cx: &mut OpCtx<'_, '_>, shape: Shape, ty: Type, a: &Parts, b: &Parts
         }
         _ => None,
     }
+}
+
+/// The quotient or remainder of integers of at most 32 bits, by way of double precision: their
+/// quotient, rounded there, truncates to the right integer. A divisor of zero gives all ones.
+fn division(cx: &mut OpCtx<'_, '_>, shape: Shape, remainder: bool, ty: Type, a: &Parts, b: &Parts) -> Parts {
+    let (a, b) = (widened(cx, shape, ty, a), widened(cx, shape, ty, b));
+    let (x, y) = (convert::doubles(cx, shape, ty.is_signed(), &a), convert::doubles(cx, shape, ty.is_signed(), &b));
+    let words = map2(cx, &x, &y, |cx, x, y| {
+        let (x, y) = (float(cx, x), float(cx, y));
+        let q = cx.b.ins().fdiv(x, y);
+        let q = cx.b.ins().trunc(q);
+        // 1.5 * 2^52, which leaves the integer (modulo 2^32) in the low word.
+        let shift = same(cx, q, 0x4338_0000_0000_0000);
+        let q = cx.b.ins().fadd(q, shift);
+        bits(cx, q)
+    });
+    let q = narrow64(cx, shape, &words);
+    let r = map3(cx, &q, &a, &b, |cx, q, a, b| {
+        let r = if remainder {
+            let back = cx.b.ins().imul(q, b);
+            cx.b.ins().isub(a, back)
+        } else {
+            q
+        };
+        let by_zero = icmp_const(cx, IntCC::Equal, b, 0);
+        let all_ones = same(cx, r, u64::MAX);
+        choose(cx, by_zero, all_ones, r)
+    });
+    cut(cx, ty, r)
 }
 
 /// The low 24 bits, sign- or zero-extended.
@@ -459,8 +489,20 @@ fn bfe_constant(cx: &mut OpCtx<'_, '_>, ty: Type, pos: u32, len: u32, a: &Parts)
 /// `prmt` with a constant choice that replicates no signs.
 fn prmt_constant(cx: &mut OpCtx<'_, '_>, shape: Shape, mode: PrmtMode, c: u32, a: &Parts, b: &Parts) -> Option<Parts> {
     let selector = prmt_selector(mode, c);
-    if selector & 0x8888 != 0 || shape == Shape::Scalar {
+    if selector & 0x8888 != 0 {
         return None;
+    }
+    if shape == Shape::Scalar {
+        let bytes = (0..4).map(|i| (selector >> (4 * i) & 7, i));
+        let mut r = same(cx, a[0], 0);
+        for (choice, i) in bytes {
+            let word = if choice < 4 { a[0] } else { b[0] };
+            let byte = shr(cx, word, 8 * (choice & 3));
+            let byte = and_const(cx, byte, 0xff);
+            let byte = shl(cx, byte, 8 * i);
+            r = cx.b.ins().bor(r, byte);
+        }
+        return Some(Parts::from_elem(r, 1));
     }
     let choice = |lane: u32, i: u32| {
         let k = selector >> (4 * i) & 7;
@@ -492,7 +534,7 @@ fn funnel(cx: &mut OpCtx<'_, '_>, shape: Shape, op: TerOp, n: Option<u32>, lo: &
         }));
     }
     if shape == Shape::Chunk {
-        return None;
+        return Some(map3(cx, lo, hi, by, |cx, l, h, n| funnel_by_lane(cx, left, wrap, l, h, n)));
     }
     let both = moves::join32(cx, shape, lo, hi)[0];
     let limit = same(cx, by[0], if wrap { 31 } else { 32 });
@@ -500,6 +542,36 @@ fn funnel(cx: &mut OpCtx<'_, '_>, shape: Shape, op: TerOp, n: Option<u32>, lo: &
     let r = if left { cx.b.ins().ishl(both, n) } else { cx.b.ins().ushr(both, n) };
     let r = if left { shr(cx, r, 32) } else { r };
     Some(Parts::from_elem(cx.b.ins().ireduce(types::I32, r), 1))
+}
+
+/// `shf` of four lanes by an amount each.
+fn funnel_by_lane(cx: &mut OpCtx<'_, '_>, left: bool, wrap: bool, lo: Value, hi: Value, n: Value) -> Value {
+    let limit = same(cx, n, if wrap { 31 } else { 32 });
+    let n = if wrap { cx.b.ins().band(n, limit) } else { cx.b.ins().umin(n, limit) };
+    let size = same(cx, n, 32);
+    let rest = cx.b.ins().isub(size, n);
+    let (up, down) = if left { (n, rest) } else { (rest, n) };
+    // Shifts by the whole width give zero.
+    let high = shift_by_lane(cx, true, false, Type::B32, hi, up);
+    let low = shift_by_lane(cx, false, false, Type::B32, lo, down);
+    cx.b.ins().bor(high, low)
+}
+
+/// `bfi` with a constant field; `None` when a helper has to do it.
+pub(super) fn bfi(cx: &mut OpCtx<'_, '_>, ty: Type, pos: &Operand, len: &Operand, a: &Parts, b: &Parts) -> Option<Parts> {
+    let (pos, len) = (immediate(pos)? & 0xff, immediate(len)? & 0xff);
+    let size = ty.bits();
+    if pos >= size || len == 0 {
+        return Some(b.clone());
+    }
+    let ones = if len >= size { u64::MAX } else { (1 << len) - 1 };
+    let field = ones << pos;
+    Some(map2(cx, a, b, |cx, a, b| {
+        let a = shl(cx, a, pos);
+        let inside = and_const(cx, a, field);
+        let outside = and_const(cx, b, !field);
+        cx.b.ins().bor(inside, outside)
+    }))
 }
 
 /// The extended-precision instructions; `cin` is the carry (or borrow) read. Gives the result and

@@ -25,12 +25,13 @@ mod half;
 mod helper;
 mod int;
 mod moves;
+mod nan;
 mod parts;
 mod soft;
 
 use cranelift_codegen::ir::StackSlot;
 use cranelift_frontend::FunctionBuilder;
-use rtcg_ptx::ast::{BinOp, Inst, Operand, PredSrc, Reg, TerOp, Type, UnOp};
+use rtcg_ptx::ast::{BinOp, Function, Inst, Operand, PredSrc, Reg, TerOp, Type, UnOp};
 use smallvec::{SmallVec, smallvec};
 
 pub use super::values::{Parts, Shape, Width};
@@ -43,9 +44,19 @@ pub use parts::{
 pub struct OpState {
     /// Where operands of Rust helpers are passed; made when first needed.
     scratch: Option<StackSlot>,
-    /// Leave the NaNs of single-precision results as the processor makes them. Only right where
-    /// nothing looks at their bits before [`canonical`] has been applied.
-    pub lazy_nan: bool,
+    /// Registers the bits of whose NaNs are never seen; empty when that is not known.
+    unseen_nans: Vec<bool>,
+    /// Whether the instruction being emitted may leave the NaN of a single-precision result as the
+    /// processor makes it.
+    lazy_nan: bool,
+}
+
+impl OpState {
+    /// The state for compiling `function`; unlike the default one it knows where the bits of a NaN
+    /// do not matter, which makes arithmetic cheaper.
+    pub fn for_function(function: &Function) -> OpState {
+        OpState { unseen_nans: nan::unseen(function), ..OpState::default() }
+    }
 }
 
 /// Where and how an operation is emitted.
@@ -235,7 +246,10 @@ pub fn lower(cx: &mut OpCtx<'_, '_>, shape: Shape, inst: &Inst, srcs: &[Parts]) 
     if let Some(results) = structural(cx, shape, inst, srcs)? {
         return Ok(results);
     }
-    match direct(cx, shape, inst, srcs) {
+    cx.state.lazy_nan = dests(inst).iter().all(|(r, _)| cx.state.unseen_nans.get(r.index()) == Some(&true));
+    let emitted = direct(cx, shape, inst, srcs);
+    cx.state.lazy_nan = false;
+    match emitted {
         Some(r) => Ok(smallvec![r]),
         None => lower_with_helper(cx, shape, inst, srcs),
     }
@@ -313,13 +327,9 @@ fn direct(cx: &mut OpCtx<'_, '_>, shape: Shape, inst: &Inst, srcs: &[Parts]) -> 
         Inst::Binary { op, ty, mods, b, .. } => int::binary(cx, shape, *op, *ty, mods, b, srcs),
         Inst::Ternary { op, ty, mods, .. } if ty.is_float() => float::ternary(cx, shape, *op, *ty, mods, srcs),
         Inst::Ternary { op, ty, mods, a, b, c, .. } => int::ternary(cx, shape, *op, *ty, mods, [a, b, c], srcs),
+        Inst::Bfi { ty, pos, len, .. } => int::bfi(cx, *ty, pos, len, &srcs[0], &srcs[1]),
         Inst::Cvt { dty, sty, mods, .. } => convert::emit(cx, shape, *dty, *sty, mods, &srcs[0]),
         Inst::CvtPack { dty, sty: Type::F32, mods, .. } => convert::emit_pack(cx, shape, *dty, mods, srcs),
         _ => None,
     }
-}
-
-/// Replaces the NaNs of single-precision results by the one that CUDA gives (see [`OpState::lazy_nan`]).
-pub fn canonical(cx: &mut OpCtx<'_, '_>, parts: &[cranelift_codegen::ir::Value]) -> Parts {
-    emit::map1(cx, parts, float::canonical)
 }
