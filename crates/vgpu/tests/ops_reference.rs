@@ -233,3 +233,23 @@ fn bit_instructions_from_the_isa() {
     assert_eq!(int::sad(32, true, 0xffff_fffe, 3, 10), 15);
     assert_eq!([int::div(32, false, 7, 0), int::div(32, true, 1 << 31, 0xffff_ffff), int::rem(32, true, 1 << 31, 0xffff_ffff)], [0xffff_ffff, 1 << 31, 0]);
 }
+
+/// The pseudocode of the PTX ISA for `bfe` and `bfi`, bit by bit.
+#[test]
+fn bit_fields_follow_the_pseudocode() {
+    let mut random = Random(8);
+    for _ in 0..100_000 {
+        let (a, b) = (operand(&mut random, Width::W64, None), random.next());
+        let (pos, len) = ((random.next() % 80) as u32, (random.next() % 80) as u32);
+        for bits in [32u32, 64] {
+            let (a, b, msb) = (int::cut(bits, a), int::cut(bits, b), bits - 1);
+            for signed in [false, true] {
+                let fill = if signed && len > 0 { a >> (pos + len - 1).min(msb) & 1 } else { 0 };
+                let want = (0..bits).fold(0, |d, i| d | if i < len && pos + i <= msb { a >> (pos + i) & 1 } else { fill } << i);
+                assert_eq!(int::bfe(bits, signed, a, pos, len), want, "{a:x} {pos} {len}");
+            }
+            let want = (0..bits).fold(0, |d, i| d | (if i >= pos && i < pos + len { a >> (i - pos) } else { b >> i } & 1) << i);
+            assert_eq!(int::bfi(bits, a, b, pos, len), want, "{a:x} {b:x} {pos} {len}");
+        }
+    }
+}

@@ -123,23 +123,15 @@ pub fn to_e4m3(f: Format, m: Mode, a: u64) -> u32 {
         _ if relu => 0,
         Unpacked::Zero(_) => sign,
         Unpacked::Inf(_) => sign | 0x7e,
-        Unpacked::Finite { exp, sig, .. } => sign | nearest_e4m3(exp, sig),
+        Unpacked::Finite { exp, sig, .. } => {
+            let code = round(E5M3, Round::Nearest, false, exp - 8, sig.into(), false) as u32;
+            sign | code.min(0x7e)
+        }
     }
 }
 
-/// The code nearest to `sig * 2^exp`; every code but NaN is tried.
-fn nearest_e4m3(exp: i32, sig: u64) -> u32 {
-    // Units of 2^-73 hold 64 more bits than the format's 2^-9; what is below them cannot matter.
-    let shift = exp + 73;
-    let x = match shift {
-        ..=-64 => 1,
-        -63..=0 => u128::from(sig >> -shift) | u128::from(sig >> -shift << -shift != sig),
-        1..=63 => u128::from(sig) << shift,
-        _ => u128::MAX >> 1,
-    };
-    let distance = |code: u32| (u128::from(e4m3_units(code)) << 64).abs_diff(x);
-    (0..0x7f).min_by_key(|&code| (distance(code), code & 1)).unwrap_or(0)
-}
+/// `.e4m3` numbers times 2^-8, in a format with room above them: their codes are the same.
+const E5M3: Format = Format { exp_bits: 5, frac_bits: 3 };
 
 /// Float to `.e5m2`, to nearest even, clamped to the largest finite number.
 pub fn to_e5m2(f: Format, m: Mode, a: u64) -> u32 {

@@ -63,21 +63,32 @@ pub fn bfind(bits: u32, signed: bool, shiftamt: bool, a: u64) -> u32 {
     }
 }
 
-/// `bfe`, as the PTX ISA's pseudocode.
+/// `n` ones, for `n` up to 64.
+fn ones(n: u32) -> u64 {
+    if n >= 64 { u64::MAX } else { (1 << n) - 1 }
+}
+
+/// `bfe`: the field, filled with its top bit (or that of the operand when it reaches beyond).
 pub fn bfe(bits: u32, signed: bool, a: u64, pos: u32, len: u32) -> u64 {
-    let (pos, len, msb) = (pos & 0xff, len & 0xff, bits - 1);
-    let bit = |i: u32| a >> i & 1;
-    let fill = if signed && len > 0 { bit((pos + len - 1).min(msb)) } else { 0 };
-    (0..bits).fold(0, |d, i| d | if i < len && pos + i <= msb { bit(pos + i) } else { fill } << i)
+    let (pos, len) = (pos & 0xff, len & 0xff);
+    if len == 0 {
+        return 0;
+    }
+    let inside = len.min(bits.saturating_sub(pos));
+    let field = if inside == 0 { 0 } else { a >> pos & ones(inside) };
+    let top = (pos + len - 1).min(bits - 1);
+    let fill = if signed && a >> top & 1 != 0 { !ones(inside) } else { 0 };
+    cut(bits, field | fill)
 }
 
 /// `bfi`: `b` with `len` bits of `a` put at `pos`.
 pub fn bfi(bits: u32, a: u64, b: u64, pos: u32, len: u32) -> u64 {
     let (pos, len) = (pos & 0xff, len & 0xff);
-    (0..bits).fold(0, |d, i| {
-        let source = if i >= pos && i < pos + len { a >> (i - pos) } else { b >> i };
-        d | (source & 1) << i
-    })
+    if pos >= bits {
+        return b;
+    }
+    let field = ones(len) << pos;
+    cut(bits, a << pos & field | b & !field)
 }
 
 /// `bmsk`: `width` ones from bit `pos`.

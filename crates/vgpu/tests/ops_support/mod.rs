@@ -194,6 +194,28 @@ impl Compiled {
     }
 }
 
+impl Compiled {
+    /// Runs over the tuples once without keeping results; the frames are prepared beforehand by the
+    /// caller's first [`Compiled::run`], so that the time is mostly that of the code.
+    pub fn time(&self, inputs: &[Vec<u64>]) -> u64 {
+        let lanes = if self.shape == Shape::Scalar { 1 } else { LANES };
+        let mut frame = Frame([0; STRIDE * 6]);
+        let mut result = Frame([0; STRIDE * 6]);
+        for (lane, tuple) in inputs.iter().take(lanes).enumerate() {
+            let mut values = tuple.iter();
+            for (i, src) in self.case.srcs.iter().enumerate() {
+                if let Some((_, width)) = src {
+                    put(&mut frame, i, lane, *width, *values.next().unwrap());
+                }
+            }
+        }
+        for _ in inputs.chunks(lanes) {
+            (self.entry)(frame.0.as_ptr(), result.0.as_mut_ptr());
+        }
+        u64::from(result.0[0])
+    }
+}
+
 /// xorshift64*
 pub struct Random(pub u64);
 

@@ -20,7 +20,12 @@ pub(super) fn unary(cx: &mut OpCtx<'_, '_>, op: UnOp, ty: Type, mods: &FpMods, a
     }
     match ty {
         Type::F32 => Some(map1(cx, a, |cx, x| single(cx, op, mods, x))),
-        Type::F16 | Type::BF16 if !mods.ftz => {
+        Type::F16x2 | Type::BF16x2 => {
+            let element = fp::pair_element(ty)?;
+            fp::by_half(cx, std::slice::from_ref(a), |cx, srcs| unary(cx, op, element, mods, &srcs[0]))
+        }
+        // The subnormals of bfloat16 are subnormal in single precision too.
+        Type::F16 | Type::BF16 if !mods.ftz || ty == Type::BF16 => {
             let wide = half::widen(cx, ty, a);
             let r = map1(cx, &wide, |cx, x| single(cx, op, mods, x));
             Some(half::narrow(cx, ty, &r))

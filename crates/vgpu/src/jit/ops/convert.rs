@@ -50,8 +50,13 @@ fn int_to_float(cx: &mut OpCtx<'_, '_>, shape: Shape, dty: Type, sty: Type, mods
     let (signed, small) = (sty.is_signed(), sty.bits() < 32);
     // A double holds any 32-bit integer, single precision any 16-bit one: no rounding then.
     let exact = dty == Type::F64 && sty.bits() <= 32 || dty == Type::F32 && small;
-    if mods.sat || !(to_nearest(mods) || exact) {
+    let directed = dty == Type::F32 && sty.bits() == 32 && !to_nearest(mods);
+    if mods.sat || !(to_nearest(mods) || exact || directed) {
         return None;
+    }
+    if directed {
+        let wide = doubles(cx, shape, signed, a);
+        return Some(fp::round_directed(cx, shape, mods.rnd, &wide));
     }
     let a = match sty.bits() {
         n @ (8 | 16) if signed => sign_extend(cx, shape, a, n.into()),
@@ -217,6 +222,15 @@ fn float_to_float(cx: &mut OpCtx<'_, '_>, shape: Shape, dty: Type, sty: Type, mo
             let doubles = map1(cx, a, float);
             let singles = fp::demote_all(cx, shape, &doubles);
             Some(map1(cx, &singles, |cx, x| fp::finish_any_nan(cx, mods, x)))
+        }
+        (Type::F32, Type::F64) => {
+            let singles = fp::round_directed(cx, shape, mods.rnd, a);
+            Some(map1(cx, &singles, |cx, x| fp::finish_any_nan(cx, mods, x)))
+        }
+        (Type::F64, Type::F16 | Type::BF16) if !mods.sat => {
+            let singles = half::widen(cx, sty, a);
+            let wide = fp::in_double(cx, shape, &FpMods::default(), &singles);
+            Some(map1(cx, &wide, bits))
         }
         (Type::F32, Type::BF16) => {
             let wide = half::widen(cx, sty, a);

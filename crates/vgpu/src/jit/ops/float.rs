@@ -109,12 +109,14 @@ pub(super) fn binary(cx: &mut OpCtx<'_, '_>, shape: Shape, op: BinOp, ty: Type, 
         BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div if to_nearest(mods) => {
             Some(map2(cx, &srcs[0], &srcs[1], |cx, a, b| nearest(cx, op, mods, a, b)))
         }
-        BinOp::Add | BinOp::Sub | BinOp::Mul if ty == Type::F32 => {
+        BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div if ty == Type::F32 => {
             let (a, b) = (in_double(cx, shape, mods, &srcs[0]), in_double(cx, shape, mods, &srcs[1]));
             let rounded = map2(cx, &a, &b, |cx, x, y| match op {
-                BinOp::Mul => {
-                    let p = cx.b.ins().fmul(x, y);
-                    directed_flushed(cx, mods, p, None)
+                // A product is exact; a quotient that double precision rounds to a single-precision
+                // number is that number, so its error need not be known.
+                BinOp::Mul | BinOp::Div => {
+                    let r = plain(cx, op, x, y);
+                    directed_flushed(cx, mods, r, None)
                 }
                 _ => {
                     let y = if op == BinOp::Sub { cx.b.ins().fneg(y) } else { y };
@@ -128,7 +130,7 @@ pub(super) fn binary(cx: &mut OpCtx<'_, '_>, shape: Shape, op: BinOp, ty: Type, 
 }
 
 /// The element type of a pair of 16-bit floats.
-fn pair_element(ty: Type) -> Option<Type> {
+pub(super) fn pair_element(ty: Type) -> Option<Type> {
     match ty {
         Type::F16x2 => Some(Type::F16),
         Type::BF16x2 => Some(Type::BF16),
@@ -137,7 +139,7 @@ fn pair_element(ty: Type) -> Option<Type> {
 }
 
 /// Does `f` to the low and to the high halves and puts the results together.
-fn by_half(
+pub(super) fn by_half(
     cx: &mut OpCtx<'_, '_>,
     srcs: &[Parts],
     mut f: impl FnMut(&mut OpCtx<'_, '_>, &[Parts]) -> Option<Parts>,
@@ -451,16 +453,26 @@ pub(super) fn ternary(cx: &mut OpCtx<'_, '_>, shape: Shape, op: TerOp, ty: Type,
 }
 
 /// `abs neg rcp sqrt rsqrt`; `None` when a helper has to do it.
-pub(super) fn unary(cx: &mut OpCtx<'_, '_>, op: UnOp, ty: Type, mods: &FpMods, a: &Parts) -> Option<Parts> {
+pub(super) fn unary(cx: &mut OpCtx<'_, '_>, shape: Shape, op: UnOp, ty: Type, mods: &FpMods, a: &Parts) -> Option<Parts> {
     match (op, ty) {
         (UnOp::Abs | UnOp::Neg, Type::F16x2 | Type::BF16x2) => {
             let element = pair_element(ty)?;
-            by_half(cx, std::slice::from_ref(a), |cx, srcs| unary(cx, op, element, mods, &srcs[0]))
+            by_half(cx, std::slice::from_ref(a), |cx, srcs| unary(cx, shape, op, element, mods, &srcs[0]))
         }
         (UnOp::Abs | UnOp::Neg, _) if !(mods.ftz && ty != Type::F32) => Some(map1(cx, a, |cx, x| sign_op(cx, op, ty, mods, x))),
         (UnOp::Rcp | UnOp::Sqrt, Type::F32 | Type::F64) if to_nearest(mods) && !(ty == Type::F64 && mods.approx) => {
             Some(map1(cx, a, |cx, x| root_or_reciprocal(cx, op, mods, x)))
         }
+        (UnOp::Rcp | UnOp::Sqrt, Type::F32) => {
+            let wide = in_double(cx, shape, mods, a);
+            let rounded = map1(cx, &wide, |cx, x| {
+                let one = same(cx, x, 0x3ff0_0000_0000_0000);
+                let r = if op == UnOp::Sqrt { cx.b.ins().sqrt(x) } else { cx.b.ins().fdiv(one, x) };
+                directed_flushed(cx, mods, r, None)
+            });
+            Some(from_double(cx, shape, mods, &rounded))
+        }
+        (UnOp::Rcp | UnOp::Rsqrt, Type::F64) if mods.approx && mods.ftz => Some(map1(cx, a, |cx, x| upper_word(cx, op, x))),
         (UnOp::Rsqrt, Type::F32) => Some(map1(cx, a, |cx, x| root_or_reciprocal(cx, op, mods, x))),
         _ => None,
     }
@@ -500,6 +512,42 @@ fn sign_op(cx: &mut OpCtx<'_, '_>, op: UnOp, ty: Type, mods: &FpMods, x: Value) 
         _ if cx.state.lazy_nan => r,
         _ => canonical(cx, r),
     }
+}
+
+/// `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64`: only upper words count, of operand and result.
+fn upper_word(cx: &mut OpCtx<'_, '_>, op: UnOp, x: Value) -> Value {
+    const UPPER: u64 = 0xffff_ffff_0000_0000;
+    let x = and_const(cx, x, UPPER);
+    let x = flush64(cx, x);
+    let x = float(cx, x);
+    let one = same(cx, x, 0x3ff0_0000_0000_0000);
+    let divisor = if op == UnOp::Rcp { x } else { cx.b.ins().sqrt(x) };
+    let r = cx.b.ins().fdiv(one, divisor);
+    let nan = cx.b.ins().fcmp(FloatCC::Unordered, r, r);
+    let r = bits(cx, r);
+    let half = same(cx, r, 0x8000_0000);
+    let r = cx.b.ins().iadd(r, half);
+    let r = and_const(cx, r, UPPER);
+    let r = flush64(cx, r);
+    let canonical = same(cx, r, 0x7fff_ffff_0000_0000);
+    choose(cx, nan, canonical, r)
+}
+
+/// Double-precision bits with subnormals made zero.
+fn flush64(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
+    let exponent = and_const(cx, x, 0x7ff0_0000_0000_0000);
+    let sign = and_const(cx, x, 1 << 63);
+    let tiny = icmp_const(cx, IntCC::Equal, exponent, 0);
+    choose(cx, tiny, sign, x)
+}
+
+/// Doubles (exact in value) rounded in direction `rnd` to single-precision bits.
+pub(super) fn round_directed(cx: &mut OpCtx<'_, '_>, shape: Shape, rnd: Rounding, doubles: &[Value]) -> Parts {
+    let rounded = map1(cx, doubles, |cx, x| {
+        let x = float(cx, x);
+        directed(cx, rnd, x, None)
+    });
+    join_demoted(cx, shape, &rounded)
 }
 
 fn root_or_reciprocal(cx: &mut OpCtx<'_, '_>, op: UnOp, mods: &FpMods, x: Value) -> Value {

@@ -320,7 +320,7 @@ fn structural(
 fn direct(cx: &mut OpCtx<'_, '_>, shape: Shape, inst: &Inst, srcs: &[Parts]) -> Option<Parts> {
     match inst {
         Inst::Unary { op, ty, mods, .. } if ty.is_float() => {
-            float::unary(cx, *op, *ty, mods, &srcs[0]).or_else(|| approx::unary(cx, *op, *ty, mods, &srcs[0]))
+            float::unary(cx, shape, *op, *ty, mods, &srcs[0]).or_else(|| approx::unary(cx, *op, *ty, mods, &srcs[0]))
         }
         Inst::Unary { op, ty, .. } => int::unary(cx, shape, *op, *ty, &srcs[0]),
         Inst::Binary { op, ty, mods, .. } if ty.is_float() => float::binary(cx, shape, *op, *ty, mods, srcs),
