@@ -4,7 +4,7 @@
 //! other. What they share is therefore in cells ([`Core`]) and nobody holds a mutable reference.
 
 use super::barrier::{Arrival, Barrier, N_BARRIERS};
-use super::fiber::{Fiber, Pause, Ran, Warp};
+use super::fiber::{Fiber, Guard, Pause, Ran, Warp};
 use super::job::{Job, set_local};
 use super::report;
 use super::slots::{self, Slot};
@@ -160,12 +160,14 @@ impl Block {
 
     /// Runs the block's warps in turns until it ends, is stopped, or can only wait for others.
     pub(crate) fn step(&mut self, job: &Job<'_>) -> Step {
+        // SAFETY: a thread's guard lives as long as the thread.
+        let guard = unsafe { &*Guard::of_thread() };
         let (mut idle, mut ever) = (0, false);
         loop {
             if self.core.runnable.get() == 0 {
                 return self.at_rest(job);
             }
-            match self.round(job) {
+            match self.round(job, guard) {
                 Some(true) => (idle, ever) = (0, true),
                 Some(false) => idle += 1,
                 None => return Step::Stopped,
@@ -178,13 +180,13 @@ impl Block {
 
     /// Gives every runnable warp a turn. Whether one of them did more than yield; `None` when the
     /// job is stopped.
-    fn round(&mut self, job: &Job<'_>) -> Option<bool> {
+    fn round(&mut self, job: &Job<'_>, guard: &Guard) -> Option<bool> {
         let mut progress = false;
         let mut turn = self.core.runnable.get();
         while turn != 0 {
             let i = turn.trailing_zeros() as usize;
             turn &= turn - 1;
-            match self.fibers[i].resume() {
+            match self.fibers[i].resume(guard) {
                 Ran::Yielded => {}
                 Ran::AtBarrier => progress = true,
                 Ran::Done => {
@@ -252,6 +254,8 @@ unsafe fn run_warp(warp: *mut Warp, _: *mut ()) {
 ///
 /// # Safety
 /// Must be called on the fiber of `warp`, whose block is a [`Block`].
+// Inlined, because every return after a switch of stacks is mispredicted.
+#[inline(always)]
 pub(crate) unsafe fn barrier(warp: *mut Warp, id: u32, mut arrival: Arrival) -> u32 {
     // SAFETY: the block is alive while its warps run, and its core is only accessed in cells.
     unsafe {

@@ -12,7 +12,7 @@ use crate::abi::WarpCtx;
 use corosensei::trap::CoroutineTrapHandler;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::Cell;
-use std::ptr::{null, null_mut};
+use std::ptr::null;
 
 /// Why a fiber gave up control before its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,24 +86,33 @@ pub(crate) struct Warp {
     pub(crate) access_write: bool,
 }
 
-/// What the signal handler needs to know of the fiber that runs on this thread.
+/// What the signal handler needs to know of a fiber.
+pub(crate) struct FiberInfo {
+    pub(crate) warp: *mut Warp,
+    pub(crate) program: *const Program,
+    /// Addresses of the stack's guard.
+    pub(crate) guard: (usize, usize),
+    pub(crate) trap: CoroutineTrapHandler<Exit>,
+}
+
+/// The fiber that runs on this thread, and what the signal handler has seen of it.
 pub(crate) struct Guard {
-    pub(crate) warp: Cell<*mut Warp>,
-    pub(crate) program: Cell<*const Program>,
-    pub(crate) overflow: Cell<(usize, usize)>,
-    pub(crate) trap: Cell<Option<CoroutineTrapHandler<Exit>>>,
+    /// Null outside [`Fiber::resume`].
+    pub(crate) current: Cell<*const FiberInfo>,
     pub(crate) signal: Cell<SignalInfo>,
 }
 
 impl Guard {
     pub(crate) const fn new() -> Guard {
         Guard {
-            warp: Cell::new(null_mut()),
-            program: Cell::new(null()),
-            overflow: Cell::new((0, 0)),
-            trap: Cell::new(None),
+            current: Cell::new(null()),
             signal: Cell::new(SignalInfo { signal: 0, pc: 0, address: 0, write: None, overflow: false }),
         }
+    }
+
+    /// This thread's.
+    pub(crate) fn of_thread() -> *const Guard {
+        GUARD.with(|g| &raw const *g)
     }
 }
 
@@ -117,10 +126,7 @@ type Co = Coroutine<(), Pause, Exit, FiberStack>;
 /// A started or startable fiber.
 pub(crate) struct Fiber {
     co: Co,
-    /// Addresses of the stack's guard.
-    guard: (usize, usize),
-    warp: *mut Warp,
-    program: *const Program,
+    info: FiberInfo,
 }
 
 impl Fiber {
@@ -150,27 +156,22 @@ impl Fiber {
         };
         // SAFETY: `start` captures raw pointers only, whose validity the caller vouches for.
         let co = unsafe { Co::with_stack_unchecked(stack, start) };
-        Fiber { co, guard, warp, program }
+        let info = FiberInfo { warp, program, guard, trap: co.trap_handler() };
+        Fiber { co, info }
     }
 
-    /// Runs the fiber until it pauses or ends.
-    pub(crate) fn resume(&mut self) -> Ran {
-        GUARD.with(|guard| {
-            let trap = self.co.trap_handler();
-            guard.trap.set(Some(trap));
-            guard.overflow.set(self.guard);
-            guard.program.set(self.program);
-            guard.warp.set(self.warp);
-            let result = self.co.resume(());
-            guard.warp.set(null_mut());
-            match result {
-                CoroutineResult::Return(Exit::Done) | CoroutineResult::Yield(Pause::Finished) => Ran::Done,
-                CoroutineResult::Return(Exit::Signal) => Ran::Signal(guard.signal.get()),
-                CoroutineResult::Yield(Pause::Barrier) => Ran::AtBarrier,
-                CoroutineResult::Yield(Pause::Yield) => Ran::Yielded,
-                CoroutineResult::Yield(Pause::Dead) => Ran::Dead,
-            }
-        })
+    /// Runs the fiber until it pauses or ends. `guard` is this thread's.
+    pub(crate) fn resume(&mut self, guard: &Guard) -> Ran {
+        guard.current.set(&raw const self.info);
+        let result = self.co.resume(());
+        guard.current.set(null());
+        match result {
+            CoroutineResult::Return(Exit::Done) | CoroutineResult::Yield(Pause::Finished) => Ran::Done,
+            CoroutineResult::Return(Exit::Signal) => Ran::Signal(guard.signal.get()),
+            CoroutineResult::Yield(Pause::Barrier) => Ran::AtBarrier,
+            CoroutineResult::Yield(Pause::Yield) => Ran::Yielded,
+            CoroutineResult::Yield(Pause::Dead) => Ran::Dead,
+        }
     }
 
     /// Ends the fiber wherever it is and gives its stack back.

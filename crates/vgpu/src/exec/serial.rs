@@ -1,6 +1,6 @@
 //! Kernels that never wait: block after block, warp after warp, on one fiber.
 
-use super::fiber::{Fiber, Ran, Warp};
+use super::fiber::{Fiber, Guard, Ran, Warp};
 use super::job::{Job, NoSpan, set_local};
 use super::report;
 use super::slots::{self, Slot};
@@ -50,7 +50,8 @@ pub(crate) fn run(job: &Job<'_>, worker: &mut Worker, first: Range<u64>) -> u64 
     // SAFETY: `warp`, `state` and the job's program outlive the fiber, which ends below;
     // `run_loop` owns nothing.
     let mut fiber = unsafe { Fiber::new(stack, job.program, &raw mut warp, run_loop, data) };
-    let ran = fiber.resume();
+    // SAFETY: a thread's guard lives as long as the thread.
+    let ran = fiber.resume(unsafe { &*Guard::of_thread() });
     worker.stacks.give(fiber.into_stack());
     if let Ran::Signal(info) = ran {
         job.fail(report::of_signal(job, &warp, info));

@@ -120,8 +120,8 @@ unsafe extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *
 /// # Safety
 /// `info` and `context` must be those of the signal being handled on this thread.
 unsafe fn end_fiber(guard: &Guard, signal: i32, info: &libc::siginfo_t, context: &mut libc::ucontext_t) -> bool {
-    let warp = guard.warp.get();
-    let (Some(trap), false) = (guard.trap.get(), warp.is_null()) else { return false };
+    // SAFETY: a fiber that runs is alive, and it runs until `resume` clears the pointer.
+    let Some(fiber) = (unsafe { guard.current.get().as_ref() }) else { return false };
     if info.si_code <= 0 {
         // Somebody raised the signal again from a handler of his that ran first (as Python's
         // faulthandler does when it was enabled after our handler). The instruction that really
@@ -135,18 +135,17 @@ unsafe fn end_fiber(guard: &Guard, signal: i32, info: &libc::siginfo_t, context:
     } else {
         0
     };
-    let (low, high) = guard.overflow.get();
-    let overflow = (low..high).contains(&address);
-    // SAFETY: `warp` and `program` are valid while the guard names them.
-    let (in_access, program) = unsafe { ((*warp).in_access, &*guard.program.get()) };
-    if !(overflow || in_access || program.sites.contains_pc(pc)) || !trap.stack_ptr_in_bounds(sp) {
+    let overflow = (fiber.guard.0..fiber.guard.1).contains(&address);
+    // SAFETY: the warp and the program outlive their fiber.
+    let (in_access, program) = unsafe { ((*fiber.warp).in_access, &*fiber.program) };
+    if !(overflow || in_access || program.sites.contains_pc(pc)) || !fiber.trap.stack_ptr_in_bounds(sp) {
         return false;
     }
     let write = registers::is_write(context);
     guard.signal.set(SignalInfo { signal, pc, address, write, overflow });
     // SAFETY: the interrupted stack pointer lies on the fiber's stack (checked), whose contents
     // may be discarded (invariant of `fiber`); the registers are written to the context below.
-    let regs = unsafe { trap.setup_trap_handler(|| Exit::Signal) };
+    let regs = unsafe { fiber.trap.setup_trap_handler(|| Exit::Signal) };
     registers::set(context, regs);
     true
 }
