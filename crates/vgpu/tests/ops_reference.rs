@@ -5,9 +5,9 @@
 mod ops_support;
 
 use half::{bf16, f16};
-use ops_support::{Random, operand};
-use rtcg_ptx::ast::{PrmtMode, Type};
-use rtcg_vgpu::jit::ops::Width;
+use ops_support::{Case, Random, Way, compile, inputs, operand, parse};
+use rtcg_ptx::ast::{Inst, PrmtMode, Type};
+use rtcg_vgpu::jit::ops::{Shape, Width};
 use rtcg_vgpu::softmath::arith::{self, FloatOp};
 use rtcg_vgpu::softmath::{Format, Mode, Round, convert, int};
 
@@ -252,4 +252,83 @@ fn bit_fields_follow_the_pseudocode() {
             assert_eq!(int::bfi(bits, a, b, pos, len), want, "{a:x} {b:x} {pos} {len}");
         }
     }
+}
+
+/// Runs an instruction in both shapes and compares every result with `want`.
+fn check(text: &str, want: impl Fn(&Case, &[u64]) -> Vec<u64>) {
+    let case = parse(text);
+    let tuples = inputs(&case, 2000);
+    for shape in [Shape::Scalar, Shape::Chunk] {
+        let results = compile(&case, shape, Way::Direct, "none").run(&tuples);
+        for (tuple, got) in tuples.iter().zip(&results) {
+            assert_eq!(*got, want(&case, tuple), "{text} of {tuple:x?} ({shape:?})");
+        }
+    }
+}
+
+/// The sum, with its carry (or borrow), of numbers of `bits` bits.
+fn add_with_carry(bits: u32, subtract: bool, x: u64, y: u64, carry: u64) -> Vec<u64> {
+    let (x, y, c) = (i128::from(x), i128::from(y), i128::from(carry));
+    let sum = if subtract { x - y - c } else { x + y + c };
+    vec![int::cut(bits, sum as u64), u64::from(sum < 0 || sum >> bits != 0)]
+}
+
+#[test]
+fn carries_go_from_instruction_to_instruction() {
+    for (bits, ty, r) in [(32, "u32", "r"), (64, "u64", "d"), (32, "s32", "r")] {
+        let signed = ty.starts_with('s');
+        check(&format!("add.cc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| add_with_carry(bits, false, t[0], t[1], 0));
+        check(&format!("addc.cc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| add_with_carry(bits, false, t[0], t[1], t[2]));
+        check(&format!("addc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| add_with_carry(bits, false, t[0], t[1], t[2])[..1].to_vec());
+        check(&format!("sub.cc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| add_with_carry(bits, true, t[0], t[1], 0));
+        check(&format!("subc.cc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| add_with_carry(bits, true, t[0], t[1], t[2]));
+        let low = |t: &[u64]| int::cut(bits, t[0].wrapping_mul(t[1]));
+        let high = |t: &[u64]| int::cut(bits, int::mul_hi(bits, signed, t[0], t[1]) as u64);
+        check(&format!("mad.lo.cc.{ty} %{r}0, %{r}1, %{r}2, %{r}3;"), |_, t| add_with_carry(bits, false, low(t), t[2], 0));
+        check(&format!("madc.lo.cc.{ty} %{r}0, %{r}1, %{r}2, %{r}3;"), |_, t| add_with_carry(bits, false, low(t), t[2], t[3]));
+        check(&format!("madc.hi.cc.{ty} %{r}0, %{r}1, %{r}2, %{r}3;"), |_, t| add_with_carry(bits, false, high(t), t[2], t[3]));
+        check(&format!("madc.hi.{ty} %{r}0, %{r}1, %{r}2, %{r}3;"), |_, t| add_with_carry(bits, false, high(t), t[2], t[3])[..1].to_vec());
+    }
+}
+
+#[test]
+fn comparisons_combine_with_predicates() {
+    let compared = |case: &Case, t: &[u64]| match &case.inst {
+        Inst::Setp { cmp, ty, ftz, .. } => match convert::format(*ty) {
+            Some(f) => arith::compare(f, Mode { ftz: *ftz, ..Mode::default() }, *cmp, t[0], t[1]),
+            None => int::compare(ty.bits(), ty.is_signed(), *cmp, t[0], t[1]),
+        },
+        other => panic!("{other:?}"),
+    };
+    for (ty, r) in [("u16", "h"), ("u32", "r"), ("u64", "d"), ("s16", "h"), ("s32", "r"), ("s64", "d"), ("f16", "h"), ("bf16", "h"), ("f32", "r"), ("f64", "d"), ("ftz.f32", "r")] {
+        let mut ops = vec!["eq", "ne", "lt", "le", "gt", "ge"];
+        if ty.contains('f') {
+            ops.extend(["equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"]);
+        } else if ty.starts_with('u') {
+            ops.extend(["lo", "ls", "hi", "hs"]);
+        }
+        for op in ops {
+            check(&format!("setp.{op}.{ty} %p0, %{r}1, %{r}2;"), |case, t| vec![compared(case, t).into()]);
+        }
+        let and = ty.replace("ftz.", "and.ftz.");
+        let and = if and == ty { format!("and.{ty}") } else { and };
+        check(&format!("setp.lt.{and} %p0|%p7, %{r}1, %{r}2, !%p3;"), |case, t| {
+            let (p, q) = (compared(case, t), t[2] == 0);
+            vec![(p && q).into(), (!p && q).into()]
+        });
+    }
+}
+
+#[test]
+fn selections_and_packing() {
+    check("selp.b32 %r0, %r1, %r2, %p3;", |_, t| vec![if t[2] != 0 { t[0] } else { t[1] }]);
+    check("selp.b64 %d0, %d1, %d2, %p3;", |_, t| vec![if t[2] != 0 { t[0] } else { t[1] }]);
+    check("slct.b64.s32 %d0, %d1, %d2, %r3;", |_, t| vec![if t[2] as i32 >= 0 { t[0] } else { t[1] }]);
+    check("slct.b32.f32 %r0, %r1, %r2, %r3;", |_, t| vec![if f32::from_bits(t[2] as u32) >= 0.0 { t[0] } else { t[1] }]);
+    check("mov.b64 %d0, {%r1, %r2};", |_, t| vec![t[0] | t[1] << 32]);
+    check("mov.b64 %d0, {%h1, %h2, %h3, %h4};", |_, t| vec![t[0] | t[1] << 16 | t[2] << 32 | t[3] << 48]);
+    check("mov.b64 {%r0, %r7}, %d1;", |_, t| vec![t[0] & 0xffff_ffff, t[0] >> 32]);
+    check("mov.b32 {%h0, %h7}, %r1;", |_, t| vec![t[0] & 0xffff, t[0] >> 16]);
+    check("set.lt.f32.s32 %r0, %r1, %r2;", |_, t| vec![if (t[0] as i32) < t[1] as i32 { 0x3f80_0000 } else { 0 }]);
+    check("set.lt.u32.f64 %r0, %d1, %d2;", |_, t| vec![if f64::from_bits(t[0]) < f64::from_bits(t[1]) { 0xffff_ffff } else { 0 }]);
 }

@@ -172,7 +172,7 @@ pub fn mul24(signed: bool, hi: bool, a: u64, b: u64) -> i128 {
 pub fn mul_hi(bits: u32, signed: bool, a: u64, b: u64) -> i128 {
     // The product of two unsigned 64-bit numbers needs all 128 bits, without a sign.
     if !signed {
-        return (u128::from(cut(bits, a)) * u128::from(cut(bits, b)) >> bits) as i128;
+        return ((u128::from(cut(bits, a)) * u128::from(cut(bits, b))) >> bits) as i128;
     }
     (read(bits, signed, a) * read(bits, signed, b)) >> bits
 }

@@ -39,14 +39,17 @@ pub fn parse(text: &str) -> Case {
         let decl = &function.regs[reg.index()];
         (decl.name.to_string(), Width::of(decl.ty))
     };
-    let srcs = ops::sources(&inst)
+    let mut srcs: Vec<_> = ops::sources(&inst)
         .iter()
         .map(|(op, _)| match op {
             Operand::Reg(r) => Some(name(*r)),
             _ => None,
         })
         .collect();
-    let dsts = ops::dests(&inst).iter().map(|(r, _)| name(*r)).collect();
+    let mut dsts: Vec<_> = ops::dests(&inst).iter().map(|(r, _)| name(*r)).collect();
+    // The carry flag is a last operand and a last result.
+    srcs.extend(ops::reads_carry(&inst).then(|| Some(("carry".to_string(), Width::Pred))));
+    dsts.extend(ops::writes_carry(&inst).then(|| ("carry".to_string(), Width::Pred)));
     Case { text: text.to_string(), inst, srcs, dsts }
 }
 
@@ -94,7 +97,10 @@ fn emit(b: &mut FunctionBuilder<'_>, case: &Case, shape: Shape, way: Way) {
     let (input, output) = (b.block_params(block)[0], b.block_params(block)[1]);
     let mut state = OpState::default();
     let mut cx = OpCtx { b, state: &mut state };
-    let wanted = ops::sources(&case.inst);
+    let mut wanted = ops::sources(&case.inst);
+    if ops::reads_carry(&case.inst) {
+        wanted.push((Operand::Int(0), Width::Pred));
+    }
     let srcs: Vec<Parts> = wanted
         .iter()
         .zip(&case.srcs)
@@ -112,9 +118,10 @@ fn emit(b: &mut FunctionBuilder<'_>, case: &Case, shape: Shape, way: Way) {
         Way::Helper => ops::lower_with_helper(&mut cx, shape, &case.inst, &srcs),
     };
     let results = results.unwrap_or_else(|e| panic!("{}: {e}", case.text));
-    let dests = ops::dests(&case.inst);
+    let mut dests: Vec<Width> = ops::dests(&case.inst).iter().map(|d| d.1).collect();
+    dests.extend(ops::writes_carry(&case.inst).then_some(Width::Pred));
     assert_eq!(results.len(), dests.len(), "{}", case.text);
-    for (i, ((_, width), (_, have))) in dests.iter().zip(&case.dsts).enumerate() {
+    for (i, (width, (_, have))) in dests.iter().zip(&case.dsts).enumerate() {
         let parts = ops::fit_result(&mut cx, shape, &case.inst, &results[i], *width, *have);
         store(&mut cx, shape, *have, &parts, output, i);
     }

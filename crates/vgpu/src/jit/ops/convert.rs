@@ -211,7 +211,7 @@ fn float_to_float(cx: &mut OpCtx<'_, '_>, shape: Shape, dty: Type, sty: Type, mo
         })),
         (Type::F64, Type::F32) => {
             // With `.ftz` the operand goes through single-precision arithmetic first.
-            let a = if mods.ftz { map1(cx, a, |cx, x| fp::canonical(cx, x)) } else { a.clone() };
+            let a = if mods.ftz { map1(cx, a, fp::canonical) } else { a.clone() };
             let wide = fp::in_double(cx, shape, mods, &a);
             Some(map1(cx, &wide, |cx, x| {
                 let x = bits(cx, x);

@@ -13,10 +13,10 @@ pub(super) fn unseen(function: &Function) -> Vec<bool> {
     for statement in &function.body {
         if !reads_as_float(&statement.inst) {
             crate::jit::operands::for_each_operand(&statement.inst, &mut |operand| {
-                if let Operand::Reg(r) = operand {
-                    if let Some(flag) = unseen.get_mut(r.index()) {
-                        *flag = false;
-                    }
+                if let Operand::Reg(r) = operand
+                    && let Some(flag) = unseen.get_mut(r.index())
+                {
+                    *flag = false;
                 }
             });
         }

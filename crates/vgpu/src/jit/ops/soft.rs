@@ -376,7 +376,7 @@ fn scalar_cvt(dty: Type, sty: Type, mods: &FpMods) -> Option<Helper> {
             // `.sat` of tf32 is spelled satfinite: the largest finite number in place of infinity.
             let satfinite = dty == Type::TF32 && mods.sat;
             let m = Mode { sat: m.sat && !satfinite, ..m };
-            let flags = u32::from(integral(mods.rnd)) * convert::INTEGRAL | u32::from(satfinite) * convert::SATFINITE;
+            let flags = (u32::from(integral(mods.rnd)) * convert::INTEGRAL) | (u32::from(satfinite) * convert::SATFINITE);
             let m = m.with(format_index(s) | format_index(d) << 9 | flags << 16);
             Helper::new(m, |m, [a, ..]| {
                 let to = FORMATS[(dst_code(m) as usize).min(4)];
