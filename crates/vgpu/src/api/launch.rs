@@ -14,6 +14,7 @@ use crate::driver::{FUNCTIONS, stream_and_context};
 use crate::error::{Code, Res, ensure};
 use crate::exec::{self, Launch};
 use crate::objects::{Function, fault_error, lock};
+use crate::stream::{Fences, Work};
 
 /// Grids of at most this many threads may run inside the launch call.
 const INLINE_THREADS: u64 = 8192;
@@ -108,14 +109,19 @@ fn launch(request: &Request, pack: impl FnOnce(&Function) -> Res<Vec<u8>>) -> Re
         cooperative: request.cooperative,
     };
     exec::validate(&launch).map_err(|code| Code(code as u32))?;
-    // Compiled now, so that a kernel that cannot be is this call's error and not a later one's.
-    function.kernel.program(request.block).map_err(fault_error)?;
     let n_threads: u64 = request.grid.iter().chain(&request.block).map(|&n| u64::from(n)).product();
     let may_run_here = n_threads <= INLINE_THREADS && !function.may_wait && !request.cooperative;
+    if may_run_here && let Some(_turn) = stream.try_turn(&ctx) {
+        // A fault spoils the context and the next call says so; anything else is this call's error.
+        let outcome = exec::run(&launch, &ctx.cancel).map_err(fault_error);
+        return outcome.or_else(|e| if ctx.spoil(&e) { Ok(()) } else { Err(e) });
+    }
+    // Compiled now, so that a kernel that cannot be is this call's error and not a later one's.
+    function.kernel.program(request.block).map_err(fault_error)?;
     let cancel = ctx.cancel.clone();
-    let outcome = stream.run_or_submit(&ctx, may_run_here, move || exec::run(&launch, &cancel).map_err(fault_error));
-    // A fault has spoilt the context; the next call says so. Anything else is this call's error.
-    outcome.or_else(|e| if ctx.check().is_err() { Ok(()) } else { Err(e) })
+    let work = move || exec::run(&launch, &cancel).map_err(fault_error);
+    stream.submit(&ctx, Fences::new(), Work::Device(Box::new(work)));
+    Ok(())
 }
 
 /// # Safety

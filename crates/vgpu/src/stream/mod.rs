@@ -147,7 +147,7 @@ impl Stream {
 
     /// Claims an idle stream for an operation that the calling thread runs itself, right now.
     /// `None` when the stream is busy or the operation has to wait for something.
-    pub(crate) fn try_turn(self: &Arc<Self>, ctx: &Arc<Context>) -> Option<Turn> {
+    pub(crate) fn try_turn<'a>(self: &'a Arc<Self>, ctx: &Arc<Context>) -> Option<Turn<'a>> {
         let order = (self.kind != Kind::NonBlocking).then(|| ctx.order());
         let mut queue = self.queue();
         if queue.claimed || !queue.operations.is_empty() {
@@ -161,7 +161,7 @@ impl Stream {
         }
         queue.claimed = true;
         let number = self.submitted.fetch_add(1, Ordering::AcqRel) + 1;
-        Some(Turn { stream: self.clone(), number })
+        Some(Turn { stream: self, number })
     }
 
     /// Appends an operation; it runs after everything submitted to this stream before, after what
@@ -357,12 +357,12 @@ impl Fence {
 /// The right to run one operation of a stream in the calling thread; the operation is finished
 /// when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Turn {
-    stream: Arc<Stream>,
+pub(crate) struct Turn<'a> {
+    stream: &'a Arc<Stream>,
     number: u64,
 }
 
-impl Drop for Turn {
+impl Drop for Turn<'_> {
     fn drop(&mut self) {
         let mut queue = self.stream.queue();
         self.stream.note_completed(self.number, &queue);
