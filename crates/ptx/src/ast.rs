@@ -374,6 +374,13 @@ pub enum TerOp {
         b_signed: bool,
         hi: bool,
     },
+    /// `fns d, mask, base, offset`: the place of the n-th set bit from `base`
+    Fns,
+    /// `vabsdiff4.u32.u32.u32`: |a - b| byte by byte, or with `sum` c plus their sum
+    AbsDiff4 {
+        #[allow(missing_docs)]
+        sum: bool,
+    },
     /// three-input `min` / `max` (sm_100)
     Min3,
     Max3,

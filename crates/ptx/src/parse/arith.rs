@@ -373,6 +373,23 @@ impl<'s> Parser<'s> {
         self.ternary_inst(op, [ty, B32, B32, ty], ty, FpMods::default())
     }
 
+    pub(super) fn find_nth_set(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+        if m.words() != ["b32"] {
+            return Err(m.refuse());
+        }
+        self.ternary_inst(TerOp::Fns, [B32, B32, U32, S32], B32, FpMods::default())
+    }
+
+    /// The forms that CUDA's headers use; signed, saturating and masked ones stay text.
+    pub(super) fn abs_diff4(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+        let sum = match m.words() {
+            ["u32", "u32", "u32"] => false,
+            ["u32", "u32", "u32", "add"] => true,
+            _ => return self.other(m),
+        };
+        self.ternary_inst(TerOp::AbsDiff4 { sum }, [U32, U32, U32, U32], U32, FpMods::default())
+    }
+
     pub(super) fn lop3(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
         if m.words() != ["b32"] {
             // `lop3.or.b32 d|p, ...`

@@ -111,6 +111,8 @@ fn ternary_name(op: TerOp, ty: Type, m: &FpMods) -> String {
         TerOp::ShfLWrap => "shf.l.wrap",
         TerOp::ShfRClamp => "shf.r.clamp",
         TerOp::ShfRWrap => "shf.r.wrap",
+        TerOp::Fns => "fns",
+        TerOp::AbsDiff4 { sum } => return format!("vabsdiff4.u32.u32.u32{}", if sum { ".add" } else { "" }),
         TerOp::Min3 => "min",
         TerOp::Max3 => "max",
         TerOp::Prmt(mode) => return format!("prmt.b32{}", dot(prmt_name(mode))),

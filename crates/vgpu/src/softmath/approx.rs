@@ -45,6 +45,25 @@ pub fn execute(function: Function, f: Format, m: Mode, a: u64) -> u64 {
     output(f, m, from_f64(f, value(function, x)))
 }
 
+/// `rsqrt.approx.f64`, which is CUDA's `rsqrt` of a double and has to be right to one unit in the
+/// last place.
+pub fn reciprocal_root(a: u64) -> u64 {
+    let x = f64::from_bits(a);
+    if x.is_nan() || x < 0.0 {
+        return 0x7fff_ffff_ffff_ffff;
+    }
+    if x == 0.0 || x.is_infinite() {
+        return (1.0 / x.sqrt()).to_bits();
+    }
+    // A subnormal number's residual would underflow.
+    let (x, scale) = if x < f64::MIN_POSITIVE { (x * 2f64.powi(108), 2f64.powi(54)) } else { (x, 1.0) };
+    let root = x.sqrt();
+    let y = 1.0 / root;
+    // x = root^2 + rest, so 1 / sqrt(x) = (1 / root) (1 - rest / (2 root^2)) to first order.
+    let (rest, error) = (f64::mul_add(-root, root, x), f64::mul_add(-root, y, 1.0));
+    (f64::mul_add(y, error - 0.5 * rest * y * y, y) * scale).to_bits()
+}
+
 /// `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64`: only the upper word of operand and result counts.
 pub fn upper_word(function: Function, a: u64) -> u64 {
     let upper = Format::F64.flush(a & !0xffff_ffff);

@@ -153,6 +153,27 @@ pub fn dp4a(a_signed: bool, b_signed: bool, a: u32, b: u32, c: u32) -> u32 {
     })
 }
 
+/// `vabsdiff4`: |a - b| of each byte; with `sum`, `c` plus the four of them.
+pub fn abs_diff4(sum: bool, a: u32, b: u32, c: u32) -> u32 {
+    let bytes = a.to_le_bytes().into_iter().zip(b.to_le_bytes()).map(|(x, y)| x.abs_diff(y));
+    if sum {
+        return bytes.fold(c, |total, d| total.wrapping_add(d.into()));
+    }
+    bytes.rev().fold(0, |word, d| word << 8 | u32::from(d))
+}
+
+/// `fns`: the place of the n-th set bit of `mask`, counted from `base` upwards, or downwards for a
+/// negative `n`; all ones if there is none. With n = 0 bit `base` itself is asked for.
+pub fn find_nth_set(mask: u32, base: u32, n: i32) -> u32 {
+    let set = |i: u32| i < 32 && mask >> i & 1 != 0;
+    if n == 0 {
+        return if set(base) { base } else { u32::MAX };
+    }
+    let skipped = n.unsigned_abs() as usize - 1;
+    let found = if n > 0 { (base..32).filter(|&i| set(i)).nth(skipped) } else { (0..=base.min(31)).rev().filter(|&i| set(i)).nth(skipped) };
+    found.unwrap_or(u32::MAX)
+}
+
 /// `dp2a`: `c` plus the products of two 16-bit halves and two bytes.
 pub fn dp2a(a_signed: bool, b_signed: bool, hi: bool, a: u32, b: u32, c: u32) -> u32 {
     (0..2).fold(c, |sum, i| {

@@ -91,6 +91,9 @@ const FUNCTIONS: [Function; 8] = [
 fn function(function: Function, ty: Type, mods: &FpMods) -> Option<Helper> {
     let m = float_mode(ty, Mode::from(mods), function as u32)?;
     if ty == Type::F64 {
+        if function == Function::Rsqrt && !mods.ftz {
+            return Some(Helper::new(m, |_, [a, ..]| approx::reciprocal_root(a)));
+        }
         let ok = matches!(function, Function::Rcp | Function::Rsqrt);
         return ok.then(|| Helper::new(m, |m, [a, ..]| approx::upper_word(FUNCTIONS[(code(m) & 7) as usize], a)));
     }
@@ -284,6 +287,10 @@ fn ternary(op: TerOp, ty: Type, mods: &FpMods) -> Option<Helper> {
         TerOp::Dp2a { a_signed, b_signed, hi } => Helper::ternary(flags(m, a_signed, b_signed, hi), |m, a: u32, b, c| {
             int::dp2a(m.extra & 1 != 0, m.extra & 2 != 0, m.extra & 4 != 0, a, b, c)
         }),
+        TerOp::Fns => Helper::ternary(m, |_, a: u32, b, c| int::find_nth_set(a, b, c as i32)),
+        TerOp::AbsDiff4 { sum } => {
+            Helper::ternary(m.with(sum.into()), |m, a: u32, b, c| int::abs_diff4(m.extra != 0, a, b, c))
+        }
         TerOp::Min3 | TerOp::Max3 => return None,
     })
 }
