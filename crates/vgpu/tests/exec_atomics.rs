@@ -1,5 +1,5 @@
 //! Atomic operations of all types against an independent model, alone and under contention.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks, clippy::needless_range_loop)]
 
 mod exec_support;
 
@@ -54,8 +54,12 @@ fn model(op: AtomOp, ty: Type, old: u64, b: u64, c: u64) -> u64 {
         (AtomOp::Add, F64) => (f64::from_bits(old) + f64::from_bits(b)).to_bits(),
         (AtomOp::Add, F16) => u64::from((f16::from_bits(old as u16) + f16::from_bits(b as u16)).to_bits()),
         (AtomOp::Add, BF16) => u64::from((bf16::from_bits(old as u16) + bf16::from_bits(b as u16)).to_bits()),
-        (AtomOp::Add, F16x2) => model(op, F16, old & 0xffff, b & 0xffff, 0) | model(op, F16, old >> 16, b >> 16, 0) << 16,
-        (AtomOp::Add, BF16x2) => model(op, BF16, old & 0xffff, b & 0xffff, 0) | model(op, BF16, old >> 16, b >> 16, 0) << 16,
+        (AtomOp::Add, F16x2) => {
+            model(op, F16, old & 0xffff, b & 0xffff, 0) | model(op, F16, old >> 16, b >> 16, 0) << 16
+        }
+        (AtomOp::Add, BF16x2) => {
+            model(op, BF16, old & 0xffff, b & 0xffff, 0) | model(op, BF16, old >> 16, b >> 16, 0) << 16
+        }
         (AtomOp::Add, _) if ty.bits() == 32 => u64::from((old as u32).wrapping_add(b as u32)),
         (AtomOp::Add, _) => old.wrapping_add(b),
         (AtomOp::Min, S32) => u64::from((old as i32).min(b as i32) as u32),
@@ -68,16 +72,35 @@ fn model(op: AtomOp, ty: Type, old: u64, b: u64, c: u64) -> u64 {
         (AtomOp::Or, _) => old | b,
         (AtomOp::Xor, _) => old ^ b,
         (AtomOp::Exch, _) => b,
-        (AtomOp::Inc, _) => if old >= b { 0 } else { old + 1 },
-        (AtomOp::Dec, _) => if old == 0 || old > b { b } else { old - 1 },
-        (AtomOp::Cas, _) => if old == b { c } else { old },
+        (AtomOp::Inc, _) => {
+            if old >= b {
+                0
+            } else {
+                old + 1
+            }
+        }
+        (AtomOp::Dec, _) => {
+            if old == 0 || old > b {
+                b
+            } else {
+                old - 1
+            }
+        }
+        (AtomOp::Cas, _) => {
+            if old == b {
+                c
+            } else {
+                old
+            }
+        }
     }
 }
 
 fn all_operations() -> Vec<(AtomOp, Type)> {
     use AtomOp::*;
     use Type::*;
-    let mut list = vec![(Add, F32), (Add, F64), (Add, F16), (Add, BF16), (Add, F16x2), (Add, BF16x2), (Cas, B16), (Exch, B16)];
+    let mut list =
+        vec![(Add, F32), (Add, F64), (Add, F16), (Add, BF16), (Add, F16x2), (Add, BF16x2), (Cas, B16), (Exch, B16)];
     for ty in [U32, S32, U64, S64] {
         list.extend([Add, Min, Max].map(|op| (op, ty)));
     }
@@ -135,7 +158,10 @@ fn every_operation_agrees_with_the_model() {
             run(&serial(one_atomic), shape(1, 32), &case).unwrap();
             let got = case.lanes.lock().unwrap().result;
             for (l, (got, expected)) in got.iter().zip(&expected).enumerate() {
-                assert!(mask & (1 << l) == 0 || got == expected, "{op:?} {ty:?} lane {l}: {got:#x}, expected {expected:#x}");
+                assert!(
+                    mask & (1 << l) == 0 || got == expected,
+                    "{op:?} {ty:?} lane {l}: {got:#x}, expected {expected:#x}"
+                );
             }
             for (i, v) in memory.iter().enumerate().take(spread) {
                 let mut now = [0; 8];

@@ -91,7 +91,14 @@ fn kernels_know_their_attributes() {
 fn launches_are_validated_as_cuda_does() {
     let m = module(GLOBALS);
     let (k, other) = (m.kernel("k").unwrap(), m.kernel("other").unwrap());
-    let base = Launch { function: k, grid: [1; 3], block: [64, 1, 1], dynamic_shared: 0, params: vec![0; 22], cooperative: false };
+    let base = Launch {
+        function: k,
+        grid: [1; 3],
+        block: [64, 1, 1],
+        dynamic_shared: 0,
+        params: vec![0; 22],
+        cooperative: false,
+    };
     let code = |change: &dyn Fn(&mut Launch)| {
         let mut l = base.clone();
         change(&mut l);
@@ -129,12 +136,15 @@ fn what_is_no_ptx_is_refused_by_kind() {
 
 #[test]
 fn what_cannot_run_is_refused_with_its_line() {
-    let too_much = format!("{HEAD}.visible .entry k() {{\n .shared .b8 a[50000];\n .reg .b64 %rd<2>;\n mov.u64 %rd1, a;\n ret; }}");
+    let too_much = format!(
+        "{HEAD}.visible .entry k() {{\n .shared .b8 a[50000];\n .reg .b64 %rd<2>;\n mov.u64 %rd1, a;\n ret; }}"
+    );
     let (code, log) = refusal(too_much.as_bytes());
     assert!(code == codes::INVALID_PTX && log.contains("50000 bytes"), "{log}");
     let (code, log) = refusal(format!("{HEAD}.const .b8 c[70000];\n").as_bytes());
     assert!(code == codes::INVALID_PTX && log.contains("constant"), "{log}");
-    let mma = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2}, {%r3}, {%f1,%f2,%f3,%f4};";
+    let mma =
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2}, {%r3}, {%f1,%f2,%f3,%f4};";
     let text = format!("{HEAD}.visible .entry k() {{\n.reg .f32 %f<5>;\n.reg .b32 %r<4>;\n{mma}\nret; }}");
     let (code, log) = refusal(text.as_bytes());
     assert!(code == codes::INVALID_PTX && log.contains("ptx:7:") && log.contains("mma"), "{log}");

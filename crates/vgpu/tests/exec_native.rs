@@ -1,5 +1,5 @@
 //! Scheduling, barriers, faults and cancellation, with Rust functions in place of compiled kernels.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks, clippy::result_large_err)]
 
 mod exec_support;
 
@@ -27,7 +27,9 @@ unsafe extern "C" fn count_threads(ctx: *mut WarpCtx) {
 
 #[test]
 fn every_thread_of_every_block_runs_once() {
-    for (grid, block) in [([10_000, 1, 1], [96, 1, 1]), ([7, 5, 3], [33, 2, 1]), ([1, 1, 1], [1024, 1, 1]), ([3, 1, 1], [1, 1, 1])] {
+    for (grid, block) in
+        [([10_000, 1, 1], [96, 1, 1]), ([7, 5, 3], [33, 2, 1]), ([1, 1, 1], [1024, 1, 1]), ([3, 1, 1], [1, 1, 1])]
+    {
         let shape = Shape { grid, block, dynamic_shared: 0, cooperative: false };
         for program in [serial(count_threads), suspending(count_threads)] {
             let seen = counters(shape.blocks() as usize);
@@ -223,7 +225,8 @@ fn a_bad_access_is_a_fault_and_the_next_launch_runs() {
     for address in [bad, 8, w.base() + 16] {
         for program in [serial(read_param_address), suspending(read_param_address)] {
             for _ in 0..3 {
-                let fault = run_program(&program, shape(8, 64), &address.to_ne_bytes(), &CancelFlag::new()).unwrap_err();
+                let fault =
+                    run_program(&program, shape(8, 64), &address.to_ne_bytes(), &CancelFlag::new()).unwrap_err();
                 assert_eq!((fault.kind, fault.code), (FaultKind::IllegalAddress, 700));
                 assert_eq!((fault.block, fault.thread), ([3, 0, 0], [32, 0, 0]));
                 let access = fault.access.unwrap();
@@ -238,14 +241,14 @@ fn a_bad_access_is_a_fault_and_the_next_launch_runs() {
 }
 
 #[inline(never)]
-fn dive(depth: u64, ctx: *mut WarpCtx) -> u64 {
+fn dive(depth: u64) -> u64 {
     let mut frame = [depth; 64];
     std::hint::black_box(&mut frame);
-    if depth == u64::MAX { 0 } else { dive(depth + 1, ctx) + frame[(depth % 64) as usize] }
+    if depth == u64::MAX { 0 } else { dive(depth + 1) + frame[(depth % 64) as usize] }
 }
 
-unsafe extern "C" fn recurse(ctx: *mut WarpCtx) {
-    std::hint::black_box(dive(0, ctx));
+unsafe extern "C" fn recurse(_: *mut WarpCtx) {
+    std::hint::black_box(dive(0));
 }
 
 #[test]
@@ -275,7 +278,13 @@ fn a_trap_names_its_thread_and_stops_the_others() {
     let fault = run(&suspending(trap_in_second), shape(4, 64), &0).unwrap_err();
     assert_eq!((fault.kind, fault.code), (FaultKind::MisalignedAddress, 716));
     assert_eq!((fault.block, fault.thread), ([2, 0, 0], [37, 0, 0]));
-    for part in ["kernel kernel: misaligned", "(2, 0, 0), thread (37, 0, 0)", "in function helper", "line 12 of the PTX", "k.cu:7"] {
+    for part in [
+        "kernel kernel: misaligned",
+        "(2, 0, 0), thread (37, 0, 0)",
+        "in function helper",
+        "line 12 of the PTX",
+        "k.cu:7",
+    ] {
         assert!(fault.report.contains(part), "{part:?} is not in {}", fault.report);
     }
 }

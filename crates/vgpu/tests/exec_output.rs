@@ -52,7 +52,10 @@ fn printf_formats_its_packed_arguments() {
     if !in_child() {
         let out = child("printf_formats_its_packed_arguments");
         let text = String::from_utf8(out.stdout).unwrap();
-        assert!(text.contains("i=-7 s=dev [  3.25] 100% u=5000000000 <  c>\ni=8 s=dev [ -1.00] 100% u=1 <  d>\n"), "{text}");
+        assert!(
+            text.contains("i=-7 s=dev [  3.25] 100% u=5000000000 <  c>\ni=8 s=dev [ -1.00] 100% u=1 <  d>\n"),
+            "{text}"
+        );
         return;
     }
     let string = device(0, b"dev\0");
@@ -124,7 +127,8 @@ unsafe extern "C" fn allocate(ctx: *mut WarpCtx) {
             (p as *mut u32).add(249).write_volatile(fill);
             (p as *mut u32).write_volatile(fill);
         }
-        let good = got.iter().enumerate().all(|(l, &p)| (p as *const u32).read_volatile() == (*ctx).first_thread + l as u32);
+        let good =
+            got.iter().enumerate().all(|(l, &p)| (p as *const u32).read_volatile() == (*ctx).first_thread + l as u32);
         keep[0].fetch_add(u32::from(good), SeqCst);
         (RUNTIME.free)(ctx, (*ctx).live, 6, &got);
         let mut huge = [1; 32];

@@ -1,5 +1,5 @@
 //! Kernels in PTX, from loading to results and faults.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks, clippy::result_large_err)]
 
 use rtcg_vgpu::exec::{CancelFlag, Fault, FaultKind, Launch, calls, run, validate};
 use rtcg_vgpu::memory::window::window;
@@ -153,7 +153,8 @@ fn a_tree_reduction_in_shared_memory() {
         let out = Buffer::new(100, 0_u32);
         go(&launch(&m, "reduce", 100, block, &[out.address(), input.address()])).unwrap();
         let values = input.get();
-        let sums: Vec<u32> = values.chunks(block as usize).map(|c| c.iter().copied().fold(0, u32::wrapping_add)).collect();
+        let sums: Vec<u32> =
+            values.chunks(block as usize).map(|c| c.iter().copied().fold(0, u32::wrapping_add)).collect();
         assert_eq!(out.get(), sums);
     }
 }

@@ -74,7 +74,8 @@ impl ParamSlot {
     /// Copies packed parameters into the device window and clears the synchronisation words.
     pub(crate) fn new(params: &[u8]) -> Result<ParamSlot, WindowError> {
         let bytes = slots::PARAM_BYTES + slots::WORKSPACE_BYTES;
-        let busy = || WindowError { what: "parameters of launches: all buffers are in use".into(), errno: libc::ENOMEM };
+        let busy =
+            || WindowError { what: "parameters of launches: all buffers are in use".into(), errno: libc::ENOMEM };
         let slot = slots::PARAMS.take(bytes)?.ok_or_else(busy)?;
         let n = params.len().min(slots::PARAM_BYTES);
         // SAFETY: the slot is committed for `bytes` and nobody else uses it.

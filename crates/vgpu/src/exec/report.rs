@@ -65,7 +65,15 @@ pub(crate) fn of_signal(job: &Job<'_>, warp: &Warp, info: SignalInfo) -> Fault {
 }
 
 /// The fault of a trap that compiled code or the runtime raised. `lane` beyond the warp means all.
-pub(crate) fn of_trap(job: &Job<'_>, warp: &Warp, kind: FaultKind, what: &str, lane: u32, site: u32, address: u64) -> Fault {
+pub(crate) fn of_trap(
+    job: &Job<'_>,
+    warp: &Warp,
+    kind: FaultKind,
+    what: &str,
+    lane: u32,
+    site: u32,
+    address: u64,
+) -> Fault {
     let place = job.program.sites.of_number(site);
     let lanes = if (lane as usize) < WARP_LANES { SiteLanes::Lane(lane) } else { SiteLanes::Warp };
     let access = matches!(kind, FaultKind::IllegalAddress | FaultKind::MisalignedAddress).then(|| FaultAccess {
@@ -174,7 +182,8 @@ fn push_access(report: &mut String, a: FaultAccess, warp: &Warp) {
     let _ = write!(report, ", {verb}{bytes} at {:#x}", a.address);
     let offset = (a.address as usize).wrapping_sub(warp.ctx.shared as usize);
     if a.space == "shared" && offset < crate::memory::window::SHARED_SPAN {
-        let _ = write!(report, " (offset {offset} of the block's {} bytes of shared memory)", warp.ctx.total_shared_size);
+        let _ =
+            write!(report, " (offset {offset} of the block's {} bytes of shared memory)", warp.ctx.total_shared_size);
     } else if a.address < 4096 {
         report.push_str(" (a null pointer)");
     }

@@ -108,11 +108,7 @@ fn note_time(job: &Job<'_>, start: Instant, done: u64) {
 fn work(job: &Job<'_>, index: u32, first: Range<u64>) -> u64 {
     let mode = fp_mode::set_default();
     let done = with_worker(index, |worker| {
-        if job.program.suspends {
-            resident::run(job, worker, first)
-        } else {
-            serial::run(job, worker, first)
-        }
+        if job.program.suspends { resident::run(job, worker, first) } else { serial::run(job, worker, first) }
     });
     fp_mode::restore(mode);
     done

@@ -198,7 +198,10 @@ impl Window {
         let end = start.checked_add(len).and_then(|e| e.checked_next_multiple_of(page));
         match end {
             Some(end) if len > 0 && first >= self.base && end <= self.base + self.size() => Ok((first, end - first)),
-            _ => Err(WindowError { what: format!("{what} {len} bytes at {start:#x}: outside the window"), errno: libc::EINVAL }),
+            _ => Err(WindowError {
+                what: format!("{what} {len} bytes at {start:#x}: outside the window"),
+                errno: libc::EINVAL,
+            }),
         }
     }
 }

@@ -65,7 +65,8 @@ fn check(ptx: &ast::Module) -> Vec<String> {
         }
         let shared = SharedLayout::of(ptx, kernel).static_size;
         if shared > MAX_SHARED {
-            complaints.push(format!("kernel {}: uses too much shared memory ({shared} bytes, {MAX_SHARED} at most)", f.name));
+            complaints
+                .push(format!("kernel {}: uses too much shared memory ({shared} bytes, {MAX_SHARED} at most)", f.name));
         }
         let params = f.params.last().map_or(0, |p| (p.offset + p.size) as usize);
         if params > MAX_PARAMS {

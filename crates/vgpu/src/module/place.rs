@@ -30,7 +30,8 @@ impl Slab {
         }
         let w = window()?;
         let none = || WindowError { what: format!("{bytes} bytes of module variables"), errno: libc::ENOMEM };
-        let pages = usize::try_from(bytes).ok().and_then(|b| b.checked_next_multiple_of(page_size())).ok_or_else(none)?;
+        let pages =
+            usize::try_from(bytes).ok().and_then(|b| b.checked_next_multiple_of(page_size())).ok_or_else(none)?;
         let len = pages.checked_add(page_size()).ok_or_else(none)?;
         let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
         let free = free.get_or_insert_with(|| BTreeMap::from([(w.data().start, w.data().len)]));

@@ -1,5 +1,5 @@
 //! Rust functions as kernels: they get the same context and call the same runtime as compiled code.
-#![allow(dead_code)]
+#![allow(dead_code, unreachable_pub, clippy::result_large_err)]
 
 use rtcg_vgpu::abi::{KernelEntry, WarpCtx};
 use rtcg_vgpu::exec::{CancelFlag, Fault, Place, Program, Shape, Sites, run_program};

@@ -292,7 +292,13 @@ unsafe fn private_update<W: Word>(at: *mut W, mut f: impl FnMut(W) -> W) -> W {
 ///
 /// # Safety
 /// As [`dispatch`].
-unsafe fn all_at_once<W: Word>(lanes: &mut AtomicLanes, mask: u32, at: *mut W, private: bool, f: &impl Fn(W, W, W) -> W) {
+unsafe fn all_at_once<W: Word>(
+    lanes: &mut AtomicLanes,
+    mask: u32,
+    at: *mut W,
+    private: bool,
+    f: &impl Fn(W, W, W) -> W,
+) {
     let apply = |found: W| {
         bits(mask).fold(found, |value, l| {
             lanes.result[l] = value.to_lane();
@@ -301,7 +307,11 @@ unsafe fn all_at_once<W: Word>(lanes: &mut AtomicLanes, mask: u32, at: *mut W, p
     };
     // SAFETY: the caller's contract.
     unsafe {
-        if private { private_update(at, apply) } else { update(at, apply) };
+        if private {
+            private_update(at, apply)
+        } else {
+            update(at, apply)
+        };
     }
 }
 

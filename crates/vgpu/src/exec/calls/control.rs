@@ -51,7 +51,14 @@ unsafe fn switch(ctx: *mut WarpCtx) {
     }
 }
 
-pub(super) unsafe extern "C" fn barrier(ctx: *mut WarpCtx, kind: u32, id: u32, count: u32, arriving: u32, trues: u32) -> u32 {
+pub(super) unsafe extern "C" fn barrier(
+    ctx: *mut WarpCtx,
+    kind: u32,
+    id: u32,
+    count: u32,
+    arriving: u32,
+    trues: u32,
+) -> u32 {
     let warp = warp_of(ctx);
     // SAFETY: as above; only kernels compiled as waiting have barriers.
     unsafe {

@@ -91,7 +91,13 @@ impl Heap {
     }
 }
 
-pub(super) unsafe extern "C" fn malloc(ctx: *mut WarpCtx, mask: u32, site: u32, bytes: *const Lanes, result: *mut Lanes) {
+pub(super) unsafe extern "C" fn malloc(
+    ctx: *mut WarpCtx,
+    mask: u32,
+    site: u32,
+    bytes: *const Lanes,
+    result: *mut Lanes,
+) {
     // SAFETY: compiled code passes its context and arrays of 32 lanes.
     unsafe {
         ensure_stack(warp_of(ctx), site);

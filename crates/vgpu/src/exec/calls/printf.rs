@@ -251,13 +251,9 @@ unsafe fn print_one(reader: &Reader, format: u64, arguments: u64) -> i32 {
         let text = std::slice::from_raw_parts(format as *const u8, len);
         walk(reader, text, arguments, &mut |_| {}, &mut |_| {});
         let out = std::cell::RefCell::new(Vec::with_capacity(len + 32));
-        let n = walk(
-            reader,
-            text,
-            arguments,
-            &mut |plain| out.borrow_mut().extend_from_slice(plain),
-            &mut |filled| append(&mut out.borrow_mut(), filled),
-        );
+        let n = walk(reader, text, arguments, &mut |plain| out.borrow_mut().extend_from_slice(plain), &mut |filled| {
+            append(&mut out.borrow_mut(), filled)
+        });
         enqueue(&out.into_inner());
         n
     }
@@ -267,7 +263,13 @@ unsafe fn print_one(reader: &Reader, format: u64, arguments: u64) -> i32 {
 ///
 /// # Safety
 /// As [`Reader::string_len`].
-unsafe fn walk(reader: &Reader, text: &[u8], arguments: u64, plain: &mut dyn FnMut(&[u8]), converted: &mut dyn FnMut(&Filled)) -> i32 {
+unsafe fn walk(
+    reader: &Reader,
+    text: &[u8],
+    arguments: u64,
+    plain: &mut dyn FnMut(&[u8]),
+    converted: &mut dyn FnMut(&Filled),
+) -> i32 {
     let mut args = Arguments { next: arguments, n: 0 };
     let mut rest = text;
     while let Some(at) = rest.iter().position(|&b| b == b'%') {
@@ -381,7 +383,8 @@ pub(super) unsafe extern "C" fn assertfail(ctx: *mut WarpCtx, site: u32, args: *
     unsafe {
         ensure_stack(warp, site);
         let reader = Reader { warp, site, lane: (*args).lane as usize % 32 };
-        let texts = [(*args).message, (*args).file, (*args).function].map(|a| (a, if a == 0 { 0 } else { reader.string_len(a) }));
+        let texts = [(*args).message, (*args).file, (*args).function]
+            .map(|a| (a, if a == 0 { 0 } else { reader.string_len(a) }));
         report_assert(&reader, texts, (*args).line);
         (*warp).die()
     }
@@ -391,8 +394,11 @@ pub(super) unsafe extern "C" fn assertfail(ctx: *mut WarpCtx, site: u32, args: *
 /// The texts are readable.
 unsafe fn report_assert(reader: &Reader, texts: [(u64, usize); 3], line: u32) {
     let [message, file, function] = texts.map(|(address, len)| {
+        if address == 0 {
+            return String::new();
+        }
         // SAFETY: the caller's contract.
-        let bytes = if address == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(address as *const u8, len) } };
+        let bytes = unsafe { std::slice::from_raw_parts(address as *const u8, len) };
         String::from_utf8_lossy(bytes).into_owned()
     });
     // SAFETY: the warp runs on this fiber.
