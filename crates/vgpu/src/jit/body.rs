@@ -72,8 +72,9 @@ pub(crate) struct Block<'m> {
 #[derive(Debug, Clone)]
 pub(crate) struct Body<'m> {
     pub(crate) blocks: Vec<Block<'m>>,
-    /// Width of each register; the last one is the carry flag.
+    /// Width of each register: those of the function, the carry flag, those of the compiler.
     pub(crate) widths: Vec<Width>,
+    carry: Reg,
 }
 
 /// What an instruction means for block boundaries.
@@ -98,11 +99,6 @@ pub(crate) fn kind(inst: &Inst) -> Kind {
         Bra { .. } | Brx { .. } | Ret | Exit | Trap => Kind::Control,
         _ => Kind::Simple,
     }
-}
-
-/// The register that stands for the carry flag.
-pub(crate) fn carry_reg(f: &Function) -> Reg {
-    Reg(f.regs.len() as u32)
 }
 
 /// Calls `g` with the registers a statement reads: operands, guard, carry, and the old value of a
@@ -131,14 +127,31 @@ impl<'m> Body<'m> {
     pub(crate) fn build(f: &'m Function) -> Body<'m> {
         let mut widths: Vec<Width> = f.regs.iter().map(|r| Width::of(r.ty)).collect();
         widths.push(Width::of(Type::Pred));
-        let mut body = Body { blocks: split(f), widths };
+        let carry = Reg(f.regs.len() as u32);
+        let mut body = Body { blocks: split(f), widths, carry };
         body.renumber();
         body
     }
 
     /// The carry flag.
     pub(crate) fn carry(&self) -> Reg {
+        self.carry
+    }
+
+    /// A new register of the compiler's own.
+    pub(crate) fn add_register(&mut self, width: Width) -> Reg {
+        self.widths.push(width);
         Reg(self.widths.len() as u32 - 1)
+    }
+
+    /// Cuts block `b` in two before statement `at`; the caller renumbers.
+    pub(crate) fn cut(&mut self, b: usize, at: usize) {
+        let next = self.blocks.len();
+        let stmts = self.blocks[b].stmts.split_off(at);
+        let term = std::mem::replace(&mut self.blocks[b].term, Term::Jump(next));
+        let term_index = self.blocks[b].term_index;
+        self.blocks[b].term_index = self.blocks[b].stmts.last().map_or(term_index, |s| s.index);
+        self.blocks.push(Block { stmts, term, term_index, preds: vec![] });
     }
 
     /// Drops unreachable blocks, numbers the rest in reverse post-order and fills `preds`.

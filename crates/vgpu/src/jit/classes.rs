@@ -38,6 +38,7 @@ pub(crate) struct Classes {
     of: Vec<Option<Class>>,
     constant: Vec<Option<i64>>,
     widths: Vec<Width>,
+    carry: Reg,
     linear_tid: bool,
     entry: bool,
     /// Stride of the address of each `.local` variable; `None` for variables of other spaces.
@@ -72,6 +73,7 @@ impl Classes {
             of: vec![None; body.widths.len()],
             constant: constants(body),
             widths: body.widths.clone(),
+            carry: body.carry(),
             linear_tid: variant.linear_tid,
             entry: f.entry,
             local_stride: f.vars.iter().map(|v| (v.space == Space::Local).then_some(i64::from(pitch))).collect(),
@@ -219,7 +221,7 @@ impl Classes {
     }
 
     fn exec_pure(&self, st: &Stmt<'_>) -> Exec {
-        let mut all_uniform = !ops::reads_carry(&st.inst) || self.of[self.of.len() - 1].unwrap_or(Class::Uniform) == Class::Uniform;
+        let mut all_uniform = !ops::reads_carry(&st.inst) || self.get(self.carry) == Class::Uniform;
         let mut any_varying = !all_uniform;
         for (o, _) in ops::sources(&st.inst) {
             let class = self.operand(o);

@@ -21,6 +21,10 @@ impl BitSet {
     pub(crate) fn remove(&mut self, i: usize) {
         self.0[i / 64] &= !(1 << (i % 64));
     }
+    /// As `contains`, for numbers that may be larger than the set was made for.
+    pub(crate) fn holds(&self, i: usize) -> bool {
+        i / 64 < self.0.len() && self.contains(i)
+    }
     pub(crate) fn contains(&self, i: usize) -> bool {
         self.0[i / 64] >> (i % 64) & 1 != 0
     }

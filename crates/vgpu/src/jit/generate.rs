@@ -5,7 +5,7 @@
 //! then 8-15 and so on. In converged code its scalar statements come first; what the statements
 //! of the lanes read of scalar registers is recorded then, for the registers may change later on.
 
-use super::body::{Stmt, stmt_defs, stmt_uses};
+use super::body::{Stmt, stmt_uses};
 use super::classes::{Class, Exec};
 use super::compile::Env;
 use super::ops::{self, OpCtx, OpState};
@@ -427,12 +427,6 @@ impl<'a, 'f> Gen<'a, 'f> {
         bits
     }
 
-    /// Whether any lane of a mask is set.
-    pub(crate) fn any(&mut self, mask: &[Value]) -> Value {
-        let both = self.b.ins().bor(mask[0], mask[1]);
-        self.b.ins().vany_true(both)
-    }
-
     // ---- segments ----
 
     /// Emits a segment.
@@ -581,14 +575,7 @@ impl<'a, 'f> Gen<'a, 'f> {
 
     /// Splits the statements of a block into segments; `true` marks an ordering point.
     pub(crate) fn segments(&self, stmts: &[Stmt<'a>]) -> Vec<(usize, usize, bool)> {
-        super::segments::split(self.plan, stmts, self.is_masked())
-    }
-
-    /// Whether a statement writes `r`.
-    pub(crate) fn writes(&self, st: &Stmt<'_>, r: Reg) -> bool {
-        let mut hit = false;
-        stmt_defs(st, self.plan.body.carry(), &mut |x| hit |= x == r);
-        hit
+        super::segments::split(&self.plan.classes, self.plan.body.carry(), stmts, self.is_masked())
     }
 }
 

@@ -1,8 +1,214 @@
 //! Turns small branches into guarded instructions, so that they never diverge.
+//!
+//! Assumes classes for the unconverted body: only branches that may diverge are worth it. Leaves
+//! a body whose semantics are the same for every lane; blocks are renumbered.
 
-use super::body::Body;
+use super::body::{Block, Body, Stmt, Term};
+use super::classes::Classes;
+use super::flow::BitSet;
+use super::ops;
+use super::values::Width;
+use rtcg_ptx::ast::*;
+use std::borrow::Cow;
 
-/// Rewrites `body`.
-pub(crate) fn run(body: &mut Body<'_>) {
-    let _ = body;
+/// What a side of a branch may cost.
+const LIMIT: u32 = 30;
+/// Memory accesses a side may hold.
+const MAX_ACCESSES: u32 = 2;
+
+/// Rewrites `body`; says whether anything changed.
+pub(crate) fn run(body: &mut Body<'_>, classes: &Classes, live: &[BitSet]) -> bool {
+    let mut diverging: Vec<bool> = body.blocks.iter().map(|b| classes.diverges(&b.term)).collect();
+    let mut live = live.to_vec();
+    let mut any = false;
+    loop {
+        let mut changed = false;
+        for b in (0..body.blocks.len()).rev() {
+            if diverging[b] && convert(body, b, &live) {
+                diverging[b] = false;
+                changed = true;
+            }
+            if changed && let Some(j) = merge(body, b) {
+                diverging[b] = diverging[j];
+                diverging[j] = false;
+            }
+        }
+        if !changed {
+            break;
+        }
+        any = true;
+        refill_preds(body);
+        live = super::flow::live_in(body);
+    }
+    if any {
+        body.renumber();
+    }
+    any
+}
+
+/// Replaces the branch at the end of `b` if its sides are small and meet again at once.
+fn convert(body: &mut Body<'_>, b: usize, live: &[BitSet]) -> bool {
+    let Term::Branch { guard, taken, fall } = body.blocks[b].term else { return false };
+    let only = |x: usize| body.blocks[x].preds == [b] && x != b;
+    let goes = |x: usize| match body.blocks[x].term {
+        Term::Jump(j) if j != x => Some(j),
+        _ => None,
+    };
+    let (then, other, join) = if only(taken) && goes(taken) == Some(fall) {
+        (Some(taken), None, fall)
+    } else if only(fall) && goes(fall) == Some(taken) {
+        (None, Some(fall), taken)
+    } else {
+        match (goes(taken), goes(fall)) {
+            (Some(x), Some(y)) if x == y && only(taken) && only(fall) && taken != fall => (Some(taken), Some(fall), x),
+            _ => return false,
+        }
+    };
+    let last = ends_there(body, join);
+    let sides: Vec<(usize, bool)> = then.map(|t| (t, false)).into_iter().chain(other.map(|o| (o, true))).collect();
+    if !sides.iter().all(|&(s, _)| small(&body.blocks[s], last)) {
+        return false;
+    }
+    let mut keep = live[join].clone();
+    for &(s, _) in &sides {
+        keep.union(&live[s]);
+    }
+    let guard = stable_guard(body, b, guard, &sides);
+    for (s, negated) in sides {
+        let stmts = std::mem::take(&mut body.blocks[s].stmts);
+        body.blocks[s].term = Term::Never;
+        let g = Guard { reg: guard.reg, negated: guard.negated ^ negated };
+        for st in stmts {
+            add_guarded(body, b, st, g, &keep);
+        }
+    }
+    body.blocks[b].term = Term::Jump(join);
+    true
+}
+
+/// Whether nothing but the end of the function follows: then diverging costs little.
+fn ends_there(body: &Body<'_>, join: usize) -> bool {
+    let x = &body.blocks[join];
+    x.stmts.is_empty() && x.term.successors().is_empty()
+}
+
+fn small(block: &Block<'_>, last: bool) -> bool {
+    let (mut cost, mut accesses) = (0, 0);
+    for st in &block.stmts {
+        match &*st.inst {
+            Inst::Ld { sem: Sem::Weak, .. } | Inst::St { sem: Sem::Weak, .. } if !last => {
+                accesses += 1;
+                cost += 8;
+            }
+            Inst::Cvta { .. } => cost += 1,
+            inst if ops::is_pure(inst) && !super::segments::is_ordering_point(inst) => cost += price(inst),
+            _ => return false,
+        }
+        // A guard on the carry flag would need one more blend than is worth it.
+        if ops::reads_carry(&st.inst) || ops::writes_carry(&st.inst) {
+            return false;
+        }
+    }
+    cost <= LIMIT && accesses <= MAX_ACCESSES
+}
+
+fn price(inst: &Inst) -> u32 {
+    match inst {
+        Inst::Binary { op: BinOp::Div | BinOp::Rem, ty, .. } if !ty.is_float() => 40,
+        Inst::Binary { op: BinOp::Div, .. } => 20,
+        Inst::Unary { op: UnOp::Sin | UnOp::Cos | UnOp::Tanh | UnOp::Sqrt | UnOp::Lg2 | UnOp::Ex2 | UnOp::Rcp | UnOp::Rsqrt, .. } => 20,
+        Inst::Binary { ty, .. } | Inst::Ternary { ty, .. } if ty.bits() == 64 && !ty.is_float() => 3,
+        _ => 1,
+    }
+}
+
+/// The guard as a register that the sides do not write.
+fn stable_guard(body: &mut Body<'_>, b: usize, guard: Guard, sides: &[(usize, bool)]) -> Guard {
+    let mut written = false;
+    for &(s, _) in sides {
+        for st in &body.blocks[s].stmts {
+            super::operands::for_each_def(&st.inst, &mut |r| written |= r == guard.reg);
+        }
+    }
+    if !written {
+        return guard;
+    }
+    let copy = new_predicate(body);
+    let index = body.blocks[b].term_index;
+    let inst = Inst::Mov { ty: Type::Pred, dst: copy, src: Operand::Reg(guard.reg) };
+    body.blocks[b].stmts.push(Stmt { guard: None, inst: Cow::Owned(inst), index });
+    Guard { reg: copy, negated: guard.negated }
+}
+
+/// A new predicate register; the carry flag stays the last one.
+fn new_predicate(body: &mut Body<'_>) -> Reg {
+    body.add_register(Width::Pred)
+}
+
+/// Appends a statement of a side: unguarded when nobody else sees its results.
+fn add_guarded<'m>(body: &mut Body<'m>, b: usize, mut st: Stmt<'m>, guard: Guard, keep: &BitSet) {
+    let mut visible = !ops::is_pure(&st.inst) && !matches!(&*st.inst, Inst::Cvta { .. });
+    super::operands::for_each_def(&st.inst, &mut |r| visible |= keep.holds(r.index()));
+    if let Some(own) = st.guard {
+        let both = new_predicate(body);
+        let a = positive(body, b, guard, st.index);
+        let c = positive(body, b, own, st.index);
+        let inst = Inst::Binary { op: BinOp::And, ty: Type::Pred, mods: FpMods::default(), dst: both, a: Operand::Reg(a), b: Operand::Reg(c) };
+        body.blocks[b].stmts.push(Stmt { guard: None, inst: Cow::Owned(inst), index: st.index });
+        st.guard = Some(Guard { reg: both, negated: false });
+    } else if visible {
+        st.guard = Some(guard);
+    }
+    body.blocks[b].stmts.push(st);
+}
+
+/// A register that is true when the guard holds.
+fn positive(body: &mut Body<'_>, b: usize, guard: Guard, index: u32) -> Reg {
+    if !guard.negated {
+        return guard.reg;
+    }
+    let dst = new_predicate(body);
+    let inst = Inst::Unary { op: UnOp::Not, ty: Type::Pred, mods: FpMods::default(), dst, a: Operand::Reg(guard.reg) };
+    body.blocks[b].stmts.push(Stmt { guard: None, inst: Cow::Owned(inst), index });
+    dst
+}
+
+/// Joins `b` with its successor when that has no other predecessor; gives the one that is gone.
+fn merge(body: &mut Body<'_>, b: usize) -> Option<usize> {
+    let Term::Jump(j) = body.blocks[b].term else { return None };
+    let preds = body.blocks.iter().filter(|x| x.term.successors().contains(&j)).count();
+    let ends = body.blocks[b].stmts.last().is_some_and(|s| super::body::kind(&s.inst) != super::body::Kind::Simple);
+    let starts = body.blocks[j].stmts.first().is_some_and(|s| starts_block(&s.inst));
+    if j == 0 || j == b || preds != 1 || ends || starts {
+        return None;
+    }
+    let stmts = std::mem::take(&mut body.blocks[j].stmts);
+    let term = std::mem::replace(&mut body.blocks[j].term, Term::Never);
+    body.blocks[b].term_index = body.blocks[j].term_index;
+    body.blocks[b].stmts.extend(stmts);
+    body.blocks[b].term = term;
+    Some(j)
+}
+
+/// Warp operations and results of barriers stand first in a block.
+fn starts_block(inst: &Inst) -> bool {
+    super::body::kind(inst) == super::body::Kind::WarpOp || matches!(inst, Inst::Mov { src: Operand::Special(s), .. } if *s == super::barrier::RESULT)
+}
+
+fn refill_preds(body: &mut Body<'_>) {
+    let mut reached = BitSet::new(body.blocks.len());
+    let mut work = vec![0];
+    while let Some(x) = work.pop() {
+        if reached.insert(x) {
+            work.extend(body.blocks[x].term.successors());
+        }
+    }
+    body.blocks.iter_mut().for_each(|x| x.preds.clear());
+    for x in reached.iter() {
+        for s in body.blocks[x].term.successors() {
+            if !body.blocks[s].preds.contains(&x) {
+                body.blocks[s].preds.push(x);
+            }
+        }
+    }
 }

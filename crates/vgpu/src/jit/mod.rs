@@ -4,6 +4,7 @@
 //! side and [`RuntimeCalls`] on the other.
 
 mod access;
+mod atomics;
 mod barrier;
 mod body;
 mod calls;
@@ -34,6 +35,7 @@ use crate::abi::KernelEntry;
 pub use layout::{SharedLayout, SharedVar, SymbolLayout, function_token, reachable_functions};
 use rtcg_ptx::ast::{self, FuncId};
 pub use runtime::RuntimeCalls;
+use std::sync::OnceLock;
 
 /// What a compilation assumes of the launches it serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -49,6 +51,14 @@ pub struct Variant {
     pub no_if_conversion: bool,
 }
 
+static FORCE_MASKED: OnceLock<bool> = OnceLock::new();
+static NO_IF_CONVERSION: OnceLock<bool> = OnceLock::new();
+
+/// Whether an environment variable for tests of the JIT is set; read once.
+fn knob(name: &str, cell: &OnceLock<bool>) -> bool {
+    *cell.get_or_init(|| std::env::var_os(name).is_some())
+}
+
 impl Variant {
     /// The variant that serves blocks of this shape.
     pub fn for_block(block: [u32; 3]) -> Variant {
@@ -57,8 +67,8 @@ impl Variant {
         Variant {
             linear_tid: x % 32 == 0 || (y == 1 && z == 1),
             full_warps: threads % 32 == 0,
-            force_masked: false,
-            no_if_conversion: false,
+            force_masked: knob("RTCG_JIT_FORCE_MASKED", &FORCE_MASKED),
+            no_if_conversion: knob("RTCG_JIT_NO_IF_CONVERSION", &NO_IF_CONVERSION),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What is decided about a function before code is emitted: blocks, classes, the layout of its
 //! frame, of its local memory and of the records that calls pass their arguments in.
 
-use super::body::{Body, Term};
+use super::body::Body;
 use super::classes::Classes;
 use super::flow::{self, BitSet};
 use super::{JitError, Variant};
@@ -75,13 +75,20 @@ impl<'m> Plan<'m> {
     pub(crate) fn new(module: &'m Module, id: FuncId, variant: Variant, first_site: u32) -> Result<Plan<'m>, JitError> {
         let f = &module.functions[id.index()];
         let mut body = Body::build(f);
-        if !variant.no_if_conversion {
-            super::ifconvert::run(&mut body);
-        }
-        let ipdom = flow::post_dominators(&body);
-        let live = flow::live_in(&body);
         let (local_offsets, local_pitch) = lay_out_local(f);
-        let classes = Classes::of(&body, f, local_pitch, &ipdom, &live, variant);
+        let analyse = |body: &Body<'_>| {
+            let ipdom = flow::post_dominators(body);
+            let live = flow::live_in(body);
+            let classes = Classes::of(body, f, local_pitch, &ipdom, &live, variant);
+            (ipdom, live, classes)
+        };
+        let (mut ipdom, mut live, mut classes) = analyse(&body);
+        if !variant.no_if_conversion && super::ifconvert::run(&mut body, &classes, &live) {
+            (ipdom, live, classes) = analyse(&body);
+        }
+        if cut_at_checks(&mut body, &classes) {
+            (ipdom, live, classes) = analyse(&body);
+        }
         let mut plan = Plan {
             id,
             f,
@@ -249,10 +256,27 @@ impl<'m> Plan<'m> {
         JitError { message, function: self.f.name.to_string(), span, ptx_line }
     }
 
-    /// Whether a block ends in something other than leaving.
-    pub(crate) fn leaves(term: &Term) -> bool {
-        matches!(term, Term::Return | Term::Exit | Term::Never)
+}
+
+/// A check that fails goes back to the beginning of its block, so nothing may have happened
+/// before: blocks are cut where a segment with a check begins. Says whether any was.
+fn cut_at_checks(body: &mut Body<'_>, classes: &Classes) -> bool {
+    let n = body.blocks.len();
+    for b in 0..n {
+        let stmts = &body.blocks[b].stmts;
+        let starts: Vec<usize> = (super::segments::split(classes, body.carry(), stmts, false).iter())
+            .filter(|&&(from, to, _)| from > 0 && stmts[from..to].iter().any(|st| super::widening::needs_check(classes, st)))
+            .map(|s| s.0)
+            .collect();
+        for &at in starts.iter().rev() {
+            body.cut(b, at);
+        }
     }
+    let cut = body.blocks.len() > n;
+    if cut {
+        body.renumber();
+    }
+    cut
 }
 
 /// Bytes of the record of a parameter of `size` bytes: units of 8 bytes, 32 lanes of each.

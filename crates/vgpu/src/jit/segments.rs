@@ -1,8 +1,7 @@
 //! Where a block's statements must not be interleaved between chunks of lanes.
 
 use super::body::{Kind, Stmt, kind};
-use super::classes::{Class, Exec};
-use super::plan::Plan;
+use super::classes::{Class, Classes, Exec};
 use rtcg_ptx::ast::*;
 
 /// Whether all lanes must have come up to a statement before any goes beyond it.
@@ -25,7 +24,7 @@ fn is_invariant(space: Space, nc: bool) -> bool {
 }
 
 /// Segments as (begin, end, whether it is one ordering point).
-pub(crate) fn split(plan: &Plan<'_>, stmts: &[Stmt<'_>], masked: bool) -> Vec<(usize, usize, bool)> {
+pub(crate) fn split(classes: &Classes, carry: Reg, stmts: &[Stmt<'_>], masked: bool) -> Vec<(usize, usize, bool)> {
     let mut out = vec![];
     let mut begin = 0;
     let mut stored = false;
@@ -38,7 +37,7 @@ pub(crate) fn split(plan: &Plan<'_>, stmts: &[Stmt<'_>], masked: bool) -> Vec<(u
         out.len()
     };
     let mut points = vec![];
-    let uniform_guard = |st: &Stmt<'_>| st.guard.filter(|g| !masked && plan.classes.get(g.reg) == Class::Uniform);
+    let uniform_guard = |st: &Stmt<'_>| st.guard.filter(|g| !masked && classes.get(g.reg) == Class::Uniform);
     for (i, st) in stmts.iter().enumerate() {
         if is_ordering_point(&st.inst) {
             close(&mut begin, i, &mut stored);
@@ -46,15 +45,15 @@ pub(crate) fn split(plan: &Plan<'_>, stmts: &[Stmt<'_>], masked: bool) -> Vec<(u
             points.push(at - 1);
             continue;
         }
-        if i > begin && (uniform_guard(st) != uniform_guard(&stmts[i - 1]) || guard_changed(plan, stmts, begin, i, masked)) {
+        if i > begin && (uniform_guard(st) != uniform_guard(&stmts[i - 1]) || guard_changed(classes, carry, stmts, begin, i, masked)) {
             close(&mut begin, i, &mut stored);
         }
         match &*st.inst {
-            Inst::Ld { space, nc, .. } if !is_invariant(*space, *nc) && !masked && stored && plan.classes.exec(st) == Exec::Uniform => {
+            Inst::Ld { space, nc, .. } if !is_invariant(*space, *nc) && !masked && stored && classes.exec(st) == Exec::Uniform => {
                 close(&mut begin, i, &mut stored);
             }
             Inst::St { addr, space, .. } if *space != Space::Param => {
-                if !masked && plan.classes.address(addr) == Class::Uniform {
+                if !masked && classes.address(addr) == Class::Uniform {
                     close(&mut begin, i + 1, &mut stored);
                 } else {
                     stored = true;
@@ -71,14 +70,14 @@ pub(crate) fn split(plan: &Plan<'_>, stmts: &[Stmt<'_>], masked: bool) -> Vec<(u
 }
 
 /// A uniform guard is evaluated once per segment, so its register must not change inside.
-fn guard_changed(plan: &Plan<'_>, stmts: &[Stmt<'_>], begin: usize, i: usize, masked: bool) -> bool {
+fn guard_changed(classes: &Classes, carry: Reg, stmts: &[Stmt<'_>], begin: usize, i: usize, masked: bool) -> bool {
     let Some(g) = stmts[i].guard else { return false };
-    if masked || !plan.classes.get(g.reg).is_scalar() {
+    if masked || !classes.get(g.reg).is_scalar() {
         return false;
     }
     let mut hit = false;
     for st in &stmts[begin..i] {
-        super::body::stmt_defs(st, plan.body.carry(), &mut |r| hit |= r == g.reg);
+        super::body::stmt_defs(st, carry, &mut |r| hit |= r == g.reg);
     }
     hit
 }

@@ -1,7 +1,6 @@
 //! What a kernel needs of the machine: native stack, local memory, suspension; and the table of
 //! its statements.
 
-use super::body::Term;
 use super::plan::Plan;
 use super::{Site, SiteLanes};
 use rtcg_ptx::ast::*;
@@ -98,9 +97,4 @@ pub(crate) fn site_table(plans: &[Plan<'_>]) -> Vec<Site> {
         out.push(Site { function: p.f.name.to_string(), span: p.f.span, line: None, lanes: SiteLanes::Warp, is_store: false, access_bytes: 0 });
     }
     out
-}
-
-/// Whether a function may leave by `exit`.
-pub(crate) fn exits(p: &Plan<'_>) -> bool {
-    p.body.blocks.iter().any(|b| b.term == Term::Exit)
 }

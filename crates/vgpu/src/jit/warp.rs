@@ -388,7 +388,7 @@ impl<'a> Gen<'a, '_> {
 
     // ---- atomics ----
 
-    fn atomic(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
+    fn atomic(&mut self, st: &Stmt<'a>) -> Result<(), JitError> {
         let Inst::Atom { space, op, ty, dst, addr, b, c, .. } = &*st.inst else { return Ok(()) };
         let w = Width::of(*ty);
         let code = AtomicCode { op: *op, ty: *ty, shared: *space == Space::Shared, returns: dst.is_some() };
@@ -396,6 +396,9 @@ impl<'a> Gen<'a, '_> {
             return Err(self.unsupported(&format!("an atomic on {ty:?}")));
         };
         let access = Access::new(*space, *ty, addr, 1);
+        if super::atomics::inline(*op, *ty, access.space == Space::Shared) {
+            return self.atomic_inline(st);
+        }
         let mut masks = vec![];
         for k in 0..CHUNKS {
             let at = self.absolute_lanes(&access, k);

@@ -1,0 +1,181 @@
+//! Atomics that are worth machine code of their own: integers, and floats in shared memory.
+//!
+//! Shared memory belongs to one block and a block to one worker, so atomics there are plain
+//! loads and stores, lane after lane. The others go through the runtime (see [`super::warp`]).
+
+use super::JitError;
+use super::body::Stmt;
+use super::generate::Gen;
+use super::memory::{Access, Prepared};
+use super::ops;
+use super::values::{CHUNKS, Parts, Shape, Width};
+use super::classes::Class;
+use cranelift_codegen::ir::{AtomicRmwOp, InstBuilder, MemFlagsData, Type as IrType, Value, condcodes::IntCC, types};
+use rtcg_ptx::ast::*;
+use smallvec::smallvec;
+
+/// Whether [`Gen::atomic_inline`] can emit it.
+pub(crate) fn inline(op: AtomOp, ty: Type, shared: bool) -> bool {
+    let integer = matches!(ty, Type::B32 | Type::U32 | Type::S32 | Type::B64 | Type::U64 | Type::S64);
+    let float = matches!(ty, Type::F32 | Type::F64);
+    match op {
+        AtomOp::Inc | AtomOp::Dec => integer && shared,
+        AtomOp::Add => integer || (float && shared),
+        AtomOp::Exch => integer || float,
+        _ => integer,
+    }
+}
+
+fn rmw(op: AtomOp, signed: bool) -> Option<AtomicRmwOp> {
+    Some(match op {
+        AtomOp::Add => AtomicRmwOp::Add,
+        AtomOp::And => AtomicRmwOp::And,
+        AtomOp::Or => AtomicRmwOp::Or,
+        AtomOp::Xor => AtomicRmwOp::Xor,
+        AtomOp::Exch => AtomicRmwOp::Xchg,
+        AtomOp::Min if signed => AtomicRmwOp::Smin,
+        AtomOp::Min => AtomicRmwOp::Umin,
+        AtomOp::Max if signed => AtomicRmwOp::Smax,
+        AtomOp::Max => AtomicRmwOp::Umax,
+        _ => return None,
+    })
+}
+
+impl<'a> Gen<'a, '_> {
+    /// An atomic of the lanes one after the other, in machine code.
+    pub(crate) fn atomic_inline(&mut self, st: &Stmt<'a>) -> Result<(), JitError> {
+        let Inst::Atom { space, op, ty, dst, addr, b, c, .. } = &*st.inst else { return Ok(()) };
+        if self.atomic_sum(st)? {
+            return Ok(());
+        }
+        let w = Width::of(*ty);
+        for k in 0..CHUNKS {
+            let mask = self.active(st, k);
+            let first = self.operand(*b, w, k);
+            let second = match c {
+                Some(c) => Some(self.operand(*c, w, k)),
+                None => None,
+            };
+            let mut access = Access::new(*space, *ty, addr, 1);
+            let place = self.place(&mut access, k, mask.as_ref())?;
+            let addresses = self.lane_addresses(&place, k, mask.as_ref());
+            let old: [Parts; 8] = std::array::from_fn(|l| {
+                self.set_site((k * 8 + l) as u32);
+                let x = ops::lane(&mut self.cx(), w, &first, l)[0];
+                let y = second.as_ref().map(|s| ops::lane(&mut self.cx(), w, s, l)[0]);
+                let (base, off) = addresses[l];
+                let at = self.b.ins().iadd_imm_s(base, i64::from(off));
+                smallvec![self.one_atomic(*space == Space::Shared, *op, *ty, at, x, y)]
+            });
+            self.set_site(super::sites::chunk(k));
+            if let Some(d) = dst {
+                let v = ops::from_lanes(&mut self.cx(), w, &old);
+                let dw = self.width(*d);
+                let v = ops::fit_source(&mut self.cx(), Shape::Chunk, &v, w, dw);
+                let guard = self.guard_mask(st, k);
+                self.write(*d, k, v, guard.as_ref());
+            }
+        }
+        Ok(())
+    }
+
+    fn one_atomic(&mut self, shared: bool, op: AtomOp, ty: Type, at: Value, x: Value, y: Option<Value>) -> Value {
+        let word = if ty.bits() == 64 { types::I64 } else { types::I32 };
+        let flags = MemFlagsData::new();
+        if shared {
+            let old = self.b.ins().load(word, flags, at, 0);
+            let new = self.combine(op, ty, word, old, x, y);
+            self.b.ins().store(flags, new, at, 0);
+            return old;
+        }
+        match (rmw(op, ty.is_signed()), y) {
+            (Some(op), _) => self.b.ins().atomic_rmw(word, flags, op, at, x),
+            (None, Some(y)) => self.b.ins().atomic_cas(flags, at, x, y),
+            _ => x,
+        }
+    }
+
+    fn combine(&mut self, op: AtomOp, ty: Type, word: IrType, old: Value, x: Value, y: Option<Value>) -> Value {
+        let signed = ty.is_signed();
+        match op {
+            AtomOp::Add if ty.is_float() => {
+                let f = if word == types::I64 { types::F64 } else { types::F32 };
+                let plain = MemFlagsData::new();
+                let (a, b) = (self.b.ins().bitcast(f, plain, old), self.b.ins().bitcast(f, plain, x));
+                let sum = self.b.ins().fadd(a, b);
+                self.b.ins().bitcast(word, plain, sum)
+            }
+            AtomOp::Add => self.b.ins().iadd(old, x),
+            AtomOp::And => self.b.ins().band(old, x),
+            AtomOp::Or => self.b.ins().bor(old, x),
+            AtomOp::Xor => self.b.ins().bxor(old, x),
+            AtomOp::Min if signed => self.b.ins().smin(old, x),
+            AtomOp::Min => self.b.ins().umin(old, x),
+            AtomOp::Max if signed => self.b.ins().smax(old, x),
+            AtomOp::Max => self.b.ins().umax(old, x),
+            AtomOp::Exch => x,
+            AtomOp::Cas => {
+                let same = self.b.ins().icmp(IntCC::Equal, old, x);
+                self.b.ins().select(same, y.unwrap_or(x), old)
+            }
+            AtomOp::Inc => {
+                let more = self.b.ins().iadd_imm_s(old, 1);
+                let zero = self.b.ins().iconst(word, 0);
+                let wraps = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, old, x);
+                self.b.ins().select(wraps, zero, more)
+            }
+            AtomOp::Dec => {
+                let less = self.b.ins().iadd_imm_s(old, -1);
+                let over = self.b.ins().icmp(IntCC::UnsignedGreaterThan, old, x);
+                let none = self.b.ins().icmp_imm_u(IntCC::Equal, old, 0);
+                let wraps = self.b.ins().bor(over, none);
+                self.b.ins().select(wraps, x, less)
+            }
+        }
+    }
+
+    /// An integer sum of all lanes into one place whose old value nobody wants: one addition.
+    fn atomic_sum(&mut self, st: &Stmt<'a>) -> Result<bool, JitError> {
+        let Inst::Atom { space, op: AtomOp::Add, ty, dst: None, addr, b, .. } = &*st.inst else { return Ok(false) };
+        if self.is_masked() || ty.is_float() || ty.bits() != 32 || self.plan.classes.address(addr) != Class::Uniform {
+            return Ok(false);
+        }
+        let (mut sum, mut any): (Option<Value>, Option<Value>) = (None, None);
+        for k in 0..CHUNKS {
+            let mask = self.active(st, k);
+            let v = self.operand(*b, Width::W32, k);
+            for (i, &p) in v.iter().enumerate() {
+                let p = mask.as_ref().map_or(p, |m| self.b.ins().band(p, m[i]));
+                sum = Some(sum.map_or(p, |s| self.b.ins().iadd(s, p)));
+                if let Some(m) = &mask {
+                    any = Some(any.map_or(m[i], |a| self.b.ins().bor(a, m[i])));
+                }
+            }
+        }
+        let Some(v) = sum else { return Ok(false) };
+        let lanes: Vec<Value> = (0..4).map(|l| self.b.ins().extractlane(v, l)).collect();
+        let (a, c) = (self.b.ins().iadd(lanes[0], lanes[1]), self.b.ins().iadd(lanes[2], lanes[3]));
+        let total = self.b.ins().iadd(a, c);
+        let access = Access::new(*space, *ty, addr, 1);
+        let next = any.map(|m| {
+            let some = self.b.ins().vany_true(m);
+            let (go, next) = (self.b.create_block(), self.b.create_block());
+            self.b.ins().brif(some, go, &[], next, &[]);
+            self.b.seal_block(go);
+            self.b.switch_to_block(go);
+            next
+        });
+        let base = self.scalar_address(&access)?;
+        if !matches!(addr.base, AddrBase::Symbol(_)) {
+            self.check_scalar(&access, &Prepared { base, stride: 0, safe: false, checked: false }, None);
+        }
+        self.one_atomic(*space == Space::Shared, AtomOp::Add, *ty, base, total, None);
+        if let Some(next) = next {
+            self.b.ins().jump(next, &[]);
+            self.b.seal_block(next);
+            self.b.switch_to_block(next);
+        }
+        self.forget_splats();
+        Ok(true)
+    }
+}
