@@ -21,11 +21,18 @@ impl<'a> Gen<'a, '_> {
     /// A load with a uniform address: one access for all lanes.
     pub(crate) fn load_uniform(&mut self, st: &Stmt<'_>) -> Result<Vec<(Reg, Parts)>, JitError> {
         let Inst::Ld { space, ty, dsts, addr, .. } = &*st.inst else { return Ok(vec![]) };
-        let access = Access::new(*space, *ty, addr, dsts.len());
-        let base = self.scalar_address(&access)?;
+        let mut access = Access::new(*space, *ty, addr, dsts.len());
+        let base = match addr.base {
+            AddrBase::Symbol(Symbol::Param(p)) => {
+                let at = self.plan.f.params.get(p as usize).map_or(0, |p| p.offset) as i32 + addr.offset as i32;
+                access.elements.iter_mut().for_each(|e| *e += at);
+                self.ctx_field(types::I64, std::mem::offset_of!(crate::abi::WarpCtx, params))
+            }
+            _ => self.scalar_address(&access)?,
+        };
         let by_symbol = matches!(addr.base, AddrBase::Symbol(_));
         if !by_symbol {
-            let p = Prepared { base, stride: 0, safe: false, checked: false };
+            let p = Prepared { base, offset: 0, stride: 0, safe: false, checked: false };
             self.check_scalar(&access, &p, None);
         }
         let mut out = vec![];
@@ -47,7 +54,7 @@ impl<'a> Gen<'a, '_> {
         let place = self.place(&mut access, chunk, mask.as_ref())?;
         let widths: Vec<Option<Width>> = dsts.iter().map(|d| d.map(|r| self.width(r))).collect();
         let values = self.load_place(&access, &place, chunk, mask.as_ref(), &widths);
-        let guard = self.guard_mask(st, chunk);
+        let guard = self.blend_mask(st, chunk);
         for (d, v) in dsts.iter().zip(values) {
             if let (Some(r), Some(v)) = (d, v) {
                 self.write(*r, chunk, v, guard.as_ref());
@@ -93,7 +100,7 @@ impl<'a> Gen<'a, '_> {
         (0..widths.len())
             .map(|e| {
                 let w = widths[e]?;
-                let v = self.load_element(access.ty, w, p.base, access.elements[e]);
+                let v = self.load_element(access.ty, w, p.base, p.offset + access.elements[e]);
                 Some(ops::splat(&mut self.cx(), w, &v))
             })
             .collect()
@@ -104,7 +111,7 @@ impl<'a> Gen<'a, '_> {
     fn contiguous(&self, access: &Access<'_>, p: &Prepared, chunk: usize) -> Option<i32> {
         let bytes = i64::from(access.ty.bytes());
         let fits = access.elements.len() == 1 && p.stride == bytes && bytes <= 8;
-        fits.then_some(access.elements[0] + (chunk * CHUNK_LANES) as i32 * bytes as i32)
+        fits.then_some(p.offset + access.elements[0] + (chunk * CHUNK_LANES) as i32 * bytes as i32)
     }
 
     /// Loads as a vector when all lanes of the chunk are active, else one by one.
@@ -287,7 +294,7 @@ impl<'a> Gen<'a, '_> {
             if p.stride == 0 {
                 // All lanes write the same place: the last one wins.
                 if chunk + 1 == super::values::CHUNKS {
-                    self.store_lane(&access, &values, CHUNK_LANES - 1, (p.base, 0));
+                    self.store_lane(&access, &values, CHUNK_LANES - 1, (p.base, p.offset));
                 }
                 return Ok(());
             }

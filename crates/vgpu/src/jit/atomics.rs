@@ -64,7 +64,7 @@ impl<'a> Gen<'a, '_> {
                 let x = ops::lane(&mut self.cx(), w, &first, l)[0];
                 let y = second.as_ref().map(|s| ops::lane(&mut self.cx(), w, s, l)[0]);
                 let (base, off) = addresses[l];
-                let at = self.b.ins().iadd_imm_s(base, i64::from(off));
+                let at = self.add(base, i64::from(off));
                 smallvec![self.one_atomic(*space == Space::Shared, *op, *ty, at, x, y)]
             });
             self.set_site(super::sites::chunk(k));
@@ -72,7 +72,7 @@ impl<'a> Gen<'a, '_> {
                 let v = ops::from_lanes(&mut self.cx(), w, &old);
                 let dw = self.width(*d);
                 let v = ops::fit_source(&mut self.cx(), Shape::Chunk, &v, w, dw);
-                let guard = self.guard_mask(st, k);
+                let guard = self.blend_mask(st, k);
                 self.write(*d, k, v, guard.as_ref());
             }
         }
@@ -167,7 +167,7 @@ impl<'a> Gen<'a, '_> {
         });
         let base = self.scalar_address(&access)?;
         if !matches!(addr.base, AddrBase::Symbol(_)) {
-            self.check_scalar(&access, &Prepared { base, stride: 0, safe: false, checked: false }, None);
+            self.check_scalar(&access, &Prepared { base, offset: 0, stride: 0, safe: false, checked: false }, None);
         }
         self.one_atomic(*space == Space::Shared, AtomOp::Add, *ty, base, total, None);
         if let Some(next) = next {

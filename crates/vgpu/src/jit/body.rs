@@ -14,6 +14,9 @@ use std::borrow::Cow;
 #[derive(Debug, Clone)]
 pub(crate) struct Stmt<'m> {
     pub(crate) guard: Option<Guard>,
+    /// Lanes that the guard excludes keep the old values of the destinations; when false anything
+    /// may be written to them.
+    pub(crate) keeps: bool,
     pub(crate) inst: Cow<'m, Inst>,
     pub(crate) index: u32,
 }
@@ -25,6 +28,12 @@ pub(crate) enum Term {
     Jump(usize),
     /// Two ways by a predicate.
     Branch { guard: Guard, taken: usize, fall: usize },
+    /// As `Branch`, but while converged lanes that disagree all go to `some`, whose statements
+    /// are guarded such that each lane only feels its own. Masked code never goes there.
+    Split { guard: Guard, all: usize, some: usize, none: usize },
+    /// While converged all lanes take the branch when one of them wants to; the statements on the
+    /// way are guarded. In masked code a `Branch`.
+    Any { guard: Guard, taken: usize, fall: usize },
     /// `brx.idx`
     Table { index: Reg, targets: Vec<usize> },
     /// Leaves the function.
@@ -40,17 +49,30 @@ impl Term {
     pub(crate) fn successors(&self) -> Vec<usize> {
         match self {
             Term::Jump(b) => vec![*b],
-            Term::Branch { taken, fall, .. } => vec![*taken, *fall],
+            Term::Branch { taken, fall, .. } | Term::Any { taken, fall, .. } => vec![*taken, *fall],
+            Term::Split { all, some, none, .. } => vec![*all, *some, *none],
             Term::Table { targets, .. } => targets.clone(),
             Term::Return | Term::Exit | Term::Never => vec![],
+        }
+    }
+    /// Successors in masked code.
+    pub(crate) fn masked_successors(&self) -> Vec<usize> {
+        match self {
+            Term::Split { all, none, .. } => vec![*all, *none],
+            other => other.successors(),
         }
     }
     fn map(&mut self, f: &dyn Fn(usize) -> usize) {
         match self {
             Term::Jump(b) => *b = f(*b),
-            Term::Branch { taken, fall, .. } => {
+            Term::Branch { taken, fall, .. } | Term::Any { taken, fall, .. } => {
                 *taken = f(*taken);
                 *fall = f(*fall);
+            }
+            Term::Split { all, some, none, .. } => {
+                *all = f(*all);
+                *some = f(*some);
+                *none = f(*none);
             }
             Term::Table { targets, .. } => targets.iter_mut().for_each(|t| *t = f(*t)),
             _ => {}
@@ -110,7 +132,9 @@ pub(crate) fn stmt_uses(st: &Stmt<'_>, carry: Reg, g: &mut dyn FnMut(Reg)) {
     }
     if let Some(guard) = st.guard {
         g(guard.reg);
-        stmt_defs(st, carry, g);
+        if st.keeps {
+            stmt_defs(st, carry, g);
+        }
     }
 }
 
@@ -255,7 +279,7 @@ impl<'m> Splitter<'m> {
         let term = self.control_term(inst);
         let Some(guard) = guard else {
             if let Term::Never = term {
-                self.current.push(Stmt { guard: None, inst: Cow::Borrowed(inst), index: i as u32 });
+                self.current.push(Stmt { guard: None, keeps: true, inst: Cow::Borrowed(inst), index: i as u32 });
             }
             return self.finish(term, i);
         };
@@ -265,7 +289,7 @@ impl<'m> Splitter<'m> {
         let aside = self.blocks.len() + 1;
         self.finish(Term::Branch { guard, taken: aside, fall: STATEMENT + i + 1 }, i);
         if let Term::Never = term {
-            self.current.push(Stmt { guard: None, inst: Cow::Borrowed(inst), index: i as u32 });
+            self.current.push(Stmt { guard: None, keeps: true, inst: Cow::Borrowed(inst), index: i as u32 });
         }
         self.finish(term, i);
     }
@@ -278,14 +302,14 @@ impl<'m> Splitter<'m> {
         } else if !ends && !self.current.is_empty() {
             self.begin(i);
         }
-        self.current.push(Stmt { guard: None, inst: Cow::Borrowed(inst), index: i as u32 });
+        self.current.push(Stmt { guard: None, keeps: true, inst: Cow::Borrowed(inst), index: i as u32 });
         if ends || guard.is_some() {
             let bar_result = matches!(inst, Inst::Bar { kind: BarKind::RedPopc { .. } | BarKind::RedBool { .. }, .. });
             if bar_result {
                 // The result is taken in a block of its own, which masked code enters after the wait.
                 let next = self.blocks.len() + 1;
                 self.finish(Term::Jump(next), i);
-                self.current.push(Stmt { guard: None, inst: Cow::Owned(super::barrier::take_result(inst)), index: i as u32 });
+                self.current.push(Stmt { guard: None, keeps: true, inst: Cow::Owned(super::barrier::take_result(inst)), index: i as u32 });
             }
             self.finish(Term::Jump(STATEMENT + i + 1), i);
         }
@@ -308,7 +332,7 @@ fn split(f: &Function) -> Vec<Block<'_>> {
             Kind::Control => s.control(i, st.guard, &st.inst),
             Kind::WarpOp => s.single(i, st.guard, &st.inst, false),
             Kind::Ends => s.single(i, st.guard, &st.inst, true),
-            Kind::Simple => s.current.push(Stmt { guard: st.guard, inst: Cow::Borrowed(&st.inst), index: i as u32 }),
+            Kind::Simple => s.current.push(Stmt { guard: st.guard, keeps: true, inst: Cow::Borrowed(&st.inst), index: i as u32 }),
         }
     }
     // Falling off the end returns.

@@ -319,17 +319,22 @@ fn class_to_exec(c: Class) -> Exec {
     }
 }
 
-/// Registers with a single definition, a `mov` of an integer immediate.
+/// Registers whose every definition is a `mov` of the same integer immediate.
 fn constants(body: &Body<'_>) -> Vec<Option<i64>> {
-    let mut defs = vec![0u32; body.widths.len()];
-    let mut value = vec![None; body.widths.len()];
+    let mut value: Vec<Option<Option<i64>>> = vec![None; body.widths.len()];
     for st in body.blocks.iter().flat_map(|b| &b.stmts) {
-        stmt_defs(st, body.carry(), &mut |r| defs[r.index()] += 1);
-        if let Inst::Mov { dst, src: Operand::Int(v), .. } = &*st.inst
-            && st.guard.is_none()
-        {
-            value[dst.index()] = Some(*v);
-        }
+        let here = match &*st.inst {
+            Inst::Mov { src: Operand::Int(v), .. } if st.guard.is_none() => Some(*v),
+            _ => None,
+        };
+        stmt_defs(st, body.carry(), &mut |r| {
+            let known = &mut value[r.index()];
+            *known = match *known {
+                None => Some(here),
+                Some(old) if old == here => Some(here),
+                _ => Some(None),
+            };
+        });
     }
-    value.iter().zip(&defs).map(|(v, &d)| v.filter(|_| d == 1)).collect()
+    value.into_iter().map(Option::flatten).collect()
 }

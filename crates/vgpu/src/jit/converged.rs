@@ -386,6 +386,14 @@ impl<'a> Gen<'a, '_> {
                 self.b.ins().trap(ir::TrapCode::unwrap_user(1));
             }
             Term::Branch { guard, taken, fall } => self.converged_branch(block, *guard, *taken, *fall),
+            Term::Any { guard, taken, fall } => {
+                let (t, f) = (self.edge(block, *taken), self.edge(block, *fall));
+                let masks = self.guard_lanes(*guard);
+                let any = self.fold(&masks, |g, a, b| g.b.ins().bor(a, b));
+                let any = self.b.ins().vany_true(any);
+                self.b.ins().brif(any, t, &[], f, &[]);
+            }
+            Term::Split { guard, all, some, none } => self.converged_split(block, *guard, [*all, *some, *none]),
             Term::Table { index, targets } => self.converged_table(block, *index, targets),
         }
         Ok(())
@@ -423,6 +431,27 @@ impl<'a> Gen<'a, '_> {
         if let Some(masked) = self.masked_entry {
             self.b.ins().jump(masked, &[]);
         }
+    }
+
+    /// The lanes' masks of a guard, all chunks.
+    fn guard_lanes(&mut self, guard: Guard) -> Vec<Value> {
+        let masks: Vec<Value> = (0..CHUNKS).flat_map(|c| self.read(guard.reg, c)).collect();
+        if guard.negated { masks.into_iter().map(|m| self.b.ins().bnot(m)).collect() } else { masks }
+    }
+
+    fn converged_split(&mut self, block: usize, guard: Guard, [all, some, none]: [usize; 3]) {
+        let (all, none) = if guard.negated { (none, all) } else { (all, none) };
+        let (all, some, none) = (self.edge(block, all), self.edge(block, some), self.edge(block, none));
+        let masks = self.guard_lanes(Guard { reg: guard.reg, negated: false });
+        let any = self.fold(&masks, |g, a, b| g.b.ins().bor(a, b));
+        let any = self.b.ins().vany_true(any);
+        let more = self.b.create_block();
+        self.b.ins().brif(any, more, &[], none, &[]);
+        self.b.seal_block(more);
+        self.b.switch_to_block(more);
+        let every = self.fold(&masks, |g, a, b| g.b.ins().band(a, b));
+        let every = self.b.ins().vall_true(every);
+        self.b.ins().brif(every, all, &[], some, &[]);
     }
 
     fn fold(&mut self, values: &[Value], f: impl Fn(&mut Self, Value, Value) -> Value) -> Value {

@@ -204,7 +204,9 @@ pub(crate) fn live_in(body: &Body<'_>) -> Vec<BitSet> {
             });
         }
         match &block.term {
-            super::body::Term::Branch { guard, .. } => read(guard.reg, &mut used, &killed),
+            super::body::Term::Branch { guard, .. }
+            | super::body::Term::Split { guard, .. }
+            | super::body::Term::Any { guard, .. } => read(guard.reg, &mut used, &killed),
             super::body::Term::Table { index, .. } => read(*index, &mut used, &killed),
             _ => {}
         }

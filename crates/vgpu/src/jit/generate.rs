@@ -82,6 +82,10 @@ pub(crate) struct Gen<'a, 'f> {
     /// Live values at the start of the current block, when a check may go back there.
     pub(crate) block_entry: Vec<(Reg, SmallVec<[Parts; 4]>)>,
     pub(crate) block: usize,
+    /// Uniform registers of this segment that are loaded chunk by chunk, and their lanes in the
+    /// current chunk.
+    pub(crate) sunk: Vec<Reg>,
+    chunk_values: Vec<(Reg, Parts)>,
     /// See [`Gen::scratch`].
     pub(crate) scratch_slot: Option<ir::StackSlot>,
     /// Back edges whose blocks are still to be filled.
@@ -99,7 +103,7 @@ impl<'a, 'f> Gen<'a, 'f> {
         Gen {
             b, ops: OpState::default(), env, plan, ctx, frame, args, rets, store,
             blocks: vec![], masked_entry: None, dispatch: None,
-            recorded: vec![], current: 0, statement: 0, splats: HashMap::new(), block_entry: vec![], block: 0, scratch_slot: None, pending_edges: vec![],
+            recorded: vec![], current: 0, statement: 0, splats: HashMap::new(), block_entry: vec![], block: 0, sunk: vec![], chunk_values: vec![], scratch_slot: None, pending_edges: vec![],
         }
     }
 
@@ -148,6 +152,11 @@ impl<'a, 'f> Gen<'a, 'f> {
         self.b.ins().iconst(types::I64, v)
     }
 
+    /// `v + n` without an instruction when `n` is 0.
+    pub(crate) fn add(&mut self, v: Value, n: i64) -> Value {
+        if n == 0 { v } else { self.b.ins().iadd_imm_s(v, n) }
+    }
+
     /// A field of the warp context.
     pub(crate) fn ctx_field(&mut self, ty: ir::Type, offset: usize) -> Value {
         self.b.ins().load(ty, trusted(), self.ctx, offset as i32)
@@ -158,6 +167,9 @@ impl<'a, 'f> Gen<'a, 'f> {
     /// The lanes of `chunk` of a register, in the register's own width.
     pub(crate) fn read(&mut self, r: Reg, chunk: usize) -> Parts {
         if let Store::Converged(vars) = &self.store {
+            if let Some((_, p)) = self.chunk_values.iter().find(|(x, _)| *x == r) {
+                return p.clone();
+            }
             return match &vars[r.index()] {
                 RegVars::Chunks(c) => {
                     let list = c[chunk].clone();
@@ -224,6 +236,8 @@ impl<'a, 'f> Gen<'a, 'f> {
                     for (&v, &p) in list.iter().zip(&parts) {
                         self.b.def_var(v, p);
                     }
+                } else {
+                    self.chunk_values.push((r, parts));
                 }
             }
             Store::Masked(m) => {
@@ -372,6 +386,11 @@ impl<'a, 'f> Gen<'a, 'f> {
         }
     }
 
+    /// The varying guard of a statement whose destinations keep their old values outside of it.
+    pub(crate) fn blend_mask(&mut self, st: &Stmt<'_>, chunk: usize) -> Option<Parts> {
+        if st.keeps { self.guard_mask(st, chunk) } else { None }
+    }
+
     /// The varying guard of a statement.
     pub(crate) fn guard_mask(&mut self, st: &Stmt<'_>, chunk: usize) -> Option<Parts> {
         let g = st.guard?;
@@ -436,6 +455,7 @@ impl<'a, 'f> Gen<'a, 'f> {
         let lanes = if self.is_masked() { true } else { self.scalar_phase(stmts)? };
         if lanes {
             for chunk in 0..CHUNKS {
+                self.chunk_values.clear();
                 for (k, st) in stmts.iter().enumerate() {
                     self.current = k;
                     self.lanes_of(st, chunk)?;
@@ -446,9 +466,45 @@ impl<'a, 'f> Gen<'a, 'f> {
             }
         }
         self.recorded.clear();
+        self.sunk.clear();
+        self.chunk_values.clear();
         self.current = 0;
         self.splats.clear();
         Ok(())
+    }
+
+    /// Whether a uniform load is better made chunk by chunk: when only statements of the lanes in
+    /// this segment read it, loading it again costs less than keeping it in a register.
+    fn sinks(&self, stmts: &[Stmt<'_>], k: usize) -> bool {
+        let Inst::Ld { dsts, space, .. } = &*stmts[k].inst else { return false };
+        let [Some(r)] = dsts[..] else { return false };
+        let plan = self.plan;
+        if stmts[k].guard.is_some() || *space == Space::Param || matches!(self.width(r), Width::W128 | Width::Pred) {
+            return false;
+        }
+        let block = &plan.body.blocks[self.block];
+        let in_term = match &block.term {
+            super::body::Term::Branch { guard, .. } | super::body::Term::Any { guard, .. } | super::body::Term::Split { guard, .. } => guard.reg == r,
+            super::body::Term::Table { index, .. } => *index == r,
+            _ => false,
+        };
+        if in_term || !self.class(r).is_scalar() || plan.live_out(self.block).contains(r.index()) {
+            return false;
+        }
+        let carry = plan.body.carry();
+        let (mut inside, mut total, mut defs, mut good) = (0, 0, 0, true);
+        for st in &block.stmts {
+            stmt_uses(st, carry, &mut |x| total += usize::from(x == r));
+            super::body::stmt_defs(st, carry, &mut |x| defs += usize::from(x == r));
+        }
+        for st in &stmts[k + 1..] {
+            let mut uses = 0;
+            stmt_uses(st, carry, &mut |x| uses += usize::from(x == r));
+            inside += uses;
+            let is_address = matches!(&*st.inst, Inst::Ld { addr, .. } | Inst::St { addr, .. } if addr.base == AddrBase::Reg(r));
+            good &= uses == 0 || (plan.classes.exec(st) == Exec::Lanes && !is_address);
+        }
+        good && defs == 1 && inside == total
     }
 
     /// Emits the scalar statements of a segment; says whether anything is left for the lanes.
@@ -461,15 +517,18 @@ impl<'a, 'f> Gen<'a, 'f> {
             self.statement = st.index;
             self.set_site(super::sites::WARP);
             let exec = self.plan.classes.exec(st);
-            if exec == Exec::Lanes {
+            if exec == Exec::Lanes || self.sinks(stmts, k) {
                 lanes = true;
                 let mut regs: SmallVec<[Reg; 4]> = smallvec![];
                 stmt_uses(st, carry, &mut |r| regs.push(r));
                 for r in regs {
-                    if self.class(r).is_scalar() {
+                    if self.class(r).is_scalar() && !self.sunk.contains(&r) {
                         let p = self.use_scalar(r);
                         self.recorded[k].scalars.push((r, p));
                     }
+                }
+                if exec != Exec::Lanes {
+                    super::operands::for_each_def(&st.inst, &mut |r| self.sunk.push(r));
                 }
                 continue;
             }
@@ -494,14 +553,7 @@ impl<'a, 'f> Gen<'a, 'f> {
             }
         }
         self.flush_checks(&mut pending);
-        for (k, st) in stmts.iter().enumerate() {
-            if !self.recorded[k].done {
-                self.current = k;
-                self.statement = st.index;
-                self.set_site(super::sites::WARP);
-                self.prepare_address(st)?;
-            }
-        }
+        self.prepare_addresses(stmts)?;
         Ok(lanes)
     }
 
@@ -566,7 +618,7 @@ impl<'a, 'f> Gen<'a, 'f> {
             srcs.push(self.read(carry, chunk));
         }
         let results = self.lower(Shape::Chunk, &st.inst, &srcs)?;
-        let guard = self.guard_mask(st, chunk);
+        let guard = self.blend_mask(st, chunk);
         for (r, parts) in results {
             self.write(r, chunk, parts, guard.as_ref());
         }

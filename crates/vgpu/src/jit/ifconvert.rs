@@ -11,10 +11,10 @@ use super::values::Width;
 use rtcg_ptx::ast::*;
 use std::borrow::Cow;
 
-/// What a side of a branch may cost.
+/// What a side of a branch may cost to be executed by all lanes always.
 const LIMIT: u32 = 30;
-/// Memory accesses a side may hold.
-const MAX_ACCESSES: u32 = 2;
+/// Statements that are worth a guarded copy, for lanes that disagree.
+const COPY_LIMIT: usize = 200;
 
 /// Rewrites `body`; says whether anything changed.
 pub(crate) fn run(body: &mut Body<'_>, classes: &Classes, live: &[BitSet]) -> bool {
@@ -40,6 +40,7 @@ pub(crate) fn run(body: &mut Body<'_>, classes: &Classes, live: &[BitSet]) -> bo
         refill_preds(body);
         live = super::flow::live_in(body);
     }
+    any |= super::splits::run(body, &diverging, &live);
     if any {
         body.renumber();
     }
@@ -64,9 +65,8 @@ fn convert(body: &mut Body<'_>, b: usize, live: &[BitSet]) -> bool {
             _ => return false,
         }
     };
-    let last = ends_there(body, join);
     let sides: Vec<(usize, bool)> = then.map(|t| (t, false)).into_iter().chain(other.map(|o| (o, true))).collect();
-    if !sides.iter().all(|&(s, _)| small(&body.blocks[s], last)) {
+    if !sides.iter().all(|&(s, _)| small(&body.blocks[s])) {
         return false;
     }
     let mut keep = live[join].clone();
@@ -86,20 +86,10 @@ fn convert(body: &mut Body<'_>, b: usize, live: &[BitSet]) -> bool {
     true
 }
 
-/// Whether nothing but the end of the function follows: then diverging costs little.
-fn ends_there(body: &Body<'_>, join: usize) -> bool {
-    let x = &body.blocks[join];
-    x.stmts.is_empty() && x.term.successors().is_empty()
-}
-
-fn small(block: &Block<'_>, last: bool) -> bool {
-    let (mut cost, mut accesses) = (0, 0);
+fn small(block: &Block<'_>) -> bool {
+    let mut cost = 0;
     for st in &block.stmts {
         match &*st.inst {
-            Inst::Ld { sem: Sem::Weak, .. } | Inst::St { sem: Sem::Weak, .. } if !last => {
-                accesses += 1;
-                cost += 8;
-            }
             Inst::Cvta { .. } => cost += 1,
             inst if ops::is_pure(inst) && !super::segments::is_ordering_point(inst) => cost += price(inst),
             _ => return false,
@@ -109,7 +99,18 @@ fn small(block: &Block<'_>, last: bool) -> bool {
             return false;
         }
     }
-    cost <= LIMIT && accesses <= MAX_ACCESSES
+    cost <= LIMIT
+}
+
+/// Whether the statements of a block can be executed under a guard, and are not too many.
+pub(crate) fn can_be_guarded(block: &Block<'_>) -> bool {
+    block.stmts.len() <= COPY_LIMIT && block.stmts.iter().all(|st| match &*st.inst {
+        Inst::Ld { sem: Sem::Weak, .. } | Inst::St { sem: Sem::Weak, .. } | Inst::Atom { .. } | Inst::Cvta { .. } => true,
+        inst => {
+            let carry = ops::reads_carry(inst) || ops::writes_carry(inst);
+            ops::is_pure(inst) && !carry && !super::segments::is_ordering_point(inst)
+        }
+    })
 }
 
 fn price(inst: &Inst) -> u32 {
@@ -123,7 +124,7 @@ fn price(inst: &Inst) -> u32 {
 }
 
 /// The guard as a register that the sides do not write.
-fn stable_guard(body: &mut Body<'_>, b: usize, guard: Guard, sides: &[(usize, bool)]) -> Guard {
+pub(crate) fn stable_guard(body: &mut Body<'_>, b: usize, guard: Guard, sides: &[(usize, bool)]) -> Guard {
     let mut written = false;
     for &(s, _) in sides {
         for st in &body.blocks[s].stmts {
@@ -136,40 +137,42 @@ fn stable_guard(body: &mut Body<'_>, b: usize, guard: Guard, sides: &[(usize, bo
     let copy = new_predicate(body);
     let index = body.blocks[b].term_index;
     let inst = Inst::Mov { ty: Type::Pred, dst: copy, src: Operand::Reg(guard.reg) };
-    body.blocks[b].stmts.push(Stmt { guard: None, inst: Cow::Owned(inst), index });
+    body.blocks[b].stmts.push(Stmt { guard: None, keeps: true, inst: Cow::Owned(inst), index });
     Guard { reg: copy, negated: guard.negated }
 }
 
 /// A new predicate register; the carry flag stays the last one.
-fn new_predicate(body: &mut Body<'_>) -> Reg {
+pub(crate) fn new_predicate(body: &mut Body<'_>) -> Reg {
     body.add_register(Width::Pred)
 }
 
 /// Appends a statement of a side: unguarded when nobody else sees its results.
-fn add_guarded<'m>(body: &mut Body<'m>, b: usize, mut st: Stmt<'m>, guard: Guard, keep: &BitSet) {
-    let mut visible = !ops::is_pure(&st.inst) && !matches!(&*st.inst, Inst::Cvta { .. });
+pub(crate) fn add_guarded<'m>(body: &mut Body<'m>, b: usize, mut st: Stmt<'m>, guard: Guard, keep: &BitSet) {
+    let effect = !ops::is_pure(&st.inst) && !matches!(&*st.inst, Inst::Cvta { .. });
+    let mut visible = false;
     super::operands::for_each_def(&st.inst, &mut |r| visible |= keep.holds(r.index()));
     if let Some(own) = st.guard {
         let both = new_predicate(body);
         let a = positive(body, b, guard, st.index);
         let c = positive(body, b, own, st.index);
         let inst = Inst::Binary { op: BinOp::And, ty: Type::Pred, mods: FpMods::default(), dst: both, a: Operand::Reg(a), b: Operand::Reg(c) };
-        body.blocks[b].stmts.push(Stmt { guard: None, inst: Cow::Owned(inst), index: st.index });
+        body.blocks[b].stmts.push(Stmt { guard: None, keeps: true, inst: Cow::Owned(inst), index: st.index });
         st.guard = Some(Guard { reg: both, negated: false });
-    } else if visible {
+    } else if visible || effect {
         st.guard = Some(guard);
+        st.keeps = visible;
     }
     body.blocks[b].stmts.push(st);
 }
 
 /// A register that is true when the guard holds.
-fn positive(body: &mut Body<'_>, b: usize, guard: Guard, index: u32) -> Reg {
+pub(crate) fn positive(body: &mut Body<'_>, b: usize, guard: Guard, index: u32) -> Reg {
     if !guard.negated {
         return guard.reg;
     }
     let dst = new_predicate(body);
     let inst = Inst::Unary { op: UnOp::Not, ty: Type::Pred, mods: FpMods::default(), dst, a: Operand::Reg(guard.reg) };
-    body.blocks[b].stmts.push(Stmt { guard: None, inst: Cow::Owned(inst), index });
+    body.blocks[b].stmts.push(Stmt { guard: None, keeps: true, inst: Cow::Owned(inst), index });
     dst
 }
 
@@ -195,7 +198,7 @@ fn starts_block(inst: &Inst) -> bool {
     super::body::kind(inst) == super::body::Kind::WarpOp || matches!(inst, Inst::Mov { src: Operand::Special(s), .. } if *s == super::barrier::RESULT)
 }
 
-fn refill_preds(body: &mut Body<'_>) {
+pub(crate) fn refill_preds(body: &mut Body<'_>) {
     let mut reached = BitSet::new(body.blocks.len());
     let mut work = vec![0];
     while let Some(x) = work.pop() {

@@ -32,7 +32,9 @@ pub(crate) fn emit(mut b: FunctionBuilder<'_>, env: &Env<'_>, plan: &Plan<'_>) -
     g.b.ins().jump(dispatch, &[first.into()]);
     g.dispatcher(dispatch);
     for block in 0..plan.body.blocks.len() {
-        g.masked_block(block)?;
+        if plan.in_masked.contains(block) {
+            g.masked_block(block)?;
+        }
     }
     g.b.seal_all_blocks();
     g.b.finalize(env.frontend);
@@ -155,7 +157,10 @@ impl<'a> Gen<'a, '_> {
             self.b.switch_to_block(stay);
         }
         let never = self.b.create_block();
-        let calls: Vec<ir::BlockCall> = self.blocks.clone().iter().map(|&t| self.b.func.dfg.block_call(t, &[])).collect();
+        let calls: Vec<ir::BlockCall> = (0..self.blocks.len())
+            .map(|i| if self.plan.in_masked.contains(i) { self.blocks[i] } else { never })
+            .map(|t| self.b.func.dfg.block_call(t, &[]))
+            .collect();
         let default = self.b.func.dfg.block_call(never, &[]);
         let table = self.b.create_jump_table(ir::JumpTableData::new(default, &calls));
         self.b.ins().br_table(block, table);
@@ -225,7 +230,7 @@ impl<'a> Gen<'a, '_> {
     fn masked_term(&mut self, block: usize) -> Result<(), JitError> {
         let plan = self.plan;
         let body = &plan.body.blocks[block];
-        let back: Vec<usize> = body.term.successors().into_iter().filter(|&s| Plan::is_back_edge(block, s)).collect();
+        let back: Vec<usize> = body.term.masked_successors().into_iter().filter(|&s| Plan::is_back_edge(block, s)).collect();
         if !back.is_empty() {
             let spins = back.iter().any(|&s| plan.spins.contains(&(block, s)));
             self.poll(spins);
@@ -253,7 +258,9 @@ impl<'a> Gen<'a, '_> {
             Term::Never => {
                 self.b.ins().trap(ir::TrapCode::unwrap_user(4));
             }
-            Term::Branch { guard, taken, fall } => {
+            Term::Branch { guard, taken, fall }
+            | Term::Any { guard, taken, fall }
+            | Term::Split { guard, all: taken, none: fall, .. } => {
                 let (t, f) = if guard.negated { (*fall, *taken) } else { (*taken, *fall) };
                 let (t, f) = (self.splat32(t as i64), self.splat32(f as i64));
                 self.go(|g, c| {

@@ -17,15 +17,42 @@ use rtcg_ptx::ast::*;
 use smallvec::SmallVec;
 use std::mem::offset_of;
 
-/// A scalar address: lane `i` accesses `base + i * stride`.
+/// A scalar address: lane `i` accesses `base + offset + i * stride`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Prepared {
     pub(crate) base: Value,
+    pub(crate) offset: i32,
     pub(crate) stride: i64,
     /// The address is good in every lane, active or not.
     pub(crate) safe: bool,
     /// The check has been made for all lanes.
     pub(crate) checked: bool,
+}
+
+/// Accesses whose addresses are one register plus constants.
+struct Group {
+    /// The register's value.
+    key: Value,
+    space: Space,
+    base: Value,
+    stride: i64,
+    members: Vec<Member>,
+}
+
+#[derive(Clone, Copy)]
+struct Member {
+    bytes: u32,
+    offset: i32,
+    site: u32,
+}
+
+/// Space, type, address and element count of a load or store.
+fn access_of(inst: &Inst) -> Option<(Space, Type, &Addr, usize)> {
+    match inst {
+        Inst::Ld { space, ty, addr, dsts, .. } => Some((*space, *ty, addr, dsts.len())),
+        Inst::St { space, ty, addr, srcs, .. } => Some((*space, *ty, addr, srcs.len())),
+        _ => None,
+    }
 }
 
 /// Where the lanes of a chunk access memory.
@@ -79,14 +106,14 @@ impl<'a> Gen<'a, '_> {
                 _ => {
                     let at = i64::from(self.plan.local_offsets.get(&v.0).copied().unwrap_or(0)).wrapping_add(off);
                     let base = self.b.ins().load(types::I64, trusted(), self.frame, header::LOCAL);
-                    self.b.ins().iadd_imm_s(base, at)
+                    self.add(base, at)
                 }
             },
             Symbol::Func(f) => self.iconst64(super::function_token(f) as i64),
             Symbol::Param(p) | Symbol::Return(p) => {
                 let at = self.plan.f.params.get(p as usize).map_or(0, |p| i64::from(p.offset)).wrapping_add(off);
                 let base = self.ctx_field(types::I64, offset_of!(WarpCtx, params));
-                self.b.ins().iadd_imm_s(base, at)
+                self.add(base, at)
             }
         };
         ops::fit_source(&mut self.cx(), super::values::Shape::Scalar, &[v], Width::W64, w)
@@ -136,36 +163,107 @@ impl<'a> Gen<'a, '_> {
         let first = place(0);
         let elements = access.elements.iter().map(|&e| place(e) - first).collect();
         access.elements = elements;
-        let base = self.b.ins().iadd_imm_s(base, at + i64::from(first));
-        Some(Prepared { base, stride: 8, safe: true, checked: true })
+        let base = self.add(base, at + i64::from(first));
+        Some(Prepared { base, offset: 0, stride: 8, safe: true, checked: true })
     }
 
-    /// Records the address of a statement of the lanes when it is scalar, and checks it when no
-    /// lane is masked.
-    pub(crate) fn prepare_address(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
-        let (space, ty, addr, count) = match &*st.inst {
-            Inst::Ld { space, ty, addr, dsts, .. } => (*space, *ty, addr, dsts.len()),
-            Inst::St { space, ty, addr, srcs, .. } => (*space, *ty, addr, srcs.len()),
-            _ => return Ok(()),
-        };
-        let access = Access::new(space, ty, addr, count);
-        if self.record(&access).is_some() {
-            return Ok(());
+    /// Records the addresses of a segment's statements of the lanes that are scalar, and checks
+    /// those that no lane is masked in. Accesses off one register share base and check.
+    pub(crate) fn prepare_addresses(&mut self, stmts: &[Stmt<'_>]) -> Result<(), JitError> {
+        let mut groups: Vec<Group> = vec![];
+        for (k, st) in stmts.iter().enumerate().filter(|(k, _)| !self.recorded[*k].done).collect::<Vec<_>>() {
+            let Some((space, ty, addr, count)) = access_of(&st.inst) else { continue };
+            self.current = k;
+            self.statement = st.index;
+            self.set_site(super::sites::WARP);
+            let access = Access::new(space, ty, addr, count);
+            if self.record(&access).is_some() {
+                continue;
+            }
+            let stride = match self.plan.classes.address(addr) {
+                Class::Uniform => 0,
+                Class::Affine(s) => s,
+                Class::Varying => continue,
+            };
+            let guarded = st.guard.is_some_and(|g| !self.class(g.reg).is_scalar());
+            let checked = self.by_symbol(addr);
+            let Some((base, offset)) = self.shared_base(&access, stride, &groups) else {
+                let base = self.scalar_address(&access)?;
+                let p = Prepared { base, offset: 0, stride, safe: false, checked };
+                if !checked && !guarded {
+                    self.check_scalar(&access, &p, None);
+                }
+                self.recorded[k].address = Some(Prepared { checked: checked || !guarded, ..p });
+                continue;
+            };
+            let p = Prepared { base, offset, stride, safe: false, checked: checked || !guarded };
+            self.recorded[k].address = Some(p);
+            let AddrBase::Reg(r) = addr.base else { continue };
+            let plain = self.scalar_operand(Operand::Reg(r), Width::W64)[0];
+            let member = Member { bytes: access.bytes(), offset, site: self.site(super::sites::WARP) };
+            let at = groups.iter().position(|g| g.base == base && g.stride == stride).unwrap_or_else(|| {
+                groups.push(Group { key: plain, space, base, stride, members: vec![] });
+                groups.len() - 1
+            });
+            if !checked && !guarded {
+                groups[at].members.push(member);
+            }
         }
-        let stride = match self.plan.classes.address(addr) {
-            Class::Uniform => 0,
-            Class::Affine(s) => s,
-            Class::Varying => return Ok(()),
-        };
-        let base = self.scalar_address(&access)?;
-        let mut p = Prepared { base, stride, safe: false, checked: self.by_symbol(addr) };
-        let guarded = st.guard.is_some_and(|g| !self.class(g.reg).is_scalar());
-        if !p.checked && !guarded {
-            self.check_scalar(&access, &p, None);
-            p.checked = true;
+        for g in groups.iter().filter(|g| !g.members.is_empty()) {
+            self.check_group(g);
         }
-        self.recorded[self.current].address = Some(p);
         Ok(())
+    }
+
+    /// Base and offset of an access off a register, when its check can be shared: every lane's
+    /// alignment follows from the base's. Reuses the base of a group with the same register value.
+    fn shared_base(&mut self, access: &Access<'_>, stride: i64, groups: &[Group]) -> Option<(Value, i32)> {
+        let AddrBase::Reg(r) = access.addr.base else { return None };
+        let bytes = i64::from(access.bytes());
+        let offset = i32::try_from(access.addr.offset).ok().filter(|o| o.unsigned_abs() < 1 << 24)?;
+        if !bytes.cast_unsigned().is_power_of_two() || i64::from(offset) % bytes != 0 || stride % bytes != 0 {
+            return None;
+        }
+        let plain = self.scalar_operand(Operand::Reg(r), Width::W64)[0];
+        let space = access.space;
+        if let Some(g) = groups.iter().find(|g| g.key == plain && (g.space == Space::Shared) == (space == Space::Shared)) {
+            return Some((g.base, offset));
+        }
+        let bare = Addr { base: access.addr.base, offset: 0 };
+        let base = self.scalar_address(&Access { addr: &bare, ..access.clone() }).ok()?;
+        Some((base, offset))
+    }
+
+    /// Checks all members of a group at once; if anything is wrong, each for itself.
+    fn check_group(&mut self, g: &Group) {
+        let low = g.members.iter().map(|m| i64::from(m.offset)).min().unwrap_or(0);
+        let high = g.members.iter().map(|m| i64::from(m.offset)).max().unwrap_or(0);
+        let reach = g.stride.wrapping_mul(31);
+        let largest = g.members.iter().map(|m| m.bytes).max().unwrap_or(1);
+        let mut bits = u64::from(largest - 1);
+        let mut bad = g.base;
+        if g.space != Space::Shared {
+            bits |= !0 << self.env.window.bits;
+            let first = self.add(g.base, low.wrapping_add(reach.min(0)));
+            bad = self.window_bits(first);
+            let end = high.wrapping_add(reach.max(0));
+            if end != low.wrapping_add(reach.min(0)) {
+                let last = self.add(g.base, end);
+                let last = self.window_bits(last);
+                bad = self.b.ins().bor(bad, last);
+            }
+        }
+        let bad = self.b.ins().band_imm_s(bad, bits as i64);
+        let (members, base, stride) = (g.members.clone(), g.base, g.stride);
+        self.cold(bad, |g| {
+            for m in &members {
+                let (site, bytes, lanes) = (g.iconst32(i64::from(m.site)), g.iconst32(i64::from(m.bytes)), g.iconst32(-1));
+                let at = g.add(base, i64::from(m.offset));
+                let stride = g.iconst64(stride);
+                let stub = g.env.stubs.check_scalar;
+                g.call_local(stub, &[g.ctx, site, bytes, lanes, at, stride]);
+            }
+        });
     }
 
     /// Lane 0's absolute address of an access whose address is uniform or affine.
@@ -174,7 +272,7 @@ impl<'a> Gen<'a, '_> {
         let plain = match a.base {
             AddrBase::Reg(r) => {
                 let v = self.scalar_operand(Operand::Reg(r), Width::W64)[0];
-                self.b.ins().iadd_imm_s(v, a.offset)
+                self.add(v, a.offset)
             }
             AddrBase::Symbol(s) => self.symbol_scalar(s, a.offset, Width::W64)[0],
             AddrBase::Absolute => self.iconst64(a.offset),
@@ -182,8 +280,14 @@ impl<'a> Gen<'a, '_> {
         if access.space != Space::Shared {
             return Ok(plain);
         }
+        // Lane 0 may be inactive and its offset negative, the other lanes' count from there.
         let shared = self.ctx_field(types::I64, offset_of!(WarpCtx, shared));
-        let offset = if self.by_symbol(a) { plain } else { self.b.ins().band_imm_u(plain, 0xffff_ffff) };
+        let offset = if self.by_symbol(a) {
+            plain
+        } else {
+            let low = self.b.ins().ireduce(types::I32, plain);
+            self.b.ins().sextend(types::I64, low)
+        };
         Ok(self.b.ins().iadd(shared, offset))
     }
 
@@ -199,10 +303,11 @@ impl<'a> Gen<'a, '_> {
         let bits = self.check_bits(access);
         let first = lane_mask.map_or(0, |(c, _)| (c * CHUNK_LANES) as i64);
         let last = lane_mask.map_or(31, |(c, _)| (c * CHUNK_LANES + CHUNK_LANES - 1) as i64);
-        let low = if first == 0 { p.base } else { self.b.ins().iadd_imm_s(p.base, first.wrapping_mul(p.stride)) };
+        let start = self.add(p.base, i64::from(p.offset));
+        let low = self.add(start, first.wrapping_mul(p.stride));
         let mut bad = self.window_bits(low);
         if p.stride != 0 {
-            let high = self.b.ins().iadd_imm_s(p.base, last.wrapping_mul(p.stride));
+            let high = self.add(start, last.wrapping_mul(p.stride));
             let high = self.window_bits(high);
             bad = self.b.ins().bor(bad, high);
             // An odd stride can misalign lanes between two aligned ends.
@@ -214,7 +319,7 @@ impl<'a> Gen<'a, '_> {
         }
         let bad = self.b.ins().band_imm_s(bad, bits as i64);
         let mask = lane_mask.map(|(c, m)| (c, m.clone()));
-        let (site, bytes, base, stride) = (self.site(super::sites::WARP), access.bytes(), p.base, p.stride);
+        let (site, bytes, base, stride) = (self.site(super::sites::WARP), access.bytes(), start, p.stride);
         self.cold(bad, |g| {
             let lanes = match mask {
                 Some((c, m)) => {
@@ -278,7 +383,7 @@ impl<'a> Gen<'a, '_> {
             _ => 0,
         };
         let base = self.scalar_address(access)?;
-        Ok(Place::Scalar(Prepared { base, stride, safe: true, checked: true }))
+        Ok(Place::Scalar(Prepared { base, offset: 0, stride, safe: true, checked: true }))
     }
 
     /// Absolute addresses of the lanes of a chunk.
@@ -355,7 +460,7 @@ impl<'a> Gen<'a, '_> {
         let lanes = match (place, mask) {
             (Place::Scalar(p), None) => return self.strided(p, chunk),
             (Place::Scalar(p), Some(_)) => {
-                let (base, stride) = (p.base, p.stride);
+                let (base, stride) = (self.add(p.base, i64::from(p.offset)), p.stride);
                 let all = self.b.ins().splat(types::I64X2, base);
                 (0..4)
                     .map(|i| {
@@ -369,7 +474,7 @@ impl<'a> Gen<'a, '_> {
         };
         let lanes = match mask {
             Some(m) => {
-                let dummy = self.b.ins().iadd_imm_s(self.frame, i64::from(header::DUMMY));
+                let dummy = self.add(self.frame, i64::from(header::DUMMY));
                 let dummy = self.b.ins().splat(types::I64X2, dummy);
                 let m = self.widen(m);
                 lanes.iter().zip(&m).map(|(&l, &m)| self.b.ins().bitselect(m, l, dummy)).collect()
@@ -383,7 +488,7 @@ impl<'a> Gen<'a, '_> {
         let far = p.stride.unsigned_abs() >= 1 << 24;
         std::array::from_fn(|l| {
             let step = p.stride.wrapping_mul((chunk * CHUNK_LANES + l) as i64);
-            if far { (self.b.ins().iadd_imm_s(p.base, step), 0) } else { (p.base, step as i32) }
+            if far { (self.add(p.base, step), p.offset) } else { (p.base, p.offset + step as i32) }
         })
     }
 

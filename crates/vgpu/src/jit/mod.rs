@@ -26,6 +26,7 @@ mod sites;
 mod slow;
 mod special;
 mod spin;
+mod splits;
 mod usage;
 pub mod values;
 mod warp;

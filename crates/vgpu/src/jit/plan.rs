@@ -64,6 +64,8 @@ pub(crate) struct Plan<'m> {
     pub(crate) frame_size: u32,
     /// Blocks at which masked code may return to converged code.
     pub(crate) resumable: BitSet,
+    /// Blocks that masked code can come to.
+    pub(crate) in_masked: BitSet,
     /// Loop back edges (from, to) that wait for other threads.
     pub(crate) spins: Vec<(usize, usize)>,
     /// Number of this function's first statement among those of all functions.
@@ -93,7 +95,6 @@ impl<'m> Plan<'m> {
             id,
             f,
             live,
-            classes,
             slots: vec![None; body.widths.len()],
             records: HashMap::new(),
             temporary: 0,
@@ -101,8 +102,10 @@ impl<'m> Plan<'m> {
             local_pitch,
             frame_size: header::SIZE,
             resumable: BitSet::new(body.blocks.len()),
+            in_masked: masked_blocks(&body, &classes),
             spins: super::spin::waiting_back_edges(&body),
             first_site,
+            classes,
             body,
         };
         plan.lay_out_slots();
@@ -256,6 +259,20 @@ impl<'m> Plan<'m> {
         JitError { message, function: self.f.name.to_string(), span, ptx_line }
     }
 
+}
+
+/// What can be reached from the start, and from where a failed check enters.
+fn masked_blocks(body: &Body<'_>, classes: &Classes) -> BitSet {
+    let mut set = BitSet::new(body.blocks.len());
+    let checks = |b: &usize| body.blocks[*b].stmts.iter().any(|st| super::widening::needs_check(classes, st));
+    let mut work: Vec<usize> = (0..body.blocks.len()).filter(checks).collect();
+    work.push(0);
+    while let Some(b) = work.pop() {
+        if set.insert(b) {
+            work.extend(body.blocks[b].term.masked_successors());
+        }
+    }
+    set
 }
 
 /// A check that fails goes back to the beginning of its block, so nothing may have happened

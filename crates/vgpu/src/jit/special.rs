@@ -217,7 +217,7 @@ impl<'a> Gen<'a, '_> {
                 let v: Parts = v.iter().map(|&p| self.convert_address(p, *space, *to)).collect();
                 let w = self.width(*dst);
                 let v = ops::fit_source(&mut self.cx(), Shape::Chunk, &v, Width::W64, w);
-                let guard = self.guard_mask(st, chunk);
+                let guard = self.blend_mask(st, chunk);
                 self.write(*dst, chunk, v, guard.as_ref());
                 Ok(())
             }
@@ -225,14 +225,14 @@ impl<'a> Gen<'a, '_> {
                 let v = self.operand(*a, Width::W64, chunk);
                 let p: Parts = v.iter().map(|&p| self.in_space(*space, p, types::I64X2)).collect();
                 let p: Parts = (0..2).map(|i| self.shuffle(p[2 * i], p[2 * i + 1], [0, 2, 4, 6])).collect();
-                let guard = self.guard_mask(st, chunk);
+                let guard = self.blend_mask(st, chunk);
                 self.write(*dst, chunk, p, guard.as_ref());
                 Ok(())
             }
             Inst::Activemask { dst } => {
                 let bits = self.active_bits(st);
                 let v = ops::splat(&mut self.cx(), Width::W32, &[bits]);
-                let guard = self.guard_mask(st, chunk);
+                let guard = self.blend_mask(st, chunk);
                 self.write(*dst, chunk, v, guard.as_ref());
                 Ok(())
             }

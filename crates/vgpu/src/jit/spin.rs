@@ -24,7 +24,7 @@ pub(crate) fn waiting_back_edges(body: &Body<'_>) -> Vec<(usize, usize)> {
         let waits = blocks.iter().any(|b| {
             let term = &body.blocks[b].term;
             let leaves = term.successors().iter().any(|&s| !blocks.contains(s));
-            leaves && matches!(term, Term::Branch { guard, .. } if tainted.contains(guard.reg.index()))
+            leaves && matches!(term, Term::Branch { guard, .. } | Term::Split { guard, .. } | Term::Any { guard, .. } if tainted.contains(guard.reg.index()))
         });
         if waits {
             edges.extend(blocks.iter().filter(|&b| body.blocks[b].term.successors().contains(&header)).map(|b| (b, header)));

@@ -423,7 +423,7 @@ impl<'a> Gen<'a, '_> {
                 let dw = self.width(*d);
                 let v = self.load_lanes64(3, k, w);
                 let v = ops::fit_source(&mut self.cx(), Shape::Chunk, &v, w, dw);
-                let guard = self.guard_mask(st, k);
+                let guard = self.blend_mask(st, k);
                 self.write(*d, k, v, guard.as_ref());
             }
         }
