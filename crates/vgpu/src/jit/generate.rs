@@ -101,7 +101,7 @@ impl<'a, 'f> Gen<'a, 'f> {
     pub(crate) fn new(b: FunctionBuilder<'f>, env: &'a Env<'a>, plan: &'a Plan<'a>, values: [Value; 4], store: Store) -> Self {
         let [ctx, frame, args, rets] = values;
         Gen {
-            b, ops: OpState::default(), env, plan, ctx, frame, args, rets, store,
+            b, ops: OpState::for_function(plan.f), env, plan, ctx, frame, args, rets, store,
             blocks: vec![], masked_entry: None, dispatch: None,
             recorded: vec![], current: 0, statement: 0, splats: HashMap::new(), block_entry: vec![], block: 0, sunk: vec![], chunk_values: vec![], scratch_slot: None, pending_edges: vec![],
         }
