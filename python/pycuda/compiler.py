@@ -209,11 +209,146 @@ class SourceModule(CudaModule):
 
 
 class DynamicModule(CudaModule):
-    """A program linked from several sources (not supported yet)."""
+    """A program linked by the driver from several sources, objects and libraries.
 
-    def __init__(self, *args, **kwargs):
-        raise NotImplementedError("DynamicModule: linking at run time is not supported by this version")
+    Each ``add_*`` method returns the module, so that they can be chained; :meth:`link` comes last.
+
+    Parameters
+    ----------
+    link_options : list of (jit_option, int), optional
+        Options for the linker.
+    message_handler : callable, optional
+        Called as ``handler(success, info_log, error_log)``.
+    log_verbose : bool
+        Ask the linker for a longer log.
+    cuda_libdir : path, optional
+        Where :meth:`add_stdlib` looks first.
+
+    The other parameters are those of :func:`compile`, for :meth:`add_source`.
+    """
+
+    def __init__(
+        self,
+        nvcc="nvcc",
+        link_options=None,
+        keep=False,
+        no_extern_c=False,
+        arch=None,
+        code=None,
+        cache_dir=None,
+        include_dirs=None,
+        message_handler=None,
+        log_verbose=False,
+        cuda_libdir=None,
+    ):
+        from pycuda.driver import Context, Linker
+
+        capability = Context.get_device().compute_capability()
+        if capability < (3, 5):
+            raise Exception(f"DynamicModule needs a device of compute capability 3.5, this one has {capability}")
+        self.nvcc = nvcc
+        self.keep = keep
+        self.no_extern_c = no_extern_c
+        self.arch = arch
+        self.code = code
+        self.cache_dir = cache_dir
+        self.include_dirs = list(include_dirs or ())
+        self.cuda_libdir = cuda_libdir
+        self.libdir, self.libptn = None, None
+        self.module = None
+        self.linker = Linker(message_handler, link_options, log_verbose)
+        self._check_arch(arch)
+
+    def add_source(self, source, nvcc_options=None, name="kernel.ptx"):
+        """Compile `source` to PTX and add it under `name`."""
+        options = [*(DEFAULT_NVCC_FLAGS if nvcc_options is None else nvcc_options)]
+        if not any(option.startswith(("-rdc", "--relocatable-device-code", "-dc")) for option in options):
+            # What is to be linked with other programs may name their functions.
+            options.append("-rdc=true")
+        ptx = compile(
+            source, self.nvcc, options, self.keep, self.no_extern_c, self.arch, self.code, self.cache_dir,
+            self.include_dirs, target="ptx",
+        )  # fmt: skip
+        from pycuda.driver import jit_input_type
+
+        self.linker.add_data(ptx, jit_input_type.PTX, name)
+        return self
+
+    def add_data(self, data, input_type, name="unknown"):
+        """Add an image of a `jit_input_type`."""
+        self.linker.add_data(data, input_type, name)
+        return self
+
+    def add_file(self, filename, input_type):
+        """Add a file of a `jit_input_type`."""
+        self.linker.add_file(filename, input_type)
+        return self
+
+    def add_stdlib(self, libname):
+        """Add one of CUDA's own libraries, such as ``"cudadevrt"``."""
+        from pycuda.driver import jit_input_type
+
+        self.linker.add_file(self._find_library(libname), jit_input_type.LIBRARY)
+        return self
+
+    def _find_library(self, libname):
+        import os
+
+        directories = _library_directories(self.cuda_libdir)
+        file = f"{libname}.lib" if os.name == "nt" else f"lib{libname}.a"
+        for directory in directories:
+            path = os.path.join(directory, file)
+            if os.path.isfile(path):
+                return path
+        if not directories:
+            raise RuntimeError("no directory with CUDA's libraries was found; pass cuda_libdir or set CUDA_HOME")
+        raise OSError(f"{file} is in none of {', '.join(directories)}")
+
+    def link(self):
+        """Link what was added and load it; returns the module."""
+        self.module = self.linker.link_module()
+        self.linker = None
+        self._bind_module()
+        return self
+
+
+def _library_directories(first):
+    """Existing directories that may hold CUDA's static libraries."""
+    import os
+    import sys
+
+    candidates = [] if first is None else [os.fspath(first)]
+    for variable in ("CUDA_ROOT", "CUDA_HOME", "CUDA_PATH"):
+        root = os.environ.get(variable)
+        if root:
+            candidates += [os.path.join(root, name) for name in ("lib64", "lib", os.path.join("lib", "x64"))]
+    candidates += [path for path in os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep) if path]
+    for path in sys.path:
+        candidates += [
+            os.path.join(path, "nvidia", "cu13", "lib"),
+            os.path.join(path, "nvidia", "cuda_runtime", "lib"),
+        ]
+    candidates += ["/usr/local/cuda/lib64", "/usr/lib/x86_64-linux-gnu"]
+    return [path for path in dict.fromkeys(candidates) if os.path.isdir(path)]
 
 
 class DynamicSourceModule(DynamicModule):
-    """A source linked with the device run-time library (not supported yet)."""
+    """One source linked with CUDA's device runtime, for kernels that launch kernels."""
+
+    def __init__(
+        self,
+        source,
+        nvcc="nvcc",
+        options=None,
+        keep=False,
+        no_extern_c=False,
+        arch=None,
+        code=None,
+        cache_dir=None,
+        include_dirs=None,
+        cuda_libdir=None,
+    ):
+        super().__init__(nvcc, None, keep, no_extern_c, arch, code, cache_dir, include_dirs, cuda_libdir=cuda_libdir)
+        self.add_source(source, nvcc_options=options)
+        self.add_stdlib("cudadevrt")
+        self.link()

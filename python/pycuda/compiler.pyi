@@ -1,10 +1,12 @@
 """From CUDA C++ source to loaded modules."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, NoReturn
+from typing import Literal, NoReturn
+
+from typing_extensions import Self
 
 from pycuda._driver import CompileError as CompileError
-from pycuda._rtcg import Function, Module, _Path
+from pycuda._rtcg import Function, Module, _HostBuffer, _JitOptions, _MessageHandler, _Path
 
 __all__ = [
     "DEFAULT_NVCC_FLAGS",
@@ -66,6 +68,42 @@ class SourceModule(CudaModule):
     get_surfref: Callable[[str], NoReturn]
 
 class DynamicModule(CudaModule):
-    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def __init__(
+        self,
+        nvcc: str = "nvcc",
+        link_options: _JitOptions | None = None,
+        keep: bool = False,
+        no_extern_c: bool = False,
+        arch: str | None = None,
+        code: str | None = None,
+        cache_dir: _Path | bool | None = None,
+        include_dirs: Sequence[_Path] | None = None,
+        message_handler: _MessageHandler | None = None,
+        log_verbose: bool = False,
+        cuda_libdir: _Path | None = None,
+    ) -> None: ...
+    def add_source(
+        self, source: object, nvcc_options: Sequence[str] | None = None, name: str = "kernel.ptx"
+    ) -> Self: ...
+    def add_data(self, data: _HostBuffer, input_type: int, name: str = "unknown") -> Self: ...
+    def add_file(self, filename: _Path, input_type: int) -> Self: ...
+    def add_stdlib(self, libname: str) -> Self: ...
+    def link(self) -> Self: ...
+    get_global: Callable[[str], tuple[int, int]]
+    get_texref: Callable[[str], NoReturn]
+    get_surfref: Callable[[str], NoReturn]
 
-class DynamicSourceModule(DynamicModule): ...
+class DynamicSourceModule(DynamicModule):
+    def __init__(
+        self,
+        source: object,
+        nvcc: str = "nvcc",
+        options: Sequence[str] | None = None,
+        keep: bool = False,
+        no_extern_c: bool = False,
+        arch: str | None = None,
+        code: str | None = None,
+        cache_dir: _Path | bool | None = None,
+        include_dirs: Sequence[_Path] | None = None,
+        cuda_libdir: _Path | None = None,
+    ) -> None: ...

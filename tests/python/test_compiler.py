@@ -154,3 +154,28 @@ def test_threads_compile_at_once():
 def test_compiling_needs_no_context():
     code = "import pycuda.compiler as c; assert c.compile('__global__ void k() {}')[:4] == b'\\x7fELF'"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# -- linking at run time ----------------------------------------------------------------------
+
+
+def test_linking_two_sources():
+    module = compiler.DynamicModule()
+    module.add_source("__device__ float factor() { return 5; }", name="one.ptx")
+    source = "extern __device__ float factor(); __global__ void twice(float *a) { a[threadIdx.x] *= factor(); }"
+    assert module.add_source(source, name="two.ptx") is module
+    assert module.link() is module
+    assert run_twice(module) == [0, 5, 10, 15]
+
+
+def test_linking_with_something_missing():
+    module = compiler.DynamicModule()
+    module.add_source("extern __device__ float absent(); __global__ void twice(float *a) { *a = absent(); }")
+    # A real driver refuses to link, the virtual GPU to launch: it compiles kernels when they are launched.
+    with pytest.raises(cuda.Error, match="absent|undefined|unresolved|cuLinkComplete"):
+        run_twice(module.link())
+
+
+def test_library_that_is_not_there(tmp_path):
+    with pytest.raises(OSError, match="no_such_library"):
+        compiler.DynamicModule(cuda_libdir=tmp_path).add_stdlib("no_such_library")
