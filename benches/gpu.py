@@ -96,7 +96,11 @@ def launches():
                 per_call_us(lambda: prepared.prepared_async_call(grid, block, stream, z, x, 32), sync),
                 "us",
             ),
-            ("rtcg func(args, block=, grid=)", per_call_us(lambda: function(z, x, n, block=block, grid=grid), sync), "us"),
+            (
+                "rtcg func(args, block=, grid=)",
+                per_call_us(lambda: function(z, x, n, block=block, grid=grid), sync),
+                "us",
+            ),
             ("CuPy RawKernel", attempt("cupy", cupy_launch), "us"),
             ("cuda.core launch", attempt("cuda.core", cuda_core_launch), "us"),
             ("cuLaunchKernel from C (floor), again", attempt("C", lambda: floor_us(x, z)), "us"),
@@ -149,7 +153,10 @@ IMPORT = "import time; start = time.perf_counter(); {body}; print((time.perf_cou
 
 def new_processes():
     SourceModule(SOURCE)
-    warm = {which: in_new_process(WARM.format(source=SOURCE, which=which)) for which in ("compiled - start", "loaded - compiled")}
+    warm = {
+        which: in_new_process(WARM.format(source=SOURCE, which=which))
+        for which in ("compiled - start", "loaded - compiled")
+    }
     show(
         "The same kernel again in a new process",
         [

@@ -203,7 +203,7 @@ def rates(module, twin):
     for name, unit, work, ours, numpy_seconds, gcc_seconds in entries:
         cells = [f"{rate(work, ours):9.3f}"]
         for peer in (numpy_seconds, gcc_seconds):
-            figure = attempt(name, lambda peer=peer: rate(work, peer())) if peer else "-"
+            figure = attempt(name, lambda work=work, peer=peer: rate(work, peer())) if peer else "-"
             cells.append(f"{figure:9.3f}" if isinstance(figure, float) else f"{figure:>9}")
         print(f"{name:<34} {unit:<16} " + " ".join(cells))
 
@@ -224,7 +224,11 @@ def latencies():
     show(
         "Latencies",
         [
-            ("prepared launch of one empty block", per_call_us(lambda: empty.prepared_call(grid, block), drv.Context.synchronize), "us"),
+            (
+                "prepared launch of one empty block",
+                per_call_us(lambda: empty.prepared_call(grid, block), drv.Context.synchronize),
+                "us",
+            ),
             ("source -> result, fresh kernel, this process", median_ms(compile_and_run), "ms"),
             ("the same by gcc -O3 -shared (compile only)", attempt("gcc", lambda: median_ms(gcc)), "ms"),
             ("source -> result in a new process, after import", in_new_process(FIRST_RESULT % "ready"), "ms"),

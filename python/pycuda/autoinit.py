@@ -13,7 +13,9 @@ device = context.get_device()
 
 def _finish_up():
     global context
-    context.pop()
+    # The program may have popped or detached it, or pushed another one.
+    if drv.Context.get_current() == context:
+        context.pop()
     context = None
     clear_context_caches()
 

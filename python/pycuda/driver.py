@@ -4,6 +4,7 @@ The same functions work on a real GPU and on the virtual one; `Device.is_virtual
 """
 
 import gc
+import sys
 import warnings
 
 import numpy as np
@@ -99,7 +100,22 @@ def set_debugging(flag=True):
     CUDA_DEBUGGING = flag
 
 
-_rtcg.set_notice_handler(lambda text: warnings.warn(text, stacklevel=3))
+def _is_users(frame):
+    name = frame.f_globals.get("__name__", "")
+    return name.partition(".")[0] != "pycuda" and not name.startswith("importlib.")
+
+
+def _tell_user(text):
+    """Warn in the name of the user's line that led here, through however many modules of this package."""
+    frame, level = sys._getframe(1), 2
+    while frame is not None and not _is_users(frame):
+        # `warnings` does not count the frames of the import system.
+        level += not frame.f_globals.get("__name__", "").startswith("importlib.")
+        frame = frame.f_back
+    warnings.warn(text, stacklevel=level)
+
+
+_rtcg.set_notice_handler(_tell_user)
 
 
 def get_version():

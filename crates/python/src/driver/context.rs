@@ -1,6 +1,7 @@
 //! `Context`: each thread has a stack of them.
 
 use crate::driver::device::PyDevice;
+use crate::driver::keep_alive;
 use crate::errors::OrRaise;
 use pyo3::prelude::*;
 use rtcg::driver::{Context, sys};
@@ -31,7 +32,9 @@ impl PyContext {
 
     #[staticmethod]
     fn synchronize(py: Python<'_>) -> PyResult<()> {
-        py.detach(Context::synchronize).or_raise()
+        let result = py.detach(Context::synchronize);
+        keep_alive::release_passed();
+        result.or_raise()
     }
 
     #[staticmethod]

@@ -1,5 +1,6 @@
 //! `Event`.
 
+use crate::driver::keep_alive;
 use crate::driver::stream::{PyStream, stream_of};
 use crate::errors::OrRaise;
 use pyo3::exceptions::PyValueError;
@@ -27,7 +28,9 @@ impl PyEvent {
 
     fn synchronize<'py>(slf: Bound<'py, Self>, py: Python<'py>) -> PyResult<Bound<'py, Self>> {
         let event = &slf.get().0;
-        py.detach(|| event.synchronize()).or_raise()?;
+        let result = py.detach(|| event.synchronize());
+        keep_alive::release_passed();
+        result.or_raise()?;
         Ok(slf)
     }
 

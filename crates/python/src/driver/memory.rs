@@ -18,11 +18,16 @@ pub(crate) struct PyDeviceAllocation(pub(crate) Arc<DeviceAllocation>);
 
 impl PyDeviceAllocation {
     pub(crate) fn ptr(&self) -> PyResult<u64> {
-        if self.0.is_freed() {
-            return Err(LogicError::new_err("device allocation used after free()"));
-        }
-        Ok(self.0.ptr())
+        address_of(&self.0)
     }
+}
+
+/// The address of memory that was not freed yet.
+fn address_of(memory: &DeviceAllocation) -> PyResult<u64> {
+    if memory.is_freed() {
+        return Err(LogicError::new_err("device allocation used after free()"));
+    }
+    Ok(memory.ptr())
 }
 
 #[pymethods]
@@ -59,6 +64,12 @@ impl PyDeviceAllocation {
 #[pyclass(name = "ManagedAllocation", module = "pycuda._driver", frozen, subclass)]
 pub(crate) struct PyManagedAllocation(pub(crate) ManagedAllocation);
 
+impl PyManagedAllocation {
+    fn ptr(&self) -> PyResult<u64> {
+        address_of(self.0.allocation())
+    }
+}
+
 #[pymethods]
 impl PyManagedAllocation {
     #[new]
@@ -70,8 +81,8 @@ impl PyManagedAllocation {
         py.detach(|| self.0.free()).or_raise()
     }
 
-    fn get_device_pointer(&self) -> u64 {
-        self.0.ptr()
+    fn get_device_pointer(&self) -> PyResult<u64> {
+        self.ptr()
     }
 
     /// An array over this memory, which it keeps alive.
@@ -81,6 +92,7 @@ impl PyManagedAllocation {
         shape: Vec<usize>,
         fortran: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
+        slf.get().ptr()?;
         let memory = &slf.get().0;
         let (data, room) = (memory.as_ptr(), memory.allocation().nbytes());
         checked_array(slf.into_any(), data, room, dtype, &shape, fortran)
@@ -88,7 +100,7 @@ impl PyManagedAllocation {
 
     #[pyo3(signature = (size, offset = 0))]
     fn as_buffer<'py>(&self, py: Python<'py>, size: usize, offset: usize) -> PyResult<Bound<'py, PyAny>> {
-        view_address(py, self.0.ptr(), size, offset)
+        view_address(py, self.ptr()?, size, offset)
     }
 
     #[pyo3(signature = (mem_flags, stream = None))]
@@ -96,12 +108,12 @@ impl PyManagedAllocation {
         self.0.attach(mem_flags, stream_of(stream)).or_raise()
     }
 
-    fn __int__(&self) -> u64 {
-        self.0.ptr()
+    fn __int__(&self) -> PyResult<u64> {
+        self.ptr()
     }
 
-    fn __index__(&self) -> u64 {
-        self.0.ptr()
+    fn __index__(&self) -> PyResult<u64> {
+        self.ptr()
     }
 }
 

@@ -1,6 +1,7 @@
 //! `Stream`.
 
 use crate::driver::event::PyEvent;
+use crate::driver::keep_alive;
 use crate::errors::OrRaise;
 use pyo3::prelude::*;
 use rtcg::driver::Stream;
@@ -22,7 +23,9 @@ impl PyStream {
     }
 
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.0.synchronize()).or_raise()
+        let result = py.detach(|| self.0.synchronize());
+        keep_alive::release_passed();
+        result.or_raise()
     }
 
     fn is_done(&self) -> PyResult<bool> {

@@ -1,0 +1,32 @@
+"""Python programs in processes of their own: for what spoils a context, or happens at exit."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run_python(code, *args, check=True, **environment):
+    """Run `code` with the device of these tests and return the finished process.
+
+    With `check`, the program must exit with 0 and write nothing to standard error.
+    """
+    env = {**os.environ, "PYTHONWARNINGS": "default", "PYTHONFAULTHANDLER": "1"}
+    env.setdefault("RTCG_VIRTUAL_DEVICES", "0" if has_real_device() else "1")
+    env.update({name: str(value) for name, value in environment.items()})
+    command = [sys.executable, "-c", textwrap.dedent(code), *map(str, args)]
+    result = subprocess.run(command, capture_output=True, text=True, env=env, timeout=120, cwd=ROOT)
+    if check:
+        assert result.returncode == 0, f"exit code {result.returncode}\n{result.stdout}{result.stderr}"
+        assert result.stderr == ""
+    return result
+
+
+def has_real_device():
+    import pycuda.driver as cuda
+
+    cuda.init()
+    return not cuda.Device(0).is_virtual
