@@ -260,18 +260,21 @@ impl Scanner<'_> {
         }
         let toolkit_file = path.toolkit.iter().map(|d| d.join(name)).find(|f| self.visit(f, Origin::Toolkit));
         match toolkit_file {
-            Some(file) if path.wrap && path.shims && origin == Origin::User => {
-                if self.seen_virtual.insert(name.clone()) {
-                    let text = format!("extern \"C++\" {{\n#include \"{}\"\n}}\n", file.display());
-                    self.scan.virtual_headers.push((name.clone(), text));
-                }
-            }
+            Some(file) if path.wrap && path.shims && origin == Origin::User => self.wrap(name, &file),
             None if path.shims => {
                 if let Some(text) = shims::find_fallback(name) {
                     self.provide(name, text);
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Puts a header between user text and a toolkit header, to give C++ its own linkage back.
+    fn wrap(&mut self, name: &str, file: &Path) {
+        if self.seen_virtual.insert(name.to_owned()) {
+            let text = format!("extern \"C++\" {{\n#include \"{}\"\n}}\n", file.display());
+            self.scan.virtual_headers.push((name.to_owned(), text));
         }
     }
 

@@ -20,6 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 static CONTEXTS: Mutex<Option<HashMap<rtcg::driver::Context, Arc<ArrayContext>>>> = Mutex::new(None);
 
 /// The arrays of the calling thread's current context.
+#[allow(clippy::mutable_key_type, reason = "a context hashes by its handle and table, which never change")]
 fn array_context() -> PyResult<Arc<ArrayContext>> {
     let ctx = rtcg::driver::Context::require().or_raise()?;
     let mut contexts = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
