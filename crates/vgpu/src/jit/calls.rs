@@ -30,8 +30,7 @@ impl<'a> Gen<'a, '_> {
                     return self.provided(&target.name, active, args, rets);
                 }
                 let (a, r) = self.pass(args, rets);
-                let outer = self.env.versions[f].outer;
-                self.call_local(outer, &[self.ctx, active, a, r]);
+                self.call_outer(*f, &[self.ctx, active, a, r]);
             }
             Callee::Indirect { target, candidates, .. } => {
                 let (a, r) = self.pass(args, rets);
@@ -40,6 +39,18 @@ impl<'a> Gen<'a, '_> {
         }
         self.take_results(args, rets);
         Ok(())
+    }
+
+    /// Calls the outer version of a device function.
+    fn call_outer(&mut self, f: FuncId, args: &[Value]) {
+        match &self.env.part {
+            super::compile::Part::Outer { .. } => {
+                self.call_local(self.env.versions[&f], args);
+            }
+            super::compile::Part::Masked { outer } => {
+                call_host(&mut self.b, outer.get(&f).copied().unwrap_or(0), args, None);
+            }
+        }
     }
 
     /// Whether the call `inst` (or another instruction) may retire lanes.
@@ -201,8 +212,7 @@ impl<'a> Gen<'a, '_> {
             self.b.seal_block(hit);
             self.b.seal_block(miss);
             self.b.switch_to_block(hit);
-            let outer = self.env.versions[&f].outer;
-            self.call_local(outer, &[self.ctx, group, a, r]);
+            self.call_outer(f, &[self.ctx, group, a, r]);
             self.b.ins().jump(next, &[]);
             self.b.switch_to_block(miss);
         }

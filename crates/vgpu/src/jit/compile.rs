@@ -2,6 +2,7 @@
 //! gathers the table that leads from program counters back to instructions.
 #![allow(unsafe_code)]
 
+use super::lazy::{Lazy, MaskedSlot};
 use super::plan::Plan;
 use super::slow::SlowEnv;
 use super::{CompiledKernel, JitError, SharedLayout, SymbolLayout, Variant, Window, layout, runtime::RuntimeCalls};
@@ -14,21 +15,13 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId as MachineFn, Module as _};
 use rtcg_ptx::ast::{self, FuncId};
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Functions shared by the machine code of one kernel.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stubs {
     pub(crate) check_scalar: MachineFn,
     pub(crate) check_lanes: MachineFn,
-}
-
-/// The two versions of a function.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Versions {
-    /// Begins converged if all lanes are there, and holds the frame.
-    pub(crate) outer: MachineFn,
-    pub(crate) masked: MachineFn,
 }
 
 /// What the emission of every function can see.
@@ -40,10 +33,10 @@ pub(crate) struct Env<'a> {
     pub(crate) window: Window,
     pub(crate) variant: Variant,
     pub(crate) stubs: Stubs,
-    pub(crate) versions: HashMap<FuncId, Versions>,
+    /// The functions of this part.
+    pub(crate) versions: HashMap<FuncId, MachineFn>,
     pub(crate) signatures: HashMap<MachineFn, Signature>,
-    /// Whether masked versions exist.
-    pub(crate) masked: bool,
+    pub(crate) part: Part<'a>,
     /// Functions that may retire lanes with `exit`, directly or in what they call.
     pub(crate) may_exit: HashMap<FuncId, bool>,
     pub(crate) slow: *const SlowEnv,
@@ -62,29 +55,24 @@ impl Env<'_> {
 }
 
 /// Machine code and all it refers to; frees the code when dropped.
-pub(crate) struct Code {
+pub(crate) struct Built {
     module: Option<JITModule>,
+    pub(crate) addresses: HashMap<FuncId, usize>,
+    frame_bytes: HashMap<FuncId, u32>,
     /// Start, end and site of pieces of machine code, by start.
     ranges: Vec<(usize, usize, u32)>,
     /// Start and end of each function.
     functions: Vec<(usize, usize)>,
-    pub(crate) sites: Vec<super::Site>,
     _slow: Box<SlowEnv>,
     _tables: HashMap<FuncId, Box<[u8]>>,
 }
 
-impl std::fmt::Debug for Code {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Code").field("functions", &self.functions).finish_non_exhaustive()
-    }
-}
-
 // SAFETY: the module is only kept to be freed; the code itself is never written again.
-unsafe impl Send for Code {}
+unsafe impl Send for Built {}
 // SAFETY: as above; all other fields are read-only.
-unsafe impl Sync for Code {}
+unsafe impl Sync for Built {}
 
-impl Drop for Code {
+impl Drop for Built {
     fn drop(&mut self) {
         if let Some(m) = self.module.take() {
             // SAFETY: a kernel is dropped only when no launch runs it.
@@ -93,14 +81,36 @@ impl Drop for Code {
     }
 }
 
-impl Code {
-    pub(crate) fn contains(&self, pc: usize) -> bool {
+impl Built {
+    fn contains(&self, pc: usize) -> bool {
         self.functions.iter().any(|&(a, b)| (a..b).contains(&pc))
     }
-    pub(crate) fn site_number(&self, pc: usize) -> Option<u32> {
+    fn site_number(&self, pc: usize) -> Option<u32> {
         let i = self.ranges.partition_point(|r| r.0 <= pc).checked_sub(1)?;
         let (_, end, site) = self.ranges[i];
         (pc < end).then_some(site)
+    }
+}
+
+/// The machine code of a kernel, its masked part as soon as it was needed.
+pub(crate) struct Code {
+    outer: Built,
+    lazy: Box<Lazy>,
+    sites: Vec<super::Site>,
+}
+
+impl std::fmt::Debug for Code {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Code").field("functions", &self.outer.functions).finish_non_exhaustive()
+    }
+}
+
+impl Code {
+    pub(crate) fn contains(&self, pc: usize) -> bool {
+        self.outer.contains(pc) || self.lazy.built().is_some_and(|b| b.contains(pc))
+    }
+    pub(crate) fn site_number(&self, pc: usize) -> Option<u32> {
+        self.outer.site_number(pc).or_else(|| self.lazy.built()?.site_number(pc))
     }
     pub(crate) fn site(&self, number: u32) -> Option<super::Site> {
         let (statement, lanes) = super::sites::decode(number);
@@ -148,72 +158,106 @@ fn plain(message: impl Into<String>, f: &ast::Function) -> JitError {
     JitError { message: message.into(), function: f.name.to_string(), span: Some(f.span), ptx_line: 0 }
 }
 
-/// Compiles a kernel; see [`super::compile_kernel`].
-pub(crate) fn run(
-    module: &ast::Module,
-    kernel: FuncId,
-    symbols: &SymbolLayout,
-    variant: Variant,
-    runtime: &RuntimeCalls,
-    window: Window,
-) -> Result<CompiledKernel, JitError> {
-    let f = &module.functions[kernel.index()];
-    let reachable: Vec<FuncId> = layout::reachable_functions(module, kernel);
+/// All that machine code is made from; the masked part is made from it later, if ever.
+#[derive(Debug, Clone)]
+pub(crate) struct Inputs {
+    pub(crate) module: Arc<ast::Module>,
+    pub(crate) kernel: FuncId,
+    pub(crate) symbols: SymbolLayout,
+    pub(crate) variant: Variant,
+    pub(crate) runtime: RuntimeCalls,
+    pub(crate) window: Window,
+}
+
+/// Which functions to make.
+pub(crate) enum Part<'a> {
+    /// The outer versions; they call masked ones through slots.
+    Outer { slots: &'a [MaskedSlot] },
+    /// The masked versions; they call outer ones by address.
+    Masked { outer: HashMap<FuncId, usize> },
+}
+
+/// The plans of a kernel and all it can call.
+fn plans(inputs: &Inputs) -> Result<Vec<Plan<'_>>, JitError> {
+    let module = &*inputs.module;
     let mut plans = vec![];
     let mut first_site = 0;
-    for &id in reachable.iter().filter(|id| module.functions[id.index()].defined) {
-        plans.push(Plan::new(module, id, variant, first_site)?);
-        first_site += module.functions[id.index()].body.len() as u32 + 1;
+    for id in layout::reachable_functions(module, inputs.kernel) {
+        if module.functions[id.index()].defined {
+            plans.push(Plan::new(module, id, inputs.variant, first_site)?);
+            first_site += module.functions[id.index()].body.len() as u32 + 1;
+        }
     }
+    Ok(plans)
+}
+
+/// Compiles a kernel; see [`super::compile_kernel`].
+pub(crate) fn run(inputs: Inputs) -> Result<CompiledKernel, JitError> {
+    let inputs = Arc::new(inputs);
+    let f = &inputs.module.functions[inputs.kernel.index()];
     if !f.defined {
         return Err(plain("the kernel has no body", f));
     }
+    let plans = plans(&inputs)?;
+    let lazy = Lazy::new(Arc::clone(&inputs), plans.iter().map(|p| p.id));
+    let built = build(&inputs, &plans, Part::Outer { slots: lazy.slots() })?;
+    // SAFETY: the machine function was emitted with the signature of a kernel entry.
+    let entry = unsafe { std::mem::transmute::<usize, crate::abi::KernelEntry>(built.addresses[&inputs.kernel]) };
+    let usage = super::usage::measure(&plans, inputs.kernel, &built.frame_bytes);
+    let (suspends, sites) = (super::usage::suspends(&plans), super::usage::site_table(&plans));
+    lazy.set_outer(built.addresses.clone());
+    Ok(CompiledKernel {
+        entry,
+        suspends,
+        local_bytes_per_warp: usage.local_bytes,
+        recursive: usage.recursive,
+        stack_bytes: usage.stack_bytes,
+        shared: SharedLayout::of(&inputs.module, inputs.kernel),
+        code: Code { outer: built, lazy, sites },
+    })
+}
+
+/// Makes one part of a kernel.
+pub(crate) fn build_masked(inputs: &Inputs, outer: HashMap<FuncId, usize>) -> Result<Built, JitError> {
+    build(inputs, &plans(inputs)?, Part::Masked { outer })
+}
+
+fn build(inputs: &Inputs, plans: &[Plan<'_>], part: Part<'_>) -> Result<Built, JitError> {
+    let module = &*inputs.module;
+    let f = &module.functions[inputs.kernel.index()];
     let large = plans.iter().flat_map(|p| &p.body.blocks).any(|b| b.stmts.len() > LARGE_BLOCK);
-    let isa = isa(large).map_err(|e| plain(e, f))?;
+    let isa = isa(large || matches!(part, Part::Masked { .. })).map_err(|e| plain(e, f))?;
     let frontend = isa.frontend_config();
     let jit = JITModule::new(JITBuilder::with_isa(isa, cranelift_module::default_libcall_names()));
-    let slow = Box::new(SlowEnv { runtime: *runtime, window });
-    let mut c = Compiler { jit, context: cranelift_codegen::Context::new(), builder: FunctionBuilderContext::new(), done: vec![], frame_bytes: HashMap::new() };
-    let may_exit = may_exit(&plans);
-    let exits_inside = plans.iter().any(|p| p.id != kernel && may_exit[&p.id]);
-    let masked = variant.force_masked || !variant.full_warps || exits_inside || plans.iter().any(Plan::may_diverge);
+    let slow = Box::new(SlowEnv { runtime: inputs.runtime, window: inputs.window });
+    let mut c = Compiler { jit: Some(jit), context: cranelift_codegen::Context::new(), builder: FunctionBuilderContext::new(), done: vec![], frame_bytes: HashMap::new() };
     let mut env = Env {
-        module, symbols, runtime: *runtime, window, variant, masked, may_exit,
-        shared: SharedLayout::of(module, kernel),
+        module,
+        symbols: &inputs.symbols,
+        runtime: inputs.runtime,
+        window: inputs.window,
+        variant: inputs.variant,
+        may_exit: may_exit(plans),
+        shared: SharedLayout::of(module, inputs.kernel),
         stubs: Stubs { check_scalar: MachineFn::from_u32(0), check_lanes: MachineFn::from_u32(0) },
         versions: HashMap::new(),
         signatures: HashMap::new(),
         slow: &*slow,
         frontend,
+        part,
         resume_tables: plans.iter().map(|p| (p.id, resume_table(p))).collect(),
     };
-    c.declare(&mut env, &plans).map_err(|e| plain(e, f))?;
+    c.declare(&mut env, plans).map_err(|e| plain(e, f))?;
     c.stubs(&env).map_err(|e| plain(e, f))?;
-    for p in &plans {
+    for p in plans {
         c.function(&env, p)?;
     }
-    c.jit.finalize_definitions().map_err(|e| plain(e.to_string(), f))?;
-    let address = c.jit.get_finalized_function(env.versions[&kernel].outer);
-    let (ranges, functions) = c.ranges();
-    // SAFETY: the machine function was emitted with the signature of a kernel entry.
-    let entry = unsafe { std::mem::transmute::<*const u8, crate::abi::KernelEntry>(address) };
-    let usage = super::usage::measure(&plans, kernel, &c.frame_bytes);
-    Ok(CompiledKernel {
-        entry,
-        suspends: super::usage::suspends(&plans),
-        local_bytes_per_warp: usage.local_bytes,
-        recursive: usage.recursive,
-        stack_bytes: usage.stack_bytes,
-        shared: env.shared.clone(),
-        code: Code {
-            module: Some(c.jit),
-            ranges,
-            functions,
-            sites: super::usage::site_table(&plans),
-            _slow: slow,
-            _tables: env.resume_tables,
-        },
-    })
+    let (versions, tables) = (env.versions, env.resume_tables);
+    let Some(mut jit) = c.jit.take() else { return Err(plain("no code", f)) };
+    jit.finalize_definitions().map_err(|e| plain(e.to_string(), f))?;
+    let addresses = versions.iter().map(|(f, m)| (*f, jit.get_finalized_function(*m) as usize)).collect();
+    let (ranges, functions) = ranges(&jit, &c.done);
+    Ok(Built { module: Some(jit), addresses, frame_bytes: c.frame_bytes, ranges, functions, _slow: slow, _tables: tables })
 }
 
 fn resume_table(p: &Plan<'_>) -> Box<[u8]> {
@@ -239,7 +283,7 @@ fn may_exit(plans: &[Plan<'_>]) -> HashMap<FuncId, bool> {
 }
 
 struct Compiler {
-    jit: JITModule,
+    jit: Option<JITModule>,
     context: cranelift_codegen::Context,
     builder: FunctionBuilderContext,
     /// Functions with their size and source locations.
@@ -258,20 +302,25 @@ fn signature(params: &[ir::Type], ret: Option<ir::Type>, conv: CallConv) -> Sign
 impl Compiler {
     fn declare(&mut self, env: &mut Env<'_>, plans: &[Plan<'_>]) -> Result<(), String> {
         let (p, w, v) = (types::I64, types::I32, types::I64X2);
-        let conv = self.jit.isa().default_call_conv();
+        let Some(jit) = &mut self.jit else { return Err("no code".into()) };
+        let conv = jit.isa().default_call_conv();
         let mut add = |jit: &mut JITModule, s: Signature| -> Result<MachineFn, String> {
             let id = jit.declare_anonymous_function(&s).map_err(|e| e.to_string())?;
             env.signatures.insert(id, s);
             Ok(id)
         };
-        let check_scalar = add(&mut self.jit, signature(&[p, w, w, w, p, p], None, CallConv::PreserveAll))?;
-        let check_lanes = add(&mut self.jit, signature(&[p, w, w, w, w, v, v, v, v], None, CallConv::PreserveAll))?;
+        let check_scalar = add(jit, signature(&[p, w, w, w, p, p], None, CallConv::PreserveAll))?;
+        let check_lanes = add(jit, signature(&[p, w, w, w, w, v, v, v, v], None, CallConv::PreserveAll))?;
         let mut versions = HashMap::new();
         for plan in plans {
-            let outer = if plan.f.entry { signature(&[p], None, conv) } else { signature(&[p, w, p, p], None, conv) };
-            let outer = add(&mut self.jit, outer)?;
-            let masked = add(&mut self.jit, signature(&[p, p, p, p], Some(w), conv))?;
-            versions.insert(plan.id, Versions { outer, masked });
+            let kind = match (&env.part, plan.f.entry) {
+                (Part::Masked { .. }, _) => signature(&[p, p, p, p, p], Some(w), conv),
+                (_, true) => signature(&[p], None, conv),
+                (_, false) => signature(&[p, w, p, p], None, conv),
+            };
+            let id = jit.declare_anonymous_function(&kind).map_err(|e| e.to_string())?;
+            env.signatures.insert(id, kind);
+            versions.insert(plan.id, id);
         }
         env.stubs = Stubs { check_scalar, check_lanes };
         env.versions = versions;
@@ -288,8 +337,8 @@ impl Compiler {
             eprintln!("{}", self.context.func.display());
         }
         let fail = |e: String| JitError { message: format!("code generation failed: {e}"), function: String::new(), span: None, ptx_line: 0 };
-        self.jit
-            .define_function_with_control_plane(id, &mut self.context, &mut ControlPlane::default())
+        let Some(jit) = &mut self.jit else { return Err(fail("no code".into())) };
+        jit.define_function_with_control_plane(id, &mut self.context, &mut ControlPlane::default())
             .map_err(|e| fail(format!("{e:?}")))?;
         let Some(code) = self.context.compiled_code() else { return Err(fail("no code".into())) };
         let locs = code.buffer.get_srclocs_sorted().iter().filter(|l| !l.loc.is_default()).map(|l| (l.start, l.end, l.loc.bits())).collect();
@@ -303,17 +352,15 @@ impl Compiler {
     }
 
     fn function(&mut self, env: &Env<'_>, plan: &Plan<'_>) -> Result<(), JitError> {
-        let v = env.versions[&plan.id];
-        self.emit(env, v.outer, |b| super::converged::emit(b, env, plan))?;
-        let outer = plan.frame_size + self.spill_bytes();
-        let mut total = outer;
-        if env.masked {
-            self.emit(env, v.masked, |b| super::masked::emit(b, env, plan))?;
-            total += self.spill_bytes();
-        } else {
-            self.emit(env, v.masked, |b| super::masked::emit_absent(b, env))?;
+        let id = env.versions[&plan.id];
+        if let Part::Masked { .. } = env.part {
+            return self.emit(env, id, |b| super::masked::emit(b, env, plan));
         }
-        self.frame_bytes.insert(plan.id, total);
+        self.emit(env, id, |b| super::converged::emit(b, env, plan))?;
+        // The masked version keeps at most the registers of a block on the stack.
+        let longest = plan.body.blocks.iter().map(|b| b.stmts.len()).max().unwrap_or(0) as u32;
+        let masked = 4096 + longest.min(1000) * 384;
+        self.frame_bytes.insert(plan.id, plan.frame_size + self.spill_bytes() + masked);
         Ok(())
     }
 
@@ -321,19 +368,20 @@ impl Compiler {
     fn spill_bytes(&self) -> u32 {
         self.context.compiled_code().map_or(0, |c| c.buffer.frame_layout().map_or(4096, |f| f.frame_to_fp_offset)) + 64
     }
+}
 
-    #[allow(clippy::type_complexity)]
-    fn ranges(&self) -> (Vec<(usize, usize, u32)>, Vec<(usize, usize)>) {
-        let mut ranges = vec![];
-        let mut functions = vec![];
-        for (id, size, locs) in &self.done {
-            let at = self.jit.get_finalized_function(*id) as usize;
-            functions.push((at, at + size));
-            ranges.extend(locs.iter().map(|&(s, e, site)| (at + s as usize, at + e as usize, site)));
-        }
-        ranges.sort_unstable();
-        (ranges, functions)
+/// The table from machine code to sites, and the extent of each function.
+#[allow(clippy::type_complexity)]
+fn ranges(jit: &JITModule, done: &[(MachineFn, usize, Vec<(u32, u32, u32)>)]) -> (Vec<(usize, usize, u32)>, Vec<(usize, usize)>) {
+    let mut ranges = vec![];
+    let mut functions = vec![];
+    for (id, size, locs) in done {
+        let at = jit.get_finalized_function(*id) as usize;
+        functions.push((at, at + size));
+        ranges.extend(locs.iter().map(|&(s, e, site)| (at + s as usize, at + e as usize, site)));
     }
+    ranges.sort_unstable();
+    (ranges, functions)
 }
 
 /// A function that keeps all registers, so that the check it belongs to costs nothing beside its

@@ -137,12 +137,21 @@ impl<'a> Gen<'a, '_> {
         self.vector(Width::W32, &[v; 4])
     }
 
+    /// Calls the function's masked version through its slot.
+    fn call_masked(&mut self) -> Option<Value> {
+        let super::compile::Part::Outer { slots } = &self.env.part else { return None };
+        let slot: *const super::lazy::MaskedSlot = slots.iter().find(|s| s.id == self.plan.id)?;
+        let slot = self.iconst64(slot as i64);
+        let code = self.b.ins().load(types::I64, trusted(), slot, 0);
+        let args = [self.ctx, self.frame, self.args, self.rets, slot];
+        super::values::call_address(&mut self.b, code, &args, Some(types::I32))
+    }
+
     /// Calls masked code and goes on where its lanes have met again.
     fn masked_call(&mut self, done: ir::Block) -> Result<(), JitError> {
         let Some(block) = self.masked_entry else { return Ok(()) };
         self.b.switch_to_block(block);
-        let f = self.env.versions[&self.plan.id].masked;
-        let at = self.call_local(f, &[self.ctx, self.frame, self.args, self.rets]);
+        let at = self.call_masked();
         let resumable: Vec<usize> = self.plan.resumable.iter().collect();
         let (Some(at), false) = (at, resumable.is_empty()) else {
             self.b.ins().jump(done, &[]);

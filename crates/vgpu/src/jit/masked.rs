@@ -41,17 +41,6 @@ pub(crate) fn emit(mut b: FunctionBuilder<'_>, env: &Env<'_>, plan: &Plan<'_>) -
     Ok(())
 }
 
-/// The masked version of a function that never needs one.
-pub(crate) fn emit_absent(mut b: FunctionBuilder<'_>, env: &Env<'_>) -> Result<(), JitError> {
-    let entry = b.create_block();
-    b.append_block_params_for_function_params(entry);
-    b.switch_to_block(entry);
-    b.ins().trap(ir::TrapCode::unwrap_user(2));
-    b.seal_all_blocks();
-    b.finalize(env.frontend);
-    Ok(())
-}
-
 impl<'a> Gen<'a, '_> {
     fn dispatcher(&mut self, dispatch: ir::Block) {
         self.b.switch_to_block(dispatch);

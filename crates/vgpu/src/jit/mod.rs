@@ -15,6 +15,7 @@ mod flow;
 mod generate;
 mod ifconvert;
 pub mod layout;
+mod lazy;
 mod masked;
 mod memory;
 pub mod operands;
@@ -36,7 +37,7 @@ use crate::abi::KernelEntry;
 pub use layout::{SharedLayout, SharedVar, SymbolLayout, function_token, reachable_functions};
 use rtcg_ptx::ast::{self, FuncId};
 pub use runtime::RuntimeCalls;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// What a compilation assumes of the launches it serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -177,12 +178,12 @@ impl CompiledKernel {
 /// When the kernel or a function uses what the virtual GPU does not execute; the error names the
 /// instruction and its line.
 pub fn compile_kernel(
-    module: &ast::Module,
+    module: &Arc<ast::Module>,
     kernel: FuncId,
     symbols: &SymbolLayout,
     variant: Variant,
     runtime: &RuntimeCalls,
     window: Window,
 ) -> Result<CompiledKernel, JitError> {
-    compile::run(module, kernel, symbols, variant, runtime, window)
+    compile::run(compile::Inputs { module: Arc::clone(module), kernel, symbols: symbols.clone(), variant, runtime: *runtime, window })
 }

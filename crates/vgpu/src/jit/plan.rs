@@ -235,13 +235,6 @@ impl<'m> Plan<'m> {
         }
     }
 
-    /// Whether the code of converged lanes ever needs the masked version.
-    pub(crate) fn may_diverge(&self) -> bool {
-        self.body.blocks.iter().any(|b| {
-            self.classes.diverges(&b.term) || b.stmts.iter().any(|st| super::widening::needs_check(&self.classes, st))
-        })
-    }
-
     /// Successors' registers that live on after block `b`.
     pub(crate) fn live_out(&self, b: usize) -> BitSet {
         flow::live_out(&self.body, &self.live, b)

@@ -95,6 +95,12 @@ impl Width {
 
 /// Calls the Rust function at `address` with the C calling convention.
 pub fn call_host(b: &mut FunctionBuilder<'_>, address: usize, args: &[Value], ret: Option<Type>) -> Option<Value> {
+    let callee = b.ins().iconst(types::I64, address as i64);
+    call_address(b, callee, args, ret)
+}
+
+/// Calls a function with the C calling convention by an address that the code computes.
+pub fn call_address(b: &mut FunctionBuilder<'_>, callee: Value, args: &[Value], ret: Option<Type>) -> Option<Value> {
     // JIT functions are `extern "C"` themselves, so a host function has their convention.
     let mut sig = Signature::new(b.func.signature.call_conv);
     for &a in args {
@@ -104,7 +110,6 @@ pub fn call_host(b: &mut FunctionBuilder<'_>, address: usize, args: &[Value], re
         sig.returns.push(cranelift_codegen::ir::AbiParam::new(t));
     }
     let sig = b.import_signature(sig);
-    let callee = b.ins().iconst(types::I64, address as i64);
     let call = b.ins().call_indirect(sig, callee, args);
     ret.map(|_| b.inst_results(call)[0])
 }

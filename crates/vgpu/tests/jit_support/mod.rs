@@ -5,7 +5,7 @@ use rtcg_ptx::ast::Module;
 use rtcg_vgpu::exec::{CancelFlag, Fault, Place, Program, RUNTIME, Shape, Sites, run_program};
 use rtcg_vgpu::jit::{CompiledKernel, JitError, SymbolLayout, Variant, Window, compile_kernel};
 use rtcg_vgpu::memory::window::window;
-use std::sync::Once;
+use std::sync::{Arc, Once};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
@@ -75,11 +75,11 @@ pub fn f32s(b: &[u8]) -> Vec<f32> {
     u32s(b).into_iter().map(f32::from_bits).collect()
 }
 
-pub fn parse(ptx: &str) -> Module {
+pub fn parse(ptx: &str) -> Arc<Module> {
     let text = if ptx.contains(".version") { ptx.to_string() } else { format!("{HEAD}{ptx}") };
     let r = rtcg_ptx::parse(text);
     assert!(!r.has_errors(), "{}", r.render("test.ptx"));
-    r.module
+    Arc::new(r.module)
 }
 
 /// Places module variables that are not shared, with their byte initialisers and addresses.
@@ -110,7 +110,7 @@ pub fn symbols(m: &Module) -> SymbolLayout {
     out
 }
 
-pub fn compile(m: &Module, kernel: &str, variant: Variant) -> Result<CompiledKernel, JitError> {
+pub fn compile(m: &Arc<Module>, kernel: &str, variant: Variant) -> Result<CompiledKernel, JitError> {
     static VERIFY: Once = Once::new();
     VERIFY.call_once(|| {
         // SAFETY: set before any kernel is compiled; the tests read no other variable meanwhile.
@@ -146,7 +146,7 @@ pub fn variants(block: [u32; 3]) -> Vec<Variant> {
 }
 
 /// Launches once; gives the final contents of the buffers.
-pub fn launch(m: &Module, kernel: &str, variant: Variant, shape: Shape, args: &[Arg]) -> Result<Vec<Vec<u8>>, Fault> {
+pub fn launch(m: &Arc<Module>, kernel: &str, variant: Variant, shape: Shape, args: &[Arg]) -> Result<Vec<Vec<u8>>, Fault> {
     let p = program(kernel, compile(m, kernel, variant).unwrap_or_else(|e| panic!("{e}")));
     let mut params: Vec<u8> = vec![];
     let mut buffers = vec![];

@@ -1,0 +1,96 @@
+//! Masked code is made when a warp first needs it: most launches never do.
+//!
+//! Outer code calls masked code through a slot, which at first leads to [`enter`]. That compiles
+//! on a thread with an ordinary stack, for the caller is on a fiber's small one.
+#![allow(unsafe_code)]
+
+use super::compile::{Built, Inputs, build_masked};
+use crate::abi::{TrapKind, WarpCtx};
+use rtcg_ptx::ast::FuncId;
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// Stack of the thread that compiles.
+const STACK_BYTES: usize = 16 << 20;
+
+/// A masked function: context, frame, arguments, results, slot.
+type MaskedFn = unsafe extern "C" fn(*mut WarpCtx, *mut c_void, *mut c_void, *mut c_void, *const MaskedSlot) -> i32;
+
+/// Where outer code finds the masked version of a function. Compiled code reads `code`, at offset 0.
+#[repr(C)]
+pub(crate) struct MaskedSlot {
+    code: AtomicUsize,
+    lazy: *const Lazy,
+    pub(crate) id: FuncId,
+}
+
+/// The masked part of a kernel, made or not.
+pub(crate) struct Lazy {
+    inputs: Arc<Inputs>,
+    outer: OnceLock<HashMap<FuncId, usize>>,
+    slots: Vec<MaskedSlot>,
+    built: OnceLock<Option<Built>>,
+}
+
+// SAFETY: the slots' pointers lead back to the object itself, which is boxed and never moved.
+unsafe impl Send for Lazy {}
+// SAFETY: as above; the rest is atomic or set once.
+unsafe impl Sync for Lazy {}
+
+impl Lazy {
+    /// Nothing made yet.
+    pub(crate) fn new(inputs: Arc<Inputs>, functions: impl Iterator<Item = FuncId>) -> Box<Lazy> {
+        let mut lazy = Box::new(Lazy { inputs, outer: OnceLock::new(), slots: vec![], built: OnceLock::new() });
+        let at: *const Lazy = &*lazy;
+        let first: MaskedFn = enter;
+        lazy.slots = functions.map(|id| MaskedSlot { code: AtomicUsize::new(first as usize), lazy: at, id }).collect();
+        lazy
+    }
+
+    pub(crate) fn slots(&self) -> &[MaskedSlot] {
+        &self.slots
+    }
+
+    /// Tells where the outer versions are.
+    pub(crate) fn set_outer(&self, addresses: HashMap<FuncId, usize>) {
+        let _ = self.outer.set(addresses);
+    }
+
+    /// The masked part if it has been made. Safe in a signal handler.
+    pub(crate) fn built(&self) -> Option<&Built> {
+        self.built.get()?.as_ref()
+    }
+
+    fn make(&self) -> bool {
+        let built = self.built.get_or_init(|| {
+            let outer = self.outer.get().cloned().unwrap_or_default();
+            let inputs = Arc::clone(&self.inputs);
+            let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || build_masked(&inputs, outer)).ok()?;
+            thread.join().ok()?.ok()
+        });
+        let Some(built) = built else { return false };
+        for slot in &self.slots {
+            slot.code.store(built.addresses[&slot.id], Ordering::Release);
+        }
+        true
+    }
+}
+
+/// What a slot leads to at first.
+///
+/// # Safety
+/// Called by compiled code with one of its slots.
+unsafe extern "C" fn enter(ctx: *mut WarpCtx, frame: *mut c_void, args: *mut c_void, rets: *mut c_void, slot: *const MaskedSlot) -> i32 {
+    // SAFETY: the slot belongs to the running kernel, which keeps its `Lazy`.
+    let (slot, lazy) = unsafe { (&*slot, &*(*slot).lazy) };
+    if !lazy.make() {
+        // SAFETY: the context is the caller's own.
+        unsafe { (lazy.inputs.runtime.trap)(ctx, TrapKind::Trap as u32, u32::MAX, u32::MAX, 0) };
+    }
+    // SAFETY: `make` has stored the address of a function with this signature.
+    let code = unsafe { std::mem::transmute::<usize, MaskedFn>(slot.code.load(Ordering::Acquire)) };
+    // SAFETY: the arguments are passed on unchanged.
+    unsafe { code(ctx, frame, args, rets, slot) }
+}
