@@ -319,7 +319,7 @@ fn keep_files(
 /// What the user can do about the commonest refusals.
 fn hints(log: &str) -> String {
     let mut hints = String::new();
-    if let Some((_, rest)) = log.split_once("cannot open source file \"")
+    if let Some((_, rest)) = log.split_once(" open source file \"")
         && let Some((header, _)) = rest.split_once('"')
     {
         let wheel = match header {
@@ -357,6 +357,7 @@ mod tests {
     #[test]
     fn hints_name_what_to_do() {
         assert!(hints("x: catastrophic error: cannot open source file \"curand_kernel.h\"").contains("nvidia-curand"));
+        assert!(hints("x: could not open source file \"curand_kernel.h\" (no directories)").contains("nvidia-curand"));
         assert!(hints("x: cannot open source file \"mine.h\"").contains("include_dirs"));
         assert_eq!(hints("all is well"), "");
     }
