@@ -5,7 +5,7 @@ use super::{KernelInfo, LoadError, LoadOptions, LoadedModule, ParamInfo, estimat
 use crate::exec::codes;
 use crate::exec::launch::MAX_SHARED;
 use crate::jit::{self, SharedLayout, SymbolLayout};
-use rtcg_ptx::ast::{self, FuncId, Inst, Linkage, Space};
+use rtcg_ptx::ast::{self, Callee, FuncId, Inst, Linkage, Space};
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
@@ -14,6 +14,8 @@ use std::sync::{Arc, OnceLock};
 const MAX_CONST: u64 = 64 << 10;
 /// Parameters of a kernel, in bytes.
 const MAX_PARAMS: usize = 32_764;
+/// Functions that kernels may call without defining them.
+const PROVIDED: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 
 /// Loads PTX text (a terminating NUL is allowed).
 ///
@@ -87,6 +89,7 @@ fn check_body(ptx: &ast::Module, id: FuncId, complaints: &mut Vec<String>) {
     for st in &ptx.functions[id.index()].body {
         let problem = match &st.inst {
             Inst::Other { opcode, .. } => Some(format!("{opcode} is not supported by the virtual GPU")),
+            Inst::Call { callee: Callee::Direct(f), .. } => unresolved(&ptx.functions[f.index()]),
             inst if is_arithmetic(inst) => jit::ops::check(inst).err().map(|e| e.to_string()),
             _ => None,
         };
@@ -95,6 +98,11 @@ fn check_body(ptx: &ast::Module, id: FuncId, complaints: &mut Vec<String>) {
             complaints.push(format!("ptx:{line}:{column}: {problem}\n    {}", text.trim()));
         }
     }
+}
+
+fn unresolved(f: &ast::Function) -> Option<String> {
+    let known = f.defined || PROVIDED.contains(&&*f.name);
+    (!known).then(|| format!("unresolved extern function {}", f.name))
 }
 
 /// Instructions that `jit::ops` lowers.
