@@ -180,10 +180,12 @@ fn push_access(report: &mut String, a: FaultAccess, warp: &Warp) {
     let bytes = if a.size == 0 { String::new() } else { format!(" of {} bytes", a.size) };
     // Writing to a string cannot fail.
     let _ = write!(report, ", {verb}{bytes} at {:#x}", a.address);
-    let offset = (a.address as usize).wrapping_sub(warp.ctx.shared as usize);
-    if a.space == "shared" && offset < crate::memory::window::SHARED_SPAN {
-        let _ =
-            write!(report, " (offset {offset} of the block's {} bytes of shared memory)", warp.ctx.total_shared_size);
+    // Compiled code extends 32-bit offsets with their sign, so that the upper half lies below the
+    // block's memory; nothing is ever committed there.
+    let distance = (a.address as i64).wrapping_sub(warp.ctx.shared as i64);
+    if a.space == "shared" && (-(1 << 31)..1 << 32).contains(&distance) {
+        let (offset, total) = (distance as u32, warp.ctx.total_shared_size);
+        let _ = write!(report, " (offset {offset} of the block's {total} bytes of shared memory)");
     } else if a.address < 4096 {
         report.push_str(" (a null pointer)");
     }
