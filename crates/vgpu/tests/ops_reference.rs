@@ -266,11 +266,11 @@ fn check(text: &str, want: impl Fn(&Case, &[u64]) -> Vec<u64>) {
     }
 }
 
-/// The sum, with its carry (or borrow), of numbers of `bits` bits.
+/// The sum, with its carry, of numbers of `bits` bits; a subtraction adds the complement.
 fn add_with_carry(bits: u32, subtract: bool, x: u64, y: u64, carry: u64) -> Vec<u64> {
     let (x, y, c) = (i128::from(x), i128::from(y), i128::from(carry));
-    let sum = if subtract { x - y - c } else { x + y + c };
-    vec![int::cut(bits, sum as u64), u64::from(sum < 0 || sum >> bits != 0)]
+    let sum = if subtract { x + ((1 << bits) - 1 - y) + c } else { x + y + c };
+    vec![int::cut(bits, sum as u64), u64::from(sum >> bits != 0)]
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn carries_go_from_instruction_to_instruction() {
         check(&format!("add.cc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| add_with_carry(bits, false, t[0], t[1], 0));
         check(&format!("addc.cc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| add_with_carry(bits, false, t[0], t[1], t[2]));
         check(&format!("addc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| add_with_carry(bits, false, t[0], t[1], t[2])[..1].to_vec());
-        check(&format!("sub.cc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| add_with_carry(bits, true, t[0], t[1], 0));
+        check(&format!("sub.cc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| add_with_carry(bits, true, t[0], t[1], 1));
         check(&format!("subc.cc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| add_with_carry(bits, true, t[0], t[1], t[2]));
         let low = |t: &[u64]| int::cut(bits, t[0].wrapping_mul(t[1]));
         let high = |t: &[u64]| int::cut(bits, int::mul_hi(bits, signed, t[0], t[1]) as u64);

@@ -78,7 +78,7 @@ pub(crate) struct Gen<'a, 'f> {
     /// Number of the current statement in the original body.
     pub(crate) statement: u32,
     /// Vectors made from scalars in this segment.
-    splats: HashMap<(Value, usize, u8), Parts>,
+    splats: HashMap<(Value, usize, u8, i64), Parts>,
     /// Live values at the start of the current block, when a check may go back there.
     pub(crate) block_entry: Vec<(Reg, SmallVec<[Parts; 4]>)>,
     pub(crate) block: usize,
@@ -295,7 +295,10 @@ impl<'a, 'f> Gen<'a, 'f> {
 
     /// The lanes of `chunk` of a value of the given class whose lane 0 is `scalar`.
     pub(crate) fn expand(&mut self, scalar: &Parts, w: Width, class: Class, chunk: usize) -> Parts {
-        let key = (scalar[0], if matches!(class, Class::Affine(_)) { chunk } else { CHUNKS }, w as u8);
+        let key = match class {
+            Class::Affine(stride) => (scalar[0], chunk, w as u8, stride),
+            _ => (scalar[0], CHUNKS, w as u8, 0),
+        };
         if let Some(p) = self.splats.get(&key) {
             return p.clone();
         }

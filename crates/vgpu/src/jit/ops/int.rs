@@ -574,8 +574,10 @@ pub(super) fn bfi(cx: &mut OpCtx<'_, '_>, ty: Type, pos: &Operand, len: &Operand
     }))
 }
 
-/// The extended-precision instructions; `cin` is the carry (or borrow) read. Gives the result and
-/// the carry (or borrow) out.
+/// The extended-precision instructions; `cin` is the carry read. Gives the result and the carry
+/// out. As on the hardware a subtraction is an addition of the complement: it sets the carry when
+/// it does not borrow, and takes one more away when the carry is clear. Code that mixes `sub.cc`
+/// with `addc` (the 128-bit division of CUDA) relies on it.
 pub(super) fn carry(
     cx: &mut OpCtx<'_, '_>,
     shape: Shape,
@@ -591,7 +593,8 @@ pub(super) fn carry(
         CarryOp::MadHi => (mul_hi(cx, shape, ty, &srcs[0], &srcs[1])?, srcs[2].clone()),
     };
     let subtract = op == CarryOp::Sub;
-    let one_or_zero = cin.map(|p| carry_word(cx, shape, p, width));
+    let cin = cin.map(|p| if subtract { invert(cx, shape, p) } else { p.clone() });
+    let one_or_zero = cin.map(|p| carry_word(cx, shape, &p, width));
     let mut sums = Parts::new();
     let mut outs = Parts::new();
     for (i, (&x, &y)) in a.iter().zip(&b).enumerate() {
@@ -609,7 +612,16 @@ pub(super) fn carry(
         sums.push(sum);
         outs.push(out);
     }
-    Some([sums, compare::to_predicate(cx, shape, outs, width)])
+    let out = compare::to_predicate(cx, shape, outs, width);
+    let out = if subtract { invert(cx, shape, &out) } else { out };
+    Some([sums, out])
+}
+
+fn invert(cx: &mut OpCtx<'_, '_>, shape: Shape, p: &Parts) -> Parts {
+    match shape {
+        Shape::Scalar => map1(cx, p, |cx, p| cx.b.ins().bxor_imm_u(p, 1)),
+        Shape::Chunk => map1(cx, p, |cx, p| cx.b.ins().bnot(p)),
+    }
 }
 
 /// A predicate as the number 0 or 1 of the width.

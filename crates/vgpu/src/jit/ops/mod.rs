@@ -12,7 +12,7 @@
 //! A predicate source that is written negated (`!p` of `setp`, `set`) is passed as it is; the
 //! negation is done here. The carry flag is no operand: when [`reads_carry`] the caller appends
 //! it to the sources as one more predicate, when [`writes_carry`] the last result is its new
-//! value. The flag is the carry of an addition and the borrow of a subtraction.
+//! value. The flag is the carry of an addition; a subtraction sets it when it does not borrow.
 //!
 //! 8- and 16-bit sources may be assumed zero-extended in their 32-bit parts, and results keep it so.
 
