@@ -48,7 +48,7 @@ wheel: $(VENV)/.requirements
 test: test-rust test-python
 
 test-rust: $(VENV)/.requirements
-	RTCG_PYTHON_PREFIX=$(CURDIR)/$(VENV) cargo test --release --workspace --exclude rtcg-python
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) cargo test --release --workspace --exclude rtcg-python
 
 test-python: $(VENV)/.built
 	$(BIN)/python -m pytest tests/python

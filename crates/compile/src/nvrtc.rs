@@ -10,6 +10,7 @@ use crate::request::BinaryKind;
 use rtcg_cuda_sys::{NvrtcTable, nvrtcProgram, nvrtcResult};
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// NVRTC looks for quoted headers in the directory of the program's name, which would be the
 /// current directory. The source is no file, so its name gets a directory that does not exist.
@@ -87,8 +88,31 @@ pub(crate) fn fit(nvrtc: &NvrtcTable, arch: Arch, kind: BinaryKind) -> Result<(A
     Ok((Arch { number: below, suffix: None }, BinaryKind::Ptx))
 }
 
+/// Where a driver is installed, NVRTC keeps a cache of its own, whose key lacks options: NVRTC 13.0
+/// answers `--ftz=true` or `--use_fast_math` with the code it made without them, and the other way
+/// round. So it must never be used.
+const NO_CACHE: &str = "--no-cache";
+
+/// Set once an NVRTC has refused [`NO_CACHE`]; those have no such cache.
+static HAS_NO_CACHE_OPTION: AtomicBool = AtomicBool::new(true);
+
 /// Compiles.
 pub(crate) fn run(nvrtc: &'static NvrtcTable, job: &Job) -> Result<Output, Failure> {
+    if !HAS_NO_CACHE_OPTION.load(Ordering::Relaxed) {
+        return run_with(nvrtc, job, job.options);
+    }
+    let options: Vec<String> = job.options.iter().cloned().chain([NO_CACHE.to_owned()]).collect();
+    let result = run_with(nvrtc, job, &options);
+    match result {
+        Err(failure) if failure.kind == ErrorKind::Option && failure.log.contains("no-cache") => {
+            HAS_NO_CACHE_OPTION.store(false, Ordering::Relaxed);
+            run_with(nvrtc, job, job.options)
+        }
+        result => result,
+    }
+}
+
+fn run_with(nvrtc: &'static NvrtcTable, job: &Job, options: &[String]) -> Result<Output, Failure> {
     let program = create(nvrtc, job)?;
     for expression in job.name_expressions {
         let text = c_string(expression)?;
@@ -96,7 +120,7 @@ pub(crate) fn run(nvrtc: &'static NvrtcTable, job: &Job) -> Result<Output, Failu
         let code = unsafe { nvrtc.nvrtcAddNameExpression(program.handle, text.as_ptr()) };
         check(nvrtc, code, "nvrtcAddNameExpression", &program)?;
     }
-    let options = job.options.iter().map(|o| c_string(o)).collect::<Result<Vec<_>, _>>()?;
+    let options = options.iter().map(|o| c_string(o)).collect::<Result<Vec<_>, _>>()?;
     let pointers: Vec<*const c_char> = options.iter().map(|o| o.as_ptr()).collect();
     // SAFETY: a valid program and as many NUL-terminated strings as stated.
     let code = unsafe { nvrtc.nvrtcCompileProgram(program.handle, pointers.len() as c_int, pointers.as_ptr()) };

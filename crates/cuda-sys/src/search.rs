@@ -71,21 +71,21 @@ pub fn installations() -> Vec<Installation> {
     found
 }
 
-/// The include directories of the first installation that has CUDA headers, for `-I`: its
-/// `include` and, where there is one, `include/cccl` (CUDA 13 keeps `<cuda/std/...>` there).
+/// The include directories of all installations that have CUDA headers, in search order, for `-I`:
+/// `include` and, where there is one, `include/cccl` (CUDA 13 keeps `<cuda/std/...>` there). A wheel
+/// may lack headers that a toolkit has, so the later ones supply what the first does not have.
 /// Empty when no headers are installed.
 pub fn header_directories() -> Vec<PathBuf> {
-    installations()
-        .into_iter()
-        .map(|i| i.include_dirs)
-        .find(|dirs| dirs.iter().any(|d| d.join("cuda_runtime.h").is_file()))
-        .or_else(|| {
-            installations()
-                .into_iter()
-                .map(|i| i.include_dirs)
-                .find(|dirs| dirs.iter().any(|d| d.join("cuda_fp16.h").is_file()))
-        })
-        .unwrap_or_default()
+    let has = |header: &'static str| {
+        installations()
+            .into_iter()
+            .map(|i| i.include_dirs)
+            .filter(move |dirs| dirs.iter().any(|d| d.join(header).is_file()))
+            .flatten()
+            .collect::<Vec<_>>()
+    };
+    let complete = has("cuda_runtime.h");
+    if complete.is_empty() { has("cuda_fp16.h") } else { complete }
 }
 
 /// Finds an nvcc: `name` itself when it is a path, else on `PATH`, else in the installations.
