@@ -48,17 +48,21 @@ GRID = (N // TILE, N // TILE, 1)
 BLOCK = (TILE, TILE, 1)
 
 
-def time_on_device_ms(call, at_least_s=0.5, at_most=100):
+def time_on_device_ms(call, at_least_ms=500, at_most=100):
     """The mean time of `call` by the device's clock, and the number of repetitions."""
-    start, end = cuda.Event(), cuda.Event()
-    began, count = time.perf_counter(), 0
-    start.record()
-    while count < at_most and (count == 0 or time.perf_counter() - began < at_least_s):
-        call()
-        count += 1
-    end.record()
-    end.synchronize()
-    return start.time_till(end) / count, count
+
+    def timed(count):
+        start, end = cuda.Event(), cuda.Event()
+        start.record()
+        for _ in range(count):
+            call()
+        end.record()
+        end.synchronize()
+        return start.time_till(end) / count
+
+    # Launches only join a queue, so their number has to be settled beforehand.
+    count = max(1, min(at_most, int(at_least_ms / max(timed(1), 1e-3))))
+    return timed(count), count
 
 
 def time_on_host_ms(call, at_least_s=0.5):
