@@ -53,6 +53,7 @@ class _Cases:
 
     def add_all(self) -> None:
         self._arithmetic()
+        self._contraction()
         self._rounding_intrinsics()
         self._comparison()
         self._roundings()
@@ -69,6 +70,24 @@ class _Cases:
         elementwise(self.suite, f"{self.tag}_fma", f"{self.ctype} a, {self.ctype} b, {self.ctype} c", self.ctype,
                     f"fma{self.end}(a, b, c)", (self.a, self.b, self.c),
                     lambda a, b, c: self._through(lambda x, y, z: exact.fma(x, y, z, self.fmt), a, b, c))
+
+    def _contraction(self) -> None:
+        """Which products the default -fmad=true fuses; read off the machine code that NVRTC 13 makes for sm_90."""
+        f, minus = self.fmt, self.fmt.sign
+        x, y, z, w = (self._near(s) for s in (61, 62, 63, 64))
+
+        def case(name: str, body: str, op: Callable[..., int]) -> None:
+            elementwise(self.suite, f"{self.tag}_contracts_{name}", ", ".join(f"{self.ctype} {v}" for v in "abcd"), self.ctype, body,
+                        (x, y, z, w), lambda *arrays: self._through(op, *arrays))
+
+        case("product_minus", "a * b - c", lambda a, b, c, d: exact.fma(a, b, c ^ minus, f))
+        case("minus_product", "c - a * b", lambda a, b, c, d: exact.fma(a ^ minus, b, c, f))
+        case("first_of_two_products", "a * b - c * d", lambda a, b, c, d: exact.fma(a, b, exact.mul(c, d, f) ^ minus, f))
+        case("sum_of_two_products", "a * b + c * d", lambda a, b, c, d: exact.fma(a, b, exact.mul(c, d, f), f))
+        case("product_used_twice", f"{self.ctype} t = a * b, u = t - c, v = t - d; r = u * v;",
+             lambda a, b, c, d: exact.mul(exact.fma(a, b, c ^ minus, f), exact.fma(a, b, d ^ minus, f), f))
+        case("not_a_product_used_elsewhere", f"{self.ctype} t = a * b; r = (t - c) * t;",
+             lambda a, b, c, d: exact.mul(exact.sub(exact.mul(a, b, f), c, f), exact.mul(a, b, f), f))
 
     def _rounding_intrinsics(self) -> None:
         p = "f" if self.single else "d"

@@ -187,6 +187,11 @@ elementwise(
         r = (((unsigned long long)hi << 32) | lo) ^ (borrow & 1);""",
     U64x2, lambda a, b: u64(a - b) ^ (1 if a < b else 0), scalar=True)
 elementwise(
+    SUITE, "carry_after_subtraction", "unsigned int a, unsigned int b", "unsigned int",
+    # A subtraction adds the complement: the carry is set when it does not borrow. CUDA's 128-bit division relies on it.
+    'unsigned int d, c; asm("sub.cc.u32 %0, %2, %3;\\n\\taddc.u32 %1, 0, 0;" : "=&r"(d), "=&r"(c) : "r"(a), "r"(b)); r = d ^ (c << 7);',
+    U32x2, lambda a, b: u32(a - b) ^ ((a >= b) << 7), scalar=True)
+elementwise(
     SUITE, "multiply_add_carry_chain", "unsigned int a, unsigned int b, unsigned int c", "unsigned long long",
     """unsigned int lo, hi;
         asm("mad.lo.cc.u32 %0, %2, %3, %4;\\n\\tmadc.hi.u32 %1, %2, %3, 0;" : "=&r"(lo), "=&r"(hi) : "r"(a), "r"(b), "r"(c));

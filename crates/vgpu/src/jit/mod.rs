@@ -10,6 +10,7 @@ mod body;
 mod calls;
 mod classes;
 mod compile;
+mod contract;
 mod converged;
 mod flow;
 mod generate;

@@ -77,6 +77,7 @@ impl<'m> Plan<'m> {
     pub(crate) fn new(module: &'m Module, id: FuncId, variant: Variant, first_site: u32) -> Result<Plan<'m>, JitError> {
         let f = &module.functions[id.index()];
         let mut body = Body::build(f);
+        super::contract::run(&mut body);
         let (local_offsets, local_pitch) = lay_out_local(f);
         let analyse = |body: &Body<'_>| {
             let ipdom = flow::post_dominators(body);

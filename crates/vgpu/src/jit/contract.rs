@@ -1,0 +1,166 @@
+//! Joins a product and the sum it goes into to one fused multiply-add, as ptxas does.
+//!
+//! PTX leaves it to the implementation whether `mul` and `add` without a rounding modifier are
+//! rounded twice or once, and nvcc relies on the second: `-fmad=true`, its default, only means that
+//! it writes no `.rn`. So that a kernel gives the same bits here and on a GPU, this follows what
+//! ptxas was seen to do: a product is fused when all its uses are additions and subtractions of
+//! its basic block; where both operands are such products, the first is.
+//!
+//! Assumes nothing of the body; establishes nothing that other passes need.
+
+use super::body::{Block, Body, Stmt, stmt_defs, stmt_uses};
+use rtcg_ptx::ast::{BinOp, FpMods, Inst, Operand, Reg, Rounding, TerOp, Type, UnOp};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// Fuses what can be fused in all blocks.
+pub(crate) fn run(body: &mut Body<'_>) {
+    if !body.blocks.iter().any(|b| b.stmts.iter().any(|st| product(st).is_some())) {
+        return;
+    }
+    let counts = Counts::of(body);
+    for block in &mut body.blocks {
+        fuse_block(block, &counts);
+    }
+}
+
+/// How often each register is read and written in the whole function.
+struct Counts {
+    uses: HashMap<Reg, u32>,
+    defs: HashMap<Reg, u32>,
+}
+
+impl Counts {
+    fn of(body: &Body<'_>) -> Counts {
+        let carry = body.carry();
+        let mut counts = Counts { uses: HashMap::new(), defs: HashMap::new() };
+        for st in body.blocks.iter().flat_map(|b| &b.stmts) {
+            stmt_uses(st, carry, &mut |r| *counts.uses.entry(r).or_default() += 1);
+            stmt_defs(st, carry, &mut |r| *counts.defs.entry(r).or_default() += 1);
+        }
+        counts
+    }
+}
+
+/// A product that may be fused: `dst = a * b`.
+#[derive(Clone)]
+struct Product {
+    at: usize,
+    ty: Type,
+    ftz: bool,
+    dst: Reg,
+    a: Operand,
+    b: Operand,
+}
+
+fn product(st: &Stmt<'_>) -> Option<Product> {
+    match &*st.inst {
+        Inst::Binary { op: BinOp::Mul, ty, mods, dst, a, b } if st.guard.is_none() && fusable(*ty, mods) && !mods.sat => {
+            Some(Product { at: 0, ty: *ty, ftz: mods.ftz, dst: *dst, a: *a, b: *b })
+        }
+        _ => None,
+    }
+}
+
+fn fusable(ty: Type, mods: &FpMods) -> bool {
+    matches!(ty, Type::F32 | Type::F64 | Type::F16 | Type::F16x2) && mods.rnd == Rounding::Default
+}
+
+/// A sum that a product may go into.
+struct Sum {
+    subtract: bool,
+    ty: Type,
+    mods: FpMods,
+    dst: Reg,
+    a: Operand,
+    b: Operand,
+}
+
+fn sum(st: &Stmt<'_>) -> Option<Sum> {
+    match &*st.inst {
+        Inst::Binary { op: op @ (BinOp::Add | BinOp::Sub), ty, mods, dst, a, b } if st.guard.is_none() && fusable(*ty, mods) => {
+            Some(Sum { subtract: *op == BinOp::Sub, ty: *ty, mods: *mods, dst: *dst, a: *a, b: *b })
+        }
+        _ => None,
+    }
+}
+
+fn is(operand: &Operand, reg: Reg) -> bool {
+    matches!(operand, Operand::Reg(r) if *r == reg)
+}
+
+/// Which product each sum takes, and as which operand.
+type Plan = HashMap<usize, (Product, bool)>;
+
+fn fuse_block(block: &mut Block<'_>, counts: &Counts) {
+    let mut plan = assign(block, counts);
+    // A product with a use left over is computed anyway, and its register is then no place for a
+    // negated operand.
+    loop {
+        let mut fused: HashMap<Reg, u32> = HashMap::new();
+        plan.values().for_each(|(p, _)| *fused.entry(p.dst).or_default() += 1);
+        let before = plan.len();
+        plan.retain(|_, (p, _)| fused[&p.dst] == counts.uses[&p.dst]);
+        if plan.len() == before {
+            break;
+        }
+    }
+    if plan.is_empty() {
+        return;
+    }
+    let gone: Vec<usize> = plan.values().map(|(p, _)| p.at).collect();
+    let old = std::mem::take(&mut block.stmts);
+    for (i, st) in old.into_iter().enumerate() {
+        match (plan.remove(&i), sum(&st)) {
+            (Some((product, first)), Some(sum)) => emit(&mut block.stmts, &st, &product, sum, first),
+            _ if gone.contains(&i) => {}
+            _ => block.stmts.push(st),
+        }
+    }
+}
+
+/// Walks the block with the products whose operands still have their values.
+fn assign(block: &Block<'_>, counts: &Counts) -> Plan {
+    let mut alive: HashMap<Reg, Product> = HashMap::new();
+    let mut plan = Plan::new();
+    for (i, st) in block.stmts.iter().enumerate() {
+        if let Some(sum) = sum(st) {
+            let candidate = |o: &Operand| match o {
+                Operand::Reg(r) => alive.get(r).filter(|p| p.ty == sum.ty && p.ftz == sum.mods.ftz).cloned(),
+                _ => None,
+            };
+            let same = matches!((&sum.a, &sum.b), (Operand::Reg(a), Operand::Reg(b)) if a == b);
+            let found = candidate(&sum.a).map(|p| (p, true)).or_else(|| candidate(&sum.b).map(|p| (p, false)));
+            if let Some(found) = found.filter(|_| !same) {
+                plan.insert(i, found);
+            }
+        }
+        // The carry flag is no float: any register does for its place.
+        stmt_defs(st, Reg(u32::MAX), &mut |r| alive.retain(|&dst, p| dst != r && !is(&p.a, r) && !is(&p.b, r)));
+        if let Some(mut p) = product(st)
+            && counts.defs.get(&p.dst) == Some(&1)
+            && !is(&p.a, p.dst)
+            && !is(&p.b, p.dst)
+        {
+            p.at = i;
+            alive.insert(p.dst, p);
+        }
+    }
+    plan
+}
+
+/// `a * b + c`; a negated operand goes through the product's register, which is free now.
+fn emit<'m>(out: &mut Vec<Stmt<'m>>, at: &Stmt<'m>, product: &Product, sum: Sum, first: bool) {
+    let Product { ty, dst: spare, .. } = *product;
+    let (mut a, b) = (product.a, product.b);
+    let mut c = if first { sum.b } else { sum.a };
+    if sum.subtract {
+        let negated = if first { &mut c } else { &mut a };
+        let neg = Inst::Unary { op: UnOp::Neg, ty, mods: FpMods::default(), dst: spare, a: *negated };
+        out.push(Stmt { inst: Cow::Owned(neg), ..at.clone() });
+        *negated = Operand::Reg(spare);
+    }
+    let mods = FpMods { rnd: Rounding::Rn, ..sum.mods };
+    let fma = Inst::Ternary { op: TerOp::Fma, ty, mods, dst: sum.dst, a, b, c };
+    out.push(Stmt { inst: Cow::Owned(fma), ..at.clone() });
+}
