@@ -175,7 +175,8 @@ def mem_alloc_like(ary):
 
 def to_device(buffer):
     """New device memory with a copy of `buffer`, a contiguous array or buffer; waits."""
-    memory = mem_alloc(memoryview(buffer).nbytes)
+    # A memoryview knows no dates and no half precision.
+    memory = mem_alloc(buffer.nbytes if hasattr(buffer, "nbytes") else memoryview(buffer).nbytes)
     memcpy_htod(memory, buffer)
     return memory
 
@@ -202,6 +203,8 @@ def _geometry(shape, dtype, order):
     if order not in ("C", "F"):
         raise LogicError(f"order is {order!r}; expected 'C' or 'F'")
     shape = tuple(map(int, shape)) if np.iterable(shape) else (int(shape),)
+    if any(n < 0 for n in shape):
+        raise ValueError(f"shape is {shape}; expected no negative length")
     dtype = np.dtype(dtype)
     nbytes = int(np.prod(shape, dtype=object)) * dtype.itemsize
     return shape, dtype, max(nbytes, 1), order == "F"

@@ -10,159 +10,58 @@ from pycuda._enums import *  # noqa: F403
 from pycuda._enums import array_format
 from pycuda._rtcg import (
     AlignedHostAllocation as AlignedHostAllocation,
-)
-from pycuda._rtcg import (
     Context as Context,
-)
-from pycuda._rtcg import (
     Device as Device,
-)
-from pycuda._rtcg import (
     DeviceAllocation as DeviceAllocation,
-)
-from pycuda._rtcg import (
     Error as Error,
-)
-from pycuda._rtcg import (
     Event as Event,
-)
-from pycuda._rtcg import (
     Function as Function,
-)
-from pycuda._rtcg import (
     IPCMemoryHandle as IPCMemoryHandle,
-)
-from pycuda._rtcg import (
     LaunchError as LaunchError,
-)
-from pycuda._rtcg import (
     Linker as Linker,
-)
-from pycuda._rtcg import (
     LogicError as LogicError,
-)
-from pycuda._rtcg import (
     ManagedAllocation as ManagedAllocation,
-)
-from pycuda._rtcg import (
     Memcpy2D as Memcpy2D,
-)
-from pycuda._rtcg import (
     Memcpy3D as Memcpy3D,
-)
-from pycuda._rtcg import (
     Memcpy3DPeer as Memcpy3DPeer,
-)
-from pycuda._rtcg import (
     MemoryError as MemoryError,
-)
-from pycuda._rtcg import (
     Module as Module,
-)
-from pycuda._rtcg import (
     PagelockedHostAllocation as PagelockedHostAllocation,
-)
-from pycuda._rtcg import (
     RegisteredHostMemory as RegisteredHostMemory,
-)
-from pycuda._rtcg import (
     RuntimeError as RuntimeError,
-)
-from pycuda._rtcg import (
     Stream as Stream,
-)
-from pycuda._rtcg import _DevicePointer, _HostBuffer
-from pycuda._rtcg import (
+    _DevicePointer,
+    _HostBuffer,
     get_driver_version as get_driver_version,
-)
-from pycuda._rtcg import (
     init as init,
-)
-from pycuda._rtcg import (
     initialize_profiler as initialize_profiler,
-)
-from pycuda._rtcg import (
     mem_alloc_pitch as mem_alloc_pitch,
-)
-from pycuda._rtcg import (
     mem_get_address_range as mem_get_address_range,
-)
-from pycuda._rtcg import (
     mem_get_info as mem_get_info,
-)
-from pycuda._rtcg import (
     mem_get_ipc_handle as mem_get_ipc_handle,
-)
-from pycuda._rtcg import (
     memcpy_dtod as memcpy_dtod,
-)
-from pycuda._rtcg import (
     memcpy_dtod_async as memcpy_dtod_async,
-)
-from pycuda._rtcg import (
     memcpy_dtoh as memcpy_dtoh,
-)
-from pycuda._rtcg import (
     memcpy_dtoh_async as memcpy_dtoh_async,
-)
-from pycuda._rtcg import (
     memcpy_htod as memcpy_htod,
-)
-from pycuda._rtcg import (
     memcpy_htod_async as memcpy_htod_async,
-)
-from pycuda._rtcg import (
     memcpy_peer as memcpy_peer,
-)
-from pycuda._rtcg import (
     memcpy_peer_async as memcpy_peer_async,
-)
-from pycuda._rtcg import (
     memset_d2d8 as memset_d2d8,
-)
-from pycuda._rtcg import (
     memset_d2d8_async as memset_d2d8_async,
-)
-from pycuda._rtcg import (
     memset_d2d16 as memset_d2d16,
-)
-from pycuda._rtcg import (
     memset_d2d16_async as memset_d2d16_async,
-)
-from pycuda._rtcg import (
     memset_d2d32 as memset_d2d32,
-)
-from pycuda._rtcg import (
     memset_d2d32_async as memset_d2d32_async,
-)
-from pycuda._rtcg import (
     memset_d8 as memset_d8,
-)
-from pycuda._rtcg import (
     memset_d8_async as memset_d8_async,
-)
-from pycuda._rtcg import (
     memset_d16 as memset_d16,
-)
-from pycuda._rtcg import (
     memset_d16_async as memset_d16_async,
-)
-from pycuda._rtcg import (
     memset_d32 as memset_d32,
-)
-from pycuda._rtcg import (
     memset_d32_async as memset_d32_async,
-)
-from pycuda._rtcg import (
     module_from_buffer as module_from_buffer,
-)
-from pycuda._rtcg import (
     module_from_file as module_from_file,
-)
-from pycuda._rtcg import (
     start_profiler as start_profiler,
-)
-from pycuda._rtcg import (
     stop_profiler as stop_profiler,
 )
 

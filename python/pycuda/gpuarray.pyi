@@ -5,8 +5,7 @@ from typing import Any
 
 from numpy.typing import DTypeLike
 
-from pycuda._rtcg import DeviceAllocation
-from pycuda._rtcg import GPUArray as GPUArray
+from pycuda._rtcg import DeviceAllocation, GPUArray as GPUArray
 
 __all__ = ["GPUArray", "empty", "empty_like", "to_gpu", "zeros", "zeros_like"]
 

@@ -8,8 +8,7 @@ from tests.kernels import exact
 from tests.kernels.case import Suite
 from tests.kernels.compare import Where
 from tests.kernels.elementwise import DTYPES, elementwise, wrap
-from tests.kernels.exact import F32 as B32
-from tests.kernels.exact import F64 as B64
+from tests.kernels.exact import F32 as B32, F64 as B64
 from tests.kernels.inputs import (
     F32,
     F64,

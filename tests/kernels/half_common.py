@@ -9,8 +9,7 @@ import numpy as np
 from tests.kernels import exact
 from tests.kernels.case import Launch, Suite, poisoned
 from tests.kernels.exact import F32, Format
-from tests.kernels.inputs import F32 as F32_EDGES
-from tests.kernels.inputs import pairs, random_bits_f32, random_ints, rng
+from tests.kernels.inputs import F32 as F32_EDGES, pairs, random_bits_f32, random_ints, rng
 
 
 class HalfCases:

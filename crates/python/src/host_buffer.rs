@@ -4,7 +4,7 @@
 //! viewed through `numpy.frombuffer`.
 
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods, npyffi};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 /// A contiguous range of host memory and the array that keeps it alive.
@@ -87,6 +87,9 @@ fn view_as_bytes<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<
         if empty { numpy.getattr("empty")?.call1((0, "u1")) } else { Err(error) }
     });
     let view = view.map_err(|error| {
+        if error.is_instance_of::<PyBufferError>(object.py()) {
+            return PyValueError::new_err(format!("{name} is not contiguous in memory ({error})"));
+        }
         let kind = object.get_type().name().map_or_else(|_| "?".to_string(), |name| name.to_string());
         PyTypeError::new_err(format!("{name} is a {kind}; expected an array or another contiguous buffer ({error})"))
     })?;

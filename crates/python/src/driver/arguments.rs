@@ -155,14 +155,22 @@ fn push_bytes_of(packer: &mut ArgPacker<'_>, scalar: &Bound<'_, PyAny>) -> PyRes
 /// An array: a pointer if it lies in managed memory, else its bytes by value.
 fn push_array(packer: &mut ArgPacker<'_>, index: usize, array: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
     use numpy::PyUntypedArrayMethods;
-    let base = array.getattr("base")?;
     let buffer = HostBuffer::of(array, &format!("parameter #{index} (0-based)"))?;
-    if base.cast::<PyManagedAllocation>().is_ok() {
+    if is_managed(array)? {
         return push_pointer(packer, array, buffer.as_ptr().addr() as u64);
     }
     // SAFETY: the array is alive while its bytes are copied, with the interpreter held.
     let bytes = unsafe { buffer.bytes() };
     packer.push(bytes, array.dtype().alignment()).map_err(|error| wrong_argument(error, array))
+}
+
+/// Whether an array, or the array that it is a view of, lies in managed memory.
+fn is_managed(array: &Bound<'_, PyUntypedArray>) -> PyResult<bool> {
+    let mut base = array.getattr("base")?;
+    while let Ok(array) = base.cast::<PyUntypedArray>() {
+        base = array.getattr("base")?;
+    }
+    Ok(base.cast::<PyManagedAllocation>().is_ok())
 }
 
 /// The device address of an array of any library, or of a holder of a pointer.
