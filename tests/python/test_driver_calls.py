@@ -133,22 +133,9 @@ def test_pointers(module):
 
 
 REFUSED = [
-    None,
-    1,
-    1.5,
-    1j,
-    True,
-    "text",
-    b"bytes",
-    bytearray(b"12345678"),
-    memoryview(b"12345678"),
-    [1],
-    (1,),
-    {},
-    object(),
-    np.int32,
-    np.dtype("f4"),
-]
+    None, 1, 1.5, 1j, True, "text", b"bytes", bytearray(b"12345678"), memoryview(b"12345678"), [1], (1,), {}, object(),
+    np.int32, np.dtype("f4"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("bad", REFUSED, ids=lambda v: type(v).__name__ if not isinstance(v, type) else "class")
@@ -338,16 +325,8 @@ def test_letters(module, letter):
 
 
 OUT_OF_RANGE = {
-    "b": 128,
-    "B": -1,
-    "h": 40000,
-    "H": 1 << 16,
-    "i": 1 << 31,
-    "I": -1,
-    "q": 1 << 63,
-    "Q": 1 << 64,
-    "Q ": -1,
-}
+    "b": 128, "B": -1, "h": 40000, "H": 1 << 16, "i": 1 << 31, "I": -1, "q": 1 << 63, "Q": 1 << 64, "Q ": -1,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("letter", OUT_OF_RANGE)
@@ -482,9 +461,12 @@ def test_all_device_attributes():
             assert isinstance(value, cuda.compute_mode if name == "COMPUTE_MODE" else int)
     assert all(isinstance(member, cuda.device_attribute) for member in everything)
     # Every name that upstream documents.
-    for name in ("MAX_SHARED_MEMORY_PER_BLOCK SHARED_MEMORY_PER_BLOCK REGISTERS_PER_BLOCK GPU_OVERLAP TCC_DRIVER "
-                 "MAXIMUM_TEXTURE2D_ARRAY_NUMSLICES CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM MEMORY_POOLS_SUPPORTED "
-                 "HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO").split():  # fmt: skip
+    names = """
+    MAX_SHARED_MEMORY_PER_BLOCK SHARED_MEMORY_PER_BLOCK REGISTERS_PER_BLOCK GPU_OVERLAP TCC_DRIVER
+    MAXIMUM_TEXTURE2D_ARRAY_NUMSLICES CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO
+    HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED MEMORY_POOLS_SUPPORTED
+    """
+    for name in names.split():
         assert isinstance(device.get_attribute(getattr(cuda.device_attribute, name)), int), name
     with pytest.raises(cuda.LogicError, match="cuDeviceGetAttribute failed: invalid argument"):
         device.get_attribute(100000)
@@ -733,8 +715,9 @@ def test_no_context():
             assert cuda.Context.get_current() is None
             for use in (
                 lambda: cuda.mem_alloc(4), cuda.Stream, cuda.Event, cuda.mem_get_info, cuda.Context.synchronize,
-                cuda.Context.get_device, lambda: cuda.pagelocked_empty(4, np.int8), lambda: cuda.module_from_buffer(b""),
-                lambda: SourceModule("__global__ void k() {}"), lambda: cuda.managed_empty(4, np.int8),
+                cuda.Context.get_device, lambda: cuda.pagelocked_empty(4, np.int8),
+                lambda: cuda.managed_empty(4, np.int8),
+                lambda: cuda.module_from_buffer(b""), lambda: SourceModule("__global__ void k() {}"),
                 lambda: cuda.memset_d8(16, 0, 1), cuda.Context.attach, cuda.Context.pop,
             ):  # fmt: skip
                 with pytest.raises(cuda.LogicError, match="invalid device context"):

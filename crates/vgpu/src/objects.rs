@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::ffi::CString;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rtcg_cuda_sys::CUDA_ARRAY3D_DESCRIPTOR;
@@ -40,6 +40,9 @@ pub(crate) struct Function {
     pub(crate) name: CString,
     /// Whether the kernel may wait for something that only the launching thread can bring.
     pub(crate) may_wait: bool,
+    /// Whether its last launch took so little time that the next one may as well run inside the
+    /// launch call. Before the first launch: whether it has no loops.
+    pub(crate) is_brief: AtomicBool,
     /// `CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT`, reported back.
     pub(crate) carveout: AtomicI32,
     /// What `cuParamSet*` and `cuFuncSetBlockShape` prepare for `cuLaunch`.
@@ -95,14 +98,15 @@ impl Module {
         }
         let kernel = self.loaded.kernel(name).ok_or(Code::NOT_FOUND)?;
         let c_name = CString::new(name).map_err(|_| Code::NOT_FOUND)?;
-        let may_wait = may_wait(&self.loaded.ptx, name);
+        let nature = nature_of(&self.loaded.ptx, name);
         let (handle, _) = FUNCTIONS.insert_with(|_| {
             Arc::new(Function {
                 ctx_id: self.ctx_id,
                 module: self.handle,
                 kernel,
                 name: c_name,
-                may_wait,
+                may_wait: nature.may_wait,
+                is_brief: AtomicBool::new(!nature.loops),
                 carveout: AtomicI32::new(-1),
                 prepared: Mutex::default(),
             })
@@ -112,19 +116,29 @@ impl Module {
     }
 }
 
-/// Whether a kernel could wait for memory that somebody else is to write: it loops and reads
-/// memory in a way that sees others' writes. Such a kernel must not run inside the launch call.
-fn may_wait(ptx: &ast::Module, kernel: &str) -> bool {
-    let Some((_, function)) = ptx.entry(kernel) else { return true };
-    let calls = function.body.iter().any(|s| matches!(s.inst, ast::Inst::Call { .. }));
-    // A kernel that calls is judged by the whole module: that is cheap, and rarely too strict.
-    let others = ptx.functions.iter().filter(|f| calls && !f.entry);
-    std::iter::once(function).chain(others).any(waits)
+/// What a kernel's text says about how long it may run.
+#[derive(Clone, Copy)]
+struct Nature {
+    /// It has branches backwards.
+    loops: bool,
+    /// A function with a loop reads memory in a way that sees others' writes: it could wait for
+    /// what somebody else is to write, so it must not run inside the launch call.
+    may_wait: bool,
 }
 
-fn waits(function: &ast::Function) -> bool {
-    let mut loops = false;
-    let mut watches = false;
+fn nature_of(ptx: &ast::Module, kernel: &str) -> Nature {
+    let Some((_, function)) = ptx.entry(kernel) else { return Nature { loops: true, may_wait: true } };
+    let calls = function.body.iter().any(|s| matches!(s.inst, ast::Inst::Call { .. }));
+    // A kernel that calls is judged by the whole module: that is cheap, and rarely too strict.
+    let others = ptx.functions.iter().filter(|f| calls && !f.entry).map(nature);
+    others.fold(nature(function), |all, one| Nature {
+        loops: all.loops || one.loops,
+        may_wait: all.may_wait || one.may_wait,
+    })
+}
+
+fn nature(function: &ast::Function) -> Nature {
+    let (mut loops, mut watches) = (false, false);
     for (at, statement) in function.body.iter().enumerate() {
         let back = |label: &ast::Label| function.label_targets.get(label.index()).is_none_or(|&t| t as usize <= at);
         match &statement.inst {
@@ -135,7 +149,7 @@ fn waits(function: &ast::Function) -> bool {
             _ => {}
         }
     }
-    loops && watches
+    Nature { loops, may_wait: loops && watches }
 }
 
 /// `CUlibrary`: an image that is loaded into each context that uses it.

@@ -1,10 +1,12 @@
 //! Launches.
 //!
-//! A small grid whose kernel cannot wait for anybody runs inside the launch call if its stream is
-//! idle; every other one runs behind it. What a kernel does wrong is told by the next call that
+//! A small grid whose kernel cannot wait for anybody, and took little time before, runs inside the
+//! launch call if its stream is idle; every other one runs behind it. What a kernel does wrong is told by the next call that
 //! looks, never by the launch itself, as with a real device.
 
 use std::ffi::{c_int, c_uint, c_void};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use rtcg_cuda_sys::*;
 
@@ -12,12 +14,24 @@ use super::function::function_in;
 use super::{Handle, driver_functions, unsupported};
 use crate::driver::{FUNCTIONS, stream_and_context};
 use crate::error::{Code, Res, ensure};
-use crate::exec::{self, Launch};
+use crate::exec::{self, CancelFlag, Launch};
 use crate::objects::{Function, fault_error, lock};
 use crate::stream::{Fences, Work};
 
 /// Grids of at most this many threads may run inside the launch call.
 const INLINE_THREADS: u64 = 8192;
+
+/// A kernel whose last launch took longer than this runs behind the launch call: the program may
+/// have better things to do meanwhile, and waking a thread costs little beside it.
+const BRIEF: Duration = Duration::from_micros(200);
+
+/// Runs a launch and remembers whether it was brief.
+fn run(launch: &Launch, function: &Function, cancel: &CancelFlag) -> Res {
+    let start = Instant::now();
+    let outcome = exec::run(launch, cancel).map_err(fault_error);
+    function.is_brief.store(start.elapsed() < BRIEF, Ordering::Relaxed);
+    outcome
+}
 
 /// A launch as the different calls ask for it.
 struct Request {
@@ -110,16 +124,16 @@ fn launch(request: &Request, pack: impl FnOnce(&Function) -> Res<Vec<u8>>) -> Re
     };
     exec::validate(&launch).map_err(|code| Code(code as u32))?;
     let n_threads: u64 = request.grid.iter().chain(&request.block).map(|&n| u64::from(n)).product();
-    let may_run_here = n_threads <= INLINE_THREADS && !function.may_wait && !request.cooperative;
+    let is_short = n_threads <= INLINE_THREADS && function.is_brief.load(Ordering::Relaxed);
+    let may_run_here = is_short && !function.may_wait && !request.cooperative;
     if may_run_here && let Some(_turn) = stream.try_turn(&ctx) {
         // A fault spoils the context and the next call says so; anything else is this call's error.
-        let outcome = exec::run(&launch, &ctx.cancel).map_err(fault_error);
-        return outcome.or_else(|e| if ctx.spoil(&e) { Ok(()) } else { Err(e) });
+        return run(&launch, &function, &ctx.cancel).or_else(|e| if ctx.spoil(&e) { Ok(()) } else { Err(e) });
     }
     // Compiled now, so that a kernel that cannot be is this call's error and not a later one's.
     function.kernel.program(request.block).map_err(fault_error)?;
     let cancel = ctx.cancel.clone();
-    let work = move || exec::run(&launch, &cancel).map_err(fault_error);
+    let work = move || run(&launch, &function, &cancel);
     stream.submit(&ctx, Fences::new(), Work::Device(Box::new(work)));
     Ok(())
 }
