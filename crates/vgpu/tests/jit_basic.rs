@@ -126,3 +126,53 @@ fn tree_reduction_through_shared_memory() {
     let out = run(REDUCE, "reduce", 1, [128, 1, 1], &[buffer(&data), buffer(&[0u32])]);
     assert_eq!(u32s(&out[1]), [data.iter().sum::<u32>()]);
 }
+
+const ROWS: &str = "
+.visible .entry rows(.param .u64 a, .param .u64 out, .param .u32 n) {
+    .reg .pred %p<4>; .reg .b32 %r<20>; .reg .b64 %rd<12>;
+    ld.param.u64 %rd1, [a];
+    ld.param.u64 %rd2, [out];
+    ld.param.u32 %r1, [n];
+    mov.u32 %r2, %tid.x;
+    mov.u32 %r3, %tid.y;
+    mul.lo.u32 %r4, %r3, %r1;
+    add.u32 %r5, %r4, %r2;
+    mul.wide.s32 %rd3, %r4, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    mul.wide.s32 %rd5, %r2, 4;
+    add.s64 %rd6, %rd1, %rd5;
+    mul.wide.u32 %rd7, %r1, 4;
+    mov.u32 %r6, 0;
+    mov.u32 %r7, 0;
+LOOP:
+    ld.global.u32 %r8, [%rd4];
+    ld.global.u32 %r9, [%rd6];
+    mad.lo.u32 %r7, %r8, %r9, %r7;
+    add.s64 %rd4, %rd4, 4;
+    add.s64 %rd6, %rd6, %rd7;
+    add.u32 %r6, %r6, 1;
+    setp.lt.u32 %p1, %r6, %r1;
+    @%p1 bra LOOP;
+    setp.gt.u32 %p2, %r2, %r3;
+    @%p2 bra SKIP;
+    add.u32 %r7, %r7, %r5;
+SKIP:
+    mul.wide.u32 %rd8, %r5, 4;
+    add.s64 %rd9, %rd2, %rd8;
+    st.global.u32 [%rd9], %r7;
+    ret;
+}";
+
+#[test]
+fn blocks_of_short_rows_multiply_matrices() {
+    for n in [8usize, 16, 24, 12] {
+        let a: Vec<u32> = (0..n * n).map(|i| (i * 7 % 31) as u32).collect();
+        let out = run(ROWS, "rows", 1, [n as u32, n as u32, 1], &[buffer(&a), buffer(&vec![0u32; n * n]), Arg::U32(n as u32)]);
+        let want = |i: usize| {
+            let (y, x) = (i / n, i % n);
+            let dot: u32 = (0..n).map(|k| a[y * n + k] * a[k * n + x]).sum();
+            if x > y { dot } else { dot + i as u32 }
+        };
+        assert_eq!(u32s(&out[1]), (0..n * n).map(want).collect::<Vec<_>>(), "n = {n}");
+    }
+}

@@ -18,17 +18,31 @@ pub(crate) enum Class {
     Uniform,
     /// Lane `i` holds lane 0's value plus `i` times this stride (modulo the register's width).
     Affine(i64),
+    /// Within each chunk of eight lanes as `Affine`; the chunks have nothing in common.
+    Chunked(i64),
     /// Anything.
     Varying,
 }
 
 impl Class {
     fn join(self, other: Class) -> Class {
-        if self == other { self } else { Class::Varying }
+        match (self.stride(), other.stride()) {
+            _ if self == other => self,
+            (Some(a), Some(b)) if a == b => Class::Chunked(a),
+            _ => Class::Varying,
+        }
     }
-    /// Whether one scalar stands for all lanes.
+    /// Whether one scalar stands for all lanes, or one for each chunk.
     pub(crate) fn is_scalar(self) -> bool {
         self != Class::Varying
+    }
+    /// The step from lane to lane within a chunk.
+    pub(crate) fn stride(self) -> Option<i64> {
+        match self {
+            Class::Uniform => Some(0),
+            Class::Affine(s) | Class::Chunked(s) => Some(s),
+            Class::Varying => None,
+        }
     }
 }
 
@@ -40,6 +54,7 @@ pub(crate) struct Classes {
     widths: Vec<Width>,
     carry: Reg,
     linear_tid: bool,
+    rows_of_8: bool,
     entry: bool,
     /// Stride of the address of each `.local` variable; `None` for variables of other spaces.
     local_stride: Vec<Option<i64>>,
@@ -52,15 +67,18 @@ pub(crate) enum Exec {
     Uniform,
     /// Once, on the values of lane 0; each result has this stride.
     Affine(i64),
+    /// Once per chunk, on the values of its first lane; each result has this stride in the chunk.
+    Chunked(i64),
     /// For the lanes of each chunk.
     Lanes,
 }
 
 impl Exec {
-    fn class(self) -> Class {
+    pub(crate) fn class(self) -> Class {
         match self {
             Exec::Uniform => Class::Uniform,
             Exec::Affine(s) => Class::Affine(s),
+            Exec::Chunked(s) => Class::Chunked(s),
             Exec::Lanes => Class::Varying,
         }
     }
@@ -75,6 +93,7 @@ impl Classes {
             widths: body.widths.clone(),
             carry: body.carry(),
             linear_tid: variant.linear_tid,
+            rows_of_8: variant.rows_of_8,
             entry: f.entry,
             local_stride: f.vars.iter().map(|v| (v.space == Space::Local).then_some(i64::from(pitch))).collect(),
         };
@@ -180,6 +199,8 @@ impl Classes {
         match s {
             SpecialReg::Tid(Dim::X) if self.linear_tid => Class::Affine(1),
             SpecialReg::Tid(_) if self.linear_tid => Class::Uniform,
+            SpecialReg::Tid(Dim::X) if self.rows_of_8 => Class::Chunked(1),
+            SpecialReg::Tid(_) if self.rows_of_8 => Class::Chunked(0),
             SpecialReg::Tid(_) => Class::Varying,
             SpecialReg::LaneId => Class::Affine(1),
             SpecialReg::LaneMaskEq | SpecialReg::LaneMaskLe | SpecialReg::LaneMaskLt | SpecialReg::LaneMaskGe | SpecialReg::LaneMaskGt => {
@@ -223,23 +244,33 @@ impl Classes {
     fn exec_pure(&self, st: &Stmt<'_>) -> Exec {
         let mut all_uniform = !ops::reads_carry(&st.inst) || self.get(self.carry) == Class::Uniform;
         let mut any_varying = !all_uniform;
+        let (mut chunked, mut level) = (false, true);
         for (o, _) in ops::sources(&st.inst) {
             let class = self.operand(o);
             all_uniform &= class == Class::Uniform;
             any_varying |= class == Class::Varying;
+            chunked |= matches!(class, Class::Chunked(_));
+            level &= class.stride() == Some(0);
         }
         if all_uniform {
             return Exec::Uniform;
         }
-        if any_varying { Exec::Lanes } else { self.exec_affine(&st.inst).unwrap_or(Exec::Lanes) }
+        if any_varying {
+            return Exec::Lanes;
+        }
+        let exec = if level { Some(Exec::Uniform) } else { self.exec_affine(&st.inst) };
+        match exec {
+            // A value per chunk pays for numbers that address memory, not for predicates.
+            Some(e) if chunked && ops::dests(&st.inst).iter().all(|d| matches!(d.1, Width::W32 | Width::W64)) => {
+                Exec::Chunked(e.class().stride().unwrap_or(0))
+            }
+            Some(e) if !chunked => e,
+            _ => Exec::Lanes,
+        }
     }
 
     fn stride(&self, o: Operand) -> Option<i64> {
-        match self.operand(o) {
-            Class::Uniform => Some(0),
-            Class::Affine(s) => Some(s),
-            Class::Varying => None,
-        }
+        self.operand(o).stride()
     }
 
     /// Pure instructions that keep a constant stride: their result on lane 0 is the plain
@@ -315,6 +346,7 @@ fn class_to_exec(c: Class) -> Exec {
     match c {
         Class::Uniform => Exec::Uniform,
         Class::Affine(s) => Exec::Affine(s),
+        Class::Chunked(s) => Exec::Chunked(s),
         Class::Varying => Exec::Lanes,
     }
 }

@@ -152,7 +152,7 @@ fn make_isa(fast: bool) -> Result<OwnedTargetIsa, String> {
 
 /// Statements of a block above which a kernel is compiled without optimisation: that keeps the
 /// order of long straight-line code, which NVVM has scheduled, and compiles quicker.
-const LARGE_BLOCK: usize = 48;
+const LARGE_BLOCK: usize = 16;
 
 fn plain(message: impl Into<String>, f: &ast::Function) -> JitError {
     JitError { message: message.into(), function: f.name.to_string(), span: Some(f.span), ptx_line: 0 }

@@ -62,8 +62,12 @@ fn declare(b: &mut FunctionBuilder<'_>, plan: &Plan<'_>) -> Vec<RegVars> {
                 return RegVars::None;
             }
             let w = plan.body.widths[r];
-            let shape = if plan.classes.get(Reg(r as u32)).is_scalar() { Shape::Scalar } else { Shape::Chunk };
+            let class = plan.classes.get(Reg(r as u32));
+            let shape = if class.is_scalar() { Shape::Scalar } else { Shape::Chunk };
             let (ty, n) = (w.part_type(shape), w.n_parts(shape));
+            if let Class::Chunked(_) = class {
+                return RegVars::PerChunk(std::array::from_fn(|_| (0..n).map(|_| b.declare_var(ty)).collect()));
+            }
             if shape == Shape::Scalar {
                 return RegVars::Scalar((0..n).map(|_| b.declare_var(ty)).collect());
             }
@@ -189,6 +193,12 @@ impl<'a> Gen<'a, '_> {
                         }
                     }
                 }
+                RegVars::PerChunk(c) => {
+                    let scalars = self.reload_scalar(reg, &mut good);
+                    for (&v, &p) in c.iter().flatten().zip(&scalars) {
+                        self.b.def_var(v, p);
+                    }
+                }
                 RegVars::Scalar(list) => {
                     let scalar = self.reload_scalar(reg, &mut good);
                     for (&v, &p) in list.iter().zip(&scalar) {
@@ -209,12 +219,16 @@ impl<'a> Gen<'a, '_> {
         }
     }
 
-    /// Lane 0's value of a slot; adds to `good` whether the other lanes follow the class.
+    /// Lane 0's value of a slot (or that of each chunk's first lane); adds to `good` whether the other lanes follow the class.
     fn reload_scalar(&mut self, reg: Reg, good: &mut Option<Value>) -> Parts {
         let w = self.width(reg);
         let class = self.plan.classes.get(reg);
-        let first = self.load_slot(reg, 0);
-        let scalar = ops::lane(&mut self.cx(), w, &first, 0);
+        let firsts = if matches!(class, Class::Chunked(_)) { CHUNKS } else { 1 };
+        let mut scalar = Parts::new();
+        for c in 0..firsts {
+            let first = self.load_slot(reg, c);
+            scalar.extend(ops::lane(&mut self.cx(), w, &first, 0));
+        }
         for c in 0..CHUNKS {
             let parts = self.load_slot(reg, c);
             self.forget_splats();
@@ -308,10 +322,23 @@ impl<'a> Gen<'a, '_> {
         self.b.ins().jump(masked, &[]);
     }
 
-    /// A flag that is not zero when the lanes of an affine value wrap around.
-    pub(crate) fn wrap_check(&mut self, (operand, signed, stride): (Operand, bool, i64)) -> Value {
+    /// A flag that is not zero when the lanes of an affine value wrap around, in any chunk.
+    pub(crate) fn wrap_check(&mut self, (operand, signed, class): (Operand, bool, Class)) -> Value {
+        let stride = class.stride().unwrap_or(0);
+        let Class::Chunked(_) = class else { return self.one_wrap_check(operand, signed, stride.wrapping_mul(31)) };
+        let flags: Vec<Value> = (0..CHUNKS)
+            .map(|chunk| {
+                self.in_chunk = Some(chunk);
+                let flag = self.one_wrap_check(operand, signed, stride.wrapping_mul(super::values::CHUNK_LANES as i64 - 1));
+                self.in_chunk = None;
+                flag
+            })
+            .collect();
+        self.fold(&flags, |g, a, b| g.b.ins().bor(a, b))
+    }
+
+    fn one_wrap_check(&mut self, operand: Operand, signed: bool, reach: i64) -> Value {
         let base = self.scalar_operand(operand, Width::W32)[0];
-        let reach = stride.wrapping_mul(31);
         if signed {
             let wide = self.b.ins().sextend(types::I64, base);
             let last = self.b.ins().iadd_imm_s(wide, reach);

@@ -31,6 +31,8 @@ pub(crate) enum Store {
 pub(crate) enum RegVars {
     None,
     Scalar(SmallVec<[Variable; 2]>),
+    /// A scalar for the first lane of each chunk.
+    PerChunk([SmallVec<[Variable; 2]>; CHUNKS]),
     Chunks([SmallVec<[Variable; 4]>; CHUNKS]),
 }
 
@@ -50,7 +52,7 @@ pub(crate) struct Recorded {
     /// Results computed once that go to varying registers.
     pub(crate) results: SmallVec<[(Reg, Parts, Class); 1]>,
     /// The address, when it is scalar.
-    pub(crate) address: Option<Prepared>,
+    pub(crate) address: Option<[Prepared; CHUNKS]>,
     /// Nothing is left to do for the lanes but writing `results`.
     pub(crate) done: bool,
 }
@@ -85,6 +87,8 @@ pub(crate) struct Gen<'a, 'f> {
     /// Uniform registers of this segment that are loaded chunk by chunk, and their lanes in the
     /// current chunk.
     pub(crate) sunk: Vec<Reg>,
+    /// Set while a statement or address is computed for the first lane of a chunk.
+    pub(crate) in_chunk: Option<usize>,
     chunk_values: Vec<(Reg, Parts)>,
     /// See [`Gen::scratch`].
     pub(crate) scratch_slot: Option<ir::StackSlot>,
@@ -103,7 +107,7 @@ impl<'a, 'f> Gen<'a, 'f> {
         Gen {
             b, ops: OpState::for_function(plan.f), env, plan, ctx, frame, args, rets, store,
             blocks: vec![], masked_entry: None, dispatch: None,
-            recorded: vec![], current: 0, statement: 0, splats: HashMap::new(), block_entry: vec![], block: 0, sunk: vec![], chunk_values: vec![], scratch_slot: None, pending_edges: vec![],
+            recorded: vec![], current: 0, statement: 0, splats: HashMap::new(), block_entry: vec![], block: 0, sunk: vec![], in_chunk: None, chunk_values: vec![], scratch_slot: None, pending_edges: vec![],
         }
     }
 
@@ -211,6 +215,7 @@ impl<'a, 'f> Gen<'a, 'f> {
         let Store::Converged(vars) = &self.store else { return Parts::new() };
         match vars[r.index()].clone() {
             RegVars::Scalar(v) => v.iter().map(|&v| self.b.use_var(v)).collect(),
+            RegVars::PerChunk(c) => c.iter().flatten().map(|&v| self.b.use_var(v)).collect(),
             // A register that is never written.
             _ => {
                 let w = self.width(r);
@@ -249,14 +254,41 @@ impl<'a, 'f> Gen<'a, 'f> {
         }
     }
 
-    /// Writes a uniform or affine register.
-    pub(crate) fn write_scalar(&mut self, r: Reg, parts: &Parts) {
+    /// Writes a register that is no varying one with a value of class `class`.
+    pub(crate) fn write_scalar(&mut self, r: Reg, parts: &Parts, class: Class) {
         let Store::Converged(vars) = &self.store else { return };
-        if let RegVars::Scalar(v) = &vars[r.index()] {
-            let list = v.clone();
-            for (&v, &p) in list.iter().zip(parts) {
-                self.b.def_var(v, p);
+        match vars[r.index()].clone() {
+            RegVars::Scalar(list) => {
+                for (&v, &p) in list.iter().zip(parts) {
+                    self.b.def_var(v, p);
+                }
             }
+            RegVars::PerChunk(c) => {
+                for (chunk, list) in c.iter().enumerate() {
+                    let values = self.chunk_scalar(parts, class, chunk);
+                    for (&v, &p) in list.iter().zip(&values) {
+                        self.b.def_var(v, p);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The value of a chunk's first lane, of a scalar value of class `class`.
+    pub(crate) fn chunk_scalar(&mut self, parts: &Parts, class: Class, chunk: usize) -> Parts {
+        match class {
+            Class::Chunked(_) => {
+                let n = parts.len() / CHUNKS;
+                Parts::from_slice(&parts[chunk * n..(chunk + 1) * n])
+            }
+            Class::Affine(stride) => {
+                let step = stride.wrapping_mul((chunk * CHUNK_LANES) as i64);
+                let narrow = parts.iter().all(|&p| self.b.func.dfg.value_type(p) == types::I32);
+                let step = if narrow { i64::from(step as i32) } else { step };
+                parts.iter().map(|&p| self.add(p, step)).collect()
+            }
+            _ => parts.clone(),
         }
     }
 
@@ -264,7 +296,7 @@ impl<'a, 'f> Gen<'a, 'f> {
     pub(crate) fn write_uniform(&mut self, r: Reg, parts: &Parts, mask: bool) {
         let _ = mask;
         if self.class(r).is_scalar() {
-            return self.write_scalar(r, parts);
+            return self.write_scalar(r, parts, Class::Uniform);
         }
         for c in 0..CHUNKS {
             let w = self.width(r);
@@ -293,21 +325,23 @@ impl<'a, 'f> Gen<'a, 'f> {
         }
     }
 
-    /// The lanes of `chunk` of a value of the given class whose lane 0 is `scalar`.
+    /// The lanes of `chunk` of a scalar value of the given class.
     pub(crate) fn expand(&mut self, scalar: &Parts, w: Width, class: Class, chunk: usize) -> Parts {
-        let key = match class {
-            Class::Affine(stride) => (scalar[0], chunk, w as u8, stride),
-            _ => (scalar[0], CHUNKS, w as u8, 0),
+        let stride = class.stride().unwrap_or(0);
+        let (first, before) = match class {
+            Class::Chunked(_) => (self.chunk_scalar(scalar, class, chunk), 0),
+            _ => (scalar.clone(), chunk * CHUNK_LANES),
         };
+        let key = (first[0], if stride == 0 { CHUNKS } else { before }, w as u8, stride);
         if let Some(p) = self.splats.get(&key) {
             return p.clone();
         }
-        let mut parts = ops::splat(&mut self.cx(), w, scalar);
-        if let Class::Affine(stride) = class {
+        let mut parts = ops::splat(&mut self.cx(), w, &first);
+        if stride != 0 {
             let per = if w == Width::W64 { 2 } else { 4 };
             for (i, p) in parts.iter_mut().enumerate() {
-                let first = (chunk * CHUNK_LANES + i * per) as i64;
-                let steps: Vec<i64> = (0..per as i64).map(|l| stride.wrapping_mul(first + l)).collect();
+                let lane = (before + i * per) as i64;
+                let steps: Vec<i64> = (0..per as i64).map(|l| stride.wrapping_mul(lane + l)).collect();
                 let iota = self.vector(w, &steps);
                 *p = self.b.ins().iadd(*p, iota);
             }
@@ -365,16 +399,24 @@ impl<'a, 'f> Gen<'a, 'f> {
     pub(crate) fn scalar_operand(&mut self, o: Operand, w: Width) -> Parts {
         if let Operand::Reg(r) = o {
             let from = self.width(r);
-            let parts = self.read_scalar(r);
+            let mut parts = self.read_scalar(r);
+            if let Some(chunk) = self.in_chunk {
+                let class = self.plan.classes.get(r);
+                parts = self.chunk_scalar(&parts, class, chunk);
+            }
             return ops::fit_source(&mut self.cx(), Shape::Scalar, &parts, from, w);
         }
         if let Some(p) = ops::immediate(&mut self.cx(), Shape::Scalar, &o, w) {
             return p;
         }
-        match o {
+        let v = match o {
             Operand::Special(s) => self.special_scalar(s, w),
             Operand::Address(s, off) => self.symbol_scalar(s, off, w),
             _ => smallvec![],
+        };
+        match (self.in_chunk, self.plan.classes.operand(o)) {
+            (Some(chunk), class @ Class::Affine(_)) => self.chunk_scalar(&v, class, chunk),
+            _ => v,
         }
     }
 
@@ -491,7 +533,7 @@ impl<'a, 'f> Gen<'a, 'f> {
             super::body::Term::Table { index, .. } => *index == r,
             _ => false,
         };
-        if in_term || !self.class(r).is_scalar() || plan.live_out(self.block).contains(r.index()) {
+        if in_term || self.class(r) != Class::Uniform || plan.live_out(self.block).contains(r.index()) {
             return false;
         }
         let carry = plan.body.carry();
@@ -542,13 +584,10 @@ impl<'a, 'f> Gen<'a, 'f> {
                 self.flush_checks(&mut pending);
             }
             self.recorded[k].done = true;
-            let class = match exec {
-                Exec::Affine(s) => Class::Affine(s),
-                _ => Class::Uniform,
-            };
-            for (r, parts) in self.scalar_statement(st)? {
+            let class = exec.class();
+            for (r, parts) in self.chunked_statement(st, exec)? {
                 if self.class(r).is_scalar() {
-                    self.write_scalar(r, &parts);
+                    self.write_scalar(r, &parts, class);
                 } else {
                     lanes = true;
                     self.recorded[k].results.push((r, parts, class));
@@ -558,6 +597,27 @@ impl<'a, 'f> Gen<'a, 'f> {
         self.flush_checks(&mut pending);
         self.prepare_addresses(stmts)?;
         Ok(lanes)
+    }
+
+    /// A statement computed once, or once per chunk.
+    fn chunked_statement(&mut self, st: &Stmt<'_>, exec: Exec) -> Result<Vec<(Reg, Parts)>, JitError> {
+        if !matches!(exec, Exec::Chunked(_)) {
+            return self.scalar_statement(st);
+        }
+        let mut all: Vec<(Reg, Parts)> = vec![];
+        for chunk in 0..CHUNKS {
+            self.in_chunk = Some(chunk);
+            let results = self.scalar_statement(st);
+            self.in_chunk = None;
+            for (i, (r, parts)) in results?.into_iter().enumerate() {
+                if chunk == 0 {
+                    all.push((r, parts));
+                } else {
+                    all[i].1.extend(parts);
+                }
+            }
+        }
+        Ok(all)
     }
 
     /// A statement computed once; gives the values of its destinations in their own widths.

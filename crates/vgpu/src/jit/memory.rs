@@ -9,7 +9,7 @@ use super::body::Stmt;
 use super::classes::Class;
 use super::generate::{Gen, trusted};
 use super::plan::header;
-use super::values::{CHUNK_LANES, Parts, Width};
+use super::values::{CHUNK_LANES, CHUNKS, Parts, Width};
 use super::{JitError, layout::SharedVar, ops};
 use crate::abi::WarpCtx;
 use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
@@ -36,6 +36,8 @@ struct Group {
     space: Space,
     base: Value,
     stride: i64,
+    /// The base is that of this chunk's first lane, rather than lane 0's.
+    chunk: Option<usize>,
     members: Vec<Member>,
 }
 
@@ -180,39 +182,57 @@ impl<'a> Gen<'a, '_> {
             if self.record(&access).is_some() {
                 continue;
             }
-            let stride = match self.plan.classes.address(addr) {
-                Class::Uniform => 0,
-                Class::Affine(s) => s,
-                Class::Varying => continue,
-            };
+            let class = self.plan.classes.address(addr);
+            let Some(stride) = class.stride() else { continue };
             let guarded = st.guard.is_some_and(|g| !self.class(g.reg).is_scalar());
-            let checked = self.by_symbol(addr);
-            let Some((base, offset)) = self.shared_base(&access, stride, &groups) else {
-                let base = self.scalar_address(&access)?;
-                let p = Prepared { base, offset: 0, stride, safe: false, checked };
-                if !checked && !guarded {
-                    self.check_scalar(&access, &p, None);
-                }
-                self.recorded[k].address = Some(Prepared { checked: checked || !guarded, ..p });
-                continue;
-            };
-            let p = Prepared { base, offset, stride, safe: false, checked: checked || !guarded };
-            self.recorded[k].address = Some(p);
-            let AddrBase::Reg(r) = addr.base else { continue };
-            let plain = self.scalar_operand(Operand::Reg(r), Width::W64)[0];
-            let member = Member { bytes: access.bytes(), offset, site: self.site(super::sites::WARP) };
-            let at = groups.iter().position(|g| g.base == base && g.stride == stride).unwrap_or_else(|| {
-                groups.push(Group { key: plain, space, base, stride, members: vec![] });
-                groups.len() - 1
-            });
-            if !checked && !guarded {
-                groups[at].members.push(member);
+            let chunks: &[Option<usize>] = if let Class::Chunked(_) = class { &[Some(0), Some(1), Some(2), Some(3)] } else { &[None] };
+            let mut prepared: SmallVec<[Prepared; CHUNKS]> = SmallVec::new();
+            for &chunk in chunks {
+                self.in_chunk = chunk;
+                let p = self.prepare_one(&access, stride, guarded, &mut groups);
+                self.in_chunk = None;
+                prepared.push(p?);
             }
+            self.recorded[k].address = Some(std::array::from_fn(|c| prepared[c % prepared.len()]));
         }
         for g in groups.iter().filter(|g| !g.members.is_empty()) {
             self.check_group(g);
         }
         Ok(())
+    }
+
+    /// The address of an access for all lanes or, within [`Gen::in_chunk`], for those of a chunk;
+    /// adds it to a group that will be checked, or checks it at once.
+    fn prepare_one(&mut self, access: &Access<'_>, stride: i64, guarded: bool, groups: &mut Vec<Group>) -> Result<Prepared, JitError> {
+        let by_symbol = self.by_symbol(access.addr);
+        let checked = by_symbol || !guarded;
+        // The base is that of the chunk's first lane; addresses count from lane 0.
+        let before = stride.wrapping_mul((self.in_chunk.unwrap_or(0) * CHUNK_LANES) as i64);
+        let Some((base, offset)) = self.shared_base(access, stride, groups) else {
+            let base = self.scalar_address(access)?;
+            let base = self.add(base, before.wrapping_neg());
+            let p = Prepared { base, offset: 0, stride, safe: false, checked };
+            if !by_symbol && !guarded {
+                self.check_scalar(access, &p, self.in_chunk.map(|c| (c, None)));
+            }
+            return Ok(p);
+        };
+        let AddrBase::Reg(r) = access.addr.base else { return Err(self.error("an address off no register")) };
+        let plain = self.scalar_operand(Operand::Reg(r), Width::W64)[0];
+        let member = Member { bytes: access.bytes(), offset, site: self.site(super::sites::WARP) };
+        let chunk = self.in_chunk;
+        let at = groups.iter().position(|g| g.base == base && g.stride == stride && g.chunk == chunk).unwrap_or_else(|| {
+            groups.push(Group { key: plain, space: access.space, base, stride, chunk, members: vec![] });
+            groups.len() - 1
+        });
+        if !guarded {
+            groups[at].members.push(member);
+        }
+        let (base, offset) = match i32::try_from(i64::from(offset).wrapping_sub(before)) {
+            Ok(o) if o.unsigned_abs() < 1 << 28 => (base, o),
+            _ => (self.add(base, before.wrapping_neg()), offset),
+        };
+        Ok(Prepared { base, offset, stride, safe: false, checked })
     }
 
     /// Base and offset of an access off a register, when its check can be shared: every lane's
@@ -226,7 +246,8 @@ impl<'a> Gen<'a, '_> {
         }
         let plain = self.scalar_operand(Operand::Reg(r), Width::W64)[0];
         let space = access.space;
-        if let Some(g) = groups.iter().find(|g| g.key == plain && (g.space == Space::Shared) == (space == Space::Shared)) {
+        let chunk = self.in_chunk;
+        if let Some(g) = groups.iter().find(|g| g.key == plain && g.chunk == chunk && (g.space == Space::Shared) == (space == Space::Shared)) {
             return Some((g.base, offset));
         }
         let bare = Addr { base: access.addr.base, offset: 0 };
@@ -238,7 +259,7 @@ impl<'a> Gen<'a, '_> {
     fn check_group(&mut self, g: &Group) {
         let low = g.members.iter().map(|m| i64::from(m.offset)).min().unwrap_or(0);
         let high = g.members.iter().map(|m| i64::from(m.offset)).max().unwrap_or(0);
-        let reach = g.stride.wrapping_mul(31);
+        let reach = g.stride.wrapping_mul(if g.chunk.is_some() { CHUNK_LANES as i64 - 1 } else { 31 });
         let largest = g.members.iter().map(|m| m.bytes).max().unwrap_or(1);
         let mut bits = u64::from(largest - 1);
         let mut bad = g.base;
@@ -254,11 +275,13 @@ impl<'a> Gen<'a, '_> {
             }
         }
         let bad = self.b.ins().band_imm_s(bad, bits as i64);
-        let (members, base, stride) = (g.members.clone(), g.base, g.stride);
+        let (members, base, stride, chunk) = (g.members.clone(), g.base, g.stride, g.chunk);
+        let lanes = chunk.map_or(-1, |c| 0xff << (c * CHUNK_LANES));
+        let before = stride.wrapping_mul((chunk.unwrap_or(0) * CHUNK_LANES) as i64);
         self.cold(bad, |g| {
             for m in &members {
-                let (site, bytes, lanes) = (g.iconst32(i64::from(m.site)), g.iconst32(i64::from(m.bytes)), g.iconst32(-1));
-                let at = g.add(base, i64::from(m.offset));
+                let (site, bytes, lanes) = (g.iconst32(i64::from(m.site)), g.iconst32(i64::from(m.bytes)), g.iconst32(lanes));
+                let at = g.add(base, i64::from(m.offset).wrapping_sub(before));
                 let stride = g.iconst64(stride);
                 let stub = g.env.stubs.check_scalar;
                 g.call_local(stub, &[g.ctx, site, bytes, lanes, at, stride]);
@@ -299,7 +322,7 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// Checks lane 0's and the last lane's address; between them every address is as good.
-    pub(crate) fn check_scalar(&mut self, access: &Access<'_>, p: &Prepared, lane_mask: Option<(usize, &Parts)>) {
+    pub(crate) fn check_scalar(&mut self, access: &Access<'_>, p: &Prepared, lane_mask: Option<(usize, Option<&Parts>)>) {
         let bits = self.check_bits(access);
         let first = lane_mask.map_or(0, |(c, _)| (c * CHUNK_LANES) as i64);
         let last = lane_mask.map_or(31, |(c, _)| (c * CHUNK_LANES + CHUNK_LANES - 1) as i64);
@@ -318,12 +341,15 @@ impl<'a> Gen<'a, '_> {
             }
         }
         let bad = self.b.ins().band_imm_s(bad, bits as i64);
-        let mask = lane_mask.map(|(c, m)| (c, m.clone()));
+        let mask = lane_mask.map(|(c, m)| (c, m.cloned()));
         let (site, bytes, base, stride) = (self.site(super::sites::WARP), access.bytes(), start, p.stride);
         self.cold(bad, |g| {
             let lanes = match mask {
                 Some((c, m)) => {
-                    let m = ops::mask_to_bits(&mut g.cx(), &m);
+                    let m = match m {
+                        Some(m) => ops::mask_to_bits(&mut g.cx(), &m),
+                        None => g.iconst32(0xff),
+                    };
                     g.b.ins().ishl_imm_u(m, (c * CHUNK_LANES) as i64)
                 }
                 None => g.iconst32(-1),
@@ -359,9 +385,9 @@ impl<'a> Gen<'a, '_> {
         if let Some(p) = self.record_access(access) {
             return Ok(Place::Scalar(p));
         }
-        if let Some(p) = self.recorded.get(self.current).and_then(|r| r.address) {
+        if let Some(p) = self.recorded.get(self.current).and_then(|r| r.address).map(|a| a[chunk]) {
             if let (false, Some(m)) = (p.checked, mask) {
-                self.check_scalar(access, &p, Some((chunk, m)));
+                self.check_scalar(access, &p, Some((chunk, Some(m))));
             }
             return Ok(Place::Scalar(p));
         }

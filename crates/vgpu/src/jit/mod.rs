@@ -46,6 +46,9 @@ pub struct Variant {
     /// `ntid.x` is a multiple of 32, or the block is one-dimensional: `%tid.x` of a warp's lanes
     /// is lane 0's plus the lane number, `%tid.y` and `%tid.z` are the same in all lanes.
     pub linear_tid: bool,
+    /// `ntid.x` is a multiple of 8 but `linear_tid` does not hold: the same is true of each eight
+    /// lanes that are computed together.
+    pub rows_of_8: bool,
     /// The number of threads of a block is a multiple of 32: no warp has missing lanes.
     pub full_warps: bool,
     /// Compiles only masked code; for tests.
@@ -67,8 +70,10 @@ impl Variant {
     pub fn for_block(block: [u32; 3]) -> Variant {
         let [x, y, z] = block;
         let threads = u64::from(x) * u64::from(y) * u64::from(z);
+        let linear_tid = x % 32 == 0 || (y == 1 && z == 1);
         Variant {
-            linear_tid: x % 32 == 0 || (y == 1 && z == 1),
+            linear_tid,
+            rows_of_8: !linear_tid && x % 8 == 0,
             full_warps: threads % 32 == 0,
             force_masked: knob("RTCG_JIT_FORCE_MASKED", &FORCE_MASKED),
             no_if_conversion: knob("RTCG_JIT_NO_IF_CONVERSION", &NO_IF_CONVERSION),

@@ -32,6 +32,7 @@ impl<'a> Gen<'a, '_> {
             Tid(d) => {
                 let table = self.ctx_field(types::I64, offset_of!(WarpCtx, tid));
                 let at = [offset_of!(TidTable, x), offset_of!(TidTable, y), offset_of!(TidTable, z)][dim(d)];
+                let at = at + self.in_chunk.unwrap_or(0) * 32;
                 self.b.ins().load(types::I32, trusted(), table, at as i32)
             }
             Ntid(d) => word(self, offset_of!(WarpCtx, ntid) + 4 * dim(d)),

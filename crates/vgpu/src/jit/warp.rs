@@ -363,7 +363,7 @@ impl<'a> Gen<'a, '_> {
         if self.class(dst).is_scalar() {
             let slot = self.scratch();
             let v = self.b.ins().stack_load(types::I64, types::I32, slot, 512);
-            return self.write_scalar(dst, &Parts::from_slice(&[v]));
+            return self.write_scalar(dst, &Parts::from_slice(&[v]), Class::Uniform);
         }
         for c in 0..CHUNKS {
             let v = self.load_lanes64(2, c, Width::W32);

@@ -9,10 +9,10 @@ use super::body::Stmt;
 use rtcg_ptx::ast::*;
 
 /// The operand whose lanes must not wrap, and whether they are read as signed.
-pub(crate) fn checked_operand(classes: &Classes, st: &Stmt<'_>) -> Option<(Operand, bool, i64)> {
+pub(crate) fn checked_operand(classes: &Classes, st: &Stmt<'_>) -> Option<(Operand, bool, Class)> {
     let (operand, ty) = match &*st.inst {
         Inst::Binary { op: BinOp::MulWide, ty, a, b, .. } | Inst::Ternary { op: TerOp::MadWide, ty, a, b, .. } => {
-            let is_affine = |o: Operand| matches!(classes.operand(o), Class::Affine(_));
+            let is_affine = |o: Operand| matches!(classes.operand(o), Class::Affine(_) | Class::Chunked(1.. | ..=-1));
             if is_affine(*a) {
                 (*a, *ty)
             } else if is_affine(*b) {
@@ -25,7 +25,9 @@ pub(crate) fn checked_operand(classes: &Classes, st: &Stmt<'_>) -> Option<(Opera
         _ => return None,
     };
     match (classes.operand(operand), classes.exec(st)) {
-        (Class::Affine(stride), Exec::Affine(_) | Exec::Uniform) => Some((operand, ty.is_signed(), stride)),
+        (class @ (Class::Affine(_) | Class::Chunked(1.. | ..=-1)), Exec::Affine(_) | Exec::Uniform | Exec::Chunked(_)) => {
+            Some((operand, ty.is_signed(), class))
+        }
         _ => None,
     }
 }

@@ -94,11 +94,11 @@ struct KernelInfo {
     programs: [OnceLock<Result<Arc<Program>, Fault>>; N_VARIANTS],
 }
 
-/// Variants that a launch can need: `linear_tid` and `full_warps`.
-const N_VARIANTS: usize = 4;
+/// Variants that a launch can need: `linear_tid`, `full_warps` and `rows_of_8`.
+const N_VARIANTS: usize = 8;
 
 fn variant_index(v: Variant) -> usize {
-    usize::from(v.linear_tid) | usize::from(v.full_warps) << 1
+    usize::from(v.linear_tid) | usize::from(v.full_warps) << 1 | usize::from(v.rows_of_8) << 2
 }
 
 /// A kernel of a loaded module. Handles are cheap and keep the module alive.

@@ -141,7 +141,8 @@ pub fn variants(block: [u32; 3]) -> Vec<Variant> {
             out.push(Variant { force_masked, no_if_conversion, ..v });
         }
     }
-    out.push(Variant { full_warps: false, linear_tid: false, ..v });
+    out.push(Variant { full_warps: false, linear_tid: false, rows_of_8: false, ..v });
+    out.push(Variant { linear_tid: false, rows_of_8: block[0] % 8 == 0, ..v });
     out
 }
 
