@@ -55,7 +55,9 @@ struct Product {
 
 fn product(st: &Stmt<'_>) -> Option<Product> {
     match &*st.inst {
-        Inst::Binary { op: BinOp::Mul, ty, mods, dst, a, b } if st.guard.is_none() && fusable(*ty, mods) && !mods.sat => {
+        Inst::Binary { op: BinOp::Mul, ty, mods, dst, a, b }
+            if st.guard.is_none() && fusable(*ty, mods) && !mods.sat =>
+        {
             Some(Product { at: 0, ty: *ty, ftz: mods.ftz, dst: *dst, a: *a, b: *b })
         }
         _ => None,
@@ -78,7 +80,9 @@ struct Sum {
 
 fn sum(st: &Stmt<'_>) -> Option<Sum> {
     match &*st.inst {
-        Inst::Binary { op: op @ (BinOp::Add | BinOp::Sub), ty, mods, dst, a, b } if st.guard.is_none() && fusable(*ty, mods) => {
+        Inst::Binary { op: op @ (BinOp::Add | BinOp::Sub), ty, mods, dst, a, b }
+            if st.guard.is_none() && fusable(*ty, mods) =>
+        {
             Some(Sum { subtract: *op == BinOp::Sub, ty: *ty, mods: *mods, dst: *dst, a: *a, b: *b })
         }
         _ => None,
