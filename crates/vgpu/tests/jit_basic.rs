@@ -74,7 +74,7 @@ fn divergent_loops_rejoin() {
     let steps = |mut n: u32| {
         let mut k = 0;
         while n > 1 {
-            n = if n % 2 == 0 { n / 2 } else { 3 * n + 1 };
+            n = if n.is_multiple_of(2) { n / 2 } else { 3 * n + 1 };
             k += 1;
         }
         k

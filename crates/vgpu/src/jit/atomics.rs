@@ -52,10 +52,7 @@ impl<'a> Gen<'a, '_> {
         for k in 0..CHUNKS {
             let mask = self.active(st, k);
             let first = self.operand(*b, w, k);
-            let second = match c {
-                Some(c) => Some(self.operand(*c, w, k)),
-                None => None,
-            };
+            let second = c.map(|c| self.operand(c, w, k));
             let mut access = Access::new(*space, *ty, addr, 1);
             let place = self.place(&mut access, k, mask.as_ref())?;
             let addresses = self.lane_addresses(&place, k, mask.as_ref());

@@ -282,12 +282,15 @@ fn may_exit(plans: &[Plan<'_>]) -> HashMap<FuncId, bool> {
     }
 }
 
+/// A function with its size and the sites of its code, as (start, end, site).
+type Done = (MachineFn, usize, Vec<(u32, u32, u32)>);
+
 struct Compiler {
     jit: Option<JITModule>,
     context: cranelift_codegen::Context,
     builder: FunctionBuilderContext,
     /// Functions with their size and source locations.
-    done: Vec<(MachineFn, usize, Vec<(u32, u32, u32)>)>,
+    done: Vec<Done>,
     frame_bytes: HashMap<FuncId, u32>,
 }
 
@@ -372,7 +375,7 @@ impl Compiler {
 
 /// The table from machine code to sites, and the extent of each function.
 #[allow(clippy::type_complexity)]
-fn ranges(jit: &JITModule, done: &[(MachineFn, usize, Vec<(u32, u32, u32)>)]) -> (Vec<(usize, usize, u32)>, Vec<(usize, usize)>) {
+fn ranges(jit: &JITModule, done: &[Done]) -> (Vec<(usize, usize, u32)>, Vec<(usize, usize)>) {
     let mut ranges = vec![];
     let mut functions = vec![];
     for (id, size, locs) in done {

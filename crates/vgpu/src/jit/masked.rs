@@ -200,10 +200,10 @@ impl<'a> Gen<'a, '_> {
             let new: Vec<Value> = (0..2).map(|i| self.b.ins().bitselect(mask[i], to[i], old[i])).collect();
             self.store_lane_array(header::PC, c, &new);
         }
-        self.to_dispatch();
+        self.dispatch_again();
     }
 
-    fn to_dispatch(&mut self) {
+    fn dispatch_again(&mut self) {
         let again = self.iconst32(0);
         if let Some(d) = self.dispatch {
             self.b.ins().jump(d, &[again.into()]);

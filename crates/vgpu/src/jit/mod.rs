@@ -21,6 +21,7 @@ mod masked;
 mod memory;
 pub mod operands;
 pub mod ops;
+mod phases;
 mod plan;
 pub mod runtime;
 mod segments;

@@ -436,10 +436,7 @@ impl<'a> Gen<'a, '_> {
         let words = (*size / 4) as usize;
         for c in 0..CHUNKS {
             let mask = self.active(st, c);
-            let wanted = match src_size {
-                Some(n) => Some(self.operand(*n, Width::W32, c)),
-                None => None,
-            };
+            let wanted = src_size.map(|n| self.operand(n, Width::W32, c));
             let zero = self.splat32(0);
             let some: Option<Parts> = wanted.as_ref().map(|n| n.iter().map(|&v| self.b.ins().icmp(IntCC::NotEqual, v, zero)).collect());
             let from_mask = match (&mask, &some) {

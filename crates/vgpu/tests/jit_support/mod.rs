@@ -1,5 +1,5 @@
 //! Runs PTX kernels in every way the JIT can compile them and demands the same bytes from all.
-#![allow(dead_code, unsafe_code, unreachable_pub)]
+#![allow(dead_code, unsafe_code, unreachable_pub, clippy::result_large_err)]
 
 use rtcg_ptx::ast::Module;
 use rtcg_vgpu::exec::{CancelFlag, Fault, Place, Program, RUNTIME, Shape, Sites, run_program};
@@ -142,7 +142,7 @@ pub fn variants(block: [u32; 3]) -> Vec<Variant> {
         }
     }
     out.push(Variant { full_warps: false, linear_tid: false, rows_of_8: false, ..v });
-    out.push(Variant { linear_tid: false, rows_of_8: block[0] % 8 == 0, ..v });
+    out.push(Variant { linear_tid: false, rows_of_8: block[0].is_multiple_of(8), ..v });
     out
 }
 

@@ -1,0 +1,216 @@
+//! The emission of a segment: a run of statements without an ordering point inside.
+//!
+//! It is emitted for lanes 0-7, then 8-15 and so on. In converged code its scalar statements come
+//! first; what the statements of the lanes read of scalar registers is recorded then, for the
+//! registers may change later on.
+
+use super::JitError;
+use super::body::{Stmt, stmt_uses};
+use super::classes::{Class, Exec};
+use super::generate::{Gen, Recorded};
+use super::ops;
+use super::values::{CHUNKS, Parts, Shape, Width};
+use rtcg_ptx::ast::*;
+use smallvec::{SmallVec, smallvec};
+
+impl<'a, 'f> Gen<'a, 'f> {
+    /// Emits a segment.
+    pub(crate) fn segment(&mut self, stmts: &[Stmt<'a>], last: bool) -> Result<(), JitError> {
+        self.splats.clear();
+        self.recorded = stmts.iter().map(|_| Recorded::default()).collect();
+        let lanes = if self.is_masked() { true } else { self.scalar_phase(stmts)? };
+        if lanes {
+            for chunk in 0..CHUNKS {
+                self.chunk_values.clear();
+                for (k, st) in stmts.iter().enumerate() {
+                    self.current = k;
+                    self.lanes_of(st, chunk)?;
+                }
+                if last {
+                    self.write_back(chunk);
+                }
+            }
+        }
+        self.recorded.clear();
+        self.sunk.clear();
+        self.chunk_values.clear();
+        self.current = 0;
+        self.splats.clear();
+        Ok(())
+    }
+
+    /// Whether a uniform load is better made chunk by chunk: when only statements of the lanes in
+    /// this segment read it, loading it again costs less than keeping it in a register.
+    fn sinks(&self, stmts: &[Stmt<'_>], k: usize) -> bool {
+        let Inst::Ld { dsts, space, .. } = &*stmts[k].inst else { return false };
+        let [Some(r)] = dsts[..] else { return false };
+        let plan = self.plan;
+        if stmts[k].guard.is_some() || *space == Space::Param || matches!(self.width(r), Width::W128 | Width::Pred) {
+            return false;
+        }
+        let block = &plan.body.blocks[self.block];
+        let in_term = match &block.term {
+            super::body::Term::Branch { guard, .. } | super::body::Term::Any { guard, .. } | super::body::Term::Split { guard, .. } => guard.reg == r,
+            super::body::Term::Table { index, .. } => *index == r,
+            _ => false,
+        };
+        if in_term || self.class(r) != Class::Uniform || plan.live_out(self.block).contains(r.index()) {
+            return false;
+        }
+        let carry = plan.body.carry();
+        let (mut inside, mut total, mut defs, mut good) = (0, 0, 0, true);
+        for st in &block.stmts {
+            stmt_uses(st, carry, &mut |x| total += usize::from(x == r));
+            super::body::stmt_defs(st, carry, &mut |x| defs += usize::from(x == r));
+        }
+        for st in &stmts[k + 1..] {
+            let mut uses = 0;
+            stmt_uses(st, carry, &mut |x| uses += usize::from(x == r));
+            inside += uses;
+            let is_address = matches!(&*st.inst, Inst::Ld { addr, .. } | Inst::St { addr, .. } if addr.base == AddrBase::Reg(r));
+            good &= uses == 0 || (plan.classes.exec(st) == Exec::Lanes && !is_address);
+        }
+        good && defs == 1 && inside == total
+    }
+
+    /// Emits the scalar statements of a segment; says whether anything is left for the lanes.
+    fn scalar_phase(&mut self, stmts: &[Stmt<'a>]) -> Result<bool, JitError> {
+        let mut lanes = false;
+        let carry = self.plan.body.carry();
+        let mut pending = vec![];
+        for (k, st) in stmts.iter().enumerate() {
+            self.current = k;
+            self.statement = st.index;
+            self.set_site(super::sites::WARP);
+            let exec = self.plan.classes.exec(st);
+            if exec == Exec::Lanes || self.sinks(stmts, k) {
+                lanes = true;
+                let mut regs: SmallVec<[Reg; 4]> = smallvec![];
+                stmt_uses(st, carry, &mut |r| regs.push(r));
+                for r in regs {
+                    if self.class(r).is_scalar() && !self.sunk.contains(&r) {
+                        let p = self.use_scalar(r);
+                        self.recorded[k].scalars.push((r, p));
+                    }
+                }
+                if exec != Exec::Lanes {
+                    super::operands::for_each_def(&st.inst, &mut |r| self.sunk.push(r));
+                }
+                continue;
+            }
+            if let Some(check) = super::widening::checked_operand(&self.plan.classes, st) {
+                pending.push(self.wrap_check(check));
+            }
+            if !ops::is_pure(&st.inst) {
+                self.flush_checks(&mut pending);
+            }
+            self.recorded[k].done = true;
+            let class = exec.class();
+            for (r, parts) in self.chunked_statement(st, exec)? {
+                if self.class(r).is_scalar() {
+                    self.write_scalar(r, &parts, class);
+                } else {
+                    lanes = true;
+                    self.recorded[k].results.push((r, parts, class));
+                }
+            }
+        }
+        self.flush_checks(&mut pending);
+        self.prepare_addresses(stmts)?;
+        Ok(lanes)
+    }
+
+    /// A statement computed once, or once per chunk.
+    fn chunked_statement(&mut self, st: &Stmt<'_>, exec: Exec) -> Result<Vec<(Reg, Parts)>, JitError> {
+        if !matches!(exec, Exec::Chunked(_)) {
+            return self.scalar_statement(st);
+        }
+        let mut all: Vec<(Reg, Parts)> = vec![];
+        for chunk in 0..CHUNKS {
+            self.in_chunk = Some(chunk);
+            let results = self.scalar_statement(st);
+            self.in_chunk = None;
+            for (i, (r, parts)) in results?.into_iter().enumerate() {
+                if chunk == 0 {
+                    all.push((r, parts));
+                } else {
+                    all[i].1.extend(parts);
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// A statement computed once; gives the values of its destinations in their own widths.
+    fn scalar_statement(&mut self, st: &Stmt<'_>) -> Result<Vec<(Reg, Parts)>, JitError> {
+        if ops::is_pure(&st.inst) {
+            let mut srcs = vec![];
+            for (o, w) in ops::sources(&st.inst) {
+                srcs.push(self.scalar_operand(o, w));
+            }
+            let carry = self.plan.body.carry();
+            if ops::reads_carry(&st.inst) {
+                srcs.push(self.use_scalar(carry));
+            }
+            return self.lower(Shape::Scalar, &st.inst, &srcs);
+        }
+        self.scalar_other(st)
+    }
+
+    /// Lowers a pure instruction and fits its results to the registers.
+    pub(crate) fn lower(&mut self, shape: Shape, inst: &Inst, srcs: &[Parts]) -> Result<Vec<(Reg, Parts)>, JitError> {
+        let mut out = match ops::lower(&mut self.cx(), shape, inst, srcs) {
+            Ok(o) => o,
+            Err(e) => return Err(self.error(e.to_string())),
+        };
+        let mut results = vec![];
+        if ops::writes_carry(inst)
+            && let Some(cc) = out.pop()
+        {
+            results.push((self.plan.body.carry(), cc));
+        }
+        for ((r, w), parts) in ops::dests(inst).into_iter().zip(out) {
+            let to = self.width(r);
+            let parts = ops::fit_result(&mut self.cx(), shape, inst, &parts, w, to);
+            results.push((r, parts));
+        }
+        Ok(results)
+    }
+
+    /// A statement for the lanes of one chunk.
+    fn lanes_of(&mut self, st: &Stmt<'a>, chunk: usize) -> Result<(), JitError> {
+        self.statement = st.index;
+        self.set_site(super::sites::chunk(chunk));
+        if self.recorded[self.current].done {
+            let results = self.recorded[self.current].results.clone();
+            for (r, parts, class) in results {
+                let w = self.width(r);
+                let lanes = self.expand(&parts, w, class, chunk);
+                self.write(r, chunk, lanes, None);
+            }
+            return Ok(());
+        }
+        if !ops::is_pure(&st.inst) {
+            return self.lanes_other(st, chunk);
+        }
+        let mut srcs = vec![];
+        for (o, w) in ops::sources(&st.inst) {
+            srcs.push(self.operand(o, w, chunk));
+        }
+        if ops::reads_carry(&st.inst) {
+            let carry = self.plan.body.carry();
+            srcs.push(self.read(carry, chunk));
+        }
+        let results = self.lower(Shape::Chunk, &st.inst, &srcs)?;
+        let guard = self.blend_mask(st, chunk);
+        for (r, parts) in results {
+            self.write(r, chunk, parts, guard.as_ref());
+        }
+        Ok(())
+    }
+
+    /// Splits the statements of a block into segments; `true` marks an ordering point.
+    pub(crate) fn segments(&self, stmts: &[Stmt<'a>]) -> Vec<(usize, usize, bool)> {
+        super::segments::split(&self.plan.classes, self.plan.body.carry(), stmts, self.is_masked())
+    }
+}
