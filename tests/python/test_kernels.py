@@ -15,6 +15,10 @@ from tests.kernels.expected_failures import REAL, VIRTUAL
 from tests.kernels.runner import Outcome, run_case, verdict
 
 
+# Some kernels declare what they do not use; the compiler says so when it runs.
+pytestmark = pytest.mark.filterwarnings("ignore:The CUDA compiler succeeded:UserWarning")
+
+
 @pytest.fixture(scope="session")
 def backend(context):
     from tests.kernels.backend_pycuda import connect

@@ -11,7 +11,7 @@ use cranelift_codegen::ir::{self, AbiParam, InstBuilder, Signature, UserFuncName
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa, TargetFrontendConfig};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_jit::{ArenaMemoryProvider, JITBuilder, JITModule};
 use cranelift_module::{FuncId as MachineFn, Module as _};
 use rtcg_ptx::ast::{self, FuncId};
 use std::collections::HashMap;
@@ -222,13 +222,25 @@ pub(crate) fn build_masked(inputs: &Inputs, outer: HashMap<FuncId, usize>) -> Re
     build(inputs, &plans(inputs)?, Part::Masked { outer })
 }
 
+/// Address space for the code and constants of one part of a kernel. They refer to each other by
+/// 32-bit distances, so they must lie in one reservation: separate mappings may be further apart.
+const CODE_SPAN: usize = 256 << 20;
+
+fn jit_module(isa: OwnedTargetIsa) -> Result<JITModule, String> {
+    let memory = ArenaMemoryProvider::new_with_size(CODE_SPAN)
+        .map_err(|e| format!("no address space for {CODE_SPAN} bytes of machine code: {e}"))?;
+    let mut builder = JITBuilder::with_isa(isa, cranelift_module::default_libcall_names());
+    builder.memory_provider(Box::new(memory));
+    Ok(JITModule::new(builder))
+}
+
 fn build(inputs: &Inputs, plans: &[Plan<'_>], part: Part<'_>) -> Result<Built, JitError> {
     let module = &*inputs.module;
     let f = &module.functions[inputs.kernel.index()];
     let large = plans.iter().flat_map(|p| &p.body.blocks).any(|b| b.stmts.len() > LARGE_BLOCK);
     let isa = isa(large || matches!(part, Part::Masked { .. })).map_err(|e| plain(e, f))?;
     let frontend = isa.frontend_config();
-    let jit = JITModule::new(JITBuilder::with_isa(isa, cranelift_module::default_libcall_names()));
+    let jit = jit_module(isa).map_err(|e| plain(e, f))?;
     let slow = Box::new(SlowEnv { runtime: inputs.runtime, window: inputs.window });
     let mut c = Compiler { jit: Some(jit), context: cranelift_codegen::Context::new(), builder: FunctionBuilderContext::new(), done: vec![], frame_bytes: HashMap::new() };
     let mut env = Env {
