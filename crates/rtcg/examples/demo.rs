@@ -2,6 +2,9 @@
 //!
 //! Run it with `cargo run --release --example demo`.
 
+// Launching a kernel is unsafe: it is code that the compiler has not seen.
+#![allow(unsafe_code)]
+
 use rtcg::array::{BinaryOp, DType, GpuArray, Order, Scalar, WeakScalar};
 use rtcg::prelude::*;
 

@@ -147,6 +147,7 @@ pub fn variants(block: [u32; 3]) -> Vec<Variant> {
 }
 
 /// Launches once; gives the final contents of the buffers.
+#[allow(clippy::result_large_err)] // The tests look into the fault.
 pub fn launch(m: &Arc<Module>, kernel: &str, variant: Variant, shape: Shape, args: &[Arg]) -> Result<Vec<Vec<u8>>, Fault> {
     let p = program(kernel, compile(m, kernel, variant).unwrap_or_else(|e| panic!("{e}")));
     let mut params: Vec<u8> = vec![];
