@@ -201,7 +201,9 @@ def test_strided_memory_is_refused(view):
         cuda.memcpy_htod(memory, memoryview(bytearray(16))[::2])
 
 
-@pytest.mark.parametrize("bad", [None, 5, 2.5, "text", [1, 2], object()], ids=["None", "int", "float", "str", "list", "object"])
+@pytest.mark.parametrize(
+    "bad", [None, 5, 2.5, "text", [1, 2], object()], ids=["None", "int", "float", "str", "list", "object"]
+)
 def test_what_is_no_buffer(bad):
     memory = cuda.mem_alloc(16)
     with pytest.raises(TypeError, match="src"):

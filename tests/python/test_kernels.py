@@ -14,7 +14,6 @@ from tests.kernels.compare import Exact, Ulp, Within
 from tests.kernels.expected_failures import REAL, VIRTUAL
 from tests.kernels.runner import Outcome, run_case, verdict
 
-
 # Some kernels declare what they do not use; the compiler says so when it runs.
 pytestmark = pytest.mark.filterwarnings("ignore:The CUDA compiler succeeded:UserWarning")
 

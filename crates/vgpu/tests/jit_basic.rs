@@ -35,7 +35,8 @@ fn saxpy_of_full_and_partial_warps() {
         let x: Vec<f32> = (0..n).map(|i| i as f32 * 0.5).collect();
         let y: Vec<f32> = (0..n).map(|i| 100.0 - i as f32).collect();
         let grid = (n as u32).div_ceil(block);
-        let out = run(SAXPY, "saxpy", grid, [block, 1, 1], &[Arg::F32(3.0), buffer(&x), buffer(&y), Arg::U32(n as u32)]);
+        let out =
+            run(SAXPY, "saxpy", grid, [block, 1, 1], &[Arg::F32(3.0), buffer(&x), buffer(&y), Arg::U32(n as u32)]);
         let expected: Vec<f32> = (0..n).map(|i| 3.0f32.mul_add(x[i], y[i])).collect();
         assert_eq!(f32s(&out[1]), expected);
     }
@@ -167,7 +168,13 @@ SKIP:
 fn blocks_of_short_rows_multiply_matrices() {
     for n in [8usize, 16, 24, 12] {
         let a: Vec<u32> = (0..n * n).map(|i| (i * 7 % 31) as u32).collect();
-        let out = run(ROWS, "rows", 1, [n as u32, n as u32, 1], &[buffer(&a), buffer(&vec![0u32; n * n]), Arg::U32(n as u32)]);
+        let out = run(
+            ROWS,
+            "rows",
+            1,
+            [n as u32, n as u32, 1],
+            &[buffer(&a), buffer(&vec![0u32; n * n]), Arg::U32(n as u32)],
+        );
         let want = |i: usize| {
             let (y, x) = (i / n, i % n);
             let dot: u32 = (0..n).map(|k| a[y * n + k] * a[k * n + x]).sum();

@@ -37,18 +37,30 @@ fn shuffles_follow_their_mode_and_segments() {
         };
         if ok { (j, 1) } else { (lane, 0) }
     };
-    for (mode, b, c) in [("up", 3, 0), ("down", 5, 31), ("bfly", 6, 31), ("idx", 9, 31), ("down", 2, 0x181f), ("up", 1, 0x1c00), ("bfly", 1, 0x1e1f)] {
+    for (mode, b, c) in [
+        ("up", 3, 0),
+        ("down", 5, 31),
+        ("bfly", 6, 31),
+        ("idx", 9, 31),
+        ("down", 2, 0x181f),
+        ("up", 1, 0x1c00),
+        ("bfly", 1, 0x1e1f),
+    ] {
         for dynamic in [false, true] {
             let amount = if dynamic { "%r9" } else { &b.to_string() };
             // The dynamic amount is read from memory, so that no compiler knows it.
-            let ptx = kernel("", &format!(
-                "mov.u32 %r9, {b}; st.global.u32 [%rd2], %r9; ld.volatile.global.u32 %r9, [%rd2];
+            let ptx = kernel(
+                "",
+                &format!(
+                    "mov.u32 %r9, {b}; st.global.u32 [%rd2], %r9; ld.volatile.global.u32 %r9, [%rd2];
                  mul.lo.u32 %r2, %r1, 100; add.u32 %r2, %r2, 7;
                  shfl.sync.{mode}.b32 %r3|%p1, %r2, {amount}, {c}, -1;
                  selp.u32 %r4, 1, 0, %p1; shl.b32 %r4, %r4, 31; or.b32 %r3, %r3, %r4;
                  st.global.u32 [%rd2], %r3;"
-            ));
-            let want: Vec<u32> = (0..32).map(|l| source(mode, l, b, c)).map(|(j, p)| (j * 100 + 7) as u32 | p << 31).collect();
+                ),
+            );
+            let want: Vec<u32> =
+                (0..32).map(|l| source(mode, l, b, c)).map(|(j, p)| (j * 100 + 7) as u32 | p << 31).collect();
             assert_eq!(outputs(&ptx, 32), want, "{mode} {b} {c:#x} dynamic={dynamic}");
         }
     }
@@ -56,7 +68,9 @@ fn shuffles_follow_their_mode_and_segments() {
 
 #[test]
 fn votes_count_only_the_lanes_that_came() {
-    let ptx = kernel("", "
+    let ptx = kernel(
+        "",
+        "
         and.b32 %r2, %r1, 1;
         setp.eq.u32 %p1, %r2, 0;
         setp.lt.u32 %p2, %r1, 10;
@@ -73,27 +87,34 @@ fn votes_count_only_the_lanes_that_came() {
         selp.u32 %r5, 1000, 0, %p4;
         add.u32 %r4, %r4, %r5;
         add.u32 %r3, %r3, %r4;
-        st.global.u32 [%rd2], %r3;");
-    let want: Vec<u32> = (0..32).map(|l| if l % 2 == 0 { 0x155 + 5 } else { 0x2aau32.wrapping_add(0xaaaa_aaaa) }).collect();
+        st.global.u32 [%rd2], %r3;",
+    );
+    let want: Vec<u32> =
+        (0..32).map(|l| if l % 2 == 0 { 0x155 + 5 } else { 0x2aau32.wrapping_add(0xaaaa_aaaa) }).collect();
     assert_eq!(outputs(&ptx, 32), want);
 }
 
 #[test]
 fn match_and_redux_group_by_value() {
-    let ptx = kernel("", "
+    let ptx = kernel(
+        "",
+        "
         rem.u32 %r2, %r1, 3;
         match.any.sync.b32 %r3, %r2, -1;
         redux.sync.add.u32 %r4, %r1, %r3;
         redux.sync.max.s32 %r5, %r1, -1;
         add.u32 %r4, %r4, %r5;
-        st.global.u32 [%rd2], %r4;");
+        st.global.u32 [%rd2], %r4;",
+    );
     let sum = |m: u32| (0..32).filter(|l| l % 3 == m).sum::<u32>();
     assert_eq!(outputs(&ptx, 32), (0..32).map(|l| sum(l % 3) + 31).collect::<Vec<_>>());
 }
 
 #[test]
 fn barrier_reductions_give_all_threads_the_result() {
-    let ptx = kernel("", "
+    let ptx = kernel(
+        "",
+        "
         setp.lt.u32 %p1, %r1, 50;
         bar.red.popc.u32 %r2, 0, %p1;
         bar.red.and.pred %p2, 0, %p1;
@@ -102,7 +123,8 @@ fn barrier_reductions_give_all_threads_the_result() {
         selp.u32 %r4, 2000, 0, %p3;
         add.u32 %r2, %r2, %r3;
         add.u32 %r2, %r2, %r4;
-        st.global.u32 [%rd2], %r2;");
+        st.global.u32 [%rd2], %r2;",
+    );
     for threads in [64, 80] {
         assert_eq!(outputs(&ptx, threads), vec![2050; threads as usize]);
     }
@@ -110,13 +132,16 @@ fn barrier_reductions_give_all_threads_the_result() {
 
 #[test]
 fn lanes_that_exit_early_stay_gone() {
-    let ptx = kernel("", "
+    let ptx = kernel(
+        "",
+        "
         mov.u32 %r2, 1;
         setp.gt.u32 %p1, %r1, 20;
         @%p1 exit;
         bar.sync 0;
         activemask.b32 %r2;
-        st.global.u32 [%rd2], %r2;");
+        st.global.u32 [%rd2], %r2;",
+    );
     let mut want = vec![0x1f_ffff; 21];
     want.resize(32, 0);
     assert_eq!(outputs(&ptx, 32), want);
@@ -216,7 +241,9 @@ fn calls_recurse_and_go_through_pointers() {
 
 #[test]
 fn local_memory_is_each_lanes_own() {
-    let ptx = kernel(".local .align 4 .b8 depot[64]; .reg .b64 %SPL;", "
+    let ptx = kernel(
+        ".local .align 4 .b8 depot[64]; .reg .b64 %SPL;",
+        "
         mov.u64 %SPL, depot;
         and.b32 %r2, %r1, 15;
         mul.wide.u32 %rd3, %r2, 4;
@@ -227,16 +254,22 @@ fn local_memory_is_each_lanes_own() {
         ld.local.u32 %r3, [%SPL];
         ld.local.u32 %r4, [%SPL+60];
         mad.lo.u32 %r3, %r3, 100, %r4;
-        st.global.u32 [%rd2], %r3;");
+        st.global.u32 [%rd2], %r3;",
+    );
     let at = |l: u32, slot: u32, other: u32| if l & 15 == slot { l } else { other };
     assert_eq!(outputs(&ptx, 32), (0..32).map(|l| at(l, 0, 8) * 100 + at(l, 15, 9)).collect::<Vec<_>>());
 }
 
 #[test]
 fn faults_name_the_lane() {
-    let body = |offset: &str| kernel("", &format!(
-        "setp.eq.u32 %p1, %r1, 13; selp.b64 %rd3, {offset}, 0, %p1; add.u64 %rd3, %rd2, %rd3; ld.global.u32 %r2, [%rd3]; st.global.u32 [%rd2], %r2;"
-    ));
+    let body = |offset: &str| {
+        kernel(
+            "",
+            &format!(
+                "setp.eq.u32 %p1, %r1, 13; selp.b64 %rd3, {offset}, 0, %p1; add.u64 %rd3, %rd2, %rd3; ld.global.u32 %r2, [%rd3]; st.global.u32 [%rd2], %r2;"
+            ),
+        )
+    };
     for (offset, kind) in [("2", FaultKind::MisalignedAddress), ("0x7000000000000000", FaultKind::IllegalAddress)] {
         let m = parse(&body(offset));
         let shape = Shape { grid: [1; 3], block: [32, 1, 1], dynamic_shared: 0, cooperative: false };

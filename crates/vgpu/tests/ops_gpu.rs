@@ -70,16 +70,51 @@ impl Driver {
         if code != 0 {
             return Err(format!("the driver refuses it ({code})"));
         }
-        assert_eq!(self.call3(c"cuModuleGetFunction", &raw mut function as usize, module as usize, c"k".as_ptr() as *const c_char as usize), 0);
+        assert_eq!(
+            self.call3(
+                c"cuModuleGetFunction",
+                &raw mut function as usize,
+                module as usize,
+                c"k".as_ptr() as *const c_char as usize
+            ),
+            0
+        );
         let flat: Vec<u64> = tuples.iter().flatten().copied().collect();
         assert_eq!(self.call3(c"cuMemcpyHtoD_v2", buffers.0 as usize, flat.as_ptr() as usize, flat.len() * 8), 0);
         let (mut input, mut output, mut n) = (buffers.0, buffers.1, tuples.len() as u32);
         let mut params = [(&raw mut input).cast::<c_void>(), (&raw mut output).cast(), (&raw mut n).cast()];
-        type Launch = extern "C" fn(Handle, u32, u32, u32, u32, u32, u32, u32, Handle, *mut *mut c_void, *mut *mut c_void) -> c_int;
+        type Launch = extern "C" fn(
+            Handle,
+            u32,
+            u32,
+            u32,
+            u32,
+            u32,
+            u32,
+            u32,
+            Handle,
+            *mut *mut c_void,
+            *mut *mut c_void,
+        ) -> c_int;
         // SAFETY: cuLaunchKernel has this signature.
         let launch = unsafe { self.symbol::<Launch>(c"cuLaunchKernel") };
         let blocks = n.div_ceil(128);
-        assert_eq!(launch(function, blocks, 1, 1, 128, 1, 1, 0, std::ptr::null_mut(), params.as_mut_ptr(), std::ptr::null_mut()), 0);
+        assert_eq!(
+            launch(
+                function,
+                blocks,
+                1,
+                1,
+                128,
+                1,
+                1,
+                0,
+                std::ptr::null_mut(),
+                params.as_mut_ptr(),
+                std::ptr::null_mut()
+            ),
+            0
+        );
         let mut out = vec![0u64; tuples.len() * n_out];
         assert_eq!(self.call3(c"cuMemcpyDtoH_v2", out.as_mut_ptr() as usize, output as usize, out.len() * 8), 0);
         assert_eq!(self.call2(c"cuModuleUnload", module as usize, 0), 0);

@@ -56,7 +56,8 @@ fn directed_roundings_enclose_the_result() {
     for _ in 0..100_000 {
         let (a, b, c) = (f64s(&mut random), f64s(&mut random), f64s(&mut random));
         for op in [FloatOp::Add, FloatOp::Mul, FloatOp::Div, FloatOp::Sqrt, FloatOp::Fma] {
-            let run = |rnd| f64::from_bits(arith::execute(op, Format::F64, mode(rnd), a.to_bits(), b.to_bits(), c.to_bits()));
+            let run =
+                |rnd| f64::from_bits(arith::execute(op, Format::F64, mode(rnd), a.to_bits(), b.to_bits(), c.to_bits()));
             let (down, near, up, zero) = (run(Round::Down), run(Round::Nearest), run(Round::Up), run(Round::Zero));
             if near.is_nan() {
                 assert!(down.is_nan() && up.is_nan() && zero.is_nan());
@@ -79,7 +80,16 @@ fn directed_single_precision_follows_the_exact_result() {
         if exact.is_nan() || exact.is_infinite() {
             continue;
         }
-        let run = |rnd| f32::from_bits(arith::execute(FloatOp::Mul, Format::F32, Mode { rnd, ..Mode::default() }, a.to_bits().into(), b.to_bits().into(), 0) as u32);
+        let run = |rnd| {
+            f32::from_bits(arith::execute(
+                FloatOp::Mul,
+                Format::F32,
+                Mode { rnd, ..Mode::default() },
+                a.to_bits().into(),
+                b.to_bits().into(),
+                0,
+            ) as u32)
+        };
         let (down, up) = (run(Round::Down), run(Round::Up));
         assert!(f64::from(down) <= exact && exact <= f64::from(up), "{a:e} * {b:e}");
         assert!(f64::from(down.next_up()) > exact || down == up, "{a:e} * {b:e}");
@@ -144,7 +154,10 @@ fn half_fma_rounds_the_exact_value_once() {
             assert!(exact.unsigned_abs() >= 65520u128 << 48, "{a:x} {b:x} {c:x}");
         } else {
             let error = (exact - value).unsigned_abs();
-            assert!(error <= (exact - below).unsigned_abs() && error <= (exact - above).unsigned_abs(), "{a:x} {b:x} {c:x}");
+            assert!(
+                error <= (exact - below).unsigned_abs() && error <= (exact - above).unsigned_abs(),
+                "{a:x} {b:x} {c:x}"
+            );
         }
     }
 }
@@ -170,7 +183,10 @@ fn integers_become_the_nearest_floats() {
         assert_eq!(convert::int_to_float(Format::F32, m, 64, false, x), u64::from((x as f32).to_bits()));
         assert_eq!(convert::int_to_float(Format::F64, m, 64, false, x), (x as f64).to_bits());
         assert_eq!(convert::int_to_float(Format::F32, m, 64, true, x), u64::from((x as i64 as f32).to_bits()));
-        assert_eq!(convert::int_to_float(Format::F32, m, 32, true, x & 0xffff_ffff), u64::from((x as i32 as f32).to_bits()));
+        assert_eq!(
+            convert::int_to_float(Format::F32, m, 32, true, x & 0xffff_ffff),
+            u64::from((x as i32 as f32).to_bits())
+        );
     }
 }
 
@@ -183,9 +199,21 @@ fn floats_become_integers_as_casts_do() {
         let (x, y) = (f32s(&mut random), f64s(&mut random));
         let (xb, yb) = (u64::from(x.to_bits()), y.to_bits());
         if !x.is_nan() {
-            assert_eq!(convert::float_to_int(Format::F32, m(Round::Zero), 32, true, xb) as u32, x as i32 as u32, "{x:e}");
-            assert_eq!(convert::float_to_int(Format::F32, m(Round::Nearest), 64, false, xb), x.round_ties_even() as u64, "{x:e}");
-            assert_eq!(convert::float_to_int(Format::F32, m(Round::Down), 8, true, xb) as u8, x.floor() as i8 as u8, "{x:e}");
+            assert_eq!(
+                convert::float_to_int(Format::F32, m(Round::Zero), 32, true, xb) as u32,
+                x as i32 as u32,
+                "{x:e}"
+            );
+            assert_eq!(
+                convert::float_to_int(Format::F32, m(Round::Nearest), 64, false, xb),
+                x.round_ties_even() as u64,
+                "{x:e}"
+            );
+            assert_eq!(
+                convert::float_to_int(Format::F32, m(Round::Down), 8, true, xb) as u8,
+                x.floor() as i8 as u8,
+                "{x:e}"
+            );
         }
         if !y.is_nan() {
             assert_eq!(convert::float_to_int(Format::F64, m(Round::Up), 64, true, yb) as i64, y.ceil() as i64, "{y:e}");
@@ -211,7 +239,10 @@ fn eight_bit_floats() {
         }
     }
     let e4m3 = |x: f32| convert::to_e4m3(Format::F32, m, x.to_bits().into());
-    assert_eq!([e4m3(448.0), e4m3(1e9), e4m3(-500.0), e4m3(1.0), e4m3(0.001), e4m3(f32::NAN)], [0x7e, 0x7e, 0xfe, 0x38, 0x01, 0x7f]);
+    assert_eq!(
+        [e4m3(448.0), e4m3(1e9), e4m3(-500.0), e4m3(1.0), e4m3(0.001), e4m3(f32::NAN)],
+        [0x7e, 0x7e, 0xfe, 0x38, 0x01, 0x7f]
+    );
     // Ties go to the even code: 17 lies between 16 (0x58) and 18 (0x59), 2^-10 between 0 and 2^-9.
     assert_eq!([e4m3(17.0), e4m3(19.0), e4m3(2f32.powi(-10)), e4m3(2f32.powi(-10) * 1.001)], [0x58, 0x5a, 0, 1]);
 }
@@ -231,7 +262,10 @@ fn bit_instructions_from_the_isa() {
     assert_eq!(int::shf(true, false, 0x8000_0001, 0x1234_5678, 4), 0x2345_6788);
     assert_eq!(int::bfind(32, true, false, 0xffff_0000), 15);
     assert_eq!(int::sad(32, true, 0xffff_fffe, 3, 10), 15);
-    assert_eq!([int::div(32, false, 7, 0), int::div(32, true, 1 << 31, 0xffff_ffff), int::rem(32, true, 1 << 31, 0xffff_ffff)], [0xffff_ffff, 1 << 31, 0]);
+    assert_eq!(
+        [int::div(32, false, 7, 0), int::div(32, true, 1 << 31, 0xffff_ffff), int::rem(32, true, 1 << 31, 0xffff_ffff)],
+        [0xffff_ffff, 1 << 31, 0]
+    );
 }
 
 /// The pseudocode of the PTX ISA for `bfe` and `bfi`, bit by bit.
@@ -245,10 +279,12 @@ fn bit_fields_follow_the_pseudocode() {
             let (a, b, msb) = (int::cut(bits, a), int::cut(bits, b), bits - 1);
             for signed in [false, true] {
                 let fill = if signed && len > 0 { a >> (pos + len - 1).min(msb) & 1 } else { 0 };
-                let want = (0..bits).fold(0, |d, i| d | if i < len && pos + i <= msb { a >> (pos + i) & 1 } else { fill } << i);
+                let want = (0..bits)
+                    .fold(0, |d, i| d | if i < len && pos + i <= msb { a >> (pos + i) & 1 } else { fill } << i);
                 assert_eq!(int::bfe(bits, signed, a, pos, len), want, "{a:x} {pos} {len}");
             }
-            let want = (0..bits).fold(0, |d, i| d | (if i >= pos && i < pos + len { a >> (i - pos) } else { b >> i } & 1) << i);
+            let want = (0..bits)
+                .fold(0, |d, i| d | (if i >= pos && i < pos + len { a >> (i - pos) } else { b >> i } & 1) << i);
             assert_eq!(int::bfi(bits, a, b, pos, len), want, "{a:x} {b:x} {pos} {len}");
         }
     }
@@ -279,15 +315,25 @@ fn carries_go_from_instruction_to_instruction() {
         let signed = ty.starts_with('s');
         check(&format!("add.cc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| add_with_carry(bits, false, t[0], t[1], 0));
         check(&format!("addc.cc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| add_with_carry(bits, false, t[0], t[1], t[2]));
-        check(&format!("addc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| add_with_carry(bits, false, t[0], t[1], t[2])[..1].to_vec());
+        check(&format!("addc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| {
+            add_with_carry(bits, false, t[0], t[1], t[2])[..1].to_vec()
+        });
         check(&format!("sub.cc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| add_with_carry(bits, true, t[0], t[1], 1));
         check(&format!("subc.cc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| add_with_carry(bits, true, t[0], t[1], t[2]));
         let low = |t: &[u64]| int::cut(bits, t[0].wrapping_mul(t[1]));
         let high = |t: &[u64]| int::cut(bits, int::mul_hi(bits, signed, t[0], t[1]) as u64);
-        check(&format!("mad.lo.cc.{ty} %{r}0, %{r}1, %{r}2, %{r}3;"), |_, t| add_with_carry(bits, false, low(t), t[2], 0));
-        check(&format!("madc.lo.cc.{ty} %{r}0, %{r}1, %{r}2, %{r}3;"), |_, t| add_with_carry(bits, false, low(t), t[2], t[3]));
-        check(&format!("madc.hi.cc.{ty} %{r}0, %{r}1, %{r}2, %{r}3;"), |_, t| add_with_carry(bits, false, high(t), t[2], t[3]));
-        check(&format!("madc.hi.{ty} %{r}0, %{r}1, %{r}2, %{r}3;"), |_, t| add_with_carry(bits, false, high(t), t[2], t[3])[..1].to_vec());
+        check(&format!("mad.lo.cc.{ty} %{r}0, %{r}1, %{r}2, %{r}3;"), |_, t| {
+            add_with_carry(bits, false, low(t), t[2], 0)
+        });
+        check(&format!("madc.lo.cc.{ty} %{r}0, %{r}1, %{r}2, %{r}3;"), |_, t| {
+            add_with_carry(bits, false, low(t), t[2], t[3])
+        });
+        check(&format!("madc.hi.cc.{ty} %{r}0, %{r}1, %{r}2, %{r}3;"), |_, t| {
+            add_with_carry(bits, false, high(t), t[2], t[3])
+        });
+        check(&format!("madc.hi.{ty} %{r}0, %{r}1, %{r}2, %{r}3;"), |_, t| {
+            add_with_carry(bits, false, high(t), t[2], t[3])[..1].to_vec()
+        });
     }
 }
 
@@ -300,7 +346,19 @@ fn comparisons_combine_with_predicates() {
         },
         other => panic!("{other:?}"),
     };
-    for (ty, r) in [("u16", "h"), ("u32", "r"), ("u64", "d"), ("s16", "h"), ("s32", "r"), ("s64", "d"), ("f16", "h"), ("bf16", "h"), ("f32", "r"), ("f64", "d"), ("ftz.f32", "r")] {
+    for (ty, r) in [
+        ("u16", "h"),
+        ("u32", "r"),
+        ("u64", "d"),
+        ("s16", "h"),
+        ("s32", "r"),
+        ("s64", "d"),
+        ("f16", "h"),
+        ("bf16", "h"),
+        ("f32", "r"),
+        ("f64", "d"),
+        ("ftz.f32", "r"),
+    ] {
         let mut ops = vec!["eq", "ne", "lt", "le", "gt", "ge"];
         if ty.contains('f') {
             ops.extend(["equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"]);
@@ -324,11 +382,15 @@ fn selections_and_packing() {
     check("selp.b32 %r0, %r1, %r2, %p3;", |_, t| vec![if t[2] != 0 { t[0] } else { t[1] }]);
     check("selp.b64 %d0, %d1, %d2, %p3;", |_, t| vec![if t[2] != 0 { t[0] } else { t[1] }]);
     check("slct.b64.s32 %d0, %d1, %d2, %r3;", |_, t| vec![if t[2] as i32 >= 0 { t[0] } else { t[1] }]);
-    check("slct.b32.f32 %r0, %r1, %r2, %r3;", |_, t| vec![if f32::from_bits(t[2] as u32) >= 0.0 { t[0] } else { t[1] }]);
+    check("slct.b32.f32 %r0, %r1, %r2, %r3;", |_, t| {
+        vec![if f32::from_bits(t[2] as u32) >= 0.0 { t[0] } else { t[1] }]
+    });
     check("mov.b64 %d0, {%r1, %r2};", |_, t| vec![t[0] | t[1] << 32]);
     check("mov.b64 %d0, {%h1, %h2, %h3, %h4};", |_, t| vec![t[0] | t[1] << 16 | t[2] << 32 | t[3] << 48]);
     check("mov.b64 {%r0, %r7}, %d1;", |_, t| vec![t[0] & 0xffff_ffff, t[0] >> 32]);
     check("mov.b32 {%h0, %h7}, %r1;", |_, t| vec![t[0] & 0xffff, t[0] >> 16]);
     check("set.lt.f32.s32 %r0, %r1, %r2;", |_, t| vec![if (t[0] as i32) < t[1] as i32 { 0x3f80_0000 } else { 0 }]);
-    check("set.lt.u32.f64 %r0, %d1, %d2;", |_, t| vec![if f64::from_bits(t[0]) < f64::from_bits(t[1]) { 0xffff_ffff } else { 0 }]);
+    check("set.lt.u32.f64 %r0, %d1, %d2;", |_, t| {
+        vec![if f64::from_bits(t[0]) < f64::from_bits(t[1]) { 0xffff_ffff } else { 0 }]
+    });
 }

@@ -63,7 +63,14 @@ impl<'a> Gen<'a, '_> {
         Ok(())
     }
 
-    fn load_place(&mut self, access: &Access<'_>, place: &Place, chunk: usize, mask: Option<&Parts>, widths: &[Option<Width>]) -> Vec<Option<Parts>> {
+    fn load_place(
+        &mut self,
+        access: &Access<'_>,
+        place: &Place,
+        chunk: usize,
+        mask: Option<&Parts>,
+        widths: &[Option<Width>],
+    ) -> Vec<Option<Parts>> {
         if let Place::Scalar(p) = place {
             let mask = mask.filter(|_| !p.safe);
             if p.stride == 0 && mask.is_none() {
@@ -81,7 +88,13 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// Loads `words` 32-bit words per lane from global memory.
-    pub(crate) fn copy_load(&mut self, src: &Addr, words: usize, chunk: usize, mask: Option<&Parts>) -> Result<Vec<Parts>, JitError> {
+    pub(crate) fn copy_load(
+        &mut self,
+        src: &Addr,
+        words: usize,
+        chunk: usize,
+        mask: Option<&Parts>,
+    ) -> Result<Vec<Parts>, JitError> {
         let mut access = Access::new(Space::Global, Type::B32, src, words);
         let place = self.place(&mut access, chunk, mask)?;
         let values = self.load_place(&access, &place, chunk, mask, &vec![Some(Width::W32); words]);
@@ -89,7 +102,13 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// Stores them to shared memory.
-    pub(crate) fn copy_store(&mut self, dst: &Addr, values: &[Parts], chunk: usize, mask: Option<&Parts>) -> Result<(), JitError> {
+    pub(crate) fn copy_store(
+        &mut self,
+        dst: &Addr,
+        values: &[Parts],
+        chunk: usize,
+        mask: Option<&Parts>,
+    ) -> Result<(), JitError> {
         let mut access = Access::new(Space::Shared, Type::B32, dst, values.len());
         let place = self.place(&mut access, chunk, mask)?;
         self.store_each(&access, &place, chunk, mask, values);
@@ -115,7 +134,15 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// Loads as a vector when all lanes of the chunk are active, else one by one.
-    fn load_if_all(&mut self, access: &Access<'_>, place: &Place, chunk: usize, mask: &Parts, widths: &[Option<Width>], off: i32) -> Vec<Option<Parts>> {
+    fn load_if_all(
+        &mut self,
+        access: &Access<'_>,
+        place: &Place,
+        chunk: usize,
+        mask: &Parts,
+        widths: &[Option<Width>],
+        off: i32,
+    ) -> Vec<Option<Parts>> {
         let Place::Scalar(p) = place else { return vec![] };
         let all = self.all(mask);
         let (fast, slow, next) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
@@ -132,7 +159,10 @@ impl<'a> Gen<'a, '_> {
             };
             let args: Vec<ir::BlockArg> = values.iter().flatten().flatten().map(|&v| v.into()).collect();
             if is_fast {
-                results = values.iter().map(|v| v.as_ref().map(|p| p.iter().map(|&v| self.b.func.dfg.value_type(v)).collect())).collect();
+                results = values
+                    .iter()
+                    .map(|v| v.as_ref().map(|p| p.iter().map(|&v| self.b.func.dfg.value_type(v)).collect()))
+                    .collect();
             }
             self.b.ins().jump(next, &args);
         }
@@ -140,7 +170,9 @@ impl<'a> Gen<'a, '_> {
         self.b.switch_to_block(next);
         results
             .into_iter()
-            .map(|types: Option<SmallVec<[ir::Type; 8]>>| Some(types?.into_iter().map(|t| self.b.append_block_param(next, t)).collect()))
+            .map(|types: Option<SmallVec<[ir::Type; 8]>>| {
+                Some(types?.into_iter().map(|t| self.b.append_block_param(next, t)).collect())
+            })
             .collect()
     }
 
@@ -150,13 +182,23 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// The lanes of a chunk from consecutive memory.
-    fn load_contiguous(&mut self, access: &Access<'_>, base: Value, off: i32, widths: &[Option<Width>]) -> Vec<Option<Parts>> {
+    fn load_contiguous(
+        &mut self,
+        access: &Access<'_>,
+        base: Value,
+        off: i32,
+        widths: &[Option<Width>],
+    ) -> Vec<Option<Parts>> {
         let Some(w) = widths[0] else { return vec![None] };
         let ty = access.ty;
         let signed = ty.is_signed();
         let words: Parts = match ty.bytes() {
             1 => {
-                let v = if signed { self.b.ins().sload8x8(device(), base, off) } else { self.b.ins().uload8x8(device(), base, off) };
+                let v = if signed {
+                    self.b.ins().sload8x8(device(), base, off)
+                } else {
+                    self.b.ins().uload8x8(device(), base, off)
+                };
                 if signed {
                     smallvec![self.b.ins().swiden_low(v), self.b.ins().swiden_high(v)]
                 } else {
@@ -166,11 +208,19 @@ impl<'a> Gen<'a, '_> {
             2 => (0..2)
                 .map(|i| {
                     let o = off + i * 8;
-                    if signed { self.b.ins().sload16x4(device(), base, o) } else { self.b.ins().uload16x4(device(), base, o) }
+                    if signed {
+                        self.b.ins().sload16x4(device(), base, o)
+                    } else {
+                        self.b.ins().uload16x4(device(), base, o)
+                    }
                 })
                 .collect(),
             4 => (0..2).map(|i| self.b.ins().load(types::I32X4, device(), base, off + i * 16)).collect(),
-            _ => return vec![Some((0..4).map(|i| self.b.ins().load(types::I64X2, device(), base, off + i * 16)).collect())],
+            _ => {
+                return vec![Some(
+                    (0..4).map(|i| self.b.ins().load(types::I64X2, device(), base, off + i * 16)).collect(),
+                )];
+            }
         };
         vec![Some(self.extend_words(&words, ty, w))]
     }
@@ -182,13 +232,24 @@ impl<'a> Gen<'a, '_> {
                 let low = ops::constant(&mut self.cx(), Shape::Chunk, Width::W32, 0xffff);
                 words.iter().map(|&v| self.b.ins().band(v, low[0])).collect()
             }
-            Width::W64 if ty.is_signed() => words.iter().flat_map(|&v| [self.b.ins().swiden_low(v), self.b.ins().swiden_high(v)]).collect(),
-            Width::W64 => words.iter().flat_map(|&v| [self.b.ins().uwiden_low(v), self.b.ins().uwiden_high(v)]).collect(),
+            Width::W64 if ty.is_signed() => {
+                words.iter().flat_map(|&v| [self.b.ins().swiden_low(v), self.b.ins().swiden_high(v)]).collect()
+            }
+            Width::W64 => {
+                words.iter().flat_map(|&v| [self.b.ins().uwiden_low(v), self.b.ins().uwiden_high(v)]).collect()
+            }
             _ => words.clone(),
         }
     }
 
-    fn load_each(&mut self, access: &Access<'_>, place: &Place, chunk: usize, mask: Option<&Parts>, widths: &[Option<Width>]) -> Vec<Option<Parts>> {
+    fn load_each(
+        &mut self,
+        access: &Access<'_>,
+        place: &Place,
+        chunk: usize,
+        mask: Option<&Parts>,
+        widths: &[Option<Width>],
+    ) -> Vec<Option<Parts>> {
         let addresses = self.lane_addresses(place, chunk, mask);
         if let Some(v) = self.load_transposed(access, &addresses, widths, mask.is_some()) {
             return v;
@@ -212,7 +273,13 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// Four 32-bit elements per lane: a vector per lane, then transposed.
-    fn load_transposed(&mut self, access: &Access<'_>, addresses: &[(Value, i32); CHUNK_LANES], widths: &[Option<Width>], _masked: bool) -> Option<Vec<Option<Parts>>> {
+    fn load_transposed(
+        &mut self,
+        access: &Access<'_>,
+        addresses: &[(Value, i32); CHUNK_LANES],
+        widths: &[Option<Width>],
+        _masked: bool,
+    ) -> Option<Vec<Option<Parts>>> {
         let quad = access.elements[..] == [0, 4, 8, 12] && access.ty.bytes() == 4;
         if !quad || widths.iter().any(|w| w.is_some_and(|w| w != Width::W32)) {
             return None;
@@ -313,7 +380,15 @@ impl<'a> Gen<'a, '_> {
         Ok(())
     }
 
-    fn store_if_all(&mut self, access: &Access<'_>, place: &Place, chunk: usize, mask: &Parts, values: &[Parts], fast_at: (Value, i32)) {
+    fn store_if_all(
+        &mut self,
+        access: &Access<'_>,
+        place: &Place,
+        chunk: usize,
+        mask: &Parts,
+        values: &[Parts],
+        fast_at: (Value, i32),
+    ) {
         let all = self.all(mask);
         let (fast, slow, next) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
         self.b.ins().brif(all, fast, &[], slow, &[]);

@@ -5,11 +5,11 @@
 
 use super::JitError;
 use super::body::Stmt;
+use super::classes::Class;
 use super::generate::Gen;
 use super::memory::{Access, Prepared};
 use super::ops;
 use super::values::{CHUNKS, Parts, Shape, Width};
-use super::classes::Class;
 use cranelift_codegen::ir::{AtomicRmwOp, InstBuilder, MemFlagsData, Type as IrType, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
 use smallvec::smallvec;

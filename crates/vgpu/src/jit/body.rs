@@ -269,7 +269,9 @@ impl<'m> Splitter<'m> {
     fn control_term(&self, inst: &Inst) -> Term {
         match inst {
             Inst::Bra { target, .. } => Term::Jump(self.label(*target)),
-            Inst::Brx { index, targets } => Term::Table { index: *index, targets: targets.iter().map(|t| self.label(*t)).collect() },
+            Inst::Brx { index, targets } => {
+                Term::Table { index: *index, targets: targets.iter().map(|t| self.label(*t)).collect() }
+            }
             Inst::Ret if !self.f.entry => Term::Return,
             Inst::Ret | Inst::Exit => Term::Exit,
             _ => Term::Never,
@@ -309,7 +311,12 @@ impl<'m> Splitter<'m> {
                 // The result is taken in a block of its own, which masked code enters after the wait.
                 let next = self.blocks.len() + 1;
                 self.finish(Term::Jump(next), i);
-                self.current.push(Stmt { guard: None, keeps: true, inst: Cow::Owned(super::barrier::take_result(inst)), index: i as u32 });
+                self.current.push(Stmt {
+                    guard: None,
+                    keeps: true,
+                    inst: Cow::Owned(super::barrier::take_result(inst)),
+                    index: i as u32,
+                });
             }
             self.finish(Term::Jump(STATEMENT + i + 1), i);
         }
@@ -332,7 +339,9 @@ fn split(f: &Function) -> Vec<Block<'_>> {
             Kind::Control => s.control(i, st.guard, &st.inst),
             Kind::WarpOp => s.single(i, st.guard, &st.inst, false),
             Kind::Ends => s.single(i, st.guard, &st.inst, true),
-            Kind::Simple => s.current.push(Stmt { guard: st.guard, keeps: true, inst: Cow::Borrowed(&st.inst), index: i as u32 }),
+            Kind::Simple => {
+                s.current.push(Stmt { guard: st.guard, keeps: true, inst: Cow::Borrowed(&st.inst), index: i as u32 })
+            }
         }
     }
     // Falling off the end returns.

@@ -145,7 +145,8 @@ impl<'a> Gen<'a, '_> {
             for unit in 0..bytes / 256 {
                 for c in 0..CHUNKS {
                     let from = at + unit * 256 + c as i32 * 64;
-                    let v: Parts = (0..4).map(|i| self.b.ins().load(types::I64X2, trusted(), self.frame, from + i * 16)).collect();
+                    let v: Parts =
+                        (0..4).map(|i| self.b.ins().load(types::I64X2, trusted(), self.frame, from + i * 16)).collect();
                     match r {
                         CallArg::Reg(reg) => {
                             let w = self.width(*reg);
@@ -269,7 +270,9 @@ impl<'a> Gen<'a, '_> {
             "__assertfail" => (5, 0),
             _ => {
                 let known = PROVIDED.join(", ");
-                return Err(self.error(format!("`{name}` is declared but not defined in this module (the virtual GPU provides {known})")));
+                return Err(self.error(format!(
+                    "`{name}` is declared but not defined in this module (the virtual GPU provides {known})"
+                )));
             }
         };
         if args.len() != expected.0 || rets.len() < expected.1 {
@@ -308,7 +311,11 @@ impl<'a> Gen<'a, '_> {
         let at = self.b.ins().iadd(args, step);
         let slot = self.scratch();
         let unit = record_bytes(8) as i32;
-        for (i, field) in [(0, offset_of!(AssertArgs, message)), (1, offset_of!(AssertArgs, file)), (3, offset_of!(AssertArgs, function))] {
+        for (i, field) in [
+            (0, offset_of!(AssertArgs, message)),
+            (1, offset_of!(AssertArgs, file)),
+            (3, offset_of!(AssertArgs, function)),
+        ] {
             let v = self.b.ins().load(types::I64, trusted(), at, i * unit);
             self.b.ins().stack_store(types::I64, v, slot, field as i32);
         }

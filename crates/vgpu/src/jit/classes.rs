@@ -86,7 +86,14 @@ impl Exec {
 
 impl Classes {
     /// Analyses `body`.
-    pub(crate) fn of(body: &Body<'_>, f: &Function, pitch: u32, ipdom: &[Option<usize>], live: &[BitSet], variant: Variant) -> Classes {
+    pub(crate) fn of(
+        body: &Body<'_>,
+        f: &Function,
+        pitch: u32,
+        ipdom: &[Option<usize>],
+        live: &[BitSet],
+        variant: Variant,
+    ) -> Classes {
         let mut c = Classes {
             of: vec![None; body.widths.len()],
             constant: constants(body),
@@ -203,9 +210,11 @@ impl Classes {
             SpecialReg::Tid(_) if self.rows_of_8 => Class::Chunked(0),
             SpecialReg::Tid(_) => Class::Varying,
             SpecialReg::LaneId => Class::Affine(1),
-            SpecialReg::LaneMaskEq | SpecialReg::LaneMaskLe | SpecialReg::LaneMaskLt | SpecialReg::LaneMaskGe | SpecialReg::LaneMaskGt => {
-                Class::Varying
-            }
+            SpecialReg::LaneMaskEq
+            | SpecialReg::LaneMaskLe
+            | SpecialReg::LaneMaskLt
+            | SpecialReg::LaneMaskGe
+            | SpecialReg::LaneMaskGt => Class::Varying,
             _ => Class::Uniform,
         }
     }
@@ -227,8 +236,14 @@ impl Classes {
             return Exec::Lanes;
         }
         match &*st.inst {
-            Ld { space: Space::Param, addr: Addr { base: AddrBase::Symbol(Symbol::Param(_)), .. }, .. } if self.entry => Exec::Uniform,
-            Ld { space: Space::Param, addr, .. } if !self.entry || matches!(addr.base, AddrBase::Symbol(_)) => Exec::Lanes,
+            Ld { space: Space::Param, addr: Addr { base: AddrBase::Symbol(Symbol::Param(_)), .. }, .. }
+                if self.entry =>
+            {
+                Exec::Uniform
+            }
+            Ld { space: Space::Param, addr, .. } if !self.entry || matches!(addr.base, AddrBase::Symbol(_)) => {
+                Exec::Lanes
+            }
             Ld { addr, .. } if self.address(addr) == Class::Uniform => Exec::Uniform,
             St { .. } | Ld { .. } => Exec::Lanes,
             Cvta { src, .. } => class_to_exec(self.operand(*src)),
@@ -282,9 +297,12 @@ impl Classes {
             let stride = if bits == 32 { i64::from(stride as i32) } else { stride };
             Some(if stride == 0 { Exec::Uniform } else { Exec::Affine(stride) })
         };
-        let integer = |ty: Type| !ty.is_float() && matches!(ty.bits(), 32 | 64) && !matches!(ty, Type::U16x2 | Type::S16x2);
+        let integer =
+            |ty: Type| !ty.is_float() && matches!(ty.bits(), 32 | 64) && !matches!(ty, Type::U16x2 | Type::S16x2);
         match inst {
-            Mov { ty, src, .. } if matches!(ty.bits(), 32 | 64) && self.same_width(*src, *ty) => result(ty.bits(), self.stride(*src)?),
+            Mov { ty, src, .. } if matches!(ty.bits(), 32 | 64) && self.same_width(*src, *ty) => {
+                result(ty.bits(), self.stride(*src)?)
+            }
             Binary { op, ty, mods, a, b, .. } if integer(*ty) && !mods.sat => {
                 let (sa, sb) = (self.stride(*a)?, self.stride(*b)?);
                 match op {
@@ -309,7 +327,9 @@ impl Classes {
                 let (affine, factor) = self.wide_factor(*a, *b, *ty)?;
                 result(64, self.stride(affine)?.wrapping_mul(factor).wrapping_add(self.stride(*c)?))
             }
-            Cvt { dty, sty, mods, a, .. } if integer(*dty) && integer(*sty) && !mods.sat && self.same_width(*a, *sty) => {
+            Cvt { dty, sty, mods, a, .. }
+                if integer(*dty) && integer(*sty) && !mods.sat && self.same_width(*a, *sty) =>
+            {
                 result(dty.bits(), self.stride(*a)?)
             }
             _ => None,

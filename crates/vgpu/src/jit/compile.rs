@@ -50,7 +50,12 @@ impl Env<'_> {
     pub(crate) fn declare_in(&self, f: MachineFn, b: &mut FunctionBuilder<'_>) -> ir::FuncRef {
         let signature = b.import_signature(self.signatures[&f].clone());
         let name = b.func.declare_imported_user_function(ir::UserExternalName { namespace: 0, index: f.as_u32() });
-        b.import_function(ir::ExtFuncData { name: ir::ExternalName::user(name), signature, colocated: true, patchable: false })
+        b.import_function(ir::ExtFuncData {
+            name: ir::ExternalName::user(name),
+            signature,
+            colocated: true,
+            patchable: false,
+        })
     }
 }
 
@@ -242,7 +247,13 @@ fn build(inputs: &Inputs, plans: &[Plan<'_>], part: Part<'_>) -> Result<Built, J
     let frontend = isa.frontend_config();
     let jit = jit_module(isa).map_err(|e| plain(e, f))?;
     let slow = Box::new(SlowEnv { runtime: inputs.runtime, window: inputs.window });
-    let mut c = Compiler { jit: Some(jit), context: cranelift_codegen::Context::new(), builder: FunctionBuilderContext::new(), done: vec![], frame_bytes: HashMap::new() };
+    let mut c = Compiler {
+        jit: Some(jit),
+        context: cranelift_codegen::Context::new(),
+        builder: FunctionBuilderContext::new(),
+        done: vec![],
+        frame_bytes: HashMap::new(),
+    };
     let mut env = Env {
         module,
         symbols: &inputs.symbols,
@@ -269,7 +280,15 @@ fn build(inputs: &Inputs, plans: &[Plan<'_>], part: Part<'_>) -> Result<Built, J
     jit.finalize_definitions().map_err(|e| plain(e.to_string(), f))?;
     let addresses = versions.iter().map(|(f, m)| (*f, jit.get_finalized_function(*m) as usize)).collect();
     let (ranges, functions) = ranges(&jit, &c.done);
-    Ok(Built { module: Some(jit), addresses, frame_bytes: c.frame_bytes, ranges, functions, _slow: slow, _tables: tables })
+    Ok(Built {
+        module: Some(jit),
+        addresses,
+        frame_bytes: c.frame_bytes,
+        ranges,
+        functions,
+        _slow: slow,
+        _tables: tables,
+    })
 }
 
 fn resume_table(p: &Plan<'_>) -> Box<[u8]> {
@@ -343,7 +362,12 @@ impl Compiler {
     }
 
     /// Emits one machine function with `emit` and compiles it.
-    fn emit(&mut self, env: &Env<'_>, id: MachineFn, emit: impl FnOnce(FunctionBuilder<'_>) -> Result<(), JitError>) -> Result<(), JitError> {
+    fn emit(
+        &mut self,
+        env: &Env<'_>,
+        id: MachineFn,
+        emit: impl FnOnce(FunctionBuilder<'_>) -> Result<(), JitError>,
+    ) -> Result<(), JitError> {
         self.context.clear();
         self.context.func.signature = env.signatures[&id].clone();
         self.context.func.name = UserFuncName::user(0, id.as_u32());
@@ -351,12 +375,23 @@ impl Compiler {
         if std::env::var_os("RTCG_DUMP_CLIF").is_some() {
             eprintln!("{}", self.context.func.display());
         }
-        let fail = |e: String| JitError { message: format!("code generation failed: {e}"), function: String::new(), span: None, ptx_line: 0 };
+        let fail = |e: String| JitError {
+            message: format!("code generation failed: {e}"),
+            function: String::new(),
+            span: None,
+            ptx_line: 0,
+        };
         let Some(jit) = &mut self.jit else { return Err(fail("no code".into())) };
         jit.define_function_with_control_plane(id, &mut self.context, &mut ControlPlane::default())
             .map_err(|e| fail(format!("{e:?}")))?;
         let Some(code) = self.context.compiled_code() else { return Err(fail("no code".into())) };
-        let locs = code.buffer.get_srclocs_sorted().iter().filter(|l| !l.loc.is_default()).map(|l| (l.start, l.end, l.loc.bits())).collect();
+        let locs = code
+            .buffer
+            .get_srclocs_sorted()
+            .iter()
+            .filter(|l| !l.loc.is_default())
+            .map(|l| (l.start, l.end, l.loc.bits()))
+            .collect();
         self.done.push((id, code.code_buffer().len(), locs));
         Ok(())
     }

@@ -236,7 +236,11 @@ impl<'a> Gen<'a, '_> {
             for (&p, &e) in parts.iter().zip(&expected) {
                 let same = self.equal(p, e);
                 let flags = ir::MemFlagsData::new().with_endianness(ir::Endianness::Little);
-                let same = if self.b.func.dfg.value_type(same) == types::I32X4 { same } else { self.b.ins().bitcast(types::I32X4, flags, same) };
+                let same = if self.b.func.dfg.value_type(same) == types::I32X4 {
+                    same
+                } else {
+                    self.b.ins().bitcast(types::I32X4, flags, same)
+                };
                 *good = Some(good.map_or(same, |g| self.b.ins().band(g, same)));
             }
         }
@@ -268,7 +272,11 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// Emits under the uniform guard of a segment, if it has one.
-    fn guarded(&mut self, stmts: &[super::body::Stmt<'a>], f: impl FnOnce(&mut Self) -> Result<(), JitError>) -> Result<(), JitError> {
+    fn guarded(
+        &mut self,
+        stmts: &[super::body::Stmt<'a>],
+        f: impl FnOnce(&mut Self) -> Result<(), JitError>,
+    ) -> Result<(), JitError> {
         let Some(guard) = stmts[0].guard.filter(|g| self.class(g.reg).is_scalar()) else { return f(self) };
         let p = self.use_scalar(guard.reg)[0];
         let (then, next) = (self.b.create_block(), self.b.create_block());
@@ -329,7 +337,8 @@ impl<'a> Gen<'a, '_> {
         let flags: Vec<Value> = (0..CHUNKS)
             .map(|chunk| {
                 self.in_chunk = Some(chunk);
-                let flag = self.one_wrap_check(operand, signed, stride.wrapping_mul(super::values::CHUNK_LANES as i64 - 1));
+                let flag =
+                    self.one_wrap_check(operand, signed, stride.wrapping_mul(super::values::CHUNK_LANES as i64 - 1));
                 self.in_chunk = None;
                 flag
             })
@@ -445,7 +454,8 @@ impl<'a> Gen<'a, '_> {
         }
         let masks: Vec<Parts> = (0..CHUNKS).map(|c| self.read(guard.reg, c)).collect();
         let flat: Vec<Value> = masks.iter().flatten().copied().collect();
-        let values: Vec<_> = self.plan.live_out(block).iter().map(|r| (Reg(r as u32), self.snapshot(Reg(r as u32)))).collect();
+        let values: Vec<_> =
+            self.plan.live_out(block).iter().map(|r| (Reg(r as u32), self.snapshot(Reg(r as u32)))).collect();
         let any = self.fold(&flat, |g, a, b| g.b.ins().bor(a, b));
         let any = self.b.ins().vany_true(any);
         let (some, split) = (self.b.create_block(), self.b.create_block());
@@ -505,7 +515,8 @@ impl<'a> Gen<'a, '_> {
             self.jump_table(i, &edges);
             return;
         }
-        let values: Vec<_> = self.plan.live_out(block).iter().map(|r| (Reg(r as u32), self.snapshot(Reg(r as u32)))).collect();
+        let values: Vec<_> =
+            self.plan.live_out(block).iter().map(|r| (Reg(r as u32), self.snapshot(Reg(r as u32)))).collect();
         let lanes: Vec<Parts> = (0..CHUNKS).map(|c| self.read(index, c)).collect();
         let first = ops::lane(&mut self.cx(), Width::W32, &lanes[0], 0)[0];
         let all = self.b.ins().splat(types::I32X4, first);

@@ -100,12 +100,38 @@ pub(crate) fn trusted() -> MemFlagsData {
 }
 
 impl<'a, 'f> Gen<'a, 'f> {
-    pub(crate) fn new(b: FunctionBuilder<'f>, env: &'a Env<'a>, plan: &'a Plan<'a>, values: [Value; 4], store: Store) -> Self {
+    pub(crate) fn new(
+        b: FunctionBuilder<'f>,
+        env: &'a Env<'a>,
+        plan: &'a Plan<'a>,
+        values: [Value; 4],
+        store: Store,
+    ) -> Self {
         let [ctx, frame, args, rets] = values;
         Gen {
-            b, ops: OpState::for_function(plan.f), env, plan, ctx, frame, args, rets, store,
-            blocks: vec![], masked_entry: None, dispatch: None,
-            recorded: vec![], current: 0, statement: 0, splats: HashMap::new(), block_entry: vec![], block: 0, sunk: vec![], in_chunk: None, chunk_values: vec![], scratch_slot: None, pending_edges: vec![],
+            b,
+            ops: OpState::for_function(plan.f),
+            env,
+            plan,
+            ctx,
+            frame,
+            args,
+            rets,
+            store,
+            blocks: vec![],
+            masked_entry: None,
+            dispatch: None,
+            recorded: vec![],
+            current: 0,
+            statement: 0,
+            splats: HashMap::new(),
+            block_entry: vec![],
+            block: 0,
+            sunk: vec![],
+            in_chunk: None,
+            chunk_values: vec![],
+            scratch_slot: None,
+            pending_edges: vec![],
         }
     }
 
@@ -459,7 +485,9 @@ impl<'a, 'f> Gen<'a, 'f> {
 
     /// A chunk of a lane array of `u32` in the frame header.
     pub(crate) fn lane_array(&mut self, offset: i32, chunk: usize) -> Parts {
-        (0..2).map(|i| self.b.ins().load(types::I32X4, trusted(), self.frame, offset + (chunk as i32 * 2 + i) * 16)).collect()
+        (0..2)
+            .map(|i| self.b.ins().load(types::I32X4, trusted(), self.frame, offset + (chunk as i32 * 2 + i) * 16))
+            .collect()
     }
 
     /// Stores a chunk of such an array.

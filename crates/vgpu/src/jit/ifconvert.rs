@@ -104,20 +104,27 @@ fn small(block: &Block<'_>) -> bool {
 
 /// Whether the statements of a block can be executed under a guard, and are not too many.
 pub(crate) fn can_be_guarded(block: &Block<'_>) -> bool {
-    block.stmts.len() <= COPY_LIMIT && block.stmts.iter().all(|st| match &*st.inst {
-        Inst::Ld { sem: Sem::Weak, .. } | Inst::St { sem: Sem::Weak, .. } | Inst::Atom { .. } | Inst::Cvta { .. } => true,
-        inst => {
-            let carry = ops::reads_carry(inst) || ops::writes_carry(inst);
-            ops::is_pure(inst) && !carry && !super::segments::is_ordering_point(inst)
-        }
-    })
+    block.stmts.len() <= COPY_LIMIT
+        && block.stmts.iter().all(|st| match &*st.inst {
+            Inst::Ld { sem: Sem::Weak, .. }
+            | Inst::St { sem: Sem::Weak, .. }
+            | Inst::Atom { .. }
+            | Inst::Cvta { .. } => true,
+            inst => {
+                let carry = ops::reads_carry(inst) || ops::writes_carry(inst);
+                ops::is_pure(inst) && !carry && !super::segments::is_ordering_point(inst)
+            }
+        })
 }
 
 fn price(inst: &Inst) -> u32 {
     match inst {
         Inst::Binary { op: BinOp::Div | BinOp::Rem, ty, .. } if !ty.is_float() => 40,
         Inst::Binary { op: BinOp::Div, .. } => 20,
-        Inst::Unary { op: UnOp::Sin | UnOp::Cos | UnOp::Tanh | UnOp::Sqrt | UnOp::Lg2 | UnOp::Ex2 | UnOp::Rcp | UnOp::Rsqrt, .. } => 20,
+        Inst::Unary {
+            op: UnOp::Sin | UnOp::Cos | UnOp::Tanh | UnOp::Sqrt | UnOp::Lg2 | UnOp::Ex2 | UnOp::Rcp | UnOp::Rsqrt,
+            ..
+        } => 20,
         Inst::Binary { ty, .. } | Inst::Ternary { ty, .. } if ty.bits() == 64 && !ty.is_float() => 3,
         _ => 1,
     }
@@ -155,7 +162,14 @@ pub(crate) fn add_guarded<'m>(body: &mut Body<'m>, b: usize, mut st: Stmt<'m>, g
         let both = new_predicate(body);
         let a = positive(body, b, guard, st.index);
         let c = positive(body, b, own, st.index);
-        let inst = Inst::Binary { op: BinOp::And, ty: Type::Pred, mods: FpMods::default(), dst: both, a: Operand::Reg(a), b: Operand::Reg(c) };
+        let inst = Inst::Binary {
+            op: BinOp::And,
+            ty: Type::Pred,
+            mods: FpMods::default(),
+            dst: both,
+            a: Operand::Reg(a),
+            b: Operand::Reg(c),
+        };
         body.blocks[b].stmts.push(Stmt { guard: None, keeps: true, inst: Cow::Owned(inst), index: st.index });
         st.guard = Some(Guard { reg: both, negated: false });
     } else if visible || effect {
@@ -195,7 +209,8 @@ fn merge(body: &mut Body<'_>, b: usize) -> Option<usize> {
 
 /// Warp operations and results of barriers stand first in a block.
 fn starts_block(inst: &Inst) -> bool {
-    super::body::kind(inst) == super::body::Kind::WarpOp || matches!(inst, Inst::Mov { src: Operand::Special(s), .. } if *s == super::barrier::RESULT)
+    super::body::kind(inst) == super::body::Kind::WarpOp
+        || matches!(inst, Inst::Mov { src: Operand::Special(s), .. } if *s == super::barrier::RESULT)
 }
 
 pub(crate) fn refill_preds(body: &mut Body<'_>) {

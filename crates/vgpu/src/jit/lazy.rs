@@ -67,7 +67,8 @@ impl Lazy {
         let built = self.built.get_or_init(|| {
             let outer = self.outer.get().cloned().unwrap_or_default();
             let inputs = Arc::clone(&self.inputs);
-            let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || build_masked(&inputs, outer)).ok()?;
+            let thread =
+                std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || build_masked(&inputs, outer)).ok()?;
             thread.join().ok()?.ok()
         });
         let Some(built) = built else { return false };
@@ -82,7 +83,13 @@ impl Lazy {
 ///
 /// # Safety
 /// Called by compiled code with one of its slots.
-unsafe extern "C" fn enter(ctx: *mut WarpCtx, frame: *mut c_void, args: *mut c_void, rets: *mut c_void, slot: *const MaskedSlot) -> i32 {
+unsafe extern "C" fn enter(
+    ctx: *mut WarpCtx,
+    frame: *mut c_void,
+    args: *mut c_void,
+    rets: *mut c_void,
+    slot: *const MaskedSlot,
+) -> i32 {
     // SAFETY: the slot belongs to the running kernel, which keeps its `Lazy`.
     let (slot, lazy) = unsafe { (&*slot, &*(*slot).lazy) };
     if !lazy.make() {

@@ -95,7 +95,8 @@ impl<'a> Gen<'a, '_> {
     /// No lane can run: all have left, or a warp operation goes on with those that came, or the
     /// warp arrives at a barrier.
     fn parked(&mut self, min: Value, dispatch: ir::Block, run: ir::Block) {
-        let (left, waiting, warp, barrier) = (self.b.create_block(), self.b.create_block(), self.b.create_block(), self.b.create_block());
+        let (left, waiting, warp, barrier) =
+            (self.b.create_block(), self.b.create_block(), self.b.create_block(), self.b.create_block());
         let gone = self.b.ins().icmp_imm_u(IntCC::Equal, min, pc::DONE);
         self.b.ins().brif(gone, left, &[], waiting, &[]);
         self.b.switch_to_block(left);
@@ -219,7 +220,8 @@ impl<'a> Gen<'a, '_> {
     fn masked_term(&mut self, block: usize) -> Result<(), JitError> {
         let plan = self.plan;
         let body = &plan.body.blocks[block];
-        let back: Vec<usize> = body.term.masked_successors().into_iter().filter(|&s| Plan::is_back_edge(block, s)).collect();
+        let back: Vec<usize> =
+            body.term.masked_successors().into_iter().filter(|&s| Plan::is_back_edge(block, s)).collect();
         if !back.is_empty() {
             let spins = back.iter().any(|&s| plan.spins.contains(&(block, s)));
             self.poll(spins);
@@ -229,7 +231,10 @@ impl<'a> Gen<'a, '_> {
                 self.b.ins().store(trusted(), n, self.frame, header::SPINS);
             }
         }
-        let bar = body.stmts.last().filter(|s| matches!(&*s.inst, Inst::Bar { kind, .. } if !matches!(kind, BarKind::Arrive)));
+        let bar = body
+            .stmts
+            .last()
+            .filter(|s| matches!(&*s.inst, Inst::Bar { kind, .. } if !matches!(kind, BarKind::Arrive)));
         match &body.term {
             Term::Jump(to) if bar.is_some() => {
                 self.go_all(pc::PARK_BAR + *to as i64);

@@ -149,7 +149,9 @@ impl<'a> Gen<'a, '_> {
             Symbol::Param(p) if !self.plan.f.entry => {
                 Some((self.args, i64::from(super::plan::record_offsets(&self.plan.f.params)[p as usize])))
             }
-            Symbol::Return(p) => Some((self.rets, i64::from(super::plan::record_offsets(&self.plan.f.returns)[p as usize]))),
+            Symbol::Return(p) => {
+                Some((self.rets, i64::from(super::plan::record_offsets(&self.plan.f.returns)[p as usize])))
+            }
             Symbol::Local(v) => Some((self.frame, i64::from(*self.plan.records.get(&v.0)?))),
             _ => None,
         }
@@ -185,7 +187,8 @@ impl<'a> Gen<'a, '_> {
             let class = self.plan.classes.address(addr);
             let Some(stride) = class.stride() else { continue };
             let guarded = st.guard.is_some_and(|g| !self.class(g.reg).is_scalar());
-            let chunks: &[Option<usize>] = if let Class::Chunked(_) = class { &[Some(0), Some(1), Some(2), Some(3)] } else { &[None] };
+            let chunks: &[Option<usize>] =
+                if let Class::Chunked(_) = class { &[Some(0), Some(1), Some(2), Some(3)] } else { &[None] };
             let mut prepared: SmallVec<[Prepared; CHUNKS]> = SmallVec::new();
             for &chunk in chunks {
                 self.in_chunk = chunk;
@@ -203,7 +206,13 @@ impl<'a> Gen<'a, '_> {
 
     /// The address of an access for all lanes or, within [`Gen::in_chunk`], for those of a chunk;
     /// adds it to a group that will be checked, or checks it at once.
-    fn prepare_one(&mut self, access: &Access<'_>, stride: i64, guarded: bool, groups: &mut Vec<Group>) -> Result<Prepared, JitError> {
+    fn prepare_one(
+        &mut self,
+        access: &Access<'_>,
+        stride: i64,
+        guarded: bool,
+        groups: &mut Vec<Group>,
+    ) -> Result<Prepared, JitError> {
         let by_symbol = self.by_symbol(access.addr);
         let checked = by_symbol || !guarded;
         // The base is that of the chunk's first lane; addresses count from lane 0.
@@ -221,10 +230,11 @@ impl<'a> Gen<'a, '_> {
         let plain = self.scalar_operand(Operand::Reg(r), Width::W64)[0];
         let member = Member { bytes: access.bytes(), offset, site: self.site(super::sites::WARP) };
         let chunk = self.in_chunk;
-        let at = groups.iter().position(|g| g.base == base && g.stride == stride && g.chunk == chunk).unwrap_or_else(|| {
-            groups.push(Group { key: plain, space: access.space, base, stride, chunk, members: vec![] });
-            groups.len() - 1
-        });
+        let at =
+            groups.iter().position(|g| g.base == base && g.stride == stride && g.chunk == chunk).unwrap_or_else(|| {
+                groups.push(Group { key: plain, space: access.space, base, stride, chunk, members: vec![] });
+                groups.len() - 1
+            });
         if !guarded {
             groups[at].members.push(member);
         }
@@ -247,7 +257,10 @@ impl<'a> Gen<'a, '_> {
         let plain = self.scalar_operand(Operand::Reg(r), Width::W64)[0];
         let space = access.space;
         let chunk = self.in_chunk;
-        if let Some(g) = groups.iter().find(|g| g.key == plain && g.chunk == chunk && (g.space == Space::Shared) == (space == Space::Shared)) {
+        if let Some(g) = groups
+            .iter()
+            .find(|g| g.key == plain && g.chunk == chunk && (g.space == Space::Shared) == (space == Space::Shared))
+        {
             return Some((g.base, offset));
         }
         let bare = Addr { base: access.addr.base, offset: 0 };
@@ -280,7 +293,8 @@ impl<'a> Gen<'a, '_> {
         let before = stride.wrapping_mul((chunk.unwrap_or(0) * CHUNK_LANES) as i64);
         self.cold(bad, |g| {
             for m in &members {
-                let (site, bytes, lanes) = (g.iconst32(i64::from(m.site)), g.iconst32(i64::from(m.bytes)), g.iconst32(lanes));
+                let (site, bytes, lanes) =
+                    (g.iconst32(i64::from(m.site)), g.iconst32(i64::from(m.bytes)), g.iconst32(lanes));
                 let at = g.add(base, i64::from(m.offset).wrapping_sub(before));
                 let stride = g.iconst64(stride);
                 let stub = g.env.stubs.check_scalar;
@@ -322,7 +336,12 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// Checks lane 0's and the last lane's address; between them every address is as good.
-    pub(crate) fn check_scalar(&mut self, access: &Access<'_>, p: &Prepared, lane_mask: Option<(usize, Option<&Parts>)>) {
+    pub(crate) fn check_scalar(
+        &mut self,
+        access: &Access<'_>,
+        p: &Prepared,
+        lane_mask: Option<(usize, Option<&Parts>)>,
+    ) {
         let bits = self.check_bits(access);
         let first = lane_mask.map_or(0, |(c, _)| (c * CHUNK_LANES) as i64);
         let last = lane_mask.map_or(31, |(c, _)| (c * CHUNK_LANES + CHUNK_LANES - 1) as i64);
@@ -381,7 +400,12 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// Where the lanes of `chunk` go; checked for the lanes of `mask`.
-    pub(crate) fn place(&mut self, access: &mut Access<'_>, chunk: usize, mask: Option<&Parts>) -> Result<Place, JitError> {
+    pub(crate) fn place(
+        &mut self,
+        access: &mut Access<'_>,
+        chunk: usize,
+        mask: Option<&Parts>,
+    ) -> Result<Place, JitError> {
         if let Some(p) = self.record_access(access) {
             return Ok(Place::Scalar(p));
         }
@@ -462,7 +486,8 @@ impl<'a> Gen<'a, '_> {
         let must_be_zero = self.vector(Width::W64, &[bits as i64; 2]);
         let bad = self.b.ins().band(bad, must_be_zero);
         let bad = self.b.ins().vany_true(bad);
-        let (site, bytes, lanes, mask) = (self.site(super::sites::chunk(chunk)), access.bytes(), lanes.clone(), mask.cloned());
+        let (site, bytes, lanes, mask) =
+            (self.site(super::sites::chunk(chunk)), access.bytes(), lanes.clone(), mask.cloned());
         self.cold(bad, |g| {
             let bits = match mask {
                 Some(m) => ops::mask_to_bits(&mut g.cx(), &m),
@@ -482,7 +507,12 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// The address of each lane of a chunk; inactive lanes get a harmless one.
-    pub(crate) fn lane_addresses(&mut self, place: &Place, chunk: usize, mask: Option<&Parts>) -> [(Value, i32); CHUNK_LANES] {
+    pub(crate) fn lane_addresses(
+        &mut self,
+        place: &Place,
+        chunk: usize,
+        mask: Option<&Parts>,
+    ) -> [(Value, i32); CHUNK_LANES] {
         let lanes = match (place, mask) {
             (Place::Scalar(p), None) => return self.strided(p, chunk),
             (Place::Scalar(p), Some(_)) => {
@@ -491,7 +521,8 @@ impl<'a> Gen<'a, '_> {
                 (0..4)
                     .map(|i| {
                         let first = (chunk * CHUNK_LANES + i * 2) as i64;
-                        let steps = self.vector(Width::W64, &[first.wrapping_mul(stride), (first + 1).wrapping_mul(stride)]);
+                        let steps =
+                            self.vector(Width::W64, &[first.wrapping_mul(stride), (first + 1).wrapping_mul(stride)]);
                         self.b.ins().iadd(all, steps)
                     })
                     .collect()

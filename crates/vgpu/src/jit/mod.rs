@@ -192,5 +192,12 @@ pub fn compile_kernel(
     runtime: &RuntimeCalls,
     window: Window,
 ) -> Result<CompiledKernel, JitError> {
-    compile::run(compile::Inputs { module: Arc::clone(module), kernel, symbols: symbols.clone(), variant, runtime: *runtime, window })
+    compile::run(compile::Inputs {
+        module: Arc::clone(module),
+        kernel,
+        symbols: symbols.clone(),
+        variant,
+        runtime: *runtime,
+        window,
+    })
 }

@@ -75,8 +75,18 @@ pub fn for_each_operand(inst: &Inst, f: &mut dyn FnMut(Operand)) {
             src_size.iter().for_each(|o| f(*o));
         }
         Alloca { size, .. } => f(*size),
-        Bra { .. } | Ret | Exit | Trap | Brkpt | Fence(_) | Activemask { .. } | CpAsyncCommit | CpAsyncWait { .. } | Hint { .. }
-        | StackSave { .. } | Other { .. } => {}
+        Bra { .. }
+        | Ret
+        | Exit
+        | Trap
+        | Brkpt
+        | Fence(_)
+        | Activemask { .. }
+        | CpAsyncCommit
+        | CpAsyncWait { .. }
+        | Hint { .. }
+        | StackSave { .. }
+        | Other { .. } => {}
     }
 }
 
@@ -103,9 +113,24 @@ pub fn for_each_use(inst: &Inst, f: &mut dyn FnMut(Reg)) {
 pub fn for_each_def(inst: &Inst, f: &mut dyn FnMut(Reg)) {
     use Inst::*;
     match inst {
-        Unary { dst, .. } | Binary { dst, .. } | Ternary { dst, .. } | Bfi { dst, .. } | Carry { dst, .. } | Slct { dst, .. }
-        | Selp { dst, .. } | Set { dst, .. } | Mov { dst, .. } | MovPack { dst, .. } | Cvt { dst, .. } | CvtPack { dst, .. }
-        | Cvta { dst, .. } | Isspacep { dst, .. } | Vote { dst, .. } | Redux { dst, .. } | Activemask { dst } | Alloca { dst, .. }
+        Unary { dst, .. }
+        | Binary { dst, .. }
+        | Ternary { dst, .. }
+        | Bfi { dst, .. }
+        | Carry { dst, .. }
+        | Slct { dst, .. }
+        | Selp { dst, .. }
+        | Set { dst, .. }
+        | Mov { dst, .. }
+        | MovPack { dst, .. }
+        | Cvt { dst, .. }
+        | CvtPack { dst, .. }
+        | Cvta { dst, .. }
+        | Isspacep { dst, .. }
+        | Vote { dst, .. }
+        | Redux { dst, .. }
+        | Activemask { dst }
+        | Alloca { dst, .. }
         | StackSave { dst, .. } => f(*dst),
         Setp { dst, dst2, .. } => [dst, dst2].into_iter().flatten().for_each(|r| f(*r)),
         MovUnpack { dsts, .. } | Ld { dsts, .. } => dsts.iter().flatten().for_each(|r| f(*r)),

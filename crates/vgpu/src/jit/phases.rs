@@ -50,7 +50,9 @@ impl<'a, 'f> Gen<'a, 'f> {
         }
         let block = &plan.body.blocks[self.block];
         let in_term = match &block.term {
-            super::body::Term::Branch { guard, .. } | super::body::Term::Any { guard, .. } | super::body::Term::Split { guard, .. } => guard.reg == r,
+            super::body::Term::Branch { guard, .. }
+            | super::body::Term::Any { guard, .. }
+            | super::body::Term::Split { guard, .. } => guard.reg == r,
             super::body::Term::Table { index, .. } => *index == r,
             _ => false,
         };
@@ -67,7 +69,8 @@ impl<'a, 'f> Gen<'a, 'f> {
             let mut uses = 0;
             stmt_uses(st, carry, &mut |x| uses += usize::from(x == r));
             inside += uses;
-            let is_address = matches!(&*st.inst, Inst::Ld { addr, .. } | Inst::St { addr, .. } if addr.base == AddrBase::Reg(r));
+            let is_address =
+                matches!(&*st.inst, Inst::Ld { addr, .. } | Inst::St { addr, .. } if addr.base == AddrBase::Reg(r));
             good &= uses == 0 || (plan.classes.exec(st) == Exec::Lanes && !is_address);
         }
         good && defs == 1 && inside == total

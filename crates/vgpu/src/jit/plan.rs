@@ -170,7 +170,8 @@ impl<'m> Plan<'m> {
         for st in &self.f.body {
             let Inst::Call { rets, args, .. } = &st.inst else { continue };
             for list in [args, rets] {
-                let vars: Vec<u32> = list.iter().filter_map(|a| if let CallArg::Param(v) = a { Some(v.0) } else { None }).collect();
+                let vars: Vec<u32> =
+                    list.iter().filter_map(|a| if let CallArg::Param(v) = a { Some(v.0) } else { None }).collect();
                 if vars.iter().any(|v| !self.records.contains_key(v)) {
                     place(&mut self.records, &vars, self.f);
                 }
@@ -249,10 +250,10 @@ impl<'m> Plan<'m> {
     /// An error about statement `index`.
     pub(crate) fn error(&self, source: &str, index: u32, message: String) -> JitError {
         let span = self.f.body.get(index as usize).map(|s| s.span);
-        let ptx_line = span.map_or(0, |s| 1 + source.as_bytes().iter().take(s.start as usize).filter(|&&c| c == b'\n').count() as u32);
+        let ptx_line = span
+            .map_or(0, |s| 1 + source.as_bytes().iter().take(s.start as usize).filter(|&&c| c == b'\n').count() as u32);
         JitError { message, function: self.f.name.to_string(), span, ptx_line }
     }
-
 }
 
 /// What can be reached from the start, and from where a failed check enters.
@@ -276,7 +277,9 @@ fn cut_at_checks(body: &mut Body<'_>, classes: &Classes) -> bool {
     for b in 0..n {
         let stmts = &body.blocks[b].stmts;
         let starts: Vec<usize> = (super::segments::split(classes, body.carry(), stmts, false).iter())
-            .filter(|&&(from, to, _)| from > 0 && stmts[from..to].iter().any(|st| super::widening::needs_check(classes, st)))
+            .filter(|&&(from, to, _)| {
+                from > 0 && stmts[from..to].iter().any(|st| super::widening::needs_check(classes, st))
+            })
             .map(|s| s.0)
             .collect();
         for &at in starts.iter().rev() {

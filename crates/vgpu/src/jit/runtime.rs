@@ -43,7 +43,8 @@ pub enum BarrierKind {
 /// Arrives at barrier `id` with `arriving` threads of this warp, of which `trues` have a true
 /// predicate, and waits for the others. `count` is the number of threads the barrier is for, 0
 /// for all threads of the block that have not exited (`ctx.exited`).
-pub type BarrierFn = unsafe extern "C" fn(ctx: *mut WarpCtx, kind: u32, id: u32, count: u32, arriving: u32, trues: u32) -> u32;
+pub type BarrierFn =
+    unsafe extern "C" fn(ctx: *mut WarpCtx, kind: u32, id: u32, count: u32, arriving: u32, trues: u32) -> u32;
 
 /// The operands of one atomic instruction.
 #[repr(C, align(64))]
@@ -77,11 +78,36 @@ pub struct AtomicCode {
 }
 
 const OPS: [AtomOp; 10] = [
-    AtomOp::Add, AtomOp::Min, AtomOp::Max, AtomOp::And, AtomOp::Or, AtomOp::Xor, AtomOp::Exch, AtomOp::Inc, AtomOp::Dec, AtomOp::Cas,
+    AtomOp::Add,
+    AtomOp::Min,
+    AtomOp::Max,
+    AtomOp::And,
+    AtomOp::Or,
+    AtomOp::Xor,
+    AtomOp::Exch,
+    AtomOp::Inc,
+    AtomOp::Dec,
+    AtomOp::Cas,
 ];
 const TYPES: [Type; 18] = [
-    Type::B16, Type::B32, Type::B64, Type::B128, Type::U16, Type::U32, Type::U64, Type::S16, Type::S32, Type::S64, Type::F16,
-    Type::F16x2, Type::BF16, Type::BF16x2, Type::F32, Type::F64, Type::B8, Type::U8,
+    Type::B16,
+    Type::B32,
+    Type::B64,
+    Type::B128,
+    Type::U16,
+    Type::U32,
+    Type::U64,
+    Type::S16,
+    Type::S32,
+    Type::S64,
+    Type::F16,
+    Type::F16x2,
+    Type::BF16,
+    Type::BF16x2,
+    Type::F32,
+    Type::F64,
+    Type::B8,
+    Type::U8,
 ];
 
 impl AtomicCode {
@@ -108,11 +134,18 @@ impl AtomicCode {
 pub type CheckFn = unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, site: u32, bytes: u32, addresses: *const Lanes);
 
 /// `vprintf(format, arguments)` of the lanes of `mask`, in ascending order; writes each lane's return value.
-pub type PrintfFn =
-    unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, site: u32, format: *const Lanes, arguments: *const Lanes, result: *mut Lanes);
+pub type PrintfFn = unsafe extern "C" fn(
+    ctx: *mut WarpCtx,
+    mask: u32,
+    site: u32,
+    format: *const Lanes,
+    arguments: *const Lanes,
+    result: *mut Lanes,
+);
 
 /// Device-side `malloc`: one address (or 0) per lane of `mask`.
-pub type MallocFn = unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, site: u32, bytes: *const Lanes, result: *mut Lanes);
+pub type MallocFn =
+    unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, site: u32, bytes: *const Lanes, result: *mut Lanes);
 
 /// Device-side `free`.
 pub type FreeFn = unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, site: u32, addresses: *const Lanes);

@@ -11,9 +11,22 @@ pub(crate) fn is_ordering_point(inst: &Inst) -> bool {
         Ld { sem, .. } | St { sem, .. } => *sem != Sem::Weak,
         Mov { src: Operand::Special(s), .. } => matches!(
             s,
-            SpecialReg::Clock | SpecialReg::ClockHi | SpecialReg::Clock64 | SpecialReg::GlobalTimer | SpecialReg::GlobalTimerLo | SpecialReg::GlobalTimerHi
+            SpecialReg::Clock
+                | SpecialReg::ClockHi
+                | SpecialReg::Clock64
+                | SpecialReg::GlobalTimer
+                | SpecialReg::GlobalTimerLo
+                | SpecialReg::GlobalTimerHi
         ),
-        Atom { .. } | Fence(_) | Nanosleep { .. } | CpAsync { .. } | Alloca { .. } | StackSave { .. } | StackRestore { .. } | Brkpt | Trap => true,
+        Atom { .. }
+        | Fence(_)
+        | Nanosleep { .. }
+        | CpAsync { .. }
+        | Alloca { .. }
+        | StackSave { .. }
+        | StackRestore { .. }
+        | Brkpt
+        | Trap => true,
         _ => kind(inst) != Kind::Simple,
     }
 }
@@ -45,11 +58,16 @@ pub(crate) fn split(classes: &Classes, carry: Reg, stmts: &[Stmt<'_>], masked: b
             points.push(at - 1);
             continue;
         }
-        if i > begin && (uniform_guard(st) != uniform_guard(&stmts[i - 1]) || guard_changed(classes, carry, stmts, begin, i, masked)) {
+        if i > begin
+            && (uniform_guard(st) != uniform_guard(&stmts[i - 1])
+                || guard_changed(classes, carry, stmts, begin, i, masked))
+        {
             close(&mut begin, i, &mut stored);
         }
         match &*st.inst {
-            Inst::Ld { space, nc, .. } if !is_invariant(*space, *nc) && !masked && stored && classes.exec(st) == Exec::Uniform => {
+            Inst::Ld { space, nc, .. }
+                if !is_invariant(*space, *nc) && !masked && stored && classes.exec(st) == Exec::Uniform =>
+            {
                 close(&mut begin, i, &mut stored);
             }
             Inst::St { addr, space, .. } if *space != Space::Param => {

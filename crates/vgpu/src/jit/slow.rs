@@ -2,8 +2,8 @@
 //! blame, and asks the runtime about addresses outside the device window.
 #![allow(unsafe_code)]
 
-use super::runtime::{Lanes, RuntimeCalls};
 use super::Window;
+use super::runtime::{Lanes, RuntimeCalls};
 use crate::abi::{TrapKind, WarpCtx};
 use rtcg_ptx::ast::AtomOp;
 
@@ -38,7 +38,15 @@ impl SlowEnv {
 ///
 /// # Safety
 /// Called by compiled code with its own context and environment.
-pub(crate) unsafe extern "C" fn scalar(ctx: *mut WarpCtx, site: u32, bytes: u32, mask: u32, base: u64, stride: i64, env: *const SlowEnv) {
+pub(crate) unsafe extern "C" fn scalar(
+    ctx: *mut WarpCtx,
+    site: u32,
+    bytes: u32,
+    mask: u32,
+    base: u64,
+    stride: i64,
+    env: *const SlowEnv,
+) {
     let addresses: Lanes = std::array::from_fn(|l| base.wrapping_add_signed(stride.wrapping_mul(l as i64)));
     // SAFETY: compiled code passes the environment that its kernel owns.
     unsafe { (*env).judge(ctx, mask, site, bytes, &addresses) };
@@ -48,7 +56,15 @@ pub(crate) unsafe extern "C" fn scalar(ctx: *mut WarpCtx, site: u32, bytes: u32,
 ///
 /// # Safety
 /// As [`scalar`]; `addresses` points to eight values.
-pub(crate) unsafe extern "C" fn chunk(ctx: *mut WarpCtx, site: u32, bytes: u32, mask: u32, chunk: u32, addresses: *const [u64; 8], env: *const SlowEnv) {
+pub(crate) unsafe extern "C" fn chunk(
+    ctx: *mut WarpCtx,
+    site: u32,
+    bytes: u32,
+    mask: u32,
+    chunk: u32,
+    addresses: *const [u64; 8],
+    env: *const SlowEnv,
+) {
     let mut all: Lanes = [0; 32];
     let at = (chunk as usize & 3) * 8;
     // SAFETY: compiled code passes eight addresses on its stack.
@@ -96,7 +112,8 @@ pub(crate) unsafe extern "C" fn group(code: u32, active: u32, lanes: *mut GroupL
         let values = (0..32).filter(|l| members >> l & 1 != 0).map(|l| lanes.value[l]);
         if code < 16 {
             let own = if code == MATCH_ANY { Some(lanes.value[lane]) } else { values.clone().next() };
-            let same = (0..32).filter(|&l| members >> l & 1 != 0 && Some(lanes.value[l]) == own).fold(0u32, |m, l| m | 1 << l);
+            let same =
+                (0..32).filter(|&l| members >> l & 1 != 0 && Some(lanes.value[l]) == own).fold(0u32, |m, l| m | 1 << l);
             let all = same == members;
             lanes.result[lane] = u64::from(if code == MATCH_ANY || all { same } else { 0 });
             lanes.flag[lane] = u64::from(all);

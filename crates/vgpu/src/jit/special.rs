@@ -56,7 +56,9 @@ impl<'a> Gen<'a, '_> {
                 let t = self.clock(s == GlobalTimerHi);
                 self.b.ins().ushr_imm_u(t, 32)
             }
-            x if x == super::barrier::RESULT => self.b.ins().load(types::I32, trusted(), self.frame, header::BAR_RESULT),
+            x if x == super::barrier::RESULT => {
+                self.b.ins().load(types::I32, trusted(), self.frame, header::BAR_RESULT)
+            }
             _ => self.iconst32(0),
         };
         self.fit_integer(v, w)
@@ -102,7 +104,9 @@ impl<'a> Gen<'a, '_> {
             Tid(d) if d != Dim::W => {
                 let table = self.ctx_field(types::I64, offset_of!(WarpCtx, tid));
                 let at = [offset_of!(TidTable, x), offset_of!(TidTable, y), offset_of!(TidTable, z)][dim(d)];
-                (0..2).map(|i| self.b.ins().load(types::I32X4, trusted(), table, (at + chunk * 32 + i * 16) as i32)).collect()
+                (0..2)
+                    .map(|i| self.b.ins().load(types::I32X4, trusted(), table, (at + chunk * 32 + i * 16) as i32))
+                    .collect()
             }
             LaneId => self.lane_numbers(chunk, 1),
             LaneMaskEq | LaneMaskLe | LaneMaskLt | LaneMaskGe | LaneMaskGt => self.lane_masks(s, chunk),
@@ -237,7 +241,11 @@ impl<'a> Gen<'a, '_> {
                 self.write(*dst, chunk, v, guard.as_ref());
                 Ok(())
             }
-            Inst::Prefetch { .. } | Inst::Hint { .. } | Inst::CpAsyncCommit | Inst::CpAsyncWait { .. } | Inst::Fence(_) => Ok(()),
+            Inst::Prefetch { .. }
+            | Inst::Hint { .. }
+            | Inst::CpAsyncCommit
+            | Inst::CpAsyncWait { .. }
+            | Inst::Fence(_) => Ok(()),
             other => Err(self.unsupported(&name_of(other))),
         }
     }

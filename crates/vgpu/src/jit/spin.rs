@@ -10,7 +10,9 @@ use rtcg_ptx::ast::*;
 /// The back edges of waiting loops.
 pub(crate) fn waiting_back_edges(body: &Body<'_>) -> Vec<(usize, usize)> {
     let watches = |i: &Inst| match i {
-        Inst::Ld { sem, space, .. } => *sem != Sem::Weak && !matches!(space, Space::Local | Space::Param | Space::Const),
+        Inst::Ld { sem, space, .. } => {
+            *sem != Sem::Weak && !matches!(space, Space::Local | Space::Param | Space::Const)
+        }
         Inst::Atom { dst, .. } => dst.is_some(),
         _ => false,
     };
@@ -27,7 +29,9 @@ pub(crate) fn waiting_back_edges(body: &Body<'_>) -> Vec<(usize, usize)> {
             leaves && matches!(term, Term::Branch { guard, .. } | Term::Split { guard, .. } | Term::Any { guard, .. } if tainted.contains(guard.reg.index()))
         });
         if waits {
-            edges.extend(blocks.iter().filter(|&b| body.blocks[b].term.successors().contains(&header)).map(|b| (b, header)));
+            edges.extend(
+                blocks.iter().filter(|&b| body.blocks[b].term.successors().contains(&header)).map(|b| (b, header)),
+            );
         }
     }
     edges

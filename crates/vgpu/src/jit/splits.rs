@@ -75,7 +75,14 @@ fn plain_loop(body: &Body<'_>, head: usize, diverging: &[bool]) -> Option<Chain>
 }
 
 /// Which successor stays in the loop and which leaves it.
-fn continues(body: &Body<'_>, head: usize, at: usize, taken: usize, fall: usize, exit: usize) -> Option<(usize, usize)> {
+fn continues(
+    body: &Body<'_>,
+    head: usize,
+    at: usize,
+    taken: usize,
+    fall: usize,
+    exit: usize,
+) -> Option<(usize, usize)> {
     if taken == head || fall == exit {
         return Some((taken, fall));
     }
@@ -121,7 +128,9 @@ fn empty(index: u32) -> Block<'static> {
 fn inside_guard(term: &Term, exit: usize) -> Option<(Guard, usize)> {
     match term {
         Term::Branch { guard, taken, fall } if *fall == exit => Some((*guard, *taken)),
-        Term::Branch { guard, taken, fall } if *taken == exit => Some((Guard { reg: guard.reg, negated: !guard.negated }, *fall)),
+        Term::Branch { guard, taken, fall } if *taken == exit => {
+            Some((Guard { reg: guard.reg, negated: !guard.negated }, *fall))
+        }
         _ => None,
     }
 }
@@ -148,7 +157,14 @@ fn copy_loop(body: &mut Body<'_>, chain: &Chain, live: &[BitSet]) {
             continue;
         };
         let stays = positive(body, copy, guard, index);
-        let both = Inst::Binary { op: BinOp::And, ty: Type::Pred, mods: FpMods::default(), dst: mask, a: Operand::Reg(mask), b: Operand::Reg(stays) };
+        let both = Inst::Binary {
+            op: BinOp::And,
+            ty: Type::Pred,
+            mods: FpMods::default(),
+            dst: mask,
+            a: Operand::Reg(mask),
+            b: Operand::Reg(stays),
+        };
         body.blocks[copy].stmts.push(Stmt { guard: None, keeps: true, inst: Cow::Owned(both), index });
         body.blocks[copy].term = Term::Any { guard: in_loop, taken: copy_of(i + 1), fall: chain.exit };
         // Lanes that part in the original enter the copy after this block.

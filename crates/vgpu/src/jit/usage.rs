@@ -34,7 +34,10 @@ pub(crate) fn callees(p: &Plan<'_>, plans: &[Plan<'_>]) -> Vec<FuncId> {
 pub(crate) fn measure(plans: &[Plan<'_>], kernel: FuncId, frames: &HashMap<FuncId, u32>) -> Usage {
     let mut usage = Usage { local_bytes: 0, stack_bytes: 0, recursive: false };
     let mut path = vec![];
-    let indirect = plans.iter().flat_map(|p| &p.f.body).any(|s| matches!(s.inst, Inst::Call { callee: Callee::Indirect { .. }, .. }));
+    let indirect = plans
+        .iter()
+        .flat_map(|p| &p.f.body)
+        .any(|s| matches!(s.inst, Inst::Call { callee: Callee::Indirect { .. }, .. }));
     let mut memo = HashMap::new();
     let (local, stack) = depth(plans, kernel, frames, &mut path, &mut memo, &mut usage.recursive);
     usage.recursive |= indirect;
@@ -92,9 +95,23 @@ pub(crate) fn site_table(plans: &[Plan<'_>]) -> Vec<Site> {
                 Inst::CpAsync { size, .. } => (true, *size),
                 _ => (false, 0),
             };
-            out.push(Site { function: p.f.name.to_string(), span: st.span, line: st.line, lanes: SiteLanes::Warp, is_store, access_bytes });
+            out.push(Site {
+                function: p.f.name.to_string(),
+                span: st.span,
+                line: st.line,
+                lanes: SiteLanes::Warp,
+                is_store,
+                access_bytes,
+            });
         }
-        out.push(Site { function: p.f.name.to_string(), span: p.f.span, line: None, lanes: SiteLanes::Warp, is_store: false, access_bytes: 0 });
+        out.push(Site {
+            function: p.f.name.to_string(),
+            span: p.f.span,
+            line: None,
+            lanes: SiteLanes::Warp,
+            is_store: false,
+            access_bytes: 0,
+        });
     }
     out
 }

@@ -72,8 +72,12 @@ impl<'a> Gen<'a, '_> {
     /// Parks the active lanes of masked code unless all members of their masks are here.
     fn gather(&mut self, st: &Stmt<'_>) {
         let mask = match &*st.inst {
-            Inst::Shfl { mask, .. } | Inst::Vote { mask, .. } | Inst::Match { mask, .. } | Inst::Redux { mask, .. }
-            | Inst::Elect { mask, .. } | Inst::BarWarpSync { mask } => *mask,
+            Inst::Shfl { mask, .. }
+            | Inst::Vote { mask, .. }
+            | Inst::Match { mask, .. }
+            | Inst::Redux { mask, .. }
+            | Inst::Elect { mask, .. }
+            | Inst::BarWarpSync { mask } => *mask,
             _ => return,
         };
         if !self.is_masked() {
@@ -335,7 +339,9 @@ impl<'a> Gen<'a, '_> {
 
     fn load_lanes64(&mut self, array: i32, chunk: usize, w: Width) -> Parts {
         let slot = self.scratch();
-        let wide: Parts = (0..4).map(|i| self.b.ins().stack_load(types::I64, types::I64X2, slot, array * 256 + chunk as i32 * 64 + i * 16)).collect();
+        let wide: Parts = (0..4)
+            .map(|i| self.b.ins().stack_load(types::I64, types::I64X2, slot, array * 256 + chunk as i32 * 64 + i * 16))
+            .collect();
         if w == Width::Pred {
             let words = ops::fit_source(&mut self.cx(), Shape::Chunk, &wide, Width::W64, Width::W32);
             let zero = self.splat32(0);
@@ -345,7 +351,16 @@ impl<'a> Gen<'a, '_> {
     }
 
     #[allow(clippy::too_many_arguments)]
-    fn match_lanes(&mut self, st: &Stmt<'_>, all: bool, ty: Type, dst: Reg, pred: Option<Reg>, a: Operand, mask: Operand) {
+    fn match_lanes(
+        &mut self,
+        st: &Stmt<'_>,
+        all: bool,
+        ty: Type,
+        dst: Reg,
+        pred: Option<Reg>,
+        a: Operand,
+        mask: Operand,
+    ) {
         let code = if all { super::slow::MATCH_ALL } else { super::slow::MATCH_ANY };
         self.helper(st, code, Width::of(ty), a, mask);
         for c in 0..CHUNKS {
@@ -438,7 +453,8 @@ impl<'a> Gen<'a, '_> {
             let mask = self.active(st, c);
             let wanted = src_size.map(|n| self.operand(n, Width::W32, c));
             let zero = self.splat32(0);
-            let some: Option<Parts> = wanted.as_ref().map(|n| n.iter().map(|&v| self.b.ins().icmp(IntCC::NotEqual, v, zero)).collect());
+            let some: Option<Parts> =
+                wanted.as_ref().map(|n| n.iter().map(|&v| self.b.ins().icmp(IntCC::NotEqual, v, zero)).collect());
             let from_mask = match (&mask, &some) {
                 (Some(m), Some(s)) => Some(m.iter().zip(s).map(|(&a, &b)| self.b.ins().band(a, b)).collect()),
                 (m, s) => m.clone().or_else(|| s.clone()),
@@ -484,7 +500,9 @@ impl<'a> Gen<'a, '_> {
             BarKind::RedBool { .. } => return Err(self.unsupported("`bar.red.xor`")),
         };
         let pred = match kind {
-            BarKind::RedPopc { pred, negated, .. } | BarKind::RedBool { pred, negated, .. } => Some(PredSrc::Reg { reg: *pred, negated: *negated }),
+            BarKind::RedPopc { pred, negated, .. } | BarKind::RedBool { pred, negated, .. } => {
+                Some(PredSrc::Reg { reg: *pred, negated: *negated })
+            }
             _ => None,
         };
         let count = count.unwrap_or(Operand::Int(0));
@@ -532,7 +550,12 @@ impl<'a> Gen<'a, '_> {
                 }
                 _ => Parts::from_slice(&[kind, kind]),
             };
-            let fields = [(header::BAR_KIND, Parts::from_slice(&[kind, kind])), (header::BAR_ID, id), (header::BAR_COUNT, count), (header::BAR_PRED, p)];
+            let fields = [
+                (header::BAR_KIND, Parts::from_slice(&[kind, kind])),
+                (header::BAR_ID, id),
+                (header::BAR_COUNT, count),
+                (header::BAR_PRED, p),
+            ];
             let Some(mask) = self.exec_mask(c) else { return };
             for (at, new) in fields {
                 let old = self.lane_array(at, c);
@@ -557,7 +580,12 @@ impl<'a> Gen<'a, '_> {
                 let active = self.active_bits(st);
                 let slot = self.scratch();
                 let at = self.b.ins().stack_addr(types::I64, slot, 0);
-                let over = call_host(&mut self.b, super::slow::alloca as *const () as usize, &[self.ctx, active, code, at], Some(types::I32));
+                let over = call_host(
+                    &mut self.b,
+                    super::slow::alloca as *const () as usize,
+                    &[self.ctx, active, code, at],
+                    Some(types::I32),
+                );
                 if let Some(o) = over {
                     self.cold(o, |g| g.trap(crate::abi::TrapKind::StackOverflow));
                 }

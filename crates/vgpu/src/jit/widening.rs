@@ -4,8 +4,8 @@
 //! The check is made where a block begins, before anything of it has happened; when it fails,
 //! the whole warp goes on in masked code from the beginning of that block.
 
-use super::classes::{Class, Classes, Exec};
 use super::body::Stmt;
+use super::classes::{Class, Classes, Exec};
 use rtcg_ptx::ast::*;
 
 /// The operand whose lanes must not wrap, and whether they are read as signed.
@@ -25,9 +25,10 @@ pub(crate) fn checked_operand(classes: &Classes, st: &Stmt<'_>) -> Option<(Opera
         _ => return None,
     };
     match (classes.operand(operand), classes.exec(st)) {
-        (class @ (Class::Affine(_) | Class::Chunked(1.. | ..=-1)), Exec::Affine(_) | Exec::Uniform | Exec::Chunked(_)) => {
-            Some((operand, ty.is_signed(), class))
-        }
+        (
+            class @ (Class::Affine(_) | Class::Chunked(1.. | ..=-1)),
+            Exec::Affine(_) | Exec::Uniform | Exec::Chunked(_),
+        ) => Some((operand, ty.is_signed(), class)),
         _ => None,
     }
 }

@@ -12,7 +12,14 @@ use super::float::{Format, Round, pack, unpack};
 #[repr(u8)]
 #[allow(missing_docs)]
 pub enum Function {
-    Sin, Cos, Lg2, Ex2, Tanh, Rsqrt, Rcp, Sqrt,
+    Sin,
+    Cos,
+    Lg2,
+    Ex2,
+    Tanh,
+    Rsqrt,
+    Rcp,
+    Sqrt,
 }
 
 /// The value of a number of format `f` as a double (exact but for double itself, where it is the same).

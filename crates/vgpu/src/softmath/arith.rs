@@ -10,7 +10,17 @@ use super::float::{self, Format, Round, unpack};
 #[repr(u8)]
 #[allow(missing_docs)]
 pub enum FloatOp {
-    Add, Sub, Mul, Fma, Div, Sqrt, Rcp, Min, Max, Abs, Neg,
+    Add,
+    Sub,
+    Mul,
+    Fma,
+    Div,
+    Sqrt,
+    Rcp,
+    Min,
+    Max,
+    Abs,
+    Neg,
 }
 
 /// Reads an operand, flushing it when asked.
@@ -162,7 +172,12 @@ pub fn ordered(op: CmpOp, ord: std::cmp::Ordering) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Test {
-    Finite, Infinite, Number, NotANumber, Normal, Subnormal,
+    Finite,
+    Infinite,
+    Number,
+    NotANumber,
+    Normal,
+    Subnormal,
 }
 
 /// Executes `testp`.

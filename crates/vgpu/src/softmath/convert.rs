@@ -84,7 +84,11 @@ fn converted_nan(to: Format, from: Format, m: Mode, a: u64) -> u64 {
 /// A NaN with its payload aligned at the top, made quiet.
 fn rescaled_nan(to: Format, from: Format, a: u64) -> u64 {
     let payload = a & ((1 << from.frac_bits) - 1);
-    let payload = if to.frac_bits >= from.frac_bits { payload << (to.frac_bits - from.frac_bits) } else { payload >> (from.frac_bits - to.frac_bits) };
+    let payload = if to.frac_bits >= from.frac_bits {
+        payload << (to.frac_bits - from.frac_bits)
+    } else {
+        payload >> (from.frac_bits - to.frac_bits)
+    };
     let sign = if a & from.sign_bit() != 0 { to.sign_bit() } else { 0 };
     to.quiet(sign | to.infinity() | payload)
 }

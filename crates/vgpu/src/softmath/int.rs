@@ -19,7 +19,8 @@ pub fn cut(bits: u32, value: u64) -> u64 {
 
 /// The nearest number of `bits` bits, as its bits.
 pub fn clamp(bits: u32, signed: bool, value: i128) -> u64 {
-    let (low, high) = if signed { (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1) } else { (0, (1i128 << bits) - 1) };
+    let (low, high) =
+        if signed { (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1) } else { (0, (1i128 << bits) - 1) };
     cut(bits, value.clamp(low, high) as u64)
 }
 
@@ -170,7 +171,11 @@ pub fn find_nth_set(mask: u32, base: u32, n: i32) -> u32 {
         return if set(base) { base } else { u32::MAX };
     }
     let skipped = n.unsigned_abs() as usize - 1;
-    let found = if n > 0 { (base..32).filter(|&i| set(i)).nth(skipped) } else { (0..=base.min(31)).rev().filter(|&i| set(i)).nth(skipped) };
+    let found = if n > 0 {
+        (base..32).filter(|&i| set(i)).nth(skipped)
+    } else {
+        (0..=base.min(31)).rev().filter(|&i| set(i)).nth(skipped)
+    };
     found.unwrap_or(u32::MAX)
 }
 

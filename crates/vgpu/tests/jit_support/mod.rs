@@ -5,8 +5,8 @@ use rtcg_ptx::ast::Module;
 use rtcg_vgpu::exec::{CancelFlag, Fault, Place, Program, RUNTIME, Shape, Sites, run_program};
 use rtcg_vgpu::jit::{CompiledKernel, JitError, SymbolLayout, Variant, Window, compile_kernel};
 use rtcg_vgpu::memory::window::window;
-use std::sync::{Arc, Once};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Once};
 
 pub const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
 
@@ -148,7 +148,13 @@ pub fn variants(block: [u32; 3]) -> Vec<Variant> {
 
 /// Launches once; gives the final contents of the buffers.
 #[allow(clippy::result_large_err)] // The tests look into the fault.
-pub fn launch(m: &Arc<Module>, kernel: &str, variant: Variant, shape: Shape, args: &[Arg]) -> Result<Vec<Vec<u8>>, Fault> {
+pub fn launch(
+    m: &Arc<Module>,
+    kernel: &str,
+    variant: Variant,
+    shape: Shape,
+    args: &[Arg],
+) -> Result<Vec<Vec<u8>>, Fault> {
     let p = program(kernel, compile(m, kernel, variant).unwrap_or_else(|e| panic!("{e}")));
     let mut params: Vec<u8> = vec![];
     let mut buffers = vec![];

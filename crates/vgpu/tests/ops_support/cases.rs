@@ -88,17 +88,53 @@ fn integers(list: &mut Vec<Text>) {
         exact(list, same("abs", ty, 1));
         exact(list, same("neg", ty, 1));
     }
-    for op in ["add.sat.s32", "sub.sat.s32", "min.relu.s32", "max.relu.s32", "mul24.lo.u32", "mul24.lo.s32", "mul24.hi.u32", "mul24.hi.s32"] {
+    for op in [
+        "add.sat.s32",
+        "sub.sat.s32",
+        "min.relu.s32",
+        "max.relu.s32",
+        "mul24.lo.u32",
+        "mul24.lo.s32",
+        "mul24.hi.u32",
+        "mul24.hi.s32",
+    ] {
         exact(list, format!("{op} %r0, %r1, %r2;"));
     }
     for op in [
-        "mad.hi.sat.s32", "mad24.lo.u32", "mad24.lo.s32", "mad24.hi.u32", "mad24.hi.s32", "mad24.hi.sat.s32", "dp4a.u32.u32",
-        "dp4a.u32.s32", "dp4a.s32.u32", "dp4a.s32.s32", "dp2a.lo.u32.u32", "dp2a.hi.u32.s32", "dp2a.lo.s32.u32", "dp2a.hi.s32.s32",
-        "prmt.b32", "prmt.b32.f4e", "prmt.b32.b4e", "prmt.b32.rc8", "prmt.b32.ecl", "prmt.b32.ecr", "prmt.b32.rc16",
+        "mad.hi.sat.s32",
+        "mad24.lo.u32",
+        "mad24.lo.s32",
+        "mad24.hi.u32",
+        "mad24.hi.s32",
+        "mad24.hi.sat.s32",
+        "dp4a.u32.u32",
+        "dp4a.u32.s32",
+        "dp4a.s32.u32",
+        "dp4a.s32.s32",
+        "dp2a.lo.u32.u32",
+        "dp2a.hi.u32.s32",
+        "dp2a.lo.s32.u32",
+        "dp2a.hi.s32.s32",
+        "prmt.b32",
+        "prmt.b32.f4e",
+        "prmt.b32.b4e",
+        "prmt.b32.rc8",
+        "prmt.b32.ecl",
+        "prmt.b32.ecr",
+        "prmt.b32.rc16",
     ] {
         exact(list, format!("{op} %r0, %r1, %r2, %r3;"));
     }
-    for op in ["add.u16x2", "add.s16x2", "min.u16x2", "max.s16x2", "min.relu.s16x2", "max.relu.s16x2", "min.s16x2", "max.u16x2"] {
+    for op in [
+        "add.u16x2",
+        "add.s16x2",
+        "min.u16x2",
+        "max.s16x2",
+        "min.relu.s16x2",
+        "max.relu.s16x2",
+        "min.s16x2",
+        "max.u16x2",
+    ] {
         exact(list, format!("{op} %r0, %r1, %r2;"));
     }
     for ty in ["pred", "b16", "b32", "b64"] {
@@ -154,7 +190,20 @@ fn shifts_and_fields(list: &mut Vec<Text>) {
         let b = bits(ty);
         exact(list, format!("bfe.{ty} {}, {}, %r2, %r3;", reg(b, 0), reg(b, 1)));
         // Positions beyond the operand are left out: assemblers fold them in their own ways.
-        for (pos, len) in [(0, 8), (8, 8), (24, 8), (24, 16), (0, 32), (31, 1), (32, 4), (5, 0), (40, 20), (60, 10), (0, 64), (7, 255)] {
+        for (pos, len) in [
+            (0, 8),
+            (8, 8),
+            (24, 8),
+            (24, 16),
+            (0, 32),
+            (31, 1),
+            (32, 4),
+            (5, 0),
+            (40, 20),
+            (60, 10),
+            (0, 64),
+            (7, 255),
+        ] {
             if pos >= b {
                 continue;
             }
@@ -166,7 +215,9 @@ fn shifts_and_fields(list: &mut Vec<Text>) {
         exact(list, format!("bfi.{ty} {}, {}, {}, %r3, %r4;", reg(b, 0), reg(b, 1), reg(b, 2)));
         exact(list, format!("bfi.{ty} {}, {}, {}, 8, 12;", reg(b, 0), reg(b, 1), reg(b, 2)));
     }
-    for op in ["bmsk.clamp.b32", "bmsk.wrap.b32", "szext.clamp.u32", "szext.clamp.s32", "szext.wrap.u32", "szext.wrap.s32"] {
+    for op in
+        ["bmsk.clamp.b32", "bmsk.wrap.b32", "szext.clamp.u32", "szext.clamp.s32", "szext.wrap.u32", "szext.wrap.s32"]
+    {
         exact(list, format!("{op} %r0, %r1, %r2;"));
     }
 }
@@ -281,11 +332,21 @@ fn comparisons(list: &mut Vec<Text>) {
         exact(list, format!("setp.gt.{combine}.bf16x2 %p0|%p7, %r1, %r2, %p3;"));
     }
     for text in [
-        "set.lt.f16.f16 %h0, %h1, %h2;", "set.lt.u32.f16 %r0, %h1, %h2;", "set.lt.u16.f16 %h0, %h1, %h2;",
-        "set.lt.bf16.bf16 %h0, %h1, %h2;", "set.lt.bf16x2.bf16x2 %r0, %r1, %r2;", "set.lt.u32.f16x2 %r0, %r1, %r2;",
-        "set.lt.s32.s64 %r0, %d1, %d2;", "set.lt.f32.u16 %r0, %h1, %h2;", "slct.b32.s32 %r0, %r1, %r2, %r3;", "slct.f64.f32 %d0, %d1, %d2, %r3;",
-        "slct.ftz.b16.f32 %h0, %h1, %h2, %r3;", "slct.u64.s32 %d0, %d1, %d2, %r3;", "selp.b16 %h0, %h1, %h2, %p3;",
-        "selp.b32 %r0, %r1, %r2, %p3;", "selp.b64 %d0, %d1, %d2, %p3;",
+        "set.lt.f16.f16 %h0, %h1, %h2;",
+        "set.lt.u32.f16 %r0, %h1, %h2;",
+        "set.lt.u16.f16 %h0, %h1, %h2;",
+        "set.lt.bf16.bf16 %h0, %h1, %h2;",
+        "set.lt.bf16x2.bf16x2 %r0, %r1, %r2;",
+        "set.lt.u32.f16x2 %r0, %r1, %r2;",
+        "set.lt.s32.s64 %r0, %d1, %d2;",
+        "set.lt.f32.u16 %r0, %h1, %h2;",
+        "slct.b32.s32 %r0, %r1, %r2, %r3;",
+        "slct.f64.f32 %d0, %d1, %d2, %r3;",
+        "slct.ftz.b16.f32 %h0, %h1, %h2, %r3;",
+        "slct.u64.s32 %d0, %d1, %d2, %r3;",
+        "selp.b16 %h0, %h1, %h2, %p3;",
+        "selp.b32 %r0, %r1, %r2, %p3;",
+        "selp.b64 %d0, %d1, %d2, %p3;",
     ] {
         exact(list, text.to_string());
     }
@@ -297,7 +358,8 @@ fn conversions(list: &mut Vec<Text>) {
     for d in ints {
         for s in ints {
             // `.sat` is refused by assemblers where it cannot matter.
-            let may_clamp = bits(d) < bits(s) || (bits(d) == bits(s) && d != s) || d.starts_with('u') && s.starts_with('s');
+            let may_clamp =
+                bits(d) < bits(s) || (bits(d) == bits(s) && d != s) || d.starts_with('u') && s.starts_with('s');
             for sat in if may_clamp { &["", ".sat"][..] } else { &[""] } {
                 exact(list, format!("cvt{sat}.{d}.{s} {}, {};", reg(bits(d), 0), reg(bits(s), 1)));
             }
@@ -357,17 +419,39 @@ fn conversions(list: &mut Vec<Text>) {
         exact(list, format!("cvt{rnd}.f16.f16 %h0, %h1;"));
     }
     for text in [
-        "cvt.rn.ftz.bf16.f32 %h0, %r1;", "cvt.ftz.f32.bf16 %r0, %h1;",
-        "cvt.f64.f32 %d0, %r1;", "cvt.ftz.f64.f32 %d0, %r1;", "cvt.sat.f64.f32 %d0, %r1;", "cvt.f32.f16 %r0, %h1;", "cvt.f64.f16 %d0, %h1;",
-        "cvt.ftz.f32.f16 %r0, %h1;", "cvt.sat.f32.f16 %r0, %h1;",
-        "cvt.f32.bf16 %r0, %h1;", "cvt.f64.bf16 %d0, %h1;", "cvt.rn.relu.f16.f32 %h0, %r1;", "cvt.rz.relu.bf16.f32 %h0, %r1;", "cvt.rn.f16x2.f32 %r0, %r1, %r2;",
-        "cvt.rz.f16x2.f32 %r0, %r1, %r2;", "cvt.rn.bf16x2.f32 %r0, %r1, %r2;", "cvt.rz.bf16x2.f32 %r0, %r1, %r2;",
-        "cvt.rn.relu.f16x2.f32 %r0, %r1, %r2;", "cvt.rn.relu.bf16x2.f32 %r0, %r1, %r2;", "cvt.rna.tf32.f32 %r0, %r1;",
-        "cvt.rn.tf32.f32 %r0, %r1;", "cvt.rz.tf32.f32 %r0, %r1;", "cvt.rn.relu.tf32.f32 %r0, %r1;",
-        "cvt.rn.satfinite.e4m3x2.f32 %h0, %r1, %r2;", "cvt.rn.satfinite.e5m2x2.f32 %h0, %r1, %r2;",
-        "cvt.rn.satfinite.relu.e4m3x2.f32 %h0, %r1, %r2;", "cvt.rn.satfinite.relu.e5m2x2.f32 %h0, %r1, %r2;",
-        "cvt.rn.satfinite.e4m3x2.f16x2 %h0, %r1;", "cvt.rn.satfinite.e5m2x2.f16x2 %h0, %r1;", "cvt.rn.f16x2.e4m3x2 %r0, %h1;",
-        "cvt.rn.f16x2.e5m2x2 %r0, %h1;", "cvt.rn.relu.f16x2.e5m2x2 %r0, %h1;", "cvt.rn.relu.f16x2.e4m3x2 %r0, %h1;",
+        "cvt.rn.ftz.bf16.f32 %h0, %r1;",
+        "cvt.ftz.f32.bf16 %r0, %h1;",
+        "cvt.f64.f32 %d0, %r1;",
+        "cvt.ftz.f64.f32 %d0, %r1;",
+        "cvt.sat.f64.f32 %d0, %r1;",
+        "cvt.f32.f16 %r0, %h1;",
+        "cvt.f64.f16 %d0, %h1;",
+        "cvt.ftz.f32.f16 %r0, %h1;",
+        "cvt.sat.f32.f16 %r0, %h1;",
+        "cvt.f32.bf16 %r0, %h1;",
+        "cvt.f64.bf16 %d0, %h1;",
+        "cvt.rn.relu.f16.f32 %h0, %r1;",
+        "cvt.rz.relu.bf16.f32 %h0, %r1;",
+        "cvt.rn.f16x2.f32 %r0, %r1, %r2;",
+        "cvt.rz.f16x2.f32 %r0, %r1, %r2;",
+        "cvt.rn.bf16x2.f32 %r0, %r1, %r2;",
+        "cvt.rz.bf16x2.f32 %r0, %r1, %r2;",
+        "cvt.rn.relu.f16x2.f32 %r0, %r1, %r2;",
+        "cvt.rn.relu.bf16x2.f32 %r0, %r1, %r2;",
+        "cvt.rna.tf32.f32 %r0, %r1;",
+        "cvt.rn.tf32.f32 %r0, %r1;",
+        "cvt.rz.tf32.f32 %r0, %r1;",
+        "cvt.rn.relu.tf32.f32 %r0, %r1;",
+        "cvt.rn.satfinite.e4m3x2.f32 %h0, %r1, %r2;",
+        "cvt.rn.satfinite.e5m2x2.f32 %h0, %r1, %r2;",
+        "cvt.rn.satfinite.relu.e4m3x2.f32 %h0, %r1, %r2;",
+        "cvt.rn.satfinite.relu.e5m2x2.f32 %h0, %r1, %r2;",
+        "cvt.rn.satfinite.e4m3x2.f16x2 %h0, %r1;",
+        "cvt.rn.satfinite.e5m2x2.f16x2 %h0, %r1;",
+        "cvt.rn.f16x2.e4m3x2 %r0, %h1;",
+        "cvt.rn.f16x2.e5m2x2 %r0, %h1;",
+        "cvt.rn.relu.f16x2.e5m2x2 %r0, %h1;",
+        "cvt.rn.relu.f16x2.e4m3x2 %r0, %h1;",
     ] {
         exact(list, text.to_string());
     }
@@ -375,9 +459,19 @@ fn conversions(list: &mut Vec<Text>) {
 
 fn moves(list: &mut Vec<Text>) {
     for text in [
-        "mov.b16 %h0, %h1;", "mov.b32 %r0, %r1;", "mov.b64 %d0, %d1;", "mov.pred %p0, %p1;", "mov.f32 %r0, 0f40490FDB;", "mov.f64 %d0, 0d400921FB54442D18;",
-        "mov.b64 %d0, {%r1, %r2};", "mov.b64 %d0, {%h1, %h2, %h3, %h4};", "mov.b32 %r0, {%h1, %h2};",
-        "mov.b64 {%r0, %r7}, %d1;", "mov.b64 {_, %r0}, %d1;", "mov.b32 {%h0, %h7}, %r1;", "mov.b64 {%h0, %h5, %h6, %h7}, %d1;",
+        "mov.b16 %h0, %h1;",
+        "mov.b32 %r0, %r1;",
+        "mov.b64 %d0, %d1;",
+        "mov.pred %p0, %p1;",
+        "mov.f32 %r0, 0f40490FDB;",
+        "mov.f64 %d0, 0d400921FB54442D18;",
+        "mov.b64 %d0, {%r1, %r2};",
+        "mov.b64 %d0, {%h1, %h2, %h3, %h4};",
+        "mov.b32 %r0, {%h1, %h2};",
+        "mov.b64 {%r0, %r7}, %d1;",
+        "mov.b64 {_, %r0}, %d1;",
+        "mov.b32 {%h0, %h7}, %r1;",
+        "mov.b64 {%h0, %h5, %h6, %h7}, %d1;",
     ] {
         exact(list, text.to_string());
     }
@@ -387,8 +481,13 @@ fn approximations(list: &mut Vec<Text>) {
     // Bounds: CUDA's "PTX ISA", sections of the instructions, with room for the GPU's own error.
     let single = |ulps, absolute| Tolerance::Single { ulps, absolute };
     let cases = [
-        ("sin.approx", Tolerance::Circular), ("cos.approx", Tolerance::Circular), ("lg2.approx", single(3, 1.7e-7)), ("ex2.approx", single(2, 0.0)),
-        ("rcp.approx", single(1, 0.0)), ("sqrt.approx", single(2, 0.0)), ("rsqrt.approx", single(2, 0.0)),
+        ("sin.approx", Tolerance::Circular),
+        ("cos.approx", Tolerance::Circular),
+        ("lg2.approx", single(3, 1.7e-7)),
+        ("ex2.approx", single(2, 0.0)),
+        ("rcp.approx", single(1, 0.0)),
+        ("sqrt.approx", single(2, 0.0)),
+        ("rsqrt.approx", single(2, 0.0)),
     ];
     for (op, tolerance) in cases {
         for ftz in ["", ".ftz"] {

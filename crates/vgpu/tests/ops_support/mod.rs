@@ -29,7 +29,8 @@ pub struct Case {
 const REGISTERS: &str = ".reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<8>; .reg .b64 %d<8>;";
 
 pub fn parse(text: &str) -> Case {
-    let module = format!(".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k() {{ {REGISTERS} {text} ret; }}");
+    let module =
+        format!(".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k() {{ {REGISTERS} {text} ret; }}");
     let parsed = rtcg_ptx::parse(module);
     assert!(!parsed.has_errors(), "{text}: {}", parsed.render("case"));
     let function = &parsed.module.functions[0];
@@ -85,7 +86,9 @@ pub fn compile(case: &Case, shape: Shape, way: Way, opt: &str) -> Compiled {
     module.define_function(id, &mut context).unwrap_or_else(|e| panic!("{}: {e:?}\n{}", case.text, context.func));
     module.finalize_definitions().unwrap();
     // SAFETY: the function was compiled with this signature and lives as long as the module.
-    let entry = unsafe { std::mem::transmute::<*const u8, extern "C" fn(*const u8, *mut u8)>(module.get_finalized_function(id)) };
+    let entry = unsafe {
+        std::mem::transmute::<*const u8, extern "C" fn(*const u8, *mut u8)>(module.get_finalized_function(id))
+    };
     Compiled { _module: module, entry, shape, case: case.clone() }
 }
 
@@ -239,19 +242,92 @@ impl Random {
 }
 
 const EDGES16: [u64; 22] = [
-    0, 0x8000, 1, 0x8001, 0x3ff, 0x400, 0x3c00, 0xbc00, 0x3c01, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7c01, 0x7e00, 0xfe01, 0x3f80, 0x7f80, 0x7fff, 0xffff, 0xff, 0x80,
+    0, 0x8000, 1, 0x8001, 0x3ff, 0x400, 0x3c00, 0xbc00, 0x3c01, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7c01, 0x7e00, 0xfe01,
+    0x3f80, 0x7f80, 0x7fff, 0xffff, 0xff, 0x80,
 ];
 const EDGES32: [u64; 40] = [
-    0, 0x8000_0000, 1, 0x8000_0001, 0x7f_ffff, 0x80_0000, 0x8080_0000, 0x80_0001, 0x3f80_0000, 0xbf80_0000, 0x3f80_0001, 0x3f7f_ffff, 0x3f00_0000, 0x3fc0_0000,
-    0x4020_0000, 0xbf00_0000, 0x4b00_0000, 0x4b00_0001, 0x4eff_ffff, 0x4f00_0000, 0x4f7f_ffff, 0x4f80_0000, 0xcf00_0000, 0xcf00_0001, 0x5f00_0000, 0xdf00_0000,
-    0x7f7f_ffff, 0xff7f_ffff, 0x7f80_0000, 0xff80_0000, 0x7f80_0001, 0x7fc1_2345, 0xffff_ffff, 0x7fff_ffff, 31, 32, 33, 255, 0xffff_0000, 0x4780_0000,
+    0,
+    0x8000_0000,
+    1,
+    0x8000_0001,
+    0x7f_ffff,
+    0x80_0000,
+    0x8080_0000,
+    0x80_0001,
+    0x3f80_0000,
+    0xbf80_0000,
+    0x3f80_0001,
+    0x3f7f_ffff,
+    0x3f00_0000,
+    0x3fc0_0000,
+    0x4020_0000,
+    0xbf00_0000,
+    0x4b00_0000,
+    0x4b00_0001,
+    0x4eff_ffff,
+    0x4f00_0000,
+    0x4f7f_ffff,
+    0x4f80_0000,
+    0xcf00_0000,
+    0xcf00_0001,
+    0x5f00_0000,
+    0xdf00_0000,
+    0x7f7f_ffff,
+    0xff7f_ffff,
+    0x7f80_0000,
+    0xff80_0000,
+    0x7f80_0001,
+    0x7fc1_2345,
+    0xffff_ffff,
+    0x7fff_ffff,
+    31,
+    32,
+    33,
+    255,
+    0xffff_0000,
+    0x4780_0000,
 ];
 const EDGES64: [u64; 40] = [
-    0, 1 << 63, 1, (1 << 63) + 1, 0xf_ffff_ffff_ffff, 0x10_0000_0000_0000, 0x8010_0000_0000_0000, 0x3ff0_0000_0000_0000, 0xbff0_0000_0000_0000,
-    0x3ff0_0000_0000_0001, 0x3fef_ffff_ffff_ffff, 0x3fe0_0000_0000_0000, 0x3ff8_0000_0000_0000, 0x4004_0000_0000_0000, 0x41df_ffff_ffc0_0000, 0x41e0_0000_0000_0000,
-    0x41ef_ffff_ffe0_0000, 0x41f0_0000_0000_0000, 0xc1e0_0000_0000_0000, 0xc1e0_0000_0020_0000, 0x43e0_0000_0000_0000, 0xc3e0_0000_0000_0000, 0x43f0_0000_0000_0000,
-    0x47ef_ffff_e000_0000, 0x47f0_0000_0000_0000, 0x36a0_0000_0000_0000, 0x3690_0000_0000_0000, 0x380f_ffff_ffff_ffff, 0x7fef_ffff_ffff_ffff, 0xffef_ffff_ffff_ffff,
-    0x7ff0_0000_0000_0000, 0xfff0_0000_0000_0000, 0x7ff0_0000_0000_0001, 0x7ff8_1234_5678_9abc, u64::MAX, i64::MAX as u64, 63, 64, 0xffff_ffff, 0xffff_ffff_0000_0000,
+    0,
+    1 << 63,
+    1,
+    (1 << 63) + 1,
+    0xf_ffff_ffff_ffff,
+    0x10_0000_0000_0000,
+    0x8010_0000_0000_0000,
+    0x3ff0_0000_0000_0000,
+    0xbff0_0000_0000_0000,
+    0x3ff0_0000_0000_0001,
+    0x3fef_ffff_ffff_ffff,
+    0x3fe0_0000_0000_0000,
+    0x3ff8_0000_0000_0000,
+    0x4004_0000_0000_0000,
+    0x41df_ffff_ffc0_0000,
+    0x41e0_0000_0000_0000,
+    0x41ef_ffff_ffe0_0000,
+    0x41f0_0000_0000_0000,
+    0xc1e0_0000_0000_0000,
+    0xc1e0_0000_0020_0000,
+    0x43e0_0000_0000_0000,
+    0xc3e0_0000_0000_0000,
+    0x43f0_0000_0000_0000,
+    0x47ef_ffff_e000_0000,
+    0x47f0_0000_0000_0000,
+    0x36a0_0000_0000_0000,
+    0x3690_0000_0000_0000,
+    0x380f_ffff_ffff_ffff,
+    0x7fef_ffff_ffff_ffff,
+    0xffef_ffff_ffff_ffff,
+    0x7ff0_0000_0000_0000,
+    0xfff0_0000_0000_0000,
+    0x7ff0_0000_0000_0001,
+    0x7ff8_1234_5678_9abc,
+    u64::MAX,
+    i64::MAX as u64,
+    63,
+    64,
+    0xffff_ffff,
+    0xffff_ffff_0000_0000,
 ];
 
 /// A value of `width`, often an interesting one. `float` is the format its bits are likely read in.
@@ -277,8 +353,12 @@ pub fn operand(random: &mut Random, width: Width, float: Option<Type>) -> u64 {
             (3, None) => random.next() % 130,
             (4, None) => (random.next() % 130).wrapping_neg(),
             (3, _) => ((random.next() as i64 >> 8) as f64 / 4294967296.0).to_bits(),
-            (4, Some(_)) => (random.next() & 0x800f_ffff_ffff_ffff) | (0x3fc0_0000_0000_0000 + ((random.next() & 7) << 52)),
-            (5, Some(_)) => (random.next() & 0x800f_ffff_ffff_ffff) | (0x3680_0000_0000_0000 + ((random.next() % 0x220) << 52)),
+            (4, Some(_)) => {
+                (random.next() & 0x800f_ffff_ffff_ffff) | (0x3fc0_0000_0000_0000 + ((random.next() & 7) << 52))
+            }
+            (5, Some(_)) => {
+                (random.next() & 0x800f_ffff_ffff_ffff) | (0x3680_0000_0000_0000 + ((random.next() % 0x220) << 52))
+            }
             _ => random.next(),
         },
     }
@@ -287,7 +367,11 @@ pub fn operand(random: &mut Random, width: Width, float: Option<Type>) -> u64 {
 /// The floating type an instruction computes in or reads.
 fn float_type(inst: &Inst) -> Option<Type> {
     let ty = match inst {
-        Inst::Unary { ty, .. } | Inst::Binary { ty, .. } | Inst::Ternary { ty, .. } | Inst::Setp { ty, .. } | Inst::Set { ty, .. } => *ty,
+        Inst::Unary { ty, .. }
+        | Inst::Binary { ty, .. }
+        | Inst::Ternary { ty, .. }
+        | Inst::Setp { ty, .. }
+        | Inst::Set { ty, .. } => *ty,
         Inst::Cvt { sty, .. } | Inst::CvtPack { sty, .. } => *sty,
         Inst::Slct { cty, .. } => *cty,
         _ => return None,
@@ -301,7 +385,8 @@ pub fn inputs(case: &Case, n: usize) -> Vec<Vec<u64>> {
     if widths == [Width::W16] {
         return (0..65536).map(|v| vec![v]).collect();
     }
-    let seed = case.text.bytes().fold(0x9e37_79b9_7f4a_7c15u64, |h, c| (h ^ u64::from(c)).wrapping_mul(0x100_0000_01b3));
+    let seed =
+        case.text.bytes().fold(0x9e37_79b9_7f4a_7c15u64, |h, c| (h ^ u64::from(c)).wrapping_mul(0x100_0000_01b3));
     let mut random = Random(seed | 1);
     let float = float_type(&case.inst);
     (0..n)

@@ -36,10 +36,16 @@ impl Comparison {
     }
 
     /// The predicates of the low and the high halves of a pair type.
-    pub(super) fn emit_pair(&self, cx: &mut OpCtx<'_, '_>, shape: Shape, srcs: &[Parts]) -> Result<[Parts; 2], Unsupported> {
+    pub(super) fn emit_pair(
+        &self,
+        cx: &mut OpCtx<'_, '_>,
+        shape: Shape,
+        srcs: &[Parts],
+    ) -> Result<[Parts; 2], Unsupported> {
         let ty = half_of(self.ty);
         let halves = [false, true].map(|high| {
-            let mut pick = |p: &Parts| map1(cx, p, |cx, v| if high { shr(cx, v, 16) } else { and_const(cx, v, 0xffff) });
+            let mut pick =
+                |p: &Parts| map1(cx, p, |cx, v| if high { shr(cx, v, 16) } else { and_const(cx, v, 0xffff) });
             (pick(&srcs[0]), pick(&srcs[1]))
         });
         let mut out = Vec::with_capacity(2);
@@ -51,7 +57,14 @@ impl Comparison {
         Ok([out.pop().unwrap_or_default(), high])
     }
 
-    fn compare(&self, cx: &mut OpCtx<'_, '_>, shape: Shape, ty: Type, a: &Parts, b: &Parts) -> Result<Parts, Unsupported> {
+    fn compare(
+        &self,
+        cx: &mut OpCtx<'_, '_>,
+        shape: Shape,
+        ty: Type,
+        a: &Parts,
+        b: &Parts,
+    ) -> Result<Parts, Unsupported> {
         let width = Width::of(ty);
         match ty {
             Type::F32 | Type::F64 => {

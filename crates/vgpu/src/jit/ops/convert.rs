@@ -9,7 +9,14 @@ use super::parts::{extend64, narrow64, sign_extend};
 use super::{OpCtx, Parts, Shape, Width, float as fp, half};
 
 /// Emits a conversion; `None` when a helper has to do it.
-pub(super) fn emit(cx: &mut OpCtx<'_, '_>, shape: Shape, dty: Type, sty: Type, mods: &FpMods, a: &Parts) -> Option<Parts> {
+pub(super) fn emit(
+    cx: &mut OpCtx<'_, '_>,
+    shape: Shape,
+    dty: Type,
+    sty: Type,
+    mods: &FpMods,
+    a: &Parts,
+) -> Option<Parts> {
     match (dty.is_float(), sty.is_float()) {
         (false, false) => int_to_int(cx, shape, dty, sty, mods, a),
         (true, false) => int_to_float(cx, shape, dty, sty, mods, a),
@@ -65,7 +72,11 @@ fn int_to_float(cx: &mut OpCtx<'_, '_>, shape: Shape, dty: Type, sty: Type, mods
     };
     match (dty, sty.bits()) {
         (Type::F32, 64) => Some(by_lane(cx, shape, &[(&a, Width::W64)], Width::W32, |cx, v| {
-            let r = if signed { cx.b.ins().fcvt_from_sint(types::F32, v[0]) } else { cx.b.ins().fcvt_from_uint(types::F32, v[0]) };
+            let r = if signed {
+                cx.b.ins().fcvt_from_sint(types::F32, v[0])
+            } else {
+                cx.b.ins().fcvt_from_uint(types::F32, v[0])
+            };
             bits(cx, r)
         })),
         (Type::F32, _) => {
@@ -73,12 +84,8 @@ fn int_to_float(cx: &mut OpCtx<'_, '_>, shape: Shape, dty: Type, sty: Type, mods
             let signed = signed || small;
             Some(map1(cx, &a, |cx, x| to_float(cx, signed, x)))
         }
-        (Type::F64, 64) => {
-            Some(map1(cx, &a, |cx, x| to_float(cx, signed, x)))
-        }
-        (Type::F64, _) => {
-            Some(doubles(cx, shape, signed || small, &a))
-        }
+        (Type::F64, 64) => Some(map1(cx, &a, |cx, x| to_float(cx, signed, x))),
+        (Type::F64, _) => Some(doubles(cx, shape, signed || small, &a)),
         _ => None,
     }
 }
@@ -87,7 +94,11 @@ fn int_to_float(cx: &mut OpCtx<'_, '_>, shape: Shape, dty: Type, sty: Type, mods
 pub(super) fn doubles(cx: &mut OpCtx<'_, '_>, shape: Shape, signed: bool, a: &Parts) -> Parts {
     if shape == Shape::Scalar {
         return map1(cx, a, |cx, x| {
-            let r = if signed { cx.b.ins().fcvt_from_sint(types::F64, x) } else { cx.b.ins().fcvt_from_uint(types::F64, x) };
+            let r = if signed {
+                cx.b.ins().fcvt_from_sint(types::F64, x)
+            } else {
+                cx.b.ins().fcvt_from_uint(types::F64, x)
+            };
             bits(cx, r)
         });
     }
@@ -195,7 +206,14 @@ fn is_integral(rnd: Rounding) -> bool {
     matches!(rnd, Rounding::Rni | Rounding::Rzi | Rounding::Rmi | Rounding::Rpi)
 }
 
-fn float_to_float(cx: &mut OpCtx<'_, '_>, shape: Shape, dty: Type, sty: Type, mods: &FpMods, a: &Parts) -> Option<Parts> {
+fn float_to_float(
+    cx: &mut OpCtx<'_, '_>,
+    shape: Shape,
+    dty: Type,
+    sty: Type,
+    mods: &FpMods,
+    a: &Parts,
+) -> Option<Parts> {
     match (dty, sty) {
         (Type::F32, Type::F32) | (Type::F64, Type::F64) if *mods == FpMods::default() => Some(a.clone()),
         (Type::F32, Type::F32) | (Type::F64, Type::F64) => Some(map1(cx, a, |cx, x| {
@@ -254,7 +272,13 @@ fn float_to_float(cx: &mut OpCtx<'_, '_>, shape: Shape, dty: Type, sty: Type, mo
 }
 
 /// `cvt.rn.{f16x2,bf16x2}.f32 d, a, b`; `None` when a helper has to do it.
-pub(super) fn emit_pack(cx: &mut OpCtx<'_, '_>, shape: Shape, dty: Type, mods: &FpMods, srcs: &[Parts]) -> Option<Parts> {
+pub(super) fn emit_pack(
+    cx: &mut OpCtx<'_, '_>,
+    shape: Shape,
+    dty: Type,
+    mods: &FpMods,
+    srcs: &[Parts],
+) -> Option<Parts> {
     let element = match dty {
         Type::F16x2 => Type::F16,
         Type::BF16x2 => Type::BF16,

@@ -11,7 +11,11 @@ use super::{OpCtx, Parts, Shape, Width, from_lanes, lane};
 use crate::jit::values::CHUNK_LANES;
 
 /// Applies `f` to each part.
-pub(super) fn map1(cx: &mut OpCtx<'_, '_>, a: &[Value], mut f: impl FnMut(&mut OpCtx<'_, '_>, Value) -> Value) -> Parts {
+pub(super) fn map1(
+    cx: &mut OpCtx<'_, '_>,
+    a: &[Value],
+    mut f: impl FnMut(&mut OpCtx<'_, '_>, Value) -> Value,
+) -> Parts {
     a.iter().map(|&x| f(cx, x)).collect()
 }
 

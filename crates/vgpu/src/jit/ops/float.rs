@@ -8,7 +8,9 @@ use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use rtcg_ptx::ast::{BinOp, FpMods, Rounding, TerOp, Type, UnOp};
 
-use super::emit::{and_const, bits, choose, fcmp_const, float, icmp_const, keep_if, map1, map2, map3, same, shl, type_of};
+use super::emit::{
+    and_const, bits, choose, fcmp_const, float, icmp_const, keep_if, map1, map2, map3, same, shl, type_of,
+};
 use super::half::{self, two_sum_error};
 use super::parts::{as_type, shuffle_words};
 use super::{OpCtx, Parts, Shape};
@@ -86,7 +88,14 @@ fn native(ty: Type, mods: &FpMods) -> bool {
 }
 
 /// `add sub mul div min max copysign`; `None` when a helper has to do it.
-pub(super) fn binary(cx: &mut OpCtx<'_, '_>, shape: Shape, op: BinOp, ty: Type, mods: &FpMods, srcs: &[Parts]) -> Option<Parts> {
+pub(super) fn binary(
+    cx: &mut OpCtx<'_, '_>,
+    shape: Shape,
+    op: BinOp,
+    ty: Type,
+    mods: &FpMods,
+    srcs: &[Parts],
+) -> Option<Parts> {
     if let Some(element) = pair_element(ty) {
         return by_half(cx, srcs, |cx, srcs| binary(cx, shape, op, element, mods, srcs));
     }
@@ -405,7 +414,14 @@ fn from_double(cx: &mut OpCtx<'_, '_>, shape: Shape, mods: &FpMods, rounded: &[V
 }
 
 /// `fma`; `None` when a helper has to do it.
-pub(super) fn ternary(cx: &mut OpCtx<'_, '_>, shape: Shape, op: TerOp, ty: Type, mods: &FpMods, srcs: &[Parts]) -> Option<Parts> {
+pub(super) fn ternary(
+    cx: &mut OpCtx<'_, '_>,
+    shape: Shape,
+    op: TerOp,
+    ty: Type,
+    mods: &FpMods,
+    srcs: &[Parts],
+) -> Option<Parts> {
     if !matches!(op, TerOp::Fma | TerOp::MadLo) {
         return None;
     }
@@ -453,13 +469,22 @@ pub(super) fn ternary(cx: &mut OpCtx<'_, '_>, shape: Shape, op: TerOp, ty: Type,
 }
 
 /// `abs neg rcp sqrt rsqrt`; `None` when a helper has to do it.
-pub(super) fn unary(cx: &mut OpCtx<'_, '_>, shape: Shape, op: UnOp, ty: Type, mods: &FpMods, a: &Parts) -> Option<Parts> {
+pub(super) fn unary(
+    cx: &mut OpCtx<'_, '_>,
+    shape: Shape,
+    op: UnOp,
+    ty: Type,
+    mods: &FpMods,
+    a: &Parts,
+) -> Option<Parts> {
     match (op, ty) {
         (UnOp::Abs | UnOp::Neg, Type::F16x2 | Type::BF16x2) => {
             let element = pair_element(ty)?;
             by_half(cx, std::slice::from_ref(a), |cx, srcs| unary(cx, shape, op, element, mods, &srcs[0]))
         }
-        (UnOp::Abs | UnOp::Neg, _) if !(mods.ftz && ty != Type::F32) => Some(map1(cx, a, |cx, x| sign_op(cx, op, ty, mods, x))),
+        (UnOp::Abs | UnOp::Neg, _) if !(mods.ftz && ty != Type::F32) => {
+            Some(map1(cx, a, |cx, x| sign_op(cx, op, ty, mods, x)))
+        }
         (UnOp::Rcp | UnOp::Sqrt, Type::F32 | Type::F64) if to_nearest(mods) && !(ty == Type::F64 && mods.approx) => {
             Some(map1(cx, a, |cx, x| root_or_reciprocal(cx, op, mods, x)))
         }
@@ -472,7 +497,9 @@ pub(super) fn unary(cx: &mut OpCtx<'_, '_>, shape: Shape, op: UnOp, ty: Type, mo
             });
             Some(from_double(cx, shape, mods, &rounded))
         }
-        (UnOp::Rcp | UnOp::Rsqrt, Type::F64) if mods.approx && mods.ftz => Some(map1(cx, a, |cx, x| upper_word(cx, op, x))),
+        (UnOp::Rcp | UnOp::Rsqrt, Type::F64) if mods.approx && mods.ftz => {
+            Some(map1(cx, a, |cx, x| upper_word(cx, op, x)))
+        }
         (UnOp::Rsqrt, Type::F32) => Some(map1(cx, a, |cx, x| root_or_reciprocal(cx, op, mods, x))),
         _ => None,
     }
@@ -505,7 +532,8 @@ fn sign_op(cx: &mut OpCtx<'_, '_>, op: UnOp, ty: Type, mods: &FpMods, x: Value) 
         }
         Type::F16 | Type::BF16 => {
             let magnitude = and_const(cx, x, 0x7fff);
-            let nan = icmp_const(cx, IntCC::SignedGreaterThan, magnitude, if ty == Type::F16 { 0x7c00 } else { 0x7f80 });
+            let nan =
+                icmp_const(cx, IntCC::SignedGreaterThan, magnitude, if ty == Type::F16 { 0x7c00 } else { 0x7f80 });
             let canonical = same(cx, x, 0x7fff);
             choose(cx, nan, canonical, r)
         }

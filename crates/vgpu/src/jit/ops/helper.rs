@@ -92,7 +92,11 @@ extern "C" fn run_wide<F: Fn(Mode, [u64; OPERANDS]) -> u64 + Copy>(frame: *mut u
             });
             let result = f(mode, operands);
             let at = frame.add(RESULT);
-            if layout.wide(OPERANDS) { *at.cast::<u64>().add(lane) = result } else { *at.cast::<u32>().add(lane) = result as u32 }
+            if layout.wide(OPERANDS) {
+                *at.cast::<u64>().add(lane) = result
+            } else {
+                *at.cast::<u32>().add(lane) = result as u32
+            }
         }
     }
 }
@@ -136,7 +140,14 @@ extern "C" fn run_ternary<T: Lane, F: Fn(Mode, T, T, T) -> T + Copy>(frame: *mut
 }
 
 /// Calls `helper` with operands of the given widths; the result has width `ret`.
-pub(super) fn call(cx: &mut OpCtx<'_, '_>, shape: Shape, helper: Helper, srcs: &[Parts], widths: &[Width], ret: Width) -> Parts {
+pub(super) fn call(
+    cx: &mut OpCtx<'_, '_>,
+    shape: Shape,
+    helper: Helper,
+    srcs: &[Parts],
+    widths: &[Width],
+    ret: Width,
+) -> Parts {
     let slot = scratch(cx);
     let mut layout = if shape == Shape::Scalar { 1 } else { CHUNK_LANES as u64 };
     for (i, (parts, &width)) in srcs.iter().zip(widths).enumerate() {

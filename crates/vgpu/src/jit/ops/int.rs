@@ -8,7 +8,8 @@ use cranelift_codegen::ir::{ConstantData, InstBuilder, Value, types};
 use rtcg_ptx::ast::{BinOp, CarryOp, FpMods, Operand, PrmtMode, TerOp, Type, UnOp};
 
 use super::emit::{
-    and_const, bits, by_lane, choose, float, icmp_const, keep_if, map1, map2, map3, same, sar, shl, shr, splatted, type_of,
+    and_const, bits, by_lane, choose, float, icmp_const, keep_if, map1, map2, map3, same, sar, shl, shr, splatted,
+    type_of,
 };
 use super::parts::{as_type, extend64, narrow64, shuffle_words, sign_extend};
 use super::{OpCtx, Parts, Shape, Width, compare, convert, moves};
@@ -518,7 +519,15 @@ fn prmt_constant(cx: &mut OpCtx<'_, '_>, shape: Shape, mode: PrmtMode, c: u32, a
 }
 
 /// `shf`: by a constant everywhere, by anything when scalar.
-fn funnel(cx: &mut OpCtx<'_, '_>, shape: Shape, op: TerOp, n: Option<u32>, lo: &Parts, hi: &Parts, by: &Parts) -> Option<Parts> {
+fn funnel(
+    cx: &mut OpCtx<'_, '_>,
+    shape: Shape,
+    op: TerOp,
+    n: Option<u32>,
+    lo: &Parts,
+    hi: &Parts,
+    by: &Parts,
+) -> Option<Parts> {
     let left = matches!(op, TerOp::ShfLClamp | TerOp::ShfLWrap);
     let wrap = matches!(op, TerOp::ShfLWrap | TerOp::ShfRWrap);
     if let Some(n) = n {
@@ -558,7 +567,14 @@ fn funnel_by_lane(cx: &mut OpCtx<'_, '_>, left: bool, wrap: bool, lo: Value, hi:
 }
 
 /// `bfi` with a constant field; `None` when a helper has to do it.
-pub(super) fn bfi(cx: &mut OpCtx<'_, '_>, ty: Type, pos: &Operand, len: &Operand, a: &Parts, b: &Parts) -> Option<Parts> {
+pub(super) fn bfi(
+    cx: &mut OpCtx<'_, '_>,
+    ty: Type,
+    pos: &Operand,
+    len: &Operand,
+    a: &Parts,
+    b: &Parts,
+) -> Option<Parts> {
     let (pos, len) = (immediate(pos)? & 0xff, immediate(len)? & 0xff);
     let size = ty.bits();
     if pos >= size || len == 0 {

@@ -36,7 +36,8 @@ use smallvec::{SmallVec, smallvec};
 
 pub use super::values::{Parts, Shape, Width};
 pub use parts::{
-    bits_to_mask, blend, constant, fit_result, fit_source, from_lanes, immediate, immediate_bits, lane, mask_to_bits, splat,
+    bits_to_mask, blend, constant, fit_result, fit_source, from_lanes, immediate, immediate_bits, lane, mask_to_bits,
+    splat,
 };
 
 /// What the operations share within one Cranelift function. Made once per function.
@@ -91,8 +92,20 @@ pub fn is_pure(inst: &Inst) -> bool {
     use Inst::*;
     matches!(
         inst,
-        Unary { .. } | Binary { .. } | Ternary { .. } | Bfi { .. } | Carry { .. } | Slct { .. } | Selp { .. } | Setp { .. }
-            | Set { .. } | Mov { .. } | MovUnpack { .. } | MovPack { .. } | Cvt { .. } | CvtPack { .. }
+        Unary { .. }
+            | Binary { .. }
+            | Ternary { .. }
+            | Bfi { .. }
+            | Carry { .. }
+            | Slct { .. }
+            | Selp { .. }
+            | Setp { .. }
+            | Set { .. }
+            | Mov { .. }
+            | MovUnpack { .. }
+            | MovPack { .. }
+            | Cvt { .. }
+            | CvtPack { .. }
     )
 }
 
@@ -154,8 +167,15 @@ pub fn dests(inst: &Inst) -> Dests {
             let w = if *op == TerOp::MadWide { double(*ty) } else { Width::of(*ty) };
             smallvec![(*dst, w)]
         }
-        Bfi { ty, dst, .. } | Carry { ty, dst, .. } | Slct { ty, dst, .. } | Selp { ty, dst, .. } | Mov { ty, dst, .. }
-        | MovPack { ty, dst, .. } | Set { dty: ty, dst, .. } | Cvt { dty: ty, dst, .. } | CvtPack { dty: ty, dst, .. } => {
+        Bfi { ty, dst, .. }
+        | Carry { ty, dst, .. }
+        | Slct { ty, dst, .. }
+        | Selp { ty, dst, .. }
+        | Mov { ty, dst, .. }
+        | MovPack { ty, dst, .. }
+        | Set { dty: ty, dst, .. }
+        | Cvt { dty: ty, dst, .. }
+        | CvtPack { dty: ty, dst, .. } => {
             smallvec![(*dst, Width::of(*ty))]
         }
         Setp { dst, dst2, .. } => [*dst, *dst2].into_iter().flatten().map(|d| (d, Width::Pred)).collect(),
@@ -221,7 +241,9 @@ pub fn check(inst: &Inst) -> Result<(), Unsupported> {
     let known = match inst {
         Inst::Carry { ty, .. } => matches!(ty.bits(), 32 | 64),
         Inst::Setp { cmp, ty, .. } | Inst::Set { cmp, ty, .. } => compare::supported(*cmp, *ty),
-        Inst::Slct { .. } | Inst::Selp { .. } | Inst::Mov { .. } | Inst::MovPack { .. } | Inst::MovUnpack { .. } => true,
+        Inst::Slct { .. } | Inst::Selp { .. } | Inst::Mov { .. } | Inst::MovPack { .. } | Inst::MovUnpack { .. } => {
+            true
+        }
         Inst::Unary { op: UnOp::Not, ty: Type::Pred, .. } => true,
         Inst::Binary { op: BinOp::And | BinOp::Or | BinOp::Xor, ty: Type::Pred, .. } => true,
         _ => soft::select(inst).is_some(),
@@ -242,7 +264,12 @@ fn unsupported(inst: &Inst) -> Unsupported {
 }
 
 /// Emits `inst`: the values of [`sources`] (and the carry) in, those of [`dests`] (and the carry) out.
-pub fn lower(cx: &mut OpCtx<'_, '_>, shape: Shape, inst: &Inst, srcs: &[Parts]) -> Result<SmallVec<[Parts; 2]>, Unsupported> {
+pub fn lower(
+    cx: &mut OpCtx<'_, '_>,
+    shape: Shape,
+    inst: &Inst,
+    srcs: &[Parts],
+) -> Result<SmallVec<[Parts; 2]>, Unsupported> {
     if let Some(results) = structural(cx, shape, inst, srcs)? {
         return Ok(results);
     }

@@ -35,16 +35,18 @@ fn scalar_constant(cx: &mut OpCtx<'_, '_>, width: Width, bits: u64) -> Value {
 
 fn vector_constant(cx: &mut OpCtx<'_, '_>, width: Width, bits: u64) -> Value {
     let lane = match width {
-        Width::Pred => if bits != 0 { u64::from(u32::MAX) } else { 0 },
+        Width::Pred => {
+            if bits != 0 {
+                u64::from(u32::MAX)
+            } else {
+                0
+            }
+        }
         Width::W16 => bits & 0xffff,
         Width::W32 => bits & 0xffff_ffff,
         Width::W64 | Width::W128 => bits,
     };
-    if matches!(width, Width::W64 | Width::W128) {
-        vector64(cx, [lane; 2])
-    } else {
-        vector32(cx, [lane as u32; 4])
-    }
+    if matches!(width, Width::W64 | Width::W128) { vector64(cx, [lane; 2]) } else { vector32(cx, [lane as u32; 4]) }
 }
 
 /// The constant vector of four 32-bit lanes.
@@ -180,7 +182,9 @@ pub fn blend(cx: &mut OpCtx<'_, '_>, shape: Shape, mask: &[Value], a: &[Value], 
         return a.iter().zip(b).map(|(&x, &y)| if x == y { x } else { cx.b.ins().select(mask[0], x, y) }).collect();
     }
     let masks = widen_mask(cx, mask, width);
-    (0..a.len()).map(|i| if a[i] == b[i] { a[i] } else { cx.b.ins().bitselect(masks[i % masks.len()], a[i], b[i]) }).collect()
+    (0..a.len())
+        .map(|i| if a[i] == b[i] { a[i] } else { cx.b.ins().bitselect(masks[i % masks.len()], a[i], b[i]) })
+        .collect()
 }
 
 /// A chunk predicate at the lane size of `width`: one mask per part (of a 64-bit half).

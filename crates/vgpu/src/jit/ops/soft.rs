@@ -23,9 +23,9 @@ pub(super) fn select(inst: &Inst) -> Option<Helper> {
         Inst::Unary { op, ty, mods, .. } => unary(*op, *ty, mods),
         Inst::Binary { op, ty, mods, .. } => binary(*op, *ty, mods),
         Inst::Ternary { op, ty, mods, .. } => ternary(*op, *ty, mods),
-        Inst::Bfi { ty, .. } => {
-            Some(Helper::new(int_mode(*ty, Mode::default(), 0), |m, [a, b, p, l]| int::bfi(bits(m), a, b, p as u32, l as u32)))
-        }
+        Inst::Bfi { ty, .. } => Some(Helper::new(int_mode(*ty, Mode::default(), 0), |m, [a, b, p, l]| {
+            int::bfi(bits(m), a, b, p as u32, l as u32)
+        })),
         Inst::Cvt { dty, sty, mods, .. } => cvt(*dty, *sty, mods),
         Inst::CvtPack { dty, sty, mods, .. } => cvt_pack(*dty, *sty, mods),
         _ => None,
@@ -67,8 +67,17 @@ fn float_mode(ty: Type, m: Mode, code: u32) -> Option<Mode> {
 }
 
 const FLOAT_OPS: [FloatOp; 11] = [
-    FloatOp::Add, FloatOp::Sub, FloatOp::Mul, FloatOp::Fma, FloatOp::Div, FloatOp::Sqrt, FloatOp::Rcp, FloatOp::Min,
-    FloatOp::Max, FloatOp::Abs, FloatOp::Neg,
+    FloatOp::Add,
+    FloatOp::Sub,
+    FloatOp::Mul,
+    FloatOp::Fma,
+    FloatOp::Div,
+    FloatOp::Sqrt,
+    FloatOp::Rcp,
+    FloatOp::Min,
+    FloatOp::Max,
+    FloatOp::Abs,
+    FloatOp::Neg,
 ];
 
 fn float_op(op: FloatOp, ty: Type, mods: &FpMods) -> Option<Helper> {
@@ -79,13 +88,18 @@ fn float_op(op: FloatOp, ty: Type, mods: &FpMods) -> Option<Helper> {
             arith::halves(|a, b, c| arith::execute(op, format(m), m, a, b, c), a as u32, b as u32, c as u32).into()
         }));
     }
-    Some(Helper::new(m, |m, [a, b, c, _]| {
-        arith::execute(FLOAT_OPS[code(m).min(10) as usize], format(m), m, a, b, c)
-    }))
+    Some(Helper::new(m, |m, [a, b, c, _]| arith::execute(FLOAT_OPS[code(m).min(10) as usize], format(m), m, a, b, c)))
 }
 
 const FUNCTIONS: [Function; 8] = [
-    Function::Sin, Function::Cos, Function::Lg2, Function::Ex2, Function::Tanh, Function::Rsqrt, Function::Rcp, Function::Sqrt,
+    Function::Sin,
+    Function::Cos,
+    Function::Lg2,
+    Function::Ex2,
+    Function::Tanh,
+    Function::Rsqrt,
+    Function::Rcp,
+    Function::Sqrt,
 ];
 
 fn function(function: Function, ty: Type, mods: &FpMods) -> Option<Helper> {
@@ -122,14 +136,18 @@ fn unary(op: UnOp, ty: Type, mods: &FpMods) -> Option<Helper> {
         UnOp::Lg2 => return function(Function::Lg2, ty, mods),
         UnOp::Ex2 => return function(Function::Ex2, ty, mods),
         UnOp::Tanh => return function(Function::Tanh, ty, mods),
-        UnOp::Abs => Helper::new(im, |m, [a, ..]| int::read(bits(m), true, a).unsigned_abs() as u64 & int::cut(bits(m), u64::MAX)),
+        UnOp::Abs => Helper::new(im, |m, [a, ..]| {
+            int::read(bits(m), true, a).unsigned_abs() as u64 & int::cut(bits(m), u64::MAX)
+        }),
         UnOp::Neg => Helper::new(im, |m, [a, ..]| int::cut(bits(m), a.wrapping_neg())),
         UnOp::Not => Helper::new(im, |m, [a, ..]| int::cut(bits(m).max(16), !a)),
         UnOp::Cnot => Helper::new(im, |_, [a, ..]| u64::from(a == 0)),
         UnOp::Popc => Helper::new(im, |_, [a, ..]| a.count_ones().into()),
         UnOp::Clz => Helper::new(im, |m, [a, ..]| u64::from(a.leading_zeros() + bits(m) - 64)),
         UnOp::Brev => Helper::new(im, |m, [a, ..]| a.reverse_bits() >> (64 - bits(m))),
-        UnOp::Bfind { shiftamt: false } => Helper::new(im, |m, [a, ..]| int::bfind(bits(m), signed(m), false, a).into()),
+        UnOp::Bfind { shiftamt: false } => {
+            Helper::new(im, |m, [a, ..]| int::bfind(bits(m), signed(m), false, a).into())
+        }
         UnOp::Bfind { shiftamt: true } => Helper::new(im, |m, [a, ..]| int::bfind(bits(m), signed(m), true, a).into()),
         UnOp::TestFinite => return testp(Test::Finite, ty),
         UnOp::TestInfinite => return testp(Test::Infinite, ty),
@@ -219,13 +237,15 @@ fn int_relu(m: Mode, x: i128) -> u64 {
 fn div(ty: Type, m: Mode) -> Helper {
     match (ty.bits(), ty.is_signed()) {
         (32, false) => Helper::binary(m, |_, a: u32, b: u32| a.checked_div(b).unwrap_or(u32::MAX)),
-        (32, true) => {
-            Helper::binary(m, |_, a: u32, b: u32| if b == 0 { u32::MAX } else { (a as i32).wrapping_div(b as i32) as u32 })
-        }
+        (32, true) => Helper::binary(
+            m,
+            |_, a: u32, b: u32| if b == 0 { u32::MAX } else { (a as i32).wrapping_div(b as i32) as u32 },
+        ),
         (64, false) => Helper::binary(m, |_, a: u64, b: u64| a.checked_div(b).unwrap_or(u64::MAX)),
-        (64, true) => {
-            Helper::binary(m, |_, a: u64, b: u64| if b == 0 { u64::MAX } else { (a as i64).wrapping_div(b as i64) as u64 })
-        }
+        (64, true) => Helper::binary(
+            m,
+            |_, a: u64, b: u64| if b == 0 { u64::MAX } else { (a as i64).wrapping_div(b as i64) as u64 },
+        ),
         _ => Helper::new(m, |m, [a, b, ..]| int::div(bits(m), signed(m), a, b)),
     }
 }
@@ -233,9 +253,15 @@ fn div(ty: Type, m: Mode) -> Helper {
 fn rem(ty: Type, m: Mode) -> Helper {
     match (ty.bits(), ty.is_signed()) {
         (32, false) => Helper::binary(m, |_, a: u32, b: u32| a.checked_rem(b).unwrap_or(u32::MAX)),
-        (32, true) => Helper::binary(m, |_, a: u32, b: u32| if b == 0 { u32::MAX } else { (a as i32).wrapping_rem(b as i32) as u32 }),
+        (32, true) => Helper::binary(
+            m,
+            |_, a: u32, b: u32| if b == 0 { u32::MAX } else { (a as i32).wrapping_rem(b as i32) as u32 },
+        ),
         (64, false) => Helper::binary(m, |_, a: u64, b: u64| a.checked_rem(b).unwrap_or(u64::MAX)),
-        (64, true) => Helper::binary(m, |_, a: u64, b: u64| if b == 0 { u64::MAX } else { (a as i64).wrapping_rem(b as i64) as u64 }),
+        (64, true) => Helper::binary(
+            m,
+            |_, a: u64, b: u64| if b == 0 { u64::MAX } else { (a as i64).wrapping_rem(b as i64) as u64 },
+        ),
         _ => Helper::new(m, |m, [a, b, ..]| int::rem(bits(m), signed(m), a, b)),
     }
 }
@@ -261,7 +287,9 @@ fn ternary(op: TerOp, ty: Type, mods: &FpMods) -> Option<Helper> {
     Some(match op {
         TerOp::Fma | TerOp::MadLo if ty.is_float() => return float_op(FloatOp::Fma, ty, mods),
         TerOp::Min3 | TerOp::Max3 if ty.is_float() => return three(op, ty, mods),
-        TerOp::MadLo | TerOp::Fma => Helper::new(m, |m, [a, b, c, _]| int::cut(bits(m), a.wrapping_mul(b).wrapping_add(c))),
+        TerOp::MadLo | TerOp::Fma => {
+            Helper::new(m, |m, [a, b, c, _]| int::cut(bits(m), a.wrapping_mul(b).wrapping_add(c)))
+        }
         TerOp::MadHi => Helper::new(m, |m, [a, b, c, _]| {
             let hi = int::cut(bits(m), int::mul_hi(bits(m), signed(m), a, b) as u64);
             wrap_or_clamp(m, wide(m, hi) + wide(m, c))
@@ -273,20 +301,26 @@ fn ternary(op: TerOp, ty: Type, mods: &FpMods) -> Option<Helper> {
         }),
         TerOp::Sad => Helper::new(m, |m, [a, b, c, _]| int::sad(bits(m), signed(m), a, b, c)),
         TerOp::Bfe => Helper::new(m, |m, [a, p, l, _]| int::bfe(bits(m), signed(m), a, p as u32, l as u32)),
-        TerOp::Lop3(table) => Helper::ternary(m.with(table.into()), |m, a: u32, b, c| int::lop3(m.extra as u8, a, b, c)),
+        TerOp::Lop3(table) => {
+            Helper::ternary(m.with(table.into()), |m, a: u32, b, c| int::lop3(m.extra as u8, a, b, c))
+        }
         TerOp::ShfLClamp => Helper::ternary(m, |_, a: u32, b, c| int::shf(true, false, a, b, c)),
         TerOp::ShfLWrap => Helper::ternary(m, |_, a: u32, b, c| int::shf(true, true, a, b, c)),
         TerOp::ShfRClamp => Helper::ternary(m, |_, a: u32, b, c| int::shf(false, false, a, b, c)),
         TerOp::ShfRWrap => Helper::ternary(m, |_, a: u32, b, c| int::shf(false, true, a, b, c)),
-        TerOp::Prmt(mode) => {
-            Helper::ternary(m.with(mode as u32), |m, a: u32, b, c| int::prmt(PRMT_MODES[(m.extra % 7) as usize], a, b, c))
+        TerOp::Prmt(mode) => Helper::ternary(m.with(mode as u32), |m, a: u32, b, c| {
+            int::prmt(PRMT_MODES[(m.extra % 7) as usize], a, b, c)
+        }),
+        TerOp::Dp4a { a_signed, b_signed } => {
+            Helper::ternary(flags(m, a_signed, b_signed, false), |m, a: u32, b, c| {
+                int::dp4a(m.extra & 1 != 0, m.extra & 2 != 0, a, b, c)
+            })
         }
-        TerOp::Dp4a { a_signed, b_signed } => Helper::ternary(flags(m, a_signed, b_signed, false), |m, a: u32, b, c| {
-            int::dp4a(m.extra & 1 != 0, m.extra & 2 != 0, a, b, c)
-        }),
-        TerOp::Dp2a { a_signed, b_signed, hi } => Helper::ternary(flags(m, a_signed, b_signed, hi), |m, a: u32, b, c| {
-            int::dp2a(m.extra & 1 != 0, m.extra & 2 != 0, m.extra & 4 != 0, a, b, c)
-        }),
+        TerOp::Dp2a { a_signed, b_signed, hi } => {
+            Helper::ternary(flags(m, a_signed, b_signed, hi), |m, a: u32, b, c| {
+                int::dp2a(m.extra & 1 != 0, m.extra & 2 != 0, m.extra & 4 != 0, a, b, c)
+            })
+        }
         TerOp::Fns => Helper::ternary(m, |_, a: u32, b, c| int::find_nth_set(a, b, c as i32)),
         TerOp::AbsDiff4 { sum } => {
             Helper::ternary(m.with(sum.into()), |m, a: u32, b, c| int::abs_diff4(m.extra != 0, a, b, c))
@@ -349,10 +383,14 @@ fn cvt(dty: Type, sty: Type, mods: &FpMods) -> Option<Helper> {
         (F16x2, E4M3x2) => return Some(Helper::new(relu_mode(mods), |m, [a, ..]| unpack8(m, convert::e4m3_to_f16, a))),
         (F16x2, E5M2x2) => return Some(Helper::new(relu_mode(mods), |m, [a, ..]| unpack8(m, convert::e5m2_to_f16, a))),
         (E4M3x2, F16x2) => {
-            return Some(Helper::new(relu_mode(mods), |m, [a, ..]| pack8(m, convert::to_e4m3, Format::F16, a >> 16, a & 0xffff)));
+            return Some(Helper::new(relu_mode(mods), |m, [a, ..]| {
+                pack8(m, convert::to_e4m3, Format::F16, a >> 16, a & 0xffff)
+            }));
         }
         (E5M2x2, F16x2) => {
-            return Some(Helper::new(relu_mode(mods), |m, [a, ..]| pack8(m, convert::to_e5m2, Format::F16, a >> 16, a & 0xffff)));
+            return Some(Helper::new(relu_mode(mods), |m, [a, ..]| {
+                pack8(m, convert::to_e5m2, Format::F16, a >> 16, a & 0xffff)
+            }));
         }
         _ => {}
     }
@@ -383,7 +421,8 @@ fn scalar_cvt(dty: Type, sty: Type, mods: &FpMods) -> Option<Helper> {
             // `.sat` of tf32 is spelled satfinite: the largest finite number in place of infinity.
             let satfinite = dty == Type::TF32 && mods.sat;
             let m = Mode { sat: m.sat && !satfinite, ..m };
-            let flags = (u32::from(integral(mods.rnd)) * convert::INTEGRAL) | (u32::from(satfinite) * convert::SATFINITE);
+            let flags =
+                (u32::from(integral(mods.rnd)) * convert::INTEGRAL) | (u32::from(satfinite) * convert::SATFINITE);
             let m = m.with(format_index(s) | format_index(d) << 9 | flags << 16);
             Helper::new(m, |m, [a, ..]| {
                 let to = FORMATS[(dst_code(m) as usize).min(4)];
