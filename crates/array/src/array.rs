@@ -7,6 +7,7 @@ use crate::operators::BinaryOp;
 use crate::runtime::{ArrayContext, Buffer, KernelArg};
 use crate::scalar::Scalar;
 use rtcg_codegen::DType;
+use std::fmt;
 use std::sync::Arc;
 
 /// An n-dimensional array on a device.
@@ -20,6 +21,13 @@ pub struct GpuArray {
     buffer: Option<Arc<dyn Buffer>>,
     layout: Layout,
     dtype: DType,
+}
+
+impl fmt::Debug for GpuArray {
+    /// Shape and dtype; the elements are on the device.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "GpuArray({:?}, {})", self.shape(), self.dtype)
+    }
 }
 
 impl GpuArray {

@@ -26,11 +26,12 @@ pub struct Context {
 }
 
 impl Context {
-    /// The first device: a real one, or the virtual GPU when there is none.
+    /// The first device: a real one, or the virtual GPU when there is none. Initialises the drivers.
     ///
     /// # Errors
     /// When there is no device at all or it refuses a context.
     pub fn new() -> Result<Self> {
+        rtcg_driver::init(0)?;
         Self::on(&Device::new(0)?)
     }
 

@@ -1,0 +1,106 @@
+//! The front door end to end: source text to results, arrays, and what wrong calls are told.
+
+// Launching a kernel is unsafe: it is code that the compiler has not seen.
+#![allow(unsafe_code)]
+
+use rtcg::array::{BinaryOp, DType, GpuArray, Order, Scalar, WeakScalar};
+use rtcg::prelude::*;
+
+const AXPY: &str = "__global__ void axpy(float *y, const float *x, float a, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] += a * x[i];
+}";
+
+fn context() -> Context {
+    Context::new().expect("the virtual GPU is always there")
+}
+
+#[test]
+fn a_kernel_from_source_computes() {
+    let ctx = context();
+    let n = 1000;
+    let x: Vec<f32> = (0..n).map(|i| i as f32).collect();
+    let (x_dev, y_dev) = (ctx.to_device(&x).unwrap(), ctx.zeros::<f32>(n).unwrap());
+    let axpy = ctx.compile(AXPY).unwrap().function("axpy").unwrap();
+    for _ in 0..2 {
+        // SAFETY: the kernel stays inside n elements of both.
+        unsafe { axpy.launch(Grid::cover(n), &[&y_dev, &x_dev, &3.0f32, &(n as i32)]).unwrap() };
+    }
+    let expected: Vec<f32> = x.iter().map(|x| 6.0 * x).collect();
+    assert_eq!(y_dev.to_vec().unwrap(), expected);
+}
+
+#[test]
+fn a_wrong_argument_is_named() {
+    let ctx = context();
+    let y = ctx.zeros::<f32>(4).unwrap();
+    let axpy = ctx.compile(AXPY).unwrap().function("axpy").unwrap();
+    // SAFETY: neither launch comes to pass.
+    let (size, count) = unsafe {
+        let size = axpy.launch(Grid::cover(4), &[&y, &y, &3.0f64, &4i32]).unwrap_err();
+        (size, axpy.launch(Grid::cover(4), &[&y, &y]).unwrap_err())
+    };
+    assert!(size.to_string().contains("argument #2 (0-based) has 8 bytes"), "{size}");
+    assert!(count.to_string().contains("takes 4 arguments, 2 were given"), "{count}");
+}
+
+#[test]
+fn a_compile_error_shows_the_line() {
+    let error = context().compile("__global__ void f(int *a)\n{\n    a[0] = undeclared;\n}").unwrap_err();
+    let rtcg::Error::Compile(error) = error else { panic!("{error}") };
+    assert!(error.log.contains("undeclared"), "{}", error.log);
+    assert!(error.excerpt.contains("a[0] = undeclared;"), "{}", error.excerpt);
+}
+
+#[test]
+fn other_threads_use_the_same_context() {
+    let ctx = context();
+    let results: Vec<Vec<i32>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4)
+            .map(|k| {
+                let ctx = &ctx;
+                scope.spawn(move || ctx.to_device(&[k, 2 * k, 3 * k]).unwrap().to_vec().unwrap())
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(results, [[0, 0, 0], [1, 2, 3], [2, 4, 6], [3, 6, 9]]);
+}
+
+#[test]
+fn arrays_follow_numpys_types() {
+    let ctx = context();
+    let arrays = rtcg::CudaRuntime::arrays(&ctx).unwrap();
+    let a = GpuArray::empty(&arrays, &[2, 3], DType::I32, Order::C).unwrap();
+    a.fill(Scalar::Weak(WeakScalar::Int(7))).unwrap();
+    let quotient = a.binary_scalar(BinaryOp::TrueDivide, Scalar::Weak(WeakScalar::Int(2)), false).unwrap();
+    assert_eq!(quotient.dtype(), DType::F64);
+    let mut bytes = vec![0; quotient.nbytes()];
+    quotient.read(&mut bytes).unwrap();
+    assert!(bytes.chunks(8).all(|value| value == 3.5f64.to_le_bytes()));
+
+    let other = GpuArray::zeros(&arrays, &[3, 2], DType::I32, Order::C).unwrap();
+    let error = a.binary(BinaryOp::Add, &other).unwrap_err();
+    assert!(error.to_string().contains("[2, 3] and [3, 2]"), "{error}");
+}
+
+#[test]
+fn a_fault_is_an_error_and_spoils_only_its_context() {
+    rtcg::driver::init(0).unwrap();
+    let device = rtcg::driver::Device::new(0).unwrap();
+    if !device.is_virtual() {
+        // A fault of a real device would spoil the other tests of this process.
+        return;
+    }
+    let own = device.make_context(0).unwrap();
+    let ctx = Context::from(own.clone());
+    let module = ctx.compile("__global__ void wild(int *a) { a[1ull << 40] = 1; }").unwrap();
+    let a = ctx.zeros::<i32>(1).unwrap();
+    // SAFETY: the fault is what is tested; the virtual GPU stops it.
+    unsafe { module.function("wild").unwrap().launch(Grid::new(1, 1), &[&a]).unwrap() };
+    let error = ctx.synchronize().unwrap_err().to_string();
+    assert!(error.contains("illegal memory access") && error.contains("wild"), "{error}");
+    own.detach().unwrap();
+    assert_eq!(context().to_device(&[5i32]).unwrap().to_vec().unwrap(), [5]);
+}
