@@ -50,7 +50,7 @@ _fault("fault_in_last_block_of_many", "__global__ void k(int *out, int *bad) { i
        Launch(["out", RawPtr(WILD)], (5000,), (32,)), ILLEGAL)
 _fault("misaligned_read_of_32_bits", "__global__ void k(const int *a, int *out) { out[0] = *a; }", Launch([Ptr("out", 1), "out"]), MISALIGNED)
 _fault("misaligned_write_of_64_bits", "__global__ void k(double *a) { *a = 1.0; }", Launch([Ptr("out", 4)]), MISALIGNED)
-_fault("misaligned_vector_read", "__global__ void k(const float4 *a, float *out) { float x, y, z, w; asm volatile(\"ld.global.v4.f32 {%0, %1, %2, %3}, [%4];\" : \"=f\"(x), \"=f\"(y), \"=f\"(z), \"=f\"(w) : \"l\"(a)); out[0] = x + w; }", Launch([Ptr("out", 8), "out"]), MISALIGNED)
+_fault("misaligned_vector_read", "__global__ void k(const float4 *a, float *out) { float x, y, z, w; asm volatile(\"ld.global.v4.f32 {%0, %1, %2, %3}, [%4];\" : \"=f\"(x), \"=f\"(y), \"=f\"(z), \"=f\"(w) : \"l\"(a)); out[0] = x + y + z + w; }", Launch([Ptr("out", 8), "out"]), MISALIGNED)
 _fault("misaligned_shared_read", "__global__ void k(int offset, int *out) { __shared__ char s[64]; s[threadIdx.x] = 1; __syncthreads(); out[threadIdx.x] = *(int *)(s + offset); }",
        Launch([np.int32(3), "out"], (1,), (32,)), MISALIGNED)
 _fault("trap", "__global__ void k(int *out) { out[0] = 1; __trap(); }", Launch(["out"]), TRAP)

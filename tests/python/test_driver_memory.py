@@ -84,7 +84,9 @@ def test_mem_get_info_counts():
     during, _ = cuda.mem_get_info()
     assert before - during >= 64 << 20
     memory.free()
-    assert cuda.mem_get_info() == (before, total)
+    after, same_total = cuda.mem_get_info()
+    # Other processes may use a real device meanwhile.
+    assert after - during >= 60 << 20 and same_total == total
 
 
 def test_address_range():

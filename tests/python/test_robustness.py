@@ -246,9 +246,11 @@ def test_fork(way):
     result = run_python(
         ALL_KINDS
         + """
-import os
+import os, warnings
 import pycuda.autoinit
 objects = one_of_each()
+# Python 3.12 warns of the driver's threads, which the child does not have.
+warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
 pid = os.fork()
 if pid == 0:
     refused = 0
