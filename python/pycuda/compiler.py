@@ -7,7 +7,6 @@ programs are cached on disk, see :func:`compile`.
 from __future__ import annotations
 
 from functools import cache
-from warnings import warn
 
 from pycuda import _rtcg
 from pycuda._driver import CompileError
@@ -128,28 +127,43 @@ def compile(
     if getattr(driver, "CUDA_DEBUGGING", False):
         cache_dir = False
         keep = True
-        options = [*options, "-g", "-G"]
+        options = [*_list_of("options", options), "-g", "-G"]
     return _compile(source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs, target)
 
 
+def _list_of(name, values):
+    """`values` as a list; a text in place of a sequence would be taken letter by letter."""
+    if isinstance(values, (str, bytes)):
+        raise TypeError(f"{name} is {values!r}; expected a sequence, such as [{values!r}]")
+    return list(values or ())
+
+
 def _compile(source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs, target):
+    if isinstance(source, (bytes, bytearray)):
+        raise TypeError(f"source is of type {type(source).__name__}; expected str, or an object with str()")
     if not isinstance(source, str):
         source = str(source)
     binary, log, from_cache = _rtcg.compile(
         source,
         nvcc,
-        [str(option) for option in options],
+        [str(option) for option in _list_of("options", options)],
         bool(keep),
         bool(no_extern_c),
         arch,
         code,
         cache_dir,
-        list(include_dirs or ()),
+        _list_of("include_dirs", include_dirs),
         target,
     )
     if log and not from_cache:
-        warn(f"The CUDA compiler succeeded, but said the following:\n{log}", stacklevel=3)
+        _warn(f"The CUDA compiler succeeded, but said the following:\n{log}")
     return binary
+
+
+def _warn(text):
+    from pycuda.driver import _tell_user
+
+    _tell_user(text)
 
 
 class CudaModule:
@@ -170,7 +184,7 @@ class CudaModule:
             return
         asked = divmod(int(digits), 10)
         if asked > device.compute_capability():
-            warn(f"trying to compile for {arch}, which this device does not have", stacklevel=4)
+            _warn(f"trying to compile for {arch}, which this device does not have")
 
     def _bind_module(self):
         self.get_global = self.module.get_global
@@ -252,7 +266,7 @@ class DynamicModule(CudaModule):
         self.arch = arch
         self.code = code
         self.cache_dir = cache_dir
-        self.include_dirs = list(include_dirs or ())
+        self.include_dirs = _list_of("include_dirs", include_dirs)
         self.cuda_libdir = cuda_libdir
         self.libdir, self.libptn = None, None
         self.module = None
@@ -261,7 +275,7 @@ class DynamicModule(CudaModule):
 
     def add_source(self, source, nvcc_options=None, name="kernel.ptx"):
         """Compile `source` to PTX and add it under `name`."""
-        options = [*(DEFAULT_NVCC_FLAGS if nvcc_options is None else nvcc_options)]
+        options = _list_of("nvcc_options", DEFAULT_NVCC_FLAGS if nvcc_options is None else nvcc_options)
         if not any(option.startswith(("-rdc", "--relocatable-device-code", "-dc")) for option in options):
             # What is to be linked with other programs may name their functions.
             options.append("-rdc=true")

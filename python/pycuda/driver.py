@@ -95,7 +95,7 @@ CUDA_DEBUGGING = False
 
 
 def set_debugging(flag=True):
-    """Compile with debug information and without the cache from now on (see `pycuda.debug`)."""
+    """Compile with debug information and without the cache from now on."""
     global CUDA_DEBUGGING
     CUDA_DEBUGGING = flag
 

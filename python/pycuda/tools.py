@@ -12,16 +12,23 @@ bitlog2 = lambda n: n.bit_length() - 1  # noqa: E731
 
 
 def _wanted_device():
-    """The ordinal that the environment or the file ``~/.cuda_device`` asks for, with its source."""
-    value = os.environ.get("CUDA_DEVICE")
-    if value is not None:
-        return value, "environment variable CUDA_DEVICE"
-    path = os.path.join(os.path.expanduser("~"), ".cuda_device")
+    """The device that the environment or the file ``~/.cuda_device`` asks for, or None."""
+    value, source = os.environ.get("CUDA_DEVICE"), "environment variable CUDA_DEVICE"
+    if value is None:
+        source = os.path.join(os.path.expanduser("~"), ".cuda_device")
+        try:
+            with open(source, encoding="utf-8") as file:
+                value = file.read().strip()
+        except OSError:
+            return None
     try:
-        with open(path, encoding="utf-8") as file:
-            return file.read().strip(), path
-    except OSError:
-        return None, None
+        ordinal = int(value)
+    except ValueError:
+        raise ValueError(f"{source} is {value!r}; expected the number of a device") from None
+    try:
+        return drv.Device(ordinal)
+    except drv.Error as error:
+        raise type(error)(f"{error} ({source} is {value!r})") from None
 
 
 def make_default_context(ctx_maker=None):
@@ -37,13 +44,9 @@ def make_default_context(ctx_maker=None):
     count = drv.Device.count()
     if count == 0:
         raise RuntimeError("no CUDA-enabled device found")
-    value, source = _wanted_device()
-    if value is not None:
-        try:
-            ordinal = int(value)
-        except ValueError:
-            raise ValueError(f"{source} is {value!r}; expected the number of a device") from None
-        return ctx_maker(drv.Device(ordinal))
+    device = _wanted_device()
+    if device is not None:
+        return ctx_maker(device)
     for ordinal in range(count):
         try:
             return ctx_maker(drv.Device(ordinal))
@@ -54,8 +57,8 @@ def make_default_context(ctx_maker=None):
 
 def get_default_device(default=0):
     """The device that CUDA_DEVICE or ``~/.cuda_device`` names, else number `default`."""
-    value, _ = _wanted_device()
-    return drv.Device(default if value is None else int(value))
+    device = _wanted_device()
+    return drv.Device(default) if device is None else device
 
 
 # Functions whose results are remembered per context.

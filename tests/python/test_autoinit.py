@@ -46,6 +46,7 @@ def test_device_from_the_environment():
     assert "CUDA_DEVICE is 'seven'" in result.stderr and "ValueError" in result.stderr
     result = run_python("import pycuda.autoinit", check=False, CUDA_DEVICE=4711)
     assert "cuDeviceGet failed: invalid device ordinal" in result.stderr
+    assert "(environment variable CUDA_DEVICE is '4711')" in result.stderr
 
 
 def test_device_from_the_home_directory(tmp_path):

@@ -87,6 +87,18 @@ def test_unknown_option_is_named():
         SourceModule(TWICE, options=["--frobnicate"])
 
 
+@pytest.mark.parametrize("wrong", [{"options": "-O3"}, {"include_dirs": "/tmp"}])
+def test_a_text_is_no_sequence(wrong):
+    ((name, value),) = wrong.items()
+    with pytest.raises(TypeError, match=f"{name} is '{value}'; expected a sequence"):
+        SourceModule(TWICE, **wrong)
+
+
+def test_source_as_bytes_is_refused():
+    with pytest.raises(TypeError, match="source is of type bytes; expected str"):
+        SourceModule(TWICE.encode())
+
+
 def test_wrong_target():
     with pytest.raises(AssertionError):
         compiler.compile(TWICE, target="exe")
@@ -94,8 +106,10 @@ def test_wrong_target():
 
 def test_warnings_once():
     source = f"__global__ void unused_{np.random.randint(1 << 30)}() {{ int never; }}"
-    with pytest.warns(UserWarning, match="never"):
+    with pytest.warns(UserWarning, match="never") as caught:
         SourceModule(source)
+    # The warning is in the name of the line that compiles, not of the package.
+    assert [warning.filename for warning in caught] == [__file__]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SourceModule(source)
