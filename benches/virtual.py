@@ -195,7 +195,7 @@ def rates(module, twin):
          lambda: best_seconds(x.sum), None),
         ("tiled transpose 1024^2", "Gel/s", N, run("transpose_tiled", dz, dx, big, grid=(32, 32), block=(32, 8, 1)),
          lambda: best_seconds(lambda: np.copyto(z.reshape(1024, 1024), x.reshape(1024, 1024).T)), None),
-        ("Mandelbrot 512^2, 256 iterations", "Mpixel/s x 1000", 512 * 512, run("mandel", dz, side, np.int32(256), grid=(32, 32), block=(16, 16, 1)),
+        ("Mandelbrot 512^2, 256 iterations", "Gpixel/s", 512 * 512, run("mandel", dz, side, np.int32(256), grid=(32, 32), block=(16, 16, 1)),
          None, lambda: twin.seconds("mandel", pointer(z), 512, 256)),
         ("5-point stencil 1024^2", "Gel/s", N, run("stencil", dz, dx, big, grid=(32, 128), block=(32, 8, 1)), None, None),
     ]  # fmt: skip

@@ -1,6 +1,6 @@
 //! Doubles a 4 x 4 matrix on the device: with a kernel from source text, then with arrays.
 //!
-//! Run it with `cargo run --release --example demo`.
+//! Run it with `cargo run --release -p rtcg --example demo`.
 
 // Launching a kernel is unsafe: it is code that the compiler has not seen.
 #![allow(unsafe_code)]
