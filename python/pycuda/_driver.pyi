@@ -1,3 +1,5 @@
+"""What upstream keeps in its native module."""
+
 from collections.abc import Sequence
 
 from pycuda._enums import *  # noqa: F403

@@ -1,3 +1,5 @@
+"""The context that importing this module makes, and its device."""
+
 from pycuda._rtcg import Context, Device
 
 context: Context

@@ -731,3 +731,21 @@ def test_no_context():
     thread.join()
     if failures:
         raise failures[0]
+
+
+def test_keywords_of_a_call_are_named_with_their_value(context):
+    function = SourceModule("__global__ void nothing() {}").get_function("nothing")
+    with pytest.raises(TypeError, match=r"shared is -1; expected bytes"):
+        function(block=(1, 1, 1), shared=-1)
+    with pytest.raises(TypeError, match=r"stream is 0; expected a Stream"):
+        function(block=(1, 1, 1), stream=0)
+    with pytest.raises(ValueError, match=r"must specify block size, for instance"):
+        function()
+
+
+def test_allocations_say_what_was_asked_for(context):
+    with pytest.raises(cuda.LogicError, match="0 bytes were asked for; expected 1 or more"):
+        cuda.mem_alloc(0)
+    _, total = cuda.mem_get_info()
+    with pytest.raises(cuda.MemoryError, match=f"{2 * total} bytes were asked for"):
+        cuda.mem_alloc(2 * total)

@@ -222,3 +222,10 @@ def test_many_arrays_return_their_memory():
     for _ in range(300):
         gpuarray.zeros(1 << 20, np.float32) + 1
     assert abs(drv.mem_get_info()[0] - before) < 64 << 20
+
+
+def test_what_is_not_available_is_refused_rather_than_wrong():
+    a = gpuarray.zeros(3, np.float32)
+    for use in (lambda: a == a, lambda: a != 1, lambda: a < a, lambda: bool(a), lambda: np.asarray(a), lambda: hash(a)):
+        with pytest.raises(TypeError, match="not available in this version|unhashable"):
+            use()

@@ -1,3 +1,5 @@
+//! Tests of option translation, by option.
+
 use super::*;
 
 fn strings(options: &[&str]) -> Vec<String> {

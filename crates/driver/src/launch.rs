@@ -138,7 +138,7 @@ impl Function {
     /// goes.
     pub fn prepare(&self, args: &[(usize, usize)]) -> Result<PreparedArgs> {
         let slots = match self.params() {
-            Some(params) => self.check(params, args)?.to_vec(),
+            Some(params) => self.check(params, args).map_err(|error| Error { call: "prepare", ..error })?.to_vec(),
             None => natural_layout(args),
         };
         let nbytes = slots.last().map_or(0, |slot| slot.offset + slot.nbytes);

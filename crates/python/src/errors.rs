@@ -42,7 +42,6 @@ pub(crate) fn compile_error(py: Python<'_>, error: CompileError) -> PyErr {
 }
 
 /// An error of an array operation.
-#[allow(dead_code, reason = "used by the gpuarray module")]
 pub(crate) fn array_error(py: Python<'_>, error: ArrayError) -> PyErr {
     let message = error.to_string();
     match error.kind() {

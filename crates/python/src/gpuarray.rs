@@ -6,6 +6,7 @@ use crate::errors::{OrRaise, array_error};
 use crate::host_buffer::HostBuffer;
 use crate::pointer::DevicePtr;
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -175,6 +176,11 @@ fn weak_scalar(object: &Bound<'_, PyAny>) -> PyResult<Option<WeakScalar>> {
     }))
 }
 
+/// A silent wrong answer would be worse than none.
+fn not_available(what: &str) -> PyErr {
+    PyTypeError::new_err(format!("{what} is not available in this version; use the host copy that .get() returns"))
+}
+
 fn or_not_implemented(py: Python<'_>, result: Option<PyGpuArray>) -> PyResult<Bound<'_, PyAny>> {
     match result {
         Some(array) => Ok(Bound::new(py, array)?.into_any()),
@@ -194,6 +200,21 @@ impl PyGpuArray {
     #[classattr]
     fn __array_ufunc__(py: Python<'_>) -> Py<PyAny> {
         py.None()
+    }
+
+    fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> PyResult<bool> {
+        let _ = (other, op);
+        Err(not_available("comparison of GPUArrays"))
+    }
+
+    fn __bool__(&self) -> PyResult<bool> {
+        Err(not_available("the truth value of a GPUArray"))
+    }
+
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __array__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
+        let _ = (args, kwargs);
+        Err(not_available("implicit conversion of a GPUArray to a NumPy array"))
     }
 
     fn __hash__(&self) -> PyResult<u64> {

@@ -42,7 +42,7 @@ pub struct WarpCtx {
     pub local_sp: *mut u8,
     /// End of this warp's local memory.
     pub local_end: *mut u8,
-    /// Non-zero when the launch is to stop (another warp faulted, context destroyed, Ctrl-C);
+    /// Non-zero when the launch is to stop (another warp faulted, or the launch was cancelled);
     /// polled at loop back edges, which then call `rt_cancelled`.
     pub cancel: *const AtomicU32,
     /// Runtime data of the block; opaque to the JIT.

@@ -62,6 +62,19 @@ pub fn pointer_attribute_u64(attribute: CUpointer_attribute, ptr: CUdeviceptr) -
     Ok(value[0])
 }
 
+/// What was asked for, and what there was, where the driver says neither.
+#[cold]
+fn explain(error: Error, nbytes: usize) -> Error {
+    let free = mem_get_info().map(|(free, total)| format!(", {free} of {total} are free")).unwrap_or_default();
+    match error.code {
+        CUresult::CUDA_ERROR_OUT_OF_MEMORY => error.with_detail(format!("{nbytes} bytes were asked for{free}")),
+        CUresult::CUDA_ERROR_INVALID_VALUE => {
+            error.with_detail(format!("{nbytes} bytes were asked for; expected 1 or more"))
+        }
+        _ => error,
+    }
+}
+
 /// How memory came here, and so how it is given back.
 #[derive(Debug)]
 enum Origin {
@@ -90,7 +103,7 @@ impl DeviceAllocation {
         let ctx = Context::require()?;
         let mut ptr = 0;
         // SAFETY: writes one pointer.
-        unsafe { call_in!(ctx, cuMemAlloc(&raw mut ptr, nbytes)) }?;
+        unsafe { call_in!(ctx, cuMemAlloc(&raw mut ptr, nbytes)) }.map_err(|error| explain(error, nbytes))?;
         Ok(Self::from_parts(ctx, ptr, nbytes, Origin::Alloc))
     }
 

@@ -64,9 +64,12 @@ impl<'py> CallOptions<'py> {
                     has_block = true;
                 }
                 "grid" => options.geometry.grid = dimensions(&value, "grid")?,
-                "shared" => options.geometry.shared = value.extract()?,
+                "shared" => {
+                    options.geometry.shared =
+                        value.extract().map_err(|_| expected("shared", &value, "bytes, an integer >= 0"))?
+                }
                 "stream" if value.is_none() => {}
-                "stream" => options.stream = Some(value.cast_into::<PyStream>()?),
+                "stream" => options.stream = Some(stream_argument(value)?),
                 "time_kernel" => options.time_kernel = value.is_truthy()?,
                 "cooperative" => options.geometry.options.cooperative = value.is_truthy()?,
                 "texrefs" => refuse_texrefs(&value)?,
@@ -77,7 +80,7 @@ impl<'py> CallOptions<'py> {
             return Err(PyValueError::new_err(format!("extra keyword arguments: {}", unknown.join(", "))));
         }
         if !has_block {
-            return Err(PyValueError::new_err("must specify block size"));
+            return Err(PyValueError::new_err("must specify block size, for instance block=(256, 1, 1)"));
         }
         if options.time_kernel && options.stream.is_some() {
             return Err(PyAssertionError::new_err(
@@ -88,13 +91,21 @@ impl<'py> CallOptions<'py> {
     }
 }
 
+fn expected(name: &str, value: &Bound<'_, PyAny>, wanted: &str) -> PyErr {
+    let shown = value.repr().map_or_else(|_| "?".to_string(), |text| text.to_string());
+    PyTypeError::new_err(format!("{name} is {shown}; expected {wanted}"))
+}
+
+fn stream_argument<'py>(value: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyStream>> {
+    value
+        .cast_into::<PyStream>()
+        .map_err(|error| expected("stream", &error.into_inner(), "a Stream, or None for the default stream"))
+}
+
 /// One to three positive numbers; missing ones are 1.
 fn dimensions(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32; 3]> {
     let mut result = [1; 3];
-    let bad = |_| {
-        let shown = value.repr().map_or_else(|_| "?".to_string(), |text| text.to_string());
-        PyTypeError::new_err(format!("{name} is {shown}; expected a tuple of one to three integers"))
-    };
+    let bad = |_| expected(name, value, "a tuple of one to three integers");
     if let Ok(tuple) = value.cast::<PyTuple>() {
         if tuple.is_empty() || tuple.len() > 3 {
             return Err(LogicError::new_err(format!("{name} has {} dimensions; expected one to three", tuple.len())));

@@ -55,7 +55,7 @@ fn plain_loop(body: &Body<'_>, head: usize, diverging: &[bool]) -> Option<Chain>
             Term::Jump(n) => n,
             Term::Branch { taken, fall, .. } => {
                 parts |= *diverging.get(at)?;
-                let (inside, outside) = continues(body, head, at, taken, fall, chain.exit)?;
+                let (inside, outside) = continues(body, head, taken, fall, chain.exit)?;
                 if chain.exit != usize::MAX && chain.exit != outside {
                     return None;
                 }
@@ -75,14 +75,7 @@ fn plain_loop(body: &Body<'_>, head: usize, diverging: &[bool]) -> Option<Chain>
 }
 
 /// Which successor stays in the loop and which leaves it.
-fn continues(
-    body: &Body<'_>,
-    head: usize,
-    at: usize,
-    taken: usize,
-    fall: usize,
-    exit: usize,
-) -> Option<(usize, usize)> {
+fn continues(body: &Body<'_>, head: usize, taken: usize, fall: usize, exit: usize) -> Option<(usize, usize)> {
     if taken == head || fall == exit {
         return Some((taken, fall));
     }
@@ -112,7 +105,6 @@ fn continues(
         }
         false
     };
-    let _ = at;
     match (returns(taken), returns(fall)) {
         (true, false) => Some((taken, fall)),
         (false, true) => Some((fall, taken)),

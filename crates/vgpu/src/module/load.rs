@@ -90,7 +90,7 @@ fn check_body(ptx: &ast::Module, id: FuncId, complaints: &mut Vec<String>) {
         let problem = match &st.inst {
             Inst::Other { opcode, .. } => Some(format!("{opcode} is not supported by the virtual GPU")),
             Inst::Call { callee: Callee::Direct(f), .. } => unresolved(&ptx.functions[f.index()]),
-            inst if is_arithmetic(inst) => jit::ops::check(inst).err().map(|e| e.to_string()),
+            inst if jit::ops::is_pure(inst) => jit::ops::check(inst).err().map(|e| e.to_string()),
             _ => None,
         };
         if let Some(problem) = problem {
@@ -103,28 +103,6 @@ fn check_body(ptx: &ast::Module, id: FuncId, complaints: &mut Vec<String>) {
 fn unresolved(f: &ast::Function) -> Option<String> {
     let known = f.defined || PROVIDED.contains(&&*f.name);
     (!known).then(|| format!("unresolved extern function {}", f.name))
-}
-
-/// Instructions that `jit::ops` lowers.
-fn is_arithmetic(inst: &Inst) -> bool {
-    use Inst::*;
-    matches!(
-        inst,
-        Unary { .. }
-            | Binary { .. }
-            | Ternary { .. }
-            | Bfi { .. }
-            | Carry { .. }
-            | Slct { .. }
-            | Selp { .. }
-            | Setp { .. }
-            | Set { .. }
-            | Mov { .. }
-            | MovUnpack { .. }
-            | MovPack { .. }
-            | Cvt { .. }
-            | CvtPack { .. }
-    )
 }
 
 impl LoadedModule {

@@ -20,7 +20,7 @@ use rtcg_ptx::ast;
 use sites::KernelSites;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, OnceLock};
 
 /// How a module is to be compiled.
 #[derive(Debug, Clone, Default)]
@@ -151,10 +151,6 @@ impl Kernel {
     /// The module.
     pub fn module(&self) -> &Arc<LoadedModule> {
         &self.module
-    }
-    /// A handle that does not keep the module alive.
-    pub fn downgrade_module(&self) -> Weak<LoadedModule> {
-        Arc::downgrade(&self.module)
     }
     /// Offset and size of each parameter (`cuFuncGetParamInfo`).
     pub fn params(&self) -> &[ParamInfo] {
