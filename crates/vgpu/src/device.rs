@@ -196,7 +196,7 @@ pub(crate) fn device(ordinal: i32) -> Res<&'static Device> {
 }
 
 fn memory_limit(machine_bytes: u64) -> u64 {
-    let asked = std::env::var("RTCG_VIRTUAL_MEMORY").ok().and_then(|s| parse_bytes(&s));
+    let asked = crate::env::setting("RTCG_VIRTUAL_MEMORY", "a number of bytes such as 512M or 4G", parse_bytes);
     asked.unwrap_or(machine_bytes / 2).max(1 << 20)
 }
 

@@ -8,6 +8,7 @@ mod api;
 mod context;
 mod device;
 mod driver;
+mod env;
 pub mod error;
 mod event;
 pub mod exec;

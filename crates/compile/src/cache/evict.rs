@@ -5,6 +5,7 @@
 //! per process for a while.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
@@ -15,7 +16,16 @@ static STORED: AtomicU64 = AtomicU64::new(0);
 
 /// `RTCG_CACHE_SIZE` in bytes, with an optional suffix K, M or G; 1 GiB when not set.
 fn limit() -> u64 {
-    std::env::var("RTCG_CACHE_SIZE").ok().and_then(|v| parse_size(&v)).unwrap_or(DEFAULT_LIMIT)
+    static LIMIT: OnceLock<u64> = OnceLock::new();
+    *LIMIT.get_or_init(|| {
+        let Some(text) = std::env::var("RTCG_CACHE_SIZE").ok().filter(|text| !text.is_empty()) else {
+            return DEFAULT_LIMIT;
+        };
+        parse_size(&text).unwrap_or_else(|| {
+            eprintln!("rtcg: RTCG_CACHE_SIZE is {text:?}; expected a number of bytes such as 512M; 1 GiB is used");
+            DEFAULT_LIMIT
+        })
+    })
 }
 
 fn parse_size(text: &str) -> Option<u64> {

@@ -118,7 +118,7 @@ fn work(job: &Job<'_>, index: u32, first: Range<u64>) -> u64 {
 pub fn n_workers() -> usize {
     static N: OnceLock<usize> = OnceLock::new();
     *N.get_or_init(|| {
-        let wanted = std::env::var("RTCG_WORKERS").ok().and_then(|v| v.trim().parse().ok());
+        let wanted = crate::env::setting("RTCG_WORKERS", "a number of threads", |text| text.parse().ok());
         let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         wanted.unwrap_or_else(cores).clamp(1, 1024)
     })

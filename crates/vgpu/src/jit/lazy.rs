@@ -69,7 +69,9 @@ impl Lazy {
             let inputs = Arc::clone(&self.inputs);
             let thread =
                 std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || build_masked(&inputs, outer)).ok()?;
-            thread.join().ok()?.ok()
+            let built = thread.join().ok()?;
+            // What cannot be compiled was refused when the module was loaded; the trap that follows says nothing.
+            built.inspect_err(|error| eprintln!("rtcg: bug in the virtual GPU: {error}")).ok()
         });
         let Some(built) = built else { return false };
         for slot in &self.slots {
