@@ -173,7 +173,7 @@ fn memory_is_copied_filled_and_checked() {
         assert_eq!(error.kind, ErrorKind::Logic);
         assert!(memory.read(0, &mut back).is_err());
         let error = mem_alloc(0).unwrap_err();
-        assert_eq!(error.to_string(), "cuMemAlloc failed: invalid argument");
+        assert_eq!(error.to_string(), "cuMemAlloc failed: invalid argument - 0 bytes were asked for; expected 1 or more");
         let error = mem_alloc(1 << 60).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Memory);
         assert!(error.to_string().starts_with("cuMemAlloc failed: out of memory"), "{error}");
@@ -330,7 +330,7 @@ fn wrong_arguments_are_named() {
         let text = |args: &[(usize, usize)]| scale.prepare(args).unwrap_err().to_string();
         assert_eq!(
             text(&[(8, 8), (8, 8), (4, 4)]),
-            "cuLaunchKernel failed: invalid argument - argument #1 (0-based) has 8 bytes, but the parameter of \
+            "prepare failed: invalid argument - argument #1 (0-based) has 8 bytes, but the parameter of \
              kernel 'scale' has 4"
         );
         assert!(text(&[(8, 8), (4, 4)]).contains("takes 3 arguments, 2 were given; argument #2 (0-based) is missing"));
