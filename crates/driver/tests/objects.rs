@@ -173,7 +173,10 @@ fn memory_is_copied_filled_and_checked() {
         assert_eq!(error.kind, ErrorKind::Logic);
         assert!(memory.read(0, &mut back).is_err());
         let error = mem_alloc(0).unwrap_err();
-        assert_eq!(error.to_string(), "cuMemAlloc failed: invalid argument - 0 bytes were asked for; expected 1 or more");
+        assert_eq!(
+            error.to_string(),
+            "cuMemAlloc failed: invalid argument - 0 bytes were asked for; expected 1 or more"
+        );
         let error = mem_alloc(1 << 60).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Memory);
         assert!(error.to_string().starts_with("cuMemAlloc failed: out of memory"), "{error}");
