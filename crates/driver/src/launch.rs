@@ -314,22 +314,26 @@ impl Function {
         u64::try_from(value).ok()
     }
 
+    /// Which axis of a block or grid is longer than the device allows.
+    fn axis_reason(&self, what: &str, shape: [u32; 3], limits: [CUdevice_attribute; 3]) -> Option<String> {
+        ['x', 'y', 'z'].into_iter().zip(shape).zip(limits).find_map(|((axis, length), attribute)| {
+            let limit = self.device_limit(attribute)?;
+            (u64::from(length) > limit).then(|| format!("{what} {shape:?}: {axis} may be {limit} at most"))
+        })
+    }
+
     fn block_reason(&self, block: [u32; 3]) -> Option<String> {
         let threads: u64 = block.iter().map(|n| u64::from(*n)).product();
         if threads == 0 {
             return Some(format!("block {block:?} has no threads"));
         }
-        let dims = [
+        let limits = [
             CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X,
             CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y,
             CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z,
         ];
-        for (axis, attribute) in dims.into_iter().enumerate() {
-            let limit = self.device_limit(attribute)?;
-            if u64::from(block[axis]) > limit {
-                let axis = ['x', 'y', 'z'][axis];
-                return Some(format!("block {block:?}: {axis} may be {limit} at most"));
-            }
+        if let Some(reason) = self.axis_reason("block", block, limits) {
+            return Some(reason);
         }
         let limit = self.device_limit(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
         if threads > limit {
@@ -350,19 +354,12 @@ impl Function {
         if grid.contains(&0) {
             return Some(format!("grid {grid:?} has no blocks"));
         }
-        let dims = [
+        let limits = [
             CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X,
             CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y,
             CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z,
         ];
-        for (axis, attribute) in dims.into_iter().enumerate() {
-            let limit = self.device_limit(attribute)?;
-            if u64::from(grid[axis]) > limit {
-                let axis = ['x', 'y', 'z'][axis];
-                return Some(format!("grid {grid:?}: {axis} may be {limit} at most"));
-            }
-        }
-        None
+        self.axis_reason("grid", grid, limits)
     }
 
     fn shared_reason(&self, dynamic: u32) -> Option<String> {

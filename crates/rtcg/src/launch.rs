@@ -114,7 +114,7 @@ impl Function {
         for arg in args {
             arg.with_bytes(&mut |bytes, align| packer.push(bytes, align))?;
         }
-        let packed = packer.finish()?;
+        let packed = packer.pack()?;
         let Grid { blocks, threads, shared_bytes, stream } = grid;
         // SAFETY: the caller's promise.
         self.ctx.enter(|| unsafe { self.inner.launch(blocks.0, threads.0, shared_bytes, stream, &packed) })

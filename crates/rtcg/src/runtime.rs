@@ -7,7 +7,7 @@
 use crate::context::Context;
 use crate::error::Error;
 use rtcg_array::{ArrayContext, ArrayError, Buffer, Kernel, KernelArg, Result, Runtime};
-use rtcg_driver::{DeviceAllocation, Function, memory, sys};
+use rtcg_driver::{DeviceAllocation, Function, PackedArgs, memory, sys};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -126,7 +126,7 @@ impl Kernel for CudaKernel {
 }
 
 impl CudaKernel {
-    fn pack(&self, args: &[KernelArg]) -> rtcg_driver::Result<Vec<u8>> {
+    fn pack(&self, args: &[KernelArg]) -> rtcg_driver::Result<PackedArgs> {
         let mut packer = self.function.args();
         for arg in args {
             match arg {
@@ -137,6 +137,6 @@ impl CudaKernel {
                 }
             }
         }
-        packer.finish()
+        packer.pack()
     }
 }

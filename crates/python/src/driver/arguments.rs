@@ -10,7 +10,7 @@ use pyo3::ffi::PyTypeObject;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
-use rtcg::driver::{ArgPacker, Function};
+use rtcg::driver::{ArgPacker, Function, PackedArgs};
 
 /// Classes that arguments are recognised by.
 struct Classes {
@@ -68,7 +68,7 @@ impl Classes {
 
 /// Packed arguments, and those that want to be called before and after the launch.
 pub(crate) struct Packed<'py> {
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) bytes: PackedArgs,
     pub(crate) handlers: Vec<Bound<'py, PyAny>>,
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn pack<'py>(function: &Function, args: &Bound<'py, PyTuple>) -> PyRe
     for (index, arg) in args.iter_borrowed().enumerate() {
         push(&mut packer, classes, index, &arg, &mut handlers)?;
     }
-    Ok(Packed { bytes: packer.finish().or_raise()?, handlers })
+    Ok(Packed { bytes: packer.pack().or_raise()?, handlers })
 }
 
 /// An error about an argument, with what was given added to what the core knows.
