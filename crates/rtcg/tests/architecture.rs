@@ -56,3 +56,23 @@ fn what_must_be_absent_is_absent() {
     assert!(dependencies("ptx").iter().all(|d| !d.starts_with("rtcg")));
     assert!(dependencies("codegen").iter().all(|d| !d.starts_with("rtcg")));
 }
+
+/// Whether a Rust file below `folder` has `word` outside of comments.
+fn code_mentions(folder: &Path, word: &str) -> bool {
+    fs::read_dir(folder).expect("a folder").any(|entry| {
+        let path = entry.expect("readable").path();
+        if path.is_dir() {
+            return code_mentions(&path, word);
+        }
+        let text = fs::read_to_string(&path).expect("UTF-8");
+        text.lines().filter(|line| !line.trim_start().starts_with("//")).any(|line| line.contains(word))
+    })
+}
+
+#[test]
+fn the_lane_level_form_knows_no_code_generator() {
+    let jit = root().join("crates/vgpu/src/jit");
+    assert!(code_mentions(&jit.join("emit"), "cranelift"));
+    assert!(!code_mentions(&jit.join("lanes"), "cranelift"));
+    assert!(!code_mentions(&jit.join("lanes"), "emit::"));
+}

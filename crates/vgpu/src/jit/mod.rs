@@ -1,42 +1,18 @@
 //! PTX to machine code: a kernel becomes a function that runs one warp of 32 lanes in lock step.
 //!
+//! [`lanes`] decides, independently of any code generator, what is computed once for all lanes, how
+//! divergence is handled and where values live; [`emit`] turns that into machine code with Cranelift.
 //! `docs/virtual-gpu.md` explains the model. The seam with the runtime is [`compile_kernel`] on one
 //! side and [`RuntimeCalls`] on the other.
 
-mod access;
-mod atomics;
-mod barrier;
-mod body;
-mod calls;
-mod classes;
-mod compile;
-mod contract;
-mod converged;
-mod flow;
-mod generate;
-mod ifconvert;
-pub mod layout;
-mod lazy;
-mod masked;
-mod memory;
-pub mod operands;
-pub mod ops;
-mod phases;
-mod plan;
+mod emit;
+mod lanes;
 pub mod runtime;
-mod segments;
-mod sites;
-mod slow;
-mod special;
-mod spin;
-mod splits;
-mod usage;
-pub mod values;
-mod warp;
-mod widening;
 
 use crate::abi::KernelEntry;
-pub use layout::{SharedLayout, SharedVar, SymbolLayout, function_token, reachable_functions};
+pub use emit::ops;
+pub use lanes::layout::{SharedLayout, SharedVar, SymbolLayout, function_token, reachable_functions};
+pub use lanes::operands;
 use rtcg_ptx::ast::{self, FuncId};
 pub use runtime::RuntimeCalls;
 use std::sync::{Arc, OnceLock};
@@ -160,7 +136,7 @@ pub struct CompiledKernel {
     pub stack_bytes: u32,
     /// The layout of its shared memory.
     pub shared: SharedLayout,
-    code: compile::Code,
+    code: emit::compile::Code,
 }
 
 impl CompiledKernel {
@@ -192,7 +168,7 @@ pub fn compile_kernel(
     runtime: &RuntimeCalls,
     window: Window,
 ) -> Result<CompiledKernel, JitError> {
-    compile::run(compile::Inputs {
+    emit::compile::run(emit::compile::Inputs {
         module: Arc::clone(module),
         kernel,
         symbols: symbols.clone(),

@@ -2,9 +2,9 @@
 //! blame, and asks the runtime about addresses outside the device window.
 #![allow(unsafe_code)]
 
-use super::Window;
-use super::runtime::{Lanes, RuntimeCalls};
 use crate::abi::{TrapKind, WarpCtx};
+use crate::jit::Window;
+use crate::jit::runtime::{Lanes, RuntimeCalls};
 use rtcg_ptx::ast::AtomOp;
 
 /// What the slow paths need; lives as long as the compiled code.
@@ -156,7 +156,7 @@ pub(crate) unsafe extern "C" fn alloca(ctx: *mut WarpCtx, active: u32, align: u6
     0
 }
 
-/// The start of a frame as the helpers see it; [`super::plan::header`] has the offsets.
+/// The start of a frame as the helpers see it; [`crate::jit::lanes::plan::header`] has the offsets.
 #[repr(C)]
 pub(crate) struct FrameHead {
     pc: [u32; 32],
@@ -179,7 +179,7 @@ pub(crate) unsafe extern "C" fn pick_other(frame: *mut FrameHead, min: u32) -> u
     let frame = unsafe { &mut *frame };
     let turn = (frame.spins / 16) as usize;
     frame.spins = frame.spins.wrapping_add(1);
-    let parked = super::plan::pc::PARK_WARP as u32;
+    let parked = crate::jit::lanes::plan::pc::PARK_WARP as u32;
     let mut others = (0..32).map(|i| frame.pc[(turn + i) % 32]).filter(|&pc| pc != min && pc < parked);
     others.next().unwrap_or(min)
 }
@@ -190,8 +190,8 @@ pub(crate) unsafe extern "C" fn pick_other(frame: *mut FrameHead, min: u32) -> u
 /// # Safety
 /// Called by compiled code with its own context, frame and environment.
 pub(crate) unsafe extern "C" fn barrier(ctx: *mut WarpCtx, frame: *mut FrameHead, env: *const SlowEnv) {
-    let park = super::plan::pc::PARK_BAR as u32;
-    let done = super::plan::pc::DONE as u32;
+    let park = crate::jit::lanes::plan::pc::PARK_BAR as u32;
+    let done = crate::jit::lanes::plan::pc::DONE as u32;
     // SAFETY: by contract.
     let f = unsafe { &mut *frame };
     let waiting = |lane: &usize| f.pc[*lane] >= park && f.pc[*lane] != done;

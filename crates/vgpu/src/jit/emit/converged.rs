@@ -4,14 +4,15 @@
 //! Establishes for every block of it: all 32 lanes exist and stand here; scalar registers hold
 //! what their class says.
 
-use super::body::Term;
-use super::classes::Class;
 use super::compile::Env;
 use super::generate::{Gen, RegVars, Store, trusted};
-use super::plan::{Plan, header, pc};
+use super::ops;
 use super::values::{CHUNKS, Parts, Shape, Width};
-use super::{JitError, ops};
 use crate::abi::{TrapKind, WarpCtx};
+use crate::jit::JitError;
+use crate::jit::lanes::body::Term;
+use crate::jit::lanes::classes::Class;
+use crate::jit::lanes::plan::{Plan, header, pc};
 use cranelift_codegen::ir::{self, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::FunctionBuilder;
 use rtcg_ptx::ast::*;
@@ -54,7 +55,7 @@ pub(crate) fn emit(mut b: FunctionBuilder<'_>, env: &Env<'_>, plan: &Plan<'_>) -
 fn declare(b: &mut FunctionBuilder<'_>, plan: &Plan<'_>) -> Vec<RegVars> {
     let mut written = vec![false; plan.body.widths.len()];
     for st in plan.body.blocks.iter().flat_map(|x| &x.stmts) {
-        super::body::stmt_defs(st, plan.body.carry(), &mut |r| written[r.index()] = true);
+        crate::jit::lanes::body::stmt_defs(st, plan.body.carry(), &mut |r| written[r.index()] = true);
     }
     (0..plan.body.widths.len())
         .map(|r| {
@@ -106,7 +107,8 @@ impl<'a> Gen<'a, '_> {
 
     /// Reports a fault of the whole warp. Execution never goes on after it.
     pub(crate) fn trap(&mut self, kind: TrapKind) {
-        let (kind, lane, site) = (self.iconst32(kind as i64), self.iconst32(-1), self.site(super::sites::WARP));
+        let (kind, lane, site) =
+            (self.iconst32(kind as i64), self.iconst32(-1), self.site(crate::jit::lanes::sites::WARP));
         let site = self.iconst32(i64::from(site));
         let address = self.iconst64(0);
         let f = self.env.runtime.trap as usize;
@@ -254,7 +256,7 @@ impl<'a> Gen<'a, '_> {
         let plan = self.plan;
         let stmts = &plan.body.blocks[block].stmts;
         self.block_entry.clear();
-        if stmts.iter().any(|st| super::widening::needs_check(&plan.classes, st)) {
+        if stmts.iter().any(|st| crate::jit::lanes::widening::needs_check(&plan.classes, st)) {
             for r in plan.live[block].iter() {
                 let value = self.snapshot(Reg(r as u32));
                 self.block_entry.push((Reg(r as u32), value));
@@ -265,7 +267,7 @@ impl<'a> Gen<'a, '_> {
             self.guarded(part, |g| if point { g.point(&part[0], false) } else { g.segment(part, false) })?;
         }
         self.statement = plan.body.blocks[block].term_index;
-        self.set_site(super::sites::WARP);
+        self.set_site(crate::jit::lanes::sites::WARP);
         self.converged_term(block, done)?;
         self.fill_edges();
         Ok(())
@@ -274,7 +276,7 @@ impl<'a> Gen<'a, '_> {
     /// Emits under the uniform guard of a segment, if it has one.
     fn guarded(
         &mut self,
-        stmts: &[super::body::Stmt<'a>],
+        stmts: &[crate::jit::lanes::body::Stmt<'a>],
         f: impl FnOnce(&mut Self) -> Result<(), JitError>,
     ) -> Result<(), JitError> {
         let Some(guard) = stmts[0].guard.filter(|g| self.class(g.reg).is_scalar()) else { return f(self) };

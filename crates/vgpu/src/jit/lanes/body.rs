@@ -6,7 +6,7 @@
 //! those it exits to. That number is a lane's program counter in masked code.
 
 use super::operands::{for_each_def, for_each_use};
-use super::values::Width;
+use super::width::Width;
 use rtcg_ptx::ast::{BarKind, Function, Guard, Inst, Reg, Type};
 use std::borrow::Cow;
 
@@ -127,7 +127,7 @@ pub(crate) fn kind(inst: &Inst) -> Kind {
 /// destination that a guard may leave alone.
 pub(crate) fn stmt_uses(st: &Stmt<'_>, carry: Reg, g: &mut dyn FnMut(Reg)) {
     for_each_use(&st.inst, g);
-    if super::ops::reads_carry(&st.inst) {
+    if super::pure::reads_carry(&st.inst) {
         g(carry);
     }
     if let Some(guard) = st.guard {
@@ -141,7 +141,7 @@ pub(crate) fn stmt_uses(st: &Stmt<'_>, carry: Reg, g: &mut dyn FnMut(Reg)) {
 /// Calls `g` with the registers a statement writes.
 pub(crate) fn stmt_defs(st: &Stmt<'_>, carry: Reg, g: &mut dyn FnMut(Reg)) {
     for_each_def(&st.inst, g);
-    if super::ops::writes_carry(&st.inst) {
+    if super::pure::writes_carry(&st.inst) {
         g(carry);
     }
 }

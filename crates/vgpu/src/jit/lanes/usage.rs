@@ -2,7 +2,7 @@
 //! its statements.
 
 use super::plan::Plan;
-use super::{Site, SiteLanes};
+use crate::jit::{Site, SiteLanes};
 use rtcg_ptx::ast::*;
 use std::collections::HashMap;
 

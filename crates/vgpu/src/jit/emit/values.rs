@@ -14,55 +14,15 @@
 //! Floats are carried as the integer of the same width and bit-cast where arithmetic needs them:
 //! PTX registers are untyped bits, and a bit-cast of a vector costs nothing.
 
+pub(crate) use crate::jit::lanes::width::{CHUNK_LANES, CHUNKS, Shape, Width};
 use cranelift_codegen::ir::{InstBuilder, Signature, Type, Value, types};
 use cranelift_frontend::FunctionBuilder;
-use rtcg_ptx::ast;
 use smallvec::SmallVec;
-
-/// Lanes that are computed together; code for one chunk is emitted before the next chunk's, so
-/// that temporaries stay in registers.
-pub const CHUNK_LANES: usize = 8;
-/// Chunks in a warp.
-pub const CHUNKS: usize = crate::abi::WARP_LANES / CHUNK_LANES;
-
-/// Whether an operation is emitted once for a value all lanes share, or for the lanes of a chunk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
-    /// One value for the whole warp.
-    Scalar,
-    /// Eight lanes.
-    Chunk,
-}
 
 /// The values of one operand: one (two for 128 bits) when scalar, else those of a chunk.
 pub type Parts = SmallVec<[Value; 4]>;
 
-/// The width class of a register.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Width {
-    /// `.pred`
-    Pred,
-    /// 8 and 16 bits, kept zero-extended in 32.
-    W16,
-    /// 32 bits.
-    W32,
-    /// 64 bits.
-    W64,
-    /// 128 bits.
-    W128,
-}
-
 impl Width {
-    /// The class of a register or operand of type `ty`.
-    pub fn of(ty: ast::Type) -> Width {
-        match ty.bits() {
-            1 => Width::Pred,
-            8 | 16 => Width::W16,
-            32 => Width::W32,
-            64 => Width::W64,
-            _ => Width::W128,
-        }
-    }
     /// Cranelift type of one part in `shape`.
     pub fn part_type(self, shape: Shape) -> Type {
         match (self, shape) {
@@ -73,34 +33,26 @@ impl Width {
             (Width::W64 | Width::W128, Shape::Chunk) => types::I64X2,
         }
     }
-    /// Number of parts in `shape`.
-    pub fn n_parts(self, shape: Shape) -> usize {
-        match (self, shape) {
-            (Width::W128, Shape::Scalar) => 2,
-            (_, Shape::Scalar) => 1,
-            (Width::Pred | Width::W16 | Width::W32, Shape::Chunk) => 2,
-            (Width::W64, Shape::Chunk) => 4,
-            (Width::W128, Shape::Chunk) => 8,
-        }
-    }
-    /// Bytes a lane takes in a frame slot (predicates are kept as 32-bit masks).
-    pub fn lane_bytes(self) -> u32 {
-        match self {
-            Width::Pred | Width::W16 | Width::W32 => 4,
-            Width::W64 => 8,
-            Width::W128 => 16,
-        }
-    }
 }
 
 /// Calls the Rust function at `address` with the C calling convention.
-pub fn call_host(b: &mut FunctionBuilder<'_>, address: usize, args: &[Value], ret: Option<Type>) -> Option<Value> {
+pub(crate) fn call_host(
+    b: &mut FunctionBuilder<'_>,
+    address: usize,
+    args: &[Value],
+    ret: Option<Type>,
+) -> Option<Value> {
     let callee = b.ins().iconst(types::I64, address as i64);
     call_address(b, callee, args, ret)
 }
 
 /// Calls a function with the C calling convention by an address that the code computes.
-pub fn call_address(b: &mut FunctionBuilder<'_>, callee: Value, args: &[Value], ret: Option<Type>) -> Option<Value> {
+pub(crate) fn call_address(
+    b: &mut FunctionBuilder<'_>,
+    callee: Value,
+    args: &[Value],
+    ret: Option<Type>,
+) -> Option<Value> {
     // JIT functions are `extern "C"` themselves, so a host function has their convention.
     let mut sig = Signature::new(b.func.signature.call_conv);
     for &a in args {

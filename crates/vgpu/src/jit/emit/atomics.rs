@@ -3,13 +3,13 @@
 //! Shared memory belongs to one block and a block to one worker, so atomics there are plain
 //! loads and stores, lane after lane. The others go through the runtime (see [`super::warp`]).
 
-use super::JitError;
-use super::body::Stmt;
-use super::classes::Class;
 use super::generate::Gen;
 use super::memory::{Access, Prepared};
 use super::ops;
 use super::values::{CHUNKS, Parts, Shape, Width};
+use crate::jit::JitError;
+use crate::jit::lanes::body::Stmt;
+use crate::jit::lanes::classes::Class;
 use cranelift_codegen::ir::{AtomicRmwOp, InstBuilder, MemFlagsData, Type as IrType, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
 use smallvec::smallvec;
@@ -64,7 +64,7 @@ impl<'a> Gen<'a, '_> {
                 let at = self.add(base, i64::from(off));
                 smallvec![self.one_atomic(*space == Space::Shared, *op, *ty, at, x, y)]
             });
-            self.set_site(super::sites::chunk(k));
+            self.set_site(crate::jit::lanes::sites::chunk(k));
             if let Some(d) = dst {
                 let v = ops::from_lanes(&mut self.cx(), w, &old);
                 let dw = self.width(*d);

@@ -6,8 +6,8 @@
 use super::body::{Block, Body, Stmt, Term};
 use super::classes::Classes;
 use super::flow::BitSet;
-use super::ops;
-use super::values::Width;
+use super::pure;
+use super::width::Width;
 use rtcg_ptx::ast::*;
 use std::borrow::Cow;
 
@@ -91,11 +91,11 @@ fn small(block: &Block<'_>) -> bool {
     for st in &block.stmts {
         match &*st.inst {
             Inst::Cvta { .. } => cost += 1,
-            inst if ops::is_pure(inst) && !super::segments::is_ordering_point(inst) => cost += price(inst),
+            inst if pure::is_pure(inst) && !super::segments::is_ordering_point(inst) => cost += price(inst),
             _ => return false,
         }
         // A guard on the carry flag would need one more blend than is worth it.
-        if ops::reads_carry(&st.inst) || ops::writes_carry(&st.inst) {
+        if pure::reads_carry(&st.inst) || pure::writes_carry(&st.inst) {
             return false;
         }
     }
@@ -111,8 +111,8 @@ pub(crate) fn can_be_guarded(block: &Block<'_>) -> bool {
             | Inst::Atom { .. }
             | Inst::Cvta { .. } => true,
             inst => {
-                let carry = ops::reads_carry(inst) || ops::writes_carry(inst);
-                ops::is_pure(inst) && !carry && !super::segments::is_ordering_point(inst)
+                let carry = pure::reads_carry(inst) || pure::writes_carry(inst);
+                pure::is_pure(inst) && !carry && !super::segments::is_ordering_point(inst)
             }
         })
 }
@@ -155,7 +155,7 @@ pub(crate) fn new_predicate(body: &mut Body<'_>) -> Reg {
 
 /// Appends a statement of a side: unguarded when nobody else sees its results.
 pub(crate) fn add_guarded<'m>(body: &mut Body<'m>, b: usize, mut st: Stmt<'m>, guard: Guard, keep: &BitSet) {
-    let effect = !ops::is_pure(&st.inst) && !matches!(&*st.inst, Inst::Cvta { .. });
+    let effect = !pure::is_pure(&st.inst) && !matches!(&*st.inst, Inst::Cvta { .. });
     let mut visible = false;
     super::operands::for_each_def(&st.inst, &mut |r| visible |= keep.holds(r.index()));
     if let Some(own) = st.guard {

@@ -4,8 +4,8 @@
 use super::body::Body;
 use super::classes::Classes;
 use super::flow::{self, BitSet};
-use super::{JitError, Variant};
 use crate::abi::WARP_LANES;
+use crate::jit::{JitError, Variant};
 use rtcg_ptx::ast::*;
 use std::collections::HashMap;
 

@@ -9,7 +9,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, StackSlot, StackSlotData, StackSlotKind, Value, types};
 
 use super::{OpCtx, Parts, Shape, Width};
-use crate::jit::values::{CHUNK_LANES, call_host};
+use crate::jit::emit::values::{CHUNK_LANES, call_host};
 use crate::softmath::Mode;
 
 /// Bytes of the frame that one operand of a chunk takes.

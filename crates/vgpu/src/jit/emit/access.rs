@@ -2,12 +2,12 @@
 //!
 //! Contiguous lanes are accessed as vectors, others one by one; inactive lanes access a dummy.
 
-use super::JitError;
-use super::body::Stmt;
 use super::generate::Gen;
 use super::memory::{Access, Place, Prepared};
 use super::ops;
 use super::values::{CHUNK_LANES, Parts, Shape, Width};
+use crate::jit::JitError;
+use crate::jit::lanes::body::Stmt;
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, Value, types};
 use rtcg_ptx::ast::*;
 use smallvec::{SmallVec, smallvec};
@@ -266,7 +266,7 @@ impl<'a> Gen<'a, '_> {
                 // The dummy is small, so inactive lanes access its first element again and again.
                 self.load_element(access.ty, *w, base, off + access.elements[e])
             });
-            self.set_site(super::sites::chunk(chunk));
+            self.set_site(crate::jit::lanes::sites::chunk(chunk));
             out.push(Some(ops::from_lanes(&mut self.cx(), *w, &lanes)));
         }
         out
@@ -452,7 +452,7 @@ impl<'a> Gen<'a, '_> {
             self.set_site((chunk * CHUNK_LANES + l) as u32);
             self.store_lane(access, values, l, at);
         }
-        self.set_site(super::sites::chunk(chunk));
+        self.set_site(crate::jit::lanes::sites::chunk(chunk));
     }
 
     fn store_lane(&mut self, access: &Access<'_>, values: &[Parts], lane: usize, (base, off): (Value, i32)) {

@@ -69,7 +69,7 @@ pub fn reachable_functions(module: &Module, kernel: FuncId) -> Vec<FuncId> {
 }
 
 /// Defined device functions whose address the module takes, in a `mov` or an initialiser.
-pub fn address_taken(module: &Module) -> Vec<FuncId> {
+pub(crate) fn address_taken(module: &Module) -> Vec<FuncId> {
     let mut set = BTreeSet::new();
     for var in &module.vars {
         for init in &var.init {

@@ -6,7 +6,7 @@ use rtcg_ptx::ast::{Inst, Operand};
 use smallvec::{SmallVec, smallvec};
 
 use super::{OpCtx, Parts, Shape, Width, result_type};
-use crate::jit::values::CHUNK_LANES;
+use crate::jit::emit::values::CHUNK_LANES;
 
 /// A constant that every lane holds. For a predicate any non-zero `bits` is true; of 128 bits
 /// the upper half is zero.

@@ -4,12 +4,12 @@
 //! first; what the statements of the lanes read of scalar registers is recorded then, for the
 //! registers may change later on.
 
-use super::JitError;
-use super::body::{Stmt, stmt_uses};
-use super::classes::{Class, Exec};
 use super::generate::{Gen, Recorded};
 use super::ops;
 use super::values::{CHUNKS, Parts, Shape, Width};
+use crate::jit::JitError;
+use crate::jit::lanes::body::{Stmt, stmt_uses};
+use crate::jit::lanes::classes::{Class, Exec};
 use rtcg_ptx::ast::*;
 use smallvec::{SmallVec, smallvec};
 
@@ -50,10 +50,10 @@ impl<'a, 'f> Gen<'a, 'f> {
         }
         let block = &plan.body.blocks[self.block];
         let in_term = match &block.term {
-            super::body::Term::Branch { guard, .. }
-            | super::body::Term::Any { guard, .. }
-            | super::body::Term::Split { guard, .. } => guard.reg == r,
-            super::body::Term::Table { index, .. } => *index == r,
+            crate::jit::lanes::body::Term::Branch { guard, .. }
+            | crate::jit::lanes::body::Term::Any { guard, .. }
+            | crate::jit::lanes::body::Term::Split { guard, .. } => guard.reg == r,
+            crate::jit::lanes::body::Term::Table { index, .. } => *index == r,
             _ => false,
         };
         if in_term || self.class(r) != Class::Uniform || plan.live_out(self.block).contains(r.index()) {
@@ -63,7 +63,7 @@ impl<'a, 'f> Gen<'a, 'f> {
         let (mut inside, mut total, mut defs, mut good) = (0, 0, 0, true);
         for st in &block.stmts {
             stmt_uses(st, carry, &mut |x| total += usize::from(x == r));
-            super::body::stmt_defs(st, carry, &mut |x| defs += usize::from(x == r));
+            crate::jit::lanes::body::stmt_defs(st, carry, &mut |x| defs += usize::from(x == r));
         }
         for st in &stmts[k + 1..] {
             let mut uses = 0;
@@ -84,7 +84,7 @@ impl<'a, 'f> Gen<'a, 'f> {
         for (k, st) in stmts.iter().enumerate() {
             self.current = k;
             self.statement = st.index;
-            self.set_site(super::sites::WARP);
+            self.set_site(crate::jit::lanes::sites::WARP);
             let exec = self.plan.classes.exec(st);
             if exec == Exec::Lanes || self.sinks(stmts, k) {
                 lanes = true;
@@ -97,11 +97,11 @@ impl<'a, 'f> Gen<'a, 'f> {
                     }
                 }
                 if exec != Exec::Lanes {
-                    super::operands::for_each_def(&st.inst, &mut |r| self.sunk.push(r));
+                    crate::jit::lanes::operands::for_each_def(&st.inst, &mut |r| self.sunk.push(r));
                 }
                 continue;
             }
-            if let Some(check) = super::widening::checked_operand(&self.plan.classes, st) {
+            if let Some(check) = crate::jit::lanes::widening::checked_operand(&self.plan.classes, st) {
                 pending.push(self.wrap_check(check));
             }
             if !ops::is_pure(&st.inst) {
@@ -183,7 +183,7 @@ impl<'a, 'f> Gen<'a, 'f> {
     /// A statement for the lanes of one chunk.
     fn lanes_of(&mut self, st: &Stmt<'a>, chunk: usize) -> Result<(), JitError> {
         self.statement = st.index;
-        self.set_site(super::sites::chunk(chunk));
+        self.set_site(crate::jit::lanes::sites::chunk(chunk));
         if self.recorded[self.current].done {
             let results = self.recorded[self.current].results.clone();
             for (r, parts, class) in results {
@@ -214,6 +214,6 @@ impl<'a, 'f> Gen<'a, 'f> {
 
     /// Splits the statements of a block into segments; `true` marks an ordering point.
     pub(crate) fn segments(&self, stmts: &[Stmt<'a>]) -> Vec<(usize, usize, bool)> {
-        super::segments::split(&self.plan.classes, self.plan.body.carry(), stmts, self.is_masked())
+        crate::jit::lanes::segments::split(&self.plan.classes, self.plan.body.carry(), stmts, self.is_masked())
     }
 }

@@ -8,7 +8,7 @@ use cranelift_codegen::ir::{InstBuilder, InstructionData, Opcode, Type, Value, V
 
 use super::parts::{as_type, vector32, vector64};
 use super::{OpCtx, Parts, Shape, Width, from_lanes, lane};
-use crate::jit::values::CHUNK_LANES;
+use crate::jit::emit::values::CHUNK_LANES;
 
 /// Applies `f` to each part.
 pub(super) fn map1(

@@ -5,13 +5,14 @@
 //! where the mask holds the bits above the window and those below the alignment; the exceptions
 //! are addresses the compiler made itself. Otherwise a cold call decides.
 
-use super::body::Stmt;
-use super::classes::Class;
 use super::generate::{Gen, trusted};
-use super::plan::header;
+use super::ops;
 use super::values::{CHUNK_LANES, CHUNKS, Parts, Width};
-use super::{JitError, layout::SharedVar, ops};
 use crate::abi::WarpCtx;
+use crate::jit::lanes::body::Stmt;
+use crate::jit::lanes::classes::Class;
+use crate::jit::lanes::plan::header;
+use crate::jit::{JitError, lanes::layout::SharedVar};
 use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
 use smallvec::SmallVec;
@@ -111,7 +112,7 @@ impl<'a> Gen<'a, '_> {
                     self.add(base, at)
                 }
             },
-            Symbol::Func(f) => self.iconst64(super::function_token(f) as i64),
+            Symbol::Func(f) => self.iconst64(crate::jit::function_token(f) as i64),
             Symbol::Param(p) | Symbol::Return(p) => {
                 let at = self.plan.f.params.get(p as usize).map_or(0, |p| i64::from(p.offset)).wrapping_add(off);
                 let base = self.ctx_field(types::I64, offset_of!(WarpCtx, params));
@@ -147,10 +148,10 @@ impl<'a> Gen<'a, '_> {
         let AddrBase::Symbol(s) = access.addr.base else { return None };
         match s {
             Symbol::Param(p) if !self.plan.f.entry => {
-                Some((self.args, i64::from(super::plan::record_offsets(&self.plan.f.params)[p as usize])))
+                Some((self.args, i64::from(crate::jit::lanes::plan::record_offsets(&self.plan.f.params)[p as usize])))
             }
             Symbol::Return(p) => {
-                Some((self.rets, i64::from(super::plan::record_offsets(&self.plan.f.returns)[p as usize])))
+                Some((self.rets, i64::from(crate::jit::lanes::plan::record_offsets(&self.plan.f.returns)[p as usize])))
             }
             Symbol::Local(v) => Some((self.frame, i64::from(*self.plan.records.get(&v.0)?))),
             _ => None,
@@ -179,7 +180,7 @@ impl<'a> Gen<'a, '_> {
             let Some((space, ty, addr, count)) = access_of(&st.inst) else { continue };
             self.current = k;
             self.statement = st.index;
-            self.set_site(super::sites::WARP);
+            self.set_site(crate::jit::lanes::sites::WARP);
             let access = Access::new(space, ty, addr, count);
             if self.record(&access).is_some() {
                 continue;
@@ -228,7 +229,7 @@ impl<'a> Gen<'a, '_> {
         };
         let AddrBase::Reg(r) = access.addr.base else { return Err(self.error("an address off no register")) };
         let plain = self.scalar_operand(Operand::Reg(r), Width::W64)[0];
-        let member = Member { bytes: access.bytes(), offset, site: self.site(super::sites::WARP) };
+        let member = Member { bytes: access.bytes(), offset, site: self.site(crate::jit::lanes::sites::WARP) };
         let chunk = self.in_chunk;
         let at =
             groups.iter().position(|g| g.base == base && g.stride == stride && g.chunk == chunk).unwrap_or_else(|| {
@@ -361,7 +362,7 @@ impl<'a> Gen<'a, '_> {
         }
         let bad = self.b.ins().band_imm_s(bad, bits as i64);
         let mask = lane_mask.map(|(c, m)| (c, m.cloned()));
-        let (site, bytes, base, stride) = (self.site(super::sites::WARP), access.bytes(), start, p.stride);
+        let (site, bytes, base, stride) = (self.site(crate::jit::lanes::sites::WARP), access.bytes(), start, p.stride);
         self.cold(bad, |g| {
             let lanes = match mask {
                 Some((c, m)) => {
@@ -487,7 +488,7 @@ impl<'a> Gen<'a, '_> {
         let bad = self.b.ins().band(bad, must_be_zero);
         let bad = self.b.ins().vany_true(bad);
         let (site, bytes, lanes, mask) =
-            (self.site(super::sites::chunk(chunk)), access.bytes(), lanes.clone(), mask.cloned());
+            (self.site(crate::jit::lanes::sites::chunk(chunk)), access.bytes(), lanes.clone(), mask.cloned());
         self.cold(bad, |g| {
             let bits = match mask {
                 Some(m) => ops::mask_to_bits(&mut g.cx(), &m),

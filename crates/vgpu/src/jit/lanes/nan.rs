@@ -8,11 +8,11 @@
 use rtcg_ptx::ast::{BinOp, Function, Inst, Operand, Rounding, TerOp, Type};
 
 /// For each register of `function` whether the bits of a NaN in it are never seen.
-pub(super) fn unseen(function: &Function) -> Vec<bool> {
+pub(crate) fn unseen(function: &Function) -> Vec<bool> {
     let mut unseen: Vec<bool> = function.regs.iter().map(|r| r.ty.bits() == 32).collect();
     for statement in &function.body {
         if !reads_as_float(&statement.inst) {
-            crate::jit::operands::for_each_operand(&statement.inst, &mut |operand| {
+            super::operands::for_each_operand(&statement.inst, &mut |operand| {
                 if let Operand::Reg(r) = operand
                     && let Some(flag) = unseen.get_mut(r.index())
                 {

@@ -4,13 +4,14 @@
 //! one per lane. A function gets the lanes it is called for as a mask; all of them come back
 //! together, or have exited.
 
-use super::body::Stmt;
 use super::generate::{Gen, trusted};
-use super::plan::{pc, record_bytes};
-use super::runtime::AssertArgs;
+use super::ops;
 use super::values::{CHUNKS, Parts, Shape, Width, call_host};
-use super::{JitError, ops};
 use crate::abi::{TrapKind, WarpCtx};
+use crate::jit::JitError;
+use crate::jit::lanes::body::Stmt;
+use crate::jit::lanes::plan::{pc, record_bytes};
+use crate::jit::runtime::AssertArgs;
 use cranelift_codegen::ir::{self, InstBuilder, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
 use std::mem::offset_of;
@@ -78,7 +79,7 @@ impl<'a> Gen<'a, '_> {
             let part = self.b.ins().ushr_imm_u(exited, c as i64 * 8);
             let gone = ops::bits_to_mask(&mut self.cx(), part);
             let pcs: Parts = gone.iter().map(|&m| self.b.ins().bitselect(m, done, go)).collect();
-            self.store_lane_array(super::plan::header::PC, c, &pcs);
+            self.store_lane_array(crate::jit::lanes::plan::header::PC, c, &pcs);
         }
         if let Some(m) = self.masked_entry {
             self.b.ins().jump(m, &[]);
@@ -207,7 +208,7 @@ impl<'a> Gen<'a, '_> {
         let group = self.b.ins().band(same, rest);
         for f in self.targets(candidates, args, rets) {
             let (hit, miss) = (self.b.create_block(), self.b.create_block());
-            let known = self.iconst64(super::function_token(f) as i64);
+            let known = self.iconst64(crate::jit::function_token(f) as i64);
             let is = self.equal(token, known);
             self.b.ins().brif(is, hit, &[], miss, &[]);
             self.b.seal_block(hit);
@@ -217,7 +218,7 @@ impl<'a> Gen<'a, '_> {
             self.b.ins().jump(next, &[]);
             self.b.switch_to_block(miss);
         }
-        let (kind, site) = (self.iconst32(TrapKind::InvalidPc as i64), self.site(super::sites::WARP));
+        let (kind, site) = (self.iconst32(TrapKind::InvalidPc as i64), self.site(crate::jit::lanes::sites::WARP));
         let site = self.iconst32(i64::from(site));
         let f = self.env.runtime.trap as usize;
         call_host(&mut self.b, f, &[self.ctx, kind, lane, site, token], None);
@@ -279,7 +280,7 @@ impl<'a> Gen<'a, '_> {
             return Err(self.error(format!("`{name}` is called with {} arguments", args.len())));
         }
         let (a, r) = self.pass(args, rets);
-        let site = self.site(super::sites::WARP);
+        let site = self.site(crate::jit::lanes::sites::WARP);
         let site = self.iconst32(i64::from(site));
         let rt = &self.env.runtime;
         let (ctx, second) = (self.ctx, i64::from(record_bytes(8)));

@@ -3,9 +3,10 @@
 #![allow(unsafe_code)]
 
 use super::lazy::{Lazy, MaskedSlot};
-use super::plan::Plan;
 use super::slow::SlowEnv;
-use super::{CompiledKernel, JitError, SharedLayout, SymbolLayout, Variant, Window, layout, runtime::RuntimeCalls};
+use crate::jit::lanes::layout;
+use crate::jit::lanes::plan::Plan;
+use crate::jit::{CompiledKernel, JitError, SharedLayout, SymbolLayout, Variant, Window, runtime::RuntimeCalls};
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::{self, AbiParam, InstBuilder, Signature, UserFuncName, types};
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa, TargetFrontendConfig};
@@ -101,7 +102,7 @@ impl Built {
 pub(crate) struct Code {
     outer: Built,
     lazy: Box<Lazy>,
-    sites: Vec<super::Site>,
+    sites: Vec<crate::jit::Site>,
 }
 
 impl std::fmt::Debug for Code {
@@ -117,13 +118,13 @@ impl Code {
     pub(crate) fn site_number(&self, pc: usize) -> Option<u32> {
         self.outer.site_number(pc).or_else(|| self.lazy.built()?.site_number(pc))
     }
-    pub(crate) fn site(&self, number: u32) -> Option<super::Site> {
-        let (statement, lanes) = super::sites::decode(number);
+    pub(crate) fn site(&self, number: u32) -> Option<crate::jit::Site> {
+        let (statement, lanes) = crate::jit::lanes::sites::decode(number);
         let mut site = self.sites.get(statement as usize)?.clone();
         site.lanes = match lanes {
-            0..32 => super::SiteLanes::Lane(lanes),
-            32..36 => super::SiteLanes::Chunk((lanes - 32) * 8),
-            _ => super::SiteLanes::Warp,
+            0..32 => crate::jit::SiteLanes::Lane(lanes),
+            32..36 => crate::jit::SiteLanes::Chunk((lanes - 32) * 8),
+            _ => crate::jit::SiteLanes::Warp,
         };
         Some(site)
     }
@@ -196,7 +197,7 @@ fn plans(inputs: &Inputs) -> Result<Vec<Plan<'_>>, JitError> {
     Ok(plans)
 }
 
-/// Compiles a kernel; see [`super::compile_kernel`].
+/// Compiles a kernel; see [`crate::jit::compile_kernel`].
 pub(crate) fn run(inputs: Inputs) -> Result<CompiledKernel, JitError> {
     let inputs = Arc::new(inputs);
     let f = &inputs.module.functions[inputs.kernel.index()];
@@ -208,8 +209,8 @@ pub(crate) fn run(inputs: Inputs) -> Result<CompiledKernel, JitError> {
     let built = build(&inputs, &plans, Part::Outer { slots: lazy.slots() })?;
     // SAFETY: the machine function was emitted with the signature of a kernel entry.
     let entry = unsafe { std::mem::transmute::<usize, crate::abi::KernelEntry>(built.addresses[&inputs.kernel]) };
-    let usage = super::usage::measure(&plans, inputs.kernel, &built.frame_bytes);
-    let (suspends, sites) = (super::usage::suspends(&plans), super::usage::site_table(&plans));
+    let usage = crate::jit::lanes::usage::measure(&plans, inputs.kernel, &built.frame_bytes);
+    let (suspends, sites) = (crate::jit::lanes::usage::suspends(&plans), crate::jit::lanes::usage::site_table(&plans));
     lazy.set_outer(built.addresses.clone());
     Ok(CompiledKernel {
         entry,
@@ -297,12 +298,12 @@ fn resume_table(p: &Plan<'_>) -> Box<[u8]> {
 
 /// Which functions can execute `exit`; through a function pointer any can.
 fn may_exit(plans: &[Plan<'_>]) -> HashMap<FuncId, bool> {
-    let exits = |p: &Plan<'_>| p.body.blocks.iter().any(|b| b.term == super::body::Term::Exit);
+    let exits = |p: &Plan<'_>| p.body.blocks.iter().any(|b| b.term == crate::jit::lanes::body::Term::Exit);
     let mut map: HashMap<FuncId, bool> = plans.iter().map(|p| (p.id, exits(p))).collect();
     loop {
         let before = map.values().filter(|v| **v).count();
         for p in plans {
-            let calls = super::usage::callees(p, plans);
+            let calls = crate::jit::lanes::usage::callees(p, plans);
             if calls.iter().any(|c| map[c]) {
                 map.insert(p.id, true);
             }

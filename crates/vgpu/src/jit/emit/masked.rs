@@ -5,13 +5,14 @@
 //! Returns the number of a resumable block when all 32 lanes stand there, else -1 when all lanes
 //! have left the function.
 
-use super::body::Term;
 use super::compile::Env;
 use super::generate::{Gen, MaskedRegs, Store, trusted};
-use super::plan::{Plan, header, pc};
+use super::ops;
 use super::values::{CHUNKS, Parts, Width};
-use super::{JitError, ops};
 use crate::abi::WarpCtx;
+use crate::jit::JitError;
+use crate::jit::lanes::body::Term;
+use crate::jit::lanes::plan::{Plan, header, pc};
 use cranelift_codegen::ir::{self, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::FunctionBuilder;
 use rtcg_ptx::ast::*;
@@ -172,7 +173,7 @@ impl<'a> Gen<'a, '_> {
             if point { self.point(&part[0], last)? } else { self.segment(part, last)? }
         }
         self.statement = plan.body.blocks[block].term_index;
-        self.set_site(super::sites::WARP);
+        self.set_site(crate::jit::lanes::sites::WARP);
         self.masked_term(block)
     }
 

@@ -7,8 +7,9 @@
 
 use super::body::{Body, Stmt, Term, stmt_defs};
 use super::flow::{BitSet, influence};
-use super::values::Width;
-use super::{Variant, ops};
+use super::pure;
+use super::width::Width;
+use crate::jit::Variant;
 use rtcg_ptx::ast::*;
 
 /// What the lanes of a register have in common.
@@ -251,16 +252,16 @@ impl Classes {
             Activemask { .. } => Exec::Uniform,
             Vote { mask, .. } if self.operand(*mask) == Class::Uniform => Exec::Uniform,
             Redux { mask, .. } if self.operand(*mask) == Class::Uniform => Exec::Uniform,
-            inst if ops::is_pure(inst) => self.exec_pure(st),
+            inst if pure::is_pure(inst) => self.exec_pure(st),
             _ => Exec::Lanes,
         }
     }
 
     fn exec_pure(&self, st: &Stmt<'_>) -> Exec {
-        let mut all_uniform = !ops::reads_carry(&st.inst) || self.get(self.carry) == Class::Uniform;
+        let mut all_uniform = !pure::reads_carry(&st.inst) || self.get(self.carry) == Class::Uniform;
         let mut any_varying = !all_uniform;
         let (mut chunked, mut level) = (false, true);
-        for (o, _) in ops::sources(&st.inst) {
+        for (o, _) in pure::sources(&st.inst) {
             let class = self.operand(o);
             all_uniform &= class == Class::Uniform;
             any_varying |= class == Class::Varying;
@@ -276,7 +277,7 @@ impl Classes {
         let exec = if level { Some(Exec::Uniform) } else { self.exec_affine(&st.inst) };
         match exec {
             // A value per chunk pays for numbers that address memory, not for predicates.
-            Some(e) if chunked && ops::dests(&st.inst).iter().all(|d| matches!(d.1, Width::W32 | Width::W64)) => {
+            Some(e) if chunked && pure::dests(&st.inst).iter().all(|d| matches!(d.1, Width::W32 | Width::W64)) => {
                 Exec::Chunked(e.class().stride().unwrap_or(0))
             }
             Some(e) if !chunked => e,

@@ -4,15 +4,16 @@
 //! In masked code a warp operation stands first in its block: lanes that come while members of
 //! their mask are still on the way are parked there.
 
-use super::body::{Kind, Stmt, kind};
-use super::classes::Class;
 use super::generate::{Gen, trusted};
 use super::memory::Access;
-use super::plan::{header, pc};
-use super::runtime::{AtomicCode, AtomicLanes, BarrierKind};
+use super::ops;
 use super::values::{CHUNKS, Parts, Shape, Width, call_host};
-use super::{JitError, ops};
 use crate::abi::WarpCtx;
+use crate::jit::JitError;
+use crate::jit::lanes::body::{Kind, Stmt, kind};
+use crate::jit::lanes::classes::Class;
+use crate::jit::lanes::plan::{header, pc};
+use crate::jit::runtime::{AtomicCode, AtomicLanes, BarrierKind};
 use cranelift_codegen::ir::{self, InstBuilder, StackSlot, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
 use std::mem::offset_of;
@@ -21,7 +22,7 @@ impl<'a> Gen<'a, '_> {
     /// Emits an ordering point.
     pub(crate) fn point(&mut self, st: &Stmt<'a>, last: bool) -> Result<(), JitError> {
         self.statement = st.index;
-        self.set_site(super::sites::WARP);
+        self.set_site(crate::jit::lanes::sites::WARP);
         self.forget_splats();
         self.b.ins().sequence_point();
         match &*st.inst {
@@ -427,7 +428,7 @@ impl<'a> Gen<'a, '_> {
             masks.push(self.active(st, k));
         }
         let bits = self.bits_of(&masks);
-        let site = self.site(super::sites::WARP);
+        let site = self.site(crate::jit::lanes::sites::WARP);
         let (code, site) = (self.iconst32(i64::from(code)), self.iconst32(i64::from(site)));
         let slot = self.scratch();
         let at = self.b.ins().stack_addr(types::I64, slot, 0);

@@ -1,13 +1,14 @@
 //! Special registers, address conversions and the other instructions that are neither plain
 //! arithmetic nor ordinary memory accesses.
 
-use super::body::Stmt;
-use super::classes::Class;
 use super::generate::{Gen, trusted};
-use super::plan::header;
+use super::ops;
 use super::values::{Parts, Shape, Width};
-use super::{JitError, ops};
 use crate::abi::{TidTable, WarpCtx};
+use crate::jit::JitError;
+use crate::jit::lanes::body::Stmt;
+use crate::jit::lanes::classes::Class;
+use crate::jit::lanes::plan::header;
 use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
 use smallvec::smallvec;
@@ -56,7 +57,7 @@ impl<'a> Gen<'a, '_> {
                 let t = self.clock(s == GlobalTimerHi);
                 self.b.ins().ushr_imm_u(t, 32)
             }
-            x if x == super::barrier::RESULT => {
+            x if x == crate::jit::lanes::barrier::RESULT => {
                 self.b.ins().load(types::I32, trusted(), self.frame, header::BAR_RESULT)
             }
             _ => self.iconst32(0),
@@ -110,7 +111,7 @@ impl<'a> Gen<'a, '_> {
             }
             LaneId => self.lane_numbers(chunk, 1),
             LaneMaskEq | LaneMaskLe | LaneMaskLt | LaneMaskGe | LaneMaskGt => self.lane_masks(s, chunk),
-            x if x == super::barrier::RESULT && self.is_masked() => {
+            x if x == crate::jit::lanes::barrier::RESULT && self.is_masked() => {
                 let words = self.lane_array(header::BAR_RESULT, chunk);
                 if w == Width::Pred {
                     let zero = ops::constant(&mut self.cx(), Shape::Chunk, Width::W32, 0);

@@ -3,13 +3,14 @@
 //!
 //! Segments, the order in which statements are emitted, are in [`super::phases`].
 
-use super::body::Stmt;
-use super::classes::Class;
 use super::compile::Env;
+use super::memory::Prepared;
 use super::ops::{self, OpCtx, OpState};
-use super::plan::{Plan, header};
 use super::values::{CHUNK_LANES, CHUNKS, Parts, Shape, Width};
-use super::{JitError, memory::Prepared};
+use crate::jit::JitError;
+use crate::jit::lanes::body::Stmt;
+use crate::jit::lanes::classes::Class;
+use crate::jit::lanes::plan::{Plan, header};
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::{FunctionBuilder, Variable};
 use rtcg_ptx::ast::*;
@@ -167,9 +168,9 @@ impl<'a, 'f> Gen<'a, 'f> {
         self.b.set_srcloc(ir::SourceLoc::new(site));
     }
 
-    /// The site number of the current statement; see [`super::sites`].
+    /// The site number of the current statement; see [`crate::jit::lanes::sites`].
     pub(crate) fn site(&self, lanes: u32) -> u32 {
-        super::sites::encode(self.plan.first_site + self.statement, lanes)
+        crate::jit::lanes::sites::encode(self.plan.first_site + self.statement, lanes)
     }
 
     pub(crate) fn iconst32(&mut self, v: i64) -> Value {

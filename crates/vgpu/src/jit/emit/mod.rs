@@ -1,0 +1,18 @@
+//! Machine code with Cranelift: [`compile`] declares and compiles a kernel's functions, [`converged`]
+//! and [`masked`] emit the two versions of each, [`ops`] the arithmetic.
+
+pub(crate) mod access;
+pub(crate) mod atomics;
+pub(crate) mod calls;
+pub(crate) mod compile;
+pub(crate) mod converged;
+pub(crate) mod generate;
+pub(crate) mod lazy;
+pub(crate) mod masked;
+pub(crate) mod memory;
+pub mod ops;
+pub(crate) mod phases;
+pub(crate) mod slow;
+pub(crate) mod special;
+pub(crate) mod values;
+pub(crate) mod warp;
