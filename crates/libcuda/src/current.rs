@@ -1,0 +1,30 @@
+//! The functions of the declaration list under the symbols it states.
+
+use crate::driver;
+use crate::form::{Form, NullStream};
+use rtcg_cuda_sys::types::*;
+use std::ffi::c_void;
+
+macro_rules! export {
+    ($($name:ident = $symbol:literal since $since:literal ($($arg:ident: $ty:ty),*);)*) => {
+        $(
+            #[doc = concat!("The driver's `", stringify!($name), "`.")]
+            #[unsafe(export_name = $symbol)]
+            #[allow(non_snake_case, clippy::too_many_arguments)]
+            unsafe extern "C" fn $name($($arg: $ty),*) -> CUresult {
+                // SAFETY: the caller promises what the C function of this name demands.
+                unsafe { driver().$name($($arg),*) }
+            }
+        )*
+
+        /// Every function of the list. Names keep the suffix of earlier forms here.
+        pub(crate) const FORMS: &[Form] = &[$(Form {
+            name: stringify!($name),
+            symbol: $symbol,
+            since: $since,
+            null_stream: NullStream::Legacy,
+            address: $name as *const c_void,
+        },)*];
+    };
+}
+rtcg_cuda_sys::for_each_driver_function!(export);

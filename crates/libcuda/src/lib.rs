@@ -1,0 +1,40 @@
+//! The virtual GPU as `libcuda.so.1`: the driver API under its C names.
+//!
+//! Every function of the declaration list is exported under the symbol that NVIDIA's library
+//! gives it (`current`), also in the forms of earlier CUDA versions (`earlier`) and in those whose
+//! null stream is the calling thread's own (`per_thread`). What the virtual GPU does not
+//! implement returns `CUDA_ERROR_NOT_SUPPORTED`. `cuGetProcAddress` chooses among the forms
+//! (`lookup`). There is no logic of a driver here: that is `rtcg-vgpu`, whose functions catch
+//! panics, and nothing in this crate can panic.
+#![allow(unsafe_code)]
+
+mod current;
+mod earlier;
+mod form;
+mod lookup;
+mod per_thread;
+mod unsupported;
+
+use rtcg_cuda_sys::{DriverTable, TableKind};
+use std::ffi::c_void;
+use std::sync::OnceLock;
+
+/// The functions behind the exported symbols.
+fn driver() -> &'static DriverTable {
+    static DRIVER: OnceLock<DriverTable> = OnceLock::new();
+    DRIVER.get_or_init(|| DriverTable::from_resolver(TableKind::Virtual, resolve))
+}
+
+/// The functions that speak about the library itself are this crate's, all others the virtual
+/// GPU's.
+fn resolve(name: &str) -> Option<*const c_void> {
+    match name {
+        "cuGetProcAddress" => {
+            Some(lookup::get_proc_address as rtcg_cuda_sys::fn_type::cuGetProcAddress as *const c_void)
+        }
+        "cuGetExportTable" => {
+            Some(lookup::get_export_table as rtcg_cuda_sys::fn_type::cuGetExportTable as *const c_void)
+        }
+        _ => rtcg_vgpu::resolve(name),
+    }
+}

@@ -1,0 +1,178 @@
+//! The built library as a program that knows only NVIDIA's driver sees it: its symbols, what
+//! `cuGetProcAddress` answers, and kernels run by a C program and through rtcg's own loader.
+//!
+//! Cargo builds the library before it runs these tests and leaves it beside them.
+#![allow(unsafe_code)]
+
+use rtcg_cuda_sys::types::*;
+use rtcg_cuda_sys::{DriverFn, DriverTable, fn_type};
+use std::ffi::{CString, c_void};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// The library that was built with these tests.
+fn library_file() -> PathBuf {
+    let tests = std::env::current_exe().expect("the test knows its file");
+    let file = tests.with_file_name("librtcg_libcuda.so");
+    assert!(file.exists(), "{} is missing", file.display());
+    file
+}
+
+fn library() -> &'static libloading::Library {
+    static LIBRARY: OnceLock<libloading::Library> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        // SAFETY: the library has no initialisers beyond those of Rust's standard library.
+        unsafe { libloading::Library::new(library_file()) }.expect("the library opens")
+    })
+}
+
+/// The address of an exported symbol.
+fn symbol(name: &str) -> Option<*const c_void> {
+    // SAFETY: only the address is taken.
+    unsafe { library().get::<*const c_void>(name.as_bytes()) }.ok().map(|s| *s)
+}
+
+/// `cuGetProcAddress_v2`: the code, the address and the status.
+fn ask(name: &str, version: c_int, flags: u64) -> (CUresult, *const c_void, CUdriverProcAddressQueryResult) {
+    let name = CString::new(name).expect("no NUL");
+    let get = symbol("cuGetProcAddress_v2").expect("exported");
+    // SAFETY: the exported symbol has this signature.
+    let get = unsafe { std::mem::transmute::<*const c_void, fn_type::cuGetProcAddress>(get) };
+    let mut address = std::ptr::dangling_mut::<c_void>();
+    let mut status = CUdriverProcAddressQueryResult(77);
+    // SAFETY: all pointers are valid.
+    let code = unsafe { get(name.as_ptr(), &raw mut address, version, flags, &raw mut status) };
+    (code, address, status)
+}
+
+const LEGACY: u64 = 1;
+const PER_THREAD: u64 = 2;
+
+#[test]
+fn every_declared_symbol_is_exported() {
+    let missing: Vec<_> = DriverFn::ALL.iter().filter(|f| symbol(f.info().symbol).is_none()).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn every_declared_function_is_found_by_its_name_and_version() {
+    for function in DriverFn::ALL {
+        let info = function.info();
+        let base = match info.name.rsplit_once("_v") {
+            Some((base, digits)) if digits.parse::<u32>().is_ok() => base,
+            _ => info.name,
+        };
+        let (code, address, status) = ask(base, info.since as c_int, LEGACY);
+        assert_eq!((code, status), (CUresult::CUDA_SUCCESS, CU_GET_PROC_ADDRESS_SUCCESS), "{}", info.name);
+        assert_eq!(Some(address), symbol(info.symbol), "{}", info.name);
+    }
+}
+
+#[test]
+fn the_version_chooses_the_form() {
+    let expect = |name: &str, version, flags, exported: &str| {
+        let (code, address, status) = ask(name, version, flags);
+        assert_eq!((code, status), (CUresult::CUDA_SUCCESS, CU_GET_PROC_ADDRESS_SUCCESS), "{name} {version}");
+        assert_eq!(Some(address), symbol(exported), "{name} {version} is {exported}");
+    };
+    expect("cuCtxCreate", 2000, LEGACY, "cuCtxCreate");
+    expect("cuCtxCreate", 11_030, LEGACY, "cuCtxCreate_v2");
+    expect("cuCtxCreate", 12_000, LEGACY, "cuCtxCreate_v3");
+    expect("cuCtxCreate", 99_000, LEGACY, "cuCtxCreate_v4");
+    expect("cuCtxGetDevice", 12_090, LEGACY, "cuCtxGetDevice");
+    expect("cuCtxGetDevice", 13_000, LEGACY, "cuCtxGetDevice_v2");
+    expect("cuGetProcAddress", 11_030, LEGACY, "cuGetProcAddress");
+    expect("cuGetProcAddress", 12_000, LEGACY, "cuGetProcAddress_v2");
+    expect("cuMemcpyHtoD", 13_000, 0, "cuMemcpyHtoD_v2");
+    expect("cuMemcpyHtoD", 13_000, PER_THREAD, "cuMemcpyHtoD_v2_ptds");
+    expect("cuLaunchKernel", 13_000, LEGACY, "cuLaunchKernel");
+    expect("cuLaunchKernel", 13_000, PER_THREAD, "cuLaunchKernel_ptsz");
+    // Without a form for the thread's own stream, or with one too new, it is the plain one.
+    expect("cuMemAlloc", 13_000, PER_THREAD, "cuMemAlloc_v2");
+    expect("cuLaunchKernel", 6_050, PER_THREAD, "cuLaunchKernel");
+    expect("cuStreamGetCaptureInfo", 11_030, PER_THREAD, "cuStreamGetCaptureInfo_v2_ptsz");
+}
+
+#[test]
+fn what_is_not_found_is_told_apart() {
+    let none = (CUresult::CUDA_SUCCESS, std::ptr::null());
+    let (code, address, status) = ask("cuNoSuchFunction", 13_000, 0);
+    assert_eq!(((code, address), status), (none, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND));
+    let (code, address, status) = ask("cuGraphCreate", 9_020, 0);
+    assert_eq!(((code, address), status), (none, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT));
+    assert_eq!(ask("cuInit", 13_000, 3).0, CUresult::CUDA_ERROR_INVALID_VALUE);
+    assert_eq!(ask("cuInit", 13_000, 4).0, CUresult::CUDA_ERROR_INVALID_VALUE);
+}
+
+#[test]
+fn export_tables_are_not_found() {
+    let get = symbol("cuGetExportTable").expect("exported");
+    // SAFETY: the exported symbol has this signature.
+    let get = unsafe { std::mem::transmute::<*const c_void, fn_type::cuGetExportTable>(get) };
+    let mut table = std::ptr::dangling();
+    let id = CUuuid::default();
+    // SAFETY: the pointers are valid, or null, which the function answers for.
+    unsafe {
+        assert_eq!(get(&raw mut table, &raw const id), CUresult::CUDA_ERROR_NOT_FOUND);
+        assert!(table.is_null());
+        assert_eq!(get(std::ptr::null_mut(), &raw const id), CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+}
+
+/// A folder with the library under the name that the loader is asked for.
+fn library_folder() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("libcuda-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder for the library");
+    for name in ["libcuda.so.1", "libcuda.so"] {
+        let link = folder.join(name);
+        if !link.exists() {
+            std::os::unix::fs::symlink(library_file(), link).expect("a link to the library");
+        }
+    }
+    folder
+}
+
+#[test]
+fn a_c_program_linked_with_lcuda_runs() {
+    let folder = library_folder();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/linked.c");
+    let program = folder.join("linked");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-Wall", "-Werror", "-o"]).arg(&program).arg(&source).arg("-L").arg(&folder);
+    let status = compiler.args(["-lcuda", "-lpthread"]).status().expect("a C compiler");
+    assert!(status.success());
+    // Neither the user's settings nor the number of devices may decide: this library has one by default.
+    let ran = Command::new(&program).env("LD_LIBRARY_PATH", &folder).env_remove("RTCG_VIRTUAL_DEVICES").output();
+    let ran = ran.expect("the program starts");
+    let said = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success(), "{said}\n{}", String::from_utf8_lossy(&ran.stderr));
+    assert_eq!(said.trim(), "all right");
+    std::fs::remove_dir_all(&folder).expect("the folder goes");
+}
+
+#[test]
+fn rtcg_itself_loads_it_as_a_driver() {
+    // In a process of its own, because the setting is read from the environment.
+    if std::env::var_os("RTCG_LIBCUDA").as_deref() != Some(library_file().as_os_str()) {
+        let mut again = Command::new(std::env::current_exe().expect("the test knows its file"));
+        again.args(["--exact", "rtcg_itself_loads_it_as_a_driver"]).env("RTCG_LIBCUDA", library_file());
+        let ran = again.output().expect("the test starts again");
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stdout));
+        assert!(String::from_utf8_lossy(&ran.stdout).contains("1 passed"));
+        return;
+    }
+    let table = DriverTable::real().expect("the library serves as libcuda");
+    let mut count = 0;
+    // SAFETY: no pointers but to the count.
+    unsafe {
+        assert_eq!(table.cuInit(0), CUresult::CUDA_SUCCESS);
+        assert_eq!(table.cuDeviceGetCount(&raw mut count), CUresult::CUDA_SUCCESS);
+    }
+    assert!(count >= 1);
+    assert_eq!(table.driver_version(), Some(13_000));
+    assert!(DriverFn::ALL.iter().all(|f| table.has(*f)));
+    // Declared, exported, not implemented.
+    // SAFETY: takes no pointer.
+    assert_eq!(unsafe { table.cuGLInit() }, CUresult::CUDA_ERROR_NOT_SUPPORTED);
+}
