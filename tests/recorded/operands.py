@@ -36,8 +36,8 @@ bf00 4b00 7fff ffff 4300 4f00 5f00 0002 0100 0040 42fe 437f c300 4049 2080 5f80"
 I16 = "0 1 ffff 8000 7fff 2 fffe 8001 7ffe 1f 20 f 10 ff 80 7f 100 ff80 ff7f aaaa 5555 3 a 64".split()
 
 I32 = """0 1 ffffffff 80000000 7fffffff 2 fffffffe 80000001 7ffffffe ffff 10000 8000 7fff ff 80808080 1f 20 7fffff
-800000 ffffff 3 a 80 ffffff80 ffff8000 aaaaaaaa 55555555 7f 100 ffff7fff 1000000 1000001 1000003 ff7fffff 01020408 33333333
-7fffffbf 7fffffc0 ffffff7f 21 40 3f 8000ffff f0f0f0f0 12345678 aaaaaaab cccccccc""".split()
+800000 ffffff 3 a 80 ffffff80 ffff8000 aaaaaaaa 55555555 7f 100 ffff7fff 1000000 1000001 1000003 ff7fffff 01020408
+33333333 7fffffbf 7fffffc0 ffffff7f 21 40 3f 8000ffff f0f0f0f0 12345678 aaaaaaab cccccccc""".split()
 
 I64 = """0 1 ffffffffffffffff 8000000000000000 7fffffffffffffff 2 fffffffffffffffe 8000000000000001 7ffffffffffffffe
 ffffffff 100000000 80000000 7fffffff ffffffff80000000 3f 40 ffffffff7fffffff 1fffffffffffff 20000000000000
