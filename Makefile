@@ -18,7 +18,7 @@ PYTHON_SOURCES := $(shell find python -type f -not -name '*.so' -not -path '*/__
 help:
 	@grep -E '^#   make' Makefile | sed 's/^#   //'
 	@echo "make check   tests and linters: what CI runs"
-	@echo "make bench   benchmarks on the virtual GPU, beside NumPy and gcc"
+	@echo "make bench   benchmarks on the virtual GPU, beside PoCL, NumPy and gcc"
 	@echo "make wheel   builds dist/*.whl"
 	@echo "make gpu-test, make gpu-bench   tests and benchmarks on a real GPU"
 	@echo "make fuzz    fuzzes the PTX parser (FUZZ_SECONDS=600)"
@@ -69,8 +69,10 @@ fuzz:
 
 # -- benchmarks and real GPUs -----------------------------------------------------------------
 
+# The peers of the table; PoCL also comes as the Debian package pocl-opencl-icd, which knows newer processors.
 bench: $(VENV)/.built
-	$(BIN)/python benches/virtual.py
+	$(BIN)/python -c "import pyopencl" 2>/dev/null || $(BIN)/python -m pip install --quiet -r benches/requirements.txt
+	$(BIN)/python benches/virtual
 
 gpu-test: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(VENV)/.built)
 	$(GPU_PYTHON) -m pytest tests/python --device real
