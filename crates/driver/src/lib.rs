@@ -46,3 +46,4 @@ pub use rtcg_cuda_sys as sys;
 pub use rtcg_cuda_sys::CUdeviceptr;
 pub use stream::Stream;
 pub use texture::{SurfaceReference, TextureReference};
+pub use virtual_gpu::{end_work, set_interrupt_check};

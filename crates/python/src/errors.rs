@@ -1,5 +1,6 @@
 //! Exceptions: the one place where the core's errors become Python's.
 
+use crate::interrupt::take_raised;
 use pyo3::exceptions::{PyException, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -16,6 +17,9 @@ pyo3::create_exception!(pycuda._driver, LogicError, Error, "A call that cannot s
 
 /// An error of the driver.
 pub(crate) fn driver_error(error: rtcg::driver::Error) -> PyErr {
+    if let Some(raised) = take_raised() {
+        return raised;
+    }
     let message = error.to_string();
     match error.kind {
         ErrorKind::Launch => LaunchError::new_err(message),
@@ -43,6 +47,9 @@ pub(crate) fn compile_error(py: Python<'_>, error: CompileError) -> PyErr {
 
 /// An error of an array operation.
 pub(crate) fn array_error(py: Python<'_>, error: ArrayError) -> PyErr {
+    if let Some(raised) = take_raised() {
+        return raised;
+    }
     let message = error.to_string();
     match error.kind() {
         ArrayErrorKind::Value => PyValueError::new_err(message),
@@ -68,7 +75,10 @@ pub(crate) trait OrRaise<T> {
 
 impl<T> OrRaise<T> for rtcg::driver::Result<T> {
     fn or_raise(self) -> PyResult<T> {
-        self.map_err(driver_error)
+        match take_raised() {
+            Some(raised) => Err(raised),
+            None => self.map_err(driver_error),
+        }
     }
 }
 

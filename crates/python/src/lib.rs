@@ -16,11 +16,13 @@ mod enums;
 mod errors;
 mod gpuarray;
 mod host_buffer;
+mod interrupt;
 mod pointer;
 
 #[pymodule]
 fn _rtcg(m: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::register(m)?;
+    interrupt::register(m)?;
     enums::register(m)?;
     compiler::register(m)?;
     driver::register(m)?;

@@ -42,7 +42,8 @@ pub struct WarpCtx {
     pub local_sp: *mut u8,
     /// End of this warp's local memory.
     pub local_end: *mut u8,
-    /// Non-zero when the launch is to stop (another warp faulted, or the launch was cancelled);
+    /// Non-zero when the launch is to stop (another warp faulted, or the launch was cancelled) or
+    /// its caller is to ask whether it is;
     /// polled at loop back edges, which then call `rt_cancelled`.
     pub cancel: *const AtomicU32,
     /// Runtime data of the block; opaque to the JIT.

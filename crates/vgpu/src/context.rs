@@ -1,14 +1,18 @@
 //! Contexts: who is current on which thread, what they own, and what became of them.
 //!
 //! Establishes: a context that has been destroyed or that a fault has spoilt is known as such to
-//! every call that uses it. Destroying a context waits for its work, then makes the handles of
-//! everything it owned stale and frees its memory; objects that queued work still holds die with
-//! that work.
+//! every call that uses it. Destroying a context waits for its work (for a while, then stops it),
+//! then makes the handles of everything it owned stale and frees its memory; objects that queued
+//! work still holds die with that work.
+//!
+//! An interrupted context stays sound: its running kernels are stopped, what was queued is
+//! dropped, and the calls that wait for either fail.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 use crate::device::Device;
 use crate::driver;
@@ -54,6 +58,8 @@ pub(crate) struct Context {
     failed: AtomicU32,
     /// The error that spoilt the context, with its report.
     failure: Mutex<Option<Error>>,
+    /// Whether a call has returned the error that spoilt the context.
+    told: AtomicBool,
     /// An error of queued work that does not spoil the context; the next wait returns it.
     pending: Mutex<Option<Error>>,
 }
@@ -90,6 +96,9 @@ thread_local! {
     static DEFAULT_STREAMS: RefCell<HashMap<u64, Arc<Stream>>> = RefCell::new(HashMap::new());
 }
 
+/// How long the end of a context waits for its work before it stops it.
+const GRACE: Duration = Duration::from_secs(3);
+
 const FLAGS_MASK: u32 = 0xff;
 const SCHEDULING_MASK: u32 = 7;
 
@@ -124,21 +133,26 @@ impl Context {
                 destroyed: AtomicBool::new(false),
                 failed: AtomicU32::new(0),
                 failure: Mutex::new(None),
+                told: AtomicBool::new(false),
                 pending: Mutex::new(None),
             })
         })?;
         context.adopt(&context.legacy.clone());
+        exec::enlist(Arc::downgrade(&context.cancel));
         Ok(context)
     }
 
-    /// Destroys the context: waits for its work, then frees all it owns.
+    /// Destroys the context: waits for its work, stops what takes too long, then frees all it owns.
     pub(crate) fn destroy(self: &Arc<Self>) -> Res {
         ensure(!stream::in_host_call(), Code::NOT_PERMITTED)?;
         if self.destroyed.swap(true, Ordering::AcqRel) {
             return Code::CONTEXT_IS_DESTROYED.err();
         }
-        self.wait_for_streams();
+        self.wait_quietly(Some(Instant::now() + GRACE));
+        self.cancel.cancel();
+        self.wait_quietly(None);
         printf::flush();
+        self.tell_at_end();
         CONTEXTS.orphan(|c| c.id == self.id);
         driver::free_context(self.id);
         let _none_begins = LIFETIMES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -172,8 +186,42 @@ impl Context {
         if self.failed.load(Ordering::Acquire) == 0 {
             return Ok(());
         }
+        self.told.store(true, Ordering::Relaxed);
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         Err(failure.clone().unwrap_or(Code::UNKNOWN.into()))
+    }
+
+    /// Whether the context is spoilt. Work that is queued is not done then, but that tells nobody.
+    pub(crate) fn is_spoilt(&self) -> bool {
+        self.failed.load(Ordering::Acquire) != 0
+    }
+
+    /// Reports what went wrong in the context to the standard error if no call has said so. The
+    /// context or the process is about to end.
+    pub(crate) fn tell_at_end(&self) {
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let failure = failure.filter(|_| !self.told.swap(true, Ordering::Relaxed));
+        let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner).take();
+        for error in failure.iter().chain(&pending) {
+            let name = error.code.name().and_then(|n| n.to_str().ok()).unwrap_or("unknown error");
+            let detail = error.detail.as_deref().unwrap_or("no details are known");
+            eprintln!("rtcg: {name}, which no call has reported: {detail}");
+        }
+    }
+
+    /// Stops the context's running kernels and drops what is queued, because the user wants it.
+    pub(crate) fn interrupt(&self) {
+        self.cancel.interrupt();
+    }
+
+    /// The error of calls that an interruption ends. Returns when the stopped kernels have ended,
+    /// so that the memory they use can be freed.
+    pub(crate) fn interrupted(&self) -> Error {
+        let begun = Instant::now();
+        while !self.cancel.is_quiet() && begun.elapsed() < GRACE {
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        stream::interrupted()
     }
 
     /// Takes note of queued work that failed: a fault spoils the context, anything else is what the
@@ -186,7 +234,7 @@ impl Context {
 
     /// Spoils the context for good if the error is one that does; the first one is kept.
     pub(crate) fn spoil(&self, error: &Error) -> bool {
-        if !is_sticky(error.code) {
+        if error.transient || !is_sticky(error.code) {
             return false;
         }
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
@@ -203,7 +251,7 @@ impl Context {
 
     /// Waits for all streams and says what went wrong in them.
     pub(crate) fn synchronize(&self) -> Res {
-        self.wait_for_streams();
+        self.wait_for_all(self.fences())?;
         self.outcome()
     }
 
@@ -229,13 +277,32 @@ impl Context {
     }
 
     /// Waits for the streams that the legacy default stream waits for.
-    pub(crate) fn wait_for_blocking_streams(&self) {
-        let fences = self.fences();
-        fences.iter().filter(|f| f.stream().kind != Kind::NonBlocking).for_each(stream::Fence::wait);
+    pub(crate) fn wait_for_blocking_streams(&self) -> Res {
+        let mut fences = self.fences();
+        fences.retain(|f| f.stream().kind != Kind::NonBlocking);
+        self.wait_for_all(fences)
     }
 
-    fn wait_for_streams(&self) {
-        self.fences().iter().for_each(stream::Fence::wait);
+    /// Waits for points of any streams, on behalf of a call.
+    pub(crate) fn wait_for_all(&self, fences: impl IntoIterator<Item = stream::Fence>) -> Res {
+        let since = self.cancel.generation();
+        fences.into_iter().try_for_each(|f| f.wait(self, since)).map_err(|_| self.interrupted())
+    }
+
+    /// Waits for all streams without working them off itself, so that it can stop waiting: when
+    /// the deadline is over or the user wants it.
+    fn wait_quietly(&self, deadline: Option<Instant>) {
+        let next = || {
+            let soon = Instant::now() + exec::TICK;
+            Some(deadline.map_or(soon, |d| d.min(soon)))
+        };
+        for fence in self.fences() {
+            while !fence.wait_quietly(next()) {
+                if deadline.is_some_and(|d| Instant::now() >= d) || exec::is_requested() {
+                    return;
+                }
+            }
+        }
     }
 
     /// Makes a stream one that waits for the context include.
@@ -284,6 +351,21 @@ impl Context {
         self.flags.store(flags, Ordering::Release);
         Ok(())
     }
+}
+
+/// Waits for the work of all contexts, for a few seconds, and stops what still runs then. For
+/// programs that are about to end and free what kernels use, which waits for them.
+pub fn end_work() {
+    let deadline = Instant::now() + GRACE;
+    CONTEXTS.for_each(|ctx| {
+        ctx.wait_quietly(Some(deadline));
+        let running = ctx.cancel.running();
+        if !running.is_empty() {
+            eprintln!("rtcg: still running at the end of the program, and stopped: {}", running.join(", "));
+        }
+        ctx.interrupt();
+        let _ = ctx.interrupted();
+    });
 }
 
 /// Errors after which the context can only be destroyed.

@@ -50,6 +50,8 @@ pub(crate) fn init() -> Res {
     FORK_HANDLER.get_or_init(|| {
         // SAFETY: the handler only stores to an atomic, which is allowed in a forked child.
         unsafe { libc::pthread_atfork(None, None, Some(forked)) };
+        // SAFETY: the handler takes locks of this crate only, which no thread holds for long.
+        unsafe { libc::atexit(at_exit) };
     });
     INITIALISED.store(true, Ordering::Release);
     Ok(())
@@ -57,6 +59,14 @@ pub(crate) fn init() -> Res {
 
 unsafe extern "C" fn forked() {
     FORKED.store(true, Ordering::Relaxed);
+}
+
+/// Says what went wrong in contexts that nobody asked again.
+extern "C" fn at_exit() {
+    if FORKED.load(Ordering::Relaxed) {
+        return;
+    }
+    let _ = std::panic::catch_unwind(|| crate::context::CONTEXTS.for_each(Context::tell_at_end));
 }
 
 /// Fails before `cuInit` and in a forked child.

@@ -17,6 +17,8 @@ pub struct Error {
     pub code: Code,
     /// More than the code says, if anything.
     pub detail: Option<Box<str>>,
+    /// It does not spoil the context, although its code usually does: work was stopped on request.
+    pub transient: bool,
 }
 
 /// The result of a driver call.
@@ -24,7 +26,7 @@ pub type Res<T = ()> = Result<T, Error>;
 
 impl From<Code> for Error {
     fn from(code: Code) -> Error {
-        Error { code, detail: None }
+        Error { code, detail: None, transient: false }
     }
 }
 
@@ -36,7 +38,7 @@ impl Code {
 
     /// This code with an explanation.
     pub fn because(self, detail: impl Into<Box<str>>) -> Error {
-        Error { code: self, detail: Some(detail.into()) }
+        Error { code: self, detail: Some(detail.into()), transient: false }
     }
 
     /// `CUDA_ERROR_...`, or `None` for a number that is no code.

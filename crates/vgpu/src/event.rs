@@ -105,11 +105,9 @@ impl Event {
         self.recorded()?.fence.filter(|f| !f.is_reached())
     }
 
-    /// Waits for the latest record.
-    pub(crate) fn wait(&self) {
-        if let Some(fence) = self.fence() {
-            fence.wait();
-        }
+    /// Waits for the latest record on behalf of a call.
+    pub(crate) fn wait(&self, ctx: &Context) -> Res {
+        ctx.wait_for_all(self.fence())
     }
 
     /// Milliseconds from `start` to this event.

@@ -88,6 +88,15 @@ impl<T> Table<T> {
         table.slots.iter().filter_map(|slot| slot.value.as_ref()).find(|value| wanted(value)).cloned()
     }
 
+    /// Shows every live object to `f`.
+    pub(crate) fn for_each(&self, mut f: impl FnMut(&T)) {
+        let values: Vec<Arc<T>> = {
+            let table = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+            table.slots.iter().filter_map(|slot| slot.value.clone()).collect()
+        };
+        values.iter().for_each(|value| f(value));
+    }
+
     /// Takes an object out; its handle is dead from now on.
     pub(crate) fn remove_or(&self, handle: u64, missing: Code) -> Res<Arc<T>> {
         let value = self.get_or(handle, missing)?;

@@ -21,5 +21,7 @@ pub mod softmath;
 mod stream;
 mod table;
 
+pub use context::end_work;
 pub use error::last_error_detail;
+pub use exec::set_interrupt_check;
 pub use table::{last_fault_report, resolve, resolve_symbol, table};

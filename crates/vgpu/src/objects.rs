@@ -313,5 +313,6 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// A fault of a kernel as the error of a call.
 pub(crate) fn fault_error(fault: crate::exec::Fault) -> Error {
-    Code(fault.code as u32).because(fault.report)
+    let transient = !fault.kind.is_sticky();
+    Error { transient, ..Code(fault.code as u32).because(fault.report) }
 }

@@ -133,13 +133,11 @@ pub(crate) fn any_to_any(lane: &Lane, dst: u64, src: u64, len: u64) -> Res {
 }
 
 /// Waits for the work of the contexts that a copy between devices names.
-fn wait_for_peers(contexts: [CUcontext; 2]) -> Res {
+fn wait_for_peers(ctx: &Context, contexts: [CUcontext; 2]) -> Res {
     for handle in contexts {
         let context = by_handle(handle.number())?;
         context.check()?;
-        for fence in context.fences() {
-            fence.wait();
-        }
+        ctx.wait_for_all(context.fences())?;
     }
     Ok(())
 }
@@ -179,7 +177,7 @@ driver_functions! {
 
     fn cuMemcpyPeer(dstDevice: CUdeviceptr, dstContext: CUcontext, srcDevice: CUdeviceptr, srcContext: CUcontext, ByteCount: usize) {
         let lane = Lane::synchronous()?;
-        wait_for_peers([dstContext, srcContext])?;
+        wait_for_peers(&lane.ctx, [dstContext, srcContext])?;
         device_to_device(&lane, dstDevice, srcDevice, ByteCount as u64)
     }
 

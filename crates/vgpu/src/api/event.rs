@@ -61,7 +61,7 @@ driver_functions! {
 
     fn cuEventSynchronize(hEvent: CUevent) {
         let (event, context) = event_and_context(hEvent)?;
-        event.wait();
+        event.wait(&context)?;
         context.outcome()
     }
 

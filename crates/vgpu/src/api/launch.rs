@@ -26,9 +26,9 @@ const INLINE_THREADS: u64 = 8192;
 const BRIEF: Duration = Duration::from_micros(200);
 
 /// Runs a launch and remembers whether it was brief.
-fn run(launch: &Launch, function: &Function, cancel: &CancelFlag) -> Res {
+fn run(launch: &Launch, function: &Function, cancel: &CancelFlag, since: u64) -> Res {
     let start = Instant::now();
-    let outcome = exec::run(launch, cancel).map_err(fault_error);
+    let outcome = exec::run_since(launch, cancel, since).map_err(fault_error);
     function.is_brief.store(start.elapsed() < BRIEF, Ordering::Relaxed);
     outcome
 }
@@ -122,18 +122,19 @@ fn launch(request: &Request, pack: impl FnOnce(&Function) -> Res<Vec<u8>>) -> Re
         params: pack(&function)?,
         cooperative: request.cooperative,
     };
+    let since = ctx.cancel.generation();
     exec::validate(&launch).map_err(|code| Code(code as u32))?;
     let n_threads: u64 = request.grid.iter().chain(&request.block).map(|&n| u64::from(n)).product();
     let is_short = n_threads <= INLINE_THREADS && function.is_brief.load(Ordering::Relaxed);
     let may_run_here = is_short && !function.may_wait && !request.cooperative;
     if may_run_here && let Some(_turn) = stream.try_turn(&ctx) {
         // A fault spoils the context and the next call says so; anything else is this call's error.
-        return run(&launch, &function, &ctx.cancel).or_else(|e| if ctx.spoil(&e) { Ok(()) } else { Err(e) });
+        return run(&launch, &function, &ctx.cancel, since).or_else(|e| if ctx.spoil(&e) { Ok(()) } else { Err(e) });
     }
     // Compiled now, so that a kernel that cannot be is this call's error and not a later one's.
     function.kernel.program(request.block).map_err(fault_error)?;
     let cancel = ctx.cancel.clone();
-    let work = move || run(&launch, &function, &cancel);
+    let work = move || run(&launch, &function, &cancel, since);
     stream.submit(&ctx, Fences::new(), Work::Device(Box::new(work)));
     Ok(())
 }

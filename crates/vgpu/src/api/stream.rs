@@ -98,9 +98,9 @@ driver_functions! {
         let (context, stream) = stream_and_context(hStream.number())?;
         if stream.kind == Kind::Legacy {
             // Work of blocking streams comes before anything that the default stream does next.
-            context.wait_for_blocking_streams();
+            context.wait_for_blocking_streams()?;
         }
-        stream.wait();
+        context.wait_for_all([stream.fence()])?;
         context.outcome()
     }
 
@@ -120,8 +120,8 @@ driver_functions! {
         let callback = callback.ok_or(Code::INVALID_VALUE)?;
         let (context, stream) = stream_and_context(hStream.number())?;
         let data = UserData(userData);
-        stream.submit(&context, Fences::new(), Work::Host(Box::new(move |context| {
-            let status = context.check_sound().map_or_else(|e| CUresult(e.code.0), |()| CUresult::CUDA_SUCCESS);
+        stream.submit(&context, Fences::new(), Work::Host(Box::new(move |before| {
+            let status = before.map_or_else(|e| CUresult(e.code.0), |()| CUresult::CUDA_SUCCESS);
             // SAFETY: the program gave this function to be called with this pointer.
             unsafe { callback(hStream, status, data.get()) };
         })));
@@ -132,8 +132,8 @@ driver_functions! {
         let function = fn_.ok_or(Code::INVALID_VALUE)?;
         let (context, stream) = stream_and_context(hStream.number())?;
         let data = UserData(userData);
-        stream.submit(&context, Fences::new(), Work::Host(Box::new(move |context| {
-            if context.check_sound().is_ok() {
+        stream.submit(&context, Fences::new(), Work::Host(Box::new(move |before| {
+            if before.is_ok() {
                 // SAFETY: the program gave this function to be called with this pointer.
                 unsafe { function(data.get()) };
             }

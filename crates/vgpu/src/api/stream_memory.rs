@@ -10,8 +10,9 @@ use super::{Handle, driver_functions};
 use crate::context::Context;
 use crate::driver::stream_and_context;
 use crate::error::{Code, Res, ensure};
+use crate::exec;
 use crate::memory::copy::check_device;
-use crate::stream::{Fences, Work};
+use crate::stream::{Fences, Work, is_dropped};
 use std::sync::Arc;
 
 /// One operation, checked.
@@ -42,13 +43,18 @@ fn wait(address: u64, value: u64, wide: bool, flags: c_uint) -> Res<Operation> {
 }
 
 impl Operation {
-    fn run(self, ctx: &Context) -> Res {
+    fn run(self, ctx: &Context, since: u64) -> Res {
         match self {
             Operation::Nothing => {}
             Operation::Write { address, value, wide } => store(address, value, wide)?,
             Operation::Wait { address, value, wide, how } => {
                 while !holds(load(address, wide)?, value, wide, how) {
-                    ctx.check_sound()?;
+                    if ctx.is_spoilt() || is_dropped(ctx, since) {
+                        return Ok(());
+                    }
+                    if exec::is_requested() {
+                        ctx.interrupt();
+                    }
                     std::thread::sleep(Duration::from_micros(20));
                 }
             }
@@ -103,7 +109,8 @@ fn store(address: u64, value: u64, wide: bool) -> Res {
 fn submit(stream: CUstream, operations: Vec<Operation>) -> Res {
     let (ctx, stream) = stream_and_context(stream.number())?;
     let context: Arc<Context> = ctx.clone();
-    let work = move || operations.iter().try_for_each(|op| op.run(&context));
+    let since = ctx.cancel.generation();
+    let work = move || operations.iter().try_for_each(|op| op.run(&context, since));
     stream.submit(&ctx, Fences::new(), Work::Device(Box::new(work)));
     Ok(())
 }

@@ -189,6 +189,10 @@ impl Block {
             match self.fibers[i].resume(guard) {
                 Ran::Yielded => {}
                 Ran::AtBarrier => progress = true,
+                Ran::Asked => {
+                    job.answer();
+                    progress = true;
+                }
                 Ran::Done => {
                     progress = true;
                     // SAFETY: the warp's fiber is between two blocks.

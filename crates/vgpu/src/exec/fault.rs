@@ -26,6 +26,8 @@ pub enum FaultKind {
     Deadlock,
     /// Somebody set the launch's [`CancelFlag`](super::CancelFlag).
     Cancelled,
+    /// It took longer than `RTCG_VIRTUAL_TIMEOUT` allows.
+    Timeout,
     /// The system refused memory for stacks, shared or local memory.
     OutOfMemory,
     /// The kernel could not be compiled.
@@ -43,8 +45,7 @@ impl FaultKind {
             FaultKind::StackOverflow => codes::HARDWARE_STACK_ERROR,
             FaultKind::InvalidPc => codes::INVALID_PC,
             FaultKind::IllegalInstruction => codes::ILLEGAL_INSTRUCTION,
-            FaultKind::Deadlock => codes::LAUNCH_TIMEOUT,
-            FaultKind::Cancelled => codes::LAUNCH_FAILED,
+            FaultKind::Deadlock | FaultKind::Timeout | FaultKind::Cancelled => codes::LAUNCH_TIMEOUT,
             FaultKind::OutOfMemory => codes::LAUNCH_OUT_OF_RESOURCES,
             FaultKind::Compile => codes::INVALID_PTX,
         }
@@ -52,7 +53,7 @@ impl FaultKind {
 
     /// Whether CUDA leaves the context unusable after it. The others are errors of the launch alone.
     pub fn is_sticky(self) -> bool {
-        !matches!(self, FaultKind::OutOfMemory | FaultKind::Compile)
+        !matches!(self, FaultKind::OutOfMemory | FaultKind::Compile | FaultKind::Cancelled)
     }
 }
 

@@ -21,6 +21,8 @@ pub(crate) enum Pause {
     Barrier,
     /// It lets others run.
     Yield,
+    /// The launch is [asked](super::stop::ASK); it goes on when its caller has answered.
+    Asked,
     /// Its warp has ended; resumed, it runs the same warp of the next block.
     Finished,
     /// It will not go on: a trap or a cancelled launch.
@@ -41,6 +43,8 @@ pub(crate) enum Ran {
     Done,
     AtBarrier,
     Yielded,
+    /// The caller of the launch is to answer, then it goes on.
+    Asked,
     /// Trapped or cancelled; whoever did it has recorded why.
     Dead,
     /// Ended by a signal that still has to be explained.
@@ -72,6 +76,8 @@ pub(crate) struct Warp {
     pub(crate) job: *const super::job::Job<'static>,
     /// How to leave the fiber; set when it starts.
     pub(crate) pause: *const PauseHandle,
+    /// The thread is the launch's caller, who answers when the launch is asked.
+    pub(crate) is_caller: bool,
     /// Lowest usable address of the fiber's stack.
     pub(crate) stack_bottom: usize,
     /// Result of the last barrier reduction.
@@ -170,6 +176,7 @@ impl Fiber {
             CoroutineResult::Return(Exit::Signal) => Ran::Signal(guard.signal.get()),
             CoroutineResult::Yield(Pause::Barrier) => Ran::AtBarrier,
             CoroutineResult::Yield(Pause::Yield) => Ran::Yielded,
+            CoroutineResult::Yield(Pause::Asked) => Ran::Asked,
             CoroutineResult::Yield(Pause::Dead) => Ran::Dead,
         }
     }
@@ -190,6 +197,17 @@ impl Warp {
     pub(crate) unsafe fn pause(&self, why: Pause) {
         // SAFETY: on its own fiber the handle set at the start is alive.
         unsafe { (*self.pause).suspend(why) }
+    }
+
+    /// Lets the launch's caller answer, if this is his thread.
+    ///
+    /// # Safety
+    /// As [`Warp::pause`].
+    pub(crate) unsafe fn pause_if_caller(&self) {
+        if self.is_caller {
+            // SAFETY: passed on.
+            unsafe { self.pause(Pause::Asked) }
+        }
     }
 
     /// Gives up control for good.

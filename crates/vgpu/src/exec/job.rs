@@ -2,9 +2,10 @@
 
 use super::fault::{Fault, FaultKind};
 use super::fiber::Warp;
+use super::launch::CancelFlag;
 use super::program::Program;
 use super::slots::{self, SlotPool};
-use super::tid;
+use super::{interrupt, report, stop, tid};
 use crate::abi::{TidTable, WARP_LANES, WarpCtx};
 use crate::memory::window::WindowError;
 use std::ffi::c_void;
@@ -50,8 +51,10 @@ pub(crate) struct Job<'a> {
     pub(crate) workspace: u64,
     pub(crate) grid_id: u64,
     pub(crate) total_shared: u32,
-    /// Non-zero when all warps are to stop; polled by compiled code.
+    /// Why all warps are to stop, if they are ([`stop`]); polled by compiled code.
     pub(crate) stop: AtomicU32,
+    /// The flag that the launch runs with.
+    pub(crate) cancel: &'a CancelFlag,
     /// The next block that nobody has taken.
     pub(crate) next: AtomicU64,
     pub(crate) total: u64,
@@ -97,7 +100,13 @@ impl Drop for ParamSlot {
 }
 
 impl<'a> Job<'a> {
-    pub(crate) fn new(program: &'a Program, shape: Shape, params: &ParamSlot, n_workers: usize) -> Job<'a> {
+    pub(crate) fn new(
+        program: &'a Program,
+        shape: Shape,
+        params: &ParamSlot,
+        n_workers: usize,
+        cancel: &'a CancelFlag,
+    ) -> Job<'a> {
         let threads = shape.threads();
         let total = shape.blocks();
         let chunk = if program.suspends { 1 } else { (total / (16 * n_workers as u64)).clamp(1, 64) };
@@ -111,7 +120,8 @@ impl<'a> Job<'a> {
             workspace: if shape.cooperative { params.workspace() } else { 0 },
             grid_id: NEXT_GRID.fetch_add(1, Ordering::Relaxed),
             total_shared: program.dynamic_shared_offset + shape.dynamic_shared,
-            stop: AtomicU32::new(0),
+            stop: AtomicU32::new(stop::RUN),
+            cancel,
             next: AtomicU64::new(0),
             total,
             chunk,
@@ -136,15 +146,53 @@ impl<'a> Job<'a> {
     }
 
     pub(crate) fn stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) != 0
+        stop::is_reason(self.stop.load(Ordering::Relaxed))
+    }
+
+    /// Whether the caller of the launch is to [`answer`](Job::answer).
+    pub(crate) fn is_asked(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) == stop::ASK
+    }
+
+    /// Called by the launch's caller on his own stack: finds out whether to stop, and does it.
+    #[cold]
+    pub(crate) fn answer(&self) {
+        if interrupt::is_requested() {
+            self.cancel.interrupt();
+            stop::set(&self.stop, stop::INTERRUPTED);
+        }
+        // Not if there is a reason to stop by now.
+        let _ = self.stop.compare_exchange(stop::ASK, stop::RUN, Ordering::AcqRel, Ordering::Relaxed);
     }
 
     /// Stops the job; the first fault wins.
     pub(crate) fn fail(&self, fault: Fault) {
-        let mut slot = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
-        slot.get_or_insert(fault);
-        drop(slot);
-        self.stop.store(1, Ordering::Release);
+        stop::set(&self.stop, stop::FAILED);
+        // What goes wrong after a launch was stopped for another reason is of no interest: its
+        // memory may be gone already.
+        if self.stop.load(Ordering::Acquire) == stop::FAILED {
+            self.fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(fault);
+        }
+    }
+
+    /// Remembers where the first warp was that left because the launch was stopped from outside.
+    pub(crate) fn note_stopped(&self, warp: &Warp) {
+        let why = self.stop.load(Ordering::Acquire);
+        if why != stop::FAILED {
+            let mut slot = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+            slot.get_or_insert_with(|| report::of_stopped(self, warp, why));
+        }
+    }
+
+    /// How the launch has ended.
+    pub(crate) fn outcome(&self) -> Result<(), Fault> {
+        let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let why = self.stop.load(Ordering::Acquire);
+        match fault {
+            Some(fault) => Err(fault),
+            None if stop::is_reason(why) => Err(report::of_stopped_launch(&self.program.name, why)),
+            None => Ok(()),
+        }
     }
 
     /// Stops the job because the system refused memory.
@@ -186,6 +234,7 @@ impl<'a> Job<'a> {
             },
             job: std::ptr::from_ref(self).cast(),
             pause: null(),
+            is_caller: worker == 0,
             stack_bottom: 0,
             barrier_result: 0,
             yields: 0,

@@ -3,10 +3,11 @@
 use super::codes;
 use super::fault::Fault;
 use super::job::Shape;
-use super::{slots, worker};
+use super::{interrupt, monitor, slots, stop, worker};
 use crate::module::Kernel;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// Most threads of a block.
 pub const MAX_THREADS_PER_BLOCK: u32 = 1024;
@@ -22,15 +23,24 @@ pub const MAX_SHARED_OPTIN: u32 = 163 << 10;
 /// Asks running launches to stop. One flag may serve many launches (all of a context, say).
 #[derive(Debug, Default)]
 pub struct CancelFlag {
+    /// Set for good.
     set: AtomicBool,
-    /// The stop words of launches that run with this flag.
-    watched: Mutex<Vec<StopWord>>,
+    /// Counts interruptions: what was begun under an earlier number does not start any more.
+    generation: AtomicU64,
+    /// Launches that run with this flag.
+    watched: Mutex<Vec<Watched>>,
 }
 
-#[derive(Debug, PartialEq, Eq)]
-struct StopWord(*const AtomicU32);
-// SAFETY: the word is an atomic, alive while it is in the list (`Watch` borrows it).
-unsafe impl Send for StopWord {}
+#[derive(Debug)]
+struct Watched {
+    stop: *const AtomicU32,
+    grid: u64,
+    kernel: *const str,
+    /// Its caller has somebody to ask whether to go on.
+    asks: bool,
+}
+// SAFETY: the word is an atomic; both are alive while they are in the list (`Watch` borrows them).
+unsafe impl Send for Watched {}
 
 impl CancelFlag {
     /// A flag that is not set.
@@ -40,29 +50,68 @@ impl CancelFlag {
     /// Stops every launch that runs with this flag, and each one that is started with it later.
     pub fn cancel(&self) {
         self.set.store(true, Ordering::SeqCst);
-        for word in &*self.lock() {
-            // SAFETY: listed words are alive.
-            unsafe { (*word.0).store(1, Ordering::Release) };
-        }
+        self.stop_all(stop::CANCELLED);
+    }
+    /// Stops every launch that runs with this flag and those that were [begun](run_since) before.
+    pub fn interrupt(&self) {
+        self.generation.fetch_add(1, Ordering::SeqCst);
+        self.stop_all(stop::INTERRUPTED);
     }
     /// Whether somebody has called [`CancelFlag::cancel`].
     pub fn is_cancelled(&self) -> bool {
         self.set.load(Ordering::Acquire)
     }
-    fn lock(&self) -> MutexGuard<'_, Vec<StopWord>> {
+    /// How often [`CancelFlag::interrupt`] was called.
+    pub fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+    /// Whether no launch runs with this flag.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.lock().is_empty()
+    }
+    /// The kernels that run with this flag.
+    pub(crate) fn running(&self) -> Vec<String> {
+        // SAFETY: listed names are alive.
+        self.lock().iter().map(|w| format!("kernel {}", unsafe { &*w.kernel })).collect()
+    }
+    fn stop_all(&self, why: u32) {
+        for watched in &*self.lock() {
+            // SAFETY: listed words are alive.
+            stop::set(unsafe { &*watched.stop }, why);
+        }
+    }
+    fn lock(&self) -> MutexGuard<'_, Vec<Watched>> {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    /// [`CancelFlag::cancel`] sets `stop` until the result is dropped.
-    pub(crate) fn watch<'a>(&'a self, stop: &'a AtomicU32) -> Watch<'a> {
-        self.lock().push(StopWord(stop));
+    /// What happens to the flag sets `stop` until the result is dropped. `since` is the generation
+    /// in which the launch was begun.
+    pub(crate) fn watch<'a>(&'a self, word: &'a AtomicU32, grid: u64, kernel: &'a str, since: u64) -> Watch<'a> {
+        self.lock().push(Watched { stop: word, grid, kernel, asks: interrupt::is_asked_here() });
         if self.set.load(Ordering::SeqCst) {
-            stop.store(1, Ordering::Release);
+            stop::set(word, stop::CANCELLED);
+        } else if self.generation.load(Ordering::SeqCst) != since {
+            stop::set(word, stop::INTERRUPTED);
         }
-        Watch { flag: self, stop }
+        monitor::wake();
+        Watch { flag: self, stop: word }
+    }
+    /// Shows every running launch to `judge`, which says how long it has been running and whether
+    /// that is too long.
+    pub(crate) fn look(&self, mut judge: impl FnMut(u64) -> (Duration, bool)) {
+        for watched in &*self.lock() {
+            let (age, too_long) = judge(watched.grid);
+            // SAFETY: listed words are alive.
+            let word = unsafe { &*watched.stop };
+            if too_long {
+                stop::set(word, stop::TIMEOUT);
+            } else if watched.asks && age >= interrupt::TICK {
+                let _ = word.compare_exchange(stop::RUN, stop::ASK, Ordering::AcqRel, Ordering::Relaxed);
+            }
+        }
     }
 }
 
-/// A stop word in the list of a flag.
+/// A launch in the list of a flag.
 pub(crate) struct Watch<'a> {
     flag: &'a CancelFlag,
     stop: &'a AtomicU32,
@@ -70,7 +119,7 @@ pub(crate) struct Watch<'a> {
 
 impl Drop for Watch<'_> {
     fn drop(&mut self) {
-        self.flag.lock().retain(|w| !std::ptr::eq(w.0, self.stop));
+        self.flag.lock().retain(|w| !std::ptr::eq(w.stop, self.stop));
     }
 }
 
@@ -132,6 +181,14 @@ pub fn max_resident_blocks(kernel: &Kernel, threads: u32, dynamic_shared: u32) -
 /// # Errors
 /// The first fault; the other warps have been stopped by then.
 pub fn run(launch: &Launch, cancel: &CancelFlag) -> Result<(), Fault> {
+    run_since(launch, cancel, cancel.generation())
+}
+
+/// [`run`] for a launch that the program asked for when the flag was in generation `since`.
+///
+/// # Errors
+/// As [`run`]; a [cancelled](super::FaultKind::Cancelled) launch if the flag was interrupted since then.
+pub fn run_since(launch: &Launch, cancel: &CancelFlag, since: u64) -> Result<(), Fault> {
     let program = launch.function.program(launch.block)?;
     let shape = Shape {
         grid: launch.grid,
@@ -139,5 +196,5 @@ pub fn run(launch: &Launch, cancel: &CancelFlag) -> Result<(), Fault> {
         dynamic_shared: launch.dynamic_shared,
         cooperative: launch.cooperative,
     };
-    worker::run_program(&program, shape, &launch.params, cancel)
+    worker::run_program_since(&program, shape, &launch.params, cancel, since)
 }

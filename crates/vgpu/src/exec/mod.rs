@@ -12,6 +12,7 @@
 //! | `resident`, `block`, `barrier` | kernels that may wait: a fiber per warp |
 //! | `fiber`, `stack`, `slots`, `tid` | what a warp runs on |
 //! | `signals`, `report`, `fault` | from a hardware exception to an error message |
+//! | `stop`, `monitor`, `interrupt` | launches that are to end: cancelled, too long, Ctrl-C |
 //! | `calls` | the functions that compiled code calls |
 // A fault is made once per failed launch, so its size does not matter.
 #![allow(clippy::result_large_err)]
@@ -24,9 +25,11 @@ pub mod fault;
 mod fiber;
 mod fp_mode;
 pub mod host_ranges;
+mod interrupt;
 mod job;
 pub mod launch;
 pub mod limits;
+mod monitor;
 pub mod program;
 mod report;
 mod resident;
@@ -34,12 +37,16 @@ mod serial;
 mod signals;
 mod slots;
 mod stack;
+mod stop;
 mod tid;
 mod worker;
 
 pub use calls::RUNTIME;
 pub use fault::{Fault, FaultAccess, FaultKind};
+pub use interrupt::set_interrupt_check;
+pub(crate) use interrupt::{TICK, is_asked_here, is_requested, mark_own_thread};
 pub use job::{MULTIPROCESSORS, Shape};
-pub use launch::{CancelFlag, Launch, max_resident_blocks, run, validate};
+pub use launch::{CancelFlag, Launch, max_resident_blocks, run, run_since, validate};
+pub(crate) use monitor::enlist;
 pub use program::{Place, Program, Sites};
 pub use worker::{n_workers, run_program};

@@ -5,6 +5,7 @@ use super::fault::{Fault, FaultAccess, FaultKind};
 use super::fiber::{SignalInfo, Warp};
 use super::job::Job;
 use super::program::Place;
+use super::{monitor, stop};
 use crate::abi::{TrapKind, WARP_LANES};
 use crate::jit::SiteLanes;
 use crate::memory::window::window;
@@ -98,6 +99,29 @@ pub(crate) fn of_deadlock(job: &Job<'_>, warp: &Warp, stuck: &[(usize, Barrier)]
         let _ = write!(what, "; barrier {id}: {} of {of} threads have arrived{exited}", b.arrived);
     }
     describe(job, Facts { kind: FaultKind::Deadlock, what, warp, lanes: SiteLanes::Warp, place: None, access: None })
+}
+
+/// The fault of a launch that was stopped from outside, with the place of a warp that it left.
+pub(crate) fn of_stopped(job: &Job<'_>, warp: &Warp, why: u32) -> Fault {
+    let (kind, what) = stopped(why);
+    describe(job, Facts { kind, what, warp, lanes: SiteLanes::Warp, place: None, access: None })
+}
+
+/// The same without a place.
+pub(crate) fn of_stopped_launch(kernel: &str, why: u32) -> Fault {
+    let (kind, what) = stopped(why);
+    Fault::of_launch(kind, kernel, what)
+}
+
+fn stopped(why: u32) -> (FaultKind, String) {
+    match why {
+        stop::TIMEOUT => {
+            let limit = monitor::time_limit().map_or(0.0, |limit| limit.as_secs_f64());
+            (FaultKind::Timeout, format!("stopped after {limit} s, the limit that RTCG_VIRTUAL_TIMEOUT sets"))
+        }
+        stop::INTERRUPTED => (FaultKind::Cancelled, "interrupted".to_owned()),
+        _ => (FaultKind::Cancelled, "stopped: its context was destroyed".to_owned()),
+    }
 }
 
 /// Kind and words of a trap number; unknown numbers are plain traps.

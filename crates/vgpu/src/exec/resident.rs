@@ -40,6 +40,9 @@ impl Residents<'_, '_> {
     fn run(&mut self, worker: &mut Worker) {
         let mut idle = 0;
         loop {
+            if self.job.is_asked() && worker.index == 0 {
+                self.job.answer();
+            }
             if self.job.stopped() || (self.running.is_empty() && !self.admit(worker, true)) {
                 return;
             }
@@ -117,6 +120,7 @@ impl Residents<'_, '_> {
                 Ok(admitted) => return admitted,
                 Err(NoSpan::Failed) => return false,
                 Err(NoSpan::Busy) if !must || self.job.stopped() => return false,
+                Err(NoSpan::Busy) if self.job.is_asked() && worker.index == 0 => self.job.answer(),
                 Err(NoSpan::Busy) => std::thread::yield_now(),
             }
         }

@@ -51,7 +51,12 @@ pub(crate) fn run(job: &Job<'_>, worker: &mut Worker, first: Range<u64>) -> u64 
     // `run_loop` owns nothing.
     let mut fiber = unsafe { Fiber::new(stack, job.program, &raw mut warp, run_loop, data) };
     // SAFETY: a thread's guard lives as long as the thread.
-    let ran = fiber.resume(unsafe { &*Guard::of_thread() });
+    let guard = unsafe { &*Guard::of_thread() };
+    let mut ran = fiber.resume(guard);
+    while ran == Ran::Asked {
+        job.answer();
+        ran = fiber.resume(guard);
+    }
     worker.stacks.give(fiber.into_stack());
     if let Ran::Signal(info) = ran {
         job.fail(report::of_signal(job, &warp, info));
@@ -96,6 +101,10 @@ unsafe fn run_loop(warp: *mut Warp, data: *mut ()) {
             unsafe { run_block(job, warp, ctaid) };
             state.blocks.start += 1;
             state.done += 1;
+            if job.is_asked() {
+                // SAFETY: on the warp's own fiber; nothing here needs dropping.
+                unsafe { (*warp).pause_if_caller() };
+            }
             advance(&mut ctaid, &job.shape.grid);
         }
         if job.stopped() {

@@ -9,12 +9,12 @@ use super::job::{Job, ParamSlot, Shape};
 use super::launch::CancelFlag;
 use super::program::Program;
 use super::stack::StackPool;
-use super::{fp_mode, resident, serial, signals};
+use super::{fp_mode, interrupt, resident, serial, signals};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Instant;
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
 
 /// Work that is expected to take less runs on the caller alone.
 const WORTH_WAKING_NS: u64 = 8_000;
@@ -47,29 +47,45 @@ fn with_worker<R>(index: u32, f: impl FnOnce(&mut Worker) -> R) -> R {
 /// # Errors
 /// The first fault.
 pub fn run_program(program: &Program, shape: Shape, params: &[u8], cancel: &CancelFlag) -> Result<(), Fault> {
-    if cancel.is_cancelled() {
-        return Err(cancelled(program));
-    }
+    run_program_since(program, shape, params, cancel, cancel.generation())
+}
+
+/// [`run_program`] for a launch that was begun when the flag was in generation `since`.
+pub(crate) fn run_program_since(
+    program: &Program,
+    shape: Shape,
+    params: &[u8],
+    cancel: &CancelFlag,
+    since: u64,
+) -> Result<(), Fault> {
     signals::install();
     let out_of_memory = |e| Fault::of_launch(FaultKind::OutOfMemory, &program.name, format!("{e}"));
     let slot = ParamSlot::new(params).map_err(out_of_memory)?;
     // Two grids that each want all of their blocks resident could wait for each other's room.
     static COOPERATIVE: Mutex<()> = Mutex::new(());
-    let _alone = shape.cooperative.then(|| COOPERATIVE.lock().unwrap_or_else(PoisonError::into_inner));
-    let job = Job::new(program, shape, &slot, n_workers());
-    let watch = cancel.watch(&job.stop);
-    run_job(&job);
-    drop(watch);
-    let fault = job.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
-    match fault {
-        Some(fault) => Err(fault),
-        None if job.stopped() => Err(cancelled(program)),
-        None => Ok(()),
+    let job = Job::new(program, shape, &slot, n_workers(), cancel);
+    let watch = cancel.watch(&job.stop, job.grid_id, &program.name, since);
+    let _alone = shape.cooperative.then(|| wait_for_lock(&COOPERATIVE, &job)).flatten();
+    if !job.stopped() {
+        run_job(&job);
     }
+    drop(watch);
+    job.outcome()
 }
 
-fn cancelled(program: &Program) -> Fault {
-    Fault::of_launch(FaultKind::Cancelled, &program.name, "cancelled".into())
+/// The lock; `None` when the job was stopped while it waited.
+fn wait_for_lock<'a>(mutex: &'a Mutex<()>, job: &Job<'_>) -> Option<MutexGuard<'a, ()>> {
+    loop {
+        match mutex.try_lock() {
+            Ok(guard) => return Some(guard),
+            Err(TryLockError::Poisoned(guard)) => return Some(guard.into_inner()),
+            Err(TryLockError::WouldBlock) if job.stopped() => return None,
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_micros(100)),
+        }
+        if job.is_asked() {
+            job.answer();
+        }
+    }
 }
 
 fn run_job(job: &Job<'_>) {
@@ -195,12 +211,16 @@ impl Helpers {
             if spins < SPINS {
                 std::hint::spin_loop();
             } else {
-                std::thread::park();
+                std::thread::park_timeout(interrupt::TICK);
+                if job.is_asked() {
+                    job.answer();
+                }
             }
         }
     }
 
     fn serve(&self, index: u32) {
+        interrupt::mark_own_thread();
         signals::block_asynchronous();
         signals::install();
         loop {

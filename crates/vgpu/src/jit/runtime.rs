@@ -18,8 +18,9 @@ pub const WHOLE_WARP: u32 = u32::MAX;
 /// bad address or the bad function pointer, 0 when the kind has none.
 pub type TrapFn = unsafe extern "C" fn(ctx: *mut WarpCtx, kind: u32, lane: u32, site: u32, address: u64) -> !;
 
-/// Leaves the warp for good because `*ctx.cancel` is not zero.
-pub type CancelledFn = unsafe extern "C" fn(ctx: *mut WarpCtx) -> !;
+/// Called because `*ctx.cancel` is not zero: leaves the warp for good when the launch is to stop,
+/// else does what else is to be done and returns.
+pub type CancelledFn = unsafe extern "C" fn(ctx: *mut WarpCtx);
 
 /// Lets the other warps of the block (and other blocks) run: a back edge of a spinning loop.
 pub type YieldFn = unsafe extern "C" fn(ctx: *mut WarpCtx);

@@ -12,14 +12,16 @@ mod runner;
 
 use std::cell::Cell;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 use smallvec::SmallVec;
 
 use crate::context::Context;
-use crate::error::Res;
+use crate::error::{Code, Error, Res};
 use crate::event::Record;
+use crate::exec;
 
 /// How a stream relates to the legacy default stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +78,8 @@ struct Operation {
     number: u64,
     fences: Fences,
     ctx: Arc<Context>,
+    /// How often the context had been interrupted when this was submitted.
+    since: u64,
     work: Work,
 }
 
@@ -91,8 +95,9 @@ pub(crate) enum Work {
     Device(Box<dyn FnOnce() -> Res + Send>),
     /// Giving something back; done whatever has become of the context.
     CleanUp(Box<dyn FnOnce() -> Res + Send>),
-    /// A call into the program. It always runs on a runner thread and is told of a failed context.
-    Host(Box<dyn FnOnce(&Context) + Send>),
+    /// A call into the program. It always runs on a runner thread and is told what became of the
+    /// work before it.
+    Host(Box<dyn FnOnce(Res) + Send>),
     /// The time is to be written down.
     Record(Arc<Record>),
     /// Nothing but its fences.
@@ -140,11 +145,6 @@ impl Stream {
         Fence { stream: self.clone(), number: self.submitted.load(Ordering::Acquire) }
     }
 
-    /// Waits until everything submitted so far is finished.
-    pub(crate) fn wait(self: &Arc<Self>) {
-        self.fence().wait();
-    }
-
     /// Claims an idle stream for an operation that the calling thread runs itself, right now.
     /// `None` when the stream is busy or the operation has to wait for something.
     pub(crate) fn try_turn<'a>(self: &'a Arc<Self>, ctx: &Arc<Context>) -> Option<Turn<'a>> {
@@ -175,7 +175,13 @@ impl Stream {
         }
         fences.retain(|f| !f.is_reached());
         let number = self.submitted.fetch_add(1, Ordering::AcqRel) + 1;
-        queue.operations.push_back(Operation { number, fences, ctx: ctx.clone(), work });
+        queue.operations.push_back(Operation {
+            number,
+            fences,
+            ctx: ctx.clone(),
+            since: ctx.cancel.generation(),
+            work,
+        });
         self.ensure_scheduled(queue);
         Fence { stream: self.clone(), number }
     }
@@ -211,7 +217,17 @@ impl Stream {
                 ctx.spoil(e);
             });
         }
-        self.submit(ctx, Fences::new(), Work::Device(Box::new(work))).wait();
+        // The work may use memory that is the caller's only while the call lasts, so after an
+        // interruption it must either be over or never begin.
+        let begun = Arc::new(AtomicBool::new(false));
+        let first = begun.clone();
+        let work = move || if first.swap(true, Ordering::AcqRel) { Ok(()) } else { work() };
+        let fence = self.submit(ctx, Fences::new(), Work::Device(Box::new(work)));
+        let waited = ctx.wait_for_all([fence.clone()]);
+        if waited.is_err() && begun.swap(true, Ordering::AcqRel) {
+            fence.wait_quietly(None);
+        }
+        waited?;
         ctx.outcome()
     }
 
@@ -262,16 +278,17 @@ impl Stream {
     }
 
     fn run_operation(self: &Arc<Self>, operation: Operation) {
-        let Operation { number, fences, ctx, work } = operation;
-        fences.iter().for_each(Fence::wait);
+        let Operation { number, fences, ctx, since, work } = operation;
+        let waited = fences.iter().try_for_each(|f| f.wait(&ctx, since));
         match work {
-            Work::Device(work) => run_device_work(&ctx, work),
+            Work::Device(_) if waited.is_err() || is_dropped(&ctx, since) => {}
+            Work::Device(work) => run_device_work(&ctx, since, work),
             Work::CleanUp(work) => {
                 if let Err(error) = crate::api::catch(work) {
                     ctx.fail(&error);
                 }
             }
-            Work::Host(call) => run_host_call(&ctx, call),
+            Work::Host(call) => run_host_call(&ctx, since, call),
             Work::Record(record) => record.finish(),
             Work::Wait => {}
         }
@@ -291,12 +308,16 @@ impl Stream {
         }
     }
 
-    fn wait_for(self: &Arc<Self>, number: u64) {
+    /// Waits on behalf of `ctx`, and fails when its work is dropped or the user wants no more waiting.
+    fn wait_for(self: &Arc<Self>, number: u64, ctx: &Context, since: u64) -> Res {
         if self.completed.load(Ordering::Acquire) >= number {
-            return;
+            return Ok(());
         }
         let mut queue = self.queue();
         while self.completed.load(Ordering::Acquire) < number {
+            if is_dropped(ctx, since) {
+                return Err(interrupted());
+            }
             let can_help =
                 !queue.claimed && queue.operations.front().is_some_and(|op| !matches!(op.work, Work::Host(_)));
             let depth = HELP_DEPTH.try_with(Cell::get).unwrap_or(MAX_HELP_DEPTH);
@@ -309,26 +330,57 @@ impl Stream {
                 queue = self.queue();
                 continue;
             }
-            queue.n_waiting += 1;
-            queue = self.progress.wait(queue).unwrap_or_else(PoisonError::into_inner);
-            queue.n_waiting -= 1;
+            queue = self.pause(queue, exec::TICK);
+            if self.completed.load(Ordering::Acquire) < number && exec::is_asked_here() {
+                drop(queue);
+                if exec::is_requested() {
+                    ctx.interrupt();
+                }
+                queue = self.queue();
+            }
         }
+        // Dropped work counts as completed.
+        if is_dropped(ctx, since) { Err(interrupted()) } else { Ok(()) }
+    }
+
+    /// Waits for progress for at most `time`.
+    fn pause<'a>(&'a self, mut queue: MutexGuard<'a, Queue>, time: Duration) -> MutexGuard<'a, Queue> {
+        queue.n_waiting += 1;
+        queue = self.progress.wait_timeout(queue, time).unwrap_or_else(PoisonError::into_inner).0;
+        queue.n_waiting -= 1;
+        queue
     }
 }
 
-fn run_device_work(ctx: &Context, work: Box<dyn FnOnce() -> Res + Send>) {
-    if ctx.check_sound().is_err() {
+/// Whether what was submitted to the context in its generation `since` is not to be done any more.
+pub(crate) fn is_dropped(ctx: &Context, since: u64) -> bool {
+    ctx.cancel.generation() != since || ctx.cancel.is_cancelled()
+}
+
+/// The error of what is not done because of an interruption.
+pub(crate) fn interrupted() -> Error {
+    let detail = "interrupted: the running kernels of the context were stopped and its queued work was dropped";
+    Error { transient: true, ..Code::LAUNCH_TIMEOUT.because(detail) }
+}
+
+fn run_device_work(ctx: &Context, since: u64, work: Box<dyn FnOnce() -> Res + Send>) {
+    if ctx.is_spoilt() {
         return;
     }
-    if let Err(error) = crate::api::catch(work) {
+    let outcome = crate::api::catch(work);
+    // Whoever interrupted the work knows, and whoever waits for it is told by the wait.
+    if let Err(error) =
+        outcome.or_else(|e| if e.transient && ctx.cancel.generation() != since { Ok(()) } else { Err(e) })
+    {
         ctx.fail(&error);
     }
 }
 
-fn run_host_call(ctx: &Context, call: Box<dyn FnOnce(&Context) + Send>) {
+fn run_host_call(ctx: &Context, since: u64, call: Box<dyn FnOnce(Res) + Send>) {
+    let before = if is_dropped(ctx, since) { Err(interrupted()) } else { ctx.check_sound() };
     IN_HOST_CALL.set(true);
     let outcome = crate::api::catch(|| {
-        call(ctx);
+        call(before);
         Ok(())
     });
     IN_HOST_CALL.set(false);
@@ -343,9 +395,23 @@ impl Fence {
         self.stream.completed.load(Ordering::Acquire) >= self.number
     }
 
-    /// Waits until the point has been passed.
-    pub(crate) fn wait(&self) {
-        self.stream.wait_for(self.number);
+    /// Waits on behalf of `ctx` until the point has been passed; fails when the context is
+    /// interrupted or destroyed meanwhile (since its generation `since`).
+    pub(crate) fn wait(&self, ctx: &Context, since: u64) -> Res {
+        self.stream.wait_for(self.number, ctx, since)
+    }
+
+    /// Waits without working the queue off, and whatever becomes of the context. Whether the point
+    /// was passed before the deadline.
+    pub(crate) fn wait_quietly(&self, deadline: Option<Instant>) -> bool {
+        let mut queue = self.stream.queue();
+        while !self.is_reached() {
+            if deadline.is_some_and(|d| Instant::now() >= d) {
+                return false;
+            }
+            queue = self.stream.pause(queue, exec::TICK);
+        }
+        true
     }
 
     /// The stream it is a point of.

@@ -41,6 +41,7 @@ pub(super) fn schedule(stream: Arc<Stream>) {
 }
 
 fn run() {
+    crate::exec::mark_own_thread();
     while let Some(stream) = take(IDLE_TIME) {
         stream.run_queue();
     }

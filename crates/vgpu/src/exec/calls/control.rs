@@ -2,7 +2,7 @@
 
 use super::super::barrier::Arrival;
 use super::super::block;
-use super::super::fiber::Pause;
+use super::super::fiber::{Pause, Warp};
 use super::{fault, job_of, warp_of};
 use crate::abi::WarpCtx;
 use crate::exec::report;
@@ -17,9 +17,16 @@ pub(super) unsafe extern "C" fn trap(ctx: *mut WarpCtx, kind: u32, lane: u32, si
     unsafe { fault(warp_of(ctx), kind, what, lane, site, address) }
 }
 
-pub(super) unsafe extern "C" fn cancelled(ctx: *mut WarpCtx) -> ! {
-    // SAFETY: as above; whoever set the flag has recorded why.
-    unsafe { (*warp_of(ctx)).die() }
+pub(super) unsafe extern "C" fn cancelled(ctx: *mut WarpCtx) {
+    let warp = warp_of(ctx);
+    // SAFETY: as above.
+    unsafe {
+        let job = job_of(warp);
+        if job.is_asked() {
+            (*warp).pause_if_caller();
+        }
+        leave_if_stopped(warp);
+    }
 }
 
 pub(super) unsafe extern "C" fn yield_now(ctx: *mut WarpCtx) {
@@ -34,6 +41,20 @@ pub(super) unsafe extern "C" fn yield_now(ctx: *mut WarpCtx) {
     }
 }
 
+/// Leaves for good when the launch is stopped.
+///
+/// # Safety
+/// As the functions above.
+unsafe fn leave_if_stopped(warp: *mut Warp) {
+    // SAFETY: passed on; the report that is made is dropped or stored before the fiber is left.
+    unsafe {
+        if job_of(warp).stopped() {
+            job_of(warp).note_stopped(&*warp);
+            (*warp).die();
+        }
+    }
+}
+
 /// Lets others run, or leaves for good when the launch is stopped.
 ///
 /// # Safety
@@ -42,9 +63,7 @@ unsafe fn switch(ctx: *mut WarpCtx) {
     let warp = warp_of(ctx);
     // SAFETY: passed on. A kernel that was compiled as never waiting has no block to return to.
     unsafe {
-        if job_of(warp).stopped() {
-            (*warp).die();
-        }
+        leave_if_stopped(warp);
         if !(*ctx).block.is_null() {
             (*warp).pause(Pause::Yield);
         }
@@ -62,9 +81,7 @@ pub(super) unsafe extern "C" fn barrier(
     let warp = warp_of(ctx);
     // SAFETY: as above; only kernels compiled as waiting have barriers.
     unsafe {
-        if job_of(warp).stopped() {
-            (*warp).die();
-        }
+        leave_if_stopped(warp);
         block::barrier(warp, id, Arrival { kind, count, arriving, trues, exited: 0 })
     }
 }

@@ -1,0 +1,40 @@
+//! Whether the user wants a wait to end (Ctrl-C): a question to the program, asked on its own threads.
+//!
+//! Establishes: the check that the program has registered is called only on threads that came in
+//! through a driver call, never on threads of the virtual GPU, and only while such a call waits or
+//! runs a kernel. No lock of this crate is held meanwhile, for the check may run any code of the
+//! program, driver calls included.
+
+use std::cell::Cell;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// How often a waiting thread asks.
+pub(crate) const TICK: Duration = Duration::from_millis(40);
+
+static CHECK: OnceLock<fn() -> bool> = OnceLock::new();
+
+thread_local!(static OURS: Cell<bool> = const { Cell::new(false) });
+
+/// Registers what says whether the call that waits on this thread is to be given up. The first
+/// one stays.
+pub fn set_interrupt_check(check: fn() -> bool) {
+    if CHECK.set(check).is_ok() {
+        super::monitor::start();
+    }
+}
+
+/// Takes note that the calling thread belongs to the virtual GPU.
+pub(crate) fn mark_own_thread() {
+    OURS.set(true);
+}
+
+/// Whether the calling thread has somebody to ask.
+pub(crate) fn is_asked_here() -> bool {
+    CHECK.get().is_some() && !OURS.try_with(Cell::get).unwrap_or(true)
+}
+
+/// Asks. Always false on threads of the virtual GPU.
+pub(crate) fn is_requested() -> bool {
+    is_asked_here() && CHECK.get().is_some_and(|check| check())
+}
