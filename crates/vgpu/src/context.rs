@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use crate::check;
 use crate::device::Device;
 use crate::driver;
 use crate::error::{Code, Error, Res, ensure};
@@ -158,6 +159,7 @@ impl Context {
         let _none_begins = LIFETIMES.lock().unwrap_or_else(PoisonError::into_inner);
         if CONTEXTS.find(|_| true).is_none() {
             // The heap of device-side `malloc` is one for all contexts and goes with the last.
+            check::leaks::device_heap_ended(exec::calls::device_memory_in_use());
             exec::calls::reset_device_malloc();
         }
         let _ = STACK.try_with(|s| {

@@ -6,6 +6,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use crate::check;
 use crate::context::Context;
 use crate::device;
 use crate::error::{Code, Res, ensure};
@@ -126,17 +127,20 @@ fn discharge(block: &Block) {
 
 /// Frees all that belongs to a context that is going away.
 pub(crate) fn free_context(id: u64) {
-    STREAMS.orphan(|s| s.ctx_id == id);
-    EVENTS.orphan(|e| e.ctx_id == id);
+    let left = [
+        ("stream", STREAMS.orphan(|s| s.ctx_id == id).len()),
+        ("event", EVENTS.orphan(|e| e.ctx_id == id).len()),
+        ("module", MODULES.orphan(|m| m.ctx_id == id).len()),
+        ("linker", LINKERS.orphan(|l| l.ctx_id == id).len()),
+        ("array", ARRAYS.orphan(|a| a.ctx_id == id).len()),
+    ];
     FUNCTIONS.orphan(|f| f.ctx_id == id);
-    MODULES.orphan(|m| m.ctx_id == id);
-    LINKERS.orphan(|l| l.ctx_id == id);
-    ARRAYS.orphan(|a| a.ctx_id == id);
     host::unregister_context(id);
     globals::forget_context(id);
     if let Ok(heap) = heap() {
         let freed = heap.free_all(|b| b.owner.ctx == id);
         freed.iter().for_each(discharge);
+        check::leaks::context_ended(&freed, &left);
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub mod abi;
 mod api;
+pub mod check;
 mod context;
 mod device;
 mod driver;

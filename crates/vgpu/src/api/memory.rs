@@ -17,8 +17,11 @@ const PITCH: usize = 512;
 /// Frees a block of one of the given kinds after all work of the context, as CUDA does.
 pub(crate) fn free_after_work(address: u64, kinds: &[Kind]) -> Res {
     let context = crate::context::current_alive()?;
-    let block = driver::heap()?.find(address).ok_or(Code::INVALID_VALUE)?;
-    ensure(block.start == address && kinds.contains(&block.kind), Code::INVALID_VALUE)?;
+    let block = driver::heap()?.find(address).filter(|b| b.start == address && kinds.contains(&b.kind));
+    if block.is_none() && address != 0 {
+        crate::check::leaks::invalid_free(address);
+    }
+    ensure(block.is_some(), Code::INVALID_VALUE)?;
     let outcome = context.synchronize();
     driver::free(address)?;
     // A spoilt context says so at every call; the memory is given back all the same.

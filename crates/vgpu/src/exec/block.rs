@@ -151,6 +151,9 @@ impl Block {
     pub(crate) fn start(&mut self, job: &Job<'_>, number: u64) {
         let ctaid = job.ctaid(number);
         self.core.reset();
+        if let Some(s) = self.shared {
+            crate::check::shadow::block_begins(s.start, job.total_shared as usize);
+        }
         for cell in &self.core.warps {
             // SAFETY: the warp's fiber is at its start or between two blocks.
             let ctx = unsafe { &mut (*cell.get()).ctx };

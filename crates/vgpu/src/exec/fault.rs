@@ -85,6 +85,12 @@ pub struct Fault {
     pub thread: [u32; 3],
     /// The access, for faults of memory.
     pub access: Option<FaultAccess>,
+    /// The memory that the address belongs to or lies nearest to, in words.
+    pub allocation: Option<String>,
+    /// PTX text of the instruction; empty when unknown.
+    pub instruction: String,
+    /// Its line in the PTX, from 1; 0 when unknown.
+    pub ptx_line: u32,
     /// File and line of the source, when the module was built with `-lineinfo`.
     pub source: Option<(String, u32)>,
     /// All of this in words, one fact per line.

@@ -7,6 +7,7 @@ use super::program::Program;
 use super::slots::{self, SlotPool};
 use super::{interrupt, report, stop, tid};
 use crate::abi::{TidTable, WARP_LANES, WarpCtx};
+use crate::check::{self, shadow};
 use crate::memory::window::WindowError;
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -48,6 +49,8 @@ pub(crate) struct Job<'a> {
     pub(crate) n_warps: u32,
     pub(crate) tids: Arc<[TidTable]>,
     pub(crate) params: usize,
+    /// Bytes of parameters that the launch passed.
+    pub(crate) param_bytes: usize,
     pub(crate) workspace: u64,
     pub(crate) grid_id: u64,
     pub(crate) total_shared: u32,
@@ -71,7 +74,10 @@ unsafe impl Sync for Job<'_> {}
 static NEXT_GRID: AtomicU64 = AtomicU64::new(1);
 
 /// The parameter buffer and the grid's synchronisation words; given back when dropped.
-pub(crate) struct ParamSlot(slots::Slot);
+pub(crate) struct ParamSlot {
+    slot: slots::Slot,
+    bytes: usize,
+}
 
 impl ParamSlot {
     /// Copies packed parameters into the device window and clears the synchronisation words.
@@ -86,16 +92,19 @@ impl ParamSlot {
             std::ptr::copy_nonoverlapping(params.as_ptr(), slot.start as *mut u8, n);
             ((slot.start + slots::PARAM_BYTES) as *mut u8).write_bytes(0, slots::WORKSPACE_BYTES);
         }
-        Ok(ParamSlot(slot))
+        shadow::released(slot.start, slots::PARAM_BYTES);
+        shadow::constant(slot.start, n);
+        shadow::allocated(slot.start + slots::PARAM_BYTES, slots::WORKSPACE_BYTES, true);
+        Ok(ParamSlot { slot, bytes: n })
     }
     fn workspace(&self) -> u64 {
-        (self.0.start + slots::PARAM_BYTES) as u64
+        (self.slot.start + slots::PARAM_BYTES) as u64
     }
 }
 
 impl Drop for ParamSlot {
     fn drop(&mut self) {
-        slots::PARAMS.give(self.0);
+        slots::PARAMS.give(self.slot);
     }
 }
 
@@ -116,7 +125,8 @@ impl<'a> Job<'a> {
             threads,
             n_warps: threads.div_ceil(WARP_LANES as u32),
             tids: tid::tables(shape.block),
-            params: params.0.start,
+            params: params.slot.start,
+            param_bytes: params.bytes,
             workspace: if shape.cooperative { params.workspace() } else { 0 },
             grid_id: NEXT_GRID.fetch_add(1, Ordering::Relaxed),
             total_shared: program.dynamic_shared_offset + shape.dynamic_shared,
@@ -171,6 +181,7 @@ impl<'a> Job<'a> {
         // What goes wrong after a launch was stopped for another reason is of no interest: its
         // memory may be gone already.
         if self.stop.load(Ordering::Acquire) == stop::FAILED {
+            check::of_fault(check::enabled(), &fault);
             self.fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(fault);
         }
     }
@@ -276,7 +287,10 @@ impl<'a> Job<'a> {
             return Ok(None);
         }
         match slots::SHARED.take(self.total_shared as usize) {
-            Ok(Some(slot)) => Ok(Some(slot)),
+            Ok(Some(slot)) => {
+                shadow::released(slot.start, slot.committed);
+                Ok(Some(slot))
+            }
             Ok(None) => Err(NoSpan::Busy),
             Err(e) => {
                 self.fail_memory(&format!("shared memory: {e}"));
@@ -287,7 +301,11 @@ impl<'a> Job<'a> {
 
     fn take_slot(&self, pool: &SlotPool, bytes: usize, what: &str) -> Option<slots::Slot> {
         match pool.take(bytes) {
-            Ok(Some(slot)) => Some(slot),
+            Ok(Some(slot)) => {
+                // What a warp that was stopped has left there.
+                shadow::released(slot.start, slot.committed);
+                Some(slot)
+            }
             Ok(None) => {
                 self.fail_memory(&format!("{what}: all of it is in use"));
                 None

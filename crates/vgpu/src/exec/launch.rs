@@ -196,5 +196,7 @@ pub fn run_since(launch: &Launch, cancel: &CancelFlag, since: u64) -> Result<(),
         dynamic_shared: launch.dynamic_shared,
         cooperative: launch.cooperative,
     };
-    worker::run_program_since(&program, shape, &launch.params, cancel, since)
+    let outcome = worker::run_program_since(&program, shape, &launch.params, cancel, since);
+    crate::check::flush();
+    outcome
 }

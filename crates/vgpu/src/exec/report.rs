@@ -7,6 +7,7 @@ use super::job::Job;
 use super::program::Place;
 use super::{monitor, stop};
 use crate::abi::{TrapKind, WARP_LANES};
+use crate::check::{Finding, FindingKind, allocation};
 use crate::jit::SiteLanes;
 use crate::memory::window::window;
 use std::fmt::Write;
@@ -31,6 +32,9 @@ impl Fault {
             block: [0; 3],
             thread: [0; 3],
             access: None,
+            allocation: None,
+            instruction: String::new(),
+            ptx_line: 0,
             source: None,
             report: format!("kernel {kernel}: {what}"),
         }
@@ -165,10 +169,14 @@ fn describe(job: &Job<'_>, f: Facts<'_>) -> Fault {
     if let Some(a) = f.access {
         push_access(&mut report, a, f.warp);
     }
+    let allocation = f.access.and_then(|a| allocation_of(a, f.warp));
     let mut line = |text: String| {
         report.push_str("\n  ");
         report.push_str(&text);
     };
+    if let Some(a) = &allocation {
+        line(a.clone());
+    }
     if first == last {
         line(format!("block {}, thread {}", triple(block), triple(thread)));
     } else {
@@ -190,8 +198,70 @@ fn describe(job: &Job<'_>, f: Facts<'_>) -> Fault {
         block,
         thread,
         access: f.access,
+        allocation,
+        instruction: f.place.as_ref().map(|p| p.instruction.clone()).unwrap_or_default(),
+        ptx_line: f.place.as_ref().map_or(0, |p| p.ptx_line),
         source: f.place.and_then(|p| p.source),
         report,
+    }
+}
+
+/// What an access has to do with the memory it was meant for.
+fn allocation_of(a: FaultAccess, warp: &Warp) -> Option<String> {
+    let end = |what: &str, start: u64, size: u64| match a.address.wrapping_sub(start) {
+        at if at < size && at + u64::from(a.size) > size => {
+            format!("reaches past the end of the {size} bytes of {what}")
+        }
+        at if at < size => format!("{at} bytes into the {size} bytes of {what}"),
+        at if at == size => format!("right past the end of the {size} bytes of {what}"),
+        at if at < 1 << 32 => format!("{} bytes past the end of the {size} bytes of {what}", at - size),
+        at => format!("{} bytes before the {size} bytes of {what}", at.wrapping_neg()),
+    };
+    // SAFETY: the job outlives its warps.
+    let job = unsafe { &*warp.job };
+    match a.space {
+        "shared" => {
+            Some(end("shared memory of the block", warp.ctx.shared as u64, u64::from(warp.ctx.total_shared_size)))
+        }
+        "param" => Some(end("parameters of the kernel", job.params as u64, job.param_bytes as u64)),
+        "local" => Some("in local memory, outside the variables of the thread".into()),
+        _ => allocation::describe(a.address, a.size),
+    }
+}
+
+/// Something that `lane` does wrong without faulting.
+pub(crate) fn finding(
+    job: &Job<'_>,
+    warp: &Warp,
+    kind: FindingKind,
+    what: &str,
+    lane: u32,
+    site: u32,
+    address: u64,
+) -> Finding {
+    let place = job.program.sites.of_number(site);
+    let lanes = if (lane as usize) < WARP_LANES { SiteLanes::Lane(lane) } else { SiteLanes::Warp };
+    let access = (address != 0).then(|| FaultAccess {
+        address,
+        write: place.as_ref().map(|p| p.is_store),
+        size: place.as_ref().map_or(0, |p| p.access_bytes),
+        space: space_of(warp, address as usize),
+    });
+    let f = describe(job, Facts { kind: FaultKind::Trap, what: what.to_owned(), warp, lanes, place, access });
+    Finding {
+        kind,
+        kernel: f.kernel,
+        block: f.block,
+        thread: f.thread,
+        address,
+        size: f.access.map_or(0, |a| u64::from(a.size)),
+        allocation: f.allocation,
+        instruction: f.instruction,
+        ptx_line: f.ptx_line,
+        source: f.source,
+        other: None,
+        count: 1,
+        message: f.report,
     }
 }
 

@@ -6,11 +6,13 @@
 //! side and [`RuntimeCalls`] on the other.
 
 mod emit;
+pub mod instrument;
 mod lanes;
 pub mod runtime;
 
 use crate::abi::KernelEntry;
 pub use emit::ops;
+pub use instrument::Instrument;
 pub use lanes::layout::{SharedLayout, SharedVar, SymbolLayout, function_token, reachable_functions};
 pub use lanes::operands;
 use rtcg_ptx::ast::{self, FuncId};
@@ -168,12 +170,28 @@ pub fn compile_kernel(
     runtime: &RuntimeCalls,
     window: Window,
 ) -> Result<CompiledKernel, JitError> {
+    compile_instrumented(module, kernel, symbols, variant, (runtime, &Instrument::NONE), window)
+}
+
+/// As [`compile_kernel`], with checks compiled in.
+///
+/// # Errors
+/// As [`compile_kernel`].
+pub fn compile_instrumented(
+    module: &Arc<ast::Module>,
+    kernel: FuncId,
+    symbols: &SymbolLayout,
+    variant: Variant,
+    (runtime, instrument): (&RuntimeCalls, &Instrument),
+    window: Window,
+) -> Result<CompiledKernel, JitError> {
     emit::compile::run(emit::compile::Inputs {
         module: Arc::clone(module),
         kernel,
         symbols: symbols.clone(),
         variant,
         runtime: *runtime,
+        instrument: *instrument,
         window,
     })
 }

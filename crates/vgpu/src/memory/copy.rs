@@ -4,6 +4,7 @@
 //! live allocation, one module variable or one registration; host memory outside the device
 //! window is the caller's promise, as it is with a real driver.
 
+use crate::check::shadow;
 use crate::driver;
 use crate::error::{Code, Res, ensure};
 use crate::memory::{globals, host, window};
@@ -80,6 +81,7 @@ impl Side {
 /// Both ranges are mapped memory.
 pub(crate) unsafe fn copy(dst: u64, src: u64, len: u64) {
     let len = len as usize;
+    shadow::copied(dst as usize, src as usize, len);
     let disjoint = dst.abs_diff(src) >= len as u64;
     if len < PARALLEL_BYTES || !disjoint {
         // SAFETY: the caller answers for both ranges; `ptr::copy` allows overlap.
@@ -179,6 +181,7 @@ impl Element {
 /// `n` elements at `start` are mapped memory, aligned for the element.
 unsafe fn fill_row(start: u64, element: Element, n: usize) {
     let bytes = n * element.bytes() as usize;
+    shadow::filled(start as usize, bytes);
     if let Some(byte) = element.as_byte() {
         let put = |at: usize, len: usize| {
             // SAFETY: `[at, at + len)` is part of the row.

@@ -11,6 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
+use crate::check::{self, shadow};
 use crate::error::{Code, Res, ensure};
 
 /// Alignment of every block, as on a GPU.
@@ -18,6 +19,15 @@ pub(crate) const ALIGNMENT: u64 = 256;
 const LARGEST_CLASS: u64 = 64 << 10;
 const SLAB_BYTES: u64 = 512 << 10;
 const HUGE_PAGE: u64 = 2 << 20;
+/// Bytes behind each block that belong to nobody, when accesses are checked.
+const RED_ZONE: u64 = 256;
+/// Freed blocks that are remembered, so that a report can name them.
+const REMEMBERED: usize = 1024;
+/// Bytes of small freed blocks that are kept out of use when accesses are checked. Large ones
+/// cost addresses only.
+const QUARANTINE_BYTES: u64 = 64 << 20;
+/// Freed blocks that are kept out of use when accesses are checked.
+const QUARANTINE_BLOCKS: usize = 8192;
 
 /// What a block is, for pointer attributes and for who may free it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +75,17 @@ pub(crate) struct Block {
 pub(crate) struct Heap {
     space: Mutex<Space>,
     live: RwLock<BTreeMap<u64, Block>>,
+    freed: Mutex<Freed>,
+}
+
+/// Blocks that have been freed.
+#[derive(Debug, Default)]
+struct Freed {
+    /// For reports, oldest first.
+    remembered: VecDeque<Block>,
+    /// Not to be used again yet, oldest first.
+    quarantine: VecDeque<Block>,
+    quarantine_bytes: u64,
 }
 
 #[derive(Debug)]
@@ -90,14 +111,15 @@ impl Heap {
     pub(crate) fn new(start: u64, len: u64, warm_limit: u64) -> Heap {
         let pages = Pages::new(start, len, warm_limit);
         let space = Space { pages, slabs: HashMap::new(), open: HashMap::new(), next_id: 1 };
-        Heap { space: Mutex::new(space), live: RwLock::new(BTreeMap::new()) }
+        Heap { space: Mutex::new(space), live: RwLock::new(BTreeMap::new()), freed: Mutex::default() }
     }
 
     /// A new block of at least `size` bytes. Its contents are undefined.
     pub(crate) fn alloc(&self, size: u64, kind: Kind, owner: Owner, flags: u32) -> Res<Block> {
         ensure(size > 0, Code::INVALID_VALUE)?;
         let mut space = self.space();
-        let span = span_of(size).ok_or(Code::OUT_OF_MEMORY)?;
+        let zone = if check::enabled().memory { RED_ZONE } else { 0 };
+        let span = size.checked_add(zone).and_then(span_of).ok_or(Code::OUT_OF_MEMORY)?;
         let start = if span <= LARGEST_CLASS { space.take_place(span) } else { space.pages.take(span) };
         let start = start.ok_or(Code::OUT_OF_MEMORY)?;
         let id = space.next_id;
@@ -105,6 +127,8 @@ impl Heap {
         drop(space);
         let block = Block { start, size, span, kind, owner, flags, id };
         self.live.write().unwrap_or_else(PoisonError::into_inner).insert(start, block);
+        // The host writes to its own memory without telling anybody.
+        shadow::allocated(start as usize, size as usize, kind != Kind::Device);
         Ok(block)
     }
 
@@ -112,13 +136,49 @@ impl Heap {
     pub(crate) fn free(&self, start: u64) -> Res<Block> {
         let block = self.live.write().unwrap_or_else(PoisonError::into_inner).remove(&start);
         let block = block.ok_or(Code::INVALID_VALUE)?;
-        let mut space = self.space();
-        if block.span <= LARGEST_CLASS {
-            space.return_place(start);
+        shadow::released(start as usize, block.span as usize);
+        let mut freed = self.freed();
+        freed.remembered.push_back(block);
+        if freed.remembered.len() > REMEMBERED {
+            freed.remembered.pop_front();
+        }
+        if check::enabled().memory {
+            self.quarantine(&mut freed, block);
         } else {
-            space.pages.give_back(start, block.span);
+            self.space().give_back(&block);
         }
         Ok(block)
+    }
+
+    /// Keeps a freed block out of use, and lets the oldest ones go.
+    fn quarantine(&self, freed: &mut Freed, block: Block) {
+        if block.span > LARGEST_CLASS && set_access(block.start, block.span, false) {
+            advise(block.start, block.span, libc::MADV_DONTNEED);
+        }
+        freed.quarantine.push_back(block);
+        freed.quarantine_bytes += block.in_quarantine();
+        while freed.quarantine_bytes > QUARANTINE_BYTES || freed.quarantine.len() > QUARANTINE_BLOCKS {
+            let Some(oldest) = freed.quarantine.pop_front() else { return };
+            freed.quarantine_bytes -= oldest.in_quarantine();
+            self.space().give_back(&oldest);
+        }
+    }
+
+    fn freed(&self) -> MutexGuard<'_, Freed> {
+        self.freed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The live blocks on either side of an address (or that it lies in), and the freed block that
+    /// it lies in unless a live one does.
+    pub(crate) fn around(&self, address: u64) -> (Vec<Block>, Option<Block>) {
+        let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
+        let below = live.range(..=address).next_back().map(|(_, b)| *b);
+        let above = live.range(address..).next().map(|(_, b)| *b);
+        let inside = below.is_some_and(|b| address - b.start < b.size);
+        drop(live);
+        let was_here = |b: &&Block| address.wrapping_sub(b.start) < b.size;
+        let freed = self.freed().remembered.iter().rev().find(was_here).copied().filter(|_| !inside);
+        (below.into_iter().chain(above).collect(), freed)
     }
 
     /// Frees every block for which `dead` holds.
@@ -153,6 +213,13 @@ impl Heap {
     }
 }
 
+impl Block {
+    /// Bytes that the block holds while it is kept out of use.
+    fn in_quarantine(&self) -> u64 {
+        if self.span <= LARGEST_CLASS { self.span } else { 0 }
+    }
+}
+
 /// Bytes a block of `size` bytes occupies: its size class, or whole pages.
 fn span_of(size: u64) -> Option<u64> {
     if size > LARGEST_CLASS {
@@ -171,6 +238,14 @@ fn page_bytes() -> u64 {
 }
 
 impl Space {
+    fn give_back(&mut self, block: &Block) {
+        if block.span <= LARGEST_CLASS {
+            self.return_place(block.start);
+        } else {
+            self.pages.give_back(block.start, block.span);
+        }
+    }
+
     fn take_place(&mut self, class: u64) -> Option<u64> {
         let base = match self.open.get(&class).and_then(|set| set.first().copied()) {
             Some(base) => base,

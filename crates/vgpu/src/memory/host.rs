@@ -73,6 +73,13 @@ pub(crate) fn find(address: u64) -> Option<Registration> {
     (address - range.start < range.len).then_some(*range)
 }
 
+/// The registrations on either side of an address, or that it lies in.
+pub(crate) fn around(address: u64) -> Vec<Registration> {
+    let ranges = RANGES.read().unwrap_or_else(PoisonError::into_inner);
+    let below = ranges.range(..=address).next_back();
+    below.into_iter().chain(ranges.range(address..).next()).map(|(_, r)| *r).collect()
+}
+
 /// Whether all of `[address, address + len)` is registered host memory.
 pub fn is_registered(address: u64, len: u64) -> bool {
     find(address).is_some_and(|r| len <= r.len - (address - r.start))

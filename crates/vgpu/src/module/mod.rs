@@ -204,8 +204,16 @@ impl Kernel {
         let w = window().map_err(|e| fail(FaultKind::OutOfMemory, e.to_string()))?;
         let module = &self.module;
         let window = jit::Window { base: w.base() as u64, bits: w.bits() };
-        let compiled = jit::compile_kernel(&module.ptx, self.info.id, &module.symbols, variant, &RUNTIME, window)
-            .map_err(|e| fail(FaultKind::Compile, e.to_string()))?;
+        let instrument = crate::exec::calls::instrument();
+        let compiled = jit::compile_instrumented(
+            &module.ptx,
+            self.info.id,
+            &module.symbols,
+            variant,
+            (&RUNTIME, &instrument),
+            window,
+        )
+        .map_err(|e| fail(FaultKind::Compile, e.to_string()))?;
         Ok(Arc::new(Program {
             suspends: compiled.suspends,
             recursive: compiled.recursive,

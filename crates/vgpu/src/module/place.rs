@@ -5,12 +5,16 @@
 //! module is dropped.
 
 use super::LoadError;
+use crate::check::{self, allocation, shadow};
 use crate::exec::codes;
 use crate::jit::function_token;
 use crate::memory::window::{WindowError, page_size, window};
 use rtcg_ptx::ast::{Init, Module, Space, Symbol, Var};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
+
+/// Bytes behind each variable that belong to nobody, when accesses are checked.
+const RED_ZONE: u64 = 32;
 
 /// Memory of one module; empty for a module without variables.
 #[derive(Debug)]
@@ -51,6 +55,8 @@ impl Drop for Slab {
         if self.len == 0 {
             return;
         }
+        allocation::remove_variables(self.start as u64, self.len as u64);
+        shadow::released(self.start, self.len);
         // SAFETY: the module is gone, and with it every kernel that could access the slab.
         let gone = unsafe { w.decommit(self.start, self.len) };
         let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -83,6 +89,13 @@ pub(super) fn place(ptx: &Module) -> Result<(Slab, Vec<u64>), LoadError> {
             // SAFETY: the slab was just committed for all variables; `contents` is cut to the
             // variable's size.
             unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), address as *mut u8, bytes.len()) };
+            let constant = var.space == Space::Const;
+            allocation::add_variable(address, var.size, &var.name, constant);
+            if constant {
+                shadow::constant(address as usize, var.size as usize);
+            } else {
+                shadow::allocated(address as usize, var.size as usize, true);
+            }
         }
     }
     Ok((slab, addresses))
@@ -91,13 +104,14 @@ pub(super) fn place(ptx: &Module) -> Result<(Slab, Vec<u64>), LoadError> {
 /// Offsets of the variables that have memory, and the bytes of all.
 fn offsets(vars: &[Var]) -> (Vec<Option<u64>>, u64) {
     let mut next = 0_u64;
+    let gap = if check::enabled().memory { RED_ZONE } else { 0 };
     let offsets = vars.iter().map(|v| {
         if !matches!(v.space, Space::Global | Space::Const) || v.opaque {
             return None;
         }
         let at = next.next_multiple_of(u64::from(v.align.max(1)));
         // A variable without a size still has an address of its own.
-        next = at.saturating_add(v.size.max(1));
+        next = at.saturating_add(v.size.max(1)).saturating_add(gap);
         Some(at)
     });
     (offsets.collect(), next)

@@ -1,24 +1,31 @@
 //! `malloc` and `free` in device code.
 //!
 //! Establishes: allocations are 16-byte aligned, live until freed (beyond the kernel), and never
-//! exceed `limits::malloc_heap` in all. What `free` is given must come from `malloc`.
+//! exceed `limits::malloc_heap` in all. When accesses are checked, freed memory is not used again.
+//! What `free` is given must come from `malloc`.
 
 use super::{ensure_stack, fault, lanes_of, warp_of};
 use crate::abi::WarpCtx;
+use crate::check::{self, shadow};
 use crate::exec::fault::FaultKind;
 use crate::exec::limits;
 use crate::jit::runtime::Lanes;
 use crate::memory::window::window;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const ALIGN: usize = 16;
+/// Freed allocations that are remembered, so that a report can name them.
+const REMEMBERED: usize = 256;
 
 #[derive(Debug, Default)]
 struct Heap {
     /// Free ranges, start to length, never adjacent.
     free: BTreeMap<usize, usize>,
-    used: HashMap<usize, usize>,
+    /// Start to the bytes asked for and the bytes taken.
+    used: BTreeMap<usize, (usize, usize)>,
+    /// Start and size of what was freed, oldest first.
+    freed: VecDeque<(usize, usize)>,
     used_bytes: usize,
     /// End of what was ever handed out or is free.
     top: usize,
@@ -35,6 +42,7 @@ pub fn reset() {
     let Some(heap) = lock().take() else { return };
     let Ok(w) = window() else { return };
     let start = w.malloc().start;
+    shadow::released(start, heap.top.saturating_sub(start));
     if heap.top > start {
         // SAFETY: no kernel of the context runs any more, and nothing else uses this area. Memory
         // that the system does not take back stays committed, which is harmless.
@@ -44,13 +52,15 @@ pub fn reset() {
 
 impl Heap {
     fn allocate(&mut self, bytes: usize) -> Option<usize> {
-        let len = bytes.max(1).checked_next_multiple_of(ALIGN)?;
+        let zone = if check::enabled().memory { ALIGN } else { 0 };
+        let len = bytes.max(1).checked_next_multiple_of(ALIGN)?.checked_add(zone)?;
         if self.used_bytes.checked_add(len)? > limits::malloc_heap() {
             return None;
         }
         let start = self.take_free(len).or_else(|| self.grow(len))?;
-        self.used.insert(start, len);
+        self.used.insert(start, (bytes, len));
         self.used_bytes += len;
+        shadow::allocated(start, bytes, false);
         Some(start)
     }
 
@@ -74,8 +84,16 @@ impl Heap {
     }
 
     fn release(&mut self, start: usize) -> bool {
-        let Some(len) = self.used.remove(&start) else { return false };
+        let Some((size, len)) = self.used.remove(&start) else { return false };
         self.used_bytes -= len;
+        shadow::released(start, size);
+        self.freed.push_back((start, size));
+        if self.freed.len() > REMEMBERED {
+            self.freed.pop_front();
+        }
+        if check::enabled().memory {
+            return true;
+        }
         let (mut first, mut bytes) = (start, len);
         if let Some((&before, &n)) = self.free.range(..start).next_back()
             && before + n == start
@@ -89,6 +107,25 @@ impl Heap {
         self.free.insert(first, bytes);
         true
     }
+}
+
+/// The allocations on either side of an address (or that it lies in), as start, size and whether
+/// it has been freed.
+pub(crate) fn near(address: usize) -> Vec<(usize, usize, bool)> {
+    let guard = lock();
+    let Some(heap) = guard.as_ref() else { return vec![] };
+    let below = heap.used.range(..=address).next_back();
+    let above = heap.used.range(address..).next();
+    let mut list: Vec<_> = below.into_iter().chain(above).map(|(&start, &(size, _))| (start, size, false)).collect();
+    let inside = list.iter().any(|&(start, size, _)| address.wrapping_sub(start) < size);
+    let freed = heap.freed.iter().rev().find(|&&(start, size)| address.wrapping_sub(start) < size);
+    list.extend(freed.filter(|_| !inside).map(|&(start, size)| (start, size, true)));
+    list
+}
+
+/// Bytes and number of the allocations that are in use.
+pub(crate) fn in_use() -> (usize, usize) {
+    lock().as_ref().map_or((0, 0), |h| (h.used.values().map(|u| u.0).sum(), h.used.len()))
 }
 
 pub(super) unsafe extern "C" fn malloc(

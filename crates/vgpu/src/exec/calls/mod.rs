@@ -5,6 +5,7 @@
 //! called through frames that cannot be unwound.
 
 mod atomics;
+mod check;
 mod control;
 mod device_malloc;
 pub mod printf;
@@ -18,7 +19,9 @@ use crate::jit::runtime::{Lanes, RuntimeCalls};
 use crate::memory::window::window;
 use std::sync::atomic::{Ordering, compiler_fence};
 
+pub(crate) use check::instrument;
 pub use device_malloc::reset as reset_device_malloc;
+pub(crate) use device_malloc::{in_use as device_memory_in_use, near as device_allocations};
 
 /// What runtime functions need of the fiber's stack.
 const STACK_NEED: usize = 32 << 10;

@@ -2,6 +2,7 @@
 //!
 //! Contiguous lanes are accessed as vectors, others one by one; inactive lanes access a dummy.
 
+use super::check::Mode;
 use super::generate::Gen;
 use super::memory::{Access, Place, Prepared};
 use super::ops;
@@ -35,6 +36,9 @@ impl<'a> Gen<'a, '_> {
             let p = Prepared { base, offset: 0, stride: 0, safe: false, checked: false };
             self.check_scalar(&access, &p, None);
         }
+        if !(by_symbol && *space == Space::Param) {
+            self.check_states_uniform(&access, base, Mode::Load);
+        }
         let mut out = vec![];
         for (e, d) in dsts.iter().enumerate() {
             if let Some(r) = d {
@@ -52,6 +56,7 @@ impl<'a> Gen<'a, '_> {
         let mask = self.active(st, chunk);
         let mut access = Access::new(*space, *ty, addr, dsts.len());
         let place = self.place(&mut access, chunk, mask.as_ref())?;
+        self.check_states(&access, &place, chunk, mask.as_ref(), Mode::Load);
         let widths: Vec<Option<Width>> = dsts.iter().map(|d| d.map(|r| self.width(r))).collect();
         let values = self.load_place(&access, &place, chunk, mask.as_ref(), &widths);
         let guard = self.blend_mask(st, chunk);
@@ -97,6 +102,7 @@ impl<'a> Gen<'a, '_> {
     ) -> Result<Vec<Parts>, JitError> {
         let mut access = Access::new(Space::Global, Type::B32, src, words);
         let place = self.place(&mut access, chunk, mask)?;
+        self.check_states(&access, &place, chunk, mask, Mode::Load);
         let values = self.load_place(&access, &place, chunk, mask, &vec![Some(Width::W32); words]);
         Ok(values.into_iter().flatten().collect())
     }
@@ -111,6 +117,7 @@ impl<'a> Gen<'a, '_> {
     ) -> Result<(), JitError> {
         let mut access = Access::new(Space::Shared, Type::B32, dst, values.len());
         let place = self.place(&mut access, chunk, mask)?;
+        self.check_states(&access, &place, chunk, mask, Mode::Store);
         self.store_each(&access, &place, chunk, mask, values);
         Ok(())
     }
@@ -357,6 +364,7 @@ impl<'a> Gen<'a, '_> {
             values.push(self.operand(*s, w, chunk));
         }
         let place = self.place(&mut access, chunk, mask.as_ref())?;
+        self.check_states(&access, &place, chunk, mask.as_ref(), Mode::Store);
         if let (Place::Scalar(p), None) = (&place, &mask) {
             if p.stride == 0 {
                 // All lanes write the same place: the last one wins.

@@ -3,6 +3,7 @@
 //! Shared memory belongs to one block and a block to one worker, so atomics there are plain
 //! loads and stores, lane after lane. The others go through the runtime (see [`super::warp`]).
 
+use super::check::Mode;
 use super::generate::Gen;
 use super::memory::{Access, Prepared};
 use super::ops;
@@ -55,6 +56,7 @@ impl<'a> Gen<'a, '_> {
             let second = c.map(|c| self.operand(c, w, k));
             let mut access = Access::new(*space, *ty, addr, 1);
             let place = self.place(&mut access, k, mask.as_ref())?;
+            self.check_states(&access, &place, k, mask.as_ref(), Mode::Atomic);
             let addresses = self.lane_addresses(&place, k, mask.as_ref());
             let old: [Parts; 8] = std::array::from_fn(|l| {
                 self.set_site((k * 8 + l) as u32);
@@ -166,6 +168,7 @@ impl<'a> Gen<'a, '_> {
         if !matches!(addr.base, AddrBase::Symbol(_)) {
             self.check_scalar(&access, &Prepared { base, offset: 0, stride: 0, safe: false, checked: false }, None);
         }
+        self.check_states_uniform(&access, base, Mode::Atomic);
         self.one_atomic(*space == Space::Shared, AtomOp::Add, *ty, base, total, None);
         if let Some(next) = next {
             self.b.ins().jump(next, &[]);

@@ -6,7 +6,9 @@ use super::lazy::{Lazy, MaskedSlot};
 use super::slow::SlowEnv;
 use crate::jit::lanes::layout;
 use crate::jit::lanes::plan::Plan;
-use crate::jit::{CompiledKernel, JitError, SharedLayout, SymbolLayout, Variant, Window, runtime::RuntimeCalls};
+use crate::jit::{
+    CompiledKernel, Instrument, JitError, SharedLayout, SymbolLayout, Variant, Window, runtime::RuntimeCalls,
+};
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::{self, AbiParam, InstBuilder, Signature, UserFuncName, types};
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa, TargetFrontendConfig};
@@ -23,6 +25,16 @@ use std::sync::{Arc, OnceLock};
 pub(crate) struct Stubs {
     pub(crate) check_scalar: MachineFn,
     pub(crate) check_lanes: MachineFn,
+    pub(crate) judge_scalar: MachineFn,
+    pub(crate) judge_lanes: MachineFn,
+}
+
+impl Stubs {
+    /// Before they are declared.
+    fn none() -> Stubs {
+        let none = MachineFn::from_u32(0);
+        Stubs { check_scalar: none, check_lanes: none, judge_scalar: none, judge_lanes: none }
+    }
 }
 
 /// What the emission of every function can see.
@@ -31,6 +43,7 @@ pub(crate) struct Env<'a> {
     pub(crate) symbols: &'a SymbolLayout,
     pub(crate) shared: SharedLayout,
     pub(crate) runtime: RuntimeCalls,
+    pub(crate) instrument: Instrument,
     pub(crate) window: Window,
     pub(crate) variant: Variant,
     pub(crate) stubs: Stubs,
@@ -172,6 +185,7 @@ pub(crate) struct Inputs {
     pub(crate) symbols: SymbolLayout,
     pub(crate) variant: Variant,
     pub(crate) runtime: RuntimeCalls,
+    pub(crate) instrument: Instrument,
     pub(crate) window: Window,
 }
 
@@ -190,7 +204,7 @@ fn plans(inputs: &Inputs) -> Result<Vec<Plan<'_>>, JitError> {
     let mut first_site = 0;
     for id in layout::reachable_functions(module, inputs.kernel) {
         if module.functions[id.index()].defined {
-            plans.push(Plan::new(module, id, inputs.variant, first_site)?);
+            plans.push(Plan::new(module, id, inputs.variant, first_site, inputs.instrument.gap())?);
             first_site += module.functions[id.index()].body.len() as u32 + 1;
         }
     }
@@ -247,7 +261,7 @@ fn build(inputs: &Inputs, plans: &[Plan<'_>], part: Part<'_>) -> Result<Built, J
     let isa = isa(large || matches!(part, Part::Masked { .. })).map_err(|e| plain(e, f))?;
     let frontend = isa.frontend_config();
     let jit = jit_module(isa).map_err(|e| plain(e, f))?;
-    let slow = Box::new(SlowEnv { runtime: inputs.runtime, window: inputs.window });
+    let slow = Box::new(SlowEnv { runtime: inputs.runtime, instrument: inputs.instrument, window: inputs.window });
     let mut c = Compiler {
         jit: Some(jit),
         context: cranelift_codegen::Context::new(),
@@ -259,11 +273,12 @@ fn build(inputs: &Inputs, plans: &[Plan<'_>], part: Part<'_>) -> Result<Built, J
         module,
         symbols: &inputs.symbols,
         runtime: inputs.runtime,
+        instrument: inputs.instrument,
         window: inputs.window,
         variant: inputs.variant,
         may_exit: may_exit(plans),
         shared: SharedLayout::of(module, inputs.kernel),
-        stubs: Stubs { check_scalar: MachineFn::from_u32(0), check_lanes: MachineFn::from_u32(0) },
+        stubs: Stubs::none(),
         versions: HashMap::new(),
         signatures: HashMap::new(),
         slow: &*slow,
@@ -346,6 +361,8 @@ impl Compiler {
         };
         let check_scalar = add(jit, signature(&[p, w, w, w, p, p], None, CallConv::PreserveAll))?;
         let check_lanes = add(jit, signature(&[p, w, w, w, w, v, v, v, v], None, CallConv::PreserveAll))?;
+        let judge_scalar = add(jit, signature(&[p, w, w, w, p, p], None, CallConv::PreserveAll))?;
+        let judge_lanes = add(jit, signature(&[p, w, w, w, w, v, v, v, v], None, CallConv::PreserveAll))?;
         let mut versions = HashMap::new();
         for plan in plans {
             let kind = match (&env.part, plan.f.entry) {
@@ -357,7 +374,7 @@ impl Compiler {
             env.signatures.insert(id, kind);
             versions.insert(plan.id, id);
         }
-        env.stubs = Stubs { check_scalar, check_lanes };
+        env.stubs = Stubs { check_scalar, check_lanes, judge_scalar, judge_lanes };
         env.versions = versions;
         Ok(())
     }
@@ -398,8 +415,17 @@ impl Compiler {
     }
 
     fn stubs(&mut self, env: &Env<'_>) -> Result<(), String> {
-        self.emit(env, env.stubs.check_scalar, |b| stub(b, env, false)).map_err(|e| e.to_string())?;
-        self.emit(env, env.stubs.check_lanes, |b| stub(b, env, true)).map_err(|e| e.to_string())
+        use super::slow;
+        let list = [
+            (env.stubs.check_scalar, slow::scalar as *const () as usize, false),
+            (env.stubs.check_lanes, slow::chunk as *const () as usize, true),
+            (env.stubs.judge_scalar, slow::judge_scalar as *const () as usize, false),
+            (env.stubs.judge_lanes, slow::judge_chunk as *const () as usize, true),
+        ];
+        for (id, target, lanes) in list {
+            self.emit(env, id, |b| stub(b, env, target, lanes)).map_err(|e| e.to_string())?;
+        }
+        Ok(())
     }
 
     fn function(&mut self, env: &Env<'_>, plan: &Plan<'_>) -> Result<(), JitError> {
@@ -437,7 +463,7 @@ fn ranges(jit: &JITModule, done: &[Done]) -> (Vec<(usize, usize, u32)>, Vec<(usi
 
 /// A function that keeps all registers, so that the check it belongs to costs nothing beside its
 /// test: passes its arguments on to the Rust function that judges addresses.
-fn stub(mut b: FunctionBuilder<'_>, env: &Env<'_>, lanes: bool) -> Result<(), JitError> {
+fn stub(mut b: FunctionBuilder<'_>, env: &Env<'_>, target: usize, lanes: bool) -> Result<(), JitError> {
     let block = b.create_block();
     b.append_block_params_for_function_params(block);
     b.switch_to_block(block);
@@ -445,19 +471,19 @@ fn stub(mut b: FunctionBuilder<'_>, env: &Env<'_>, lanes: bool) -> Result<(), Ji
     let p = b.block_params(block).to_vec();
     let slow = b.ins().iconst(types::I64, env.slow as i64);
     let host_conv = env.frontend.default_call_conv;
-    let (address, args) = if lanes {
+    let args = if lanes {
         let slot = b.create_sized_stack_slot(ir::StackSlotData::new(ir::StackSlotKind::ExplicitSlot, 64, 4));
         let at = b.ins().stack_addr(types::I64, slot, 0);
         for (i, &v) in p[5..9].iter().enumerate() {
             b.ins().store(super::generate::trusted(), v, at, i as i32 * 16);
         }
-        (super::slow::chunk as *const () as usize, vec![p[0], p[1], p[2], p[3], p[4], at, slow])
+        vec![p[0], p[1], p[2], p[3], p[4], at, slow]
     } else {
-        (super::slow::scalar as *const () as usize, vec![p[0], p[1], p[2], p[3], p[4], p[5], slow])
+        vec![p[0], p[1], p[2], p[3], p[4], p[5], slow]
     };
     let types: Vec<ir::Type> = args.iter().map(|&a| b.func.dfg.value_type(a)).collect();
     let sig = b.import_signature(signature(&types, None, host_conv));
-    let callee = b.ins().iconst(types::I64, address as i64);
+    let callee = b.ins().iconst(types::I64, target as i64);
     b.ins().call_indirect(sig, callee, &args);
     b.ins().return_(&[]);
     b.finalize(env.frontend);

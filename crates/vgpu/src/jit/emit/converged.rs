@@ -92,11 +92,15 @@ impl<'a> Gen<'a, '_> {
         let over = self.b.ins().icmp(IntCC::UnsignedGreaterThan, new, end);
         self.cold(over, |g| g.trap(TrapKind::StackOverflow));
         self.b.ins().store(trusted(), new, self.ctx, offset_of!(WarpCtx, local_sp) as i32);
+        self.mark_local(sp, self.plan.local_used());
     }
 
     fn release_local(&mut self) {
         if self.plan.local_pitch != 0 || self.uses_alloca() {
             let sp = self.b.ins().load(types::I64, trusted(), self.frame, header::LOCAL);
+            if self.plan.local_pitch != 0 {
+                self.mark_local(sp, 0);
+            }
             self.b.ins().store(trusted(), sp, self.ctx, offset_of!(WarpCtx, local_sp) as i32);
         }
     }

@@ -4,6 +4,7 @@
 pub(crate) mod access;
 pub(crate) mod atomics;
 pub(crate) mod calls;
+pub(crate) mod check;
 pub(crate) mod compile;
 pub(crate) mod converged;
 pub(crate) mod generate;

@@ -3,14 +3,15 @@
 #![allow(unsafe_code)]
 
 use crate::abi::{TrapKind, WarpCtx};
-use crate::jit::Window;
 use crate::jit::runtime::{Lanes, RuntimeCalls};
+use crate::jit::{Instrument, Window};
 use rtcg_ptx::ast::AtomOp;
 
 /// What the slow paths need; lives as long as the compiled code.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SlowEnv {
     pub(crate) runtime: RuntimeCalls,
+    pub(crate) instrument: Instrument,
     pub(crate) window: Window,
 }
 
@@ -71,6 +72,49 @@ pub(crate) unsafe extern "C" fn chunk(
     all[at..at + 8].copy_from_slice(unsafe { &*addresses });
     // SAFETY: compiled code passes the environment that its kernel owns.
     unsafe { (*env).judge(ctx, (mask & 0xff) << at, site, bytes, &all) };
+}
+
+/// As [`scalar`], about the states of the accessed bytes; `info` says how they are accessed.
+///
+/// # Safety
+/// As [`scalar`].
+pub(crate) unsafe extern "C" fn judge_scalar(
+    ctx: *mut WarpCtx,
+    site: u32,
+    info: u32,
+    mask: u32,
+    base: u64,
+    stride: i64,
+    env: *const SlowEnv,
+) {
+    let addresses: Lanes = std::array::from_fn(|l| base.wrapping_add_signed(stride.wrapping_mul(l as i64)));
+    // SAFETY: compiled code passes its context and the environment that its kernel owns.
+    unsafe {
+        let mask = mask & (*ctx).live & !(*ctx).exited;
+        ((*env).instrument.access)(ctx, mask, site, info, &addresses);
+    }
+}
+
+/// As [`chunk`], about the states of the accessed bytes; `info` says how they are accessed.
+///
+/// # Safety
+/// As [`chunk`].
+pub(crate) unsafe extern "C" fn judge_chunk(
+    ctx: *mut WarpCtx,
+    site: u32,
+    info: u32,
+    mask: u32,
+    chunk: u32,
+    addresses: *const [u64; 8],
+    env: *const SlowEnv,
+) {
+    let mut all: Lanes = [0; 32];
+    let at = (chunk as usize & 3) * 8;
+    // SAFETY: compiled code passes eight addresses on its stack, its context and environment.
+    unsafe {
+        all[at..at + 8].copy_from_slice(&*addresses);
+        ((*env).instrument.access)(ctx, (mask & 0xff) << at, site, info, &all);
+    }
 }
 
 /// Codes of [`group`]: `redux` operations are these plus 16, signed ones plus 32.
@@ -152,6 +196,8 @@ pub(crate) unsafe extern "C" fn alloca(ctx: *mut WarpCtx, active: u32, align: u6
     for lane in 0..32 {
         lanes.flag[lane] = start + lane as u64 * pitch;
     }
+    // Its end is not followed: `stackrestore` may give it back in pieces.
+    crate::check::shadow::allocated(start as usize, (end - start) as usize, true);
     ctx.local_sp = ctx.local_sp.wrapping_add((end - ctx.local_sp as u64) as usize);
     0
 }

@@ -4,8 +4,9 @@
 //! In masked code a warp operation stands first in its block: lanes that come while members of
 //! their mask are still on the way are parked there.
 
+use super::check::Mode;
 use super::generate::{Gen, trusted};
-use super::memory::Access;
+use super::memory::{Access, Place};
 use super::ops;
 use super::values::{CHUNKS, Parts, Shape, Width, call_host};
 use crate::abi::WarpCtx;
@@ -418,6 +419,8 @@ impl<'a> Gen<'a, '_> {
         let mut masks = vec![];
         for k in 0..CHUNKS {
             let at = self.absolute_lanes(&access, k);
+            let active = self.active(st, k);
+            self.check_states(&access, &Place::Lanes(at.clone()), k, active.as_ref(), Mode::Atomic);
             self.store_lanes64(&at, Width::W64, 0, k);
             let v = self.operand(*b, w, k);
             self.store_lanes64(&v, w, 1, k);
@@ -425,7 +428,7 @@ impl<'a> Gen<'a, '_> {
                 let v = self.operand(*c, w, k);
                 self.store_lanes64(&v, w, 2, k);
             }
-            masks.push(self.active(st, k));
+            masks.push(active);
         }
         let bits = self.bits_of(&masks);
         let site = self.site(crate::jit::lanes::sites::WARP);

@@ -74,11 +74,19 @@ pub(crate) struct Plan<'m> {
 
 impl<'m> Plan<'m> {
     /// Plans `f`.
-    pub(crate) fn new(module: &'m Module, id: FuncId, variant: Variant, first_site: u32) -> Result<Plan<'m>, JitError> {
+    ///
+    /// `gap` is what lies between the local variables of a thread, and behind the last one.
+    pub(crate) fn new(
+        module: &'m Module,
+        id: FuncId,
+        variant: Variant,
+        first_site: u32,
+        gap: u32,
+    ) -> Result<Plan<'m>, JitError> {
         let f = &module.functions[id.index()];
         let mut body = Body::build(f);
         super::contract::run(&mut body);
-        let (local_offsets, local_pitch) = lay_out_local(f);
+        let (local_offsets, local_pitch) = lay_out_local(f, gap);
         let analyse = |body: &Body<'_>| {
             let ipdom = flow::post_dominators(body);
             let live = flow::live_in(body);
@@ -115,6 +123,11 @@ impl<'m> Plan<'m> {
             plan.find_resumable(&ipdom);
         }
         Ok(plan)
+    }
+
+    /// Bytes of a lane's local memory up to the end of its last variable.
+    pub(crate) fn local_used(&self) -> u32 {
+        self.local_offsets.iter().map(|(&v, &at)| at + self.f.vars[v as usize].size as u32).max().unwrap_or(0)
     }
 
     /// Registers that are live where some block begins get a slot.
@@ -311,7 +324,7 @@ pub(crate) fn record_offsets(params: &[Param]) -> Vec<u32> {
         .collect()
 }
 
-fn lay_out_local(f: &Function) -> (HashMap<u32, u32>, u32) {
+fn lay_out_local(f: &Function, gap: u32) -> (HashMap<u32, u32>, u32) {
     let mut at = 0u32;
     let mut offsets = HashMap::new();
     let mut align = 16;
@@ -319,7 +332,7 @@ fn lay_out_local(f: &Function) -> (HashMap<u32, u32>, u32) {
         at = at.next_multiple_of(v.align.max(1));
         align = align.max(v.align);
         offsets.insert(i as u32, at);
-        at += v.size as u32;
+        at += v.size as u32 + gap;
     }
     let mut pitch = at.next_multiple_of(align);
     // A power of two would put all lanes into the same cache sets.

@@ -1,0 +1,135 @@
+//! Which allocation an address belongs to, in words.
+//!
+//! Works with and without checked mode; checked mode keeps freed memory out of use for longer, so
+//! that it is recognised for longer.
+
+use crate::driver;
+use crate::exec;
+use crate::memory::heap::{Block, Kind};
+use crate::memory::host;
+use crate::memory::window::window;
+use std::collections::BTreeMap;
+use std::sync::{PoisonError, RwLock};
+
+/// Farther away than this an allocation has nothing to do with an address.
+const NEAR: u64 = 64 << 20;
+
+/// A module variable.
+#[derive(Debug, Clone)]
+struct Variable {
+    size: u64,
+    name: String,
+    constant: bool,
+}
+
+static VARIABLES: RwLock<BTreeMap<u64, Variable>> = RwLock::new(BTreeMap::new());
+
+/// A module variable has been placed.
+pub(crate) fn add_variable(address: u64, size: u64, name: &str, constant: bool) {
+    let variable = Variable { size, name: name.to_owned(), constant };
+    VARIABLES.write().unwrap_or_else(PoisonError::into_inner).insert(address, variable);
+}
+
+/// The variables of a range are gone.
+pub(crate) fn remove_variables(start: u64, len: u64) {
+    VARIABLES.write().unwrap_or_else(PoisonError::into_inner).retain(|&a, _| !(start..start + len).contains(&a));
+}
+
+/// A piece of memory as a report names it.
+struct Piece {
+    start: u64,
+    size: u64,
+    name: String,
+}
+
+impl Piece {
+    /// Bytes between the piece and an address; 0 inside.
+    fn distance(&self, address: u64) -> u64 {
+        match address {
+            a if a < self.start => self.start - a,
+            a => (a + 1).saturating_sub(self.start + self.size),
+        }
+    }
+
+    fn describe(&self, address: u64) -> String {
+        let Piece { start, size, name } = self;
+        match address {
+            a if a < *start => format!("{} before the start of {name} at {start:#x}", bytes(start - a)),
+            a if a < start + size => format!("{} into {name} at {start:#x}", bytes(a - start)),
+            a if a == start + size => format!("right past the end of {name} at {start:#x}"),
+            a => format!("{} past the end of {name} at {start:#x}", bytes(a - (start + size))),
+        }
+    }
+}
+
+fn bytes(n: u64) -> String {
+    if n == 1 { "1 byte".into() } else { format!("{n} bytes") }
+}
+
+fn of_block(b: &Block, freed: bool) -> Piece {
+    let kind = match b.kind {
+        Kind::Device => "allocation",
+        Kind::Host => "page-locked allocation",
+        Kind::Managed => "managed allocation",
+    };
+    let freed = if freed { ", which has been freed," } else { "" };
+    Piece { start: b.start, size: b.size, name: format!("a {}-byte {kind} (number {}){freed}", b.size, b.id) }
+}
+
+/// What `size` bytes at `address` have to do with memory of the heap, with module variables and
+/// with device-side `malloc`. `None` when nothing is near.
+pub(crate) fn describe(address: u64, size: u32) -> Option<String> {
+    let w = window().ok()?;
+    let at = address as usize;
+    let pieces = match () {
+        () if w.heap().contains(at) => heap_pieces(address),
+        () if w.data().contains(at) => variables(address),
+        () if w.malloc().contains(at) => malloc_pieces(address),
+        () if w.contains(at) => return None,
+        () => host_pieces(address),
+    };
+    let nearest = pieces.into_iter().min_by_key(|p| p.distance(address)).filter(|p| p.distance(address) <= NEAR)?;
+    let end = nearest.start + nearest.size;
+    let crosses = address >= nearest.start && address < end && address + u64::from(size) > end;
+    if crosses {
+        let over = bytes(address + u64::from(size) - end);
+        return Some(format!("the last {over} lie past the end of {} at {:#x}", nearest.name, nearest.start));
+    }
+    Some(nearest.describe(address))
+}
+
+fn heap_pieces(address: u64) -> Vec<Piece> {
+    let Ok(heap) = driver::heap() else { return vec![] };
+    let (live, freed) = heap.around(address);
+    let live = live.iter().map(|b| of_block(b, false));
+    live.chain(freed.iter().map(|b| of_block(b, true))).collect()
+}
+
+fn variables(address: u64) -> Vec<Piece> {
+    let known = VARIABLES.read().unwrap_or_else(PoisonError::into_inner);
+    let around = known.range(..=address).next_back().into_iter().chain(known.range(address..).next());
+    around
+        .map(|(&start, v)| {
+            let space = if v.constant { "constant" } else { "device" };
+            Piece { start, size: v.size, name: format!("the {space} variable {} ({})", v.name, bytes(v.size)) }
+        })
+        .collect()
+}
+
+fn malloc_pieces(address: u64) -> Vec<Piece> {
+    let near = exec::calls::device_allocations(address as usize);
+    near.into_iter()
+        .map(|(start, size, freed)| {
+            let freed = if freed { ", which has been freed," } else { "" };
+            let name = format!("{} from device-side malloc{freed}", bytes(size as u64));
+            Piece { start: start as u64, size: size as u64, name }
+        })
+        .collect()
+}
+
+fn host_pieces(address: u64) -> Vec<Piece> {
+    let near = host::around(address);
+    near.into_iter()
+        .map(|r| Piece { start: r.start, size: r.len, name: format!("{} of registered host memory", bytes(r.len)) })
+        .collect()
+}

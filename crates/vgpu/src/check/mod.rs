@@ -1,0 +1,127 @@
+//! Checked mode: what a kernel does wrong without faulting is found and told.
+//!
+//! Establishes: [`enabled`] never changes once device memory exists, because the state of every
+//! byte must be known from its allocation on. Findings are kept once per place in the program,
+//! printed when the launch ends, and can be read with [`findings`].
+
+pub(crate) mod allocation;
+mod findings;
+pub(crate) mod leaks;
+pub(crate) mod shadow;
+
+pub use findings::{Finding, FindingKind, Party, clear, findings};
+pub(crate) use findings::{flush, of_fault, record};
+
+use std::fmt;
+use std::sync::OnceLock;
+
+/// The kinds of checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Checks {
+    /// Accesses outside allocations, after a free, or misaligned.
+    pub memory: bool,
+    /// Reads of memory that nobody has written.
+    pub init: bool,
+    /// Accesses of different threads to the same memory without an order between them.
+    pub race: bool,
+    /// Barriers and warp operations that not all threads reach.
+    pub sync: bool,
+    /// What a context still owns when it is destroyed.
+    pub leak: bool,
+    /// Findings other than memory errors end the launch as well.
+    pub fatal: bool,
+}
+
+impl Checks {
+    /// No check at all.
+    pub const NONE: Checks = Checks { memory: false, init: false, race: false, sync: false, leak: false, fatal: false };
+    /// All checks; findings other than memory errors do not end a launch.
+    pub const ALL: Checks = Checks { memory: true, init: true, race: true, sync: true, leak: true, fatal: false };
+
+    /// Reads a list such as `memory,init`; `all` stands for all checks, `none` for none, `fatal`
+    /// makes every finding end its launch. `None` when a word is unknown.
+    pub fn parse(list: &str) -> Option<Checks> {
+        let mut checks = Checks::NONE;
+        for word in list.split(',').map(str::trim).filter(|w| !w.is_empty()) {
+            match word {
+                "memory" => checks.memory = true,
+                "init" => checks.init = true,
+                "race" => checks.race = true,
+                "sync" => checks.sync = true,
+                "leak" => checks.leak = true,
+                "fatal" => checks.fatal = true,
+                "all" => checks = Checks { fatal: checks.fatal, ..Checks::ALL },
+                "none" => checks = Checks::NONE,
+                _ => return None,
+            }
+        }
+        Some(checks)
+    }
+
+    /// Whether compiled code looks at the state of the memory it accesses.
+    pub(crate) fn shadowed(self) -> bool {
+        self.memory || self.init
+    }
+}
+
+impl fmt::Display for Checks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = [
+            ("memory", self.memory),
+            ("init", self.init),
+            ("race", self.race),
+            ("sync", self.sync),
+            ("leak", self.leak),
+            ("fatal", self.fatal),
+        ];
+        let on: Vec<&str> = words.iter().filter(|w| w.1).map(|w| w.0).collect();
+        f.write_str(if on.is_empty() { "none" } else { "" })?;
+        f.write_str(&on.join(","))
+    }
+}
+
+/// It is too late for [`configure`]: device memory exists whose state nobody has followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooLate;
+
+impl fmt::Display for TooLate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("checks must be chosen before the first context of the virtual GPU")
+    }
+}
+
+impl std::error::Error for TooLate {}
+
+static CHECKS: OnceLock<Checks> = OnceLock::new();
+
+/// Chooses the checks of this process, instead of the environment variable `RTCG_CHECK`.
+///
+/// # Errors
+/// Device memory exists already, with other checks.
+pub fn configure(checks: Checks) -> Result<(), TooLate> {
+    if *CHECKS.get_or_init(|| checks) == checks { Ok(()) } else { Err(TooLate) }
+}
+
+/// The checks of this process. From the first call on they are fixed.
+pub fn enabled() -> Checks {
+    *CHECKS.get_or_init(|| {
+        let expected = "a list of memory, init, race, sync, leak, fatal, all";
+        crate::env::setting("RTCG_CHECK", expected, Checks::parse).unwrap_or(Checks::NONE)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_read_and_written() {
+        let some = Checks::parse("memory, init").unwrap();
+        assert!(some.memory && some.init && !some.race && !some.fatal);
+        assert_eq!(some.to_string(), "memory,init");
+        assert_eq!(Checks::parse("all"), Some(Checks::ALL));
+        assert_eq!(Checks::parse(""), Some(Checks::NONE));
+        assert_eq!(Checks::parse("memory,speed"), None);
+        assert_eq!(Checks::NONE.to_string(), "none");
+    }
+}

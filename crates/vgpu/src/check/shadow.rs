@@ -1,0 +1,179 @@
+//! One byte of state for each byte of the device window.
+//!
+//! Establishes: the state of window address `a` lies at `base + (a & (2^bits - 1))`, in a mapping
+//! whose pages exist only where they were written. State 0, that of untouched pages, means that
+//! the byte belongs to nobody. Compiled code reads and writes states without any lock: two threads
+//! that write the same state byte write the same value or race in the program itself.
+
+use crate::memory::window::{Area, Window, WindowError, page_size, window};
+use std::sync::OnceLock;
+
+/// The byte may be written.
+pub(crate) const WRITABLE: u8 = 1;
+/// The byte may be read: it is constant, or has been written.
+pub(crate) const READABLE: u8 = 2;
+/// Both.
+pub(crate) const GOOD: u8 = WRITABLE | READABLE;
+/// Bytes from the window's start whose state is [`GOOD`] although nobody can access them: stands
+/// for the lanes that take no part.
+const ALWAYS_GOOD: usize = 64;
+/// From this size on states are dropped by giving their pages back.
+const LARGE: usize = 256 << 10;
+/// Compiled code may read the states of a whole chunk from an address at the very end on.
+const TAIL: usize = 64 << 10;
+
+/// Where the states are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shadow {
+    pub(crate) base: usize,
+    pub(crate) mask: usize,
+    window: &'static Window,
+}
+
+/// The states, when this process checks accesses and the system has room for them.
+pub(crate) fn shadow() -> Option<&'static Shadow> {
+    static SHADOW: OnceLock<Option<Shadow>> = OnceLock::new();
+    SHADOW
+        .get_or_init(|| {
+            if !super::enabled().shadowed() {
+                return None;
+            }
+            let made = Shadow::new();
+            if let Err(e) = &made {
+                eprintln!("rtcg: RTCG_CHECK: accesses are not checked: {e}");
+            }
+            made.ok()
+        })
+        .as_ref()
+}
+
+impl Shadow {
+    fn new() -> Result<Shadow, WindowError> {
+        let window = window()?;
+        let base = super::shadow::reserve(window.size() + TAIL)?;
+        let shadow = Shadow { base, mask: window.size() - 1, window };
+        shadow.set(window.base(), ALWAYS_GOOD, GOOD);
+        Ok(shadow)
+    }
+
+    /// The state bytes of a range, if all of it is in the window.
+    fn at(&self, start: usize, len: usize) -> Option<*mut u8> {
+        let inside = self.window.contains(start) && (len == 0 || self.window.contains(start + (len - 1)));
+        inside.then_some((self.base + (start & self.mask)) as *mut u8)
+    }
+
+    /// Gives all bytes of a range a state. Ranges outside the window have none.
+    pub(crate) fn set(&self, start: usize, len: usize, state: u8) {
+        let Some(p) = self.at(start, len) else { return };
+        let page = page_size();
+        let (first, end) = ((p as usize).next_multiple_of(page), (p as usize + len) & !(page - 1));
+        if state == 0 && len >= LARGE && first < end {
+            // SAFETY: the ends are states of the range, and so are the whole pages between them,
+            // which read as zero again after the call.
+            unsafe {
+                p.write_bytes(0, first - p as usize);
+                (end as *mut u8).write_bytes(0, p as usize + len - end);
+                if libc::madvise(first as *mut _, end - first, libc::MADV_DONTNEED) != 0 {
+                    (first as *mut u8).write_bytes(0, end - first);
+                }
+            }
+            return;
+        }
+        // SAFETY: the mapping has a state byte for each byte of the window.
+        unsafe { p.write_bytes(state, len) };
+    }
+
+    /// The state of a byte of the window.
+    pub(crate) fn get(&self, address: usize) -> u8 {
+        // SAFETY: as above.
+        self.at(address, 1).map_or(0, |p| unsafe { p.read_volatile() })
+    }
+
+    /// Adds `bits` to the states of bytes that may be written.
+    pub(crate) fn written(&self, start: usize, len: usize) {
+        for a in start..start + len {
+            if let Some(p) = self.at(a, 1) {
+                // SAFETY: as above.
+                unsafe { p.write_volatile(p.read_volatile() | READABLE) };
+            }
+        }
+    }
+
+    /// Gives `dst` the states of `src`; what may be read there may be read here.
+    fn copy(&self, dst: usize, src: usize, len: usize) {
+        if let (Some(d), Some(s)) = (self.at(dst, len), self.at(src, len)) {
+            // SAFETY: both ranges have states; they may overlap.
+            unsafe { std::ptr::copy(s, d, len) };
+        }
+    }
+}
+
+/// Memory that reads as zero and takes no room until it is written.
+pub(super) fn reserve(len: usize) -> Result<usize, WindowError> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: a fresh anonymous mapping.
+    let p = unsafe { libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+    if p == libc::MAP_FAILED {
+        let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
+        return Err(WindowError { what: format!("reserve {len} bytes for the state of memory"), errno });
+    }
+    // SAFETY: advice about the mapping just made; large pages would make sparse states expensive.
+    unsafe {
+        libc::madvise(p, len, libc::MADV_NOHUGEPAGE);
+        libc::madvise(p, len, libc::MADV_DONTDUMP);
+    }
+    Ok(p as usize)
+}
+
+/// Memory of `len` bytes begins to exist; `written` when its contents count as written.
+pub(crate) fn allocated(start: usize, len: usize, written: bool) {
+    if let Some(s) = shadow() {
+        let written = written || !super::enabled().init;
+        s.set(start, len, if written { GOOD } else { WRITABLE });
+    }
+}
+
+/// Constant memory begins to exist.
+pub(crate) fn constant(start: usize, len: usize) {
+    if let Some(s) = shadow() {
+        s.set(start, len, READABLE);
+    }
+}
+
+/// Memory ceases to exist.
+pub(crate) fn released(start: usize, len: usize) {
+    if let Some(s) = shadow() {
+        s.set(start, len, 0);
+    }
+}
+
+/// The host (or an operation of the driver) has written to memory of the heap.
+pub(crate) fn filled(start: usize, len: usize) {
+    if super::enabled().init
+        && let Some(s) = shadow()
+        && s.window.heap().contains(start)
+    {
+        s.set(start, len, GOOD);
+    }
+}
+
+/// The driver has copied memory: what nobody has written stays unwritten.
+pub(crate) fn copied(dst: usize, src: usize, len: usize) {
+    if !super::enabled().init || len == 0 {
+        return;
+    }
+    let Some(s) = shadow() else { return };
+    let heap: Area = s.window.heap();
+    if heap.contains(dst) && heap.contains(src) {
+        s.copy(dst, src, len);
+    } else {
+        filled(dst, len);
+    }
+}
+
+/// A block with `total` bytes of shared memory begins; all `committed` bytes of its slot are known.
+pub(crate) fn block_begins(shared: usize, total: usize) {
+    if total > 0 {
+        allocated(shared, total, false);
+    }
+}

@@ -1,0 +1,104 @@
+//! The checks that compiled code cannot decide by itself.
+//!
+//! Assumes that compiled code calls [`access`] only when the state of some byte was not good
+//! enough, and that it marks what it writes itself whenever it was.
+
+use super::{fault, job_of, lanes_of, warp_of};
+use crate::abi::WarpCtx;
+use crate::check::shadow::{READABLE, WRITABLE, shadow};
+use crate::check::{self, FindingKind};
+use crate::exec::fault::FaultKind;
+use crate::exec::fiber::Warp;
+use crate::exec::report;
+use crate::jit::instrument::{self, Instrument};
+use crate::jit::runtime::Lanes;
+use crate::memory::window::window;
+
+/// What compiled code is to check, for the checks and the schedule of this process.
+pub(crate) fn instrument() -> Instrument {
+    let checks = check::enabled();
+    let states = if checks.shadowed() { shadow() } else { None };
+    Instrument {
+        memory: states.map(|s| instrument::States { base: s.base as u64, mask: s.mask as u64 }),
+        init: checks.init,
+        access,
+        local,
+    }
+}
+
+/// Judges `[address, address + bytes)` of the lanes of `mask`.
+unsafe extern "C" fn access(ctx: *mut WarpCtx, mask: u32, site: u32, info: u32, addresses: *const Lanes) {
+    let warp = warp_of(ctx);
+    let (Some(states), Ok(w)) = (shadow(), window()) else { return };
+    let bytes = (info & instrument::BYTES) as usize;
+    let writes = info & (instrument::WRITE | instrument::ATOMIC) != 0;
+    let reads = info & instrument::WRITE == 0;
+    let (mut unwritten, mut first) = (0, None);
+    for lane in lanes_of(mask) {
+        // SAFETY: compiled code passes 32 addresses.
+        let address = unsafe { (*addresses)[lane] } as usize;
+        // Registered host memory has no states; the check of the window has judged it.
+        if !w.contains(address) {
+            continue;
+        }
+        let all = (address..address + bytes).map(|a| states.get(a));
+        let (any, both) = all.fold((u8::MAX, 0), |(and, or), s| (and & s, or | s));
+        let nothing = (address..address + bytes).any(|a| states.get(a) == 0);
+        if nothing || (writes && any & WRITABLE == 0) {
+            // SAFETY: compiled code owns nothing; passed on.
+            unsafe { refuse(warp, lane, site, address as u64, both != 0 && writes && !nothing) };
+        }
+        if reads && any & READABLE == 0 && check::enabled().init {
+            unwritten += 1;
+            first = first.or(Some((lane, address as u64)));
+        }
+        states.written(address, bytes);
+    }
+    if let Some((lane, address)) = first {
+        // SAFETY: as above.
+        unsafe {
+            found(warp, FindingKind::Uninitialised, "read of uninitialised memory", lane, site, address, unwritten)
+        };
+    }
+}
+
+/// Ends the launch: the access leaves its allocation, or writes to constant memory. With only
+/// uninitialised reads being checked it is as good as any.
+///
+/// # Safety
+/// As [`fault`].
+unsafe fn refuse(warp: *mut Warp, lane: usize, site: u32, address: u64, constant: bool) {
+    if check::enabled().memory {
+        let what = if constant { "write to constant memory" } else { "illegal memory access" };
+        // SAFETY: passed on.
+        unsafe { fault(warp, FaultKind::IllegalAddress, what, lane as u32, site, address) }
+    }
+}
+
+/// Keeps a finding, and ends the launch when findings are fatal.
+///
+/// # Safety
+/// As [`fault`].
+unsafe fn found(warp: *mut Warp, kind: FindingKind, what: &str, lane: usize, site: u32, address: u64, count: u64) {
+    // SAFETY: passed on.
+    unsafe {
+        let finding = report::finding(job_of(warp), &*warp, kind, what, lane as u32, site, address);
+        check::record(check::Finding { count, ..finding });
+        if check::enabled().fatal {
+            fault(warp, FaultKind::Trap, what, lane as u32, site, address);
+        }
+    }
+}
+
+/// A function takes `32 * pitch` bytes of local memory, of which each lane uses the first `used`;
+/// or gives them back, when `used` is 0.
+unsafe extern "C" fn local(start: u64, pitch: u32, used: u32) {
+    let Some(states) = shadow() else { return };
+    let (start, pitch) = (start as usize, pitch as usize);
+    if used == 0 {
+        return states.set(start, 32 * pitch, 0);
+    }
+    for lane in 0..32 {
+        check::shadow::allocated(start + lane * pitch, used as usize, false);
+    }
+}

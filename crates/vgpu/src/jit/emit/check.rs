@@ -1,0 +1,337 @@
+//! Checks of accesses against the states of the bytes they touch (`check/shadow.rs`).
+//!
+//! Establishes: when the states of all active lanes are good, an access costs a few loads of
+//! states, one per lane or two for eight lanes side by side, and no call; stores mark what they
+//! write. Otherwise a cold call decides lane by lane.
+
+use super::generate::{Gen, trusted};
+use super::memory::{Access, Place, Prepared};
+use super::ops;
+use super::values::{CHUNK_LANES, Parts, Width};
+use crate::jit::instrument::{ATOMIC, States, WRITE};
+use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, Value, condcodes::IntCC, types};
+
+/// What an access does to memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Load,
+    Store,
+    Atomic,
+}
+
+const WRITABLE: u64 = 0x0101_0101_0101_0101;
+const READABLE: u64 = 0x0202_0202_0202_0202;
+
+impl Mode {
+    fn info(self) -> u32 {
+        match self {
+            Mode::Load => 0,
+            Mode::Store => WRITE,
+            Mode::Atomic => ATOMIC,
+        }
+    }
+}
+
+impl<'a> Gen<'a, '_> {
+    /// The bits that the states of an access need.
+    fn needed(&self, mode: Mode) -> u64 {
+        match mode {
+            Mode::Load => READABLE,
+            Mode::Atomic if self.env.instrument.init => READABLE | WRITABLE,
+            Mode::Store | Mode::Atomic => WRITABLE,
+        }
+    }
+
+    /// Checks an access of the lanes of `chunk` that takes place next.
+    pub(crate) fn check_states(
+        &mut self,
+        access: &Access<'_>,
+        place: &Place,
+        chunk: usize,
+        mask: Option<&Parts>,
+        mode: Mode,
+    ) {
+        let Some(states) = self.env.instrument.memory else { return };
+        match place {
+            Place::Scalar(p) if p.stride == 0 => {
+                let first = self.recorded.get(self.current).and_then(|r| r.address).map(|a| a[0]);
+                let same = first.is_some_and(|f| f.base == p.base && f.offset == p.offset);
+                if mask.is_some() || chunk == 0 || !same {
+                    self.check_uniform(states, access, p, Some(chunk).filter(|_| mask.is_some() || !same), mask, mode);
+                }
+            }
+            Place::Scalar(p) if mode != Mode::Atomic && side_by_side(access, p) => {
+                self.check_side_by_side(states, access, p, chunk, mask, mode);
+            }
+            _ => self.check_each(states, access, place, chunk, mask, mode),
+        }
+    }
+
+    /// Checks an access of one address for the whole warp.
+    pub(crate) fn check_states_uniform(&mut self, access: &Access<'_>, base: Value, mode: Mode) {
+        let Some(states) = self.env.instrument.memory else { return };
+        let p = Prepared { base, offset: 0, stride: 0, safe: false, checked: true };
+        self.check_uniform(states, access, &p, None, None, mode);
+    }
+
+    /// Where the state of an address is.
+    fn state_address(&mut self, states: States, address: Value) -> Value {
+        let low = self.b.ins().band_imm_s(address, states.mask as i64);
+        let base = self.iconst64(states.base as i64);
+        self.b.ins().iadd(low, base)
+    }
+
+    fn check_uniform(
+        &mut self,
+        states: States,
+        access: &Access<'_>,
+        p: &Prepared,
+        chunk: Option<usize>,
+        mask: Option<&Parts>,
+        mode: Mode,
+    ) {
+        let start = self.add(p.base, i64::from(p.offset));
+        let at = self.state_address(states, start);
+        let (bytes, needed) = (access.bytes(), self.needed(mode));
+        let mut bad: Option<Value> = None;
+        for (offset, ty) in pieces(bytes) {
+            let s = self.b.ins().load(ty, trusted(), at, offset);
+            let good = self.constant_of(ty, needed);
+            let missing = self.b.ins().band_not(good, s);
+            let missing = if ty == types::I64 { missing } else { self.b.ins().uextend(types::I64, missing) };
+            bad = Some(bad.map_or(missing, |b| self.b.ins().bor(b, missing)));
+        }
+        let Some(bad) = bad else { return };
+        let any = mask.map(|m| {
+            let both = self.b.ins().bor(m[0], m[1]);
+            self.b.ins().vany_true(both)
+        });
+        let wrong = self.b.ins().icmp_imm_u(IntCC::NotEqual, bad, 0);
+        let wrong = any.map_or(wrong, |a| self.b.ins().band(wrong, a));
+        let fixed = mask.cloned();
+        self.cold(wrong, |g| g.judge_strided(access, start, 0, chunk, fixed, mode));
+        if mode == Mode::Store && self.env.instrument.init {
+            // With no lane active nothing is written; then the states stay as they are.
+            for (offset, ty) in pieces(bytes) {
+                let new = self.constant_of(ty, READABLE);
+                let old = self.b.ins().load(ty, trusted(), at, offset);
+                let new = self.b.ins().bor(old, new);
+                let new = any.map_or(new, |a| self.b.ins().select(a, new, old));
+                self.b.ins().store(trusted(), new, at, offset);
+            }
+        }
+    }
+
+    fn constant_of(&mut self, ty: ir::Type, bits: u64) -> Value {
+        let kept = if ty.bits() == 64 { bits } else { bits & ((1 << ty.bits()) - 1) };
+        self.b.ins().iconst(ty, kept as i64)
+    }
+
+    /// Eight lanes whose bytes lie one after the other: their states are a few vectors.
+    fn check_side_by_side(
+        &mut self,
+        states: States,
+        access: &Access<'_>,
+        p: &Prepared,
+        chunk: usize,
+        mask: Option<&Parts>,
+        mode: Mode,
+    ) {
+        let bytes = access.ty.bytes() as usize;
+        let first = (chunk * CHUNK_LANES * bytes) as i64 + i64::from(p.offset + access.elements[0]);
+        let start = self.add(p.base, first);
+        let at = self.state_address(states, start);
+        let masks = mask.map(|m| self.byte_masks(m, bytes));
+        let (needed, marks) = (self.needed(mode), mode == Mode::Store && self.env.instrument.init);
+        let n = (bytes * CHUNK_LANES).div_ceil(16);
+        let narrow = bytes == 1;
+        let ty = if narrow { types::I64 } else { types::I8X16 };
+        let (mut all, mut olds): (Option<Value>, Vec<Value>) = (None, vec![]);
+        for i in 0..n {
+            let old = self.b.ins().load(ty, trusted(), at, i as i32 * 16);
+            olds.push(old);
+            let good = masks.as_ref().map_or(old, |m| self.b.ins().bor_not(old, m[i]));
+            all = Some(all.map_or(good, |a| self.b.ins().band(a, good)));
+        }
+        let Some(all) = all else { return };
+        let pattern = self.state_pattern(narrow, needed);
+        let kept = self.b.ins().band(all, pattern);
+        let good = if narrow { self.b.ins().icmp(IntCC::Equal, kept, pattern) } else { self.b.ins().vall_true(kept) };
+        let wrong = self.b.ins().bxor_imm_u(good, 1);
+        let (stride, fixed) = (p.stride, mask.cloned());
+        self.cold(wrong, |g| {
+            let back = g.add(start, -(stride.wrapping_mul((chunk * CHUNK_LANES) as i64)));
+            g.judge_strided(access, back, stride, Some(chunk), fixed, mode);
+        });
+        if marks {
+            let written = self.state_pattern(narrow, READABLE);
+            for (i, &old) in olds.iter().enumerate() {
+                let bits = masks.as_ref().map_or(written, |m| self.b.ins().band(written, m[i]));
+                let new = self.b.ins().bor(old, bits);
+                self.b.ins().store(trusted(), new, at, i as i32 * 16);
+            }
+        }
+    }
+
+    fn state_pattern(&mut self, narrow: bool, bits: u64) -> Value {
+        if narrow {
+            return self.iconst64(bits as i64);
+        }
+        let data: Vec<u8> = [bits.to_le_bytes(), bits.to_le_bytes()].concat();
+        let data = self.b.func.dfg.constants.insert(ir::ConstantData::from(&data[..]));
+        self.b.ins().vconst(types::I8X16, data)
+    }
+
+    /// A chunk's mask with `bytes` bytes per lane, as states are laid out.
+    fn byte_masks(&mut self, mask: &Parts, bytes: usize) -> Vec<Value> {
+        let flags = MemFlagsData::new().with_endianness(ir::Endianness::Little);
+        let parts: Vec<Value> = match bytes {
+            8 => self.widen(mask).to_vec(),
+            4 => mask.to_vec(),
+            _ => vec![self.b.ins().snarrow(mask[0], mask[1])],
+        };
+        if bytes == 1 {
+            let half = self.b.ins().snarrow(parts[0], parts[0]);
+            let pair = self.b.ins().bitcast(types::I64X2, flags, half);
+            return vec![self.b.ins().extractlane(pair, 0)];
+        }
+        parts.into_iter().map(|v| self.b.ins().bitcast(types::I8X16, flags, v)).collect()
+    }
+
+    /// Lanes anywhere: the states of each for itself. Lanes that take no part read states that are
+    /// always good.
+    fn check_each(
+        &mut self,
+        states: States,
+        access: &Access<'_>,
+        place: &Place,
+        chunk: usize,
+        mask: Option<&Parts>,
+        mode: Mode,
+    ) {
+        let lanes = self.lanes_of_place(place, chunk);
+        let masks = mask.map(|m| self.widen(m));
+        let low = self.vector(Width::W64, &[states.mask as i64; 2]);
+        let base = self.vector(Width::W64, &[states.base as i64; 2]);
+        let at: Vec<Value> = (lanes.iter().enumerate())
+            .map(|(i, &l)| {
+                let mut offset = self.b.ins().band(l, low);
+                if let Some(m) = &masks {
+                    // Offset 0 is the window's first byte, whose state is always good.
+                    offset = self.b.ins().band(offset, m[i]);
+                }
+                self.b.ins().iadd(offset, base)
+            })
+            .collect();
+        let at: Vec<Value> = (0..CHUNK_LANES).map(|l| self.b.ins().extractlane(at[l / 2], (l % 2) as u8)).collect();
+        let needed = self.needed(mode);
+        let (mut bad, marks) = (None::<Value>, mode == Mode::Store && self.env.instrument.init);
+        let pieces = pieces(access.bytes());
+        for &(offset, ty) in &pieces {
+            let mut all: Option<Value> = None;
+            for &a in &at {
+                let s = self.b.ins().load(ty, trusted(), a, offset);
+                all = Some(all.map_or(s, |x| self.b.ins().band(x, s)));
+            }
+            let Some(all) = all else { return };
+            let good = self.constant_of(ty, needed);
+            let missing = self.b.ins().band_not(good, all);
+            let missing = if ty == types::I64 { missing } else { self.b.ins().uextend(types::I64, missing) };
+            bad = Some(bad.map_or(missing, |b| self.b.ins().bor(b, missing)));
+        }
+        let Some(bad) = bad else { return };
+        let info = access.bytes() | mode.info();
+        let site = self.site(crate::jit::lanes::sites::chunk(chunk));
+        let fixed = mask.cloned();
+        self.cold(bad, |g| {
+            let bits = match fixed {
+                Some(m) => ops::mask_to_bits(&mut g.cx(), &m),
+                None => g.iconst32(0xff),
+            };
+            let (site, info, number) =
+                (g.iconst32(i64::from(site)), g.iconst32(i64::from(info)), g.iconst32(chunk as i64));
+            let stub = g.env.stubs.judge_lanes;
+            g.call_local(stub, &[g.ctx, site, info, bits, number, lanes[0], lanes[1], lanes[2], lanes[3]]);
+        });
+        if marks {
+            for &(offset, ty) in &pieces {
+                let good = self.constant_of(ty, READABLE | WRITABLE);
+                for &a in &at {
+                    self.b.ins().store(trusted(), good, a, offset);
+                }
+            }
+        }
+    }
+
+    /// The address of each lane of a chunk as vectors, of inactive lanes too.
+    fn lanes_of_place(&mut self, place: &Place, chunk: usize) -> Parts {
+        match place {
+            Place::Lanes(l) => l.clone(),
+            Place::Scalar(p) => {
+                let base = self.add(p.base, i64::from(p.offset));
+                let all = self.b.ins().splat(types::I64X2, base);
+                (0..4)
+                    .map(|i| {
+                        let first = (chunk * CHUNK_LANES + i * 2) as i64;
+                        let steps = self
+                            .vector(Width::W64, &[first.wrapping_mul(p.stride), (first + 1).wrapping_mul(p.stride)]);
+                        self.b.ins().iadd(all, steps)
+                    })
+                    .collect()
+            }
+        }
+    }
+
+    /// Calls the judge for lanes at `start + lane * stride` (of a chunk, or all).
+    fn judge_strided(
+        &mut self,
+        access: &Access<'_>,
+        start: Value,
+        stride: i64,
+        chunk: Option<usize>,
+        mask: Option<Parts>,
+        mode: Mode,
+    ) {
+        let lanes = match (chunk, mask) {
+            (None, _) => self.iconst32(-1),
+            (Some(c), None) => self.iconst32(0xff << (c * CHUNK_LANES)),
+            (Some(c), Some(m)) => {
+                let bits = ops::mask_to_bits(&mut self.cx(), &m);
+                self.b.ins().ishl_imm_u(bits, (c * CHUNK_LANES) as i64)
+            }
+        };
+        let site = self.site(crate::jit::lanes::sites::WARP);
+        let info = access.bytes() | mode.info();
+        let (site, info, stride) =
+            (self.iconst32(i64::from(site)), self.iconst32(i64::from(info)), self.iconst64(stride));
+        let stub = self.env.stubs.judge_scalar;
+        self.call_local(stub, &[self.ctx, site, info, lanes, start, stride]);
+    }
+
+    /// Local memory of the function begins or ends.
+    pub(crate) fn mark_local(&mut self, start: Value, used: u32) {
+        if self.env.instrument.memory.is_none() {
+            return;
+        }
+        let (pitch, used) = (self.iconst32(i64::from(self.plan.local_pitch)), self.iconst32(i64::from(used)));
+        let f = self.env.instrument.local as usize;
+        super::values::call_host(&mut self.b, f, &[start, pitch, used], None);
+    }
+}
+
+/// Whether eight lanes touch one range without gaps, of elements that have a vector form.
+fn side_by_side(access: &Access<'_>, p: &Prepared) -> bool {
+    let bytes = i64::from(access.ty.bytes());
+    access.elements.len() == 1 && p.stride == bytes && bytes <= 8
+}
+
+/// The states of `bytes` bytes in words.
+fn pieces(bytes: u32) -> Vec<(i32, ir::Type)> {
+    let ty = match bytes {
+        1 => types::I8,
+        2 => types::I16,
+        4 => types::I32,
+        _ => types::I64,
+    };
+    (0..bytes.div_ceil(8) as i32).map(|i| (i * 8, ty)).collect()
+}
