@@ -12,6 +12,7 @@ pub(crate) mod classes;
 pub(crate) mod contract;
 pub(crate) mod flow;
 pub(crate) mod ifconvert;
+pub(crate) mod known;
 pub(crate) mod layout;
 pub(crate) mod nan;
 pub mod operands;

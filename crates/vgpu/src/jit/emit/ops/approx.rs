@@ -7,7 +7,9 @@ use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use rtcg_ptx::ast::{FpMods, Type, UnOp};
 
-use super::emit::{and_const, bits, choose, fcmp_const, float, icmp_const, map1, same, sar, shl, type_of};
+use super::emit::{
+    and_const, bits, choose, fcmp_const, float, greater, icmp_const, keep_if, lesser, map1, same, sar, shl, type_of,
+};
 use super::{OpCtx, Parts, float as fp, half};
 
 /// 1.5 * 2^23: adding it to a small number leaves the nearest integer at the end of the bits.
@@ -35,6 +37,9 @@ pub(super) fn unary(cx: &mut OpCtx<'_, '_>, op: UnOp, ty: Type, mods: &FpMods, a
 }
 
 fn single(cx: &mut OpCtx<'_, '_>, op: UnOp, mods: &FpMods, x: Value) -> Value {
+    if op == UnOp::Ex2 && mods.ftz && !mods.sat {
+        return exp2_ftz(cx, x);
+    }
     let x = if mods.ftz { fp::flush(cx, x) } else { x };
     let x = float(cx, x);
     let r = match op {
@@ -62,10 +67,8 @@ fn polynomial(cx: &mut OpCtx<'_, '_>, x: Value, coefficients: &[u64]) -> Value {
 /// Clamps to `[-limit, limit]`, keeping NaN.
 fn clamp(cx: &mut OpCtx<'_, '_>, x: Value, limit: u64) -> Value {
     let (low, high) = (same(cx, x, limit | 0x8000_0000), same(cx, x, limit));
-    let below = cx.b.ins().fcmp(FloatCC::LessThan, x, low);
-    let x = choose(cx, below, low, x);
-    let above = cx.b.ins().fcmp(FloatCC::GreaterThan, x, high);
-    choose(cx, above, high, x)
+    let x = greater(cx, low, x);
+    lesser(cx, high, x)
 }
 
 /// `(2^f - 1) / f` for |f| <= 1/2, relative error of the power 2^-28.9.
@@ -88,6 +91,29 @@ fn exp2(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
     let (s, t) = (power(cx, half), power(cx, rest));
     let r = cx.b.ins().fmul(p, s);
     cx.b.ins().fmul(r, t)
+}
+
+/// [`exp2`] with `.ftz`, the one that `expf` uses: results below 2^-126 are zero, so that 2^n can be
+/// added to the exponent field. Subnormal operands give 1, flushed or not.
+fn exp2_ftz(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
+    let x = float(cx, x);
+    let high = same(cx, x, 0x4300_0000);
+    let y = lesser(cx, high, x);
+    let magic = same(cx, x, MAGIC);
+    let t = cx.b.ins().fadd(y, magic);
+    let n = cx.b.ins().fsub(t, magic);
+    let f = cx.b.ins().fsub(y, n);
+    let q = polynomial(cx, f, &EXP2);
+    let one = same(cx, x, 0x3f80_0000);
+    let p = cx.b.ins().fma(f, q, one);
+    let (p, t) = (bits(cx, p), bits(cx, t));
+    let field = shl(cx, t, 23);
+    let r = cx.b.ins().iadd(p, field);
+    let normal = fcmp_const(cx, FloatCC::GreaterThanOrEqual, x, 0xc2fc_0000);
+    let r = keep_if(cx, normal, r);
+    let nan = cx.b.ins().fcmp(FloatCC::Unordered, x, x);
+    let canonical = same(cx, r, 0x7fff_ffff);
+    choose(cx, nan, canonical, r)
 }
 
 /// `2^n` of a small integer.

@@ -100,6 +100,28 @@ pub(super) fn choose(cx: &mut OpCtx<'_, '_>, cond: Value, x: Value, y: Value) ->
     as_type(cx, r, ty)
 }
 
+/// `x < y ? x : y` of floats: `y` when one is NaN or both are zeros. One instruction.
+pub(super) fn lesser(cx: &mut OpCtx<'_, '_>, x: Value, y: Value) -> Value {
+    let less = cx.b.ins().fcmp(FloatCC::LessThan, x, y);
+    choose_float(cx, less, x, y)
+}
+
+/// `y < x ? x : y` of floats, see [`lesser`].
+pub(super) fn greater(cx: &mut OpCtx<'_, '_>, x: Value, y: Value) -> Value {
+    let greater = cx.b.ins().fcmp(FloatCC::LessThan, y, x);
+    choose_float(cx, greater, x, y)
+}
+
+/// [`choose`] in the form that the back end recognises as a minimum or maximum.
+fn choose_float(cx: &mut OpCtx<'_, '_>, cond: Value, x: Value, y: Value) -> Value {
+    let ty = type_of(cx, x);
+    if !ty.is_vector() {
+        return cx.b.ins().select(cond, x, y);
+    }
+    let cond = as_type(cx, cond, ty);
+    cx.b.ins().bitselect(cond, x, y)
+}
+
 /// `x` where `cond` holds, else zero.
 pub(super) fn keep_if(cx: &mut OpCtx<'_, '_>, cond: Value, x: Value) -> Value {
     if type_of(cx, x).is_vector() {

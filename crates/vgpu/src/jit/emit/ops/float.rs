@@ -9,7 +9,7 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 use rtcg_ptx::ast::{BinOp, FpMods, Rounding, TerOp, Type, UnOp};
 
 use super::emit::{
-    and_const, bits, choose, fcmp_const, float, icmp_const, keep_if, map1, map2, map3, same, shl, type_of,
+    and_const, bits, choose, fcmp_const, float, greater, icmp_const, lesser, map1, map2, map3, same, shl, type_of,
 };
 use super::half::{self, two_sum_error};
 use super::parts::{as_type, shuffle_words};
@@ -46,12 +46,10 @@ pub(super) fn canonical(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
 pub(super) fn saturate(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
     let one_bits = if type_of(cx, x).lane_bits() == 64 { 0x3ff0_0000_0000_0000 } else { ONE32 };
     let f = float(cx, x);
-    let positive = fcmp_const(cx, FloatCC::GreaterThan, f, 0);
-    let x = keep_if(cx, positive, x);
-    let f = float(cx, x);
-    let below = fcmp_const(cx, FloatCC::LessThan, f, one_bits);
-    let one = same(cx, x, one_bits);
-    choose(cx, below, x, one)
+    let (zero, one) = (same(cx, f, 0), same(cx, f, one_bits));
+    let positive = greater(cx, f, zero);
+    let r = lesser(cx, positive, one);
+    bits(cx, r)
 }
 
 /// [`finish`] for conversions whose NaN keeps its payload.

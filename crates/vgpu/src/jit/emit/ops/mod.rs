@@ -27,11 +27,13 @@ mod int;
 mod moves;
 mod parts;
 mod soft;
+mod unit;
 
+use crate::jit::lanes::known::{self, Known};
 use crate::jit::lanes::nan;
 use cranelift_codegen::ir::StackSlot;
 use cranelift_frontend::FunctionBuilder;
-use rtcg_ptx::ast::{BinOp, Function, Inst, Type, UnOp};
+use rtcg_ptx::ast::{BinOp, Function, Inst, Operand, Type, UnOp};
 use smallvec::{SmallVec, smallvec};
 
 pub use super::values::Parts;
@@ -50,6 +52,8 @@ pub struct OpState {
     scratch: Option<StackSlot>,
     /// Registers the bits of whose NaNs are never seen; empty when that is not known.
     unseen_nans: Vec<bool>,
+    /// What is known of registers; empty when nothing is.
+    known: Vec<Known>,
     /// Whether the instruction being emitted may leave the NaN of a single-precision result as the
     /// processor makes it.
     lazy_nan: bool,
@@ -57,9 +61,18 @@ pub struct OpState {
 
 impl OpState {
     /// The state for compiling `function`; unlike the default one it knows where the bits of a NaN
-    /// do not matter, which makes arithmetic cheaper.
+    /// do not matter and what values registers have, which makes arithmetic cheaper.
     pub fn for_function(function: &Function) -> OpState {
-        OpState { unseen_nans: nan::unseen(function), ..OpState::default() }
+        OpState { unseen_nans: nan::unseen(function), known: known::of(function), ..OpState::default() }
+    }
+
+    /// What is known of a 32-bit operand.
+    fn known(&self, operand: &Operand) -> Known {
+        match operand {
+            Operand::F32(bits) => Known::Constant(u64::from(*bits)),
+            Operand::Reg(r) => self.known.get(r.index()).copied().unwrap_or(Known::Anything),
+            _ => Known::Anything,
+        }
     }
 }
 
@@ -199,7 +212,9 @@ fn direct(cx: &mut OpCtx<'_, '_>, shape: Shape, inst: &Inst, srcs: &[Parts]) -> 
         Inst::Unary { op, ty, .. } => int::unary(cx, shape, *op, *ty, &srcs[0]),
         Inst::Binary { op, ty, mods, .. } if ty.is_float() => float::binary(cx, shape, *op, *ty, mods, srcs),
         Inst::Binary { op, ty, mods, b, .. } => int::binary(cx, shape, *op, *ty, mods, b, srcs),
-        Inst::Ternary { op, ty, mods, .. } if ty.is_float() => float::ternary(cx, shape, *op, *ty, mods, srcs),
+        Inst::Ternary { op, ty, mods, .. } if ty.is_float() => {
+            unit::fma(cx, inst, srcs).or_else(|| float::ternary(cx, shape, *op, *ty, mods, srcs))
+        }
         Inst::Ternary { op, ty, mods, a, b, c, .. } => int::ternary(cx, shape, *op, *ty, mods, [a, b, c], srcs),
         Inst::Bfi { ty, pos, len, .. } => int::bfi(cx, *ty, pos, len, &srcs[0], &srcs[1]),
         Inst::Cvt { dty, sty, mods, .. } => convert::emit(cx, shape, *dty, *sty, mods, &srcs[0]),
