@@ -21,7 +21,7 @@ help:
 	@echo "make bench   benchmarks on the virtual GPU, beside PoCL, NumPy and gcc"
 	@echo "make wheel   builds dist/*.whl"
 	@echo "make gpu-test, make gpu-bench   tests and benchmarks on a real GPU"
-	@echo "make fuzz    fuzzes the PTX parser (FUZZ_SECONDS=600)"
+	@echo "make fuzz    fuzzes the PTX parser and the virtual GPU's compiler (FUZZ_SECONDS=600 each, FUZZ_FINDS=folder)"
 
 # -- set-up -----------------------------------------------------------------------------------
 
@@ -66,6 +66,8 @@ check: lint stubs test
 
 fuzz:
 	cargo run --release -p rtcg-ptx --example fuzz_parser -- $(or $(FUZZ_SECONDS),600) $(or $(FUZZ_SEED),1)
+	cargo run --release -p rtcg-vgpu --example fuzz_kernels -- --seconds $(or $(FUZZ_SECONDS),600) --seed $(or $(FUZZ_SEED),1) \
+		--finds $(or $(FUZZ_FINDS),.)
 
 # -- benchmarks and real GPUs -----------------------------------------------------------------
 

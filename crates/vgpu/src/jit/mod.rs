@@ -34,6 +34,8 @@ pub struct Variant {
     pub force_masked: bool,
     /// Skips if-conversion; for tests.
     pub no_if_conversion: bool,
+    /// Whether Cranelift optimises; where nothing is said, the length of the code decides. For tests.
+    pub optimise: Option<bool>,
 }
 
 static FORCE_MASKED: OnceLock<bool> = OnceLock::new();
@@ -56,6 +58,7 @@ impl Variant {
             full_warps: threads % 32 == 0,
             force_masked: knob("RTCG_JIT_FORCE_MASKED", &FORCE_MASKED),
             no_if_conversion: knob("RTCG_JIT_NO_IF_CONVERSION", &NO_IF_CONVERSION),
+            optimise: None,
         }
     }
 }

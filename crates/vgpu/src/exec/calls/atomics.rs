@@ -11,6 +11,8 @@ use crate::abi::{WARP_LANES, WarpCtx};
 use crate::exec::fault::FaultKind;
 use crate::jit::runtime::{AtomicCode, AtomicLanes};
 use crate::memory::window::{SHARED_SPAN, window};
+use crate::softmath::arith::{self, FloatOp};
+use crate::softmath::{Format, Mode};
 use half::{bf16, f16};
 use rtcg_ptx::ast::{AtomOp, Type};
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
@@ -141,7 +143,7 @@ unsafe fn dispatch(op: Op<'_>, code: AtomicCode) -> bool {
             (AtomOp::Add, F16x2) => run::<u32>(op, |old, b, _| halves(old, b, add_f16)),
             (AtomOp::Add, BF16x2) => run::<u32>(op, |old, b, _| halves(old, b, add_bf16)),
             (AtomOp::Add, F32) => add_f32(op),
-            (AtomOp::Add, F64) => run::<u64>(op, |old, b, _| (f64::from_bits(old) + f64::from_bits(b)).to_bits()),
+            (AtomOp::Add, F64) => run::<u64>(op, |old, b, _| add_f64(old, b)),
             (AtomOp::Min, S32) => run::<u32>(op, |old, b, _| (old as i32).min(b as i32) as u32),
             (AtomOp::Max, S32) => run::<u32>(op, |old, b, _| (old as i32).max(b as i32) as u32),
             (AtomOp::Min, S64) => run::<u64>(op, |old, b, _| (old as i64).min(b as i64) as u64),
@@ -322,7 +324,10 @@ unsafe fn all_at_once<W: Word>(
 unsafe fn add_f32(op: Op<'_>) {
     let address = op.lanes.address[op.mask.trailing_zeros() as usize % WARP_LANES] as usize;
     let shared = op.private || window().is_ok_and(|w| w.shared().contains(address) && SHARED_SPAN > 0);
-    let add = |old: u32, b: u32| (f32::from_bits(old) + f32::from_bits(b)).to_bits();
+    let add = |old: u32, b: u32| match f32::from_bits(old) + f32::from_bits(b) {
+        sum if sum.is_nan() => 0x7fff_ffff,
+        sum => sum.to_bits(),
+    };
     // SAFETY: passed on.
     unsafe {
         if shared {
@@ -341,11 +346,19 @@ fn flush(bits: u32) -> u32 {
 // A sum of halves is rounded to 24 bits first and to 11 (8) then; since 24 >= 2 * 11 + 2 the
 // result is the correctly rounded one.
 fn add_f16(a: u16, b: u16) -> u16 {
-    f16::from_f32(f16::from_bits(a).to_f32() + f16::from_bits(b).to_f32()).to_bits()
+    let sum = f16::from_bits(a).to_f32() + f16::from_bits(b).to_f32();
+    if sum.is_nan() { 0x7fff } else { f16::from_f32(sum).to_bits() }
 }
 
 fn add_bf16(a: u16, b: u16) -> u16 {
-    bf16::from_f32(bf16::from_bits(a).to_f32() + bf16::from_bits(b).to_f32()).to_bits()
+    let sum = bf16::from_bits(a).to_f32() + bf16::from_bits(b).to_f32();
+    if sum.is_nan() { 0x7fff } else { bf16::from_f32(sum).to_bits() }
+}
+
+/// NaNs are those of `add.f64`.
+fn add_f64(a: u64, b: u64) -> u64 {
+    let sum = f64::from_bits(a) + f64::from_bits(b);
+    if sum.is_nan() { arith::execute(FloatOp::Add, Format::F64, Mode::default(), a, b, 0) } else { sum.to_bits() }
 }
 
 fn halves(a: u32, b: u32, f: fn(u16, u16) -> u16) -> u32 {

@@ -11,7 +11,9 @@ use super::values::{CHUNKS, Parts, Shape, Width};
 use crate::jit::JitError;
 use crate::jit::lanes::body::Stmt;
 use crate::jit::lanes::classes::Class;
-use cranelift_codegen::ir::{AtomicRmwOp, InstBuilder, MemFlagsData, Type as IrType, Value, condcodes::IntCC, types};
+use cranelift_codegen::ir::{
+    AtomicRmwOp, InstBuilder, MemFlagsData, Type as IrType, Value, condcodes::FloatCC, condcodes::IntCC, types,
+};
 use rtcg_ptx::ast::*;
 use smallvec::smallvec;
 
@@ -101,8 +103,16 @@ impl<'a> Gen<'a, '_> {
                 let f = if word == types::I64 { types::F64 } else { types::F32 };
                 let plain = MemFlagsData::new();
                 let (a, b) = (self.b.ins().bitcast(f, plain, old), self.b.ins().bitcast(f, plain, x));
-                let sum = self.b.ins().fadd(a, b);
-                self.b.ins().bitcast(word, plain, sum)
+                // Of two double-precision NaNs the processor keeps the first, a GPU the last; single
+                // precision has one NaN.
+                let sum = self.b.ins().fadd(b, a);
+                let bits = self.b.ins().bitcast(word, plain, sum);
+                if word == types::I64 {
+                    return bits;
+                }
+                let nan = self.b.ins().fcmp(FloatCC::Unordered, sum, sum);
+                let one = self.b.ins().iconst(word, 0x7fff_ffff);
+                self.b.ins().select(nan, one, bits)
             }
             AtomOp::Add => self.b.ins().iadd(old, x),
             AtomOp::And => self.b.ins().band(old, x),

@@ -258,7 +258,8 @@ fn build(inputs: &Inputs, plans: &[Plan<'_>], part: Part<'_>) -> Result<Built, J
     let module = &*inputs.module;
     let f = &module.functions[inputs.kernel.index()];
     let large = plans.iter().flat_map(|p| &p.body.blocks).any(|b| b.stmts.len() > LARGE_BLOCK);
-    let isa = isa(large || matches!(part, Part::Masked { .. })).map_err(|e| plain(e, f))?;
+    let fast = inputs.variant.optimise.map_or(large || matches!(part, Part::Masked { .. }), |optimise| !optimise);
+    let isa = isa(fast).map_err(|e| plain(e, f))?;
     let frontend = isa.frontend_config();
     let jit = jit_module(isa).map_err(|e| plain(e, f))?;
     let slow = Box::new(SlowEnv { runtime: inputs.runtime, instrument: inputs.instrument, window: inputs.window });

@@ -1,0 +1,22 @@
+//! Makes random programs and runs them in the oracle alone:
+//! `cargo run --release -p rtcg-oracle --example programs -- FIRST_SEED COUNT [CAPABILITY] [print]`.
+
+use rtcg_oracle::{Target, generate};
+
+fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    let number = |at: usize, default: u64| args.get(at).and_then(|text| text.parse().ok()).unwrap_or(default);
+    let (first, count, capability) = (number(1, 0), number(2, 10), number(3, 80) as u32);
+    let mut wrong = 0;
+    for seed in first..first + count {
+        let program = generate(seed, Target { capability });
+        if args.len() > 4 {
+            println!("{}", program.annotated());
+        }
+        if let Err(error) = program.expected() {
+            wrong += 1;
+            println!("seed {seed}: {error}");
+        }
+    }
+    println!("{count} programs, {wrong} not well-formed");
+}

@@ -1,0 +1,203 @@
+//! Random well-formed programs.
+//!
+//! A program is one kernel with a few device functions. Its threads share nothing that races: each
+//! has its own slot of global, shared and local memory, reads tables that nobody writes, adds to
+//! common counters with atomics that commute, and exchanges values through shared memory between
+//! barriers. At its end every thread stores all its registers. Loops are bounded.
+
+mod body;
+mod control;
+mod forms;
+mod memory;
+mod warps;
+
+use crate::machine::{Buffer, Launch};
+use crate::random::Random;
+use body::Gen;
+use std::fmt::Write;
+
+/// What a program may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Target {
+    /// `.target sm_...`, 80 or more; some instructions need 90.
+    pub capability: u32,
+}
+
+/// A piece of a program's text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Node {
+    /// A line that may be left out.
+    Line(String),
+    /// A line that belongs to what is around it.
+    Fixed(String),
+    /// Lines that may be left out together, or replaced by the lines in them that are not fixed.
+    Group(Vec<Node>),
+    /// Lines that belong to what is around them.
+    Block(Vec<Node>),
+}
+
+impl Node {
+    fn print(&self, out: &mut String) {
+        match self {
+            Node::Line(text) | Node::Fixed(text) => {
+                out.push_str(text);
+                out.push('\n');
+            }
+            Node::Group(nodes) | Node::Block(nodes) => nodes.iter().for_each(|n| n.print(out)),
+        }
+    }
+}
+
+/// A program with its launch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// What it was made from.
+    pub seed: u64,
+    /// Its text.
+    pub nodes: Vec<Node>,
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Scalar parameters.
+    pub uniform: (u32, u32, u64),
+}
+
+/// The name of the kernel.
+pub const KERNEL: &str = "fuzz";
+/// Bytes of the table in global memory that all threads read.
+pub const INPUT: usize = 4096;
+/// Bytes of a thread's own global memory.
+pub const SLOT: usize = 128;
+/// Bytes of a thread's results.
+pub const RESULT: usize = 8 * (P + H + R + D);
+/// Bytes of the common counters.
+pub const COUNTERS: usize = 256;
+
+/// Registers of a size that instructions draw from: predicates, 16, 32 and 64 bits.
+pub(crate) const P: usize = 6;
+pub(crate) const H: usize = 7;
+pub(crate) const R: usize = 14;
+pub(crate) const D: usize = 10;
+
+const SHAPES: &[[u32; 3]] = &[
+    [32, 1, 1],
+    [64, 1, 1],
+    [96, 1, 1],
+    [128, 1, 1],
+    [256, 1, 1],
+    [7, 1, 1],
+    [1, 1, 1],
+    [33, 1, 1],
+    [16, 16, 1],
+    [8, 4, 3],
+    [8, 8, 1],
+    [24, 4, 1],
+    [5, 3, 2],
+    [32, 2, 2],
+    [16, 2, 1],
+    [4, 8, 2],
+];
+
+const GRIDS: &[[u32; 3]] = &[[1, 1, 1], [1, 1, 1], [2, 1, 1], [3, 1, 1], [2, 2, 1], [1, 2, 2]];
+
+/// Makes the program of a seed.
+pub fn generate(seed: u64, target: Target) -> Program {
+    let mut random = Random::new(seed);
+    let block = SHAPES[random.below(SHAPES.len())];
+    let grid = GRIDS[random.below(GRIDS.len())];
+    let uniform = (random.interesting(32) as u32, random.word() as u32 % 64, random.interesting(64));
+    let mut generator = Gen::new(random, target, block);
+    Program { seed, nodes: generator.module(), grid, block, uniform }
+}
+
+/// Where the buffers of a program lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Addresses {
+    /// The table that is read.
+    pub input: u64,
+    /// Results.
+    pub out: u64,
+    /// Slots of the threads.
+    pub slots: u64,
+    /// Counters.
+    pub counters: u64,
+}
+
+/// Addresses for the oracle alone.
+pub const PLACES: Addresses =
+    Addresses { input: 0x1_0000_0000, out: 0x2_0000_0000, slots: 0x3_0000_0000, counters: 0x4_0000_0000 };
+
+impl Program {
+    /// The PTX.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        self.nodes.iter().for_each(|n| n.print(&mut text));
+        text
+    }
+
+    /// The PTX with what is needed to run it again, as comments.
+    pub fn annotated(&self) -> String {
+        let mut text = String::new();
+        let (a, b, c) = self.uniform;
+        let _ = writeln!(text, "// seed {} grid {:?} block {:?} uniform {a} {b} {c}", self.seed, self.grid, self.block);
+        text + &self.text()
+    }
+
+    /// Reads what [`Program::annotated`] printed.
+    pub fn from_annotated(text: &str) -> Option<Program> {
+        let (head, rest) = text.split_once('\n')?;
+        let mut numbers = head.split(|c: char| !c.is_ascii_digit()).filter(|w| !w.is_empty()).map(str::parse::<u64>);
+        let mut next = || numbers.next()?.ok();
+        let seed = next()?;
+        let mut three = || Some([next()? as u32, next()? as u32, next()? as u32]);
+        let (grid, block) = (three()?, three()?);
+        let uniform = (next()? as u32, next()? as u32, next()?);
+        Some(Program { seed, nodes: rest.lines().map(|l| Node::Fixed(l.to_owned())).collect(), grid, block, uniform })
+    }
+
+    /// Threads of the grid.
+    pub fn threads(&self) -> usize {
+        self.grid.iter().chain(&self.block).product::<u32>() as usize
+    }
+
+    /// The buffers before the launch: input, results, slots, counters.
+    pub fn buffers(&self, at: Addresses) -> Vec<Buffer> {
+        let mut random = Random::new(self.seed ^ 0xda7a);
+        let mut noise = |n: usize| (0..n / 8).flat_map(|_| random.interesting(64).to_le_bytes()).collect::<Vec<u8>>();
+        let n = self.threads();
+        let (input, slots) = (noise(INPUT), noise(n * SLOT));
+        vec![
+            Buffer { address: at.input, bytes: input, writable: false },
+            Buffer { address: at.out, bytes: vec![0xaa; n * RESULT], writable: true },
+            Buffer { address: at.slots, bytes: slots, writable: true },
+            Buffer { address: at.counters, bytes: vec![0x55; COUNTERS], writable: true },
+        ]
+    }
+
+    /// The launch.
+    pub fn launch(&self, at: Addresses) -> Launch {
+        let mut params = vec![];
+        for address in [at.input, at.out, at.slots, at.counters] {
+            params.extend(address.to_le_bytes());
+        }
+        params.extend(self.uniform.0.to_le_bytes());
+        params.extend(self.uniform.1.to_le_bytes());
+        params.extend(self.uniform.2.to_le_bytes());
+        Launch { grid: self.grid, block: self.block, dynamic_shared: 0, params }
+    }
+
+    /// What the oracle says: the buffers afterwards.
+    ///
+    /// # Errors
+    /// The program is not well-formed.
+    pub fn expected(&self) -> Result<Vec<Buffer>, String> {
+        let parsed = rtcg_ptx::parse(self.text());
+        if parsed.has_errors() {
+            return Err(parsed.render("program.ptx"));
+        }
+        let mut buffers = self.buffers(PLACES);
+        crate::run(&parsed.module, KERNEL, &self.launch(PLACES), &mut buffers).map_err(|e| e.to_string())?;
+        Ok(buffers)
+    }
+}

@@ -1,0 +1,86 @@
+//! Shuffles, votes and their like: of all lanes where the threads are together, of those that take
+//! a branch elsewhere.
+
+use super::Node;
+use super::body::{Gen, Place, fixed, line};
+
+impl Gen {
+    pub(crate) fn warp_operation(&mut self, place: &Place) -> Node {
+        if place.together {
+            let mask = if self.random.one_in(3) { "0xffffffff" } else { "%mask" };
+            return match self.random.below(4) {
+                0 => self.shuffle(mask),
+                1 => Node::Group(self.some_lanes(place, mask)),
+                _ => self.vote(mask),
+            };
+        }
+        // Which lanes are here is not known: nothing of the warp can be asked.
+        self.branch(place)
+    }
+
+    /// An operation that is defined for any members.
+    fn vote(&mut self, mask: &str) -> Node {
+        let (p, q, r, a, d) = (self.reg('p'), self.reg('p'), self.reg('r'), self.reg('r'), self.reg('d'));
+        let not = if self.random.one_in(3) { "!" } else { "" };
+        let bits = ["and", "or", "xor"][self.random.below(3)];
+        let sum = ["add", "min", "max"][self.random.below(3)];
+        let ty = ["u32", "s32"][self.random.below(2)];
+        let mode = ["all", "any", "uni"][self.random.below(3)];
+        let texts = [
+            format!("vote.sync.{mode}.pred {q}, {not}{p}, {mask};"),
+            format!("vote.sync.ballot.b32 {r}, {not}{p}, {mask};"),
+            format!("match.any.sync.b32 {r}, {a}, {mask};"),
+            format!("match.any.sync.b64 {r}, {d}, {mask};"),
+            format!("match.all.sync.b32 {r}|{q}, {a}, {mask};"),
+            format!("match.all.sync.b64 {r}|{q}, {d}, {mask};"),
+            format!("redux.sync.{sum}.{ty} {r}, {a}, {mask};"),
+            format!("redux.sync.{bits}.b32 {r}, {a}, {mask};"),
+            format!("bar.warp.sync {mask};"),
+        ];
+        line(texts[self.random.below(texts.len())].clone())
+    }
+
+    /// A shuffle among all lanes of the warp; in a warp with missing lanes only from lower lanes,
+    /// which are all there.
+    fn shuffle(&mut self, mask: &str) -> Node {
+        let (d, p, a) = (self.reg('r'), self.reg('p'), self.reg('r'));
+        let dst = if self.random.one_in(2) { format!("{d}|{p}") } else { d };
+        let n = self.random.below(34);
+        if !self.full_warps {
+            return match self.random.below(2) {
+                0 => line(format!("shfl.sync.up.b32 {dst}, {a}, {n}, 0, {mask};")),
+                _ => line(format!("shfl.sync.idx.b32 {dst}, {a}, 0, 31, {mask};")),
+            };
+        }
+        let mode = ["up", "down", "bfly", "idx"][self.random.below(4)];
+        let amount = if self.random.one_in(3) { self.reg('r') } else { n.to_string() };
+        // Segments of 32, 16, 8 or 4 lanes; the clamp of `up` is the segment's first lane.
+        let segment = [0, 16, 24, 28][self.random.below(4)];
+        let clamp = if mode == "up" { 0 } else { 31 };
+        let c = if self.random.one_in(8) { self.reg('r') } else { (segment << 8 | clamp).to_string() };
+        line(format!("shfl.sync.{mode}.b32 {dst}, {a}, {amount}, {c}, {mask};"))
+    }
+
+    /// Lanes that take a branch do something together; the first of them is known to all.
+    fn some_lanes(&mut self, place: &Place, mask: &str) -> Vec<Node> {
+        let (members, first, end) = (self.scratch('r'), self.scratch('r'), self.label());
+        let p = self.reg('p');
+        let condition = self.scratch('p');
+        let mut nodes = vec![fixed(format!(
+            "mov.pred {condition}, {p};\nvote.sync.ballot.b32 {members}, {condition}, {mask};\n@!{condition} bra {end};\n\
+             brev.b32 {first}, {members};\nclz.b32 {first}, {first};"
+        ))];
+        let inner = Place { depth: place.depth.saturating_sub(1), together: false, ..place.clone() };
+        for _ in 0..1 + self.random.below(3) {
+            nodes.push(self.vote(&members));
+            if self.random.one_in(2) {
+                let (d, a) = (self.reg('r'), self.reg('r'));
+                nodes.push(line(format!("shfl.sync.idx.b32 {d}, {a}, {first}, 31, {members};")));
+            }
+            let n = self.random.below(3);
+            nodes.extend(self.sequence(&inner, n));
+        }
+        nodes.push(fixed(format!("{end}:")));
+        nodes
+    }
+}

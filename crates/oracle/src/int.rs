@@ -1,0 +1,181 @@
+//! Integer and bit instructions on the bits of one lane, in 128 bits or bit by bit.
+
+use rtcg_ptx::ast::{CmpOp, PrmtMode};
+
+/// The low `bits` bits.
+pub(crate) fn cut(bits: u32, x: u128) -> u128 {
+    if bits >= 128 { x } else { x & ((1 << bits) - 1) }
+}
+
+/// `x` read as a signed or unsigned number of `bits` bits (64 at most).
+pub(crate) fn read(bits: u32, signed: bool, x: u128) -> i128 {
+    let x = cut(bits, x) as i128;
+    if signed && x >> (bits - 1) != 0 { x - (1 << bits) } else { x }
+}
+
+/// The nearest number that the type has.
+pub(crate) fn clamp(bits: u32, signed: bool, x: i128) -> u128 {
+    let (low, high) = if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
+    cut(bits, x.clamp(low, high) as u128)
+}
+
+/// All bits of the product of two numbers of `bits` bits, in 128 bits of two's complement.
+pub(crate) fn product(bits: u32, signed: bool, a: u128, b: u128) -> u128 {
+    read(bits, signed, a).wrapping_mul(read(bits, signed, b)) as u128
+}
+
+/// The upper half of the product.
+pub(crate) fn high(bits: u32, signed: bool, a: u128, b: u128) -> u128 {
+    cut(bits, product(bits, signed, a, b) >> bits)
+}
+
+/// Quotient or remainder. PTX leaves division by zero open; hardware gives all ones for both.
+pub(crate) fn divide(bits: u32, signed: bool, remainder: bool, a: u128, b: u128) -> u128 {
+    let (x, y) = (read(bits, signed, a), read(bits, signed, b));
+    match y {
+        0 => cut(bits, u128::MAX),
+        _ if remainder => cut(bits, (x % y) as u128),
+        _ => cut(bits, (x / y) as u128),
+    }
+}
+
+/// Comparison; `lo ls hi hs` are unsigned.
+pub(crate) fn compare(bits: u32, signed: bool, op: CmpOp, a: u128, b: u128) -> Option<bool> {
+    let unsigned = matches!(op, CmpOp::Lo | CmpOp::Ls | CmpOp::Hi | CmpOp::Hs);
+    let (x, y) = (read(bits, signed && !unsigned, a), read(bits, signed && !unsigned, b));
+    Some(match op {
+        CmpOp::Eq => x == y,
+        CmpOp::Ne => x != y,
+        CmpOp::Lt | CmpOp::Lo => x < y,
+        CmpOp::Le | CmpOp::Ls => x <= y,
+        CmpOp::Gt | CmpOp::Hi => x > y,
+        CmpOp::Ge | CmpOp::Hs => x >= y,
+        _ => return None,
+    })
+}
+
+/// Builds a number of `bits` bits from a function that gives each of them.
+pub(crate) fn from_bits(bits: u32, bit: impl Fn(u32) -> bool) -> u128 {
+    (0..bits).fold(0, |d, i| d | u128::from(bit(i)) << i)
+}
+
+/// Bit `i`.
+pub(crate) fn bit(x: u128, i: u32) -> bool {
+    i < 128 && x >> i & 1 != 0
+}
+
+/// `shl`
+pub(crate) fn shl(bits: u32, a: u128, n: u32) -> u128 {
+    from_bits(bits, |i| i >= n && bit(a, i - n))
+}
+
+/// `shr`, which copies the sign of a signed number.
+pub(crate) fn shr(bits: u32, signed: bool, a: u128, n: u32) -> u128 {
+    let from = |i: u64| if i < bits.into() { bit(a, i as u32) } else { signed && bit(a, bits - 1) };
+    from_bits(bits, |i| from(u64::from(i) + u64::from(n)))
+}
+
+/// `bfe`
+pub(crate) fn bfe(bits: u32, signed: bool, a: u128, pos: u32, len: u32) -> u128 {
+    let (pos, len, msb) = (pos & 0xff, len & 0xff, bits - 1);
+    let fill = signed && len > 0 && bit(a, (pos + len - 1).min(msb));
+    from_bits(bits, |i| if i < len && pos + i <= msb { bit(a, pos + i) } else { fill })
+}
+
+/// `bfi`
+pub(crate) fn bfi(bits: u32, a: u128, b: u128, pos: u32, len: u32) -> u128 {
+    let (pos, len) = (pos & 0xff, len & 0xff);
+    from_bits(bits, |i| if i >= pos && i < pos + len { bit(a, i - pos) } else { bit(b, i) })
+}
+
+/// `bfind`: the highest bit that differs from the sign; all ones when there is none.
+pub(crate) fn bfind(bits: u32, signed: bool, shiftamt: bool, a: u128) -> u128 {
+    let sign = signed && bit(a, bits - 1);
+    match (0..bits).rev().find(|&i| bit(a, i) != sign) {
+        Some(i) => u128::from(if shiftamt { bits - 1 - i } else { i }),
+        None => 0xffff_ffff,
+    }
+}
+
+/// `bmsk`: `len` ones from bit `pos`.
+pub(crate) fn bmsk(wrap: bool, pos: u32, len: u32) -> u128 {
+    let limit = |x: u32| if wrap { x % 32 } else { x.min(32) };
+    from_bits(32, |i| i >= limit(pos) && i < limit(pos) + limit(len))
+}
+
+/// `szext`: the low `n` bits, extended.
+pub(crate) fn szext(wrap: bool, signed: bool, a: u128, n: u32) -> u128 {
+    let n = if wrap { n % 32 } else { n.min(32) };
+    from_bits(32, |i| if i < n { bit(a, i) } else { signed && n > 0 && bit(a, n - 1) })
+}
+
+/// `shf`: a funnel shift of `hi:lo`.
+pub(crate) fn funnel(left: bool, wrap: bool, lo: u128, hi: u128, n: u32) -> u128 {
+    let n = if wrap { n % 32 } else { n.min(32) };
+    let both = cut(32, hi) << 32 | cut(32, lo);
+    if left { from_bits(32, |i| bit(both, 32 + i - n)) } else { from_bits(32, |i| bit(both, i + n)) }
+}
+
+/// `lop3`
+pub(crate) fn lop3(table: u8, a: u128, b: u128, c: u128) -> u128 {
+    let row = |i| u32::from(bit(a, i)) << 2 | u32::from(bit(b, i)) << 1 | u32::from(bit(c, i));
+    from_bits(32, |i| bit(table.into(), row(i)))
+}
+
+/// Byte `i`.
+fn byte(x: u128, i: u32) -> u128 {
+    x >> (8 * i) & 0xff
+}
+
+/// `prmt`, after the tables of the ISA.
+pub(crate) fn prmt(mode: PrmtMode, a: u128, b: u128, c: u128) -> u128 {
+    let n = (c & 3) as u32;
+    let choice = |i: u32| -> u32 {
+        match mode {
+            PrmtMode::Index => (c >> (4 * i)) as u32 & 15,
+            PrmtMode::F4e => n + i,
+            PrmtMode::B4e => (n + 8 - i) % 8,
+            PrmtMode::Rc8 => n,
+            PrmtMode::Ecl => i.max(n),
+            PrmtMode::Ecr => i.min(n),
+            PrmtMode::Rc16 => (n & 1) * 2 + i % 2,
+        }
+    };
+    let both = cut(32, b) << 32 | cut(32, a);
+    (0..4).fold(0, |d, i| {
+        let chosen = byte(both, choice(i) & 7);
+        let copies_sign = mode == PrmtMode::Index && choice(i) & 8 != 0;
+        d | if copies_sign { if chosen & 0x80 != 0 { 0xff } else { 0 } } else { chosen } << (8 * i)
+    })
+}
+
+/// `dp4a`, and `dp2a` when `halves` tells which bytes of `b` meet the two halves of `a`.
+pub(crate) fn dot(a_signed: bool, b_signed: bool, halves: Option<bool>, a: u128, b: u128, c: u128) -> u128 {
+    let (n, width, first) = match halves {
+        None => (4, 8, 0),
+        Some(upper) => (2, 16, if upper { 16 } else { 0 }),
+    };
+    let term = |i: u32| read(width, a_signed, a >> (width * i)) * read(8, b_signed, b >> (first + 8 * i));
+    cut(32, (0..n).fold(c as i128, |sum, i| sum + term(i)) as u128)
+}
+
+/// `vabsdiff4`
+pub(crate) fn abs_diff4(sum: bool, a: u128, b: u128, c: u128) -> u128 {
+    let difference = |i| byte(a, i).abs_diff(byte(b, i));
+    if sum {
+        cut(32, c + (0..4).map(difference).sum::<u128>())
+    } else {
+        (0..4).fold(0, |d, i| d | difference(i) << (8 * i))
+    }
+}
+
+/// `fns`, after the pseudocode of the ISA.
+pub(crate) fn find_nth_set(mask: u128, base: u32, n: i32) -> u128 {
+    let all: Vec<u32> = if n < 0 { (0..=base.min(31)).rev().collect() } else { (base..32).collect() };
+    let set: Vec<u32> = all.into_iter().filter(|&i| bit(mask, i)).collect();
+    let found = match n {
+        0 => set.first().filter(|&&i| i == base),
+        _ => set.get(n.unsigned_abs() as usize - 1),
+    };
+    found.map_or(0xffff_ffff, |&i| i.into())
+}

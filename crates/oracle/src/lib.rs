@@ -1,0 +1,29 @@
+//! A plain interpreter of PTX, and random programs to compare others with it.
+//!
+//! Used in tests only. [`run`] executes a kernel thread by thread with registers of 128 bits and
+//! memory of bytes; it is slow, and written to be obviously right: all floating-point results come
+//! from exact numbers through one rounding function ([`exact::round`]), integers are computed in
+//! 128 bits and cut, bit instructions go bit by bit. None of it is shared with the virtual GPU.
+//!
+//! The interpreter refuses what a program must not rely on: reading a register or a byte that was
+//! never written, racing accesses, shuffles from lanes that do not take part. So a program that it
+//! runs has one result, and everyone else must get the same.
+#![forbid(unsafe_code)]
+
+pub mod big;
+mod convert;
+pub mod exact;
+pub mod float;
+pub mod generate;
+mod int;
+mod machine;
+mod memory;
+mod pure;
+mod random;
+pub mod shrink;
+mod thread;
+mod warp;
+
+pub use generate::{Program, Target, generate};
+pub use machine::{Buffer, Error, Launch, Report, run};
+pub use random::Random;

@@ -1,0 +1,606 @@
+//! One thread: its calls, registers and local memory, and the instructions that concern it alone
+//! or memory.
+
+use crate::int::cut;
+use crate::machine::{Grid, function_address, function_at};
+use crate::memory::{Access, Region};
+use crate::pure::{self, Operands};
+use rtcg_ptx::ast::*;
+
+/// Generic addresses of shared memory begin here.
+const SHARED_WINDOW: u64 = 0x0100 << 48;
+/// Generic addresses of a thread's local memory begin here.
+const LOCAL_WINDOW: u64 = 0x0200 << 48;
+/// Size of both windows.
+const WINDOW: u64 = 1 << 32;
+/// Calls that may be open at once.
+const MAX_DEPTH: usize = 64;
+/// Local memory begins at a number that is no shared offset, so that mixing the two up shows.
+const LOCAL_BASE: u64 = 0x1000;
+
+/// What a thread waits for: the statement it stands at says more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    /// It can go on.
+    Ready,
+    /// It stands at a warp operation with this member mask.
+    Warp(u32),
+    /// It stands at `activemask`.
+    Activemask,
+    /// It stands at a barrier: number, threads that it counts.
+    Barrier(u32, Option<u32>),
+    /// It has exited.
+    Done,
+}
+
+/// A call in progress.
+#[derive(Debug, Clone)]
+struct Frame {
+    function: usize,
+    pc: usize,
+    /// `None` was never written.
+    regs: Vec<Option<u128>>,
+    carry: Option<bool>,
+    /// Contents of `.param` variables, offsets of `.local` ones.
+    params: Vec<Vec<u8>>,
+    local: Vec<u64>,
+    arguments: Vec<Vec<u8>>,
+    results: Vec<Vec<u8>>,
+    /// Local memory before the call.
+    local_end: usize,
+}
+
+/// A thread of the running block.
+#[derive(Debug, Clone)]
+pub(crate) struct Thread<'m> {
+    module: &'m Module,
+    frames: Vec<Frame>,
+    local: Region,
+    /// What it waits for.
+    pub(crate) state: State,
+    /// Number in the block.
+    pub(crate) number: u32,
+    /// `%tid`
+    pub(crate) tid: [u32; 3],
+    /// Number of the thread in the grid, for races.
+    pub(crate) global_number: u32,
+}
+
+/// The block as an instruction sees it.
+pub(crate) struct Block<'a> {
+    /// The grid.
+    pub(crate) grid: &'a mut Grid,
+    /// `%ctaid`
+    pub(crate) ctaid: [u32; 3],
+    /// Number of the block.
+    pub(crate) number: u32,
+    /// Barriers passed.
+    pub(crate) epoch: u32,
+    /// Shared memory.
+    pub(crate) shared: Region,
+}
+
+/// Reads operands of a thread.
+struct Reader<'a, 'm> {
+    thread: &'a Thread<'m>,
+    grid: &'a Grid,
+    ctaid: [u32; 3],
+}
+
+impl Operands for Reader<'_, '_> {
+    fn get(&self, operand: &Operand, bits: u32) -> Result<u128, String> {
+        let value = match operand {
+            Operand::Reg(r) => self.thread.reg(*r)?,
+            Operand::Int(i) => *i as i128 as u128,
+            Operand::F32(x) => (*x).into(),
+            Operand::F64(x) => (*x).into(),
+            Operand::Special(s) => self.special(*s)?.into(),
+            Operand::Address(symbol, offset) => {
+                (self.thread.address(self.grid, *symbol)?.wrapping_add_signed(*offset)).into()
+            }
+        };
+        Ok(cut(bits, value))
+    }
+
+    fn pred(&self, pred: &PredSrc) -> Result<bool, String> {
+        match pred {
+            PredSrc::Reg { reg, negated } => Ok((self.thread.reg(*reg)? != 0) != *negated),
+            PredSrc::Const(truth) => Ok(*truth),
+        }
+    }
+
+    fn carry(&self) -> Result<bool, String> {
+        self.thread.frame()?.carry.ok_or_else(|| "reads the condition code before it was written".into())
+    }
+
+    fn size(&self, reg: Reg) -> u32 {
+        self.thread.function().map_or(0, |f| f.regs[reg.index()].ty.bits())
+    }
+}
+
+impl Reader<'_, '_> {
+    fn special(&self, s: SpecialReg) -> Result<u32, String> {
+        let lane = self.thread.number % 32;
+        let of = |v: [u32; 3], d: Dim| match d {
+            Dim::X => v[0],
+            Dim::Y => v[1],
+            Dim::Z => v[2],
+            Dim::W => 0,
+        };
+        Ok(match s {
+            SpecialReg::Tid(d) => of(self.thread.tid, d),
+            SpecialReg::Ntid(d) => of(self.grid.block, d),
+            SpecialReg::Ctaid(d) => of(self.ctaid, d),
+            SpecialReg::Nctaid(d) => of(self.grid.grid, d),
+            SpecialReg::LaneId => lane,
+            SpecialReg::WarpId => self.thread.number / 32,
+            SpecialReg::LaneMaskEq => 1 << lane,
+            SpecialReg::LaneMaskLt => (1 << lane) - 1,
+            SpecialReg::LaneMaskLe => u32::MAX >> (31 - lane),
+            SpecialReg::LaneMaskGe => u32::MAX << lane,
+            SpecialReg::LaneMaskGt => !(u32::MAX >> (31 - lane)),
+            SpecialReg::DynamicSmemSize => self.grid.dynamic_shared,
+            other => return Err(format!("the oracle does not know {other:?}")),
+        })
+    }
+}
+
+/// Little-endian bytes of a value.
+fn bytes_of(value: u128, n: usize) -> Vec<u8> {
+    value.to_le_bytes()[..n].to_vec()
+}
+
+fn value_of(bytes: &[u8]) -> u128 {
+    bytes.iter().rev().fold(0, |x, &b| x << 8 | u128::from(b))
+}
+
+impl<'m> Thread<'m> {
+    /// A thread at the beginning of a kernel.
+    pub(crate) fn new(
+        module: &'m Module,
+        kernel: usize,
+        params: &[u8],
+        number: u32,
+        tid: [u32; 3],
+        global_number: u32,
+    ) -> Result<Self, String> {
+        let local = Region::unwritten(LOCAL_BASE, 0);
+        let mut thread = Thread { module, frames: vec![], local, state: State::Ready, number, tid, global_number };
+        let slices = module.functions[kernel].params.iter();
+        let arguments: Option<Vec<Vec<u8>>> =
+            slices.map(|p| params.get(p.offset as usize..(p.offset + p.size) as usize).map(<[u8]>::to_vec)).collect();
+        thread.enter(kernel, arguments.ok_or("the launch gives too few parameters")?)?;
+        Ok(thread)
+    }
+
+    fn frame(&self) -> Result<&Frame, String> {
+        self.frames.last().ok_or_else(|| "a finished thread goes on".into())
+    }
+
+    fn frame_mut(&mut self) -> Result<&mut Frame, String> {
+        self.frames.last_mut().ok_or_else(|| "a finished thread goes on".into())
+    }
+
+    fn function(&self) -> Result<&'m Function, String> {
+        let module: &'m Module = self.module;
+        Ok(&module.functions[self.frame()?.function])
+    }
+
+    /// Where it stands: function and statement.
+    pub(crate) fn place(&self) -> (usize, usize) {
+        self.frames.last().map_or((usize::MAX, 0), |f| (f.function, f.pc))
+    }
+
+    /// The statement it stands at; none at the end of the body.
+    pub(crate) fn statement(&self) -> Result<Option<&'m Statement>, String> {
+        let pc = self.frame()?.pc;
+        Ok(self.function()?.body.get(pc))
+    }
+
+    fn reg(&self, reg: Reg) -> Result<u128, String> {
+        let value = self.frame()?.regs[reg.index()];
+        value.ok_or_else(|| {
+            format!("reads {} before it was written", self.function().map_or("", |f| &f.regs[reg.index()].name))
+        })
+    }
+
+    /// Writes a register.
+    pub(crate) fn set(&mut self, reg: Reg, value: u128) -> Result<(), String> {
+        let bits = self.function()?.regs[reg.index()].ty.bits();
+        self.frame_mut()?.regs[reg.index()] = Some(cut(bits, value));
+        Ok(())
+    }
+
+    /// Reads an operand.
+    pub(crate) fn get(&self, block: &Block<'_>, operand: &Operand, bits: u32) -> Result<u128, String> {
+        self.reader(block).get(operand, bits)
+    }
+
+    /// Reads a predicate.
+    pub(crate) fn pred(&self, block: &Block<'_>, pred: &PredSrc) -> Result<bool, String> {
+        self.reader(block).pred(pred)
+    }
+
+    fn reader<'a>(&'a self, block: &'a Block<'_>) -> Reader<'a, 'm> {
+        Reader { thread: self, grid: block.grid, ctaid: block.ctaid }
+    }
+
+    /// Whether the guard of a statement holds.
+    fn guarded(&self, statement: &Statement) -> Result<bool, String> {
+        match statement.guard {
+            Some(Guard { reg, negated }) => Ok((self.reg(reg)? != 0) != negated),
+            None => Ok(true),
+        }
+    }
+
+    /// Goes to the next statement.
+    pub(crate) fn advance(&mut self) -> Result<(), String> {
+        self.frame_mut()?.pc += 1;
+        Ok(())
+    }
+
+    fn jump(&mut self, label: Label) -> Result<(), String> {
+        self.frame_mut()?.pc = self.function()?.label_targets[label.index()] as usize;
+        Ok(())
+    }
+
+    /// Executes the next statement, or begins to wait at it.
+    pub(crate) fn step(&mut self, block: &mut Block<'_>) -> Result<(), String> {
+        let Some(statement) = self.statement()? else { return self.leave() };
+        if !self.guarded(statement)? {
+            return self.advance();
+        }
+        match &statement.inst {
+            Inst::Bra { target, .. } => self.jump(*target),
+            Inst::Brx { index, targets } => {
+                let index = self.reg(*index)? as usize;
+                self.jump(*targets.get(index).ok_or("a branch index is out of range")?)
+            }
+            Inst::Call { callee, args, .. } => self.call(block, callee, args),
+            Inst::Ret => self.leave(),
+            Inst::Exit => {
+                self.state = State::Done;
+                Ok(())
+            }
+            Inst::Trap | Inst::Brkpt => Err("executes a trap".into()),
+            Inst::Shfl { mask, .. }
+            | Inst::Vote { mask, .. }
+            | Inst::Match { mask, .. }
+            | Inst::Redux { mask, .. }
+            | Inst::Elect { mask, .. }
+            | Inst::BarWarpSync { mask } => {
+                self.state = State::Warp(self.get(block, mask, 32)? as u32);
+                Ok(())
+            }
+            Inst::Activemask { .. } => {
+                self.state = State::Activemask;
+                Ok(())
+            }
+            Inst::Bar { kind, id, count, .. } => {
+                let id = self.get(block, id, 32)? as u32;
+                let count = count.as_ref().map(|c| self.get(block, c, 32)).transpose()?;
+                if *kind == BarKind::Arrive {
+                    return Err("the oracle does not know bar.arrive".into());
+                }
+                self.state = State::Barrier(id, count.map(|c| c as u32));
+                Ok(())
+            }
+            inst => {
+                self.execute(block, inst)?;
+                self.advance()
+            }
+        }
+    }
+
+    fn execute(&mut self, block: &mut Block<'_>, inst: &Inst) -> Result<(), String> {
+        match inst {
+            Inst::Mov { ty, dst, src } => {
+                let value = self.get(block, src, ty.bits())?;
+                self.set(*dst, value)
+            }
+            Inst::Cvta { space, to, ty, dst, src } => {
+                let value = self.get(block, src, ty.bits())? as u64;
+                let window = match space {
+                    Space::Shared => SHARED_WINDOW,
+                    Space::Local => LOCAL_WINDOW,
+                    _ => 0,
+                };
+                self.set(*dst, if *to { value.wrapping_sub(window) } else { value.wrapping_add(window) }.into())
+            }
+            Inst::Isspacep { space, dst, a } => {
+                let address = self.get(block, a, 64)? as u64;
+                let truth = match space {
+                    Space::Shared => address.wrapping_sub(SHARED_WINDOW) < WINDOW,
+                    Space::Local => address.wrapping_sub(LOCAL_WINDOW) < WINDOW,
+                    Space::Global => address < SHARED_WINDOW,
+                    other => return Err(format!("the oracle does not know isspacep of {other:?}")),
+                };
+                self.set(*dst, truth.into())
+            }
+            Inst::Ld { space, ty, dsts, addr, .. } => {
+                let values = self.load(block, *space, addr, ty.bytes() as usize, dsts.len())?;
+                for (dst, value) in dsts.iter().zip(values) {
+                    let Some(dst) = dst else { continue };
+                    let wide = if ty.is_signed() { crate::int::read(ty.bits(), true, value) as u128 } else { value };
+                    self.set(*dst, wide)?;
+                }
+                Ok(())
+            }
+            Inst::St { space, ty, addr, srcs, .. } => {
+                let values: Result<Vec<u128>, String> = srcs.iter().map(|s| self.get(block, s, ty.bits())).collect();
+                self.store(block, *space, addr, ty.bytes() as usize, &values?)
+            }
+            Inst::Atom { space, op, ty, dst, addr, b, c, .. } => {
+                let b = self.get(block, b, ty.bits())?;
+                let c = c.as_ref().map_or(Ok(0), |c| self.get(block, c, ty.bits()))?;
+                let (n, address) = (ty.bytes() as usize, self.locate(block, *space, addr)?);
+                let old = self.access(block, address, n, true, None)?;
+                // Sums in global memory flush subnormal numbers of single precision, in shared ones not.
+                let flush = address.wrapping_sub(SHARED_WINDOW) >= WINDOW;
+                let new = crate::warp::combine(*op, *ty, flush, old, b, c)?;
+                self.access(block, address, n, true, Some(new))?;
+                dst.map_or(Ok(()), |dst| self.set(dst, old))
+            }
+            Inst::CpAsync { dst, src, size, src_size } => {
+                let kept = src_size.as_ref().map_or(Ok(u128::from(*size)), |s| self.get(block, s, 32))?;
+                let (to, from) = (self.locate(block, Space::Shared, dst)?, self.locate(block, Space::Global, src)?);
+                for i in 0..u64::from(*size) {
+                    let byte = if u128::from(i) < kept { self.access(block, from + i, 1, false, None)? } else { 0 };
+                    self.access(block, to + i, 1, false, Some(byte))?;
+                }
+                Ok(())
+            }
+            // One coherent memory and copies that are done at once leave these without effect.
+            Inst::Fence(_) | Inst::Prefetch { .. } | Inst::Hint { .. } | Inst::Nanosleep { .. } => Ok(()),
+            Inst::CpAsyncCommit | Inst::CpAsyncWait { .. } => Ok(()),
+            inst => {
+                let (writes, carry) = pure::eval(inst, &self.reader(block))?;
+                for (dst, value) in writes {
+                    self.set(dst, value)?;
+                }
+                if let Some(carry) = carry {
+                    self.frame_mut()?.carry = Some(carry);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    // ---- memory ----
+
+    /// The address of a symbol in its own space.
+    fn address(&self, grid: &Grid, symbol: Symbol) -> Result<u64, String> {
+        let frame = self.frame()?;
+        match symbol {
+            Symbol::Func(f) => Ok(function_address(f)),
+            Symbol::Global(v) => Ok(grid.variables[v.index()]),
+            Symbol::Local(v) => match self.function()?.vars[v.index()].space {
+                Space::Local => Ok(frame.local[v.index()]),
+                Space::Shared => Ok(grid.shared_variables[&(frame.function, v.index())]),
+                other => Err(format!("the oracle does not know the address of a variable in {other:?}")),
+            },
+            Symbol::Param(_) | Symbol::Return(_) => Err("the oracle does not know the address of a parameter".into()),
+        }
+    }
+
+    /// The space of a symbol.
+    fn space_of(&self, symbol: Symbol) -> Result<Space, String> {
+        Ok(match symbol {
+            Symbol::Global(v) => self.module.vars[v.index()].space,
+            Symbol::Local(v) => self.function()?.vars[v.index()].space,
+            Symbol::Func(_) => Space::Global,
+            Symbol::Param(_) | Symbol::Return(_) => Space::Param,
+        })
+    }
+
+    /// The generic address of a memory operand.
+    fn locate(&self, block: &Block<'_>, space: Space, addr: &Addr) -> Result<u64, String> {
+        let (base, space) = match addr.base {
+            AddrBase::Reg(r) => {
+                let value = self.reg(r)? as u64;
+                // A 32-bit register holds an offset in its space; generic ones have 64.
+                (value, space)
+            }
+            AddrBase::Symbol(s) => {
+                let home = self.space_of(s)?;
+                (self.address(block.grid, s)?, if space == Space::Generic { home } else { space })
+            }
+            AddrBase::Absolute => (0, space),
+        };
+        let address = base.wrapping_add_signed(addr.offset);
+        Ok(match space {
+            Space::Shared => SHARED_WINDOW + (address & (WINDOW - 1)),
+            Space::Local => LOCAL_WINDOW + (address & (WINDOW - 1)),
+            _ => address,
+        })
+    }
+
+    /// Bytes of a `.param` object that a memory operand names, if it names one.
+    fn param_bytes(&mut self, addr: &Addr) -> Result<&mut Vec<u8>, String> {
+        let AddrBase::Symbol(symbol) = addr.base else {
+            return Err("the oracle does not know parameters behind registers".into());
+        };
+        let frame = self.frame_mut()?;
+        let bytes = match symbol {
+            Symbol::Param(n) => frame.arguments.get_mut(n as usize),
+            Symbol::Return(n) => frame.results.get_mut(n as usize),
+            Symbol::Local(v) => frame.params.get_mut(v.index()),
+            _ => None,
+        };
+        bytes.ok_or_else(|| "no such parameter".into())
+    }
+
+    fn load(
+        &mut self,
+        block: &mut Block<'_>,
+        space: Space,
+        addr: &Addr,
+        size: usize,
+        n: usize,
+    ) -> Result<Vec<u128>, String> {
+        if space == Space::Param {
+            let at = usize::try_from(addr.offset).map_err(|_| "a negative offset in a parameter")?;
+            let bytes = self.param_bytes(addr)?;
+            let bytes = bytes.get(at..at + size * n).ok_or("reads beyond a parameter")?;
+            return Ok(bytes.chunks(size).map(value_of).collect());
+        }
+        let address = self.locate(block, space, addr)?;
+        if address % (size * n) as u64 != 0 {
+            return Err(format!("a load of {} bytes at {address:#x} is not aligned", size * n));
+        }
+        (0..n).map(|i| self.access(block, address + (i * size) as u64, size, false, None)).collect()
+    }
+
+    fn store(
+        &mut self,
+        block: &mut Block<'_>,
+        space: Space,
+        addr: &Addr,
+        size: usize,
+        values: &[u128],
+    ) -> Result<(), String> {
+        if space == Space::Param {
+            let at = usize::try_from(addr.offset).map_err(|_| "a negative offset in a parameter")?;
+            let bytes = self.param_bytes(addr)?;
+            let bytes = bytes.get_mut(at..at + size * values.len()).ok_or("writes beyond a parameter")?;
+            for (place, &value) in bytes.chunks_mut(size).zip(values) {
+                place.copy_from_slice(&bytes_of(value, size));
+            }
+            return Ok(());
+        }
+        let address = self.locate(block, space, addr)?;
+        if address % (size * values.len()) as u64 != 0 {
+            return Err(format!("a store of {} bytes at {address:#x} is not aligned", size * values.len()));
+        }
+        for (i, &value) in values.iter().enumerate() {
+            self.access(block, address + (i * size) as u64, size, false, Some(value))?;
+        }
+        Ok(())
+    }
+
+    /// Reads, or writes when there is a value, `n` bytes at a generic address.
+    fn access(
+        &mut self,
+        block: &mut Block<'_>,
+        address: u64,
+        n: usize,
+        atomic: bool,
+        value: Option<u128>,
+    ) -> Result<u128, String> {
+        let access = Access { thread: self.global_number, block: block.number, epoch: block.epoch, atomic };
+        let (region, offset) = if address.wrapping_sub(SHARED_WINDOW) < WINDOW {
+            (Some(&mut block.shared), address - SHARED_WINDOW)
+        } else if address.wrapping_sub(LOCAL_WINDOW) < WINDOW {
+            (Some(&mut self.local), address - LOCAL_WINDOW)
+        } else {
+            (block.grid.memory.iter_mut().find(|r| r.find(address, n).is_some()), address)
+        };
+        let place = region.and_then(|r| r.find(offset, n).map(|at| (r, at)));
+        let (region, at) = place.ok_or_else(|| format!("accesses {n} bytes at {address:#x}, where no memory is"))?;
+        match value {
+            Some(value) => region.write(at, n, value, access).map(|()| value),
+            None => region.read(at, n, access),
+        }
+        .map_err(|e| format!("{e} (address {address:#x}, thread {})", self.number))
+    }
+
+    // ---- calls ----
+
+    fn enter(&mut self, function: usize, arguments: Vec<Vec<u8>>) -> Result<(), String> {
+        let f = &self.module.functions[function];
+        if !f.defined {
+            return Err(format!("the oracle does not know the function {}", f.name));
+        }
+        if self.frames.len() == MAX_DEPTH {
+            return Err("calls are nested too deeply".into());
+        }
+        let local_end = self.local.bytes.len();
+        let (mut local, mut end) = (vec![], local_end as u64);
+        for var in &f.vars {
+            let is_local = var.space == Space::Local;
+            let align = u64::from(var.align.max(1));
+            end = if is_local { end.next_multiple_of(align) } else { end };
+            local.push(LOCAL_BASE + end);
+            end += if is_local { var.size } else { 0 };
+        }
+        let params = f.vars.iter().map(|v| vec![0; if v.space == Space::Param { v.size as usize } else { 0 }]);
+        let mut grown = Region::unwritten(LOCAL_BASE, end as usize);
+        std::mem::swap(&mut grown, &mut self.local);
+        self.local.take_from(&grown);
+        let mut frame = Frame {
+            function,
+            pc: 0,
+            regs: vec![None; f.regs.len()],
+            carry: None,
+            params: params.collect(),
+            local,
+            results: f.returns.iter().map(|p| vec![0; p.size as usize]).collect(),
+            arguments,
+            local_end,
+        };
+        for (param, bytes) in f.params.iter().zip(&frame.arguments) {
+            if let Some(reg) = param.reg {
+                frame.regs[reg.index()] = Some(value_of(bytes));
+            }
+        }
+        self.frames.push(frame);
+        Ok(())
+    }
+
+    fn call(&mut self, block: &mut Block<'_>, callee: &Callee, args: &[CallArg]) -> Result<(), String> {
+        let mut target = match callee {
+            Callee::Direct(f) => *f,
+            Callee::Indirect { target, .. } => {
+                let address = self.reg(*target)? as u64;
+                function_at(self.module, address).ok_or_else(|| format!("calls {address:#x}, which is no function"))?
+            }
+        };
+        if let Some((_, other)) = self.module.aliases.iter().find(|(name, _)| *name == target) {
+            target = *other;
+        }
+        let params = &self.module.functions[target.index()].params;
+        if params.len() != args.len() {
+            return Err("calls a function with a wrong number of arguments".into());
+        }
+        let mut arguments = vec![];
+        for (arg, param) in args.iter().zip(params) {
+            arguments.push(match arg {
+                CallArg::Param(v) => self.frame()?.params[v.index()].clone(),
+                CallArg::Reg(r) => bytes_of(self.reg(*r)?, param.size as usize),
+                CallArg::Imm(o) => bytes_of(self.get(block, o, param.size * 8)?, param.size as usize),
+            });
+        }
+        self.enter(target.index(), arguments)
+    }
+
+    /// Returns from a function, or ends the thread.
+    fn leave(&mut self) -> Result<(), String> {
+        let f = self.function()?;
+        let frame = self.frames.pop().ok_or("a finished thread returns")?;
+        if self.frames.is_empty() {
+            self.frames.push(frame);
+            self.state = State::Done;
+            return Ok(());
+        }
+        self.local.truncate(frame.local_end);
+        let statement = self.statement()?;
+        let Some(Statement { inst: Inst::Call { rets, .. }, .. }) = statement else {
+            return Err("returns to where no call is".into());
+        };
+        for ((ret, param), bytes) in rets.iter().zip(&f.returns).zip(&frame.results) {
+            let bytes = match param.reg {
+                Some(reg) => bytes_of(
+                    frame.regs[reg.index()].ok_or("returns a register that was never written")?,
+                    param.size as usize,
+                ),
+                None => bytes.clone(),
+            };
+            match ret {
+                CallArg::Param(v) => self.frame_mut()?.params[v.index()].copy_from_slice(&bytes),
+                CallArg::Reg(r) => self.set(*r, value_of(&bytes))?,
+                CallArg::Imm(_) => return Err("returns to a constant".into()),
+            }
+        }
+        self.advance()
+    }
+}

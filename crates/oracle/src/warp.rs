@@ -1,0 +1,193 @@
+//! What threads of a warp do together, and what atomics do to memory.
+
+use crate::exact::{BF16, F16, F32, F64};
+use crate::float::{self, Op};
+use crate::int::{self, cut};
+use crate::thread::{Block, State, Thread};
+use rtcg_ptx::ast::*;
+
+/// The value that an atomic operation, or a reduction, makes of two; `flush` concerns sums of `.f32`.
+pub(crate) fn combine(op: AtomOp, ty: Type, flush: bool, old: u128, b: u128, c: u128) -> Result<u128, String> {
+    let n = ty.bits();
+    let (x, y) = (int::read(n.min(64), ty.is_signed(), old), int::read(n.min(64), ty.is_signed(), b));
+    let add = |f, s: u32| {
+        let half = |v: u128| (v >> s) as u64 & if n == 64 { u64::MAX } else { (1 << f_bits(ty)) - 1 };
+        u128::from(float::arithmetic(Op::Add, f, &FpMods::default(), [half(old), half(b), 0])) << s
+    };
+    Ok(match (op, ty) {
+        (AtomOp::Add, Type::F32) => {
+            let mods = FpMods { ftz: flush, ..FpMods::default() };
+            float::arithmetic(Op::Add, F32, &mods, [old as u64, b as u64, 0]).into()
+        }
+        (AtomOp::Add, Type::F64) => add(F64, 0),
+        (AtomOp::Add, Type::F16) => add(F16, 0),
+        (AtomOp::Add, Type::BF16) => add(BF16, 0),
+        (AtomOp::Add, Type::F16x2) => add(F16, 0) | add(F16, 16),
+        (AtomOp::Add, Type::BF16x2) => add(BF16, 0) | add(BF16, 16),
+        (AtomOp::Add, _) => cut(n, old + b),
+        (AtomOp::Min, _) if !ty.is_float() => cut(n, x.min(y) as u128),
+        (AtomOp::Max, _) if !ty.is_float() => cut(n, x.max(y) as u128),
+        (AtomOp::And, _) => old & b,
+        (AtomOp::Or, _) => old | b,
+        (AtomOp::Xor, _) => old ^ b,
+        (AtomOp::Exch, _) => b,
+        (AtomOp::Inc, _) => {
+            if old >= b {
+                0
+            } else {
+                old + 1
+            }
+        }
+        (AtomOp::Dec, _) => {
+            if old == 0 || old > b {
+                b
+            } else {
+                old - 1
+            }
+        }
+        (AtomOp::Cas, _) => {
+            if old == b {
+                c
+            } else {
+                old
+            }
+        }
+        _ => return Err(format!("the oracle does not know an atomic {op:?} of {ty:?}")),
+    })
+}
+
+fn f_bits(ty: Type) -> u32 {
+    if ty.bits() == 32 && ty != Type::F32 { 16 } else { ty.bits() }
+}
+
+/// Executes the warp operations that all their members have reached; says whether there was one.
+pub(crate) fn resolve(warp: &mut [Thread<'_>], block: &Block<'_>) -> Result<bool, String> {
+    let mut progress = false;
+    for lane in 0..warp.len() {
+        let State::Warp(mask) = warp[lane].state else { continue };
+        if mask >> lane & 1 == 0 {
+            return Err("a thread executes a warp operation without being its member".into());
+        }
+        let place = warp[lane].place();
+        let members: Vec<usize> =
+            (0..warp.len()).filter(|&i| mask >> i & 1 != 0 && warp[i].state != State::Done).collect();
+        let here = |t: &Thread<'_>| t.state == State::Warp(mask) && t.place() == place;
+        if members.iter().all(|&i| here(&warp[i])) {
+            together(warp, block, &members)?;
+            progress = true;
+        }
+    }
+    Ok(progress)
+}
+
+/// Lanes that wait at one `activemask` see each other.
+pub(crate) fn resolve_activemask(warp: &mut [Thread<'_>]) -> Result<bool, String> {
+    let Some(first) = warp.iter().position(|t| t.state == State::Activemask) else { return Ok(false) };
+    let place = warp[first].place();
+    let lanes: Vec<usize> =
+        (0..warp.len()).filter(|&i| warp[i].state == State::Activemask && warp[i].place() == place).collect();
+    let mask = lanes.iter().fold(0, |m, &i| m | 1u128 << i);
+    for &i in &lanes {
+        if let Some(Statement { inst: Inst::Activemask { dst }, .. }) = warp[i].statement()? {
+            warp[i].set(*dst, mask)?;
+        }
+        go_on(&mut warp[i])?;
+    }
+    Ok(true)
+}
+
+fn go_on(thread: &mut Thread<'_>) -> Result<(), String> {
+    thread.state = State::Ready;
+    thread.advance()
+}
+
+/// Executes one operation for all its members.
+fn together(warp: &mut [Thread<'_>], block: &Block<'_>, members: &[usize]) -> Result<(), String> {
+    let statement = warp[members[0]].statement()?.ok_or("a warp operation beyond the body")?;
+    let values = |operand: &Operand, bits: u32| -> Result<Vec<u128>, String> {
+        members.iter().map(|&i| warp[i].get(block, operand, bits)).collect()
+    };
+    let lanes = |truth: &dyn Fn(usize) -> bool| -> u128 {
+        members.iter().enumerate().filter(|(k, _)| truth(*k)).fold(0, |m, (_, &i)| m | 1 << i)
+    };
+    let all = |dst: Reg, value: u128| vec![vec![(dst, value)]; members.len()];
+    let writes: Vec<Vec<(Reg, u128)>> = match &statement.inst {
+        Inst::BarWarpSync { .. } => vec![vec![]; members.len()],
+        Inst::Vote { mode, dst, pred, .. } => {
+            let truths: Result<Vec<bool>, String> = members.iter().map(|&i| warp[i].pred(block, pred)).collect();
+            let truths = truths?;
+            all(
+                *dst,
+                match mode {
+                    VoteMode::All => truths.iter().all(|&t| t).into(),
+                    VoteMode::Any => truths.iter().any(|&t| t).into(),
+                    VoteMode::Uni => truths.iter().all(|&t| t == truths[0]).into(),
+                    VoteMode::Ballot => lanes(&|k| truths[k]),
+                },
+            )
+        }
+        Inst::Match { all: every, ty, dst, pred, a, .. } => {
+            let v = values(a, ty.bits())?;
+            let same = v.iter().all(|&x| x == v[0]);
+            let result = |k: usize| match every {
+                true => {
+                    if same {
+                        lanes(&|_| true)
+                    } else {
+                        0
+                    }
+                }
+                false => lanes(&|j| v[j] == v[k]),
+            };
+            let of = |k: usize| [(*dst, result(k))].into_iter().chain(pred.map(|p| (p, same.into()))).collect();
+            (0..members.len()).map(of).collect()
+        }
+        Inst::Redux { op, ty, dst, a, .. } => {
+            let v = values(a, ty.bits())?;
+            let mut rest = v[1..].iter();
+            let result = rest.try_fold(v[0], |sum, &x| combine(*op, *ty, false, sum, x, 0));
+            all(*dst, result?)
+        }
+        Inst::Elect { dst, pred, .. } => {
+            let of = |&i: &usize| {
+                let elected = (*pred, u128::from(i == members[0]));
+                dst.map(|d| (d, members[0] as u128)).into_iter().chain([elected]).collect()
+            };
+            members.iter().map(of).collect()
+        }
+        Inst::Shfl { mode, dst, pred, a, b, c, .. } => {
+            let (v, b, c) = (values(a, 32)?, values(b, 32)?, values(c, 32)?);
+            let mut writes = vec![];
+            for (k, &lane) in members.iter().enumerate() {
+                let (from, inside) = source(*mode, lane as i64, b[k] as i64 & 31, c[k] as i64);
+                let Some(from) = members.iter().position(|&i| i as i64 == from) else {
+                    return Err("a shuffle reads from a lane that does not take part".into());
+                };
+                writes.push([(*dst, v[from])].into_iter().chain(pred.map(|p| (p, inside.into()))).collect());
+            }
+            writes
+        }
+        other => return Err(format!("the oracle does not know {other:?}")),
+    };
+    for (&i, list) in members.iter().zip(writes) {
+        for (dst, value) in list {
+            warp[i].set(dst, value)?;
+        }
+        go_on(&mut warp[i])?;
+    }
+    Ok(())
+}
+
+/// The lane that `shfl` reads from, and whether it lies inside the segment; after the ISA.
+fn source(mode: ShflMode, lane: i64, b: i64, c: i64) -> (i64, bool) {
+    let (clamp, segments) = (c & 31, c >> 8 & 31);
+    let max_lane = (lane & segments) | (clamp & !segments);
+    let min_lane = lane & segments;
+    let (from, inside) = match mode {
+        ShflMode::Up => (lane - b, lane - b >= max_lane),
+        ShflMode::Down => (lane + b, lane + b <= max_lane),
+        ShflMode::Bfly => (lane ^ b, lane ^ b <= max_lane),
+        ShflMode::Idx => (min_lane | (b & !segments), (min_lane | (b & !segments)) <= max_lane),
+    };
+    (if inside { from } else { lane }, inside)
+}

@@ -1,0 +1,97 @@
+//! The interpreter on small programs with known results and known faults, and the generator.
+#![allow(missing_docs)]
+
+use rtcg_oracle::generate::Node;
+use rtcg_oracle::{Buffer, Launch, Target, generate, run, shrink};
+
+/// Runs a kernel body with one buffer of words, whose address is in `%d`.
+fn words(body: &str, block: u32, before: &[u32]) -> Result<Vec<u32>, String> {
+    let text = format!(
+        ".version 8.0\n.target sm_80\n.address_size 64\n.shared .align 8 .b8 sh[64];\n\
+         .func (.param .b32 result) twice(.param .b32 a) {{ .reg .b32 %r<3>; ld.param.b32 %r1, [a]; shl.b32 %r1, %r1, 1; \
+         st.param.b32 [result], %r1; ret; }}\n\
+         .visible .entry k(.param .u64 p) {{ .reg .b64 %d, %e; .reg .b32 %r<9>, %t; .reg .pred %p<4>; .reg .b16 %h<4>; \
+         .local .b32 loc; ld.param.u64 %d, [p]; mov.u32 %t, %tid.x; mad.wide.u32 %e, %t, 4, %d;\n{body}\nret; }}"
+    );
+    let parsed = rtcg_ptx::parse(text);
+    assert!(!parsed.has_errors(), "{}", parsed.render("test"));
+    let bytes = before.iter().flat_map(|w| w.to_le_bytes()).collect();
+    let mut buffers = vec![Buffer { address: 0x1000, bytes, writable: true }];
+    let launch =
+        Launch { grid: [1; 3], block: [block, 1, 1], dynamic_shared: 0, params: 0x1000u64.to_le_bytes().to_vec() };
+    run(&parsed.module, "k", &launch, &mut buffers).map_err(|e| e.to_string())?;
+    Ok(buffers[0].bytes.chunks(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect())
+}
+
+#[test]
+fn small_programs_have_their_results() {
+    let tenfold = "mul.lo.u32 %r1, %t, 10; st.global.u32 [%e], %r1;";
+    assert_eq!(words(tenfold, 4, &[9; 4]), Ok(vec![0, 10, 20, 30]));
+    let branch = "setp.lt.u32 %p1, %t, 2; mov.u32 %r1, 5; @%p1 bra $A; mov.u32 %r1, 7; $A: st.global.u32 [%e], %r1;";
+    assert_eq!(words(branch, 4, &[0; 4]), Ok(vec![5, 5, 7, 7]));
+    let call = "{ .param .b32 a; .param .b32 b; st.param.b32 [a], %t; call (b), twice, (a); ld.param.b32 %r1, [b]; } \
+                st.global.u32 [%e], %r1;";
+    assert_eq!(words(call, 3, &[0; 3]), Ok(vec![0, 2, 4]));
+    let shuffle = "shfl.sync.bfly.b32 %r1, %t, 1, 31, 15; vote.sync.ballot.b32 %r2, 1, 15; add.u32 %r1, %r1, %r2; st.global.u32 [%e], %r1;";
+    assert_eq!(words(shuffle, 4, &[0; 4]), Ok(vec![16, 15, 18, 17]));
+    let exchange = "mov.u32 %r1, sh; shl.b32 %r2, %t, 2; add.u32 %r2, %r1, %r2; st.shared.u32 [%r2], %t; bar.sync 0; \
+                    xor.b32 %r3, %t, 3; shl.b32 %r3, %r3, 2; add.u32 %r3, %r1, %r3; ld.shared.u32 %r4, [%r3]; st.global.u32 [%e], %r4;";
+    assert_eq!(words(exchange, 4, &[0; 4]), Ok(vec![3, 2, 1, 0]));
+    assert_eq!(words("red.global.add.u32 [%d], 3;", 40, &[1]), Ok(vec![121]));
+}
+
+#[test]
+fn programs_without_a_defined_result_are_refused() {
+    let wrong = |body: &str, what: &str| {
+        let error = words(body, 4, &[0; 4]).expect_err(body);
+        assert!(error.contains(what), "{error}");
+    };
+    wrong("st.global.u32 [%e], %r1;", "before it was written");
+    wrong("st.global.u32 [%d], %t;", "races");
+    wrong("ld.global.u32 %r1, [%d+16];", "no memory");
+    wrong("ld.global.u32 %r1, [%d+1];", "not aligned");
+    wrong("ld.local.u32 %r1, [loc];", "never written");
+    wrong("shfl.sync.idx.b32 %r1, %t, 9, 31, 15;", "does not take part");
+    wrong("setp.eq.u32 %p1, %t, 0; @%p1 bar.sync 0, 4;", "nobody can go on");
+    wrong("ex2.approx.f32 %r1, %t;", "approximate");
+    wrong("$A: bra $A;", "does not end");
+    // Without the barrier, the exchange is a race.
+    let race = "mov.u32 %r1, sh; shl.b32 %r2, %t, 2; add.u32 %r2, %r1, %r2; st.shared.u32 [%r2], %t; ld.shared.u32 %r4, [%r1];";
+    wrong(race, "races");
+}
+
+#[test]
+fn generated_programs_are_well_formed_and_repeatable() {
+    for seed in 0..60 {
+        let target = Target { capability: if seed % 2 == 0 { 80 } else { 90 } };
+        let program = generate(seed, target);
+        assert_eq!(program, generate(seed, target));
+        let expected = program.expected().unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        let before = program.buffers(rtcg_oracle::generate::PLACES);
+        assert!(expected[1].bytes != before[1].bytes, "seed {seed} has no results");
+        let again = rtcg_oracle::Program::from_annotated(&program.annotated()).expect("a program");
+        assert_eq!(again.text(), program.text());
+        assert_eq!(
+            again.launch(rtcg_oracle::generate::PLACES).params,
+            program.launch(rtcg_oracle::generate::PLACES).params
+        );
+    }
+}
+
+/// What is left is what the property needs.
+#[test]
+fn shrinking_keeps_the_property() {
+    fn lines(nodes: &[Node]) -> usize {
+        let of = |n: &Node| match n {
+            Node::Line(_) => 1,
+            Node::Fixed(_) => 0,
+            Node::Group(inner) | Node::Block(inner) => lines(inner),
+        };
+        nodes.iter().map(of).sum()
+    }
+    let mut program = generate(3, Target { capability: 80 });
+    program.nodes.push(Node::Group(vec![Node::Line("// needle".into()), Node::Line("// hay".into())]));
+    let small = shrink::shrink(&program, 100_000, |p| p.text().contains("needle"));
+    assert_eq!(lines(&small.nodes), 1);
+    assert_eq!(small.block, [1, 1, 1]);
+}

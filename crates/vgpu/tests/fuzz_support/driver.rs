@@ -1,0 +1,147 @@
+//! Random programs on any device that a driver table reaches, a real GPU above all.
+
+use super::difference;
+use rtcg_cuda_sys::*;
+use rtcg_oracle::generate::{Addresses, KERNEL};
+use rtcg_oracle::{Buffer, Program};
+use std::ffi::c_void;
+
+/// What became of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The device does as the oracle says.
+    Same,
+    /// It does not take the program: its log.
+    Refused(String),
+    /// It computes something else.
+    Differs(String),
+    /// It stops: the device must be made anew.
+    Fault(String),
+}
+
+/// Bytes of each buffer.
+const AREA: usize = 2 << 20;
+
+/// A device with memory for the buffers of a program.
+pub struct Device {
+    table: &'static DriverTable,
+    device: CUdevice,
+    areas: [CUdeviceptr; 4],
+    /// Its name.
+    pub name: String,
+}
+
+fn done(what: &str, code: CUresult) -> Result<(), String> {
+    if code == CUresult::CUDA_SUCCESS { Ok(()) } else { Err(format!("{what}: {code:?}")) }
+}
+
+impl Device {
+    /// The first device of a driver.
+    pub fn open(table: &'static DriverTable) -> Result<Device, String> {
+        let mut device = CUdevice::default();
+        let mut name = [0u8; 100];
+        // SAFETY: all pointers lead to places of the right type and size.
+        unsafe {
+            done("cuInit", table.cuInit(0))?;
+            done("cuDeviceGet", table.cuDeviceGet(&raw mut device, 0))?;
+            done("cuDeviceGetName", table.cuDeviceGetName(name.as_mut_ptr().cast(), 99, device))?;
+        }
+        let end = name.iter().position(|&b| b == 0).unwrap_or(0);
+        let name = String::from_utf8_lossy(&name[..end]).into_owned();
+        let mut made = Device { table, device, areas: [0; 4], name };
+        made.start()?;
+        Ok(made)
+    }
+
+    fn start(&mut self) -> Result<(), String> {
+        let mut context = CUcontext::null();
+        // SAFETY: as above.
+        unsafe {
+            done("cuDevicePrimaryCtxRetain", self.table.cuDevicePrimaryCtxRetain(&raw mut context, self.device))?;
+            done("cuCtxSetCurrent", self.table.cuCtxSetCurrent(context))?;
+            for area in &mut self.areas {
+                done("cuMemAlloc", self.table.cuMemAlloc(area, AREA))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the device usable again after a fault.
+    pub fn restart(&mut self) -> Result<(), String> {
+        // SAFETY: nothing of the old context is used afterwards.
+        done("cuDevicePrimaryCtxReset", unsafe { self.table.cuDevicePrimaryCtxReset(self.device) })?;
+        self.start()
+    }
+
+    /// Runs a program and compares.
+    pub fn check(&mut self, p: &Program, expected: &[Buffer]) -> Outcome {
+        let text = p.text() + "\0";
+        let mut module = CUmodule::null();
+        let mut log = vec![0u8; 8192];
+        let mut keys = [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+        let mut values = [log.as_mut_ptr().cast::<c_void>(), std::ptr::without_provenance_mut(log.len() - 1)];
+        // SAFETY: the text ends in a zero; keys and values belong together.
+        let code = unsafe {
+            let (keys, values) = (keys.as_mut_ptr(), values.as_mut_ptr());
+            self.table.cuModuleLoadDataEx(&raw mut module, text.as_ptr().cast(), 2, keys, values)
+        };
+        if code != CUresult::CUDA_SUCCESS {
+            let end = log.iter().position(|&b| b == 0).unwrap_or(0);
+            return Outcome::Refused(format!("{code:?}: {}", String::from_utf8_lossy(&log[..end])));
+        }
+        let outcome = self.launch(module, p, expected);
+        // SAFETY: the module is not used afterwards.
+        let unloaded = unsafe { self.table.cuModuleUnload(module) };
+        match (&outcome, unloaded) {
+            (Outcome::Fault(_), _) | (_, CUresult::CUDA_SUCCESS) => outcome,
+            (_, code) => Outcome::Fault(format!("cuModuleUnload: {code:?}")),
+        }
+    }
+
+    fn launch(&self, module: CUmodule, p: &Program, expected: &[Buffer]) -> Outcome {
+        let [input, out, slots, counters] = self.areas;
+        let at = Addresses { input, out, slots, counters };
+        let buffers = p.buffers(at);
+        let launch = p.launch(at);
+        match self.copy_and_launch(module, &buffers, &launch) {
+            Ok(got) => difference(expected, &got).map_or(Outcome::Same, Outcome::Differs),
+            Err(e) => Outcome::Fault(e),
+        }
+    }
+
+    fn copy_and_launch(
+        &self,
+        module: CUmodule,
+        buffers: &[Buffer],
+        launch: &rtcg_oracle::Launch,
+    ) -> Result<Vec<Vec<u8>>, String> {
+        let t = self.table;
+        let mut function = CUfunction::null();
+        let name = std::ffi::CString::new(KERNEL).unwrap_or_default();
+        let mut bytes = launch.params.clone();
+        // The parameters lie one after another without gaps: five of 8 bytes, two of 4 between them.
+        let offsets = [0usize, 8, 16, 24, 32, 36, 40];
+        // SAFETY: the offsets lie in the parameters.
+        let mut params = offsets.map(|o| unsafe { bytes.as_mut_ptr().add(o) }.cast::<c_void>());
+        let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
+        // SAFETY: handles and memory are this device's; the copies stay inside both ends.
+        unsafe {
+            done("cuModuleGetFunction", t.cuModuleGetFunction(&raw mut function, module, name.as_ptr()))?;
+            for b in buffers {
+                assert!(b.bytes.len() <= AREA);
+                done("cuMemcpyHtoD", t.cuMemcpyHtoD(b.address, b.bytes.as_ptr().cast(), b.bytes.len()))?;
+            }
+            let (p, none) = (params.as_mut_ptr(), std::ptr::null_mut());
+            let code = t.cuLaunchKernel(function, gx, gy, gz, bx, by, bz, 0, CUstream::null(), p, none);
+            done("cuLaunchKernel", code)?;
+            done("cuCtxSynchronize", t.cuCtxSynchronize())?;
+            let mut got = vec![];
+            for b in buffers {
+                let mut bytes = vec![0u8; b.bytes.len()];
+                done("cuMemcpyDtoH", t.cuMemcpyDtoH(bytes.as_mut_ptr().cast(), b.address, bytes.len()))?;
+                got.push(bytes);
+            }
+            Ok(got)
+        }
+    }
+}

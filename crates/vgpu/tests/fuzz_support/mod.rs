@@ -1,0 +1,222 @@
+//! Random programs on the virtual GPU, compiled in every way, against the oracle.
+#![allow(dead_code, unsafe_code, unreachable_pub)]
+
+pub mod driver;
+pub mod mutants;
+
+use rtcg_oracle::generate::{Addresses, KERNEL, RESULT, SLOT};
+use rtcg_oracle::{Buffer, Program};
+use rtcg_ptx::ast::{Init, Module, Space, Symbol};
+use rtcg_vgpu::exec::{self, CancelFlag, Place, RUNTIME, Shape, Sites, run_program};
+use rtcg_vgpu::jit::{CompiledKernel, JitError, Site, SymbolLayout, Variant, Window, compile_kernel, function_token};
+use rtcg_vgpu::memory::window::window;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Device memory that every program uses anew: this much for each of its buffers, and as much for
+/// its variables.
+const AREA: usize = 2 << 20;
+const AREAS: usize = 5;
+
+struct KernelSites(CompiledKernel);
+
+impl Sites for KernelSites {
+    fn contains_pc(&self, pc: usize) -> bool {
+        self.0.contains_pc(pc)
+    }
+    fn of_pc(&self, pc: usize) -> Option<Place> {
+        self.0.site_of_pc(pc).map(place)
+    }
+    fn of_number(&self, number: u32) -> Option<Place> {
+        self.0.site(number).map(place)
+    }
+}
+
+fn place(s: Site) -> Place {
+    Place {
+        function: s.function,
+        instruction: format!("{:?}", s.span),
+        ptx_line: 0,
+        source: None,
+        lanes: s.lanes,
+        is_store: s.is_store,
+        access_bytes: s.access_bytes,
+    }
+}
+
+/// The areas of device memory; whoever holds the lock may use them.
+pub struct Device {
+    base: usize,
+}
+
+static DEVICE: Mutex<Option<Device>> = Mutex::new(None);
+
+/// Calls `f` with the device memory.
+pub fn with_device<T>(f: impl FnOnce(&Device) -> T) -> T {
+    let mut device = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
+    let device = device.get_or_insert_with(|| {
+        let w = window().unwrap();
+        let base = w.heap().start.next_multiple_of(AREA);
+        w.commit(base, AREA * AREAS).unwrap();
+        Device { base }
+    });
+    f(device)
+}
+
+impl Device {
+    fn area(&self, n: usize) -> u64 {
+        (self.base + n * AREA) as u64
+    }
+
+    fn write(&self, address: u64, bytes: &[u8]) {
+        assert!(bytes.len() <= AREA && (address as usize) + bytes.len() <= self.base + AREA * AREAS);
+        // SAFETY: the areas were committed and are locked; the range lies in them.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), address as *mut u8, bytes.len()) };
+    }
+
+    fn read(&self, address: u64, len: usize) -> Vec<u8> {
+        // SAFETY: as above.
+        unsafe { std::slice::from_raw_parts(address as *const u8, len) }.to_vec()
+    }
+
+    /// Places and initialises the variables of a module.
+    pub fn symbols(&self, m: &Module) -> SymbolLayout {
+        let mut out = SymbolLayout::default();
+        let mut next = self.area(AREAS - 1);
+        for v in &m.vars {
+            next = next.next_multiple_of(u64::from(v.align.max(16)));
+            out.globals.push(if v.space == Space::Shared { 0 } else { next });
+            next += if v.space == Space::Shared { 0 } else { v.size };
+        }
+        for (v, &at) in m.vars.iter().zip(&out.globals).filter(|(v, at)| **at != 0 && v.size < AREA as u64 / 2) {
+            let mut bytes = initial(v, &out);
+            bytes.resize(v.size as usize, 0);
+            if at + v.size <= self.area(AREAS) {
+                self.write(at, &bytes);
+            }
+        }
+        out
+    }
+}
+
+fn initial(v: &rtcg_ptx::ast::Var, out: &SymbolLayout) -> Vec<u8> {
+    let mut bytes = vec![];
+    for init in &v.init {
+        match init {
+            Init::Bytes(b) => bytes.extend(b),
+            Init::Address { symbol, offset, size, .. } => {
+                let a = match symbol {
+                    Symbol::Func(f) => function_token(*f),
+                    Symbol::Global(g) => out.globals[g.index()],
+                    _ => 0,
+                };
+                bytes.extend(&(a.wrapping_add(*offset as u64)).to_le_bytes()[..*size as usize]);
+            }
+        }
+    }
+    bytes
+}
+
+/// Compiles a kernel of a module.
+#[allow(clippy::result_large_err)]
+pub fn compile(
+    m: &Arc<Module>,
+    kernel: &str,
+    symbols: &SymbolLayout,
+    variant: Variant,
+) -> Result<CompiledKernel, JitError> {
+    let w = window().unwrap();
+    let (id, _) = m.entry(kernel).unwrap();
+    compile_kernel(m, id, symbols, variant, &RUNTIME, Window { base: w.base() as u64, bits: w.bits() })
+}
+
+fn program(k: CompiledKernel) -> exec::Program {
+    exec::Program {
+        suspends: k.suspends,
+        recursive: k.recursive,
+        stack_bytes: k.stack_bytes,
+        local_bytes_per_warp: k.local_bytes_per_warp,
+        dynamic_shared_offset: k.shared.dynamic_offset,
+        ..exec::Program::new(KERNEL, k.entry, Box::new(KernelSites(k)))
+    }
+}
+
+/// All the ways to compile a kernel for blocks of this shape.
+pub fn variants(block: [u32; 3]) -> Vec<Variant> {
+    let v = Variant::for_block(block);
+    let mut out = vec![v];
+    for optimise in [Some(false), Some(true)] {
+        let v = Variant { optimise, ..v };
+        out.push(v);
+        out.push(Variant { force_masked: true, ..v });
+        out.push(Variant { no_if_conversion: true, ..v });
+        out.push(Variant { full_warps: false, linear_tid: false, rows_of_8: false, ..v });
+    }
+    out.push(Variant { linear_tid: false, rows_of_8: block[0].is_multiple_of(8), ..v });
+    out
+}
+
+/// The first difference between two sets of buffers, in words.
+pub fn difference(expected: &[Buffer], got: &[Vec<u8>]) -> Option<String> {
+    const NAMES: [&str; 4] = ["input", "results", "slots", "counters"];
+    for ((want, have), name) in expected.iter().zip(got).zip(NAMES) {
+        let Some(at) = want.bytes.iter().zip(have).position(|(a, b)| a != b) else { continue };
+        let word = |bytes: &[u8]| {
+            let start = at & !7;
+            bytes[start..(start + 8).min(bytes.len())].iter().rev().map(|b| format!("{b:02x}")).collect::<String>()
+        };
+        let place = match name {
+            "results" => format!("thread {} register number {}", at / RESULT, at % RESULT / 8),
+            "slots" => format!("thread {} byte {}", at / SLOT, at % SLOT),
+            _ => format!("byte {at}"),
+        };
+        return Some(format!("{name}, {place}: oracle {}, got {}", word(&want.bytes), word(have)));
+    }
+    None
+}
+
+/// Runs a program compiled in one way; an error says what is wrong.
+pub fn check(p: &Program, expected: &[Buffer], variant: Variant) -> Result<(), String> {
+    let parsed = rtcg_ptx::parse(p.text());
+    if parsed.has_errors() {
+        return Err(parsed.render("program.ptx"));
+    }
+    let m = Arc::new(parsed.module);
+    with_device(|device| {
+        let compiled = compile(&m, KERNEL, &device.symbols(&m), variant).map_err(|e| format!("not compiled: {e}"))?;
+        let at =
+            Addresses { input: device.area(0), out: device.area(1), slots: device.area(2), counters: device.area(3) };
+        let buffers = p.buffers(at);
+        buffers.iter().for_each(|b| device.write(b.address, &b.bytes));
+        let launch = p.launch(at);
+        let shape = Shape { grid: launch.grid, block: launch.block, dynamic_shared: 0, cooperative: false };
+        run_program(&program(compiled), shape, &launch.params, &CancelFlag::new())
+            .map_err(|e| format!("fault: {e}"))?;
+        let got: Vec<Vec<u8>> = buffers.iter().map(|b| device.read(b.address, b.bytes.len())).collect();
+        difference(expected, &got).map_or(Ok(()), Err)
+    })
+}
+
+/// A wrong result: the way it was compiled, and what is wrong.
+pub fn find(p: &Program, ways: &[Variant]) -> Result<Option<(Variant, String)>, String> {
+    let expected = p.expected()?;
+    Ok(ways.iter().find_map(|&v| check(p, &expected, v).err().map(|e| (v, e))))
+}
+
+/// The smallest program that goes wrong in this way.
+pub fn shrink(p: &Program, variant: Variant) -> Program {
+    rtcg_oracle::shrink::shrink(p, 3000, |candidate| {
+        let v = adapt(variant, candidate.block);
+        candidate.expected().is_ok_and(|expected| check(candidate, &expected, v).is_err())
+    })
+}
+
+/// The variant for another shape of the block: its assumptions must hold.
+pub fn adapt(v: Variant, block: [u32; 3]) -> Variant {
+    let fits = Variant::for_block(block);
+    Variant {
+        linear_tid: v.linear_tid && fits.linear_tid,
+        full_warps: v.full_warps && fits.full_warps,
+        rows_of_8: block[0].is_multiple_of(8) && v.rows_of_8,
+        ..v
+    }
+}

@@ -1,0 +1,30 @@
+//! Mutated modules through loading and compilation: whatever the text, nobody panics.
+
+use super::{compile, with_device};
+use rtcg_vgpu::jit::Variant;
+use rtcg_vgpu::module::{LoadOptions, load};
+use std::sync::Arc;
+
+/// Loads a text and compiles its kernels if it is good; says whether it was.
+///
+/// # Panics
+/// What was loaded cannot be compiled for a reason that should have been seen before.
+pub fn check(text: &str) -> bool {
+    if load(text.as_bytes(), &LoadOptions::default()).is_err() {
+        return false;
+    }
+    let m = Arc::new(rtcg_ptx::parse(text).module);
+    if m.functions.iter().map(|f| f.body.len()).sum::<usize>() > 400 {
+        return true;
+    }
+    let symbols = with_device(|device| device.symbols(&m));
+    let base = Variant { optimise: Some(false), ..Variant::for_block([32, 1, 1]) };
+    for f in m.functions.iter().filter(|f| f.entry) {
+        for v in [base, Variant { force_masked: true, ..base }, Variant { full_warps: false, ..base }] {
+            if let Err(e) = compile(&m, &f.name, &symbols, v) {
+                assert!(!e.message.contains("code generation failed"), "{e}");
+            }
+        }
+    }
+    true
+}
