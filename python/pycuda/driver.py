@@ -10,11 +10,30 @@ import warnings
 import numpy as np
 
 from pycuda import _rtcg
+from pycuda._arrays import (
+    TR_DEFAULT,
+    TRSA_OVERRIDE_FORMAT,
+    TRSF_NORMALIZED_COORDINATES,
+    TRSF_READ_AS_INTEGER,
+    TRSF_SEAMLESS_CUBEMAP,
+    TRSF_SRGB,
+    ArrayDescriptor,
+    ArrayDescriptor3D,
+    bind_array_to_texref,
+    dtype_to_array_format,
+    gpuarray_to_array,
+    make_multichannel_2d_array,
+    matrix_to_array,
+    matrix_to_texref,
+    np_to_array,
+    texture_object,
+)
 from pycuda._driver import CompileError
 from pycuda._enums import *  # noqa: F403
-from pycuda._enums import array_format, mem_attach_flags
+from pycuda._enums import mem_attach_flags
 from pycuda._rtcg import (
     AlignedHostAllocation,
+    Array,
     Context,
     Device,
     DeviceAllocation,
@@ -30,11 +49,16 @@ from pycuda._rtcg import (
     Memcpy3D,
     Memcpy3DPeer,
     MemoryError,
+    MipmappedArray,
     Module,
     PagelockedHostAllocation,
     RegisteredHostMemory,
     RuntimeError,
     Stream,
+    SurfaceObject,
+    SurfaceReference,
+    TextureObject,
+    TextureReference,
     get_driver_version,
     init,
     initialize_profiler,
@@ -42,10 +66,15 @@ from pycuda._rtcg import (
     mem_get_address_range,
     mem_get_info,
     mem_get_ipc_handle,
+    memcpy_atoa,
+    memcpy_atod,
+    memcpy_atoh,
+    memcpy_dtoa,
     memcpy_dtod,
     memcpy_dtod_async,
     memcpy_dtoh,
     memcpy_dtoh_async,
+    memcpy_htoa,
     memcpy_htod,
     memcpy_htod_async,
     memcpy_peer,
@@ -72,9 +101,10 @@ __all__ = [
     "AlignedHostAllocation", "ArgumentHandler", "Array", "ArrayDescriptor", "ArrayDescriptor3D", "CUDA_DEBUGGING",
     "CompileError", "Context", "Device", "DeviceAllocation", "Error", "Event", "Function", "HostAllocation",
     "IPCMemoryHandle", "In", "InOut", "LaunchError", "Linker", "LogicError", "ManagedAllocation", "Memcpy2D",
-    "Memcpy3D", "Memcpy3DPeer", "MemoryError", "Module", "Out", "PagelockedHostAllocation", "PointerHolderBase",
-    "RegisteredHostMemory", "RuntimeError", "Stream", "SurfaceReference", "TRSA_OVERRIDE_FORMAT",
-    "TRSF_NORMALIZED_COORDINATES", "TRSF_READ_AS_INTEGER", "TR_DEFAULT", "TextureReference", "aligned_empty",
+    "Memcpy3D", "Memcpy3DPeer", "MemoryError", "MipmappedArray", "Module", "Out", "PagelockedHostAllocation", "PointerHolderBase",
+    "RegisteredHostMemory", "RuntimeError", "Stream", "SurfaceObject", "SurfaceReference", "TRSA_OVERRIDE_FORMAT",
+    "TRSF_NORMALIZED_COORDINATES", "TRSF_READ_AS_INTEGER", "TRSF_SEAMLESS_CUBEMAP", "TRSF_SRGB", "TR_DEFAULT",
+    "TextureObject", "TextureReference", "aligned_empty",
     "aligned_empty_like", "aligned_zeros", "aligned_zeros_like", "bind_array_to_texref", "dtype_to_array_format",
     "from_device", "from_device_like", "get_driver_version", "get_version", "gpuarray_to_array", "have_gl_ext",
     "init", "initialize_profiler", "make_multichannel_2d_array", "managed_empty", "managed_empty_like",
@@ -86,7 +116,7 @@ __all__ = [
     "memset_d2d8", "memset_d2d8_async", "memset_d32", "memset_d32_async", "memset_d8", "memset_d8_async",
     "module_from_buffer", "module_from_file", "np_to_array", "pagelocked_empty", "pagelocked_empty_like",
     "pagelocked_zeros", "pagelocked_zeros_like", "py_memcpy_atoh", "py_memcpy_htoa", "register_host_memory",
-    "set_debugging", "start_profiler", "stop_profiler", "to_device",
+    "set_debugging", "start_profiler", "stop_profiler", "texture_object", "to_device",
 ]  # fmt: skip
 
 HostAllocation = PagelockedHostAllocation
@@ -295,90 +325,8 @@ def register_host_memory(ary, flags=0):
     return registered._as_array(ary.dtype, ary.shape, _order_of(ary) == "F")
 
 
-# -- what CUDA no longer has, and what this version does not have -------------------------------
-
-TRSA_OVERRIDE_FORMAT = 1
-TRSF_READ_AS_INTEGER = 1
-TRSF_NORMALIZED_COORDINATES = 2
-TR_DEFAULT = -1
-
-
-def _refuse(name, reason):
-    def refused(*args, **kwargs):
-        raise LogicError(f"{name} is not supported: {reason}")
-
-    refused.__name__ = refused.__qualname__ = name
-    refused.__doc__ = f"Not supported: {reason}."
-    return refused
-
-
-_NO_REFERENCES = "CUDA 12 removed texture and surface references from the compiler"
-_NO_ARRAYS = "this version has no CUDA arrays"
-
-
-class TextureReference:
-    """Not supported: CUDA 12 removed texture references from the compiler."""
-
-    def __init__(self, *args, **kwargs):
-        raise LogicError(f"TextureReference is not supported: {_NO_REFERENCES}")
-
-
-class SurfaceReference:
-    """Not supported: CUDA 12 removed surface references from the compiler."""
-
-    def __init__(self, *args, **kwargs):
-        raise LogicError(f"SurfaceReference is not supported: {_NO_REFERENCES}")
-
-
-class ArrayDescriptor:
-    """Shape and format of a two-dimensional CUDA array."""
-
-    def __init__(self):
-        self.width = self.height = self.num_channels = 0
-        self.format = array_format.UNSIGNED_INT8
-
-
-class ArrayDescriptor3D(ArrayDescriptor):
-    """Shape and format of a three-dimensional CUDA array."""
-
-    def __init__(self):
-        super().__init__()
-        self.depth = self.flags = 0
-
-
-class Array:
-    """Not supported: this version has no CUDA arrays."""
-
-    def __init__(self, descriptor):
-        raise LogicError(f"Array is not supported: {_NO_ARRAYS}")
-
-
-bind_array_to_texref = _refuse("bind_array_to_texref", _NO_REFERENCES)
-matrix_to_texref = _refuse("matrix_to_texref", _NO_REFERENCES)
-matrix_to_array = _refuse("matrix_to_array", _NO_ARRAYS)
-np_to_array = _refuse("np_to_array", _NO_ARRAYS)
-gpuarray_to_array = _refuse("gpuarray_to_array", _NO_ARRAYS)
-make_multichannel_2d_array = _refuse("make_multichannel_2d_array", _NO_ARRAYS)
-memcpy_dtoa = _refuse("memcpy_dtoa", _NO_ARRAYS)
-memcpy_atod = _refuse("memcpy_atod", _NO_ARRAYS)
-memcpy_atoa = _refuse("memcpy_atoa", _NO_ARRAYS)
-memcpy_htoa = py_memcpy_htoa = _refuse("memcpy_htoa", _NO_ARRAYS)
-memcpy_atoh = py_memcpy_atoh = _refuse("memcpy_atoh", _NO_ARRAYS)
-
-_ARRAY_FORMATS = {
-    "uint8": "UNSIGNED_INT8", "uint16": "UNSIGNED_INT16", "uint32": "UNSIGNED_INT32", "int8": "SIGNED_INT8",
-    "int16": "SIGNED_INT16", "int32": "SIGNED_INT32", "float16": "HALF", "float32": "FLOAT",
-}  # fmt: skip
-
-
-def dtype_to_array_format(dtype):
-    """The `array_format` of a dtype."""
-    if dtype is None:
-        raise ValueError("dtype may not be None")
-    name = np.dtype(dtype).name
-    if name not in _ARRAY_FORMATS:
-        raise TypeError(f"cannot convert dtype {name!r} to an array format")
-    return getattr(array_format, _ARRAY_FORMATS[name])
+py_memcpy_htoa = memcpy_htoa
+py_memcpy_atoh = memcpy_atoh
 
 
 # -- arguments that copy themselves -----------------------------------------------------------

@@ -1,15 +1,33 @@
 """CUDA's driver API: devices, contexts, memory, modules, streams, events, launches."""
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from numpy.typing import DTypeLike, NDArray
 
+from pycuda._arrays import (
+    TR_DEFAULT as TR_DEFAULT,
+    TRSA_OVERRIDE_FORMAT as TRSA_OVERRIDE_FORMAT,
+    TRSF_NORMALIZED_COORDINATES as TRSF_NORMALIZED_COORDINATES,
+    TRSF_READ_AS_INTEGER as TRSF_READ_AS_INTEGER,
+    TRSF_SEAMLESS_CUBEMAP as TRSF_SEAMLESS_CUBEMAP,
+    TRSF_SRGB as TRSF_SRGB,
+    ArrayDescriptor as ArrayDescriptor,
+    ArrayDescriptor3D as ArrayDescriptor3D,
+    bind_array_to_texref as bind_array_to_texref,
+    dtype_to_array_format as dtype_to_array_format,
+    gpuarray_to_array as gpuarray_to_array,
+    make_multichannel_2d_array as make_multichannel_2d_array,
+    matrix_to_array as matrix_to_array,
+    matrix_to_texref as matrix_to_texref,
+    np_to_array as np_to_array,
+    texture_object as texture_object,
+)
 from pycuda._driver import CompileError as CompileError
 from pycuda._enums import *  # noqa: F403
-from pycuda._enums import array_format
 from pycuda._rtcg import (
     AlignedHostAllocation as AlignedHostAllocation,
+    Array as Array,
     Context as Context,
     Device as Device,
     DeviceAllocation as DeviceAllocation,
@@ -25,11 +43,16 @@ from pycuda._rtcg import (
     Memcpy3D as Memcpy3D,
     Memcpy3DPeer as Memcpy3DPeer,
     MemoryError as MemoryError,
+    MipmappedArray as MipmappedArray,
     Module as Module,
     PagelockedHostAllocation as PagelockedHostAllocation,
     RegisteredHostMemory as RegisteredHostMemory,
     RuntimeError as RuntimeError,
     Stream as Stream,
+    SurfaceObject as SurfaceObject,
+    SurfaceReference as SurfaceReference,
+    TextureObject as TextureObject,
+    TextureReference as TextureReference,
     _DevicePointer,
     _HostBuffer,
     get_driver_version as get_driver_version,
@@ -39,10 +62,15 @@ from pycuda._rtcg import (
     mem_get_address_range as mem_get_address_range,
     mem_get_info as mem_get_info,
     mem_get_ipc_handle as mem_get_ipc_handle,
+    memcpy_atoa as memcpy_atoa,
+    memcpy_atod as memcpy_atod,
+    memcpy_atoh as memcpy_atoh,
+    memcpy_dtoa as memcpy_dtoa,
     memcpy_dtod as memcpy_dtod,
     memcpy_dtod_async as memcpy_dtod_async,
     memcpy_dtoh as memcpy_dtoh,
     memcpy_dtoh_async as memcpy_dtoh_async,
+    memcpy_htoa as memcpy_htoa,
     memcpy_htod as memcpy_htod,
     memcpy_htod_async as memcpy_htod_async,
     memcpy_peer as memcpy_peer,
@@ -91,6 +119,7 @@ __all__ = [
     "Memcpy3D",
     "Memcpy3DPeer",
     "MemoryError",
+    "MipmappedArray",
     "Module",
     "Out",
     "PagelockedHostAllocation",
@@ -98,11 +127,15 @@ __all__ = [
     "RegisteredHostMemory",
     "RuntimeError",
     "Stream",
+    "SurfaceObject",
     "SurfaceReference",
     "TRSA_OVERRIDE_FORMAT",
     "TRSF_NORMALIZED_COORDINATES",
     "TRSF_READ_AS_INTEGER",
+    "TRSF_SEAMLESS_CUBEMAP",
+    "TRSF_SRGB",
     "TR_DEFAULT",
+    "TextureObject",
     "TextureReference",
     "aligned_empty",
     "aligned_empty_like",
@@ -169,6 +202,7 @@ __all__ = [
     "set_debugging",
     "start_profiler",
     "stop_profiler",
+    "texture_object",
     "to_device",
 ]
 
@@ -219,46 +253,8 @@ def managed_zeros(
 def managed_zeros_like(array: NDArray[Any], mem_flags: int = 0) -> NDArray[Any]: ...
 def register_host_memory(ary: NDArray[Any], flags: int = 0) -> NDArray[Any]: ...
 
-TRSA_OVERRIDE_FORMAT: int
-TRSF_READ_AS_INTEGER: int
-TRSF_NORMALIZED_COORDINATES: int
-TR_DEFAULT: int
-
-class TextureReference:
-    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
-
-class SurfaceReference:
-    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
-
-class ArrayDescriptor:
-    width: int
-    height: int
-    format: array_format
-    num_channels: int
-    def __init__(self) -> None: ...
-
-class ArrayDescriptor3D(ArrayDescriptor):
-    depth: int
-    flags: int
-    def __init__(self) -> None: ...
-
-class Array:
-    def __init__(self, descriptor: ArrayDescriptor) -> None: ...
-
-def bind_array_to_texref(*args: Any, **kwargs: Any) -> NoReturn: ...
-def matrix_to_texref(*args: Any, **kwargs: Any) -> NoReturn: ...
-def matrix_to_array(*args: Any, **kwargs: Any) -> NoReturn: ...
-def np_to_array(*args: Any, **kwargs: Any) -> NoReturn: ...
-def gpuarray_to_array(*args: Any, **kwargs: Any) -> NoReturn: ...
-def make_multichannel_2d_array(*args: Any, **kwargs: Any) -> NoReturn: ...
-def memcpy_dtoa(*args: Any, **kwargs: Any) -> NoReturn: ...
-def memcpy_atod(*args: Any, **kwargs: Any) -> NoReturn: ...
-def memcpy_atoa(*args: Any, **kwargs: Any) -> NoReturn: ...
-def memcpy_htoa(*args: Any, **kwargs: Any) -> NoReturn: ...
-def py_memcpy_htoa(*args: Any, **kwargs: Any) -> NoReturn: ...
-def memcpy_atoh(*args: Any, **kwargs: Any) -> NoReturn: ...
-def py_memcpy_atoh(*args: Any, **kwargs: Any) -> NoReturn: ...
-def dtype_to_array_format(dtype: DTypeLike) -> array_format: ...
+py_memcpy_htoa = memcpy_htoa
+py_memcpy_atoh = memcpy_atoh
 
 class ArgumentHandler:
     array: NDArray[Any]

@@ -240,7 +240,7 @@ def test_keywords(module):
             kernel(memory, block=(1, 1, 1), **bad)
     with pytest.raises(ValueError, match="extra keyword arguments: size, colour"):
         kernel(memory, block=(1, 1, 1), size=1, colour=2)
-    with pytest.raises(cuda.LogicError, match="texture references"):
+    with pytest.raises(TypeError, match="texrefs is .*TextureReference"):
         kernel(memory, block=(1, 1, 1), texrefs=[object()])
     with pytest.raises(TypeError):
         kernel.prepared_call((1, 1), (1, 1, 1), memory, shared=16)

@@ -28,6 +28,7 @@ mod process;
 pub mod profiler;
 mod stream;
 mod texture;
+mod texture_object;
 mod virtual_gpu;
 
 pub use context::{Context, ContextKind};
@@ -39,11 +40,13 @@ pub use function::{Function, Param};
 pub use launch::{ArgPacker, LaunchOptions, PackedArgs, PreparedArgs};
 pub use linker::Linker;
 pub use memory::{
-    AlignedHostAllocation, Array, DeviceAllocation, HostAllocation, IpcMemory, ManagedAllocation, RegisteredHost,
+    AlignedHostAllocation, Array, DeviceAllocation, HostAllocation, IpcMemory, ManagedAllocation, MipmappedArray,
+    RegisteredHost,
 };
 pub use module::{JitLog, Module};
 pub use rtcg_cuda_sys as sys;
 pub use rtcg_cuda_sys::CUdeviceptr;
 pub use stream::Stream;
 pub use texture::{SurfaceReference, TextureReference};
+pub use texture_object::{SurfaceObject, TextureObject, TextureResource};
 pub use virtual_gpu::{end_work, set_interrupt_check};

@@ -1,13 +1,21 @@
-//! Texture and surface references. Compilers since CUDA 12 cannot make modules that contain
-//! them; the driver still serves modules that older compilers made.
+//! Texture and surface references. Compilers since CUDA 12 cannot make modules that contain them;
+//! the driver still serves modules that older compilers made.
+//!
+//! For newer compilers `rtcg-compile` declares `texture<...>` and `surface<...>` as structures
+//! around an object's handle. A reference to a variable of such a type makes an object whenever
+//! a setting changes, and writes its handle to the variable.
 
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::function::Function;
-use crate::memory::Array;
+use crate::memory::{Array, memcpy_htod};
 use crate::module::Module;
+use crate::texture_object::{SurfaceObject, TextureObject, TextureResource};
 use rtcg_cuda_sys::*;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// `CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT` of every device so far.
+const ALIGNMENT: u64 = 512;
 
 /// What keeps a reference's handle valid.
 enum Owner {
@@ -24,11 +32,63 @@ impl Owner {
     }
 }
 
+enum Backing {
+    /// A reference of the driver.
+    Driver(CUtexref),
+    /// A variable of the module that holds an object's handle.
+    Variable { place: CUdeviceptr, settings: Mutex<Settings> },
+}
+
 struct Inner {
     owner: Owner,
-    handle: CUtexref,
+    backing: Backing,
     /// The array that is bound, kept alive.
     array: Mutex<Option<Array>>,
+}
+
+/// What the driver would keep for a reference.
+struct Settings {
+    resource: Option<TextureResource>,
+    texture: CUDA_TEXTURE_DESC,
+    format: CUarray_format,
+    channels: i32,
+    object: Option<TextureObject>,
+}
+
+impl Settings {
+    fn new() -> Self {
+        let texture = CUDA_TEXTURE_DESC {
+            addressMode: [CU_TR_ADDRESS_MODE_CLAMP; 3],
+            maxMipmapLevelClamp: f32::MAX,
+            ..CUDA_TEXTURE_DESC::default()
+        };
+        Self { resource: None, texture, format: CU_AD_FORMAT_FLOAT, channels: 1, object: None }
+    }
+
+    /// Makes an object of the settings, if something is bound, and writes its handle to `place`.
+    fn publish(&mut self, place: CUdeviceptr) -> Result<()> {
+        let (own_format, own_channels) = (self.format, self.channels);
+        if let Some(TextureResource::Linear { format, channels, .. }) = &mut self.resource {
+            (*format, *channels) = (own_format, own_channels.unsigned_abs());
+        }
+        let Some(resource) = self.resource.clone() else { return Ok(()) };
+        // SAFETY: whoever bound linear memory promised that it is valid as long as it is bound.
+        let object = unsafe { TextureObject::new(resource, &self.texture) }?;
+        write_handle(place, object.handle())?;
+        self.object = Some(object);
+        Ok(())
+    }
+}
+
+/// Puts a handle into a variable, when no kernel can still be using the old one.
+fn write_handle(place: CUdeviceptr, handle: u64) -> Result<()> {
+    Context::synchronize()?;
+    // SAFETY: the variable has eight bytes, and its module is alive.
+    unsafe { memcpy_htod(place, &handle.to_le_bytes()) }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 /// A texture reference, of a module or free-standing. Cloning gives another reference to it.
@@ -37,17 +97,54 @@ pub struct TextureReference(Arc<Inner>);
 
 impl std::fmt::Debug for TextureReference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "TextureReference({:?})", self.0.handle)
+        match &self.0.backing {
+            Backing::Driver(handle) => write!(f, "TextureReference({handle:?})"),
+            Backing::Variable { place, .. } => write!(f, "TextureReference(variable at {place:#x})"),
+        }
     }
 }
 
-/// Calls a function on a texture reference through its table.
-macro_rules! on_texref {
-    ($self:ident, $name:ident($($arg:expr),*)) => {
-        // SAFETY: the reference is alive; arguments are plain values, living handles, or
-        // pointers to locals that the call writes.
-        unsafe { call_in!($self.0.owner.context(), $name($($arg),*)) }
+/// Calls a function on a texture reference of the driver, or changes the settings of a variable.
+macro_rules! set {
+    ($self:ident, |$handle:ident| $name:ident($($arg:expr),*), |$settings:ident| $change:expr) => {
+        match &$self.0.backing {
+            // SAFETY: the reference is alive; arguments are plain values, living handles, or
+            // pointers to locals that the call writes.
+            &Backing::Driver($handle) => unsafe { call_in!($self.0.owner.context(), $name($($arg),*)) },
+            Backing::Variable { place, settings } => {
+                let mut guard = lock(settings);
+                let $settings = &mut *guard;
+                $change;
+                guard.publish(*place)
+            }
+        }
     };
+}
+
+/// Asks the driver, or reads the settings of a variable.
+macro_rules! get {
+    ($self:ident, $out:ident = $start:expr, |$handle:ident| $name:ident($($arg:expr),*), |$settings:ident| $value:expr) => {
+        match &$self.0.backing {
+            &Backing::Driver($handle) => {
+                let mut $out = $start;
+                // SAFETY: as for setting.
+                unsafe { call_in!($self.0.owner.context(), $name($($arg),*)) }?;
+                Ok($out)
+            }
+            Backing::Variable { settings, .. } => {
+                let $settings = lock(settings);
+                Ok($value)
+            }
+        }
+    };
+}
+
+/// The axis of an address mode.
+fn axis(dim: i32) -> Result<usize> {
+    usize::try_from(dim).ok().filter(|&d| d < 3).ok_or_else(|| {
+        let detail = format!("dim is {dim}; expected 0, 1 or 2");
+        Error::new("cuTexRefSetAddressMode", CUresult::CUDA_ERROR_INVALID_VALUE, detail)
+    })
 }
 
 impl TextureReference {
@@ -57,31 +154,36 @@ impl TextureReference {
         let mut handle = CUtexref::null();
         // SAFETY: writes one handle.
         unsafe { call_in!(ctx, cuTexRefCreate(&raw mut handle)) }?;
-        Ok(Self::from_parts(Owner::Created(ctx), handle))
+        Ok(Self::from_parts(Owner::Created(ctx), Backing::Driver(handle)))
     }
 
-    fn from_parts(owner: Owner, handle: CUtexref) -> Self {
-        Self(Arc::new(Inner { owner, handle, array: Mutex::new(None) }))
+    fn from_parts(owner: Owner, backing: Backing) -> Self {
+        Self(Arc::new(Inner { owner, backing, array: Mutex::new(None) }))
     }
 
-    /// The driver's handle.
-    pub fn handle(&self) -> CUtexref {
-        self.0.handle
+    /// The driver's handle; `None` for a variable.
+    pub fn handle(&self) -> Option<CUtexref> {
+        match self.0.backing {
+            Backing::Driver(handle) => Some(handle),
+            Backing::Variable { .. } => None,
+        }
     }
 
     /// Binds an array, which stays alive as long as it is bound.
     pub fn set_array(&self, array: &Array) -> Result<()> {
-        on_texref!(
-            self,
-            cuTexRefSetArray(self.0.handle, array.live_handle("cuTexRefSetArray")?, CU_TRSA_OVERRIDE_FORMAT)
-        )?;
-        *self.0.array.lock().unwrap_or_else(|e| e.into_inner()) = Some(array.clone());
+        let live = array.live_handle("cuTexRefSetArray")?;
+        let told = array.descriptor()?;
+        set!(self, |handle| cuTexRefSetArray(handle, live, CU_TRSA_OVERRIDE_FORMAT), |settings| {
+            (settings.format, settings.channels) = (told.Format, told.NumChannels as i32);
+            settings.resource = Some(TextureResource::Array(array.clone()));
+        })?;
+        *lock(&self.0.array) = Some(array.clone());
         Ok(())
     }
 
     /// The array that was bound by [`TextureReference::set_array`].
     pub fn array(&self) -> Option<Array> {
-        self.0.array.lock().unwrap_or_else(|e| e.into_inner()).clone()
+        lock(&self.0.array).clone()
     }
 
     /// Binds linear memory; returns the offset in bytes that fetches must add. Without
@@ -90,13 +192,23 @@ impl TextureReference {
     /// # Safety
     /// The memory must be valid for `nbytes` as long as it is bound.
     pub unsafe fn set_address(&self, ptr: CUdeviceptr, nbytes: usize, allow_offset: bool) -> Result<usize> {
-        let mut offset = 0;
-        on_texref!(self, cuTexRefSetAddress(&raw mut offset, self.0.handle, ptr, nbytes))?;
-        if offset != 0 && !allow_offset {
+        let mut offset = (ptr % ALIGNMENT) as usize;
+        let refused = || {
             let detail = "texture binding resulted in an offset, but allow_offset was false";
-            return Err(Error::new("cuTexRefSetAddress", CUresult::CUDA_ERROR_INVALID_VALUE, detail));
+            Error::new("cuTexRefSetAddress", CUresult::CUDA_ERROR_INVALID_VALUE, detail)
+        };
+        if matches!(self.0.backing, Backing::Variable { .. }) && offset != 0 && !allow_offset {
+            return Err(refused());
         }
-        *self.0.array.lock().unwrap_or_else(|e| e.into_inner()) = None;
+        set!(self, |handle| cuTexRefSetAddress(&raw mut offset, handle, ptr, nbytes), |settings| {
+            let (format, channels) = (settings.format, settings.channels.unsigned_abs());
+            let (ptr, nbytes) = (ptr - offset as u64, nbytes + offset);
+            settings.resource = Some(TextureResource::Linear { ptr, format, channels, nbytes });
+        })?;
+        if offset != 0 && !allow_offset {
+            return Err(refused());
+        }
+        *lock(&self.0.array) = None;
         Ok(offset)
     }
 
@@ -110,125 +222,190 @@ impl TextureReference {
         descriptor: &CUDA_ARRAY_DESCRIPTOR,
         pitch: usize,
     ) -> Result<()> {
-        on_texref!(self, cuTexRefSetAddress2D(self.0.handle, descriptor, ptr, pitch))
+        let d = *descriptor;
+        set!(self, |handle| cuTexRefSetAddress2D(handle, descriptor, ptr, pitch), |settings| {
+            (settings.format, settings.channels) = (d.Format, d.NumChannels as i32);
+            settings.resource = Some(TextureResource::Pitch2D {
+                ptr,
+                format: d.Format,
+                channels: d.NumChannels,
+                width: d.Width,
+                height: d.Height,
+                pitch,
+            });
+        })?;
+        *lock(&self.0.array) = None;
+        Ok(())
     }
 
     /// The address of bound memory.
     pub fn address(&self) -> Result<CUdeviceptr> {
-        let mut ptr = 0;
-        on_texref!(self, cuTexRefGetAddress(&raw mut ptr, self.0.handle))?;
-        Ok(ptr)
+        get!(self, ptr = 0, |handle| cuTexRefGetAddress(&raw mut ptr, handle), |settings| {
+            match &settings.resource {
+                Some(TextureResource::Linear { ptr, .. } | TextureResource::Pitch2D { ptr, .. }) => *ptr,
+                _ => {
+                    let code = CUresult::CUDA_ERROR_INVALID_VALUE;
+                    return Err(Error::new("cuTexRefGetAddress", code, "no linear memory is bound"));
+                }
+            }
+        })
     }
 
     /// Sets format and number of channels.
     pub fn set_format(&self, format: CUarray_format, channels: i32) -> Result<()> {
-        on_texref!(self, cuTexRefSetFormat(self.0.handle, format, channels))
+        set!(self, |handle| cuTexRefSetFormat(handle, format, channels), |settings| {
+            (settings.format, settings.channels) = (format, channels);
+        })
     }
 
     /// Format and number of channels.
     pub fn format(&self) -> Result<(CUarray_format, i32)> {
-        let (mut format, mut channels) = (CUarray_format::default(), 0);
-        on_texref!(self, cuTexRefGetFormat(&raw mut format, &raw mut channels, self.0.handle))?;
-        Ok((format, channels))
+        get!(
+            self,
+            told = (CUarray_format::default(), 0),
+            |handle| cuTexRefGetFormat(&raw mut told.0, &raw mut told.1, handle),
+            |settings| (settings.format, settings.channels)
+        )
     }
 
     /// Sets what happens outside the range of a dimension.
     pub fn set_address_mode(&self, dim: i32, mode: CUaddress_mode) -> Result<()> {
-        on_texref!(self, cuTexRefSetAddressMode(self.0.handle, dim, mode))
+        let at = axis(dim)?;
+        set!(self, |handle| cuTexRefSetAddressMode(handle, dim, mode), |settings| {
+            settings.texture.addressMode[at] = mode;
+        })
     }
 
     /// What happens outside the range of a dimension.
     pub fn address_mode(&self, dim: i32) -> Result<CUaddress_mode> {
-        let mut mode = CUaddress_mode::default();
-        on_texref!(self, cuTexRefGetAddressMode(&raw mut mode, self.0.handle, dim))?;
-        Ok(mode)
+        let at = axis(dim)?;
+        get!(
+            self,
+            mode = CUaddress_mode::default(),
+            |handle| cuTexRefGetAddressMode(&raw mut mode, handle, dim),
+            |settings| settings.texture.addressMode[at]
+        )
     }
 
     /// Sets the filter.
     pub fn set_filter_mode(&self, mode: CUfilter_mode) -> Result<()> {
-        on_texref!(self, cuTexRefSetFilterMode(self.0.handle, mode))
+        set!(self, |handle| cuTexRefSetFilterMode(handle, mode), |settings| settings.texture.filterMode = mode)
     }
 
     /// The filter.
     pub fn filter_mode(&self) -> Result<CUfilter_mode> {
-        let mut mode = CUfilter_mode::default();
-        on_texref!(self, cuTexRefGetFilterMode(&raw mut mode, self.0.handle))?;
-        Ok(mode)
+        get!(self, mode = CUfilter_mode::default(), |handle| cuTexRefGetFilterMode(&raw mut mode, handle), |settings| {
+            settings.texture.filterMode
+        })
     }
 
     /// Sets the `CU_TRSF_*` flags.
     pub fn set_flags(&self, flags: u32) -> Result<()> {
-        on_texref!(self, cuTexRefSetFlags(self.0.handle, flags))
+        set!(self, |handle| cuTexRefSetFlags(handle, flags), |settings| settings.texture.flags = flags)
     }
 
     /// The `CU_TRSF_*` flags.
     pub fn flags(&self) -> Result<u32> {
-        let mut flags = 0;
-        on_texref!(self, cuTexRefGetFlags(&raw mut flags, self.0.handle))?;
-        Ok(flags)
+        get!(self, flags = 0, |handle| cuTexRefGetFlags(&raw mut flags, handle), |settings| settings.texture.flags)
     }
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if let Owner::Created(ctx) = &self.owner {
+        if let (Owner::Created(ctx), &Backing::Driver(handle)) = (&self.owner, &self.backing) {
             // SAFETY: created here, and this is the last use.
-            ctx.drop_resource(|table| unsafe { call!(table, cuTexRefDestroy(self.handle)) });
+            ctx.drop_resource(|table| unsafe { call!(table, cuTexRefDestroy(handle)) });
         }
     }
 }
+
+/// An array, and for a variable the object over it.
+type BoundSurface = (Array, Option<SurfaceObject>);
 
 /// A surface reference of a module.
 #[derive(Clone, Debug)]
 pub struct SurfaceReference {
     module: Module,
-    handle: CUsurfref,
-    array: Arc<Mutex<Option<Array>>>,
+    backing: SurfaceBacking,
+    bound: Arc<Mutex<Option<BoundSurface>>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum SurfaceBacking {
+    Driver(CUsurfref),
+    Variable(CUdeviceptr),
 }
 
 impl SurfaceReference {
     /// Binds an array, which stays alive as long as it is bound.
     pub fn set_array(&self, array: &Array, flags: u32) -> Result<()> {
         let ctx = self.module.context();
-        // SAFETY: both handles are alive.
-        unsafe { call_in!(ctx, cuSurfRefSetArray(self.handle, array.live_handle("cuSurfRefSetArray")?, flags)) }?;
-        *self.array.lock().unwrap_or_else(|e| e.into_inner()) = Some(array.clone());
+        let live = array.live_handle("cuSurfRefSetArray")?;
+        let object = match self.backing {
+            SurfaceBacking::Driver(handle) => {
+                // SAFETY: both handles are alive.
+                unsafe { call_in!(ctx, cuSurfRefSetArray(handle, live, flags)) }?;
+                None
+            }
+            SurfaceBacking::Variable(place) => {
+                let object = SurfaceObject::new(array)?;
+                write_handle(place, object.handle())?;
+                Some(object)
+            }
+        };
+        *lock(&self.bound) = Some((array.clone(), object));
         Ok(())
     }
 
     /// The array that is bound.
     pub fn array(&self) -> Option<Array> {
-        self.array.lock().unwrap_or_else(|e| e.into_inner()).clone()
+        lock(&self.bound).as_ref().map(|(array, _)| array.clone())
     }
 }
 
 impl Module {
+    /// The variable named `name` if it can hold the handle of an object.
+    fn handle_variable(&self, name: &str) -> Option<CUdeviceptr> {
+        self.global(name).ok().filter(|&(_, nbytes)| nbytes == size_of::<u64>()).map(|(place, _)| place)
+    }
+
     /// The texture reference with this name.
     pub fn texref(&self, name: &str) -> Result<TextureReference> {
         let mut handle = CUtexref::null();
         // SAFETY: the module is alive, the name NUL-terminated, one handle is written.
-        self.look_up("cuModuleGetTexRef", name, |table, name| unsafe {
+        let found = self.look_up("cuModuleGetTexRef", name, |table, name| unsafe {
             call!(table, cuModuleGetTexRef(&raw mut handle, self.handle(), name))
-        })?;
-        Ok(TextureReference::from_parts(Owner::Module(self.clone()), handle))
+        });
+        let backing = match (found, self.handle_variable(name)) {
+            (Ok(()), _) => Backing::Driver(handle),
+            (Err(_), Some(place)) => Backing::Variable { place, settings: Mutex::new(Settings::new()) },
+            (Err(error), None) => return Err(error),
+        };
+        Ok(TextureReference::from_parts(Owner::Module(self.clone()), backing))
     }
 
     /// The surface reference with this name.
     pub fn surfref(&self, name: &str) -> Result<SurfaceReference> {
         let mut handle = CUsurfref::null();
         // SAFETY: the module is alive, the name NUL-terminated, one handle is written.
-        self.look_up("cuModuleGetSurfRef", name, |table, name| unsafe {
+        let found = self.look_up("cuModuleGetSurfRef", name, |table, name| unsafe {
             call!(table, cuModuleGetSurfRef(&raw mut handle, self.handle(), name))
-        })?;
-        Ok(SurfaceReference { module: self.clone(), handle, array: Arc::default() })
+        });
+        let backing = match (found, self.handle_variable(name)) {
+            (Ok(()), _) => SurfaceBacking::Driver(handle),
+            (Err(_), Some(place)) => SurfaceBacking::Variable(place),
+            (Err(error), None) => return Err(error),
+        };
+        Ok(SurfaceReference { module: self.clone(), backing, bound: Arc::default() })
     }
 }
 
 impl Function {
-    /// Makes a texture reference available to the kernel.
+    /// Makes a texture reference available to the kernel. Variables are available anyway.
     pub fn param_set_texref(&self, texref: &TextureReference) -> Result<()> {
+        let Some(handle) = texref.handle() else { return Ok(()) };
         let ctx = self.module().context();
         // SAFETY: both handles are alive.
-        unsafe { call_in!(ctx, cuParamSetTexRef(self.handle(), CU_PARAM_TR_DEFAULT, texref.handle())) }
+        unsafe { call_in!(ctx, cuParamSetTexRef(self.handle(), CU_PARAM_TR_DEFAULT, handle)) }
     }
 }

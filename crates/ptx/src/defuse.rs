@@ -53,6 +53,7 @@ pub fn for_each_use(inst: &Inst, mut f: impl FnMut(Reg)) {
             addr_use(dst, &mut f);
             addr_use(src, f);
         }
+        Inst::Texture(inst) => inst.for_each_operand(|o| operand(&o)),
         Inst::Brx { index, .. } => f(*index),
         Inst::Call { callee, args, .. } => call_uses(callee, args, f),
         Inst::Bar { kind, id, count, .. } => {
@@ -129,6 +130,7 @@ pub fn for_each_def(inst: &Inst, mut f: impl FnMut(Reg)) {
         | Inst::StackSave { dst, .. } => f(*dst),
         Inst::Setp { dst, dst2, .. } => [dst, dst2].into_iter().flatten().copied().for_each(f),
         Inst::MovUnpack { dsts, .. } | Inst::Ld { dsts, .. } => dsts.iter().flatten().copied().for_each(f),
+        Inst::Texture(inst) => inst.for_each_def(f),
         Inst::Atom { dst, .. } => dst.iter().copied().for_each(f),
         Inst::Shfl { dst, pred, .. } | Inst::Match { dst, pred, .. } => {
             f(*dst);

@@ -176,3 +176,28 @@ pub(crate) fn special_type(reg: SpecialReg) -> Type {
         _ => Type::U32,
     }
 }
+
+words!(/** Shapes of textures and surfaces. */ Geometry: geometry_of, geometry_name {
+    D1 = "1d", D2 = "2d", D3 = "3d", A1 = "a1d", A2 = "a2d", Cube = "cube", ACube = "acube",
+});
+
+words!(/** Queries of `txq` and `suq`. */ TexQuery: query_of, query_name {
+    Width = "width", Height = "height", Depth = "depth",
+    ChannelDataType = "channel_data_type", ChannelOrder = "channel_order",
+    NormalizedCoords = "normalized_coords", ArraySize = "array_size",
+    NumMipmapLevels = "num_mipmap_levels", NumSamples = "num_samples", MemoryLayout = "memory_layout",
+    ForceUnnormalizedCoords = "force_unnormalized_coords", FilterMode = "filter_mode",
+    AddrMode0 = "addr_mode_0", AddrMode1 = "addr_mode_1", AddrMode2 = "addr_mode_2",
+});
+
+words!(/** What surface accesses do out of bounds. */ Clamp: clamp_of, clamp_name {
+    Trap = "trap", Clamp = "clamp", Zero = "zero",
+});
+
+words!(/** Operations of `sured`. */ SurfOp: surf_op_of, surf_op_name {
+    Add = "add", Min = "min", Max = "max", And = "and", Or = "or",
+});
+
+words!(/** Types of opaque variables. */ OpaqueType: opaque_of, opaque_name {
+    Texture = "texref", Sampler = "samplerref", Surface = "surfref",
+});

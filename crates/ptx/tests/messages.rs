@@ -39,8 +39,8 @@ fn instructions() {
         "k.ptx:6:1: `.sat` is not a modifier of `add.u32.sat`\n    add.u32.sat %r1, %r1, %r1;",
     );
     check_in_kernel(
-        "tex.2d.v4.f32.f32 {%f1,%f1,%f1,%f1}, [%d1, {%f2, %f2}];",
-        "k.ptx:6:1: `tex.2d.v4.f32.f32` is not supported\n    tex.2d.v4.f32.f32 {%f1,%f1,%f1,%f1}, [%d1, {%f2, %f2}];",
+        "tex.2dms.v4.f32.s32 {%f1,%f1,%f1,%f1}, [%d1, {%r1, %r2, %r2, %r2}];",
+        "k.ptx:6:1: `tex.2dms.v4.f32.s32` is not supported\n    tex.2dms.v4.f32.s32 {%f1,%f1,%f1,%f1}, [%d1, {%r1, %r2, %r2, %r2}];",
     );
 }
 

@@ -6,6 +6,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use crate::api::texture_ref::{SurfaceRef, TextureRef};
 use crate::check;
 use crate::context::Context;
 use crate::device;
@@ -14,7 +15,7 @@ use crate::event::Event;
 use crate::handles::Table;
 use crate::memory::heap::{Block, Heap, Kind, Owner};
 use crate::memory::{globals, host, window};
-use crate::objects::{Array, Function, Kernel, Library, Linker, Module, Pool};
+use crate::objects::{Array, Function, Kernel, Library, Linker, MipmappedArray, Module, Pool};
 use crate::stream::Stream;
 
 /// Streams made by `cuStreamCreate`.
@@ -36,6 +37,13 @@ pub(crate) static KERNELS: Table<Kernel> = Table::new(0x19);
 
 /// Arrays.
 pub(crate) static ARRAYS: Table<Array> = Table::new(0x1a);
+
+/// Mipmapped arrays.
+pub(crate) static MIPMAPS: Table<MipmappedArray> = Table::new(0x31);
+/// Texture references.
+pub(crate) static TEXREFS: Table<TextureRef> = Table::new(0x32);
+/// Surface references.
+pub(crate) static SURFREFS: Table<SurfaceRef> = Table::new(0x33);
 
 /// Freed memory that stays with the process at most, whatever the devices' size.
 const MOST_WARM_BYTES: u64 = 512 << 20;
@@ -135,6 +143,10 @@ pub(crate) fn free_context(id: u64) {
         ("array", ARRAYS.orphan(|a| a.ctx_id == id).len()),
     ];
     FUNCTIONS.orphan(|f| f.ctx_id == id);
+    MIPMAPS.orphan(|m| m.ctx_id == id);
+    TEXREFS.orphan(|r| r.ctx_id == id);
+    SURFREFS.orphan(|r| r.ctx_id == id);
+    crate::texture::registry::forget_context(id);
     host::unregister_context(id);
     globals::forget_context(id);
     if let Ok(heap) = heap() {

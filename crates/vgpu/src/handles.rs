@@ -97,6 +97,13 @@ impl<T> Table<T> {
         values.iter().for_each(|value| f(value));
     }
 
+    /// The handle of some live object for which `wanted` holds.
+    pub(crate) fn find_handle(&self, wanted: impl Fn(&T) -> bool) -> Option<u64> {
+        let table = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+        let index = table.slots.iter().position(|slot| slot.value.as_deref().is_some_and(&wanted))?;
+        Some(self.encode(index, table.slots[index].generation))
+    }
+
     /// Takes an object out; its handle is dead from now on.
     pub(crate) fn remove_or(&self, handle: u64, missing: Code) -> Res<Arc<T>> {
         let value = self.get_or(handle, missing)?;

@@ -21,6 +21,7 @@ mod objects;
 pub mod softmath;
 mod stream;
 mod table;
+pub mod texture;
 
 pub use context::end_work;
 pub use error::last_error_detail;

@@ -82,6 +82,7 @@ pub(crate) fn load_module(ctx: &Context, image: &[u8], options: &LoadOptions) ->
 pub(crate) fn unload_module(handle: u64) -> Res {
     let module = MODULES.remove(handle)?;
     globals::forget_module(handle);
+    crate::api::texture_ref::forget_module(handle);
     for (_, function) in lock(&module.functions).drain() {
         // A function can only be missing if its context was destroyed at the same time.
         let _ = FUNCTIONS.remove(function);
@@ -304,6 +305,28 @@ pub(crate) struct Array {
     pub(crate) extents: [u64; 3],
     /// As the program described it.
     pub(crate) description: CUDA_ARRAY3D_DESCRIPTOR,
+    /// It is a level of a mipmapped array, whose memory it shares.
+    pub(crate) is_level: bool,
+}
+
+/// `CUmipmappedArray`
+#[derive(Debug)]
+pub(crate) struct MipmappedArray {
+    /// Identifier of its context.
+    pub(crate) ctx_id: u64,
+    /// First byte.
+    pub(crate) start: u64,
+    /// Handles of the levels' arrays, the largest first.
+    pub(crate) levels: Vec<u64>,
+    /// As the program described it.
+    pub(crate) description: CUDA_ARRAY3D_DESCRIPTOR,
+}
+
+impl MipmappedArray {
+    /// The arrays of the levels.
+    pub(crate) fn arrays(&self) -> Res<Vec<Arc<Array>>> {
+        self.levels.iter().map(|&level| crate::driver::ARRAYS.get(level)).collect()
+    }
 }
 
 /// A lock whose holder never leaves broken state behind.

@@ -11,6 +11,8 @@ struct Inner {
     handle: CUarray,
     owned: bool,
     freed: AtomicBool,
+    /// What a level is a level of.
+    _parent: Option<MipmappedArray>,
 }
 
 /// An array. Cloning gives another reference to the same one.
@@ -25,7 +27,7 @@ impl std::fmt::Debug for Array {
 
 impl Array {
     fn from_parts(ctx: Context, handle: CUarray, owned: bool) -> Self {
-        Self(Arc::new(Inner { ctx, handle, owned, freed: AtomicBool::new(false) }))
+        Self(Arc::new(Inner { ctx, handle, owned, freed: AtomicBool::new(false), _parent: None }))
     }
 
     /// Creates a 1-D (height 0) or 2-D array in the current context.
@@ -115,6 +117,57 @@ impl Drop for Inner {
         if !*self.freed.get_mut() {
             self.ctx.drop_resource(|table| self.release(table));
         }
+    }
+}
+
+struct MipmapInner {
+    ctx: Context,
+    handle: CUmipmappedArray,
+}
+
+/// An array with levels of detail. Cloning gives another reference to the same one.
+#[derive(Clone)]
+pub struct MipmappedArray(Arc<MipmapInner>);
+
+impl std::fmt::Debug for MipmappedArray {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "MipmappedArray({:?})", self.0.handle)
+    }
+}
+
+impl MipmappedArray {
+    /// Creates one with at most `n_levels` levels in the current context.
+    pub fn new(descriptor: &CUDA_ARRAY3D_DESCRIPTOR, n_levels: u32) -> Result<Self> {
+        let ctx = Context::require()?;
+        let mut handle = CUmipmappedArray::null();
+        // SAFETY: one handle is written, one structure read.
+        unsafe { call_in!(ctx, cuMipmappedArrayCreate(&raw mut handle, descriptor, n_levels)) }?;
+        Ok(Self(Arc::new(MipmapInner { ctx, handle })))
+    }
+
+    /// The array of a level, 0 being the largest.
+    pub fn level(&self, level: u32) -> Result<Array> {
+        let mut handle = CUarray::null();
+        // SAFETY: this array is alive, one handle is written.
+        unsafe { call_in!(self.0.ctx, cuMipmappedArrayGetLevel(&raw mut handle, self.0.handle, level)) }?;
+        let ctx = self.0.ctx.clone();
+        let parent = Some(self.clone());
+        let inner = Inner { ctx, handle, owned: false, freed: AtomicBool::new(false), _parent: parent };
+        Ok(Array(Arc::new(inner)))
+    }
+
+    /// The handle, if its context still exists with the current driver.
+    pub(crate) fn live_handle(&self, call: &'static str) -> Result<CUmipmappedArray> {
+        self.0.ctx.check_same_table(call)?;
+        self.0.ctx.live_table(call)?;
+        Ok(self.0.handle)
+    }
+}
+
+impl Drop for MipmapInner {
+    fn drop(&mut self) {
+        // SAFETY: created by this object, and this is the last use.
+        self.ctx.drop_resource(|table| unsafe { call!(table, cuMipmappedArrayDestroy(self.handle)) });
     }
 }
 

@@ -308,6 +308,8 @@ pub enum Inst {
         ty: Type,
         src: Operand,
     },
+    /// `tex tld4 txq suld sust sured suq istypep`
+    Texture(Box<TexInst>),
     /// Valid PTX with full syntax checked only roughly; consumers refuse it by name.
     /// Everything the grammar knows but no consumer executes yet (`mma`, `tex`, `mbarrier`, ...).
     Other {

@@ -10,12 +10,14 @@ mod arith;
 mod inst;
 mod module;
 mod sync;
+mod texture;
 mod types;
 
 pub use arith::*;
 pub use inst::*;
 pub use module::*;
 pub use sync::*;
+pub use texture::*;
 pub use types::*;
 
 /// A byte range of the source text.

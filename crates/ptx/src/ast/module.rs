@@ -1,6 +1,6 @@
 //! A module: its variables, functions and their signatures.
 
-use super::{FuncId, Reg, Space, Span, Statement, Symbol, Type};
+use super::{FuncId, OpaqueType, Reg, Space, Span, Statement, Symbol, Type};
 use std::sync::Arc;
 
 /// A register declaration.
@@ -56,8 +56,8 @@ pub struct Var {
     pub linkage: Linkage,
     /// `.managed`
     pub managed: bool,
-    /// Set for `.texref`, `.surfref`, `.samplerref`.
-    pub opaque: bool,
+    /// Set for `.texref`, `.surfref`, `.samplerref`: an object's handle, set by the driver.
+    pub opaque: Option<OpaqueType>,
     /// Where it is declared.
     pub span: Span,
 }

@@ -6,7 +6,7 @@ use super::{Global, Parsed, Parser};
 use crate::ast::*;
 use crate::diag::DiagnosticKind;
 use crate::lexer::{Kind, Token};
-use crate::names::type_of;
+use crate::names::{opaque_of, type_of};
 
 /// Bytes one variable may have.
 const MAX_SIZE: u64 = 1 << 40;
@@ -23,7 +23,7 @@ struct Declared {
     vector: u8,
     align: Option<u32>,
     managed: bool,
-    opaque: bool,
+    opaque: Option<OpaqueType>,
     linkage: Linkage,
 }
 
@@ -97,16 +97,23 @@ impl<'s> Parser<'s> {
             _ => return Err(self.unknown_directive()),
         };
         self.advance();
-        let mut declared =
-            Declared { space, ty: Type::B64, vector: 1, align: None, managed: false, opaque: tex, linkage };
+        let mut declared = Declared {
+            space,
+            ty: Type::B64,
+            vector: 1,
+            align: None,
+            managed: false,
+            opaque: tex.then_some(OpaqueType::Texture),
+            linkage,
+        };
         loop {
             match self.dot_word() {
                 Some("align") => declared.align = self.align()?,
                 Some("attribute") => declared.managed |= self.attribute()?,
                 Some("v2") => declared.vector = 2,
                 Some("v4") => declared.vector = 4,
-                Some("texref" | "surfref" | "samplerref") => {
-                    declared.opaque = true;
+                Some(word @ ("texref" | "surfref" | "samplerref")) => {
+                    declared.opaque = opaque_of(word);
                     self.advance();
                     return Ok(declared);
                 }
@@ -132,7 +139,7 @@ impl<'s> Parser<'s> {
         let mut size = dims.iter().product::<u64>() * element;
         let mut init = Vec::new();
         if self.eat(b'=') {
-            if declared.opaque {
+            if declared.opaque.is_some() {
                 self.skip_braces()?;
             } else {
                 let mut shape = dims.clone();

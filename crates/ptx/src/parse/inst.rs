@@ -94,7 +94,7 @@ impl<'s> Mods<'s> {
         match self.words()[types..].iter().find(|word| type_of(word).is_none()) {
             // The headers of CUDA write `min.s16x2.relu`.
             Some(&"relu") if self.full.starts_with('m') => Ok(()),
-            Some(word) if !self.full.starts_with("prmt") => {
+            Some(word) if !self.full.starts_with("prmt") && !self.full.starts_with("su") => {
                 Err(self.unknown(format!("`.{word}` must stand before the type in `{}`", self.shown())))
             }
             _ => Ok(()),
@@ -222,6 +222,13 @@ impl<'s> Parser<'s> {
             "alloca" => self.alloca(m),
             "stacksave" => self.stack_save(m),
             "stackrestore" => self.stack_restore(m),
+            "tex" => self.tex(m),
+            "tld4" => self.tld4(m),
+            "txq" | "suq" => self.tex_query(m, opcode == "suq"),
+            "istypep" => self.istypep(m),
+            "suld" => self.surf_load(m),
+            "sust" => self.surf_store(m),
+            "sured" => self.surf_reduce(m),
             _ if OTHERS.contains(&opcode) => self.other(m),
             _ => {
                 let message = format!("unknown instruction `{}`", super::shorten(m.full));
@@ -314,14 +321,6 @@ const OTHERS: &[&str] = &[
     "ldmatrix",
     "stmatrix",
     "movmatrix",
-    "tex",
-    "tld4",
-    "txq",
-    "istypep",
-    "suld",
-    "sust",
-    "sured",
-    "suq",
     "mbarrier",
     "tensormap",
     "multimem",

@@ -16,6 +16,7 @@ mod memory;
 mod module;
 mod operand;
 mod scope;
+mod texture;
 
 use crate::ast::*;
 use crate::diag::{Diagnostic, DiagnosticKind};

@@ -125,15 +125,15 @@ fn ternary_name(op: TerOp, ty: Type, m: &FpMods) -> String {
 }
 
 impl InFunction<'_> {
-    fn reg(&self, reg: Reg) -> &str {
+    pub(super) fn reg(&self, reg: Reg) -> &str {
         self.function.regs.get(reg.index()).map_or("", |decl| &decl.name)
     }
 
-    fn sink(&self, reg: Option<Reg>) -> &str {
+    pub(super) fn sink(&self, reg: Option<Reg>) -> &str {
         reg.map_or("_", |reg| self.reg(reg))
     }
 
-    fn operand(&self, operand: &Operand) -> String {
+    pub(super) fn operand(&self, operand: &Operand) -> String {
         match *operand {
             Operand::Reg(reg) => self.reg(reg).to_owned(),
             Operand::Int(value) => value.to_string(),
@@ -432,6 +432,7 @@ impl InFunction<'_> {
             Inst::Exit => "exit".into(),
             Inst::Trap => "trap".into(),
             Inst::Brkpt => "brkpt".into(),
+            Inst::Texture(inst) => self.texture(inst),
             Inst::Other { text, .. } => text.to_string(),
             _ => String::new(),
         }

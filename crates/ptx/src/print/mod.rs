@@ -4,9 +4,10 @@
 //! What the syntax tree does not hold (cache hints, debug sections, pragmas) is not printed.
 
 mod inst;
+mod texture;
 
 use crate::ast::*;
-use crate::names::{space_name, type_name};
+use crate::names::{opaque_name, space_name, type_name};
 use std::collections::HashSet;
 use std::fmt::Write;
 
@@ -245,13 +246,16 @@ impl InFunction<'_> {
     fn variable(&self, var: &Var, out: &mut String) {
         out.push_str(linkage_name(var.linkage));
         let managed = if var.managed { " .attribute(.managed)" } else { "" };
-        let tex = var.opaque && var.ty != Type::B64;
+        let tex = var.opaque.is_some() && var.ty != Type::B64;
         let space = if tex { "tex" } else { space_name(var.space) };
         let _ = write!(out, ".{space}{managed} .align {} ", var.align);
         if var.vector > 1 {
             let _ = write!(out, ".v{} ", var.vector);
         }
-        let ty = if var.opaque && !tex { "texref" } else { type_name(var.ty) };
+        let ty = match var.opaque {
+            Some(opaque) if !tex => opaque_name(opaque),
+            _ => type_name(var.ty),
+        };
         let _ = write!(out, ".{ty} {}", var.name);
         let element = u64::from(var.ty.bytes()) * u64::from(var.vector);
         let scalar = var.size == element;

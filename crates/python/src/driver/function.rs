@@ -3,11 +3,12 @@
 use crate::driver::arguments::{Packed, pack};
 use crate::driver::prepared::Prepared;
 use crate::driver::stream::PyStream;
+use crate::driver::texture::PyTextureReference;
 use crate::errors::{LogicError, OrRaise, driver_error};
 use pyo3::exceptions::{PyAssertionError, PyAttributeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use rtcg::driver::{Context, Event, Function, LaunchOptions, Stream, sys};
+use rtcg::driver::{Context, Event, Function, LaunchOptions, Stream, TextureReference, sys};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
@@ -16,11 +17,13 @@ use std::time::Instant;
 pub(crate) struct PyFunction {
     function: Function,
     prepared: RwLock<Option<Arc<Prepared>>>,
+    /// What prepared calls use, kept alive.
+    texrefs: RwLock<Vec<TextureReference>>,
 }
 
 impl PyFunction {
     pub(crate) fn new(function: Function) -> Self {
-        Self { function, prepared: RwLock::new(None) }
+        Self { function, prepared: RwLock::new(None), texrefs: RwLock::default() }
     }
 
     fn prepared(&self) -> PyResult<Arc<Prepared>> {
@@ -50,12 +53,13 @@ struct CallOptions<'py> {
     geometry: Geometry,
     stream: Option<Bound<'py, PyStream>>,
     time_kernel: bool,
+    texrefs: Vec<TextureReference>,
 }
 
 impl<'py> CallOptions<'py> {
     fn parse(kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
         let geometry = Geometry { grid: [1; 3], block: [0; 3], shared: 0, options: LaunchOptions::default() };
-        let mut options = Self { geometry, stream: None, time_kernel: false };
+        let mut options = Self { geometry, stream: None, time_kernel: false, texrefs: vec![] };
         let (mut has_block, mut unknown) = (false, Vec::new());
         for (key, value) in kwargs.into_iter().flatten() {
             match key.extract::<&str>()? {
@@ -72,7 +76,7 @@ impl<'py> CallOptions<'py> {
                 "stream" => options.stream = Some(stream_argument(value)?),
                 "time_kernel" => options.time_kernel = value.is_truthy()?,
                 "cooperative" => options.geometry.options.cooperative = value.is_truthy()?,
-                "texrefs" => refuse_texrefs(&value)?,
+                "texrefs" => options.texrefs = texture_references(&value)?,
                 name => unknown.push(name.to_string()),
             }
         }
@@ -123,11 +127,20 @@ fn dimensions(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32; 3]> {
     Ok(result)
 }
 
-fn refuse_texrefs(value: &Bound<'_, PyAny>) -> PyResult<()> {
-    if value.is_none() || value.len()? == 0 {
-        return Ok(());
+/// The references that a kernel is launched with. Binding has made them visible to the kernels of
+/// their module already; here they are only checked and kept alive.
+fn texture_references(value: &Bound<'_, PyAny>) -> PyResult<Vec<TextureReference>> {
+    if value.is_none() {
+        return Ok(vec![]);
     }
-    Err(LogicError::new_err("texture references are not supported: CUDA 12 removed them from the compiler"))
+    let wrong = |item: &Bound<'_, PyAny>| expected("texrefs", item, "a list of TextureReference");
+    let items = value.try_iter().map_err(|_| wrong(value))?;
+    items
+        .map(|item| {
+            let item = item?;
+            item.cast::<PyTextureReference>().map(|r| r.get().0.clone()).map_err(|_| wrong(&item))
+        })
+        .collect()
 }
 
 /// Calls `method(stream)` of each handler.
@@ -148,6 +161,7 @@ impl PyFunction {
         let options = CallOptions::parse(kwargs)?;
         let Packed { bytes, handlers } = pack(&self.function, args)?;
         let stream = options.stream.as_ref();
+        options.texrefs.iter().try_for_each(|texref| self.function.param_set_texref(texref)).or_raise()?;
         call_handlers(&handlers, "pre_call", stream)?;
         if options.time_kernel {
             py.detach(Context::synchronize).or_raise()?;
@@ -176,7 +190,7 @@ impl PyFunction {
         texrefs: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, Self>> {
         if let Some(texrefs) = texrefs {
-            refuse_texrefs(texrefs)?;
+            *slf.get().texrefs.write().unwrap_or_else(PoisonError::into_inner) = texture_references(texrefs)?;
         }
         let prepared = Prepared::new(&slf.get().function, arg_types)?;
         *slf.get().prepared.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(prepared));
@@ -247,9 +261,8 @@ impl PyFunction {
         self.function.set_shared_config(sys::CUsharedconfig(sc)).or_raise()
     }
 
-    fn param_set_texref(&self, texref: &Bound<'_, PyAny>) -> PyResult<()> {
-        let _ = texref;
-        Err(LogicError::new_err("texture references are not supported: CUDA 12 removed them from the compiler"))
+    fn param_set_texref(&self, texref: &Bound<'_, PyTextureReference>) -> PyResult<()> {
+        self.function.param_set_texref(&texref.get().0).or_raise()
     }
 
     /// The kernel's name (an addition to PyCUDA).

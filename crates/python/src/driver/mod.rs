@@ -15,6 +15,7 @@ mod module;
 mod prepared;
 mod stream;
 mod structured;
+mod texture;
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     device::register(m)?;
@@ -26,5 +27,6 @@ pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     copy::register(m)?;
     module::register(m)?;
     function::register(m)?;
-    structured::register(m)
+    structured::register(m)?;
+    texture::register(m)
 }

@@ -1,7 +1,8 @@
 //! `Module`, and modules from files and images.
 
 use crate::driver::function::PyFunction;
-use crate::errors::{LogicError, OrRaise};
+use crate::driver::texture::{PySurfaceReference, PyTextureReference};
+use crate::errors::OrRaise;
 use crate::host_buffer::HostBuffer;
 use pyo3::prelude::*;
 use rtcg::driver::{Linker, Module, sys};
@@ -22,19 +23,13 @@ impl PyModuleHandle {
         self.0.global(name).or_raise()
     }
 
-    fn get_texref(&self, name: &str) -> PyResult<()> {
-        Err(no_references("texture", name))
+    fn get_texref(&self, name: &str) -> PyResult<PyTextureReference> {
+        self.0.texref(name).or_raise().map(PyTextureReference)
     }
 
-    fn get_surfref(&self, name: &str) -> PyResult<()> {
-        Err(no_references("surface", name))
+    fn get_surfref(&self, name: &str) -> PyResult<PySurfaceReference> {
+        self.0.surfref(name).or_raise().map(PySurfaceReference)
     }
-}
-
-fn no_references(kind: &str, name: &str) -> PyErr {
-    LogicError::new_err(format!(
-        "{kind} reference '{name}': CUDA 12 removed {kind} references from the compiler; pass a pointer instead"
-    ))
 }
 
 #[pyfunction]

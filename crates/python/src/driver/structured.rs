@@ -3,7 +3,8 @@
 use crate::driver::context::PyContext;
 use crate::driver::keep_alive;
 use crate::driver::stream::PyStream;
-use crate::errors::{LogicError, OrRaise};
+use crate::driver::texture::PyArrayHandle;
+use crate::errors::OrRaise;
 use crate::host_buffer::HostBuffer;
 use crate::pointer::DevicePtr;
 use numpy::{PyUntypedArray, PyUntypedArrayMethods, npyffi};
@@ -58,10 +59,6 @@ fn hold<T>(py: Python<'_>, copy: &Mutex<Copy<T>>, stream: &rtcg::driver::Stream)
         copy.src.iter().chain(&copy.dst).map(|owner| owner.clone_ref(py)).collect()
     };
     owners.into_iter().try_for_each(|owner| keep_alive::until_passed(Some(stream), owner).or_raise())
-}
-
-fn no_arrays() -> PyErr {
-    LogicError::new_err("copies to and from CUDA arrays are not supported by this version")
 }
 
 macro_rules! copy_class {
@@ -153,12 +150,22 @@ macro_rules! copy_class {
                 Ok(())
             }
 
-            fn set_src_array(&self, _array: &Bound<'_, PyAny>) -> PyResult<()> {
-                Err(no_arrays())
+            fn set_src_array(&self, array: &Bound<'_, PyArrayHandle>) {
+                let mut copy = lock(&self.copy);
+                copy.raw.srcMemoryType = CUmemorytype::CU_MEMORYTYPE_ARRAY;
+                copy.raw.srcArray = array.get().0.handle();
+                let old = copy.src.replace(array.clone().into_any().unbind());
+                drop(copy);
+                drop(old);
             }
 
-            fn set_dst_array(&self, _array: &Bound<'_, PyAny>) -> PyResult<()> {
-                Err(no_arrays())
+            fn set_dst_array(&self, array: &Bound<'_, PyArrayHandle>) {
+                let mut copy = lock(&self.copy);
+                copy.raw.dstMemoryType = CUmemorytype::CU_MEMORYTYPE_ARRAY;
+                copy.raw.dstArray = array.get().0.handle();
+                let old = copy.dst.replace(array.clone().into_any().unbind());
+                drop(copy);
+                drop(old);
             }
 
             $($extra)*

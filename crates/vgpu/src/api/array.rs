@@ -1,7 +1,6 @@
 //! CUDA arrays: memory with a shape and an element format.
 //!
-//! The layout is row after row without gaps. Arrays can be made, described, copied and destroyed;
-//! texture and surface functions, which would read them in kernels, are not there.
+//! The layout is row after row without gaps.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -9,12 +8,13 @@ use std::sync::Arc;
 use rtcg_cuda_sys::*;
 
 use super::copy::{Lane, any_to_any, device_to_device, device_to_host, host_to_device};
-use super::{Handle, driver_functions, put, unsupported};
+use super::{Handle, driver_functions, put};
 use crate::context::current;
 use crate::driver::{self, ARRAYS};
 use crate::error::{Code, Res, ensure};
 use crate::memory::heap::Kind;
 use crate::objects::Array;
+use crate::texture::describe::channel_bytes;
 
 /// `CUDA_ARRAY3D_LAYERED` and `CUDA_ARRAY3D_CUBEMAP`: the depth counts layers.
 const LAYERED: u32 = CUDA_ARRAY3D_LAYERED;
@@ -22,18 +22,8 @@ const CUBEMAP: u32 = CUDA_ARRAY3D_CUBEMAP;
 /// The largest extents of compute capability 8.0: one, two and three dimensions.
 const LARGEST: [usize; 3] = [131_072, 131_072, 16_384];
 
-/// Bytes of one channel of a format.
-fn channel_bytes(format: CUarray_format) -> Res<usize> {
-    match format.0 {
-        1 | 8 => Ok(1),
-        2 | 9 | 16 => Ok(2),
-        3 | 10 | 32 => Ok(4),
-        _ => Err(unsupported("this array format")),
-    }
-}
-
-fn create(given: &CUDA_ARRAY3D_DESCRIPTOR) -> Res<CUarray> {
-    let context = current()?;
+/// Checks a description; the bytes of a row, the rows of a slice and the slices.
+pub(super) fn check_shape(given: &CUDA_ARRAY3D_DESCRIPTOR) -> Res<[u64; 3]> {
     let element = channel_bytes(given.Format)? * given.NumChannels as usize;
     ensure(matches!(given.NumChannels, 1 | 2 | 4) && given.Width > 0, Code::INVALID_VALUE)?;
     let extents = [given.Width, given.Height, given.Depth];
@@ -43,16 +33,30 @@ fn create(given: &CUDA_ARRAY3D_DESCRIPTOR) -> Res<CUarray> {
     ensure(!layers || given.Depth > 0, Code::INVALID_VALUE)?;
     if given.Flags & CUBEMAP != 0 {
         ensure(given.Width == given.Height && given.Depth.is_multiple_of(6) && given.Depth > 0, Code::INVALID_VALUE)?;
+        ensure(layers || given.Depth == 6, Code::INVALID_VALUE)?;
     }
     let [row, rows, slices] = [given.Width * element, given.Height.max(1), given.Depth.max(1)];
-    let size = row.checked_mul(rows * slices).ok_or(Code::OUT_OF_MEMORY)?;
-    let block = driver::alloc(&context, size as u64, Kind::Device, 0, 0)?;
-    let array = Array {
-        ctx_id: context.id,
-        start: block.start,
-        extents: [row as u64, rows as u64, slices as u64],
-        description: *given,
-    };
+    row.checked_mul(rows * slices).ok_or(Code::OUT_OF_MEMORY)?;
+    Ok([row as u64, rows as u64, slices as u64])
+}
+
+/// Where arrays begin that lie one after the other, and the bytes of all.
+pub(super) fn address_levels(given: &[CUDA_ARRAY3D_DESCRIPTOR], alignment: u64) -> Res<(Vec<u64>, u64)> {
+    let mut offsets = Vec::new();
+    let mut next = 0_u64;
+    for d in given {
+        let at = next.next_multiple_of(alignment);
+        offsets.push(at);
+        next = at.checked_add(check_shape(d)?.iter().product()).ok_or(Code::OUT_OF_MEMORY)?;
+    }
+    Ok((offsets, next))
+}
+
+fn create(given: &CUDA_ARRAY3D_DESCRIPTOR) -> Res<CUarray> {
+    let context = current()?;
+    let extents = check_shape(given)?;
+    let block = driver::alloc(&context, extents.iter().product(), Kind::Device, 0, 0)?;
+    let array = Array { ctx_id: context.id, start: block.start, extents, description: *given, is_level: false };
     let made = ARRAYS.insert_with(|_| Arc::new(array));
     if made.is_err() {
         driver::free(block.start)?;
@@ -103,7 +107,8 @@ driver_functions! {
 
     fn cuArrayDestroy(hArray: CUarray) {
         let context = crate::context::current_alive()?;
-        ARRAYS.get(hArray.number())?;
+        // A level goes with its mipmapped array.
+        ensure(!ARRAYS.get(hArray.number())?.is_level, Code::INVALID_VALUE)?;
         let outcome = context.synchronize();
         driver::free(ARRAYS.remove(hArray.number())?.start)?;
         outcome

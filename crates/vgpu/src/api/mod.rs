@@ -15,12 +15,15 @@ pub(crate) mod library;
 pub(crate) mod linker;
 pub(crate) mod memory;
 pub(crate) mod memset;
+pub(crate) mod mipmap;
 pub(crate) mod module;
 pub(crate) mod occupancy;
 pub(crate) mod pointer;
 pub(crate) mod pool;
 pub(crate) mod stream;
 pub(crate) mod stream_memory;
+pub(crate) mod texture;
+pub(crate) mod texture_ref;
 
 use std::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -54,6 +57,9 @@ pub(crate) const ALL: &[&[(&str, Entry)]] = &[
     function::EXPORTS,
     launch::EXPORTS,
     occupancy::EXPORTS,
+    mipmap::EXPORTS,
+    texture::EXPORTS,
+    texture_ref::EXPORTS,
 ];
 
 /// Defines driver functions, checks each against its declared type, and lists them.
@@ -168,6 +174,7 @@ macro_rules! handles {
     };
 }
 handles!(CUarray CUcontext CUstream CUevent CUmodule CUfunction CUmemoryPool CUlinkState CUlibrary CUkernel);
+handles!(CUmipmappedArray CUtexref CUsurfref);
 
 /// A feature that this driver does not have.
 pub(crate) fn unsupported(what: &str) -> Error {

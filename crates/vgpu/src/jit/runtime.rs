@@ -6,6 +6,7 @@
 //! `site` is an opaque number that [`super::CompiledKernel::site`] turns into an instruction.
 
 use crate::abi::{WARP_LANES, WarpCtx};
+use crate::texture::request::TextureLanes;
 use rtcg_ptx::ast::{AtomOp, Type};
 
 /// One value per lane; narrower values are zero-extended.
@@ -170,6 +171,11 @@ pub struct AssertArgs {
 /// Reports a failed assertion and ends the launch.
 pub type AssertFn = unsafe extern "C" fn(ctx: *mut WarpCtx, site: u32, args: *const AssertArgs) -> !;
 
+/// A texture or surface instruction for the lanes of `mask`; `request` is a
+/// [`crate::texture::request::Request`] as a word. Finds the objects and traps itself.
+pub type TextureFn =
+    unsafe extern "C" fn(ctx: *mut WarpCtx, request: u64, mask: u32, site: u32, lanes: *mut TextureLanes);
+
 /// A clock: `%clock64` (cycles) or `%globaltimer` (nanoseconds).
 pub type ClockFn = unsafe extern "C" fn(ctx: *mut WarpCtx) -> u64;
 
@@ -193,4 +199,5 @@ pub struct RuntimeCalls {
     pub clock64: ClockFn,
     pub globaltimer: ClockFn,
     pub nanosleep: SleepFn,
+    pub texture: TextureFn,
 }

@@ -90,6 +90,7 @@ fn check_body(ptx: &ast::Module, id: FuncId, complaints: &mut Vec<String>) {
         let problem = match &st.inst {
             Inst::Other { opcode, .. } => Some(format!("{opcode} is not supported by the virtual GPU")),
             Inst::Call { callee: Callee::Direct(f), .. } => unresolved(&ptx.functions[f.index()]),
+            Inst::Texture(inst) => refused_texture(inst),
             inst if jit::ops::is_pure(inst) => jit::ops::check(inst).err().map(|e| e.to_string()),
             _ => None,
         };
@@ -98,6 +99,12 @@ fn check_body(ptx: &ast::Module, id: FuncId, complaints: &mut Vec<String>) {
             complaints.push(format!("ptx:{line}:{column}: {problem}\n    {}", text.trim()));
         }
     }
+}
+
+/// Samplers of their own exist in the independent mode, which no compiler of CUDA C uses.
+fn refused_texture(inst: &ast::TexInst) -> Option<String> {
+    let independent = matches!(inst, ast::TexInst::Sample(t) if t.sampler.is_some());
+    independent.then(|| "a separate sampler is not supported by the virtual GPU".to_owned())
 }
 
 fn unresolved(f: &ast::Function) -> Option<String> {

@@ -126,12 +126,27 @@ impl LoadedModule {
             constant: v.space == ast::Space::Const,
             managed: v.managed,
         };
-        let found = self.ptx.vars.iter().zip(&self.symbols.globals).find(|(v, a)| **a != 0 && &*v.name == name);
+        let found = self
+            .ptx
+            .vars
+            .iter()
+            .zip(&self.symbols.globals)
+            .find(|(v, a)| **a != 0 && v.opaque.is_none() && &*v.name == name);
         found.map(place)
+    }
+    /// Where the `.texref` or `.surfref` named `name` keeps the handle of its object.
+    pub(crate) fn reference(&self, name: &str, ty: ast::OpaqueType) -> Option<u64> {
+        let vars = self.ptx.vars.iter().zip(&self.symbols.globals);
+        vars.into_iter().find(|(v, _)| v.opaque == Some(ty) && &*v.name == name).map(|(_, &address)| address)
     }
     /// The names of all variables that [`LoadedModule::global`] finds.
     pub fn global_names(&self) -> impl Iterator<Item = &str> {
-        self.ptx.vars.iter().zip(&self.symbols.globals).filter(|(_, a)| **a != 0).map(|(v, _)| &*v.name)
+        self.ptx
+            .vars
+            .iter()
+            .zip(&self.symbols.globals)
+            .filter(|(v, a)| **a != 0 && v.opaque.is_none())
+            .map(|(v, _)| &*v.name)
     }
     /// `.version` times 10, as `CU_FUNC_ATTRIBUTE_PTX_VERSION` reports the *target*: see [`LoadedModule::ptx_target`].
     pub fn ptx_version(&self) -> u32 {

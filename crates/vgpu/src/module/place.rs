@@ -106,8 +106,14 @@ fn offsets(vars: &[Var]) -> (Vec<Option<u64>>, u64) {
     let mut next = 0_u64;
     let gap = if check::enabled().memory { RED_ZONE } else { 0 };
     let offsets = vars.iter().map(|v| {
-        if !matches!(v.space, Space::Global | Space::Const) || v.opaque {
+        if !matches!(v.space, Space::Global | Space::Const) {
             return None;
+        }
+        // A texture, sampler or surface is the place of an object's handle.
+        if v.opaque.is_some() {
+            let at = next.next_multiple_of(8);
+            next = at + 8;
+            return Some(at);
         }
         let at = next.next_multiple_of(u64::from(v.align.max(1)));
         // A variable without a size still has an address of its own.

@@ -9,6 +9,7 @@ mod check;
 mod control;
 mod device_malloc;
 pub mod printf;
+mod texture;
 
 use super::fault::FaultKind;
 use super::fiber::Warp;
@@ -41,6 +42,7 @@ pub static RUNTIME: RuntimeCalls = RuntimeCalls {
     clock64: control::clock64,
     globaltimer: control::globaltimer,
     nanosleep: control::nanosleep,
+    texture: texture::texture,
 };
 
 /// The warp of a context, by the invariant of [`Warp`].

@@ -91,6 +91,8 @@ pub(crate) struct Gen<'a, 'f> {
     pub(crate) chunk_values: Vec<(Reg, Parts)>,
     /// See [`Gen::scratch`].
     pub(crate) scratch_slot: Option<ir::StackSlot>,
+    /// Operands of a texture instruction.
+    pub(crate) texture_slot: Option<ir::StackSlot>,
     /// Back edges whose blocks are still to be filled.
     pub(crate) pending_edges: Vec<(ir::Block, usize, usize)>,
 }
@@ -132,6 +134,7 @@ impl<'a, 'f> Gen<'a, 'f> {
             in_chunk: None,
             chunk_values: vec![],
             scratch_slot: None,
+            texture_slot: None,
             pending_edges: vec![],
         }
     }

@@ -15,5 +15,6 @@ pub mod ops;
 pub(crate) mod phases;
 pub(crate) mod slow;
 pub(crate) mod special;
+mod texture;
 pub(crate) mod values;
 pub(crate) mod warp;

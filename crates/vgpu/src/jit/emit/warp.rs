@@ -34,6 +34,7 @@ impl<'a> Gen<'a, '_> {
             Inst::Bar { .. } => self.barrier(st)?,
             Inst::Call { .. } => self.call(st)?,
             Inst::CpAsync { .. } => self.cp_async(st)?,
+            Inst::Texture(inst) => self.texture(st, inst)?,
             Inst::Trap => self.trap(crate::abi::TrapKind::Trap),
             Inst::Brkpt => self.conditional_trap(st),
             Inst::Alloca { .. } | Inst::StackSave { .. } | Inst::StackRestore { .. } => self.stack(st)?,

@@ -109,6 +109,7 @@ pub(crate) fn can_be_guarded(block: &Block<'_>) -> bool {
             Inst::Ld { sem: Sem::Weak, .. }
             | Inst::St { sem: Sem::Weak, .. }
             | Inst::Atom { .. }
+            | Inst::Texture(_)
             | Inst::Cvta { .. } => true,
             inst => {
                 let carry = pure::reads_carry(inst) || pure::writes_carry(inst);

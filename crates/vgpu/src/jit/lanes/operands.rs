@@ -74,6 +74,7 @@ pub fn for_each_operand(inst: &Inst, f: &mut dyn FnMut(Operand)) {
             addr(src, f);
             src_size.iter().for_each(|o| f(*o));
         }
+        Texture(inst) => inst.for_each_operand(f),
         Alloca { size, .. } => f(*size),
         Bra { .. }
         | Ret
@@ -135,6 +136,7 @@ pub fn for_each_def(inst: &Inst, f: &mut dyn FnMut(Reg)) {
         Setp { dst, dst2, .. } => [dst, dst2].into_iter().flatten().for_each(|r| f(*r)),
         MovUnpack { dsts, .. } | Ld { dsts, .. } => dsts.iter().flatten().for_each(|r| f(*r)),
         Atom { dst, .. } => dst.iter().for_each(|r| f(*r)),
+        Texture(inst) => inst.for_each_def(f),
         Shfl { dst, pred, .. } | Match { dst, pred, .. } => {
             f(*dst);
             pred.iter().for_each(|r| f(*r));

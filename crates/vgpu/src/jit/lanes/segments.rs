@@ -22,6 +22,7 @@ pub(crate) fn is_ordering_point(inst: &Inst) -> bool {
         | Fence(_)
         | Nanosleep { .. }
         | CpAsync { .. }
+        | Texture(_)
         | Alloca { .. }
         | StackSave { .. }
         | StackRestore { .. }

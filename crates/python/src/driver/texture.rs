@@ -1,0 +1,424 @@
+//! Arrays, textures and surfaces.
+
+use crate::errors::{LogicError, OrRaise};
+use crate::host_buffer::HostBuffer;
+use crate::pointer::DevicePtr;
+use pyo3::prelude::*;
+use rtcg::driver::memory;
+use rtcg::driver::sys::*;
+use rtcg::driver::{
+    Array, MipmappedArray, SurfaceObject, SurfaceReference, TextureObject, TextureReference, TextureResource,
+};
+
+/// A CUDA array.
+#[pyclass(name = "Array", module = "pycuda._driver", frozen, subclass)]
+pub(crate) struct PyArrayHandle(pub(crate) Array);
+
+fn attribute<'py, T>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<T>
+where
+    T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
+{
+    object.getattr(name)?.extract()
+}
+
+/// An `ArrayDescriptor`.
+fn descriptor_2d(object: &Bound<'_, PyAny>) -> PyResult<CUDA_ARRAY_DESCRIPTOR> {
+    Ok(CUDA_ARRAY_DESCRIPTOR {
+        Width: attribute(object, "width")?,
+        Height: attribute(object, "height")?,
+        Format: CUarray_format(attribute(object, "format")?),
+        NumChannels: attribute(object, "num_channels")?,
+    })
+}
+
+/// An `ArrayDescriptor3D`.
+fn descriptor_3d(object: &Bound<'_, PyAny>) -> PyResult<CUDA_ARRAY3D_DESCRIPTOR> {
+    let flat = descriptor_2d(object)?;
+    Ok(CUDA_ARRAY3D_DESCRIPTOR {
+        Width: flat.Width,
+        Height: flat.Height,
+        Depth: attribute(object, "depth")?,
+        Format: flat.Format,
+        NumChannels: flat.NumChannels,
+        Flags: attribute(object, "flags")?,
+    })
+}
+
+/// A descriptor as an object of `pycuda.driver`.
+fn python_descriptor<'py>(py: Python<'py>, class: &str, d: &CUDA_ARRAY3D_DESCRIPTOR) -> PyResult<Bound<'py, PyAny>> {
+    let driver = py.import("pycuda.driver")?;
+    let object = driver.getattr(class)?.call0()?;
+    object.setattr("width", d.Width)?;
+    object.setattr("height", d.Height)?;
+    object.setattr("format", driver.getattr("array_format")?.call1((d.Format.0,))?)?;
+    object.setattr("num_channels", d.NumChannels)?;
+    if class == "ArrayDescriptor3D" {
+        object.setattr("depth", d.Depth)?;
+        object.setattr("flags", d.Flags)?;
+    }
+    Ok(object)
+}
+
+#[pymethods]
+impl PyArrayHandle {
+    #[new]
+    fn new(py: Python<'_>, descriptor: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if descriptor.hasattr("depth")? {
+            let d = descriptor_3d(descriptor)?;
+            return py.detach(|| Array::new_3d(&d)).or_raise().map(Self);
+        }
+        let d = descriptor_2d(descriptor)?;
+        py.detach(|| Array::new_2d(&d)).or_raise().map(Self)
+    }
+
+    fn free(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.0.free()).or_raise()
+    }
+
+    fn get_descriptor<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let d = self.0.descriptor().or_raise()?;
+        let d = CUDA_ARRAY3D_DESCRIPTOR {
+            Width: d.Width,
+            Height: d.Height,
+            Format: d.Format,
+            NumChannels: d.NumChannels,
+            ..Default::default()
+        };
+        python_descriptor(py, "ArrayDescriptor", &d)
+    }
+
+    fn get_descriptor_3d<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        python_descriptor(py, "ArrayDescriptor3D", &self.0.descriptor_3d().or_raise()?)
+    }
+
+    #[getter]
+    fn handle(&self) -> usize {
+        self.0.handle().addr()
+    }
+}
+
+/// An array with levels of detail (an addition to PyCUDA).
+#[pyclass(name = "MipmappedArray", module = "pycuda._driver", frozen)]
+pub(crate) struct PyMipmappedArray(MipmappedArray);
+
+#[pymethods]
+impl PyMipmappedArray {
+    #[new]
+    fn new(py: Python<'_>, descriptor: &Bound<'_, PyAny>, num_levels: u32) -> PyResult<Self> {
+        let d = descriptor_3d(descriptor)?;
+        py.detach(|| MipmappedArray::new(&d, num_levels)).or_raise().map(Self)
+    }
+
+    /// The array of a level, 0 being the largest.
+    fn get_level(&self, level: u32) -> PyResult<PyArrayHandle> {
+        self.0.level(level).or_raise().map(PyArrayHandle)
+    }
+}
+
+/// A texture reference of a module, or of no module.
+#[pyclass(name = "TextureReference", module = "pycuda._driver", frozen, subclass)]
+pub(crate) struct PyTextureReference(pub(crate) TextureReference);
+
+/// A value as a member of an enumeration of `pycuda.driver`.
+fn enumerated<'py, V>(py: Python<'py>, name: &str, value: V) -> PyResult<Bound<'py, PyAny>>
+where
+    V: IntoPyObject<'py>,
+{
+    py.import("pycuda.driver")?.getattr(name)?.call1((value,))
+}
+
+#[pymethods]
+impl PyTextureReference {
+    #[new]
+    fn new() -> PyResult<Self> {
+        TextureReference::new().or_raise().map(Self)
+    }
+
+    fn set_array(&self, py: Python<'_>, ary: &Bound<'_, PyArrayHandle>) -> PyResult<()> {
+        let array = &ary.get().0;
+        py.detach(|| self.0.set_array(array)).or_raise()
+    }
+
+    #[pyo3(signature = (devptr, bytes, allow_offset = false))]
+    fn set_address(&self, py: Python<'_>, devptr: DevicePtr, bytes: usize, allow_offset: bool) -> PyResult<usize> {
+        devptr.check("cuTexRefSetAddress", bytes)?;
+        // SAFETY: the driver checks the range now; that it stays valid is the user's promise.
+        py.detach(|| unsafe { self.0.set_address(devptr.0, bytes, allow_offset) }).or_raise()
+    }
+
+    fn set_address_2d(
+        &self,
+        py: Python<'_>,
+        devptr: DevicePtr,
+        descr: &Bound<'_, PyAny>,
+        pitch: usize,
+    ) -> PyResult<()> {
+        let d = descriptor_2d(descr)?;
+        // SAFETY: as for `set_address`.
+        py.detach(|| unsafe { self.0.set_address_2d(devptr.0, &d, pitch) }).or_raise()
+    }
+
+    fn set_format(&self, py: Python<'_>, format: i32, num_components: i32) -> PyResult<()> {
+        py.detach(|| self.0.set_format(CUarray_format(format as _), num_components)).or_raise()
+    }
+
+    fn set_address_mode(&self, py: Python<'_>, dim: i32, am: i32) -> PyResult<()> {
+        py.detach(|| self.0.set_address_mode(dim, CUaddress_mode(am as _))).or_raise()
+    }
+
+    fn set_filter_mode(&self, py: Python<'_>, fm: i32) -> PyResult<()> {
+        py.detach(|| self.0.set_filter_mode(CUfilter_mode(fm as _))).or_raise()
+    }
+
+    fn set_flags(&self, py: Python<'_>, flags: u32) -> PyResult<()> {
+        py.detach(|| self.0.set_flags(flags)).or_raise()
+    }
+
+    fn get_address(&self) -> PyResult<u64> {
+        self.0.address().or_raise()
+    }
+
+    fn get_array(&self) -> PyResult<PyArrayHandle> {
+        self.0.array().map(PyArrayHandle).ok_or_else(|| LogicError::new_err("no array is bound"))
+    }
+
+    fn get_address_mode<'py>(&self, py: Python<'py>, dim: i32) -> PyResult<Bound<'py, PyAny>> {
+        enumerated(py, "address_mode", self.0.address_mode(dim).or_raise()?.0)
+    }
+
+    fn get_filter_mode<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        enumerated(py, "filter_mode", self.0.filter_mode().or_raise()?.0)
+    }
+
+    fn get_format<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, i32)> {
+        let (format, channels) = self.0.format().or_raise()?;
+        Ok((enumerated(py, "array_format", format.0)?, channels))
+    }
+
+    fn get_flags(&self) -> PyResult<u32> {
+        self.0.flags().or_raise()
+    }
+}
+
+/// A surface reference of a module.
+#[pyclass(name = "SurfaceReference", module = "pycuda._driver", frozen, subclass)]
+pub(crate) struct PySurfaceReference(pub(crate) SurfaceReference);
+
+#[pymethods]
+impl PySurfaceReference {
+    #[pyo3(signature = (array, flags = 0))]
+    fn set_array(&self, py: Python<'_>, array: &Bound<'_, PyArrayHandle>, flags: u32) -> PyResult<()> {
+        let array = &array.get().0;
+        py.detach(|| self.0.set_array(array, flags)).or_raise()
+    }
+
+    fn get_array(&self) -> PyResult<PyArrayHandle> {
+        self.0.array().map(PyArrayHandle).ok_or_else(|| LogicError::new_err("no array is bound"))
+    }
+}
+
+/// A texture object (an addition to PyCUDA): pass it to a kernel as a `cudaTextureObject_t`.
+#[pyclass(name = "TextureObject", module = "pycuda._driver", frozen)]
+pub(crate) struct PyTextureObject {
+    object: TextureObject,
+    /// Linear memory that must outlive the object.
+    _owner: Option<Py<PyAny>>,
+}
+
+/// How a texture object samples, as keywords.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Sampling {
+    address_mode: [i32; 3],
+    filter_mode: i32,
+    flags: u32,
+    mipmap_filter_mode: i32,
+    mipmap_level_bias: f32,
+    mipmap_level_clamp: (f32, f32),
+    max_anisotropy: u32,
+    border_color: [f32; 4],
+}
+
+impl Sampling {
+    fn describe(&self) -> CUDA_TEXTURE_DESC {
+        CUDA_TEXTURE_DESC {
+            addressMode: self.address_mode.map(|mode| CUaddress_mode(mode as _)),
+            filterMode: CUfilter_mode(self.filter_mode as _),
+            flags: self.flags,
+            maxAnisotropy: self.max_anisotropy,
+            mipmapFilterMode: CUfilter_mode(self.mipmap_filter_mode as _),
+            mipmapLevelBias: self.mipmap_level_bias,
+            minMipmapLevelClamp: self.mipmap_level_clamp.0,
+            maxMipmapLevelClamp: self.mipmap_level_clamp.1,
+            borderColor: self.border_color,
+            ..Default::default()
+        }
+    }
+}
+
+impl PyTextureObject {
+    fn make(
+        py: Python<'_>,
+        resource: TextureResource,
+        sampling: &Sampling,
+        owner: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let described = sampling.describe();
+        // SAFETY: the driver checks the range of linear memory, and its owner is held.
+        let object = py.detach(|| unsafe { TextureObject::new(resource, &described) }).or_raise()?;
+        Ok(Self { object, _owner: owner })
+    }
+}
+
+#[pymethods]
+impl PyTextureObject {
+    #[staticmethod]
+    fn _from_array(py: Python<'_>, array: &Bound<'_, PyAny>, sampling: Sampling) -> PyResult<Self> {
+        let resource = match array.cast::<PyMipmappedArray>() {
+            Ok(mipmap) => TextureResource::Mipmap(mipmap.get().0.clone()),
+            Err(_) => TextureResource::Array(array.cast::<PyArrayHandle>()?.get().0.clone()),
+        };
+        Self::make(py, resource, &sampling, None)
+    }
+
+    #[staticmethod]
+    fn _from_linear(
+        py: Python<'_>,
+        memory: &Bound<'_, PyAny>,
+        nbytes: usize,
+        format: i32,
+        channels: u32,
+        sampling: Sampling,
+    ) -> PyResult<Self> {
+        let ptr: DevicePtr = memory.extract()?;
+        ptr.check("cuTexObjectCreate", nbytes)?;
+        let format = CUarray_format(format as _);
+        let resource = TextureResource::Linear { ptr: ptr.0, format, channels, nbytes };
+        Self::make(py, resource, &sampling, Some(memory.clone().unbind()))
+    }
+
+    #[staticmethod]
+    fn _from_pitched(
+        py: Python<'_>,
+        memory: &Bound<'_, PyAny>,
+        pitch: usize,
+        descr: &Bound<'_, PyAny>,
+        sampling: Sampling,
+    ) -> PyResult<Self> {
+        let (ptr, d): (DevicePtr, _) = (memory.extract()?, descriptor_2d(descr)?);
+        let resource = TextureResource::Pitch2D {
+            ptr: ptr.0,
+            format: d.Format,
+            channels: d.NumChannels,
+            width: d.Width,
+            height: d.Height,
+            pitch,
+        };
+        Self::make(py, resource, &sampling, Some(memory.clone().unbind()))
+    }
+
+    /// The handle, which kernels take.
+    #[getter]
+    fn handle(&self) -> u64 {
+        self.object.handle()
+    }
+
+    fn get_pointer(&self) -> u64 {
+        self.object.handle()
+    }
+}
+
+/// A surface object (an addition to PyCUDA): pass it to a kernel as a `cudaSurfaceObject_t`.
+#[pyclass(name = "SurfaceObject", module = "pycuda._driver", frozen)]
+pub(crate) struct PySurfaceObject(SurfaceObject);
+
+#[pymethods]
+impl PySurfaceObject {
+    #[new]
+    fn new(array: &Bound<'_, PyArrayHandle>) -> PyResult<Self> {
+        SurfaceObject::new(&array.get().0).or_raise().map(Self)
+    }
+
+    /// The handle, which kernels take.
+    #[getter]
+    fn handle(&self) -> u64 {
+        self.0.handle()
+    }
+
+    fn get_pointer(&self) -> u64 {
+        self.0.handle()
+    }
+}
+
+#[pyfunction]
+fn memcpy_dtoa(
+    py: Python<'_>,
+    ary: &Bound<'_, PyArrayHandle>,
+    index: usize,
+    src: DevicePtr,
+    len: usize,
+) -> PyResult<()> {
+    src.check("cuMemcpyDtoA", len)?;
+    let array = &ary.get().0;
+    // SAFETY: the driver checks the range.
+    py.detach(|| unsafe { memory::memcpy_dtoa(array, index, src.0, len) }).or_raise()
+}
+
+#[pyfunction]
+fn memcpy_atod(
+    py: Python<'_>,
+    dest: DevicePtr,
+    ary: &Bound<'_, PyArrayHandle>,
+    index: usize,
+    len: usize,
+) -> PyResult<()> {
+    dest.check("cuMemcpyAtoD", len)?;
+    let array = &ary.get().0;
+    // SAFETY: the driver checks the range.
+    py.detach(|| unsafe { memory::memcpy_atod(dest.0, array, index, len) }).or_raise()
+}
+
+#[pyfunction]
+fn memcpy_atoa(
+    py: Python<'_>,
+    dest: &Bound<'_, PyArrayHandle>,
+    dest_index: usize,
+    src: &Bound<'_, PyArrayHandle>,
+    src_index: usize,
+    len: usize,
+) -> PyResult<()> {
+    let (to, from) = (&dest.get().0, &src.get().0);
+    py.detach(|| memory::memcpy_atoa(to, dest_index, from, src_index, len)).or_raise()
+}
+
+#[pyfunction]
+fn memcpy_htoa(py: Python<'_>, ary: &Bound<'_, PyArrayHandle>, index: usize, src: &Bound<'_, PyAny>) -> PyResult<()> {
+    let src = HostBuffer::of(src, "src")?;
+    let array = &ary.get().0;
+    // SAFETY: the buffer outlives the copy.
+    let bytes = unsafe { src.bytes() };
+    py.detach(|| memory::memcpy_htoa(array, index, bytes)).or_raise()
+}
+
+#[pyfunction]
+fn memcpy_atoh(py: Python<'_>, dest: &Bound<'_, PyAny>, ary: &Bound<'_, PyArrayHandle>, index: usize) -> PyResult<()> {
+    let dest = HostBuffer::writable(dest, "dest")?;
+    let array = &ary.get().0;
+    // SAFETY: the buffer is writable and outlives the copy.
+    let bytes = unsafe { dest.bytes_mut() };
+    py.detach(|| memory::memcpy_atoh(bytes, array, index)).or_raise()
+}
+
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<PyArrayHandle>()?;
+    m.add_class::<PyMipmappedArray>()?;
+    m.add_class::<PyTextureReference>()?;
+    m.add_class::<PySurfaceReference>()?;
+    m.add_class::<PyTextureObject>()?;
+    m.add_class::<PySurfaceObject>()?;
+    m.add_function(wrap_pyfunction!(memcpy_dtoa, m)?)?;
+    m.add_function(wrap_pyfunction!(memcpy_atod, m)?)?;
+    m.add_function(wrap_pyfunction!(memcpy_atoa, m)?)?;
+    m.add_function(wrap_pyfunction!(memcpy_htoa, m)?)?;
+    m.add_function(wrap_pyfunction!(memcpy_atoh, m)?)
+}

@@ -1,0 +1,79 @@
+//! Mipmapped arrays: one allocation, level after level, each an array of its own.
+
+use rtcg_cuda_sys::*;
+
+use super::array::{address_levels, check_shape};
+use super::{Handle, driver_functions, put};
+use crate::context::current;
+use crate::driver::{self, ARRAYS, MIPMAPS};
+use crate::error::{Code, Res, ensure};
+use crate::memory::heap::Kind;
+use crate::objects::{Array, MipmappedArray};
+use std::sync::Arc;
+
+/// Where levels begin.
+const LEVEL_ALIGNMENT: u64 = 512;
+
+/// The description of a level.
+fn level_description(d: &CUDA_ARRAY3D_DESCRIPTOR, level: u32) -> CUDA_ARRAY3D_DESCRIPTOR {
+    let half = |n: usize| if n == 0 { 0 } else { (n >> level).max(1) };
+    let layers = d.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP) != 0;
+    let depth = if layers { d.Depth } else { half(d.Depth) };
+    CUDA_ARRAY3D_DESCRIPTOR { Width: half(d.Width), Height: half(d.Height), Depth: depth, ..*d }
+}
+
+/// Levels down to one texel.
+fn most_levels(d: &CUDA_ARRAY3D_DESCRIPTOR) -> u32 {
+    let layers = d.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP) != 0;
+    let largest = d.Width.max(d.Height).max(if layers { 0 } else { d.Depth });
+    largest.max(1).ilog2() + 1
+}
+
+fn create(given: &CUDA_ARRAY3D_DESCRIPTOR, n_levels: u32) -> Res<CUmipmappedArray> {
+    let context = current()?;
+    ensure(n_levels > 0, Code::INVALID_VALUE)?;
+    check_shape(given)?;
+    let n_levels = n_levels.min(most_levels(given));
+    let descriptions: Vec<_> = (0..n_levels).map(|l| level_description(given, l)).collect();
+    let (offsets, size) = address_levels(&descriptions, LEVEL_ALIGNMENT)?;
+    let block = driver::alloc(&context, size, Kind::Device, 0, 0)?;
+    let mut levels = Vec::new();
+    for (description, offset) in descriptions.iter().zip(offsets) {
+        let array = Array {
+            ctx_id: context.id,
+            start: block.start + offset,
+            extents: check_shape(description)?,
+            description: *description,
+            is_level: true,
+        };
+        levels.push(ARRAYS.insert_with(|_| Arc::new(array))?.0);
+    }
+    let mipmap = MipmappedArray { ctx_id: context.id, start: block.start, levels, description: *given };
+    Ok(CUmipmappedArray::from_number(MIPMAPS.insert_with(|_| Arc::new(mipmap))?.0))
+}
+
+driver_functions! {
+    fn cuMipmappedArrayCreate(pHandle: *mut CUmipmappedArray, pMipmappedArrayDesc: *const CUDA_ARRAY3D_DESCRIPTOR, numMipmapLevels: c_uint) {
+        ensure(!pHandle.is_null(), Code::INVALID_VALUE)?;
+        put(pHandle, create(pMipmappedArrayDesc.as_ref().ok_or(Code::INVALID_VALUE)?, numMipmapLevels)?)
+    }
+
+    fn cuMipmappedArrayGetLevel(pLevelArray: *mut CUarray, hMipmappedArray: CUmipmappedArray, level: c_uint) {
+        let mipmap = MIPMAPS.get(hMipmappedArray.number())?;
+        let level = mipmap.levels.get(level as usize).ok_or(Code::INVALID_VALUE)?;
+        put(pLevelArray, CUarray::from_number(*level))
+    }
+
+    fn cuMipmappedArrayDestroy(hMipmappedArray: CUmipmappedArray) {
+        let context = crate::context::current_alive()?;
+        MIPMAPS.get(hMipmappedArray.number())?;
+        let outcome = context.synchronize();
+        let mipmap = MIPMAPS.remove(hMipmappedArray.number())?;
+        for &level in &mipmap.levels {
+            // Its context may be on its way out at the same time.
+            let _ = ARRAYS.remove(level);
+        }
+        driver::free(mipmap.start)?;
+        outcome
+    }
+}

@@ -1,0 +1,107 @@
+//! Texture and surface objects.
+
+use rtcg_cuda_sys::*;
+
+use super::{Handle, driver_functions, put};
+use crate::context::current;
+use crate::driver::ARRAYS;
+use crate::error::{Code, Res, ensure};
+use crate::texture::registry::{self, Entry, OBJECTS};
+use crate::texture::{Object, Texture, describe, format};
+use std::sync::Arc;
+
+/// Makes a texture object; also what a texture reference stands for.
+pub(crate) fn make_texture(
+    resource: &CUDA_RESOURCE_DESC,
+    texture: &CUDA_TEXTURE_DESC,
+    view: Option<&CUDA_RESOURCE_VIEW_DESC>,
+) -> Res<u64> {
+    let context = current()?;
+    format::prepare();
+    let sampler = describe::sampler(texture)?;
+    let mut seen = describe::resource(resource, texture.flags)?;
+    if let Some(view) = view {
+        seen = describe::view(seen, view, texture.flags)?;
+    }
+    let entry = Entry {
+        ctx_id: context.id,
+        object: Object::Texture(Texture { resource: seen, sampler }),
+        resource: *resource,
+        texture: Some(*texture),
+        view: view.copied(),
+    };
+    Ok(OBJECTS.insert_with(|_| Arc::new(entry))?.0)
+}
+
+/// Makes a surface object over an array that was made for it.
+pub(crate) fn make_surface(resource: &CUDA_RESOURCE_DESC) -> Res<u64> {
+    let context = current()?;
+    ensure(resource.resType == CUresourcetype::CU_RESOURCE_TYPE_ARRAY, Code::INVALID_VALUE)?;
+    // SAFETY: the type says that this member was written; all of them are plain numbers.
+    let array = ARRAYS.get(unsafe { resource.res.array.hArray }.number())?;
+    ensure(array.description.Flags & CUDA_ARRAY3D_SURFACE_LDST != 0, Code::INVALID_VALUE)?;
+    let seen = describe::resource(resource, CU_TRSF_READ_AS_INTEGER)?;
+    let entry =
+        Entry { ctx_id: context.id, object: Object::Surface(seen), resource: *resource, texture: None, view: None };
+    Ok(OBJECTS.insert_with(|_| Arc::new(entry))?.0)
+}
+
+/// The entry of an object of one kind.
+fn entry(handle: u64, is_texture: bool) -> Res<Arc<Entry>> {
+    let entry = OBJECTS.get_or(handle, Code::INVALID_VALUE)?;
+    ensure(matches!(entry.object, Object::Texture(_)) == is_texture, Code::INVALID_VALUE)?;
+    Ok(entry)
+}
+
+/// Destroys an object. Kernels that still use it fault.
+pub(crate) fn destroy(handle: u64, is_texture: bool) -> Res {
+    entry(handle, is_texture)?;
+    OBJECTS.remove_or(handle, Code::INVALID_VALUE)?;
+    registry::forget();
+    Ok(())
+}
+
+driver_functions! {
+    fn cuTexObjectCreate(pTexObject: *mut CUtexObject, pResDesc: *const CUDA_RESOURCE_DESC, pTexDesc: *const CUDA_TEXTURE_DESC, pResViewDesc: *const CUDA_RESOURCE_VIEW_DESC) {
+        ensure(!pTexObject.is_null(), Code::INVALID_VALUE)?;
+        let resource = pResDesc.as_ref().ok_or(Code::INVALID_VALUE)?;
+        let texture = pTexDesc.as_ref().ok_or(Code::INVALID_VALUE)?;
+        put(pTexObject, make_texture(resource, texture, pResViewDesc.as_ref())?)
+    }
+
+    fn cuTexObjectDestroy(texObject: CUtexObject) {
+        destroy(texObject, true)
+    }
+
+    fn cuTexObjectGetResourceDesc(pResDesc: *mut CUDA_RESOURCE_DESC, texObject: CUtexObject) {
+        put(pResDesc, entry(texObject, true)?.resource)
+    }
+
+    fn cuTexObjectGetTextureDesc(pTexDesc: *mut CUDA_TEXTURE_DESC, texObject: CUtexObject) {
+        put(pTexDesc, entry(texObject, true)?.texture.ok_or(Code::INVALID_VALUE)?)
+    }
+
+    fn cuTexObjectGetResourceViewDesc(pResViewDesc: *mut CUDA_RESOURCE_VIEW_DESC, texObject: CUtexObject) {
+        put(pResViewDesc, entry(texObject, true)?.view.ok_or(Code::INVALID_VALUE)?)
+    }
+
+    fn cuSurfObjectCreate(pSurfObject: *mut CUsurfObject, pResDesc: *const CUDA_RESOURCE_DESC) {
+        ensure(!pSurfObject.is_null(), Code::INVALID_VALUE)?;
+        put(pSurfObject, make_surface(pResDesc.as_ref().ok_or(Code::INVALID_VALUE)?)?)
+    }
+
+    fn cuSurfObjectDestroy(surfObject: CUsurfObject) {
+        destroy(surfObject, false)
+    }
+
+    fn cuSurfObjectGetResourceDesc(pResDesc: *mut CUDA_RESOURCE_DESC, surfObject: CUsurfObject) {
+        put(pResDesc, entry(surfObject, false)?.resource)
+    }
+
+    fn cuDeviceGetTexture1DLinearMaxWidth(maxWidthInElements: *mut usize, format: CUarray_format, numChannels: c_uint, dev: CUdevice) {
+        crate::device::device(dev)?;
+        describe::channel_bytes(format)?;
+        ensure(matches!(numChannels, 1 | 2 | 4), Code::INVALID_VALUE)?;
+        put(maxWidthInElements, 1 << 28)
+    }
+}

@@ -1,0 +1,423 @@
+//! Texture and surface references: settings that become an object's handle in a module variable.
+//!
+//! A GPU takes the settings when a kernel is launched. Here every change makes a new object, and
+//! first waits for launches that may still use the old one.
+
+use std::ffi::c_char;
+use std::sync::{Arc, Mutex};
+
+use rtcg_cuda_sys::*;
+use rtcg_ptx::ast::OpaqueType;
+
+use super::texture::{destroy, make_surface, make_texture};
+use super::{Handle, driver_functions, put, text};
+use crate::context::{Context, current};
+use crate::driver::{ARRAYS, MIPMAPS, MODULES, SURFREFS, TEXREFS};
+use crate::error::{Code, Res, ensure};
+use crate::objects::lock;
+use crate::texture::describe;
+
+/// `CUtexref`
+#[derive(Debug)]
+pub(crate) struct TextureRef {
+    /// Identifier of its context.
+    pub(crate) ctx_id: u64,
+    /// Handle of its module and the address where kernels look; not of one that was created.
+    place: Option<(u64, u64)>,
+    state: Mutex<State>,
+}
+
+/// `CUsurfref`
+#[derive(Debug)]
+pub(crate) struct SurfaceRef {
+    /// Identifier of its context.
+    pub(crate) ctx_id: u64,
+    place: (u64, u64),
+    /// The array and the object over it.
+    bound: Mutex<Option<(CUarray, u64)>>,
+}
+
+#[derive(Debug)]
+struct State {
+    resource: Option<CUDA_RESOURCE_DESC>,
+    texture: CUDA_TEXTURE_DESC,
+    format: CUarray_format,
+    channels: u32,
+    object: Option<u64>,
+}
+
+// SAFETY: handles and device addresses are numbers to everybody.
+unsafe impl Send for State {}
+
+impl State {
+    fn new() -> State {
+        let texture = CUDA_TEXTURE_DESC {
+            addressMode: [CUaddress_mode::CU_TR_ADDRESS_MODE_CLAMP; 3],
+            maxMipmapLevelClamp: f32::MAX,
+            ..CUDA_TEXTURE_DESC::default()
+        };
+        State { resource: None, texture, format: CUarray_format::CU_AD_FORMAT_FLOAT, channels: 1, object: None }
+    }
+
+    /// The resource with the reference's own format, which linear memory is read with.
+    fn resource(&self) -> Option<CUDA_RESOURCE_DESC> {
+        let mut resource = self.resource?;
+        if resource.resType == CUresourcetype::CU_RESOURCE_TYPE_LINEAR {
+            // SAFETY: the type says that this member was written.
+            let mut linear = unsafe { resource.res.linear };
+            (linear.format, linear.numChannels) = (self.format, self.channels);
+            resource.res.linear = linear;
+        }
+        Some(resource)
+    }
+}
+
+impl TextureRef {
+    /// Changes the settings and, when something is bound, the object that kernels see.
+    fn change(&self, f: impl FnOnce(&mut State) -> Res) -> Res {
+        let context = self.ready()?;
+        let mut state = lock(&self.state);
+        f(&mut state)?;
+        let Some(resource) = state.resource() else { return Ok(()) };
+        let object = make_texture(&resource, &state.texture, None)?;
+        let old = state.object.replace(object);
+        drop(state);
+        self.publish(&context, object)?;
+        old.map_or(Ok(()), |old| destroy(old, true))
+    }
+
+    fn ready(&self) -> Res<Arc<Context>> {
+        if let Some((module, _)) = self.place {
+            MODULES.get(module)?;
+        }
+        current()
+    }
+
+    fn publish(&self, context: &Context, object: u64) -> Res {
+        match self.place {
+            Some((module, address)) => publish(context, module, address, object),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Puts a handle where the kernels of a module look.
+fn publish(context: &Context, module: u64, address: u64, object: u64) -> Res {
+    let outcome = context.synchronize();
+    let _module = MODULES.get(module)?;
+    // SAFETY: the module is loaded, so its variables are mapped; the loader placed this one.
+    unsafe { (address as *mut u64).write(object) };
+    outcome
+}
+
+/// Forgets the references of a module that goes away, with their objects.
+pub(crate) fn forget_module(module: u64) {
+    while let Some(handle) = TEXREFS.find_handle(|r| r.place.is_some_and(|(m, _)| m == module)) {
+        let Ok(dead) = TEXREFS.remove(handle) else { continue };
+        if let Some(object) = lock(&dead.state).object {
+            // It may have gone with its context.
+            let _ = destroy(object, true);
+        }
+    }
+    while let Some(handle) = SURFREFS.find_handle(|r| r.place.0 == module) {
+        let Ok(dead) = SURFREFS.remove(handle) else { continue };
+        if let Some((_, object)) = *lock(&dead.bound) {
+            // As above.
+            let _ = destroy(object, false);
+        }
+    }
+}
+
+/// The state of a reference that is only read.
+fn with<R>(handle: CUtexref, f: impl FnOnce(&State) -> Res<R>) -> Res<R> {
+    let reference = TEXREFS.get(handle.number())?;
+    let state = lock(&reference.state);
+    f(&state)
+}
+
+fn change(handle: CUtexref, f: impl FnOnce(&mut State) -> Res) -> Res {
+    TEXREFS.get(handle.number())?.change(f)
+}
+
+fn bind_array(state: &mut State, array: CUarray) -> Res {
+    let d = ARRAYS.get(array.number())?.description;
+    (state.format, state.channels) = (d.Format, d.NumChannels);
+    let mut resource = CUDA_RESOURCE_DESC { resType: CUresourcetype::CU_RESOURCE_TYPE_ARRAY, ..Default::default() };
+    resource.res.array = CUDA_RESOURCE_DESC_res_array { hArray: array };
+    state.resource = Some(resource);
+    Ok(())
+}
+
+fn bind_mipmap(state: &mut State, mipmap: CUmipmappedArray) -> Res {
+    let d = MIPMAPS.get(mipmap.number())?.description;
+    (state.format, state.channels) = (d.Format, d.NumChannels);
+    let kind = CUresourcetype::CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+    let mut resource = CUDA_RESOURCE_DESC { resType: kind, ..Default::default() };
+    resource.res.mipmap = CUDA_RESOURCE_DESC_res_mipmap { hMipmappedArray: mipmap };
+    state.resource = Some(resource);
+    Ok(())
+}
+
+/// The bound resource, when it is of this type.
+fn bound(state: &State, kind: CUresourcetype) -> Res<CUDA_RESOURCE_DESC> {
+    state.resource.filter(|r| r.resType == kind).ok_or(Code::INVALID_VALUE.into())
+}
+
+fn reference(module: CUmodule, name: &str, ty: OpaqueType) -> Res<(u64, (u64, u64))> {
+    let module = MODULES.get(module.number())?;
+    let address = module.loaded.reference(name, ty).ok_or(Code::NOT_FOUND)?;
+    Ok((module.ctx_id, (module.handle, address)))
+}
+
+/// An axis of an address mode.
+fn axis(dim: c_int) -> Res<usize> {
+    usize::try_from(dim).ok().filter(|&d| d < 3).ok_or(Code::INVALID_VALUE.into())
+}
+
+driver_functions! {
+    fn cuModuleGetTexRef(pTexRef: *mut CUtexref, hmod: CUmodule, name: *const c_char) {
+        ensure(!pTexRef.is_null(), Code::INVALID_VALUE)?;
+        let (ctx_id, place) = reference(hmod, text(name)?, OpaqueType::Texture)?;
+        let known = TEXREFS.find_handle(|r| r.place == Some(place));
+        let handle = match known {
+            Some(handle) => handle,
+            None => {
+                let made = TextureRef { ctx_id, place: Some(place), state: Mutex::new(State::new()) };
+                TEXREFS.insert_with(|_| Arc::new(made))?.0
+            }
+        };
+        put(pTexRef, CUtexref::from_number(handle))
+    }
+
+    fn cuModuleGetSurfRef(pSurfRef: *mut CUsurfref, hmod: CUmodule, name: *const c_char) {
+        ensure(!pSurfRef.is_null(), Code::INVALID_VALUE)?;
+        let (ctx_id, place) = reference(hmod, text(name)?, OpaqueType::Surface)?;
+        let known = SURFREFS.find_handle(|r| r.place == place);
+        let handle = match known {
+            Some(handle) => handle,
+            None => SURFREFS.insert_with(|_| Arc::new(SurfaceRef { ctx_id, place, bound: Mutex::new(None) }))?.0,
+        };
+        put(pSurfRef, CUsurfref::from_number(handle))
+    }
+
+    fn cuTexRefCreate(pTexRef: *mut CUtexref) {
+        ensure(!pTexRef.is_null(), Code::INVALID_VALUE)?;
+        let made = TextureRef { ctx_id: current()?.id, place: None, state: Mutex::new(State::new()) };
+        put(pTexRef, CUtexref::from_number(TEXREFS.insert_with(|_| Arc::new(made))?.0))
+    }
+
+    fn cuTexRefDestroy(hTexRef: CUtexref) {
+        let reference = TEXREFS.get(hTexRef.number())?;
+        ensure(reference.place.is_none(), Code::INVALID_VALUE)?;
+        TEXREFS.remove(hTexRef.number())?;
+        let object = lock(&reference.state).object;
+        object.map_or(Ok(()), |object| destroy(object, true))
+    }
+
+    fn cuTexRefSetArray(hTexRef: CUtexref, hArray: CUarray, Flags: c_uint) {
+        ensure(Flags == CU_TRSA_OVERRIDE_FORMAT, Code::INVALID_VALUE)?;
+        change(hTexRef, |state| bind_array(state, hArray))
+    }
+
+    fn cuTexRefSetMipmappedArray(hTexRef: CUtexref, hMipmappedArray: CUmipmappedArray, Flags: c_uint) {
+        ensure(Flags == CU_TRSA_OVERRIDE_FORMAT, Code::INVALID_VALUE)?;
+        change(hTexRef, |state| bind_mipmap(state, hMipmappedArray))
+    }
+
+    fn cuTexRefSetAddress(ByteOffset: *mut usize, hTexRef: CUtexref, dptr: CUdeviceptr, bytes: usize) {
+        let offset = dptr % 512;
+        ensure(offset == 0 || !ByteOffset.is_null(), Code::INVALID_VALUE)?;
+        change(hTexRef, |state| {
+            let kind = CUresourcetype::CU_RESOURCE_TYPE_LINEAR;
+            let mut resource = CUDA_RESOURCE_DESC { resType: kind, ..Default::default() };
+            resource.res.linear = CUDA_RESOURCE_DESC_res_linear {
+                devPtr: dptr - offset,
+                sizeInBytes: bytes + offset as usize,
+                ..Default::default()
+            };
+            state.resource = Some(resource);
+            Ok(())
+        })?;
+        super::put_optional(ByteOffset, offset as usize);
+        Ok(())
+    }
+
+    fn cuTexRefSetAddress2D(hTexRef: CUtexref, desc: *const CUDA_ARRAY_DESCRIPTOR, dptr: CUdeviceptr, Pitch: usize) {
+        let d = desc.as_ref().ok_or(Code::INVALID_VALUE)?;
+        change(hTexRef, |state| {
+            (state.format, state.channels) = (d.Format, d.NumChannels);
+            let kind = CUresourcetype::CU_RESOURCE_TYPE_PITCH2D;
+            let mut resource = CUDA_RESOURCE_DESC { resType: kind, ..Default::default() };
+            resource.res.pitch2D = CUDA_RESOURCE_DESC_res_pitch2D {
+                devPtr: dptr,
+                format: d.Format,
+                numChannels: d.NumChannels,
+                width: d.Width,
+                height: d.Height,
+                pitchInBytes: Pitch,
+            };
+            state.resource = Some(resource);
+            Ok(())
+        })
+    }
+
+    fn cuTexRefSetFormat(hTexRef: CUtexref, fmt: CUarray_format, NumPackedComponents: c_int) {
+        ensure(matches!(NumPackedComponents, 1 | 2 | 4), Code::INVALID_VALUE)?;
+        describe::channel_bytes(fmt)?;
+        change(hTexRef, |state| {
+            (state.format, state.channels) = (fmt, NumPackedComponents as u32);
+            Ok(())
+        })
+    }
+
+    fn cuTexRefSetAddressMode(hTexRef: CUtexref, dim: c_int, am: CUaddress_mode) {
+        let dim = axis(dim)?;
+        describe::address_mode(am)?;
+        change(hTexRef, |state| {
+            state.texture.addressMode[dim] = am;
+            Ok(())
+        })
+    }
+
+    fn cuTexRefSetFilterMode(hTexRef: CUtexref, fm: CUfilter_mode) {
+        describe::is_linear(fm)?;
+        change(hTexRef, |state| {
+            state.texture.filterMode = fm;
+            Ok(())
+        })
+    }
+
+    fn cuTexRefSetMipmapFilterMode(hTexRef: CUtexref, fm: CUfilter_mode) {
+        describe::is_linear(fm)?;
+        change(hTexRef, |state| {
+            state.texture.mipmapFilterMode = fm;
+            Ok(())
+        })
+    }
+
+    fn cuTexRefSetMipmapLevelBias(hTexRef: CUtexref, bias: f32) {
+        change(hTexRef, |state| {
+            state.texture.mipmapLevelBias = bias;
+            Ok(())
+        })
+    }
+
+    fn cuTexRefSetMipmapLevelClamp(hTexRef: CUtexref, minMipmapLevelClamp: f32, maxMipmapLevelClamp: f32) {
+        change(hTexRef, |state| {
+            state.texture.minMipmapLevelClamp = minMipmapLevelClamp;
+            state.texture.maxMipmapLevelClamp = maxMipmapLevelClamp;
+            Ok(())
+        })
+    }
+
+    fn cuTexRefSetMaxAnisotropy(hTexRef: CUtexref, maxAniso: c_uint) {
+        change(hTexRef, |state| {
+            state.texture.maxAnisotropy = maxAniso;
+            Ok(())
+        })
+    }
+
+    fn cuTexRefSetBorderColor(hTexRef: CUtexref, pBorderColor: *mut f32) {
+        let colour = pBorderColor.cast::<[f32; 4]>().as_ref().ok_or(Code::INVALID_VALUE)?;
+        change(hTexRef, |state| {
+            state.texture.borderColor = *colour;
+            Ok(())
+        })
+    }
+
+    fn cuTexRefSetFlags(hTexRef: CUtexref, Flags: c_uint) {
+        change(hTexRef, |state| {
+            let changed = CUDA_TEXTURE_DESC { flags: Flags, ..state.texture };
+            describe::sampler(&changed)?;
+            state.texture = changed;
+            Ok(())
+        })
+    }
+
+    fn cuTexRefGetAddress(pdptr: *mut CUdeviceptr, hTexRef: CUtexref) {
+        let address = with(hTexRef, |state| match state.resource {
+            Some(r) if r.resType == CUresourcetype::CU_RESOURCE_TYPE_LINEAR => Ok(r.res.linear.devPtr),
+            Some(r) if r.resType == CUresourcetype::CU_RESOURCE_TYPE_PITCH2D => Ok(r.res.pitch2D.devPtr),
+            _ => Code::INVALID_VALUE.err(),
+        })?;
+        put(pdptr, address)
+    }
+
+    fn cuTexRefGetArray(phArray: *mut CUarray, hTexRef: CUtexref) {
+        put(phArray, with(hTexRef, |s| bound(s, CUresourcetype::CU_RESOURCE_TYPE_ARRAY))?.res.array.hArray)
+    }
+
+    fn cuTexRefGetMipmappedArray(phMipmappedArray: *mut CUmipmappedArray, hTexRef: CUtexref) {
+        let resource = with(hTexRef, |s| bound(s, CUresourcetype::CU_RESOURCE_TYPE_MIPMAPPED_ARRAY))?;
+        put(phMipmappedArray, resource.res.mipmap.hMipmappedArray)
+    }
+
+    fn cuTexRefGetAddressMode(pam: *mut CUaddress_mode, hTexRef: CUtexref, dim: c_int) {
+        let dim = axis(dim)?;
+        put(pam, with(hTexRef, |state| Ok(state.texture.addressMode[dim]))?)
+    }
+
+    fn cuTexRefGetFilterMode(pfm: *mut CUfilter_mode, hTexRef: CUtexref) {
+        put(pfm, with(hTexRef, |state| Ok(state.texture.filterMode))?)
+    }
+
+    fn cuTexRefGetFormat(pFormat: *mut CUarray_format, pNumChannels: *mut c_int, hTexRef: CUtexref) {
+        let (format, channels) = with(hTexRef, |state| Ok((state.format, state.channels)))?;
+        super::put_optional(pFormat, format);
+        super::put_optional(pNumChannels, channels as c_int);
+        Ok(())
+    }
+
+    fn cuTexRefGetMipmapFilterMode(pfm: *mut CUfilter_mode, hTexRef: CUtexref) {
+        put(pfm, with(hTexRef, |state| Ok(state.texture.mipmapFilterMode))?)
+    }
+
+    fn cuTexRefGetMipmapLevelBias(pbias: *mut f32, hTexRef: CUtexref) {
+        put(pbias, with(hTexRef, |state| Ok(state.texture.mipmapLevelBias))?)
+    }
+
+    fn cuTexRefGetMipmapLevelClamp(pminMipmapLevelClamp: *mut f32, pmaxMipmapLevelClamp: *mut f32, hTexRef: CUtexref) {
+        let texture = with(hTexRef, |state| Ok(state.texture))?;
+        put(pminMipmapLevelClamp, texture.minMipmapLevelClamp)?;
+        put(pmaxMipmapLevelClamp, texture.maxMipmapLevelClamp)
+    }
+
+    fn cuTexRefGetMaxAnisotropy(pmaxAniso: *mut c_int, hTexRef: CUtexref) {
+        put(pmaxAniso, with(hTexRef, |state| Ok(state.texture.maxAnisotropy as c_int))?)
+    }
+
+    fn cuTexRefGetBorderColor(pBorderColor: *mut f32, hTexRef: CUtexref) {
+        put(pBorderColor.cast(), with(hTexRef, |state| Ok(state.texture.borderColor))?)
+    }
+
+    fn cuTexRefGetFlags(pFlags: *mut c_uint, hTexRef: CUtexref) {
+        put(pFlags, with(hTexRef, |state| Ok(state.texture.flags))?)
+    }
+
+    fn cuSurfRefSetArray(hSurfRef: CUsurfref, hArray: CUarray, Flags: c_uint) {
+        ensure(Flags == 0, Code::INVALID_VALUE)?;
+        let reference = SURFREFS.get(hSurfRef.number())?;
+        let context = current()?;
+        let kind = CUresourcetype::CU_RESOURCE_TYPE_ARRAY;
+        let mut resource = CUDA_RESOURCE_DESC { resType: kind, ..Default::default() };
+        resource.res.array = CUDA_RESOURCE_DESC_res_array { hArray };
+        let object = make_surface(&resource)?;
+        let old = lock(&reference.bound).replace((hArray, object));
+        let (module, address) = reference.place;
+        publish(&context, module, address, object)?;
+        old.map_or(Ok(()), |(_, old)| destroy(old, false))
+    }
+
+    fn cuSurfRefGetArray(phArray: *mut CUarray, hSurfRef: CUsurfref) {
+        let reference = SURFREFS.get(hSurfRef.number())?;
+        let bound = lock(&reference.bound).map(|(array, _)| array);
+        put(phArray, bound.ok_or(Code::INVALID_VALUE)?)
+    }
+
+    fn cuParamSetTexRef(hfunc: CUfunction, texunit: c_int, hTexRef: CUtexref) {
+        // Every reference of a module is available to its kernels anyway.
+        ensure(texunit == CU_PARAM_TR_DEFAULT, Code::INVALID_VALUE)?;
+        crate::driver::FUNCTIONS.get(hfunc.number())?;
+        TEXREFS.get(hTexRef.number()).map(drop)
+    }
+}

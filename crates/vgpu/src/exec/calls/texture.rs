@@ -1,0 +1,117 @@
+//! Texture and surface instructions: finds the object of each lane and traps what it refuses.
+//!
+//! A handle is an object's, or the address of a `.texref` or `.surfref` of a module, where the
+//! driver has put the handle of an object.
+
+use super::super::fiber::Warp;
+use super::{check_one, ensure_stack, fault, in_access, lanes_of, warp_of};
+use crate::abi::WarpCtx;
+use crate::exec::fault::FaultKind;
+use crate::memory::window::window;
+use crate::texture::request::{Op, Request, TextureLanes};
+use crate::texture::surface::{self, Refused};
+use crate::texture::{Object, Sampler, query, registry, sample};
+use rtcg_ptx::ast::OpaqueType;
+
+/// What an instruction came to.
+type Outcome = Result<(), (u32, FaultKind, &'static str)>;
+
+pub(super) unsafe extern "C" fn texture(
+    ctx: *mut WarpCtx,
+    request: u64,
+    mask: u32,
+    site: u32,
+    lanes: *mut TextureLanes,
+) {
+    let warp = warp_of(ctx);
+    // SAFETY: compiled code passes its own context and operands, which live on the fiber's stack.
+    unsafe {
+        ensure_stack(warp, site);
+        let lanes = &mut *lanes;
+        let Some(request) = Request::decode(request) else {
+            fault(warp, FaultKind::Trap, "internal error: unknown texture operation", u32::MAX, site, 0)
+        };
+        let mut rest = mask;
+        while rest != 0 {
+            let first = rest.trailing_zeros();
+            let given = lanes.handle[if request.uniform { 0 } else { first as usize }];
+            let group = if request.uniform { rest } else { same(&lanes.handle, given, rest) };
+            rest &= !group;
+            let handle = resolve(warp, given, first, site);
+            (*warp).access_lane = first;
+            let outcome =
+                registry::with_object(handle, |object| in_access(warp, site, || one(object, &request, group, lanes)));
+            if let Err((lane, kind, what)) = outcome {
+                let lane = if lane == u32::MAX { first } else { lane };
+                fault(warp, kind, what, lane, site, given);
+            }
+        }
+    }
+}
+
+/// The lanes of `mask` with this handle.
+fn same(handles: &[u64; 32], handle: u64, mask: u32) -> u32 {
+    lanes_of(mask).filter(|&l| handles[l] == handle).fold(0, |all, l| all | 1 << l)
+}
+
+/// The handle that a reference holds, or the handle itself.
+///
+/// # Safety
+/// As [`fault`].
+unsafe fn resolve(warp: *mut Warp, handle: u64, lane: u32, site: u32) -> u64 {
+    if !window().is_ok_and(|w| w.contains(handle as usize)) || !handle.is_multiple_of(8) {
+        return handle;
+    }
+    // SAFETY: passed on; the address was checked, and a signal is the fault of `site`.
+    unsafe {
+        check_one(warp, lane as usize, site, handle, 8);
+        in_access(warp, site, || (handle as *const u64).read())
+    }
+}
+
+/// # Safety
+/// Runs within [`in_access`].
+unsafe fn one(object: Option<&Object>, request: &Request, mask: u32, lanes: &mut TextureLanes) -> Outcome {
+    if let Op::IsType(ty) = request.op {
+        let is = match object {
+            Some(Object::Texture(_)) => ty == OpaqueType::Texture,
+            Some(Object::Surface(_)) => ty == OpaqueType::Surface,
+            None => false,
+        };
+        lanes_of(mask).for_each(|l| lanes.flag[l] = u32::from(is));
+        return Ok(());
+    }
+    if let Op::Query(what) = request.op {
+        let (resource, sampler) = match object {
+            Some(Object::Texture(t)) => (&t.resource, t.sampler),
+            Some(Object::Surface(s)) => (s, Sampler::default()),
+            None => return Err(not("this is neither a texture nor a surface")),
+        };
+        for l in lanes_of(mask) {
+            lanes.results[0][l] = query::answer(resource, &sampler, what, lanes.words[0][l]);
+        }
+        return Ok(());
+    }
+    let surface = matches!(request.op, Op::Load | Op::Store | Op::Reduce(_));
+    match object {
+        Some(Object::Texture(texture)) if !surface => {
+            // SAFETY: reads fault as the caller expects; nothing is owned.
+            unsafe { sample::run(texture, request, mask, lanes) };
+            Ok(())
+        }
+        Some(Object::Surface(resource)) if surface => {
+            // SAFETY: as above.
+            unsafe { surface::run(resource, request, mask, lanes) }.map_err(|(lane, why)| match why {
+                Refused::Outside => (lane, FaultKind::Trap, "surface access out of bounds"),
+                Refused::Misaligned => (lane, FaultKind::MisalignedAddress, "misaligned surface access"),
+                Refused::Format => (lane, FaultKind::Trap, "this surface has no such access"),
+            })
+        }
+        _ if surface => Err(not("this is no surface object")),
+        _ => Err(not("this is no texture object")),
+    }
+}
+
+fn not(what: &'static str) -> (u32, FaultKind, &'static str) {
+    (u32::MAX, FaultKind::IllegalAddress, what)
+}

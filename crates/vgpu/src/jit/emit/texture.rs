@@ -1,0 +1,199 @@
+//! Texture and surface instructions: one call of the runtime for all lanes.
+
+use super::generate::Gen;
+use super::ops;
+use super::values::{CHUNKS, Parts, Shape, Width, call_host};
+use crate::jit::JitError;
+use crate::jit::lanes::body::Stmt;
+use crate::texture::request::{LevelKind, Op, Request, TextureLanes};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, StackSlot, StackSlotData, StackSlotKind, types};
+use rtcg_ptx::ast::*;
+use std::mem::offset_of;
+
+/// Bytes of one array of 32-bit words in [`TextureLanes`].
+const ARRAY: usize = 128;
+
+impl<'a> Gen<'a, '_> {
+    pub(crate) fn texture(&mut self, st: &Stmt<'a>, inst: &TexInst) -> Result<(), JitError> {
+        let slot = self.texture_slot();
+        let (mut request, handle) = self.texture_operands(slot, inst);
+        request.uniform = self.store_handle(slot, handle);
+        let Some(word) = request.encode() else { return Err(self.unsupported("this texture instruction")) };
+        let mask = self.active_bits(st);
+        let (word, site) = (self.iconst64(word as i64), self.site(crate::jit::lanes::sites::WARP));
+        let site = self.iconst32(i64::from(site));
+        let at = self.b.ins().stack_addr(types::I64, slot, 0);
+        let f = self.env.runtime.texture as usize;
+        call_host(&mut self.b, f, &[self.ctx, word, mask, site, at], None);
+        for chunk in 0..CHUNKS {
+            self.texture_results(st, slot, inst, chunk);
+        }
+        Ok(())
+    }
+
+    /// The slot for the operands; it is too large to share with [`Gen::scratch`].
+    fn texture_slot(&mut self) -> StackSlot {
+        if let Some(slot) = self.texture_slot {
+            return slot;
+        }
+        let bytes = size_of::<TextureLanes>() as u32;
+        let slot = self.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 6));
+        self.texture_slot = Some(slot);
+        slot
+    }
+
+    /// Stores everything but the handle.
+    fn texture_operands(&mut self, slot: StackSlot, inst: &TexInst) -> (Request, Handle) {
+        match inst {
+            TexInst::Sample(t) => (self.sample_operands(slot, t), t.texture),
+            TexInst::Query { query, handle, level, .. } => {
+                self.store_words(slot, &[level.unwrap_or(Operand::Int(0))]);
+                (Request { op: Op::Query(*query), ..Request::default() }, *handle)
+            }
+            TexInst::IsType { ty, handle, .. } => (Request { op: Op::IsType(*ty), ..Request::default() }, *handle),
+            TexInst::Load { place, ty, dsts } => {
+                self.store_words(slot, &place.coords);
+                (surface_request(Op::Load, place, *ty, dsts.len()), place.surface)
+            }
+            TexInst::Store { place, ty, srcs } => {
+                self.store_words(slot, &place.coords);
+                self.store_values(slot, srcs, *ty);
+                (surface_request(Op::Store, place, *ty, srcs.len()), place.surface)
+            }
+            TexInst::Reduce { place, op, ty, src } => {
+                self.store_words(slot, &place.coords);
+                self.store_values(slot, std::slice::from_ref(src), *ty);
+                (surface_request(Op::Reduce(*op), place, *ty, 1), place.surface)
+            }
+        }
+    }
+
+    fn sample_operands(&mut self, slot: StackSlot, t: &Tex) -> Request {
+        let mut words = t.coords.clone();
+        let (op, level) = match &t.level {
+            TexLevel::Base => (Op::Sample, LevelKind::Base),
+            TexLevel::Gather(component) => (Op::Gather(*component), LevelKind::Base),
+            TexLevel::Level(o) => {
+                words.push(*o);
+                (Op::Sample, LevelKind::Explicit)
+            }
+            TexLevel::Grad(x, y) => {
+                words.extend(x.iter().chain(y));
+                (Op::Sample, LevelKind::Gradient)
+            }
+        };
+        words.extend(&t.offsets);
+        self.store_words(slot, &words);
+        Request {
+            op,
+            geometry: t.geometry,
+            level,
+            whole: t.cty == Type::S32,
+            offsets: !t.offsets.is_empty(),
+            ty: t.dty,
+            ..Request::default()
+        }
+    }
+
+    fn store_words(&mut self, slot: StackSlot, words: &[Operand]) {
+        for (i, &o) in words.iter().enumerate() {
+            let array = offset_of!(TextureLanes, words) + i * ARRAY;
+            for chunk in 0..CHUNKS {
+                let parts = self.operand(o, Width::W32, chunk);
+                self.store_array(slot, array + chunk * 32, &parts);
+            }
+        }
+    }
+
+    /// Values as 64 bits per lane.
+    fn store_values(&mut self, slot: StackSlot, values: &[Operand], ty: Type) {
+        let w = Width::of(ty);
+        for (i, &o) in values.iter().enumerate() {
+            let array = offset_of!(TextureLanes, wide) + i * 2 * ARRAY;
+            for chunk in 0..CHUNKS {
+                let parts = self.operand(o, w, chunk);
+                let parts = ops::fit_source(&mut self.cx(), Shape::Chunk, &parts, w, Width::W64);
+                self.store_array(slot, array + chunk * 64, &parts);
+            }
+        }
+    }
+
+    fn store_array(&mut self, slot: StackSlot, at: usize, parts: &Parts) {
+        for (i, &p) in parts.iter().enumerate() {
+            self.b.ins().stack_store(types::I64, p, slot, (at + i * 16) as i32);
+        }
+    }
+
+    /// Stores the handles, only one when all lanes have the same.
+    fn store_handle(&mut self, slot: StackSlot, handle: Handle) -> bool {
+        let o = match handle {
+            Handle::Reg(r) => Operand::Reg(r),
+            Handle::Symbol(s) => Operand::Address(s, 0),
+        };
+        let array = offset_of!(TextureLanes, handle);
+        if matches!(handle, Handle::Symbol(_)) || self.is_uniform(o) {
+            let v = self.scalar_operand(o, Width::W64)[0];
+            self.b.ins().stack_store(types::I64, v, slot, array as i32);
+            return true;
+        }
+        for chunk in 0..CHUNKS {
+            let parts = self.operand(o, Width::W64, chunk);
+            self.store_array(slot, array + chunk * 64, &parts);
+        }
+        false
+    }
+
+    fn texture_results(&mut self, st: &Stmt<'a>, slot: StackSlot, inst: &TexInst, chunk: usize) {
+        let guard = self.blend_mask(st, chunk);
+        let results = offset_of!(TextureLanes, results);
+        let (dsts, wide): (&[Option<Reg>], bool) = match inst {
+            TexInst::Sample(t) => (&t.dsts, false),
+            TexInst::Query { dst, .. } => (&[Some(*dst)], false),
+            TexInst::Load { dsts, ty, .. } => (dsts, ty.bits() == 64),
+            _ => (&[], false),
+        };
+        for (i, d) in dsts.iter().enumerate().filter_map(|(i, d)| d.map(|d| (i, d))) {
+            let (w, at) = match wide {
+                true => (Width::W64, offset_of!(TextureLanes, wide) + i * 2 * ARRAY + chunk * 64),
+                false => (Width::W32, results + i * ARRAY + chunk * 32),
+            };
+            let parts = self.load_array(slot, at, w);
+            let own = self.width(d);
+            let parts = ops::fit_source(&mut self.cx(), Shape::Chunk, &parts, w, own);
+            self.write(d, chunk, parts, guard.as_ref());
+        }
+        let flag = match inst {
+            TexInst::Sample(t) => t.pred,
+            TexInst::IsType { dst, .. } => Some(*dst),
+            _ => None,
+        };
+        if let Some(p) = flag {
+            let words = self.load_array(slot, offset_of!(TextureLanes, flag) + chunk * 32, Width::W32);
+            let zero = self.vector(Width::W32, &[0; 4]);
+            let parts = words.iter().map(|&v| self.b.ins().icmp(IntCC::NotEqual, v, zero)).collect();
+            self.write(p, chunk, parts, guard.as_ref());
+        }
+    }
+
+    fn load_array(&mut self, slot: StackSlot, at: usize, w: Width) -> Parts {
+        let ty = w.part_type(Shape::Chunk);
+        (0..w.n_parts(Shape::Chunk))
+            .map(|i| self.b.ins().stack_load(types::I64, ty, slot, (at + i * 16) as i32))
+            .collect()
+    }
+}
+
+fn surface_request(op: Op, place: &SurfPlace, ty: Type, n: usize) -> Request {
+    Request {
+        op,
+        geometry: place.geometry,
+        whole: true,
+        // The types of `sured` and `sust.p` that `suld` does not have say how bits are read.
+        ty: if ty == Type::F32 { Type::B32 } else { ty },
+        n: n as u8,
+        clamp: place.clamp,
+        formatted: place.formatted,
+        ..Request::default()
+    }
+}

@@ -1,0 +1,193 @@
+//! One coordinate to texel numbers.
+//!
+//! The position in texels is computed without rounding (a product of two 24-bit numbers in
+//! `f64`). For linear filtering it is then brought to fixed point with 8 fractional bits, to the
+//! nearest, halves up: the fraction is the weight of the upper texel in 1/256.
+//! NaN counts as 0, infinities as very large (for repeating textures as 0).
+
+use super::AddressMode;
+
+/// The two texels that a coordinate lies between; -1 means the border colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tap {
+    /// The lower texel.
+    pub lo: i32,
+    /// The upper one.
+    pub hi: i32,
+    /// Weight of the upper one in 1/256.
+    pub frac: u32,
+}
+
+/// The greatest integer that is not above `v`, which is less than 2^31 in magnitude.
+#[inline(always)]
+fn floor(v: f64) -> i32 {
+    let t = v as i32;
+    t - i32::from(f64::from(t) > v)
+}
+
+/// `x` less a whole multiple of `period`, in `[0, period]`.
+#[inline]
+fn repeat(x: f64, period: f64) -> f64 {
+    let turns = x / period;
+    // From 2^31 on an `f32` has no fraction; nor do NaN and infinities have one here.
+    if turns.abs() < 2_147_483_647.0 { x - period * f64::from(floor(turns)) } else { 0.0 }
+}
+
+/// The position in texels, near enough to `[0, n]` that what follows is exact.
+#[inline(always)]
+fn position(x: f64, n: u32, mode: AddressMode, normalized: bool) -> f64 {
+    let size = f64::from(n);
+    match mode {
+        AddressMode::Wrap => repeat(x, 1.0) * size,
+        AddressMode::Mirror => repeat(x, 2.0) * size,
+        AddressMode::Clamp | AddressMode::Border => {
+            let u = if normalized { x * size } else { x };
+            let u = if u.is_nan() { 0.0 } else { u };
+            u.clamp(-4.0, size + 4.0)
+        }
+    }
+}
+
+/// The texel that stands at number `i` when the texture is continued by `mode`.
+#[inline(always)]
+fn resolve(i: i32, n: u32, mode: AddressMode) -> i32 {
+    let n = n as i32;
+    match mode {
+        AddressMode::Clamp => i.clamp(0, n - 1),
+        AddressMode::Border => {
+            if (0..n).contains(&i) {
+                i
+            } else {
+                -1
+            }
+        }
+        AddressMode::Wrap => {
+            if i < 0 {
+                n - 1
+            } else if i >= n {
+                0
+            } else {
+                i
+            }
+        }
+        AddressMode::Mirror => {
+            // Positions lie in two periods: `-1 ..= 2n`.
+            let i = if i < 0 {
+                -1 - i
+            } else if i >= 2 * n {
+                i - 2 * n
+            } else {
+                i
+            };
+            if i < n { i } else { 2 * n - 1 - i }
+        }
+    }
+}
+
+/// The texel that a coordinate lies in, `shift` texels on; -1 for the border.
+#[inline(always)]
+pub fn nearest(x: f64, n: u32, mode: AddressMode, normalized: bool, shift: i32) -> i32 {
+    let i = floor(position(x, n, mode, normalized));
+    resolve_far(i, shift, n, mode)
+}
+
+/// The texels around a coordinate, `shift` texels on.
+#[inline(always)]
+pub fn linear(x: f64, n: u32, mode: AddressMode, normalized: bool, shift: i32) -> Tap {
+    // (u - 1/2) * 256, rounded: -128 + 1/2.
+    let fixed = floor(position(x, n, mode, normalized) * 256.0 - 127.5);
+    let (i, frac) = (fixed >> 8, (fixed & 255) as u32);
+    Tap { lo: resolve_far(i, shift, n, mode), hi: resolve_far(i + 1, shift, n, mode), frac }
+}
+
+/// [`resolve`] of `i + shift`, which may lie some periods away.
+#[inline(always)]
+fn resolve_far(i: i32, shift: i32, n: u32, mode: AddressMode) -> i32 {
+    if shift == 0 {
+        return resolve(i, n, mode);
+    }
+    let period = match mode {
+        AddressMode::Wrap => n as i32,
+        AddressMode::Mirror => 2 * n as i32,
+        _ => return resolve(i + shift, n, mode),
+    };
+    resolve((i + shift).rem_euclid(period), n, mode)
+}
+
+/// A texel named by number; numbers outside are border.
+#[inline(always)]
+pub fn whole(i: i32, n: u32, shift: i32) -> i32 {
+    let i = i.wrapping_add(shift);
+    if (i as u32) < n { i } else { -1 }
+}
+
+/// A layer number, which is brought into range.
+#[inline(always)]
+pub fn layer(i: u32, layers: u32) -> u32 {
+    i.min(layers - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::AddressMode::*;
+    use super::*;
+
+    #[test]
+    fn nearest_follows_the_guide() {
+        for (x, clamp, border) in
+            [(-0.5, 0, -1), (0.0, 0, 0), (3.999, 3, 3), (4.0, 3, -1), (1e30, 3, -1), (-1e30, 0, -1)]
+        {
+            assert_eq!(nearest(x, 4, Clamp, false, 0), clamp, "{x}");
+            assert_eq!(nearest(x, 4, Border, false, 0), border, "{x}");
+        }
+        for (x, wrap, mirror) in
+            [(0.0, 0, 0), (0.99, 3, 3), (1.0, 0, 3), (1.25, 1, 2), (2.0, 0, 0), (-0.1, 3, 0), (-1.1, 3, 3)]
+        {
+            assert_eq!(nearest(x, 4, Wrap, true, 0), wrap, "{x}");
+            assert_eq!(nearest(x, 4, Mirror, true, 0), mirror, "{x}");
+        }
+    }
+
+    #[test]
+    fn weights_have_eight_bits() {
+        let tap = |x| linear(x, 4, Clamp, false, 0);
+        assert_eq!(tap(0.5), Tap { lo: 0, hi: 1, frac: 0 });
+        assert_eq!(tap(1.0), Tap { lo: 0, hi: 1, frac: 128 });
+        assert_eq!(tap(0.5 + 1.0 / 512.0), Tap { lo: 0, hi: 1, frac: 1 });
+        assert_eq!(tap(0.5 + 0.999 / 512.0), Tap { lo: 0, hi: 1, frac: 0 });
+        assert_eq!(tap(1.5 - 1.0 / 512.0), Tap { lo: 1, hi: 2, frac: 0 });
+        assert_eq!(tap(0.0), Tap { lo: 0, hi: 0, frac: 128 });
+        assert_eq!(tap(4.0), Tap { lo: 3, hi: 3, frac: 128 });
+        assert_eq!(linear(0.0, 4, Border, false, 0), Tap { lo: -1, hi: 0, frac: 128 });
+        assert_eq!(linear(0.0, 4, Wrap, true, 0), Tap { lo: 3, hi: 0, frac: 128 });
+        assert_eq!(linear(0.0, 4, Mirror, true, 0), Tap { lo: 0, hi: 0, frac: 128 });
+        assert_eq!(linear(1.0, 4, Mirror, true, 0), Tap { lo: 3, hi: 3, frac: 128 });
+    }
+
+    #[test]
+    fn no_coordinate_leaves_the_texture() {
+        let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 3.4e38, -3.4e38, 1e-45, -1e-45, 2_147_483_648.0, -0.0];
+        for x in odd {
+            for n in [1, 2, 3, 131_072] {
+                for mode in [Wrap, Clamp, Mirror, Border] {
+                    for shift in [-8, 0, 7] {
+                        let t = linear(x, n, mode, true, shift);
+                        for i in [t.lo, t.hi, nearest(x, n, mode, true, shift)] {
+                            assert!((-1..n as i32).contains(&i), "{x} {n} {mode:?} {i}");
+                            assert!(i >= 0 || mode == Border);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn offsets_count_texels() {
+        assert_eq!(nearest(0.1, 4, Wrap, true, -1), 3);
+        assert_eq!(nearest(0.1, 4, Wrap, true, 7), 3);
+        assert_eq!(nearest(0.1, 4, Mirror, true, -1), 0);
+        assert_eq!(nearest(0.1, 4, Mirror, true, 5), 2);
+        assert_eq!(nearest(1.0, 4, Border, false, 3), -1);
+    }
+}

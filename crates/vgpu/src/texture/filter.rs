@@ -1,0 +1,184 @@
+//! Texels to one colour: the nearest texel, the weighted mean of 2, 4 or 8, and four texels for
+//! a gather.
+//!
+//! Weights are products of eighths of a byte (see [`super::address`]), sums of them are made in
+//! `f64` and rounded to `f32` once: for formats of 8 and 16 bits that is the exact mean. A texel
+//! whose weight is zero takes no part, so that it may be infinite.
+
+use super::address::{self, Tap};
+use super::format::Channel;
+use super::{AddressMode, Level, Resource, Sampler};
+
+/// A place in one layer of a level.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spot {
+    /// Axes that count.
+    pub(crate) axes: usize,
+    /// Coordinates, in texels or from 0 to 1.
+    pub(crate) at: [f64; 3],
+    /// The layer, 0 without layers.
+    pub(crate) layer: u32,
+    /// Offsets in texels.
+    pub(crate) shift: [i32; 3],
+    /// The layer is a face of a cube.
+    pub(crate) cube: bool,
+}
+
+/// A colour before it is divided by [`Channel::DIVISOR`].
+pub(crate) type Sum = [f64; 4];
+
+/// What a texture is made of, for one level.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub(crate) resource: &'a Resource,
+    pub(crate) sampler: &'a Sampler,
+    pub(crate) level: &'a Level,
+}
+
+impl Source<'_> {
+    fn mode(&self, axis: usize) -> AddressMode {
+        self.sampler.mode(axis)
+    }
+
+    /// The border colour, times the divisor.
+    fn border<C: Channel>(&self) -> Sum {
+        self.sampler.border.map(|v| f64::from(v) * C::DIVISOR)
+    }
+
+    /// Texel numbers of the nearest texel, the layer in the last; `None` for the border.
+    #[inline(always)]
+    pub(crate) fn nearest(&self, spot: &Spot) -> Option<[u32; 3]> {
+        let mut at = [0, 0, spot.layer];
+        for (axis, place) in at.iter_mut().enumerate().take(spot.axes) {
+            let n = self.level.extents[axis];
+            let i = address::nearest(spot.at[axis], n, self.mode(axis), self.sampler.normalized, spot.shift[axis]);
+            if i < 0 {
+                return None;
+            }
+            *place = i as u32;
+        }
+        Some(at)
+    }
+
+    /// Channels of a texel, times the divisor.
+    ///
+    /// # Safety
+    /// The resource's memory may be read, or faults.
+    #[inline(always)]
+    unsafe fn numbers<C: Channel>(&self, at: [u32; 3]) -> Sum {
+        let p = self.resource.texel(self.level, at);
+        let mut sum = [0.0; 4];
+        for (c, v) in sum.iter_mut().enumerate().take(self.resource.format.channels as usize) {
+            // SAFETY: the texel lies in the resource.
+            *v = unsafe { C::number(p.wrapping_add(c * C::BYTES), c) };
+        }
+        sum
+    }
+
+    /// The nearest texel as a number.
+    ///
+    /// # Safety
+    /// As [`Source::numbers`].
+    #[inline(always)]
+    pub(crate) unsafe fn point<C: Channel>(&self, spot: &Spot) -> Sum {
+        match self.nearest(spot) {
+            // SAFETY: passed on.
+            Some(at) => unsafe { self.numbers::<C>(at) },
+            None => self.border::<C>(),
+        }
+    }
+
+    /// The weighted mean of the texels around a place.
+    ///
+    /// # Safety
+    /// As [`Source::numbers`].
+    #[inline(always)]
+    pub(crate) unsafe fn mean<C: Channel>(&self, spot: &Spot) -> Sum {
+        if spot.cube && self.sampler.seamless {
+            // SAFETY: passed on.
+            return unsafe { self.cube_mean::<C>(spot) };
+        }
+        let none = Tap { lo: 0, hi: 0, frac: 0 };
+        let mut taps = [none; 3];
+        for (axis, tap) in taps.iter_mut().enumerate().take(spot.axes) {
+            let n = self.level.extents[axis];
+            *tap = address::linear(spot.at[axis], n, self.mode(axis), self.sampler.normalized, spot.shift[axis]);
+        }
+        if spot.axes < 3 {
+            taps[2] = Tap { lo: spot.layer as i32, hi: 0, frac: 0 };
+        }
+        // SAFETY: passed on.
+        unsafe { self.weigh::<C>(&taps) }
+    }
+
+    /// # Safety
+    /// As [`Source::numbers`].
+    #[inline(always)]
+    unsafe fn weigh<C: Channel>(&self, taps: &[Tap; 3]) -> Sum {
+        let mut sum = [0.0; 4];
+        let pair = |t: &Tap| [(t.lo, 256 - t.frac), (t.hi, t.frac)];
+        for (k, wk) in pair(&taps[2]) {
+            for (j, wj) in pair(&taps[1]) {
+                let wkj = wk * wj;
+                if wkj == 0 {
+                    continue;
+                }
+                for (i, wi) in pair(&taps[0]) {
+                    if wi == 0 {
+                        continue;
+                    }
+                    let weight = f64::from(wkj * wi) * (1.0 / 16_777_216.0);
+                    let texel = if (i | j | k) < 0 {
+                        self.border::<C>()
+                    } else {
+                        // SAFETY: passed on; the taps lie in the level.
+                        unsafe { self.numbers::<C>([i as u32, j as u32, k as u32]) }
+                    };
+                    for c in 0..4 {
+                        sum[c] += weight * texel[c];
+                    }
+                }
+            }
+        }
+        sum
+    }
+
+    /// The mean across the edges of a cube; beyond a corner the three texels that exist share the
+    /// weight of the fourth.
+    ///
+    /// # Safety
+    /// As [`Source::numbers`].
+    unsafe fn cube_mean<C: Channel>(&self, spot: &Spot) -> Sum {
+        let n = self.level.extents[0];
+        let (first, face) = (spot.layer / 6 * 6, spot.layer % 6);
+        let fixed = |x: f64| (x * f64::from(n) * 256.0 - 127.5).floor() as i32;
+        let (u, v) = (fixed(spot.at[0]), fixed(spot.at[1]));
+        let (mut sum, mut total) = ([0.0; 4], 0.0);
+        for (j, wj) in [(v >> 8, 256 - (v & 255)), ((v >> 8) + 1, v & 255)] {
+            for (i, wi) in [(u >> 8, 256 - (u & 255)), ((u >> 8) + 1, u & 255)] {
+                let weight = f64::from(wi * wj);
+                let Some((face, i, j)) = super::cube::across(face, i, j, n) else { continue };
+                let layer = (first + face).min(self.resource.layers - 1);
+                if weight != 0.0 {
+                    // SAFETY: passed on; `across` gives texels of the face.
+                    let texel = unsafe { self.numbers::<C>([i, j, layer]) };
+                    (0..4).for_each(|c| sum[c] += weight * texel[c]);
+                    total += weight;
+                }
+            }
+        }
+        sum.map(|v| v / total)
+    }
+
+    /// The four texels of a bilinear footprint, from the lower left (greater y) on
+    /// counter-clockwise; the last number is the layer. `None` for the border.
+    pub(crate) fn footprint(&self, spot: &Spot) -> [Option<[u32; 3]>; 4] {
+        let tap = |axis: usize| {
+            let n = self.level.extents[axis];
+            address::linear(spot.at[axis], n, self.mode(axis), self.sampler.normalized, spot.shift[axis])
+        };
+        let (x, y) = (tap(0), tap(1));
+        let texel = |i: i32, j: i32| (i >= 0 && j >= 0).then_some([i as u32, j as u32, spot.layer]);
+        [texel(x.lo, y.hi), texel(x.hi, y.hi), texel(x.hi, y.lo), texel(x.lo, y.lo)]
+    }
+}

@@ -1,0 +1,223 @@
+//! Texel formats: reading texels as bits, and as numbers that can be filtered.
+//!
+//! Establishes: a number is a whole multiple of `1 / Channel::DIVISOR` (or a float), so that
+//! weighted sums of the 8- and 16-bit formats are exact in `f64`.
+
+use half::f16;
+
+/// How one channel is stored and read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChannelKind {
+    /// Integers that stay integers, zero-extended.
+    U8,
+    /// See above.
+    U16,
+    /// 32 bits, signed or not.
+    Word,
+    /// Sign-extended.
+    S8,
+    /// Sign-extended.
+    S16,
+    /// `f16`, read as `f32`.
+    F16,
+    /// `f32`
+    F32,
+    /// From 0 to 1.
+    Unorm8,
+    /// From 0 to 1.
+    Unorm16,
+    /// From -1 to 1.
+    Snorm8,
+    /// From -1 to 1.
+    Snorm16,
+    /// From 0 to 1 by the sRGB curve; the fourth channel is a [`ChannelKind::Unorm8`].
+    Srgb8,
+}
+
+/// How texels are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Format {
+    /// Every channel's kind.
+    pub kind: ChannelKind,
+    /// 1, 2 or 4.
+    pub channels: u32,
+    /// Bytes of a texel.
+    pub bytes: u32,
+    /// The `CUarray_format`, for queries.
+    pub code: u32,
+}
+
+impl ChannelKind {
+    /// Bytes of a channel.
+    pub fn bytes(self) -> u32 {
+        use ChannelKind::*;
+        match self {
+            U8 | S8 | Unorm8 | Snorm8 | Srgb8 => 1,
+            U16 | S16 | F16 | Unorm16 | Snorm16 => 2,
+            Word | F32 => 4,
+        }
+    }
+
+    /// Whether texels are numbers that can be filtered.
+    pub fn is_number(self) -> bool {
+        use ChannelKind::*;
+        !matches!(self, U8 | U16 | Word | S8 | S16)
+    }
+
+    /// The kind for a `CUarray_format` read as it is (`raw`), or as a number from 0 or -1 to 1.
+    pub fn of(code: u32, raw: bool, srgb: bool) -> Option<ChannelKind> {
+        use ChannelKind::*;
+        Some(match (code, raw) {
+            (1, true) => U8,
+            (1, false) if srgb => Srgb8,
+            (1, false) => Unorm8,
+            (2, true) => U16,
+            (2, false) => Unorm16,
+            (3 | 10, _) => Word,
+            (8, true) => S8,
+            (8, false) => Snorm8,
+            (9, true) => S16,
+            (9, false) => Snorm16,
+            (16, _) => F16,
+            (32, _) => F32,
+            // Formats that say themselves that they are numbers: one, two or four channels of each.
+            (192..=194, _) if srgb => Srgb8,
+            (192..=194, _) => Unorm8,
+            (195..=197, _) => Unorm16,
+            (198..=200, _) => Snorm8,
+            (201..=203, _) => Snorm16,
+            _ => return None,
+        })
+    }
+}
+
+impl Format {
+    /// A format of `channels` channels.
+    pub fn new(kind: ChannelKind, channels: u32, code: u32) -> Format {
+        Format { kind, channels, bytes: kind.bytes() * channels, code }
+    }
+}
+
+/// A channel kind as a type, so that loops over texels are compiled for each.
+pub(crate) trait Channel {
+    /// Bytes of a channel.
+    const BYTES: usize;
+    /// What numbers are to be divided by.
+    const DIVISOR: f64 = 1.0;
+    /// Results are numbers; else they are bits.
+    const NUMBER: bool = true;
+
+    /// Channel `c` at `at` as bits, zero- or sign-extended. Only used when it is no number.
+    ///
+    /// # Safety
+    /// `at` is the channel's address, which may be read or faults.
+    unsafe fn bits(at: *const u8) -> u32 {
+        // SAFETY: passed on.
+        unsafe { Self::number(at, 0) as f32 }.to_bits()
+    }
+
+    /// Channel `c` at `at`, times [`Channel::DIVISOR`].
+    ///
+    /// # Safety
+    /// As [`Channel::bits`].
+    unsafe fn number(at: *const u8, c: usize) -> f64;
+}
+
+macro_rules! integers {
+    ($($name:ident $ty:ty, $wide:ty;)*) => {$(
+        pub(crate) struct $name;
+        impl Channel for $name {
+            const BYTES: usize = size_of::<$ty>();
+            const NUMBER: bool = false;
+            #[inline(always)]
+            unsafe fn bits(at: *const u8) -> u32 {
+                // SAFETY: the caller's contract; rows of linear memory need not be aligned.
+                (unsafe { at.cast::<$ty>().read_unaligned() }) as $wide as u32
+            }
+            #[inline(always)]
+            unsafe fn number(at: *const u8, _: usize) -> f64 {
+                // SAFETY: as above.
+                f64::from(unsafe { at.cast::<$ty>().read_unaligned() })
+            }
+        }
+    )*};
+}
+integers! {
+    U8 u8, u32;
+    U16 u16, u32;
+    Word u32, u32;
+    S8 i8, i32;
+    S16 i16, i32;
+}
+
+macro_rules! numbers {
+    ($($name:ident $ty:ty, $divisor:expr, |$v:ident| $value:expr;)*) => {$(
+        pub(crate) struct $name;
+        impl Channel for $name {
+            const BYTES: usize = size_of::<$ty>();
+            const DIVISOR: f64 = $divisor;
+            #[inline(always)]
+            unsafe fn number(at: *const u8, _: usize) -> f64 {
+                // SAFETY: the caller's contract.
+                let $v = unsafe { at.cast::<$ty>().read_unaligned() };
+                $value
+            }
+        }
+    )*};
+}
+numbers! {
+    F32 f32, 1.0, |v| f64::from(v);
+    F16 u16, 1.0, |v| f16::from_bits(v).to_f64();
+    Unorm8 u8, 255.0, |v| f64::from(v);
+    Unorm16 u16, 65535.0, |v| f64::from(v);
+    // The most negative value stands for -1 too.
+    Snorm8 i8, 127.0, |v| f64::from(v.max(-127));
+    Snorm16 i16, 32767.0, |v| f64::from(v.max(-32767));
+}
+
+pub(crate) struct Srgb8;
+impl Channel for Srgb8 {
+    const BYTES: usize = 1;
+    #[inline(always)]
+    unsafe fn number(at: *const u8, c: usize) -> f64 {
+        // SAFETY: the caller's contract.
+        let v = unsafe { *at };
+        if c == 3 { f64::from(v) / 255.0 } else { f64::from(SRGB[usize::from(v)]) }
+    }
+}
+
+/// The linear intensity of each sRGB value, rounded to `f32`.
+static SRGB: std::sync::LazyLock<[f32; 256]> = std::sync::LazyLock::new(|| {
+    std::array::from_fn(|i| {
+        let v = i as f64 / 255.0;
+        let linear = if v <= 0.04045 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) };
+        linear as f32
+    })
+});
+
+/// Makes sure that nothing is computed lazily on a fiber's small stack.
+pub fn prepare() {
+    std::sync::LazyLock::force(&SRGB);
+}
+
+/// Calls `$f::<C>($args)` for the channel type of a kind.
+macro_rules! with_channel {
+    ($kind:expr, $f:ident($($arg:expr),*)) => {{
+        use $crate::texture::format as fmt;
+        match $kind {
+            fmt::ChannelKind::U8 => $f::<fmt::U8>($($arg),*),
+            fmt::ChannelKind::U16 => $f::<fmt::U16>($($arg),*),
+            fmt::ChannelKind::Word => $f::<fmt::Word>($($arg),*),
+            fmt::ChannelKind::S8 => $f::<fmt::S8>($($arg),*),
+            fmt::ChannelKind::S16 => $f::<fmt::S16>($($arg),*),
+            fmt::ChannelKind::F16 => $f::<fmt::F16>($($arg),*),
+            fmt::ChannelKind::F32 => $f::<fmt::F32>($($arg),*),
+            fmt::ChannelKind::Unorm8 => $f::<fmt::Unorm8>($($arg),*),
+            fmt::ChannelKind::Unorm16 => $f::<fmt::Unorm16>($($arg),*),
+            fmt::ChannelKind::Snorm8 => $f::<fmt::Snorm8>($($arg),*),
+            fmt::ChannelKind::Snorm16 => $f::<fmt::Snorm16>($($arg),*),
+            fmt::ChannelKind::Srgb8 => $f::<fmt::Srgb8>($($arg),*),
+        }
+    }};
+}
+pub(crate) use with_channel;

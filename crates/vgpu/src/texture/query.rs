@@ -1,0 +1,61 @@
+//! What `txq` and `suq` answer.
+//!
+//! The numbers for channel types and orders are those of the PTX ISA, which are OpenCL's.
+
+use super::format::ChannelKind;
+use super::{AddressMode, Resource, Sampler};
+use rtcg_ptx::ast::TexQuery;
+
+/// The answer; `level` is that of `txq.level`.
+pub fn answer(resource: &Resource, sampler: &Sampler, query: TexQuery, level: u32) -> u32 {
+    let last = resource.levels.len() - 1;
+    let extents = resource.levels[(level as usize).min(last)].extents;
+    let depth = if resource.dimensions == 3 { extents[2] } else { 0 };
+    match query {
+        TexQuery::Width => extents[0],
+        TexQuery::Height => extents[1],
+        TexQuery::Depth => depth,
+        TexQuery::ArraySize => resource.layers / if resource.cube { 6 } else { 1 },
+        TexQuery::ChannelDataType => channel_type(resource.format.kind, resource.format.code),
+        TexQuery::ChannelOrder => match resource.format.channels {
+            1 => 0x10b0,
+            2 => 0x10b2,
+            _ => 0x10b5,
+        },
+        TexQuery::NumMipmapLevels => resource.levels.len() as u32,
+        TexQuery::NumSamples => 1,
+        TexQuery::MemoryLayout => u32::from(!resource.linear_memory),
+        TexQuery::NormalizedCoords => u32::from(sampler.normalized),
+        TexQuery::ForceUnnormalizedCoords => u32::from(!sampler.normalized),
+        TexQuery::FilterMode => u32::from(sampler.linear),
+        TexQuery::AddrMode0 => address_mode(sampler.address[0]),
+        TexQuery::AddrMode1 => address_mode(sampler.address[1]),
+        TexQuery::AddrMode2 => address_mode(sampler.address[2]),
+    }
+}
+
+fn address_mode(mode: AddressMode) -> u32 {
+    match mode {
+        AddressMode::Wrap => 0,
+        AddressMode::Mirror => 1,
+        AddressMode::Clamp => 3,
+        AddressMode::Border => 4,
+    }
+}
+
+fn channel_type(kind: ChannelKind, code: u32) -> u32 {
+    match kind {
+        ChannelKind::Snorm8 => 0x10d0,
+        ChannelKind::Snorm16 => 0x10d1,
+        ChannelKind::Unorm8 | ChannelKind::Srgb8 => 0x10d2,
+        ChannelKind::Unorm16 => 0x10d3,
+        ChannelKind::S8 => 0x10d7,
+        ChannelKind::S16 => 0x10d8,
+        ChannelKind::Word if code == 10 => 0x10d9,
+        ChannelKind::U8 => 0x10da,
+        ChannelKind::U16 => 0x10db,
+        ChannelKind::Word => 0x10dc,
+        ChannelKind::F16 => 0x10dd,
+        ChannelKind::F32 => 0x10de,
+    }
+}

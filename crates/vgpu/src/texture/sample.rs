@@ -1,0 +1,242 @@
+//! `tex` and `tld4` for the lanes of a warp.
+//!
+//! Results are 32-bit words as the texture unit gives them, whatever type the instruction names:
+//! floats of float and normalised formats, integers of the others; `.f16` rounds the floats.
+//! Channels that a format lacks are 0, the fourth is 1.
+
+use super::address;
+use super::filter::{Source, Spot, Sum};
+use super::format::{Channel, with_channel};
+use super::request::{LevelKind, Op, Request, TextureLanes};
+use super::{Resource, Sampler, Texture, cube};
+use half::f16;
+use rtcg_ptx::ast::{Geometry, Type};
+
+/// A colour as a kernel sees it.
+type Words = [u32; 4];
+
+/// Samples `texture` for the lanes of `mask`.
+///
+/// # Safety
+/// The texture's memory may be read, or faults; this function owns nothing while it reads.
+pub unsafe fn run(texture: &Texture, request: &Request, mask: u32, lanes: &mut TextureLanes) {
+    let Texture { resource, sampler } = texture;
+    // SAFETY: passed on.
+    unsafe { with_channel!(resource.format.kind, lanes_of(resource, sampler, request, mask, lanes)) }
+}
+
+/// # Safety
+/// As [`run`].
+unsafe fn lanes_of<C: Channel>(
+    resource: &Resource,
+    sampler: &Sampler,
+    request: &Request,
+    mask: u32,
+    lanes: &mut TextureLanes,
+) {
+    for lane in (0..32).filter(|l| mask >> l & 1 != 0) {
+        // SAFETY: passed on.
+        let words = unsafe {
+            match request.op {
+                Op::Gather(component) => gather::<C>(resource, sampler, request, lanes, lane, component),
+                _ => sample::<C>(resource, sampler, request, lanes, lane),
+            }
+        };
+        put(request.ty, words, lanes, lane);
+    }
+}
+
+/// Stores a colour as the results of a lane.
+#[inline(always)]
+fn put(ty: Type, words: Words, lanes: &mut TextureLanes, lane: usize) {
+    let half = |w: u32| u32::from(f16::from_f32(f32::from_bits(w)).to_bits());
+    let out = match ty {
+        Type::F16 => words.map(half),
+        Type::F16x2 => {
+            let [r, g, b, a] = words.map(half);
+            [r | g << 16, b | a << 16, 0, 0]
+        }
+        _ => words,
+    };
+    for (result, word) in lanes.results.iter_mut().zip(out) {
+        result[lane] = word;
+    }
+    lanes.flag[lane] = 1;
+}
+
+/// The layer and the coordinates of a lane.
+#[inline(always)]
+fn spot(resource: &Resource, request: &Request, lanes: &TextureLanes, lane: usize) -> Spot {
+    let geometry = request.geometry;
+    let layered = usize::from(geometry.layered());
+    let word = |i: usize| lanes.words[i][lane];
+    let float = |i: usize| f32::from_bits(word(layered + i));
+    let mut layer = if geometry.layered() { word(0) } else { 0 };
+    let axes = geometry.axes();
+    let mut shift = [0; 3];
+    if request.offsets {
+        for (axis, s) in shift.iter_mut().enumerate().take(axes) {
+            // The hardware has four bits for an offset.
+            *s = (word(request.offsets_at() + axis) as i32) << 28 >> 28;
+        }
+    }
+    if matches!(geometry, Geometry::Cube | Geometry::ACube) {
+        let (face, [s, t]) = cube::face([float(0), float(1), float(2)]);
+        layer = layer.min((resource.layers / 6).max(1) - 1) * 6 + face;
+        let layer = address::layer(layer, resource.layers);
+        return Spot { axes: 2, at: [s, t, 0.0], layer, shift, cube: true };
+    }
+    let mut at = [0.0; 3];
+    for (i, v) in at.iter_mut().enumerate().take(axes) {
+        *v = if request.whole { f64::from(word(layered + i) as i32) } else { f64::from(float(i)) };
+    }
+    // A volume sampled as something flat, or the other way round, stays within its first slice.
+    let flat_volume = axes == 3 && resource.layered;
+    let layer = if axes == 3 { 0 } else { address::layer(layer, resource.layers) };
+    Spot { axes: if flat_volume { 2 } else { axes }, at, layer, shift, cube: false }
+}
+
+/// The level of detail, before bias and limits.
+fn level_of_detail(resource: &Resource, request: &Request, lanes: &TextureLanes, lane: usize) -> f32 {
+    let word = |i: usize| f32::from_bits(lanes.words[request.level_at() + i][lane]);
+    match request.level {
+        LevelKind::Base => 0.0,
+        LevelKind::Explicit if request.whole => f64::from(word(0).to_bits() as i32) as f32,
+        LevelKind::Explicit => word(0),
+        LevelKind::Gradient => {
+            let axes = request.geometry.axes();
+            let length = |first: usize| {
+                let squares = (0..axes).map(|a| {
+                    let cube = matches!(request.geometry, Geometry::Cube | Geometry::ACube);
+                    let extent = resource.levels[0].extents[if cube { 0 } else { a }];
+                    let scale = if cube { f64::from(extent) / 2.0 } else { f64::from(extent) };
+                    (f64::from(word(first + a)) * scale).powi(2)
+                });
+                squares.sum::<f64>().sqrt()
+            };
+            length(0).max(length(axes)).log2() as f32
+        }
+    }
+}
+
+/// The levels to sample and the weight of the second in 1/256.
+fn levels(resource: &Resource, sampler: &Sampler, detail: f32) -> (usize, usize, u32) {
+    let last = resource.levels.len() - 1;
+    if last == 0 {
+        return (0, 0, 0);
+    }
+    let [least, most] = sampler.lod_clamp;
+    let detail = (detail + sampler.lod_bias).max(least).min(most).clamp(0.0, last as f32);
+    let detail = if detail.is_nan() { 0.0 } else { detail };
+    if !sampler.mip_linear {
+        let nearest = ((detail + 0.5).floor() as usize).min(last);
+        return (nearest, nearest, 0);
+    }
+    let fixed = (f64::from(detail) * 256.0 + 0.5).floor() as usize;
+    let first = (fixed >> 8).min(last);
+    (first, (first + 1).min(last), (fixed & 255) as u32)
+}
+
+/// # Safety
+/// As [`run`].
+#[inline(always)]
+unsafe fn sample<C: Channel>(
+    resource: &Resource,
+    sampler: &Sampler,
+    request: &Request,
+    lanes: &TextureLanes,
+    lane: usize,
+) -> Words {
+    let spot = spot(resource, request, lanes, lane);
+    let (first, second, weight) = match request.level {
+        LevelKind::Base if resource.levels.len() == 1 => (0, 0, 0),
+        _ => levels(resource, sampler, level_of_detail(resource, request, lanes, lane)),
+    };
+    let source = |level: usize| Source { resource, sampler, level: &resource.levels[level] };
+    // SAFETY: passed on.
+    unsafe {
+        if request.whole || resource.linear_memory {
+            return fetch::<C>(&source(first), &spot);
+        }
+        if !C::NUMBER {
+            return bits::<C>(&source(first), source(first).nearest(&spot));
+        }
+        let one = |level: usize| -> Sum {
+            let source = source(level);
+            if sampler.linear { source.mean::<C>(&spot) } else { source.point::<C>(&spot) }
+        };
+        let mut sum = one(first);
+        if weight != 0 {
+            let (other, w) = (one(second), f64::from(weight) / 256.0);
+            (0..4).for_each(|c| sum[c] = sum[c] * (1.0 - w) + other[c] * w);
+        }
+        colour::<C>(resource, sum)
+    }
+}
+
+/// A sum as floats.
+#[inline(always)]
+fn colour<C: Channel>(resource: &Resource, sum: Sum) -> Words {
+    let mut words = [0, 0, 0, 1.0f32.to_bits()];
+    for c in 0..resource.format.channels as usize {
+        words[c] = ((sum[c] / C::DIVISOR) as f32).to_bits();
+    }
+    words
+}
+
+/// A texel named by number: no filter, and zero outside.
+///
+/// # Safety
+/// As [`run`].
+#[inline(always)]
+unsafe fn fetch<C: Channel>(source: &Source<'_>, spot: &Spot) -> Words {
+    let mut at = [0, 0, spot.layer];
+    for (axis, place) in at.iter_mut().enumerate().take(spot.axes) {
+        let whole = spot.at[axis].floor().clamp(-1.0, 4e9) as i64;
+        let i = address::whole(i32::try_from(whole).unwrap_or(-1), source.level.extents[axis], spot.shift[axis]);
+        if i < 0 {
+            return [0; 4];
+        }
+        *place = i as u32;
+    }
+    // SAFETY: passed on; `at` lies in the level.
+    unsafe { bits::<C>(source, Some(at)) }
+}
+
+/// A texel as bits; the border as the bits of its colour.
+///
+/// # Safety
+/// As [`run`].
+#[inline(always)]
+unsafe fn bits<C: Channel>(source: &Source<'_>, at: Option<[u32; 3]>) -> Words {
+    let resource = source.resource;
+    let Some(at) = at else {
+        return std::array::from_fn(|c| {
+            if c < resource.format.channels as usize { source.sampler.border[c].to_bits() } else { 0 }
+        });
+    };
+    let p = resource.texel(source.level, at);
+    let mut words = [0, 0, 0, if C::NUMBER { 1.0f32.to_bits() } else { 1 }];
+    for (c, word) in words.iter_mut().enumerate().take(resource.format.channels as usize) {
+        let q = p.wrapping_add(c * C::BYTES);
+        // SAFETY: the texel lies in the resource.
+        *word = unsafe { if C::NUMBER { ((C::number(q, c) / C::DIVISOR) as f32).to_bits() } else { C::bits(q) } };
+    }
+    words
+}
+
+/// # Safety
+/// As [`run`].
+unsafe fn gather<C: Channel>(
+    resource: &Resource,
+    sampler: &Sampler,
+    request: &Request,
+    lanes: &TextureLanes,
+    lane: usize,
+    component: u8,
+) -> Words {
+    let spot = spot(resource, request, lanes, lane);
+    let source = Source { resource, sampler, level: &resource.levels[0] };
+    // SAFETY: passed on.
+    source.footprint(&spot).map(|at| unsafe { bits::<C>(&source, at) }[usize::from(component)])
+}

@@ -1,0 +1,235 @@
+//! `suld`, `sust` and `sured` for the lanes of a warp.
+//!
+//! Unformatted accesses name x in bytes; an access must be aligned to its size. `.p` names it in
+//! texels and converts: integers saturate, floats round to `f16` where the surface holds those.
+
+use super::Resource;
+use super::format::ChannelKind;
+use super::request::{Op, Request, TextureLanes};
+use half::f16;
+use rtcg_ptx::ast::{Clamp, Geometry, SurfOp, Type};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// Why an access ends the launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refused {
+    /// Out of bounds with `.trap`.
+    Outside,
+    /// x is no multiple of the access's size.
+    Misaligned,
+    /// No such operation on this format.
+    Format,
+}
+
+/// Executes an instruction for the lanes of `mask`; the error names the lane to blame.
+///
+/// # Safety
+/// The surface's memory may be accessed, or faults; this function owns nothing meanwhile.
+pub unsafe fn run(
+    surface: &Resource,
+    request: &Request,
+    mask: u32,
+    lanes: &mut TextureLanes,
+) -> Result<(), (u32, Refused)> {
+    let size = match request.formatted {
+        true => surface.format.bytes,
+        false => request.ty.bytes() * u32::from(request.n),
+    };
+    for lane in (0..32).filter(|l| mask >> l & 1 != 0) {
+        let at = place(surface, request, size, lanes, lane).map_err(|why| (lane as u32, why))?;
+        // SAFETY: passed on; `at` is aligned and within the surface.
+        let done = unsafe {
+            match request.op {
+                Op::Load => load(at, request, lanes, lane),
+                Op::Store => store(at, surface, request, lanes, lane),
+                Op::Reduce(op) => reduce(at, op, surface, request, lanes.wide[0][lane]),
+                _ => false,
+            }
+        };
+        if !done {
+            return Err((lane as u32, Refused::Format));
+        }
+    }
+    Ok(())
+}
+
+/// The address of a lane's access; `None` when it is to be left out.
+fn place(
+    surface: &Resource,
+    request: &Request,
+    size: u32,
+    lanes: &TextureLanes,
+    lane: usize,
+) -> Result<Option<*mut u8>, Refused> {
+    let geometry = request.geometry;
+    let layered = usize::from(geometry.layered());
+    let word = |i: usize| lanes.words[i][lane] as i32;
+    let level = &surface.levels[0];
+    let unit = if request.formatted { i64::from(surface.format.bytes) } else { 1 };
+    let row = i64::from(level.extents[0]) * i64::from(surface.format.bytes);
+    if row < i64::from(size) {
+        return Err(Refused::Format);
+    }
+    let mut offset = 0;
+    let mut inside = true;
+    let x = i64::from(word(layered)) * unit;
+    let mut limit = |v: i64, last: i64| {
+        inside &= (0..=last).contains(&v);
+        v.clamp(0, last)
+    };
+    offset += limit(x, row - i64::from(size));
+    if geometry.axes() > 1 {
+        offset += limit(i64::from(word(layered + 1)), i64::from(level.extents[1]) - 1) * level.pitch as i64;
+    }
+    let slices = if surface.layered { surface.layers } else { level.extents[2] };
+    if geometry == Geometry::D3 {
+        offset += limit(i64::from(word(2)), i64::from(slices) - 1) * level.slice as i64;
+    } else if geometry.layered() {
+        offset += limit(i64::from(word(0) as u32), i64::from(slices) - 1) * level.slice as i64;
+    }
+    match request.clamp {
+        Clamp::Trap if !inside => return Err(Refused::Outside),
+        Clamp::Zero if !inside => return Ok(None),
+        _ => {}
+    }
+    let address = level.start + offset as u64;
+    if !request.formatted && !address.is_multiple_of(u64::from(size)) {
+        return Err(Refused::Misaligned);
+    }
+    Ok(Some(address as *mut u8))
+}
+
+/// # Safety
+/// As [`run`].
+unsafe fn load(at: Option<*mut u8>, request: &Request, lanes: &mut TextureLanes, lane: usize) -> bool {
+    for e in 0..usize::from(request.n) {
+        let bytes = request.ty.bytes() as usize;
+        let value = match at {
+            None => 0,
+            // SAFETY: the caller's contract.
+            Some(p) => unsafe { read(p.wrapping_add(e * bytes), bytes) },
+        };
+        match bytes {
+            8 => lanes.wide[e][lane] = value,
+            _ => lanes.results[e][lane] = value as u32,
+        }
+    }
+    true
+}
+
+/// # Safety
+/// `p` may be read, or faults.
+unsafe fn read(p: *const u8, bytes: usize) -> u64 {
+    // SAFETY: the caller's contract.
+    unsafe {
+        match bytes {
+            1 => u64::from(p.read()),
+            2 => u64::from(p.cast::<u16>().read_unaligned()),
+            4 => u64::from(p.cast::<u32>().read_unaligned()),
+            _ => p.cast::<u64>().read_unaligned(),
+        }
+    }
+}
+
+/// # Safety
+/// `p` may be written, or faults.
+unsafe fn write(p: *mut u8, bytes: usize, value: u64) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        match bytes {
+            1 => p.write(value as u8),
+            2 => p.cast::<u16>().write_unaligned(value as u16),
+            4 => p.cast::<u32>().write_unaligned(value as u32),
+            _ => p.cast::<u64>().write_unaligned(value),
+        }
+    }
+}
+
+/// # Safety
+/// As [`run`].
+unsafe fn store(at: Option<*mut u8>, surface: &Resource, request: &Request, lanes: &TextureLanes, lane: usize) -> bool {
+    let Some(p) = at else { return true };
+    let bytes = if request.formatted { surface.format.kind.bytes() } else { request.ty.bytes() } as usize;
+    let n = if request.formatted { surface.format.channels.min(request.n.into()) as usize } else { request.n.into() };
+    for e in 0..n {
+        let value = lanes.wide[e][lane];
+        let value = if request.formatted { convert(surface, value as u32).into() } else { value };
+        // SAFETY: the caller's contract; the element lies in the access.
+        unsafe { write(p.wrapping_add(e * bytes), bytes, value) };
+    }
+    true
+}
+
+/// A 32-bit value as a channel of the surface.
+fn convert(surface: &Resource, value: u32) -> u32 {
+    match (surface.format.kind, surface.format.code) {
+        (ChannelKind::F16, _) => f16::from_f32(f32::from_bits(value)).to_bits().into(),
+        (ChannelKind::U8, _) => value.min(0xff),
+        (ChannelKind::U16, _) => value.min(0xffff),
+        (ChannelKind::S8, _) => (value as i32).clamp(-128, 127) as u32,
+        (ChannelKind::S16, _) => (value as i32).clamp(-32768, 32767) as u32,
+        _ => value,
+    }
+}
+
+/// # Safety
+/// As [`run`].
+unsafe fn reduce(at: Option<*mut u8>, op: SurfOp, surface: &Resource, request: &Request, value: u64) -> bool {
+    let ty = match (request.formatted, surface.format.kind, surface.format.code) {
+        (false, ..) => request.ty,
+        (true, ChannelKind::Word, 10) if surface.format.channels == 1 => Type::S32,
+        (true, ChannelKind::Word, _) if surface.format.channels == 1 => Type::U32,
+        _ => return false,
+    };
+    let Some(p) = at else { return true };
+    if !(p as usize).is_multiple_of(ty.bytes() as usize) {
+        return false;
+    }
+    let signed = matches!(ty, Type::S32 | Type::S64);
+    // SAFETY: aligned, and accessed only atomically by `sured`; the caller's contract.
+    unsafe {
+        if ty.bytes() == 8 {
+            let word = AtomicU64::from_ptr(p.cast());
+            match op {
+                SurfOp::Add => word.fetch_add(value, Ordering::Relaxed),
+                SurfOp::Min if signed => word.update_signed(|old| old.min(value as i64)),
+                SurfOp::Max if signed => word.update_signed(|old| old.max(value as i64)),
+                SurfOp::Min => word.fetch_min(value, Ordering::Relaxed),
+                SurfOp::Max => word.fetch_max(value, Ordering::Relaxed),
+                SurfOp::And => word.fetch_and(value, Ordering::Relaxed),
+                SurfOp::Or => word.fetch_or(value, Ordering::Relaxed),
+            };
+        } else {
+            let (word, value) = (AtomicU32::from_ptr(p.cast()), value as u32);
+            match op {
+                SurfOp::Add => word.fetch_add(value, Ordering::Relaxed),
+                SurfOp::Min if signed => word.update_signed(|old| old.min(value as i32)),
+                SurfOp::Max if signed => word.update_signed(|old| old.max(value as i32)),
+                SurfOp::Min => word.fetch_min(value, Ordering::Relaxed),
+                SurfOp::Max => word.fetch_max(value, Ordering::Relaxed),
+                SurfOp::And => word.fetch_and(value, Ordering::Relaxed),
+                SurfOp::Or => word.fetch_or(value, Ordering::Relaxed),
+            };
+        }
+    }
+    true
+}
+
+/// Atomic updates of words that hold signed numbers.
+trait Signed<T> {
+    type Word;
+    fn update_signed(&self, f: impl Fn(T) -> T) -> Self::Word;
+}
+macro_rules! signed {
+    ($atomic:ty, $word:ty, $signed:ty) => {
+        impl Signed<$signed> for $atomic {
+            type Word = $word;
+            fn update_signed(&self, f: impl Fn($signed) -> $signed) -> $word {
+                let next = |old: $word| Some(f(old as $signed) as $word);
+                self.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).unwrap_or_else(|old| old)
+            }
+        }
+    };
+}
+signed!(AtomicU32, u32, i32);
+signed!(AtomicU64, u64, i64);

@@ -1,0 +1,240 @@
+"""CUDA arrays, textures and surfaces: descriptors and ways to make them; part of `pycuda.driver`."""
+
+import numpy as np
+
+from pycuda._enums import address_mode, array3d_flags, array_format, filter_mode
+from pycuda._rtcg import Array, Memcpy2D, Memcpy3D, TextureObject
+
+TRSA_OVERRIDE_FORMAT = 1
+TRSF_READ_AS_INTEGER = 1
+TRSF_NORMALIZED_COORDINATES = 2
+TRSF_SRGB = 0x10
+TRSF_SEAMLESS_CUBEMAP = 0x40
+TR_DEFAULT = -1
+
+
+class ArrayDescriptor:
+    """Shape and format of a one- or two-dimensional CUDA array (height 0: one dimension)."""
+
+    def __init__(self):
+        self.width = self.height = self.num_channels = 0
+        self.format = array_format.UNSIGNED_INT8
+
+
+class ArrayDescriptor3D(ArrayDescriptor):
+    """Shape, format and `array3d_flags` of any CUDA array."""
+
+    def __init__(self):
+        super().__init__()
+        self.depth = self.flags = 0
+
+
+_FORMATS = {
+    "uint8": "UNSIGNED_INT8", "uint16": "UNSIGNED_INT16", "uint32": "UNSIGNED_INT32", "int8": "SIGNED_INT8",
+    "int16": "SIGNED_INT16", "int32": "SIGNED_INT32", "float16": "HALF", "float32": "FLOAT",
+}  # fmt: skip
+
+# Types that textures do not have travel as integers, which kernels put together again.
+_AS_INTEGERS = {"float64": 2, "complex64": 2, "complex128": 4}
+
+
+def dtype_to_array_format(dtype):
+    """The `array_format` of a dtype."""
+    if dtype is None:
+        raise ValueError("dtype may not be None")
+    name = np.dtype(dtype).name
+    if name not in _FORMATS:
+        raise TypeError(f"cannot convert dtype {name!r} to an array format")
+    return getattr(array_format, _FORMATS[name])
+
+
+def _format_of(dtype, hack):
+    """(format, channels)"""
+    name = np.dtype(dtype).name
+    if hack and name in _AS_INTEGERS:
+        return array_format.SIGNED_INT32, _AS_INTEGERS[name]
+    return dtype_to_array_format(dtype), 1
+
+
+def _check_order(order):
+    if order not in ("C", "F"):
+        raise ValueError(f"order is {order!r}; expected 'C' or 'F'")
+
+
+def _contiguous(ary, order):
+    """`ary` in the given order, copied if it is not."""
+    return np.asarray(ary, order=order)
+
+
+def matrix_to_array(matrix, order, allow_double_hack=False):
+    """A two-dimensional array with the contents of `matrix`.
+
+    Parameters
+    ----------
+    matrix : numpy.ndarray
+        Two-dimensional.
+    order : {"C", "F"}
+        "C": texel (x, y) is ``matrix[y, x]``; "F": it is ``matrix[x, y]``.
+    allow_double_hack : bool
+        Store float64 as two int32 channels.
+    """
+    _check_order(order)
+    if matrix.ndim != 2:
+        raise ValueError(f"matrix has {matrix.ndim} dimensions; expected two")
+    hack = allow_double_hack and matrix.dtype == np.float64
+    descr = ArrayDescriptor()
+    descr.height, descr.width = matrix.shape if order == "C" else matrix.shape[::-1]
+    descr.format, descr.num_channels = _format_of(matrix.dtype, hack)
+    ary = Array(descr)
+    _fill(ary, _contiguous(matrix, order), descr.width * matrix.dtype.itemsize, descr.height, 1)
+    return ary
+
+
+def _fill(ary, host, row_bytes, height, depth):
+    """Copy contiguous rows to an array."""
+    copy = Memcpy3D() if depth > 1 else Memcpy2D()
+    copy.set_src_host(host)
+    copy.set_dst_array(ary)
+    copy.src_pitch = copy.width_in_bytes = row_bytes
+    copy.height = max(height, 1)
+    if depth > 1:
+        copy.src_height = max(height, 1)
+        copy.depth = depth
+        copy()
+    else:
+        copy(aligned=True)
+
+
+def _described(shape, dtype, order, surface):
+    """The descriptor of an array for two or three dimensions of single elements."""
+    _check_order(order)
+    if len(shape) not in (2, 3):
+        raise ValueError(f"the array has {len(shape)} dimensions; expected two or three")
+    slowest_first = shape if order == "C" else shape[::-1]
+    descr = ArrayDescriptor3D()
+    descr.width, descr.height = slowest_first[-1], slowest_first[-2]
+    descr.depth = slowest_first[0] if len(shape) == 3 else 0
+    descr.format, descr.num_channels = _format_of(dtype, True)
+    if surface:
+        descr.flags |= array3d_flags.SURFACE_LDST
+        if len(shape) == 2:
+            descr.flags |= array3d_flags.ARRAY3D_LAYERED
+            descr.depth = 1
+    return descr
+
+
+def np_to_array(nparray, order, allowSurfaceBind=False):  # noqa: N803 (the name is PyCUDA's)
+    """An array with the contents of a two- or three-dimensional ndarray.
+
+    float64 and complex64 become two int32 channels, complex128 four. With `allowSurfaceBind`
+    surfaces can be bound; two dimensions then make one layer of a layered array.
+    """
+    descr = _described(nparray.shape, nparray.dtype, order, allowSurfaceBind)
+    ary = Array(descr)
+    row = descr.width * nparray.dtype.itemsize
+    _fill(ary, _contiguous(nparray, order), row, descr.height, descr.depth)
+    return ary
+
+
+def gpuarray_to_array(gpuarray, order, allowSurfaceBind=False):  # noqa: N803 (the name is PyCUDA's)
+    """As `np_to_array`, from an array on the device that is contiguous in `order`."""
+    contiguous = gpuarray.flags.c_contiguous if order == "C" else gpuarray.flags.f_contiguous
+    if not contiguous:
+        raise ValueError(f"the array is not contiguous in order {order!r}")
+    descr = _described(gpuarray.shape, gpuarray.dtype, order, allowSurfaceBind)
+    ary = Array(descr)
+    copy = Memcpy3D()
+    copy.set_src_device(gpuarray.gpudata)
+    copy.set_dst_array(ary)
+    copy.src_pitch = copy.width_in_bytes = descr.width * gpuarray.dtype.itemsize
+    copy.src_height = copy.height = descr.height
+    copy.depth = max(descr.depth, 1)
+    copy()
+    return ary
+
+
+def make_multichannel_2d_array(ndarray, order):
+    """An array whose texels have several channels.
+
+    `ndarray` has the shape (height, width, channels) in order "C", (channels, width, height) in
+    order "F", with 1, 2 or 4 channels.
+    """
+    _check_order(order)
+    if ndarray.ndim != 3:
+        raise ValueError(f"the array has {ndarray.ndim} dimensions; expected three")
+    descr = ArrayDescriptor()
+    shape = ndarray.shape if order == "C" else ndarray.shape[::-1]
+    descr.height, descr.width, descr.num_channels = shape
+    descr.format = dtype_to_array_format(ndarray.dtype)
+    ary = Array(descr)
+    row = descr.width * descr.num_channels * ndarray.dtype.itemsize
+    _fill(ary, _contiguous(ndarray, order), row, descr.height, 1)
+    return ary
+
+
+def bind_array_to_texref(ary, texref):
+    """Bind an array; texels outside are those of the edge, and there is no filter."""
+    texref.set_array(ary)
+    texref.set_address_mode(0, address_mode.CLAMP)
+    texref.set_address_mode(1, address_mode.CLAMP)
+    texref.set_filter_mode(filter_mode.POINT)
+
+
+def matrix_to_texref(matrix, texref, order):
+    """Bind a new array with the contents of `matrix`, see `matrix_to_array`."""
+    bind_array_to_texref(matrix_to_array(matrix, order), texref)
+
+
+def texture_object(
+    source,
+    *,
+    descr=None,
+    pitch=None,
+    nbytes=None,
+    address_mode=address_mode.CLAMP,
+    filter_mode=filter_mode.POINT,
+    flags=0,
+    mipmap_filter_mode=filter_mode.POINT,
+    mipmap_level_bias=0.0,
+    mipmap_level_clamp=(0.0, 1000.0),
+    max_anisotropy=0,
+    border_color=(0.0, 0.0, 0.0, 0.0),
+):
+    """A texture object, which kernels take as a `cudaTextureObject_t` (an addition to PyCUDA).
+
+    Parameters
+    ----------
+    source : Array, MipmappedArray or device memory
+        What is sampled; it stays alive as long as the object.
+    descr : ArrayDescriptor, optional
+        Format of device memory, and with `pitch` its width and height.
+    pitch : int, optional
+        Bytes from a row to the next; without it device memory is one-dimensional.
+    nbytes : int, optional
+        Size of one-dimensional device memory (default: that of the allocation).
+    address_mode : address_mode or sequence of three
+        What happens outside, in each dimension.
+    filter_mode, mipmap_filter_mode : filter_mode
+        Within a level and between levels.
+    flags : int
+        `TRSF_READ_AS_INTEGER`, `TRSF_NORMALIZED_COORDINATES`, `TRSF_SRGB`, `TRSF_SEAMLESS_CUBEMAP`.
+    mipmap_level_bias, mipmap_level_clamp, max_anisotropy, border_color
+        As in ``CUDA_TEXTURE_DESC``.
+    """
+    modes = [int(m) for m in address_mode] if np.iterable(address_mode) else [int(address_mode)] * 3
+    sampling = {
+        "address_mode": (modes + modes[-1:] * 3)[:3],
+        "filter_mode": int(filter_mode),
+        "flags": int(flags),
+        "mipmap_filter_mode": int(mipmap_filter_mode),
+        "mipmap_level_bias": float(mipmap_level_bias),
+        "mipmap_level_clamp": tuple(map(float, mipmap_level_clamp)),
+        "max_anisotropy": int(max_anisotropy),
+        "border_color": [float(c) for c in border_color],
+    }
+    if descr is None:
+        return TextureObject._from_array(source, sampling)
+    if pitch is not None:
+        return TextureObject._from_pitched(source, pitch, descr, sampling)
+    nbytes = source.nbytes if nbytes is None else nbytes
+    return TextureObject._from_linear(source, nbytes, int(descr.format), descr.num_channels, sampling)
