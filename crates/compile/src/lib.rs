@@ -21,7 +21,7 @@ mod request;
 mod shims;
 
 pub use arch::Arch;
-pub use cache::clear_memory_cache;
+pub use cache::{cache_directory, clear_memory_cache};
 pub use compiler::{Compiler, CompilerInfo, wrap_source};
 pub use error::{CompileError, ErrorKind};
 pub use options::default_options;

@@ -49,4 +49,5 @@ pub use rtcg_cuda_sys::CUdeviceptr;
 pub use stream::Stream;
 pub use texture::{SurfaceReference, TextureReference};
 pub use texture_object::{SurfaceObject, TextureObject, TextureResource};
+pub use virtual_gpu::table as virtual_table;
 pub use virtual_gpu::{end_work, set_interrupt_check};

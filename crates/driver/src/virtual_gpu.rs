@@ -4,8 +4,8 @@ use rtcg_cuda_sys::{CUcontext, DriverTable, TableKind};
 
 pub use rtcg_vgpu::{end_work, set_interrupt_check};
 
-/// The virtual GPU's table.
-pub(crate) fn table() -> &'static DriverTable {
+/// The virtual GPU's table, whether or not its devices are in use.
+pub fn table() -> &'static DriverTable {
     rtcg_vgpu::table()
 }
 

@@ -53,6 +53,11 @@ pub fn clear_memory_cache() {
     *memory() = None;
 }
 
+/// The folder in which compiled programs are kept; `None` when nothing is kept on disk.
+pub fn cache_directory() -> Option<PathBuf> {
+    Cache::open(&CachePolicy::Default)?.dir
+}
+
 impl Cache {
     /// The cache that a policy and the environment ask for; `None` means no caching at all.
     pub(crate) fn open(policy: &CachePolicy) -> Option<Self> {

@@ -1,0 +1,20 @@
+//! Prints what this installation of rtcg offers; `--attributes` and `--functions` print more.
+
+use rtcg::info::{Details, report};
+
+fn main() {
+    let mut details = Details::default();
+    for argument in std::env::args().skip(1) {
+        match argument.as_str() {
+            "--attributes" => details.attributes = true,
+            "--functions" => details.functions = true,
+            other => {
+                eprintln!("usage: rtcg-info [--attributes] [--functions]; {other:?} is neither");
+                std::process::exit(2);
+            }
+        }
+    }
+    // The report itself says which devices are virtual.
+    rtcg::driver::set_notice_hook(|_| ());
+    print!("{}", report(details));
+}

@@ -1,0 +1,162 @@
+//! What this installation offers, in words: drivers, devices, driver functions, the compiler, the
+//! cache and the settings. Nothing here changes anything but that the drivers are initialised.
+
+use rtcg_driver::sys::{CUdevice_attribute, DriverFn, DriverTable, NvrtcTable};
+use rtcg_driver::{Device, sys};
+use std::fmt::Write;
+
+/// What a report contains beyond the summary.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Details {
+    /// Every attribute of every device.
+    pub attributes: bool,
+    /// Every declared function of the driver API, and which driver has it.
+    pub functions: bool,
+}
+
+/// The settings read from the environment, and what holds when one is not set.
+const SETTINGS: &[(&str, &str)] = &[
+    ("RTCG_VIRTUAL_DEVICES", "one virtual device if there is no real one"),
+    ("RTCG_VIRTUAL_MEMORY", "each virtual device has half of the machine's memory"),
+    ("RTCG_WORKERS", "one thread per core runs grids of the virtual GPU"),
+    ("RTCG_LIBCUDA", "the loader finds the CUDA driver"),
+    ("RTCG_NVRTC", "NVRTC is searched in wheels and toolkits"),
+    ("RTCG_CACHE_SIZE", "the compiler's cache holds up to 1 GiB"),
+    ("PYCUDA_CACHE_DIR", "the compiler's cache lies in the user's cache folder"),
+    ("PYCUDA_DISABLE_CACHE", "compiled programs are kept"),
+    ("PYCUDA_DEFAULT_NVCC_FLAGS", "no further options"),
+    ("CUDA_HOME", "toolkits are searched in wheels and where they usually are"),
+    ("CUDA_PATH", "the same"),
+    ("CUDA_VISIBLE_DEVICES", "NVIDIA's driver shows all its devices"),
+    ("LD_LIBRARY_PATH", "the loader searches the system's folders"),
+];
+
+/// The report, several lines of text.
+pub fn report(details: Details) -> String {
+    let mut text = format!("rtcg {}\n", env!("CARGO_PKG_VERSION"));
+    let started = rtcg_driver::init(0);
+    drivers(&mut text);
+    section(&mut text, "Devices");
+    if let Err(error) = started {
+        item(&mut text, "none", &one_line(&error.to_string()));
+    }
+    for device in Device::all().unwrap_or_default() {
+        describe(&mut text, &device, details.attributes);
+    }
+    compilers(&mut text);
+    settings(&mut text);
+    if details.functions {
+        functions(&mut text);
+    }
+    text
+}
+
+fn section(text: &mut String, title: &str) {
+    let _ = writeln!(text, "\n{title}");
+}
+
+fn item(text: &mut String, name: &str, value: &str) {
+    let _ = writeln!(text, "  {name:<26} {value}");
+}
+
+/// The lines of a message in one, so that a report stays a list.
+fn one_line(message: &str) -> String {
+    message.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
+fn version(number: Option<u32>) -> String {
+    number.map_or("of unknown version".to_owned(), |v| format!("CUDA {}.{}", v / 1000, v % 1000 / 10))
+}
+
+fn count_of_functions(table: &DriverTable) -> String {
+    let resolved = table.coverage().filter(|c| c.resolved).count();
+    format!("{resolved} of {} driver functions", DriverFn::COUNT)
+}
+
+fn drivers(text: &mut String) {
+    section(text, "Drivers");
+    match DriverTable::real() {
+        Ok(table) => {
+            let value =
+                format!("{}, {}, {}", table.origin(), version(table.driver_version()), count_of_functions(table));
+            item(text, "real", &value);
+        }
+        Err(error) => item(text, "real", &one_line(&error.to_string())),
+    }
+    let table = rtcg_driver::virtual_table();
+    item(text, "virtual", &format!("built in, {}, {}", version(table.driver_version()), count_of_functions(table)));
+}
+
+fn describe(text: &mut String, device: &Device, attributes: bool) {
+    let kind = if device.is_virtual() { "virtual" } else { "real" };
+    let name = device.name().unwrap_or_else(|e| one_line(&e.to_string()));
+    item(text, &format!("{} ({kind})", device.ordinal()), &name);
+    let attribute = |which| device.attribute(which).map_or("?".to_owned(), |v| v.to_string());
+    let (major, minor) = device.compute_capability().unwrap_or_default();
+    let memory = device.total_memory().unwrap_or_default();
+    let _ = writeln!(
+        text,
+        "{:29}compute capability {major}.{minor}, {:.1} GiB, {} multiprocessors, {}",
+        "",
+        memory as f64 / f64::from(1 << 30),
+        attribute(sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+        device.pci_bus_id().unwrap_or_default(),
+    );
+    if !attributes {
+        return;
+    }
+    let mut last = None;
+    for (name, which) in CUdevice_attribute::ALL {
+        // Several names may share a number; names of unknown numbers mark the end of the list.
+        if last.replace(which.0) != Some(which.0)
+            && let Ok(value) = device.attribute(*which)
+        {
+            let _ = writeln!(text, "{:29}{:<58} {value}", "", name.trim_start_matches("CU_DEVICE_ATTRIBUTE_"));
+        }
+    }
+}
+
+fn compilers(text: &mut String) {
+    section(text, "Compiler");
+    match NvrtcTable::load() {
+        Ok(table) => {
+            let version = table.version().map_or("?".to_owned(), |(major, minor)| format!("{major}.{minor}"));
+            item(text, "NVRTC", &format!("{version}, {}", table.path().display()));
+            let archs: Vec<_> = table.supported_archs().iter().map(u32::to_string).collect();
+            item(text, "", &format!("compiles for {}", archs.join(" ")));
+        }
+        Err(error) => item(text, "NVRTC", &one_line(&error.to_string())),
+    }
+    let nvcc = sys::find_nvcc("nvcc").map_or("not found, not needed".to_owned(), |path| path.display().to_string());
+    item(text, "nvcc", &nvcc);
+    let directories: Vec<_> = sys::header_directories().iter().map(|d| d.display().to_string()).collect();
+    item(text, "CUDA headers", if directories.is_empty() { "not found" } else { "" });
+    for directory in directories {
+        item(text, "", &directory);
+    }
+    let cache = rtcg_compile::cache_directory();
+    item(text, "cache", &cache.map_or("nothing is kept on disk".to_owned(), |dir| dir.display().to_string()));
+}
+
+fn settings(text: &mut String) {
+    section(text, "Environment");
+    for (name, otherwise) in SETTINGS {
+        match std::env::var_os(name).filter(|v| !v.is_empty()) {
+            Some(value) => item(text, name, &value.to_string_lossy()),
+            None => item(text, name, &format!("not set: {otherwise}")),
+        }
+    }
+}
+
+fn functions(text: &mut String) {
+    section(text, "Driver functions (r: real driver, v: virtual GPU)");
+    let real = DriverTable::real().ok();
+    let simulated = rtcg_driver::virtual_table();
+    for function in DriverFn::ALL {
+        let info = function.info();
+        let r = if real.is_some_and(|t| t.has(*function)) { 'r' } else { '-' };
+        let v = if simulated.has(*function) { 'v' } else { '-' };
+        let _ =
+            writeln!(text, "  {r}{v} {:<52} since CUDA {}.{}", info.name, info.since / 1000, info.since % 1000 / 10);
+    }
+}
