@@ -13,11 +13,13 @@ GPU_PYTHON ?= $(BIN)/python
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.hpp' -o -name '*.h') Cargo.toml Cargo.lock
 PYTHON_SOURCES := $(shell find python -type f -not -name '*.so' -not -path '*/__pycache__/*')
 
-.PHONY: help demo test test-rust test-python check lint stubs bench gpu-test gpu-bench wheel fuzz clean
+.PHONY: help libcuda compat demo test test-rust test-python check lint stubs bench gpu-test gpu-bench wheel fuzz clean
 
 help:
 	@grep -E '^#   make' Makefile | sed 's/^#   //'
 	@echo "make check   tests and linters: what CI runs"
+	@echo "make libcuda the virtual GPU as dist/libcuda/libcuda.so.1"
+	@echo "make compat  runs cuda-python, numba-cuda and cudarc on that library"
 	@echo "make bench   benchmarks on the virtual GPU, beside PoCL, NumPy and gcc"
 	@echo "make wheel   builds dist/*.whl"
 	@echo "make gpu-test, make gpu-bench   tests and benchmarks on a real GPU"
@@ -43,6 +45,13 @@ demo: $(VENV)/.built
 wheel: $(VENV)/.requirements
 	$(BIN)/maturin build --release --strip --out dist
 
+# The virtual GPU as libcuda.so.1, for programs that know only NVIDIA's driver (docs/libcuda.md).
+libcuda:
+	cargo build --release -p rtcg-libcuda
+	mkdir -p dist/libcuda
+	cp --remove-destination target/release/librtcg_libcuda.so dist/libcuda/libcuda.so.1
+	ln -sf libcuda.so.1 dist/libcuda/libcuda.so
+
 # -- tests ------------------------------------------------------------------------------------
 
 test: test-rust test-python
@@ -63,6 +72,16 @@ stubs: $(VENV)/.built
 	$(BIN)/python -m mypy.stubtest pycuda --ignore-missing-stub --ignore-disjoint-bases --allowlist python/stubtest-allowlist.txt
 
 check: lint stubs test
+
+dist/compat/venv/.requirements: compat/requirements.txt
+	mkdir -p dist/compat
+	test -x dist/compat/venv/bin/python || $(PYTHON) -m venv dist/compat/venv
+	dist/compat/venv/bin/python -m pip install --quiet --disable-pip-version-check -r compat/requirements.txt
+	@touch $@
+
+# COMPAT=--all runs all tests of numba-cuda; COMPAT=cudarc one suite.
+compat: libcuda dist/compat/venv/.requirements
+	dist/compat/venv/bin/python compat/run.py $(COMPAT)
 
 fuzz:
 	cargo run --release -p rtcg-ptx --example fuzz_parser -- $(or $(FUZZ_SECONDS),600) $(or $(FUZZ_SEED),1)

@@ -18,6 +18,8 @@ pub struct Details {
 const SETTINGS: &[(&str, &str)] = &[
     ("RTCG_VIRTUAL_DEVICES", "one virtual device if there is no real one"),
     ("RTCG_VIRTUAL_MEMORY", "each virtual device has half of the machine's memory"),
+    ("RTCG_VIRTUAL_TIMEOUT", "kernels may run as long as they want"),
+    ("RTCG_CHECK", "kernels run unchecked"),
     ("RTCG_WORKERS", "one thread per core runs grids of the virtual GPU"),
     ("RTCG_LIBCUDA", "the loader finds the CUDA driver"),
     ("RTCG_NVRTC", "NVRTC is searched in wheels and toolkits"),
@@ -145,6 +147,10 @@ fn settings(text: &mut String) {
             Some(value) => item(text, name, &value.to_string_lossy()),
             None => item(text, name, &format!("not set: {otherwise}")),
         }
+    }
+    let listed = |name: &str| SETTINGS.iter().any(|(known, _)| *known == name);
+    for (name, value) in std::env::vars().filter(|(name, _)| name.starts_with("RTCG_") && !listed(name)) {
+        item(text, &name, &value);
     }
 }
 

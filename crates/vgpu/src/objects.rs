@@ -230,6 +230,10 @@ pub(crate) struct Linker {
 pub(crate) struct LinkState {
     /// PTX texts with the names that messages use.
     pub(crate) inputs: Vec<(String, Vec<u8>)>,
+    /// Whether CUDA's device runtime library was added.
+    pub(crate) device_runtime: bool,
+    /// `CU_JIT_MAX_REGISTERS`.
+    pub(crate) max_registers: Option<u32>,
     /// The linked image; lives as long as the linker.
     pub(crate) output: Option<Vec<u8>>,
     /// Where the caller wants messages.

@@ -1,7 +1,8 @@
 //! The linker: several PTX texts become one.
 //!
 //! Only PTX can be linked: there is no machine code of a GPU here. The texts are joined under one
-//! header; declarations that another text defines are resolved by the module loader.
+//! header; declarations that another text defines are resolved by the module loader. In place of
+//! CUDA's device runtime library, which is machine code, its functions for grids are joined as PTX.
 
 use std::ffi::{c_char, c_uint, c_void};
 use std::sync::{Arc, Mutex};
@@ -9,12 +10,13 @@ use std::sync::{Arc, Mutex};
 use rtcg_cuda_sys::*;
 
 use super::jit_options;
+use super::link_text;
 use super::module::read_file;
 use super::{Handle, driver_functions, put, put_optional};
 use crate::context::current;
 use crate::driver::LINKERS;
 use crate::error::{Code, Error, Res, ensure};
-use crate::module::{self, LoadOptions};
+use crate::module::{self, LoadOptions, MAX_REGISTERS};
 use crate::objects::{LinkState, Linker, lock};
 
 fn add(state: CUlinkState, kind: CUjitInputType, name: String, data: Vec<u8>) -> Res {
@@ -25,6 +27,10 @@ fn add(state: CUlinkState, kind: CUjitInputType, name: String, data: Vec<u8>) ->
         CUjitInputType::CU_JIT_INPUT_PTX => {
             let text: Vec<u8> = data.into_iter().take_while(|&b| b != 0).collect();
             link.inputs.push((name, text));
+            return Ok(());
+        }
+        CUjitInputType::CU_JIT_INPUT_LIBRARY if is_device_runtime(&name) => {
+            link.device_runtime = true;
             return Ok(());
         }
         CUjitInputType::CU_JIT_INPUT_CUBIN => "machine code of a GPU (cubin)",
@@ -44,28 +50,42 @@ fn complain(link: &LinkState, error: &Error) {
     unsafe { link.logs.write("", error.detail.as_deref().unwrap_or("")) };
 }
 
-/// Joins PTX texts: the first one's header serves for all.
+/// Whether a file is `libcudadevrt.a`.
+fn is_device_runtime(name: &str) -> bool {
+    name.rsplit(['/', '\\']).next().is_some_and(|file| file.contains("cudadevrt"))
+}
+
+/// The functions of the device runtime library that the virtual GPU has. The handle of the grid is
+/// the address of the words for its barrier, 0 if the launch is not cooperative; the barrier's
+/// words (how many blocks have come, how often all came) are not those of cooperative groups.
+const DEVICE_RUNTIME: &str = include_str!("device_runtime.ptx");
+
+/// Whether a text calls a function of the device runtime.
+fn needs_device_runtime(text: &[u8]) -> bool {
+    text.windows(6).any(|w| w == b"cudaCG")
+}
+
+/// Joins the inputs to one text.
 fn join(inputs: &[(String, Vec<u8>)]) -> Res<Vec<u8>> {
-    let mut joined = String::new();
-    for (i, (name, text)) in inputs.iter().enumerate() {
-        let text =
-            std::str::from_utf8(text).map_err(|_| Code::INVALID_PTX.because(format!("{name}: not a PTX text")))?;
-        for line in text.lines() {
-            let is_header = [".version", ".target", ".address_size"].iter().any(|d| line.trim_start().starts_with(d));
-            // Headers stay as empty lines, so that line numbers stay what they were in each text.
-            if i == 0 || !is_header {
-                joined.push_str(line);
-            }
-            joined.push('\n');
-        }
+    let mut texts = Vec::with_capacity(inputs.len());
+    for (name, bytes) in inputs {
+        let text = std::str::from_utf8(bytes);
+        texts.push(text.map_err(|_| Code::INVALID_PTX.because(format!("{name}: not a PTX text")))?);
     }
-    Ok(joined.into_bytes())
+    Ok(link_text::join(&texts).into_bytes())
 }
 
 fn complete(link: &mut LinkState) -> Res<(usize, usize)> {
     ensure(!link.inputs.is_empty(), Code::INVALID_VALUE)?;
     if link.output.is_none() {
+        if link.device_runtime && link.inputs.iter().any(|(_, text)| needs_device_runtime(text)) {
+            link.inputs.push(("device runtime".to_owned(), DEVICE_RUNTIME.into()));
+        }
         let mut text = join(&link.inputs)?;
+        if let Some(most) = link.max_registers {
+            // The image carries the option to the loader.
+            text.extend_from_slice(format!("{MAX_REGISTERS}{most}\n").as_bytes());
+        }
         module::load(&text, &LoadOptions::default()).map_err(|e| Code(e.code as u32).because(e.log))?;
         text.push(0);
         link.output = Some(text);
@@ -78,9 +98,10 @@ driver_functions! {
     fn cuLinkCreate(numOptions: c_uint, options: *mut CUjit_option, optionValues: *mut *mut c_void, stateOut: *mut CUlinkState) {
         ensure(!stateOut.is_null(), Code::INVALID_VALUE)?;
         let context = current()?;
-        let logs = jit_options::read(numOptions, options, optionValues)?.logs;
-        logs.write("", "");
-        let state = Mutex::new(LinkState { logs, ..LinkState::default() });
+        let options = jit_options::read(numOptions, options, optionValues)?;
+        options.logs.write("", "");
+        let max_registers = options.load.max_registers;
+        let state = Mutex::new(LinkState { logs: options.logs, max_registers, ..LinkState::default() });
         let (handle, _) = LINKERS.insert_with(|_| Arc::new(Linker { ctx_id: context.id, state }))?;
         put(stateOut, CUlinkState::from_number(handle))
     }

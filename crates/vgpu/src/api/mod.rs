@@ -12,6 +12,7 @@ pub(crate) mod function;
 pub(crate) mod jit_options;
 pub(crate) mod launch;
 pub(crate) mod library;
+pub(crate) mod link_text;
 pub(crate) mod linker;
 pub(crate) mod memory;
 pub(crate) mod memset;

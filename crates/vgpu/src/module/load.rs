@@ -35,7 +35,16 @@ pub fn load(image: &[u8], options: &LoadOptions) -> Result<Arc<LoadedModule>, Lo
         return Err(LoadError { code: codes::INVALID_PTX, log: complaints.join("\n") });
     }
     let (slab, globals) = place::place(&ptx)?;
-    Ok(Arc::new(LoadedModule::new(ptx, slab, SymbolLayout { globals }, options)))
+    let options = LoadOptions { max_registers: options.max_registers.or_else(|| linked_max_registers(text)) };
+    Ok(Arc::new(LoadedModule::new(ptx, slab, SymbolLayout { globals }, &options)))
+}
+
+/// The comment that ends a linked image, before the number that the linker was given as
+/// `CU_JIT_MAX_REGISTERS`.
+pub(crate) const MAX_REGISTERS: &str = "// rtcg: at most so many registers: ";
+
+fn linked_max_registers(text: &str) -> Option<u32> {
+    text.lines().next_back()?.strip_prefix(MAX_REGISTERS)?.parse().ok()
 }
 
 fn text_of(image: &[u8]) -> Result<&str, LoadError> {

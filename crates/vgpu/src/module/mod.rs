@@ -10,6 +10,7 @@ mod load;
 mod place;
 mod sites;
 
+pub(crate) use load::MAX_REGISTERS;
 pub use load::load;
 
 use crate::exec::launch::{MAX_SHARED_OPTIN, MAX_THREADS_PER_BLOCK};

@@ -12,7 +12,7 @@ use crate::abi::{TrapKind, WarpCtx};
 use crate::jit::JitError;
 use crate::jit::lanes::body::Term;
 use crate::jit::lanes::classes::Class;
-use crate::jit::lanes::plan::{Plan, header, pc};
+use crate::jit::lanes::plan::{LOCAL_ALIGN, Plan, header, pc};
 use cranelift_codegen::ir::{self, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::FunctionBuilder;
 use rtcg_ptx::ast::*;
@@ -85,7 +85,13 @@ impl<'a> Gen<'a, '_> {
         if self.plan.local_pitch == 0 {
             return;
         }
-        let sp = self.ctx_field(types::I64, offset_of!(WarpCtx, local_sp));
+        let mut sp = self.ctx_field(types::I64, offset_of!(WarpCtx, local_sp));
+        if self.plan.local_align > LOCAL_ALIGN {
+            // What is skipped here stays taken when the function returns, and is skipped only once.
+            let align = i64::from(self.plan.local_align);
+            sp = self.b.ins().iadd_imm_s(sp, align - 1);
+            sp = self.b.ins().band_imm_s(sp, -align);
+        }
         self.b.ins().store(trusted(), sp, self.frame, header::LOCAL);
         let new = self.b.ins().iadd_imm_s(sp, i64::from(self.plan.local_pitch) * 32);
         let end = self.ctx_field(types::I64, offset_of!(WarpCtx, local_end));

@@ -61,6 +61,8 @@ pub(crate) struct Plan<'m> {
     pub(crate) local_offsets: HashMap<u32, u32>,
     /// Bytes of local memory per lane.
     pub(crate) local_pitch: u32,
+    /// What the address of the lanes' local memory is a multiple of.
+    pub(crate) local_align: u32,
     pub(crate) frame_size: u32,
     /// Blocks at which masked code may return to converged code.
     pub(crate) resumable: BitSet,
@@ -86,7 +88,7 @@ impl<'m> Plan<'m> {
         let f = &module.functions[id.index()];
         let mut body = Body::build(f);
         super::contract::run(&mut body);
-        let (local_offsets, local_pitch) = lay_out_local(f, gap);
+        let (local_offsets, local_pitch, local_align) = lay_out_local(f, gap);
         let analyse = |body: &Body<'_>| {
             let ipdom = flow::post_dominators(body);
             let live = flow::live_in(body);
@@ -109,6 +111,7 @@ impl<'m> Plan<'m> {
             temporary: 0,
             local_offsets,
             local_pitch,
+            local_align,
             frame_size: header::SIZE,
             resumable: BitSet::new(body.blocks.len()),
             in_masked: masked_blocks(&body, &classes),
@@ -324,10 +327,14 @@ pub(crate) fn record_offsets(params: &[Param]) -> Vec<u32> {
         .collect()
 }
 
-fn lay_out_local(f: &Function, gap: u32) -> (HashMap<u32, u32>, u32) {
+/// What a warp's local memory is always aligned to.
+pub(crate) const LOCAL_ALIGN: u32 = 16;
+
+/// The offsets of a function's local variables, the bytes of a lane, and their alignment.
+fn lay_out_local(f: &Function, gap: u32) -> (HashMap<u32, u32>, u32, u32) {
     let mut at = 0u32;
     let mut offsets = HashMap::new();
-    let mut align = 16;
+    let mut align = LOCAL_ALIGN;
     for (i, v) in f.vars.iter().enumerate().filter(|(_, v)| v.space == Space::Local) {
         at = at.next_multiple_of(v.align.max(1));
         align = align.max(v.align);
@@ -339,5 +346,5 @@ fn lay_out_local(f: &Function, gap: u32) -> (HashMap<u32, u32>, u32) {
     if pitch >= 256 && pitch.is_power_of_two() {
         pitch += align;
     }
-    (offsets, pitch)
+    (offsets, pitch, align)
 }

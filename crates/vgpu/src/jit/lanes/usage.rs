@@ -1,7 +1,7 @@
 //! What a kernel needs of the machine: native stack, local memory, suspension; and the table of
 //! its statements.
 
-use super::plan::Plan;
+use super::plan::{LOCAL_ALIGN, Plan};
 use crate::jit::{Site, SiteLanes};
 use rtcg_ptx::ast::*;
 use std::collections::HashMap;
@@ -69,7 +69,9 @@ fn depth(
         below = (below.0.max(d.0), below.1.max(d.1));
     }
     path.pop();
-    let own = (u64::from(p.local_pitch) * 32, u64::from(frames.get(&id).copied().unwrap_or(0)));
+    // The start of the local memory may have to be moved to the alignment of its variables.
+    let align = if p.local_align > LOCAL_ALIGN { u64::from(p.local_align) } else { 0 };
+    let own = (u64::from(p.local_pitch) * 32 + align, u64::from(frames.get(&id).copied().unwrap_or(0)));
     let total = (own.0 + below.0, own.1 + below.1);
     memo.insert(id, total);
     total
