@@ -74,7 +74,9 @@ def run_program(results, suite, name, command, env, seconds, cwd=None):
     """A program that succeeds or fails as a whole."""
     begun = time.monotonic()
     try:
-        ran = subprocess.run(command, env=env, cwd=cwd, timeout=seconds, capture_output=True, text=True, errors="replace")
+        ran = subprocess.run(
+            command, env=env, cwd=cwd, timeout=seconds, capture_output=True, text=True, errors="replace"
+        )
         lines = (ran.stdout + ran.stderr).strip().splitlines()
         outcome = "passed" if ran.returncode == 0 else "failed"
         reason = "" if outcome == "passed" else f"status {ran.returncode}: {lines[-1] if lines else ''}"[:400]
@@ -135,7 +137,10 @@ def cudarc_source():
     """A copy of the cudarc that cargo fetched for our program."""
     manifest = str(HERE / "cudarc" / "Cargo.toml")
     told = subprocess.run(
-        ["cargo", "metadata", "--format-version", "1", "--manifest-path", manifest], capture_output=True, text=True, check=True
+        ["cargo", "metadata", "--format-version", "1", "--manifest-path", manifest],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     package = next(p for p in json.loads(told.stdout)["packages"] if p["name"] == "cudarc")
     source = pathlib.Path(package["manifest_path"]).parent
@@ -194,7 +199,9 @@ SUITES = {
 
 
 def known_reason(known, suite, test):
-    return next((reason for pattern, reason in known.get(suite, {}).items() if fnmatch.fnmatchcase(test, pattern)), None)
+    return next(
+        (reason for pattern, reason in known.get(suite, {}).items() if fnmatch.fnmatchcase(test, pattern)), None
+    )
 
 
 def judge(results, known):

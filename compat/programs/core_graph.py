@@ -10,7 +10,9 @@ def main():
     device.set_current()
     stream = device.create_stream()
     source = 'extern "C" __global__ void add(int *x, int v) { *x += v; }'
-    kernel = Program(source, code_type="c++", options=ProgramOptions(arch="compute_80")).compile("ptx").get_kernel("add")
+    kernel = (
+        Program(source, code_type="c++", options=ProgramOptions(arch="compute_80")).compile("ptx").get_kernel("add")
+    )
     buffer = device.memory_resource.allocate(4, stream=stream)
     (code,) = driver.cuMemsetD32Async(int(buffer.handle), 1, 1, stream.handle)
     assert code == driver.CUresult.CUDA_SUCCESS, code

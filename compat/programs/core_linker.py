@@ -4,7 +4,9 @@ import numpy as np
 from cuda.bindings import driver
 from cuda.core import Device, LaunchConfig, Linker, LinkerOptions, ObjectCode, Program, ProgramOptions, launch
 
-CALLER = "extern __device__ int twice(int); extern \"C\" __global__ void k(int *x) { x[threadIdx.x] = twice(threadIdx.x); }"
+CALLER = (
+    'extern __device__ int twice(int); extern "C" __global__ void k(int *x) { x[threadIdx.x] = twice(threadIdx.x); }'
+)
 CALLED = "__device__ int twice(int v) { return 2 * v; }"
 
 

@@ -688,3 +688,7 @@ class GPUArray:
 
 def clear_array_contexts() -> None:
     """Forget the kernels that arrays have compiled."""
+
+# -- what `python -m pycuda` prints
+
+def report(*, attributes: bool = False, functions: bool = False) -> str: ...

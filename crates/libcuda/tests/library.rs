@@ -121,8 +121,8 @@ fn export_tables_are_not_found() {
 }
 
 /// A folder with the library under the name that the loader is asked for.
-fn library_folder() -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("libcuda-{}", std::process::id()));
+fn library_folder(test: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("libcuda-{test}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder for the library");
     for name in ["libcuda.so.1", "libcuda.so"] {
         let link = folder.join(name);
@@ -135,7 +135,7 @@ fn library_folder() -> PathBuf {
 
 #[test]
 fn a_c_program_linked_with_lcuda_runs() {
-    let folder = library_folder();
+    let folder = library_folder("c");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/linked.c");
     let program = folder.join("linked");
     let mut compiler = Command::new("cc");
@@ -148,6 +148,18 @@ fn a_c_program_linked_with_lcuda_runs() {
     let said = String::from_utf8_lossy(&ran.stdout);
     assert!(ran.status.success(), "{said}\n{}", String::from_utf8_lossy(&ran.stderr));
     assert_eq!(said.trim(), "all right");
+    std::fs::remove_dir_all(&folder).expect("the folder goes");
+}
+
+#[test]
+fn a_python_program_loads_it_through_ctypes() {
+    let folder = library_folder("ctypes");
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../compat/programs/ctypes_driver.py");
+    let python = std::env::var_os("VIRTUAL_ENV").map_or("python3".into(), |venv| Path::new(&venv).join("bin/python"));
+    let mut run = Command::new(python);
+    run.arg(&program).env("LD_LIBRARY_PATH", &folder).env_remove("RTCG_VIRTUAL_DEVICES");
+    let ran = run.output().expect("Python starts");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     std::fs::remove_dir_all(&folder).expect("the folder goes");
 }
 

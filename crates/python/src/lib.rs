@@ -16,6 +16,7 @@ mod enums;
 mod errors;
 mod gpuarray;
 mod host_buffer;
+mod info;
 mod interrupt;
 mod pointer;
 
@@ -27,5 +28,6 @@ fn _rtcg(m: &Bound<'_, PyModule>) -> PyResult<()> {
     compiler::register(m)?;
     driver::register(m)?;
     gpuarray::register(m)?;
+    info::register(m)?;
     Ok(())
 }
