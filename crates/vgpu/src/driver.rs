@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::device;
 use crate::error::{Code, Res, ensure};
 use crate::event::Event;
+use crate::graph::{self, capture};
 use crate::handles::Table;
 use crate::memory::heap::{Block, Heap, Kind, Owner};
 use crate::memory::{globals, host, window};
@@ -147,6 +148,7 @@ pub(crate) fn free_context(id: u64) {
     TEXREFS.orphan(|r| r.ctx_id == id);
     SURFREFS.orphan(|r| r.ctx_id == id);
     crate::texture::registry::forget_context(id);
+    graph::exec::EXECS.orphan(|e| e.ctx_id == id);
     host::unregister_context(id);
     globals::forget_context(id);
     if let Ok(heap) = heap() {
@@ -172,6 +174,9 @@ pub(crate) fn stream_and_context(handle: u64) -> Res<(Arc<Context>, Arc<Stream>)
     if handle <= 2 {
         let ctx = crate::context::current()?;
         let stream = stream(&ctx, handle)?;
+        if stream.kind == crate::stream::Kind::Legacy {
+            capture::check_legacy(&ctx)?;
+        }
         return Ok((ctx, stream));
     }
     ensure(!crate::stream::in_host_call(), Code::NOT_PERMITTED)?;

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use crate::context::Context;
 use crate::error::{Code, Res, ensure};
+use crate::graph::capture::Captured;
 use crate::stream::{Fence, Fences, Stream, Work};
 
 /// `CU_EVENT_DISABLE_TIMING`
@@ -23,6 +24,8 @@ pub(crate) struct Event {
     /// Flags of `cuEventCreate`.
     pub(crate) flags: u32,
     recorded: Mutex<Option<Recorded>>,
+    /// Where it was recorded in a capture, if that was the last time.
+    captured: Mutex<Option<Captured>>,
 }
 
 #[derive(Debug, Clone)]
@@ -66,11 +69,12 @@ impl Event {
             ensure(flags & DISABLE_TIMING != 0, Code::INVALID_VALUE)?;
             return Err(Code::NOT_SUPPORTED.because("events cannot be shared between processes on the virtual GPU"));
         }
-        Ok(Event { ctx_id, flags, recorded: Mutex::new(None) })
+        Ok(Event { ctx_id, flags, recorded: Mutex::new(None), captured: Mutex::new(None) })
     }
 
     /// Records the event at the end of what the stream has to do.
     pub(crate) fn record(&self, ctx: &Arc<Context>, stream: &Arc<Stream>) {
+        *self.captured.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let record = Arc::new(Record::default());
         let fence = match stream.try_turn(ctx) {
             Some(_turn) => {
@@ -80,6 +84,21 @@ impl Event {
             None => Some(stream.submit(ctx, Fences::new(), Work::Record(record.clone()))),
         };
         *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(Recorded { record, fence });
+    }
+
+    /// Records the event in a capture: it stands for what the stream's next node comes after.
+    pub(crate) fn record_captured(&self, captured: Captured) {
+        *self.captured.lock().unwrap_or_else(PoisonError::into_inner) = Some(captured);
+    }
+
+    /// Where in a capture it was last recorded.
+    pub(crate) fn captured(&self) -> Option<Captured> {
+        self.captured.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether it was ever recorded outside of captures.
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.recorded().is_some()
     }
 
     /// Records the event at the point after all of `fences`.

@@ -13,6 +13,7 @@ mod env;
 pub mod error;
 mod event;
 pub mod exec;
+mod graph;
 mod handles;
 pub mod jit;
 pub mod memory;

@@ -271,3 +271,22 @@ fn a_fault_that_nobody_saw_is_told_at_the_end() {
         );
     }
 }
+
+/// Code that is made late and cannot be is an error of the launch; the context goes on.
+#[test]
+fn code_that_cannot_be_made_is_the_launchs_error() {
+    if is_child() {
+        new_context();
+        let p = zeros();
+        let k = kernel(LOOPS[8].1);
+        launch(k, 1, 64, p, stream(1)).unwrap();
+        fails!(CUDA_ERROR_INVALID_PTX, cuCtxSynchronize());
+        let why = rtcg_vgpu::last_error_detail().unwrap();
+        assert!(why.contains("kernel k") && why.contains("RTCG_JIT_NO_MASKED"), "{why}");
+        launch(kernel("st.global.u32 [%rd1], 7;"), 1, 32, p, CUstream::null()).unwrap();
+        ok!(cuCtxSynchronize());
+        return;
+    }
+    let (good, stderr) = child("code_that_cannot_be_made_is_the_launchs_error", &[("RTCG_JIT_NO_MASKED", "1")]);
+    assert!(good, "{stderr}");
+}

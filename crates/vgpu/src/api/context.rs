@@ -12,6 +12,7 @@ use crate::device::device;
 use crate::driver::EVENTS;
 use crate::error::{Code, Res, ensure};
 use crate::exec::limits;
+use crate::graph::capture;
 use crate::stream::{Fences, Work};
 
 /// The version of the interface, as `cuCtxGetApiVersion` reports it.
@@ -129,7 +130,9 @@ driver_functions! {
     }
 
     fn cuCtxSynchronize() {
-        current()?.synchronize()
+        let context = current()?;
+        capture::check_context_wait(&context)?;
+        context.synchronize()
     }
 
     fn cuCtxSynchronize_v2(ctx: CUcontext) {

@@ -14,6 +14,7 @@ use crate::context::{Context, by_handle, current};
 use crate::driver::stream_and_context;
 use crate::error::{Code, Res, ensure};
 use crate::exec::calls::printf;
+use crate::graph::{Action, Plain, capture};
 use crate::memory::copy::{self, Place, check_device, check_host};
 use crate::stream::Stream;
 
@@ -37,6 +38,8 @@ impl Lane {
     /// The lane of synchronous calls.
     pub(crate) fn synchronous() -> Res<Lane> {
         let ctx = current()?;
+        capture::check_legacy(&ctx)?;
+        capture::check_unsafe_call()?;
         let stream = ctx.legacy.clone();
         Ok(Lane { ctx, stream, is_async: false })
     }
@@ -75,11 +78,33 @@ fn copy_now(dst: u64, src: u64, len: u64) -> Res {
     Ok(())
 }
 
+/// Makes a node of a copy if the lane's stream is capturing; whether it did.
+fn captured(lane: &Lane, dst: (CUmemorytype, u64), src: (CUmemorytype, u64), len: u64) -> Res<bool> {
+    capture::intercept(&lane.stream, || {
+        let at = |address: u64| std::ptr::with_exposed_provenance_mut(address as usize);
+        Ok(Action::Copy(Plain(CUDA_MEMCPY3D {
+            srcMemoryType: src.0,
+            srcHost: at(src.1),
+            srcDevice: src.1,
+            dstMemoryType: dst.0,
+            dstHost: at(dst.1),
+            dstDevice: dst.1,
+            WidthInBytes: len as usize,
+            Height: 1,
+            Depth: 1,
+            ..Default::default()
+        })))
+    })
+}
+
+const HOST: CUmemorytype = CUmemorytype::CU_MEMORYTYPE_HOST;
+const DEVICE: CUmemorytype = CUmemorytype::CU_MEMORYTYPE_DEVICE;
+
 /// From host memory to device memory.
 pub(crate) fn host_to_device(lane: &Lane, dst: u64, src: u64, len: u64) -> Res {
     check_device(dst, len)?;
     let place = check_host(src, len)?;
-    if len == 0 {
+    if len == 0 || captured(lane, (DEVICE, dst), (HOST, src), len)? {
         return Ok(());
     }
     if !lane.is_async {
@@ -103,7 +128,7 @@ pub(crate) fn host_to_device(lane: &Lane, dst: u64, src: u64, len: u64) -> Res {
 pub(crate) fn device_to_host(lane: &Lane, dst: u64, src: u64, len: u64) -> Res {
     check_device(src, len)?;
     let place = check_host(dst, len)?;
-    if len == 0 {
+    if len == 0 || captured(lane, (HOST, dst), (DEVICE, src), len)? {
         return Ok(());
     }
     if lane.is_async && place == Place::Device {
@@ -116,7 +141,7 @@ pub(crate) fn device_to_host(lane: &Lane, dst: u64, src: u64, len: u64) -> Res {
 pub(crate) fn device_to_device(lane: &Lane, dst: u64, src: u64, len: u64) -> Res {
     check_device(dst, len)?;
     check_device(src, len)?;
-    if len == 0 {
+    if len == 0 || captured(lane, (DEVICE, dst), (DEVICE, src), len)? {
         return Ok(());
     }
     lane.on_device(len, move || copy_now(dst, src, len))
@@ -128,6 +153,7 @@ pub(crate) fn any_to_any(lane: &Lane, dst: u64, src: u64, len: u64) -> Res {
         (Place::Device, Place::Device) => device_to_device(lane, dst, src, len),
         (Place::Device, Place::Pageable) => host_to_device(lane, dst, src, len),
         (Place::Pageable, Place::Device) => device_to_host(lane, dst, src, len),
+        (Place::Pageable, Place::Pageable) if captured(lane, (HOST, dst), (HOST, src), len)? => Ok(()),
         (Place::Pageable, Place::Pageable) => lane.at_once(move || copy_now(dst, src, len)),
     }
 }

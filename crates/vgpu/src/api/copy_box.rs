@@ -7,6 +7,7 @@ use super::{Handle, driver_functions};
 use crate::context::by_handle;
 use crate::driver::ARRAYS;
 use crate::error::{Code, Res, ensure};
+use crate::graph::{Action, Plain, capture};
 use crate::memory::copy::{self, Extent, Place, Side, check_device, check_host};
 
 /// One side of a copy, as the C structures describe it.
@@ -71,58 +72,6 @@ impl Given {
     }
 }
 
-fn check(dst: &Given, src: &Given, extent: [usize; 3]) -> Res<Option<Checked>> {
-    if extent.contains(&0) {
-        return Ok(None);
-    }
-    let extent = extent.map(|v| v as u64);
-    let (dst, dst_place) = dst.check(extent)?;
-    let (src, src_place) = src.check(extent)?;
-    Ok(Some(Checked { dst, src, extent, dst_place, src_place }))
-}
-
-fn run(lane: &Lane, checked: Option<Checked>) -> Res {
-    let Some(Checked { dst, src, extent, dst_place, src_place }) = checked else { return Ok(()) };
-    let work = move || {
-        let still = |side: Side| {
-            let live = side.reach(extent).and_then(|reach| check_host(side.start, reach));
-            live.map(drop)
-                .map_err(|_| Code::ILLEGAL_ADDRESS.because("a copy uses memory that was freed before the copy ran"))
-        };
-        still(dst)?;
-        still(src)?;
-        // SAFETY: reaches in the device window were just found live, others are the caller's promise.
-        unsafe { copy::copy_box(dst, src, extent) };
-        Ok(())
-    };
-    let only_device = dst_place == Place::Device && src_place == Place::Device;
-    // Without pageable memory a synchronous copy between device addresses need not wait either,
-    // but page-locked host memory must be complete when the call returns.
-    if lane.is_async && only_device { lane.on_device(extent.iter().product(), work) } else { lane.at_once(work) }
-}
-
-fn sides_2d(c: &CUDA_MEMCPY2D) -> (Given, Given, [usize; 3]) {
-    let dst = Given {
-        kind: c.dstMemoryType,
-        host: c.dstHost.addr() as u64,
-        device: c.dstDevice,
-        array: c.dstArray.number(),
-        origin: [c.dstXInBytes, c.dstY, 0],
-        pitch: c.dstPitch,
-        height: 0,
-    };
-    let src = Given {
-        kind: c.srcMemoryType,
-        host: c.srcHost.addr() as u64,
-        device: c.srcDevice,
-        array: c.srcArray.number(),
-        origin: [c.srcXInBytes, c.srcY, 0],
-        pitch: c.srcPitch,
-        height: 0,
-    };
-    (dst, src, [c.WidthInBytes, c.Height, 1])
-}
-
 macro_rules! sides_3d {
     ($c:expr) => {{
         let c = $c;
@@ -149,11 +98,103 @@ macro_rules! sides_3d {
     }};
 }
 
+fn check(dst: &Given, src: &Given, extent: [usize; 3]) -> Res<Option<Checked>> {
+    if extent.contains(&0) {
+        return Ok(None);
+    }
+    let extent = extent.map(|v| v as u64);
+    let (dst, dst_place) = dst.check(extent)?;
+    let (src, src_place) = src.check(extent)?;
+    Ok(Some(Checked { dst, src, extent, dst_place, src_place }))
+}
+
+fn run(lane: &Lane, checked: Option<Checked>) -> Res {
+    let Some(checked) = checked else { return Ok(()) };
+    let work = work_of(&checked);
+    let Checked { extent, dst_place, src_place, .. } = checked;
+    let only_device = dst_place == Place::Device && src_place == Place::Device;
+    // Without pageable memory a synchronous copy between device addresses need not wait either,
+    // but page-locked host memory must be complete when the call returns.
+    if lane.is_async && only_device { lane.on_device(extent.iter().product(), work) } else { lane.at_once(work) }
+}
+
+/// What does the copy, any number of times.
+fn work_of(checked: &Checked) -> impl Fn() -> Res + Send + Sync + use<> {
+    let Checked { dst, src, extent, .. } = *checked;
+    move || {
+        let still = |side: Side| {
+            let live = side.reach(extent).and_then(|reach| check_host(side.start, reach));
+            live.map(drop)
+                .map_err(|_| Code::ILLEGAL_ADDRESS.because("a copy uses memory that was freed before the copy ran"))
+        };
+        still(dst)?;
+        still(src)?;
+        // SAFETY: reaches in the device window were just found live, others are the caller's promise.
+        unsafe { copy::copy_box(dst, src, extent) };
+        Ok(())
+    }
+}
+
+/// A copy of a graph, checked: what does it any number of times. `None` when there is nothing to copy.
+pub(crate) fn prepare_3d(copy: &CUDA_MEMCPY3D) -> Res<Option<impl Fn() -> Res + Send + Sync + use<>>> {
+    let checked = sides_3d!(copy)?;
+    Ok(checked.as_ref().map(work_of))
+}
+
+/// A copy between two dimensions as one of a graph.
+fn as_3d(c: &CUDA_MEMCPY2D) -> CUDA_MEMCPY3D {
+    CUDA_MEMCPY3D {
+        srcXInBytes: c.srcXInBytes,
+        srcY: c.srcY,
+        srcMemoryType: c.srcMemoryType,
+        srcHost: c.srcHost,
+        srcDevice: c.srcDevice,
+        srcArray: c.srcArray,
+        srcPitch: c.srcPitch,
+        dstXInBytes: c.dstXInBytes,
+        dstY: c.dstY,
+        dstMemoryType: c.dstMemoryType,
+        dstHost: c.dstHost,
+        dstDevice: c.dstDevice,
+        dstArray: c.dstArray,
+        dstPitch: c.dstPitch,
+        WidthInBytes: c.WidthInBytes,
+        Height: c.Height,
+        Depth: 1,
+        ..Default::default()
+    }
+}
+
+fn sides_2d(c: &CUDA_MEMCPY2D) -> (Given, Given, [usize; 3]) {
+    let dst = Given {
+        kind: c.dstMemoryType,
+        host: c.dstHost.addr() as u64,
+        device: c.dstDevice,
+        array: c.dstArray.number(),
+        origin: [c.dstXInBytes, c.dstY, 0],
+        pitch: c.dstPitch,
+        height: 0,
+    };
+    let src = Given {
+        kind: c.srcMemoryType,
+        host: c.srcHost.addr() as u64,
+        device: c.srcDevice,
+        array: c.srcArray.number(),
+        origin: [c.srcXInBytes, c.srcY, 0],
+        pitch: c.srcPitch,
+        height: 0,
+    };
+    (dst, src, [c.WidthInBytes, c.Height, 1])
+}
+
 /// # Safety
 /// `copy` is null or valid.
 unsafe fn copy_2d(lane: &Lane, copy: *const CUDA_MEMCPY2D) -> Res {
     // SAFETY: this function's contract.
     let copy = unsafe { copy.as_ref() }.ok_or(Code::INVALID_VALUE)?;
+    if capture::intercept(&lane.stream, || Ok(Action::Copy(Plain(as_3d(copy)))))? {
+        return Ok(());
+    }
     let (dst, src, extent) = sides_2d(copy);
     run(lane, check(&dst, &src, extent)?)
 }
@@ -163,7 +204,11 @@ unsafe fn copy_2d(lane: &Lane, copy: *const CUDA_MEMCPY2D) -> Res {
 unsafe fn copy_3d(lane: &Lane, copy: *const CUDA_MEMCPY3D) -> Res {
     // SAFETY: this function's contract.
     let copy = unsafe { copy.as_ref() }.ok_or(Code::INVALID_VALUE)?;
-    run(lane, sides_3d!(copy)?)
+    let checked = sides_3d!(copy)?;
+    if capture::intercept(&lane.stream, || Ok(Action::Copy(Plain(*copy))))? {
+        return Ok(());
+    }
+    run(lane, checked)
 }
 
 /// # Safety
@@ -174,6 +219,7 @@ unsafe fn copy_3d_peer(lane: &Lane, copy: *const CUDA_MEMCPY3D_PEER) -> Res {
     for context in [copy.srcContext, copy.dstContext] {
         by_handle(context.number())?.check()?;
     }
+    capture::refuse(&lane.stream)?;
     run(lane, sides_3d!(copy)?)
 }
 

@@ -10,6 +10,7 @@ use crate::context::{self, Context, current};
 use crate::driver::{EVENTS, stream_and_context};
 use crate::error::{Code, Res, ensure};
 use crate::event::Event;
+use crate::graph::{Action, capture};
 
 /// An event and its context, which must not be spoilt.
 fn event_and_context(handle: CUevent) -> Res<(Arc<Event>, Arc<Context>)> {
@@ -19,11 +20,20 @@ fn event_and_context(handle: CUevent) -> Res<(Arc<Event>, Arc<Context>)> {
     Ok((event, context))
 }
 
-fn record(event: CUevent, stream: CUstream) -> Res {
-    let event = EVENTS.get(event.number())?;
+/// `external`: in a capture, the event is recorded by each launch of the graph.
+fn record(event: CUevent, stream: CUstream, external: bool) -> Res {
+    let number = event.number();
+    let event = EVENTS.get(number)?;
     let (context, stream) = stream_and_context(stream.number())?;
     ensure(event.ctx_id == context.id, Code::INVALID_HANDLE)?;
-    event.record(&context, &stream);
+    if external && capture::intercept(&stream, || Ok(Action::Record(number)))? {
+        return Ok(());
+    }
+    match capture::of(&stream) {
+        Some(captured) if captured.capture.is_invalid() => return Code::STREAM_CAPTURE_INVALIDATED.err(),
+        Some(captured) => event.record_captured(captured),
+        None => event.record(&context, &stream),
+    }
     Ok(())
 }
 
@@ -44,23 +54,25 @@ driver_functions! {
     }
 
     fn cuEventRecord(hEvent: CUevent, hStream: CUstream) {
-        record(hEvent, hStream)
+        record(hEvent, hStream, false)
     }
 
     fn cuEventRecordWithFlags(hEvent: CUevent, hStream: CUstream, flags: c_uint) {
         ensure(flags <= 1, Code::INVALID_VALUE)?;
-        record(hEvent, hStream)
+        record(hEvent, hStream, flags == 1)
     }
 
     fn cuEventQuery(hEvent: CUevent) {
         let (event, context) = event_and_context(hEvent)?;
         context.check()?;
+        ensure(event.captured().is_none(), Code::CAPTURED_EVENT)?;
         ensure(event.is_done(), Code::NOT_READY)?;
         context.outcome()
     }
 
     fn cuEventSynchronize(hEvent: CUevent) {
         let (event, context) = event_and_context(hEvent)?;
+        ensure(event.captured().is_none(), Code::CAPTURED_EVENT)?;
         event.wait(&context)?;
         context.outcome()
     }

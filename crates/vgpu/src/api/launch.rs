@@ -5,6 +5,7 @@
 //! looks, never by the launch itself, as with a real device.
 
 use std::ffi::{c_int, c_uint, c_void};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,7 @@ use super::{Handle, driver_functions, unsupported};
 use crate::driver::{FUNCTIONS, stream_and_context};
 use crate::error::{Code, Res, ensure};
 use crate::exec::{self, CancelFlag, Launch};
+use crate::graph::{Action, KernelAction, capture};
 use crate::objects::{Function, fault_error, lock};
 use crate::stream::{Fences, Work};
 
@@ -26,7 +28,7 @@ const INLINE_THREADS: u64 = 8192;
 const BRIEF: Duration = Duration::from_micros(200);
 
 /// Runs a launch and remembers whether it was brief.
-fn run(launch: &Launch, function: &Function, cancel: &CancelFlag, since: u64) -> Res {
+pub(crate) fn run_kernel(launch: &Launch, function: &Function, cancel: &CancelFlag, since: u64) -> Res {
     let start = Instant::now();
     let outcome = exec::run_since(launch, cancel, since).map_err(fault_error);
     function.is_brief.store(start.elapsed() < BRIEF, Ordering::Relaxed);
@@ -95,7 +97,11 @@ unsafe fn pack_extra(function: &Function, extra: *const *mut c_void) -> Res<Vec<
 
 /// # Safety
 /// As for [`pack_pointers`] and [`pack_extra`].
-unsafe fn pack(function: &Function, pointers: *const *mut c_void, extra: *const *mut c_void) -> Res<Vec<u8>> {
+pub(crate) unsafe fn pack(
+    function: &Function,
+    pointers: *const *mut c_void,
+    extra: *const *mut c_void,
+) -> Res<Vec<u8>> {
     match (pointers.is_null(), extra.is_null()) {
         (false, false) => Code::INVALID_VALUE.err(),
         // SAFETY: this function's contract.
@@ -124,17 +130,23 @@ fn launch(request: &Request, pack: impl FnOnce(&Function) -> Res<Vec<u8>>) -> Re
     };
     let since = ctx.cancel.generation();
     exec::validate(&launch).map_err(|code| Code(code as u32))?;
+    let handle = request.function.number();
+    let action = || Ok(Action::Kernel(Arc::new(KernelAction::new(handle, function.clone(), launch.clone()))));
+    if capture::intercept(&stream, action)? {
+        return Ok(());
+    }
     let n_threads: u64 = request.grid.iter().chain(&request.block).map(|&n| u64::from(n)).product();
     let is_short = n_threads <= INLINE_THREADS && function.is_brief.load(Ordering::Relaxed);
     let may_run_here = is_short && !function.may_wait && !request.cooperative;
     if may_run_here && let Some(_turn) = stream.try_turn(&ctx) {
         // A fault spoils the context and the next call says so; anything else is this call's error.
-        return run(&launch, &function, &ctx.cancel, since).or_else(|e| if ctx.spoil(&e) { Ok(()) } else { Err(e) });
+        return run_kernel(&launch, &function, &ctx.cancel, since)
+            .or_else(|e| if ctx.spoil(&e) { Ok(()) } else { Err(e) });
     }
     // Compiled now, so that a kernel that cannot be is this call's error and not a later one's.
     function.kernel.program(request.block).map_err(fault_error)?;
     let cancel = ctx.cancel.clone();
-    let work = move || run(&launch, &function, &cancel, since);
+    let work = move || run_kernel(&launch, &function, &cancel, since);
     stream.submit(&ctx, Fences::new(), Work::Device(Box::new(work)));
     Ok(())
 }

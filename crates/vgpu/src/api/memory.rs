@@ -8,6 +8,7 @@ use super::{driver_functions, put, put_optional, unsupported};
 use crate::context::{Context, current};
 use crate::driver;
 use crate::error::{Code, Res, ensure};
+use crate::graph::{self, capture};
 use crate::memory::heap::{Block, Kind};
 use crate::memory::{globals, host, window};
 
@@ -17,6 +18,10 @@ const PITCH: usize = 512;
 /// Frees a block of one of the given kinds after all work of the context, as CUDA does.
 pub(crate) fn free_after_work(address: u64, kinds: &[Kind]) -> Res {
     let context = crate::context::current_alive()?;
+    capture::check_unsafe_call()?;
+    if let Some(outcome) = graph::memory::release(address) {
+        return context.synchronize().and(outcome);
+    }
     let block = driver::heap()?.find(address).filter(|b| b.start == address && kinds.contains(&b.kind));
     if block.is_none() && address != 0 {
         crate::check::leaks::invalid_free(address);
@@ -26,6 +31,12 @@ pub(crate) fn free_after_work(address: u64, kinds: &[Kind]) -> Res {
     driver::free(address)?;
     // A spoilt context says so at every call; the memory is given back all the same.
     outcome
+}
+
+/// [`alloc_patiently`] for calls that a capture may forbid.
+fn alloc_now(context: &Context, size: usize, kind: Kind, flags: u32) -> Res<Block> {
+    capture::check_unsafe_call()?;
+    alloc_patiently(context, size, kind, 0, flags)
 }
 
 /// Allocates; if there is no room, once more after the work that may free some.
@@ -42,7 +53,7 @@ pub(crate) fn alloc_patiently(context: &Context, size: usize, kind: Kind, pool: 
 
 fn host_alloc(size: usize, flags: u32) -> Res<*mut c_void> {
     ensure(flags & !7 == 0, Code::INVALID_VALUE)?;
-    let block = alloc_patiently(&*current()?, size, Kind::Host, 0, flags | CU_MEMHOSTALLOC_DEVICEMAP)?;
+    let block = alloc_now(&*current()?, size, Kind::Host, flags | CU_MEMHOSTALLOC_DEVICEMAP)?;
     Ok(block.start as *mut c_void)
 }
 
@@ -66,7 +77,7 @@ driver_functions! {
 
     fn cuMemAlloc(dptr: *mut CUdeviceptr, bytesize: usize) {
         ensure(!dptr.is_null(), Code::INVALID_VALUE)?;
-        put(dptr, alloc_patiently(&*current()?, bytesize, Kind::Device, 0, 0)?.start)
+        put(dptr, alloc_now(&*current()?, bytesize, Kind::Device, 0)?.start)
     }
 
     fn cuMemAllocPitch(dptr: *mut CUdeviceptr, pPitch: *mut usize, WidthInBytes: usize, Height: usize, ElementSizeBytes: c_uint) {
@@ -74,14 +85,14 @@ driver_functions! {
         ensure(matches!(ElementSizeBytes, 4 | 8 | 16) && WidthInBytes > 0, Code::INVALID_VALUE)?;
         let pitch = WidthInBytes.checked_next_multiple_of(PITCH).ok_or(Code::OUT_OF_MEMORY)?;
         let size = pitch.checked_mul(Height).ok_or(Code::OUT_OF_MEMORY)?;
-        let block = alloc_patiently(&*current()?, size, Kind::Device, 0, 0)?;
+        let block = alloc_now(&*current()?, size, Kind::Device, 0)?;
         put(pPitch, pitch)?;
         put(dptr, block.start)
     }
 
     fn cuMemAllocManaged(dptr: *mut CUdeviceptr, bytesize: usize, flags: c_uint) {
         ensure(!dptr.is_null() && matches!(flags, 1 | 2), Code::INVALID_VALUE)?;
-        put(dptr, alloc_patiently(&*current()?, bytesize, Kind::Managed, 0, flags)?.start)
+        put(dptr, alloc_now(&*current()?, bytesize, Kind::Managed, flags)?.start)
     }
 
     fn cuMemFree(dptr: CUdeviceptr) {

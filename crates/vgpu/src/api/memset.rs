@@ -7,6 +7,7 @@ use rtcg_cuda_sys::*;
 use super::copy::Lane;
 use super::driver_functions;
 use crate::error::{Code, Res, ensure};
+use crate::graph::{Action, Plain, capture};
 use crate::memory::copy::{self, Element, Side, check_device};
 
 /// Fills `height` rows of `width` elements. `pitch` is `None` for one contiguous run.
@@ -21,13 +22,54 @@ fn fill(lane: &Lane, start: u64, pitch: Option<usize>, element: Element, width: 
     let side = Side { start, pitch, slice: 0 };
     let reach = side.reach([bytes, height as u64, 1])?;
     check_device(start, reach)?;
-    lane.on_device(reach, move || {
+    let params = || CUDA_MEMSET_NODE_PARAMS {
+        dst: start,
+        pitch: pitch as usize,
+        value: element.value(),
+        elementSize: element.bytes() as c_uint,
+        width,
+        height,
+    };
+    if capture::intercept(&lane.stream, || Ok(Action::Set(Plain(params()))))? {
+        return Ok(());
+    }
+    lane.on_device(reach, work_of(side, reach, element, width, height))
+}
+
+/// A memset of a graph, checked: what does it any number of times.
+pub(crate) fn prepare(p: &CUDA_MEMSET_NODE_PARAMS) -> Res<impl Fn() -> Res + Send + Sync + use<>> {
+    let element = match p.elementSize {
+        1 => Element::D8(p.value as u8),
+        2 => Element::D16(p.value as u16),
+        4 => Element::D32(p.value),
+        _ => return Code::INVALID_VALUE.err(),
+    };
+    ensure(p.width > 0 && p.height > 0, Code::INVALID_VALUE)?;
+    let bytes = (p.width as u64).checked_mul(element.bytes()).ok_or(Code::INVALID_VALUE)?;
+    let pitch = if p.height == 1 { bytes } else { p.pitch as u64 };
+    let aligned = p.dst.is_multiple_of(element.bytes()) && pitch.is_multiple_of(element.bytes());
+    ensure(aligned && pitch >= bytes, Code::INVALID_VALUE)?;
+    let side = Side { start: p.dst, pitch, slice: 0 };
+    let reach = side.reach([bytes, p.height as u64, 1])?;
+    check_device(p.dst, reach)?;
+    Ok(work_of(side, reach, element, p.width, p.height))
+}
+
+fn work_of(
+    side: Side,
+    reach: u64,
+    element: Element,
+    width: usize,
+    height: usize,
+) -> impl Fn() -> Res + Send + Sync + 'static {
+    let start = side.start;
+    move || {
         check_device(start, reach)
             .map_err(|_| Code::ILLEGAL_ADDRESS.because("a memset uses memory that was freed before it ran"))?;
         // SAFETY: the reach was just found live, alignment was checked above.
         unsafe { copy::fill(side, element, width as u64, height as u64) };
         Ok(())
-    })
+    }
 }
 
 driver_functions! {

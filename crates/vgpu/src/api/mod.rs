@@ -9,6 +9,10 @@ pub(crate) mod device;
 pub(crate) mod entry;
 pub(crate) mod event;
 pub(crate) mod function;
+pub(crate) mod graph;
+pub(crate) mod graph_capture;
+pub(crate) mod graph_exec;
+pub(crate) mod graph_node;
 pub(crate) mod jit_options;
 pub(crate) mod launch;
 pub(crate) mod library;
@@ -61,6 +65,10 @@ pub(crate) const ALL: &[&[(&str, Entry)]] = &[
     mipmap::EXPORTS,
     texture::EXPORTS,
     texture_ref::EXPORTS,
+    graph::EXPORTS,
+    graph_node::EXPORTS,
+    graph_exec::EXPORTS,
+    graph_capture::EXPORTS,
 ];
 
 /// Defines driver functions, checks each against its declared type, and lists them.
@@ -176,6 +184,7 @@ macro_rules! handles {
 }
 handles!(CUarray CUcontext CUstream CUevent CUmodule CUfunction CUmemoryPool CUlinkState CUlibrary CUkernel);
 handles!(CUmipmappedArray CUtexref CUsurfref);
+handles!(CUgraph CUgraphNode CUgraphExec CUuserObject);
 
 /// A feature that this driver does not have.
 pub(crate) fn unsupported(what: &str) -> Error {

@@ -16,9 +16,10 @@ use crate::context::Context;
 use crate::device::{self, Device, device};
 use crate::driver::{self, POOLS, stream_and_context};
 use crate::error::{Code, Res, ensure};
+use crate::graph::{self, Action, GraphMemory, capture};
 use crate::memory::heap::Kind;
 use crate::objects::Pool;
-use crate::stream::{Fences, Work};
+use crate::stream::{Fences, Stream, Work};
 
 /// The default pool of a device, made when it is first asked for.
 fn default_pool(device: &Device) -> Res<u64> {
@@ -48,6 +49,18 @@ fn alloc(ctx: &Context, size: usize, pool_handle: u64) -> Res<u64> {
     Ok(block.start)
 }
 
+/// The address of an allocation node if the stream is capturing.
+fn captured_alloc(ctx: &Context, stream: &Stream, size: usize) -> Res<Option<u64>> {
+    let mut start = 0;
+    let params = CUDA_MEM_ALLOC_NODE_PARAMS { bytesize: size, ..Default::default() };
+    let captured = capture::intercept(stream, || {
+        let memory = GraphMemory::new(ctx, params)?;
+        start = memory.start;
+        Ok(Action::Alloc(memory))
+    })?;
+    Ok(captured.then_some(start))
+}
+
 /// The device of a location, which must be one.
 ///
 /// # Safety
@@ -69,18 +82,32 @@ fn set_pool(device: &Device, pool: CUmemoryPool) -> Res {
 driver_functions! {
     fn cuMemAllocAsync(dptr: *mut CUdeviceptr, bytesize: usize, hStream: CUstream) {
         ensure(!dptr.is_null(), Code::INVALID_VALUE)?;
-        let (context, _) = stream_and_context(hStream.number())?;
+        let (context, stream) = stream_and_context(hStream.number())?;
+        if let Some(start) = captured_alloc(&context, &stream, bytesize)? {
+            return put(dptr, start);
+        }
         put(dptr, alloc(&context, bytesize, current_pool(context.device)?)?)
     }
 
     fn cuMemAllocFromPoolAsync(dptr: *mut CUdeviceptr, bytesize: usize, pool: CUmemoryPool, hStream: CUstream) {
         ensure(!dptr.is_null(), Code::INVALID_VALUE)?;
-        let (context, _) = stream_and_context(hStream.number())?;
+        let (context, stream) = stream_and_context(hStream.number())?;
+        if let Some(start) = captured_alloc(&context, &stream, bytesize)? {
+            return put(dptr, start);
+        }
         put(dptr, alloc(&context, bytesize, pool.number())?)
     }
 
     fn cuMemFreeAsync(dptr: CUdeviceptr, hStream: CUstream) {
         let (context, stream) = stream_and_context(hStream.number())?;
+        if capture::intercept(&stream, || Ok(Action::Free(dptr)))? {
+            return Ok(());
+        }
+        if graph::memory::find(dptr).is_some() {
+            let release = move || graph::memory::release(dptr).unwrap_or(Ok(()));
+            stream.submit(&context, Fences::new(), Work::CleanUp(Box::new(release)));
+            return Ok(());
+        }
         let block = driver::heap()?.find(dptr).filter(|b| b.start == dptr && b.kind != Kind::Host);
         ensure(block.is_some(), Code::INVALID_VALUE)?;
         if let Some(_turn) = stream.try_turn(&context) {

@@ -10,6 +10,7 @@ use super::{Handle, driver_functions, put, put_optional};
 use crate::context::{current, current_alive};
 use crate::driver::{EVENTS, STREAMS, stream_and_context};
 use crate::error::{Code, Res, ensure};
+use crate::graph::{Action, Plain, capture};
 use crate::stream::{Fences, Kind, Stream, Work};
 
 fn create(flags: c_uint, priority: c_int) -> Res<CUstream> {
@@ -90,12 +91,14 @@ driver_functions! {
 
     fn cuStreamQuery(hStream: CUstream) {
         let (context, stream) = stream_and_context(hStream.number())?;
+        capture::refuse(&stream)?;
         ensure(stream.is_idle(), Code::NOT_READY)?;
         context.outcome()
     }
 
     fn cuStreamSynchronize(hStream: CUstream) {
         let (context, stream) = stream_and_context(hStream.number())?;
+        capture::refuse(&stream)?;
         if stream.kind == Kind::Legacy {
             // Work of blocking streams comes before anything that the default stream does next.
             context.wait_for_blocking_streams()?;
@@ -108,6 +111,15 @@ driver_functions! {
         ensure(Flags <= 1, Code::INVALID_VALUE)?;
         let (context, stream) = stream_and_context(hStream.number())?;
         let event = EVENTS.get(hEvent.number())?;
+        if let Some(captured) = event.captured() {
+            return capture::join(&stream, &captured);
+        }
+        if let Some(captured) = capture::of(&stream) {
+            if Flags == 1 {
+                return capture::intercept(&stream, || Ok(Action::Wait(hEvent.number()))).map(drop);
+            }
+            return if event.is_recorded() { Err(capture::isolation(&captured)) } else { Ok(()) };
+        }
         // A point of the same stream has passed anyway when later work of it runs.
         if let Some(fence) = event.fence().filter(|f| f.stream().id != stream.id) {
             stream.submit(&context, Fences::from_elem(fence, 1), Work::Wait);
@@ -119,6 +131,7 @@ driver_functions! {
         ensure(flags == 0, Code::INVALID_VALUE)?;
         let callback = callback.ok_or(Code::INVALID_VALUE)?;
         let (context, stream) = stream_and_context(hStream.number())?;
+        capture::refuse(&stream)?;
         let data = UserData(userData);
         stream.submit(&context, Fences::new(), Work::Host(Box::new(move |before| {
             let status = before.map_or_else(|e| CUresult(e.code.0), |()| CUresult::CUDA_SUCCESS);
@@ -131,6 +144,9 @@ driver_functions! {
     fn cuLaunchHostFunc(hStream: CUstream, fn_: CUhostFn, userData: *mut c_void) {
         let function = fn_.ok_or(Code::INVALID_VALUE)?;
         let (context, stream) = stream_and_context(hStream.number())?;
+        if capture::intercept(&stream, || Ok(Action::Host(function, Plain(userData))))? {
+            return Ok(());
+        }
         let data = UserData(userData);
         stream.submit(&context, Fences::new(), Work::Host(Box::new(move |before| {
             if before.is_ok() {
@@ -139,23 +155,6 @@ driver_functions! {
             }
         })));
         Ok(())
-    }
-
-    fn cuStreamIsCapturing(hStream: CUstream, captureStatus: *mut CUstreamCaptureStatus) {
-        stream_and_context(hStream.number())?;
-        put(captureStatus, CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE)
-    }
-
-    fn cuStreamGetCaptureInfo(hStream: CUstream, captureStatus_out: *mut CUstreamCaptureStatus, id_out: *mut u64, graph_out: *mut CUgraph, dependencies_out: *mut *const CUgraphNode, edgeData_out: *mut *const CUgraphEdgeData, numDependencies_out: *mut usize) {
-        let _ = (id_out, graph_out, dependencies_out, edgeData_out, numDependencies_out);
-        stream_and_context(hStream.number())?;
-        put(captureStatus_out, CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE)
-    }
-
-    fn cuStreamGetCaptureInfo_v2(hStream: CUstream, captureStatus_out: *mut CUstreamCaptureStatus, id_out: *mut u64, graph_out: *mut CUgraph, dependencies_out: *mut *const CUgraphNode, numDependencies_out: *mut usize) {
-        let _ = (id_out, graph_out, dependencies_out, numDependencies_out);
-        stream_and_context(hStream.number())?;
-        put(captureStatus_out, CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE)
     }
 
     fn cuStreamAttachMemAsync(hStream: CUstream, dptr: CUdeviceptr, length: usize, flags: c_uint) {

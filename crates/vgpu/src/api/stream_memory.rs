@@ -11,13 +11,14 @@ use crate::context::Context;
 use crate::driver::stream_and_context;
 use crate::error::{Code, Res, ensure};
 use crate::exec;
+use crate::graph::{Action, capture};
 use crate::memory::copy::check_device;
 use crate::stream::{Fences, Work, is_dropped};
 use std::sync::Arc;
 
-/// One operation, checked.
+/// One operation of `cuStreamBatchMemOp`, checked.
 #[derive(Debug, Clone, Copy)]
-enum Operation {
+pub(crate) enum Operation {
     Write { address: u64, value: u64, wide: bool },
     Wait { address: u64, value: u64, wide: bool, how: u32 },
     Nothing,
@@ -43,7 +44,7 @@ fn wait(address: u64, value: u64, wide: bool, flags: c_uint) -> Res<Operation> {
 }
 
 impl Operation {
-    fn run(self, ctx: &Context, since: u64) -> Res {
+    pub(crate) fn run(self, ctx: &Context, since: u64) -> Res {
         match self {
             Operation::Nothing => {}
             Operation::Write { address, value, wide } => store(address, value, wide)?,
@@ -108,6 +109,9 @@ fn store(address: u64, value: u64, wide: bool) -> Res {
 
 fn submit(stream: CUstream, operations: Vec<Operation>) -> Res {
     let (ctx, stream) = stream_and_context(stream.number())?;
+    if capture::intercept(&stream, || Ok(Action::MemOps(operations.clone().into(), Arc::new([]))))? {
+        return Ok(());
+    }
     let context: Arc<Context> = ctx.clone();
     let since = ctx.cancel.generation();
     let work = move || operations.iter().try_for_each(|op| op.run(&context, since));
@@ -134,19 +138,31 @@ driver_functions! {
 
     fn cuStreamBatchMemOp(stream: CUstream, count: c_uint, paramArray: *mut CUstreamBatchMemOpParams, flags: c_uint) {
         ensure(flags == 0 && count > 0 && count <= 256 && !paramArray.is_null(), Code::INVALID_VALUE)?;
-        let mut operations = Vec::new();
-        for i in 0..count as usize {
-            let given = paramArray.add(i).read_unaligned();
-            let (w, r) = (given.writeValue, given.waitValue);
-            operations.push(match given.operation {
-                CUstreamBatchMemOpType::CU_STREAM_MEM_OP_WRITE_VALUE_32 => write(w.address, u64::from(w.anon0.value), false, w.flags)?,
-                CUstreamBatchMemOpType::CU_STREAM_MEM_OP_WRITE_VALUE_64 => write(w.address, w.anon0.value64, true, w.flags)?,
-                CUstreamBatchMemOpType::CU_STREAM_MEM_OP_WAIT_VALUE_32 => wait(r.address, u64::from(r.anon0.value), false, r.flags)?,
-                CUstreamBatchMemOpType::CU_STREAM_MEM_OP_WAIT_VALUE_64 => wait(r.address, r.anon0.value64, true, r.flags)?,
-                CUstreamBatchMemOpType::CU_STREAM_MEM_OP_BARRIER | CUstreamBatchMemOpType::CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES => Operation::Nothing,
-                _ => return Code::INVALID_VALUE.err(),
-            });
-        }
-        submit(stream, operations)
+        submit(stream, operations_of(paramArray, count)?)
     }
+}
+
+/// The operations of an array.
+///
+/// # Safety
+/// `array` has `count` elements.
+pub(crate) unsafe fn operations_of(array: *const CUstreamBatchMemOpParams, count: c_uint) -> Res<Vec<Operation>> {
+    ensure(count > 0 && count <= 256 && !array.is_null(), Code::INVALID_VALUE)?;
+    let one = |i: usize| {
+        // SAFETY: `i < count`, and the operation says which member of the union is set; all are numbers.
+        unsafe {
+            let given = array.add(i).read_unaligned();
+            use CUstreamBatchMemOpType as T;
+            let (w, r) = (given.writeValue, given.waitValue);
+            match given.operation {
+                T::CU_STREAM_MEM_OP_WRITE_VALUE_32 => write(w.address, u64::from(w.anon0.value), false, w.flags),
+                T::CU_STREAM_MEM_OP_WRITE_VALUE_64 => write(w.address, w.anon0.value64, true, w.flags),
+                T::CU_STREAM_MEM_OP_WAIT_VALUE_32 => wait(r.address, u64::from(r.anon0.value), false, r.flags),
+                T::CU_STREAM_MEM_OP_WAIT_VALUE_64 => wait(r.address, r.anon0.value64, true, r.flags),
+                T::CU_STREAM_MEM_OP_BARRIER | T::CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES => Ok(Operation::Nothing),
+                _ => Code::INVALID_VALUE.err(),
+            }
+        }
+    };
+    (0..count as usize).map(one).collect()
 }

@@ -40,6 +40,8 @@ pub struct Variant {
 
 static FORCE_MASKED: OnceLock<bool> = OnceLock::new();
 static NO_IF_CONVERSION: OnceLock<bool> = OnceLock::new();
+/// Fails to compile masked code; for tests.
+static NO_MASKED: OnceLock<bool> = OnceLock::new();
 
 /// Whether an environment variable for tests of the JIT is set; read once.
 fn knob(name: &str, cell: &OnceLock<bool>) -> bool {

@@ -23,6 +23,10 @@ pub type TrapFn = unsafe extern "C" fn(ctx: *mut WarpCtx, kind: u32, lane: u32, 
 /// else does what else is to be done and returns.
 pub type CancelledFn = unsafe extern "C" fn(ctx: *mut WarpCtx);
 
+/// Ends the launch because code that it needs could not be made, for the reason that the text (bytes
+/// of UTF-8) gives.
+pub type CompileFailedFn = unsafe extern "C" fn(ctx: *mut WarpCtx, why: *const u8, len: usize) -> !;
+
 /// Lets the other warps of the block (and other blocks) run: a back edge of a spinning loop.
 pub type YieldFn = unsafe extern "C" fn(ctx: *mut WarpCtx);
 
@@ -188,6 +192,7 @@ pub type SleepFn = unsafe extern "C" fn(ctx: *mut WarpCtx, nanoseconds: u32);
 pub struct RuntimeCalls {
     pub trap: TrapFn,
     pub cancelled: CancelledFn,
+    pub compile_failed: CompileFailedFn,
     pub yield_now: YieldFn,
     pub barrier: BarrierFn,
     pub atomic: AtomicFn,

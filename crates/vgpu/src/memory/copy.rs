@@ -167,6 +167,15 @@ impl Element {
         }
     }
 
+    /// The element as a number.
+    pub(crate) fn value(self) -> u32 {
+        match self {
+            Element::D8(v) => u32::from(v),
+            Element::D16(v) => u32::from(v),
+            Element::D32(v) => v,
+        }
+    }
+
     /// The byte that the element repeats, if it is made of equal bytes.
     fn as_byte(self) -> Option<u8> {
         match self {

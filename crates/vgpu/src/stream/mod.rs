@@ -22,6 +22,7 @@ use crate::context::Context;
 use crate::error::{Code, Error, Res};
 use crate::event::Record;
 use crate::exec;
+use crate::graph::capture::Captured;
 
 /// How a stream relates to the legacy default stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +48,10 @@ pub(crate) struct Stream {
     pub(crate) kind: Kind,
     /// As given at creation, clamped; reported, without effect on scheduling.
     pub(crate) priority: i32,
+    /// Whether `capture` is set.
+    pub(crate) capturing: AtomicBool,
+    /// What is submitted becomes nodes of a graph meanwhile.
+    pub(crate) capture: Mutex<Option<Captured>>,
     queue: Mutex<Queue>,
     progress: Condvar,
     submitted: AtomicU64,
@@ -128,6 +133,8 @@ impl Stream {
             ctx_id,
             kind,
             priority,
+            capturing: AtomicBool::new(false),
+            capture: Mutex::default(),
             queue: Mutex::default(),
             progress: Condvar::new(),
             submitted: AtomicU64::new(0),

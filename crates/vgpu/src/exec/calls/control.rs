@@ -5,6 +5,7 @@ use super::super::block;
 use super::super::fiber::{Pause, Warp};
 use super::{fault, job_of, warp_of};
 use crate::abi::WarpCtx;
+use crate::exec::fault::{Fault, FaultKind};
 use crate::exec::report;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -26,6 +27,19 @@ pub(super) unsafe extern "C" fn cancelled(ctx: *mut WarpCtx) {
             (*warp).pause_if_caller();
         }
         leave_if_stopped(warp);
+    }
+}
+
+pub(super) unsafe extern "C" fn compile_failed(ctx: *mut WarpCtx, why: *const u8, len: usize) -> ! {
+    // SAFETY: as above; the text is the caller's. All that is made is stored before the fiber is left.
+    unsafe {
+        let warp = warp_of(ctx);
+        let why = String::from_utf8_lossy(std::slice::from_raw_parts(why, len));
+        let what = format!("cannot be compiled for lanes that part: {why}");
+        drop(why);
+        let job = job_of(warp);
+        job.fail(Fault::of_launch(FaultKind::Compile, &job.program.name, what));
+        (*warp).die()
     }
 }
 

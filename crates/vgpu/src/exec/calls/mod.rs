@@ -31,6 +31,7 @@ const STACK_NEED: usize = 32 << 10;
 pub static RUNTIME: RuntimeCalls = RuntimeCalls {
     trap: control::trap,
     cancelled: control::cancelled,
+    compile_failed: control::compile_failed,
     yield_now: control::yield_now,
     barrier: control::barrier,
     atomic: atomics::atomic,

@@ -5,7 +5,8 @@
 #![allow(unsafe_code)]
 
 use super::compile::{Built, Inputs, build_masked};
-use crate::abi::{TrapKind, WarpCtx};
+use crate::abi::WarpCtx;
+use crate::jit::{NO_MASKED, knob};
 use rtcg_ptx::ast::FuncId;
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -31,7 +32,7 @@ pub(crate) struct Lazy {
     inputs: Arc<Inputs>,
     outer: OnceLock<HashMap<FuncId, usize>>,
     slots: Vec<MaskedSlot>,
-    built: OnceLock<Option<Built>>,
+    built: OnceLock<Result<Built, String>>,
 }
 
 // SAFETY: the slots' pointers lead back to the object itself, which is boxed and never moved.
@@ -60,24 +61,29 @@ impl Lazy {
 
     /// The masked part if it has been made. Safe in a signal handler.
     pub(crate) fn built(&self) -> Option<&Built> {
-        self.built.get()?.as_ref()
+        self.built.get()?.as_ref().ok()
     }
 
-    fn make(&self) -> bool {
+    /// Makes it; the error of a part that cannot be compiled names the instruction and its line.
+    fn make(&self) -> Result<(), &str> {
         let built = self.built.get_or_init(|| {
             let outer = self.outer.get().cloned().unwrap_or_default();
             let inputs = Arc::clone(&self.inputs);
-            let thread =
-                std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || build_masked(&inputs, outer)).ok()?;
-            let built = thread.join().ok()?;
-            // What cannot be compiled was refused when the module was loaded; the trap that follows says nothing.
-            built.inspect_err(|error| eprintln!("rtcg: bug in the virtual GPU: {error}")).ok()
+            let build = move || {
+                if knob("RTCG_JIT_NO_MASKED", &NO_MASKED) {
+                    return Err("RTCG_JIT_NO_MASKED is set".to_owned());
+                }
+                build_masked(&inputs, outer).map_err(|error| error.to_string())
+            };
+            let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(build);
+            let thread = thread.map_err(|error| format!("no thread to compile on: {error}"))?;
+            thread.join().unwrap_or_else(|_| Err("the compiler has panicked (a bug in the virtual GPU)".to_owned()))
         });
-        let Some(built) = built else { return false };
+        let built = built.as_ref().map_err(String::as_str)?;
         for slot in &self.slots {
             slot.code.store(built.addresses[&slot.id], Ordering::Release);
         }
-        true
+        Ok(())
     }
 }
 
@@ -94,9 +100,9 @@ unsafe extern "C" fn enter(
 ) -> i32 {
     // SAFETY: the slot belongs to the running kernel, which keeps its `Lazy`.
     let (slot, lazy) = unsafe { (&*slot, &*(*slot).lazy) };
-    if !lazy.make() {
-        // SAFETY: the context is the caller's own.
-        unsafe { (lazy.inputs.runtime.trap)(ctx, TrapKind::Trap as u32, u32::MAX, u32::MAX, 0) };
+    if let Err(why) = lazy.make() {
+        // SAFETY: the context is the caller's own; the text lives as long as the kernel.
+        unsafe { (lazy.inputs.runtime.compile_failed)(ctx, why.as_ptr(), why.len()) };
     }
     // SAFETY: `make` has stored the address of a function with this signature.
     let code = unsafe { std::mem::transmute::<usize, MaskedFn>(slot.code.load(Ordering::Acquire)) };

@@ -1,0 +1,401 @@
+//! Graphs as a whole: making, copying, destroying, their structure, what they look like.
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::fmt::Write;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, Weak};
+
+use rtcg_cuda_sys::*;
+
+use super::{Handle, driver_functions, put, text};
+use crate::device::device;
+use crate::error::{Code, Res, ensure};
+use crate::graph::{Action, Edge, GRAPHS, Graph, NODES, Node, Plain, UserObject};
+use crate::handles::Table;
+use crate::objects::lock;
+
+/// Objects of the program that graphs keep.
+static USER_OBJECTS: Table<UserHandle> = Table::new(0x1e);
+
+/// What the program knows an object by: valid as long as the program or a graph keeps the object.
+struct UserHandle {
+    object: Weak<UserObject>,
+    /// The program's references, as one, and how many they are.
+    own: Mutex<(Option<Arc<UserObject>>, c_uint)>,
+}
+
+fn user_object(handle: CUuserObject) -> Res<Arc<UserObject>> {
+    let known = USER_OBJECTS.get_or(handle.number(), Code::INVALID_VALUE)?;
+    known.object.upgrade().ok_or(Code::INVALID_VALUE.into())
+}
+
+/// The graph of a handle.
+pub(crate) fn graph(handle: CUgraph) -> Res<Arc<Graph>> {
+    GRAPHS.get_or(handle.number(), Code::INVALID_VALUE)
+}
+
+/// The node of a handle.
+pub(crate) fn node(handle: CUgraphNode) -> Res<Arc<Node>> {
+    NODES.get_or(handle.number(), Code::INVALID_VALUE)
+}
+
+/// The graph that a node is part of.
+pub(crate) fn graph_of(node: &Node) -> Res<Arc<Graph>> {
+    GRAPHS.get_or(node.graph, Code::INVALID_VALUE)
+}
+
+/// The handles of an array of nodes.
+///
+/// # Safety
+/// `nodes` has `n` elements, or `n` is 0.
+pub(crate) unsafe fn handles_of(nodes: *const CUgraphNode, n: usize) -> Res<Vec<u64>> {
+    ensure(n == 0 || !nodes.is_null(), Code::INVALID_VALUE)?;
+    // SAFETY: this function's contract.
+    Ok((0..n).map(|i| unsafe { nodes.add(i).read_unaligned() }.number()).collect())
+}
+
+/// Tells how many there are when `place` is null, else fills the places that there are, nulls
+/// behind the last one, and tells how many were filled.
+///
+/// # Safety
+/// `place` is null or has `*n` elements; `n` is null or valid.
+unsafe fn put_list(place: *mut CUgraphNode, n: *mut usize, list: &[u64]) -> Res {
+    ensure(!n.is_null(), Code::INVALID_VALUE)?;
+    // SAFETY: this function's contract.
+    unsafe {
+        if place.is_null() {
+            return put(n, list.len());
+        }
+        let room = n.read_unaligned();
+        for i in 0..room {
+            place.add(i).write_unaligned(CUgraphNode::from_number(list.get(i).copied().unwrap_or(0)));
+        }
+        put(n, room.min(list.len()))
+    }
+}
+
+/// # Safety
+/// As [`put_list`]; `data` is null or has as many elements.
+unsafe fn put_edges(
+    place: *mut CUgraphNode,
+    data: *mut CUgraphEdgeData,
+    n: *mut usize,
+    edges: &[(u64, CUgraphEdgeData)],
+) -> Res {
+    ensure(!n.is_null(), Code::INVALID_VALUE)?;
+    // SAFETY: this function's contract.
+    unsafe {
+        if !data.is_null() && !place.is_null() {
+            for (i, (_, edge)) in edges.iter().enumerate().take(n.read_unaligned()) {
+                data.add(i).write_unaligned(*edge);
+            }
+        } else {
+            refuse_loss(place.is_null(), edges.iter().map(|e| &e.1))?;
+        }
+        let nodes: Vec<u64> = edges.iter().map(|e| e.0).collect();
+        put_list(place, n, &nodes)
+    }
+}
+
+/// Callers that do not ask for the edges' data may not miss any.
+fn refuse_loss<'a>(only_counts: bool, mut data: impl Iterator<Item = &'a CUgraphEdgeData>) -> Res {
+    ensure(only_counts || data.all(is_plain), Code::LOSSY_QUERY)
+}
+
+fn is_plain(data: &CUgraphEdgeData) -> bool {
+    data.from_port == 0 && data.to_port == 0 && data.type_ == 0
+}
+
+/// # Safety
+/// Each array has `n` elements; `data` may be null.
+unsafe fn edges_of(
+    from: *const CUgraphNode,
+    to: *const CUgraphNode,
+    data: *const CUgraphEdgeData,
+    n: usize,
+) -> Res<Vec<Edge>> {
+    // SAFETY: this function's contract.
+    let (from, to) = unsafe { (handles_of(from, n)?, handles_of(to, n)?) };
+    let data_at = |i: usize| {
+        // SAFETY: as above.
+        if data.is_null() { CUgraphEdgeData::default() } else { unsafe { data.add(i).read_unaligned() } }
+    };
+    Ok((0..n).map(|i| Edge { from: from[i], to: to[i], data: data_at(i) }).collect())
+}
+
+fn join_all(graph: &Graph, edges: Vec<Edge>) -> Res {
+    // Programmatic launches begin when the node before has ended, which is a way to do it.
+    edges.into_iter().try_for_each(|e| graph.join(e))
+}
+
+/// # Safety
+/// As [`put_list`], for both arrays.
+unsafe fn all_edges(
+    graph: CUgraph,
+    from: *mut CUgraphNode,
+    to: *mut CUgraphNode,
+    data: *mut CUgraphEdgeData,
+    n: *mut usize,
+) -> Res {
+    ensure(!n.is_null() && from.is_null() == to.is_null(), Code::INVALID_VALUE)?;
+    let edges = self::graph(graph)?.parts().edges.clone();
+    // SAFETY: this function's contract.
+    unsafe {
+        let room = n.read_unaligned();
+        let sources: Vec<_> = edges.iter().map(|e| (e.from, e.data)).collect();
+        put_edges(from, data, n, &sources)?;
+        if !to.is_null() {
+            n.write_unaligned(room);
+        }
+        let targets: Vec<u64> = edges.iter().map(|e| e.to).collect();
+        put_list(to, n, &targets)
+    }
+}
+
+fn neighbours(node: CUgraphNode, before: bool) -> Res<Vec<(u64, CUgraphEdgeData)>> {
+    let node = self::node(node)?;
+    let graph = graph_of(&node)?;
+    let parts = graph.parts();
+    Ok(match before {
+        true => parts.before(node.handle).map(|e| (e.from, e.data)).collect(),
+        false => parts.after(node.handle).map(|e| (e.to, e.data)).collect(),
+    })
+}
+
+fn label(action: &Action) -> String {
+    match action {
+        Action::Kernel(k) => {
+            let (g, b) = (k.launch.grid, k.launch.block);
+            format!(
+                "{}\\n<<<({}, {}, {}), ({}, {}, {}), {}>>>",
+                k.function.kernel.name(),
+                g[0],
+                g[1],
+                g[2],
+                b[0],
+                b[1],
+                b[2],
+                k.launch.dynamic_shared
+            )
+        }
+        Action::Copy(c) => format!("memcpy\\n{} x {} x {} bytes", c.0.WidthInBytes, c.0.Height, c.0.Depth),
+        Action::Set(s) => {
+            format!("memset\\n{:#x}: {} x {} of {} bytes", s.0.dst, s.0.width, s.0.height, s.0.elementSize)
+        }
+        Action::Host(..) => "host".into(),
+        Action::Child(_) => "graph".into(),
+        Action::Empty => "empty".into(),
+        Action::Record(_) => "event record".into(),
+        Action::Wait(_) => "event wait".into(),
+        Action::Alloc(m) => format!("alloc\\n{:#x}: {} bytes", m.start, m.params.0.bytesize),
+        Action::Free(start) => format!("free\\n{start:#x}"),
+        Action::MemOps(ops, _) => format!("memory operations\\n{}", ops.len()),
+    }
+}
+
+/// The graph in the language of Graphviz; child graphs are clusters.
+fn dot(graph: &Graph, out: &mut String) {
+    let (nodes, edges) = {
+        let parts = graph.parts();
+        (parts.nodes.clone(), parts.edges.clone())
+    };
+    // Writing to a string cannot fail.
+    for n in &nodes {
+        let action = n.action();
+        let _ = writeln!(out, "  \"{:x}\" [shape=\"box\" label=\"{}\"];", n.handle, label(&action));
+        if let Action::Child(child) = action {
+            let _ = writeln!(out, "  subgraph cluster_{:x} {{", child.handle);
+            dot(&child, out);
+            let _ = writeln!(out, "  }}");
+        }
+    }
+    for e in &edges {
+        let _ = writeln!(out, "  \"{:x}\" -> \"{:x}\";", e.from, e.to);
+    }
+}
+
+driver_functions! {
+    fn cuGraphCreate(phGraph: *mut CUgraph, flags: c_uint) {
+        ensure(flags == 0 && !phGraph.is_null(), Code::INVALID_VALUE)?;
+        put(phGraph, CUgraph::from_number(Graph::create()?.handle))
+    }
+
+    fn cuGraphDestroy(hGraph: CUgraph) {
+        let graph = graph(hGraph)?;
+        // A child graph goes with its node.
+        ensure(!graph.owned.load(Ordering::Relaxed), Code::INVALID_VALUE)?;
+        graph.destroy();
+        Ok(())
+    }
+
+    fn cuGraphClone(phGraphClone: *mut CUgraph, originalGraph: CUgraph) {
+        ensure(!phGraphClone.is_null(), Code::INVALID_VALUE)?;
+        let original = graph(originalGraph)?;
+        // Memory has one address, which two graphs cannot both give out.
+        ensure(!original.has(&|a| matches!(a, Action::Alloc(_) | Action::Free(_))), Code::NOT_SUPPORTED)?;
+        put(phGraphClone, CUgraph::from_number(original.cloned()?.handle))
+    }
+
+    fn cuGraphNodeFindInClone(phNode: *mut CUgraphNode, hOriginalNode: CUgraphNode, hClonedGraph: CUgraph) {
+        let original = node(hOriginalNode)?;
+        let found = graph(hClonedGraph)?.parts().nodes.iter().find(|n| n.origin == original.handle).map(|n| n.handle);
+        put(phNode, CUgraphNode::from_number(found.ok_or(Code::INVALID_VALUE)?))
+    }
+
+    fn cuGraphNodeGetType(hNode: CUgraphNode, type_: *mut CUgraphNodeType) {
+        put(type_, node(hNode)?.action().node_type())
+    }
+
+    fn cuGraphGetNodes(hGraph: CUgraph, nodes: *mut CUgraphNode, numNodes: *mut usize) {
+        let all: Vec<u64> = graph(hGraph)?.parts().nodes.iter().map(|n| n.handle).collect();
+        put_list(nodes, numNodes, &all)
+    }
+
+    fn cuGraphGetRootNodes(hGraph: CUgraph, rootNodes: *mut CUgraphNode, numRootNodes: *mut usize) {
+        let graph = graph(hGraph)?;
+        let roots: Vec<u64> = {
+            let parts = graph.parts();
+            parts.nodes.iter().map(|n| n.handle).filter(|&n| parts.before(n).next().is_none()).collect()
+        };
+        put_list(rootNodes, numRootNodes, &roots)
+    }
+
+    fn cuGraphGetEdges(hGraph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode, edgeData: *mut CUgraphEdgeData, numEdges: *mut usize) {
+        all_edges(hGraph, from, to, edgeData, numEdges)
+    }
+
+    fn cuGraphGetEdges_v1(hGraph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode, numEdges: *mut usize) {
+        all_edges(hGraph, from, to, std::ptr::null_mut(), numEdges)
+    }
+
+    fn cuGraphNodeGetDependencies(hNode: CUgraphNode, dependencies: *mut CUgraphNode, edgeData: *mut CUgraphEdgeData, numDependencies: *mut usize) {
+        put_edges(dependencies, edgeData, numDependencies, &neighbours(hNode, true)?)
+    }
+
+    fn cuGraphNodeGetDependencies_v1(hNode: CUgraphNode, dependencies: *mut CUgraphNode, numDependencies: *mut usize) {
+        put_edges(dependencies, std::ptr::null_mut(), numDependencies, &neighbours(hNode, true)?)
+    }
+
+    fn cuGraphNodeGetDependentNodes(hNode: CUgraphNode, dependentNodes: *mut CUgraphNode, edgeData: *mut CUgraphEdgeData, numDependentNodes: *mut usize) {
+        put_edges(dependentNodes, edgeData, numDependentNodes, &neighbours(hNode, false)?)
+    }
+
+    fn cuGraphNodeGetDependentNodes_v1(hNode: CUgraphNode, dependentNodes: *mut CUgraphNode, numDependentNodes: *mut usize) {
+        put_edges(dependentNodes, std::ptr::null_mut(), numDependentNodes, &neighbours(hNode, false)?)
+    }
+
+    fn cuGraphAddDependencies(hGraph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, edgeData: *const CUgraphEdgeData, numDependencies: usize) {
+        join_all(&*graph(hGraph)?, edges_of(from, to, edgeData, numDependencies)?)
+    }
+
+    fn cuGraphAddDependencies_v1(hGraph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, numDependencies: usize) {
+        join_all(&*graph(hGraph)?, edges_of(from, to, std::ptr::null(), numDependencies)?)
+    }
+
+    fn cuGraphRemoveDependencies(hGraph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, edgeData: *const CUgraphEdgeData, numDependencies: usize) {
+        let graph = graph(hGraph)?;
+        edges_of(from, to, edgeData, numDependencies)?.iter().try_for_each(|e| graph.part(e.from, e.to))
+    }
+
+    fn cuGraphRemoveDependencies_v1(hGraph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, numDependencies: usize) {
+        let graph = graph(hGraph)?;
+        edges_of(from, to, std::ptr::null(), numDependencies)?.iter().try_for_each(|e| graph.part(e.from, e.to))
+    }
+
+    fn cuGraphDestroyNode(hNode: CUgraphNode) {
+        let node = node(hNode)?;
+        ensure(!matches!(node.action(), Action::Alloc(_) | Action::Free(_)), Code::NOT_SUPPORTED)?;
+        graph_of(&node)?.remove(node.handle)
+    }
+
+    fn cuGraphDebugDotPrint(hGraph: CUgraph, path: *const c_char, flags: c_uint) {
+        let _ = flags;
+        let (graph, path) = (graph(hGraph)?, text(path)?);
+        let mut out = String::from("digraph dot {\n");
+        dot(&graph, &mut out);
+        out.push_str("}\n");
+        std::fs::write(path, out).map_err(|e| Code::OPERATING_SYSTEM.because(format!("{path}: {e}")))
+    }
+
+    fn cuDeviceGraphMemTrim(dev: CUdevice) {
+        device(dev)?;
+        crate::driver::heap()?.trim();
+        Ok(())
+    }
+
+    fn cuDeviceGetGraphMemAttribute(dev: CUdevice, attr: CUgraphMem_attribute, value: *mut c_void) {
+        let device = device(dev)?.ordinal;
+        ensure(attr.0 <= 3, Code::INVALID_VALUE)?;
+        let (used, reserved) = crate::graph::memory::usage(device);
+        put(value.cast::<u64>(), if attr.0 < 2 { used } else { reserved })
+    }
+
+    fn cuDeviceSetGraphMemAttribute(dev: CUdevice, attr: CUgraphMem_attribute, value: *mut c_void) {
+        device(dev)?;
+        // Only the highest values may be set, to zero; they are not kept.
+        ensure(matches!(attr.0, 1 | 3) && !value.is_null(), Code::INVALID_VALUE)?;
+        ensure(value.cast::<u64>().read_unaligned() == 0, Code::INVALID_VALUE)
+    }
+
+    fn cuUserObjectCreate(object_out: *mut CUuserObject, ptr: *mut c_void, destroy: CUhostFn, initialRefcount: c_uint, flags: c_uint) {
+        let destroy = destroy.ok_or(Code::INVALID_VALUE)?;
+        // The one flag says that the program does not rely on waiting for the destructor.
+        ensure(flags == 1 && (1..=c_int::MAX as c_uint).contains(&initialRefcount) && !object_out.is_null(), Code::INVALID_VALUE)?;
+        let object = Arc::new(UserObject { pointer: Plain(ptr), destroy });
+        let make = |_| Arc::new(UserHandle { object: Arc::downgrade(&object), own: Mutex::new((Some(object), initialRefcount)) });
+        put(object_out, CUuserObject::from_number(USER_OBJECTS.insert_with(make)?.0))
+    }
+
+    fn cuUserObjectRetain(object: CUuserObject, count: c_uint) {
+        ensure(count > 0, Code::INVALID_VALUE)?;
+        let kept = user_object(object)?;
+        let known = USER_OBJECTS.get_or(object.number(), Code::INVALID_VALUE)?;
+        let mut own = lock(&known.own);
+        *own = (Some(kept), own.1.checked_add(count).ok_or(Code::INVALID_VALUE)?);
+        Ok(())
+    }
+
+    fn cuUserObjectRelease(object: CUuserObject, count: c_uint) {
+        release(object, count)
+    }
+
+    fn cuGraphRetainUserObject(graph: CUgraph, object: CUuserObject, count: c_uint, flags: c_uint) {
+        ensure(count > 0 && flags <= 1, Code::INVALID_VALUE)?;
+        let (graph, kept) = (self::graph(graph)?, user_object(object)?);
+        lock(&graph.objects).extend((0..count).map(|_| kept.clone()));
+        drop(kept);
+        // With the flag the program's references become the graph's.
+        if flags == 1 { release(object, count) } else { Ok(()) }
+    }
+
+    fn cuGraphReleaseUserObject(graph: CUgraph, object: CUuserObject, count: c_uint) {
+        let (graph, released) = (self::graph(graph)?, user_object(object)?);
+        let mut gone = Vec::new();
+        let mut objects = lock(&graph.objects);
+        for _ in 0..count {
+            let at = objects.iter().position(|o| Arc::ptr_eq(o, &released)).ok_or(Code::INVALID_VALUE)?;
+            gone.push(objects.swap_remove(at));
+        }
+        Ok(())
+    }
+
+    fn cuGraphConditionalHandleCreate(pHandle_out: *mut CUgraphConditionalHandle, hGraph: CUgraph, ctx: CUcontext, defaultLaunchValue: c_uint, flags: c_uint) {
+        let _ = (pHandle_out, ctx, defaultLaunchValue, flags);
+        graph(hGraph)?;
+        Err(super::unsupported("conditional nodes of graphs"))
+    }
+}
+
+fn release(object: CUuserObject, count: c_uint) -> Res {
+    let known = USER_OBJECTS.get_or(object.number(), Code::INVALID_VALUE)?;
+    let mut own = lock(&known.own);
+    own.1 = own.1.checked_sub(count).ok_or(Code::INVALID_VALUE)?;
+    // Dropped without the lock: it may call the program.
+    let gone = if own.1 == 0 { own.0.take() } else { None };
+    drop(own);
+    drop(gone);
+    if known.object.strong_count() == 0 {
+        USER_OBJECTS.remove(object.number())?;
+    }
+    Ok(())
+}

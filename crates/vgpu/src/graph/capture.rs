@@ -1,0 +1,241 @@
+//! Capturing: what is submitted to a stream becomes nodes of a graph.
+//!
+//! Establishes: a capturing stream has a set of nodes that its next one comes after; an event that
+//! is recorded in it carries that set to other streams, which thereby join the capture. A capture
+//! that something went wrong in stays invalid until it is ended.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+use std::thread::ThreadId;
+
+use super::{Action, Graph};
+use crate::context::Context;
+use crate::error::{Code, Error, Res, ensure};
+use crate::objects::lock;
+use crate::stream::{Kind, Stream};
+
+/// `CU_STREAM_CAPTURE_MODE_GLOBAL`, the default of threads.
+const GLOBAL: u32 = 0;
+const RELAXED: u32 = 2;
+
+static CAPTURES: Mutex<Vec<Weak<Capture>>> = Mutex::new(Vec::new());
+/// Captures in progress; lets calls that a capture forbids find out cheaply that there is none.
+static N_CAPTURES: AtomicUsize = AtomicUsize::new(0);
+
+thread_local!(static MODE: Cell<u32> = const { Cell::new(GLOBAL) });
+
+/// A capture in progress.
+#[derive(Debug)]
+pub(crate) struct Capture {
+    /// Unique in the process.
+    pub(crate) id: u64,
+    /// What it fills.
+    pub(crate) graph: Arc<Graph>,
+    origin: u64,
+    ctx_id: u64,
+    mode: u32,
+    thread: ThreadId,
+    invalid: AtomicBool,
+    streams: Mutex<Vec<Weak<Stream>>>,
+}
+
+/// A stream's part in a capture.
+#[derive(Debug, Clone)]
+pub(crate) struct Captured {
+    /// The capture.
+    pub(crate) capture: Arc<Capture>,
+    /// What the stream's next node comes after.
+    pub(crate) after: Vec<u64>,
+}
+
+impl Drop for Capture {
+    fn drop(&mut self) {
+        N_CAPTURES.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+impl Capture {
+    /// Whether something went wrong in it.
+    pub(crate) fn is_invalid(&self) -> bool {
+        self.invalid.load(Ordering::Acquire)
+    }
+
+    fn invalidate(&self) {
+        self.invalid.store(true, Ordering::Release);
+    }
+
+    fn admit(self: &Arc<Self>, stream: &Arc<Stream>, after: Vec<u64>) {
+        lock(&self.streams).push(Arc::downgrade(stream));
+        *lock(&stream.capture) = Some(Captured { capture: self.clone(), after });
+        stream.capturing.store(true, Ordering::Release);
+    }
+
+    fn release_streams(&self) {
+        for stream in lock(&self.streams).drain(..).filter_map(|s| s.upgrade()) {
+            *lock(&stream.capture) = None;
+            stream.capturing.store(false, Ordering::Release);
+        }
+    }
+}
+
+/// Begins to capture what is submitted to a stream, into a graph after some of its nodes.
+pub(crate) fn begin(ctx: &Context, stream: &Arc<Stream>, graph: Arc<Graph>, after: Vec<u64>, mode: u32) -> Res {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    ensure(mode <= RELAXED, Code::INVALID_VALUE)?;
+    ensure(stream.kind != Kind::Legacy, Code::STREAM_CAPTURE_UNSUPPORTED)?;
+    ensure(!stream.capturing.load(Ordering::Acquire), Code::ILLEGAL_STATE)?;
+    N_CAPTURES.fetch_add(1, Ordering::AcqRel);
+    let capture = Arc::new(Capture {
+        id: NEXT.fetch_add(1, Ordering::Relaxed),
+        graph,
+        origin: stream.id,
+        ctx_id: ctx.id,
+        mode,
+        thread: std::thread::current().id(),
+        invalid: AtomicBool::new(false),
+        streams: Mutex::default(),
+    });
+    let mut captures = lock(&CAPTURES);
+    captures.retain(|c| c.strong_count() > 0);
+    captures.push(Arc::downgrade(&capture));
+    drop(captures);
+    capture.admit(stream, after);
+    Ok(())
+}
+
+/// Ends the capture that began in a stream; its graph.
+pub(crate) fn end(stream: &Arc<Stream>) -> Res<Arc<Graph>> {
+    let Captured { capture, after } = of(stream).ok_or(Code::ILLEGAL_STATE)?;
+    ensure(capture.origin == stream.id, Code::STREAM_CAPTURE_UNMATCHED).inspect_err(|_| capture.invalidate())?;
+    let here = capture.mode == RELAXED || capture.thread == std::thread::current().id();
+    ensure(here, Code::STREAM_CAPTURE_WRONG_THREAD)?;
+    capture.release_streams();
+    ensure(!capture.is_invalid(), Code::STREAM_CAPTURE_INVALIDATED)?;
+    let parts = capture.graph.parts();
+    // Work of another stream that this one does not wait for would be lost to whoever waits for it.
+    let loose = parts.nodes.iter().any(|n| !after.contains(&n.handle) && parts.after(n.handle).next().is_none());
+    ensure(!loose, Code::STREAM_CAPTURE_UNJOINED)?;
+    drop(parts);
+    Ok(capture.graph.clone())
+}
+
+/// A stream's part in a capture, if it has one.
+pub(crate) fn of(stream: &Stream) -> Option<Captured> {
+    if !stream.capturing.load(Ordering::Acquire) {
+        return None;
+    }
+    lock(&stream.capture).clone()
+}
+
+/// Makes a node of an operation if its stream is capturing; whether it did.
+pub(crate) fn intercept(stream: &Stream, action: impl FnOnce() -> Res<Action>) -> Res<bool> {
+    if !stream.capturing.load(Ordering::Acquire) {
+        return Ok(false);
+    }
+    let mut slot = lock(&stream.capture);
+    let Some(captured) = &mut *slot else { return Ok(false) };
+    ensure(!captured.capture.is_invalid(), Code::STREAM_CAPTURE_INVALIDATED)?;
+    let added = action().and_then(|a| captured.capture.graph.add(a, &captured.after, 0));
+    let node = added.inspect_err(|_| captured.capture.invalidate())?;
+    captured.after = vec![node.handle];
+    Ok(true)
+}
+
+/// Fails, and invalidates the capture, if the stream is capturing: the operation cannot be a node.
+pub(crate) fn refuse(stream: &Stream) -> Res {
+    match of(stream) {
+        None => Ok(()),
+        Some(captured) => {
+            captured.capture.invalidate();
+            Code::STREAM_CAPTURE_UNSUPPORTED.err()
+        }
+    }
+}
+
+/// A stream waits for an event that was recorded in a capture.
+pub(crate) fn join(stream: &Arc<Stream>, event: &Captured) -> Res {
+    ensure(stream.kind != Kind::Legacy, Code::STREAM_CAPTURE_IMPLICIT)?;
+    ensure(!event.capture.is_invalid(), Code::STREAM_CAPTURE_INVALIDATED)?;
+    match of(stream) {
+        None => event.capture.admit(stream, event.after.clone()),
+        Some(own) if own.capture.id == event.capture.id => {
+            if let Some(captured) = &mut *lock(&stream.capture) {
+                let new = event.after.iter().filter(|n| !own.after.contains(n));
+                captured.after.extend(new);
+            }
+        }
+        Some(own) => {
+            own.capture.invalidate();
+            event.capture.invalidate();
+            return Code::STREAM_CAPTURE_MERGE.err();
+        }
+    }
+    Ok(())
+}
+
+/// A capturing stream waits for an event that was recorded outside of any capture.
+pub(crate) fn isolation(captured: &Captured) -> Error {
+    captured.capture.invalidate();
+    Code::STREAM_CAPTURE_ISOLATION.into()
+}
+
+fn active() -> Vec<Arc<Capture>> {
+    if N_CAPTURES.load(Ordering::Acquire) == 0 {
+        return Vec::new();
+    }
+    let ended = |c: &Arc<Capture>| lock(&c.streams).is_empty();
+    lock(&CAPTURES).iter().filter_map(Weak::upgrade).filter(|c| !ended(c)).collect()
+}
+
+/// Fails when a blocking stream of the context is capturing: the legacy default stream would have
+/// to wait for it.
+pub(crate) fn check_legacy(ctx: &Context) -> Res {
+    let blocking = |c: &Arc<Capture>| {
+        let streams = lock(&c.streams);
+        streams.iter().filter_map(Weak::upgrade).any(|s| s.kind == Kind::Blocking)
+    };
+    match active().into_iter().find(|c| c.ctx_id == ctx.id && blocking(c)) {
+        None => Ok(()),
+        Some(capture) => {
+            capture.invalidate();
+            Code::STREAM_CAPTURE_IMPLICIT.err()
+        }
+    }
+}
+
+/// Fails when a capture forbids calls that may wait for, or disturb, streams: allocation, frees,
+/// synchronous copies.
+pub(crate) fn check_unsafe_call() -> Res {
+    let me = std::thread::current().id();
+    let mode = MODE.get();
+    let forbids = |c: &Arc<Capture>| match (mode, c.mode) {
+        (RELAXED, _) | (_, RELAXED) => false,
+        (GLOBAL, GLOBAL) => true,
+        _ => c.thread == me,
+    };
+    match active().into_iter().find(forbids) {
+        None => Ok(()),
+        Some(capture) => {
+            capture.invalidate();
+            Code::STREAM_CAPTURE_UNSUPPORTED.err()
+        }
+    }
+}
+
+/// Fails when a stream of the context is capturing: waiting for all of it makes no sense.
+pub(crate) fn check_context_wait(ctx: &Context) -> Res {
+    match active().into_iter().find(|c| c.ctx_id == ctx.id) {
+        None => Ok(()),
+        Some(capture) => {
+            capture.invalidate();
+            Code::STREAM_CAPTURE_UNSUPPORTED.err()
+        }
+    }
+}
+
+/// `cuThreadExchangeStreamCaptureMode`
+pub(crate) fn exchange_mode(mode: u32) -> Res<u32> {
+    ensure(mode <= RELAXED, Code::INVALID_VALUE)?;
+    Ok(MODE.replace(mode))
+}

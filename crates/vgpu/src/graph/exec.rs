@@ -1,0 +1,378 @@
+//! Executable graphs.
+//!
+//! A launch submits what the graph does to the launch's stream, in an order that respects all
+//! edges: device work that is next to each other as one operation, calls into the program and
+//! events as operations of their own. Branches do not run at the same time; each kernel has all
+//! cores anyway. A short graph of brief kernels runs inside the launch call.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use super::{Action, Graph, GraphMemory, memory};
+use crate::api::launch::run_kernel;
+use crate::api::{copy_box, memset};
+use crate::context::Context;
+use crate::driver::EVENTS;
+use crate::error::{Code, Res, ensure};
+use crate::event::Event;
+use crate::handles::Table;
+use crate::objects::{fault_error, lock};
+use crate::stream::{Fence, Fences, Stream, Work};
+
+/// Executable graphs by handle.
+pub(crate) static EXECS: Table<Exec> = Table::new(0x1d);
+
+/// A graph with so many threads in all may run inside the launch call...
+const INLINE_THREADS: u64 = 1 << 20;
+/// ...if its last launch took no longer than this.
+const BRIEF: Duration = Duration::from_micros(400);
+
+/// `CU_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH`
+const AUTO_FREE: u64 = 1;
+
+/// `CUgraphExec`
+#[derive(Debug)]
+pub(crate) struct Exec {
+    /// Identifier of the context that it was made in.
+    pub(crate) ctx_id: u64,
+    /// As given.
+    pub(crate) flags: u64,
+    state: Mutex<State>,
+    /// Where the last launch ends.
+    last: Mutex<Option<Fence>>,
+}
+
+#[derive(Debug)]
+struct State {
+    body: Vec<ExecNode>,
+    plan: Option<Arc<Plan>>,
+}
+
+/// A node with what it was when the graph was instantiated, or what it was set to since.
+#[derive(Debug)]
+struct ExecNode {
+    node: u64,
+    action: Action,
+    enabled: bool,
+    /// Positions of the nodes that come right before.
+    after: Vec<usize>,
+    /// The nodes of a child graph.
+    child: Vec<ExecNode>,
+}
+
+type DeviceStep = Box<dyn Fn(&Context, u64) -> Res + Send + Sync>;
+
+enum Step {
+    Device(Arc<[DeviceStep]>),
+    Host(unsafe extern "C" fn(*mut std::ffi::c_void), super::Plain<*mut std::ffi::c_void>),
+    Record(Arc<Event>),
+    Wait(Arc<Event>),
+}
+
+/// What a launch does.
+struct Plan {
+    steps: Vec<Step>,
+    /// Allocations, each with whether the graph frees it too.
+    memory: Vec<(Arc<GraphMemory>, bool)>,
+    /// The whole may run inside the launch call.
+    may_run_here: bool,
+    is_brief: AtomicBool,
+}
+
+impl std::fmt::Debug for Plan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Plan").field("n_steps", &self.steps.len()).finish_non_exhaustive()
+    }
+}
+
+/// The nodes of a graph in order; fails when they form a cycle.
+fn body_of(graph: &Graph) -> Res<Vec<ExecNode>> {
+    let (order, edges) = {
+        let parts = graph.parts();
+        (parts.in_order().ok_or(Code::INVALID_VALUE)?, parts.edges.clone())
+    };
+    let at: std::collections::HashMap<u64, usize> = order.iter().enumerate().map(|(i, n)| (n.handle, i)).collect();
+    let mut body: Vec<ExecNode> = Vec::with_capacity(order.len());
+    for node in order {
+        let action = node.action();
+        let child = if let Action::Child(graph) = &action { body_of(graph)? } else { Vec::new() };
+        body.push(ExecNode { node: node.handle, action, enabled: true, after: Vec::new(), child });
+    }
+    for edge in edges {
+        if let (Some(&from), Some(&to)) = (at.get(&edge.from), at.get(&edge.to)) {
+            body[to].after.push(from);
+        }
+    }
+    body.iter_mut().for_each(|n| n.after.sort_unstable());
+    Ok(body)
+}
+
+fn find_mut(body: &mut [ExecNode], node: u64) -> Option<&mut ExecNode> {
+    body.iter_mut().find_map(|n| if n.node == node { Some(n) } else { find_mut(&mut n.child, node) })
+}
+
+/// Puts the steps of a plan together.
+#[derive(Default)]
+struct Planner {
+    steps: Vec<Step>,
+    device: Vec<DeviceStep>,
+    memory: Vec<Arc<GraphMemory>>,
+    freed: Vec<u64>,
+    threads: u64,
+    may_run_here: bool,
+}
+
+impl Planner {
+    fn add_all(&mut self, body: &[ExecNode]) -> Res {
+        body.iter().filter(|n| n.enabled).try_for_each(|n| self.add(n))
+    }
+
+    fn add(&mut self, node: &ExecNode) -> Res {
+        match &node.action {
+            Action::Kernel(kernel) => {
+                let (launch, function) = (&kernel.launch, &kernel.function);
+                function.kernel.program(launch.block).map_err(fault_error)?;
+                let n: u64 = launch.grid.iter().chain(&launch.block).map(|&n| u64::from(n)).product();
+                self.threads = self.threads.saturating_add(n);
+                self.may_run_here &=
+                    !function.may_wait && !launch.cooperative && function.is_brief.load(Ordering::Relaxed);
+                let kernel = kernel.clone();
+                self.device
+                    .push(Box::new(move |ctx, since| run_kernel(&kernel.launch, &kernel.function, &ctx.cancel, since)));
+            }
+            Action::Copy(copy) => {
+                if let Some(work) = copy_box::prepare_3d(&copy.get())? {
+                    self.device.push(Box::new(move |_, _| work()));
+                }
+            }
+            Action::Set(set) => {
+                let work = memset::prepare(&set.get())?;
+                self.device.push(Box::new(move |_, _| work()));
+            }
+            Action::MemOps(operations, _) => {
+                self.may_run_here = false;
+                let operations = operations.clone();
+                self.device.push(Box::new(move |ctx, since| operations.iter().try_for_each(|op| op.run(ctx, since))));
+            }
+            Action::Host(function, data) => self.add_step(Step::Host(*function, *data)),
+            Action::Record(event) => self.add_step(Step::Record(EVENTS.get(*event)?)),
+            Action::Wait(event) => self.add_step(Step::Wait(EVENTS.get(*event)?)),
+            Action::Child(_) => self.add_all(&node.child)?,
+            Action::Empty => {}
+            Action::Alloc(memory) => self.memory.push(memory.clone()),
+            Action::Free(start) => {
+                let start = *start;
+                self.freed.push(start);
+                self.device.push(Box::new(move |_, _| memory::release(start).unwrap_or(Ok(()))));
+            }
+        }
+        Ok(())
+    }
+
+    fn add_step(&mut self, step: Step) {
+        self.end_device_work();
+        self.may_run_here = false;
+        self.steps.push(step);
+    }
+
+    fn end_device_work(&mut self) {
+        if !self.device.is_empty() {
+            self.steps.push(Step::Device(std::mem::take(&mut self.device).into()));
+        }
+    }
+
+    fn finish(mut self) -> Plan {
+        self.end_device_work();
+        let memory = self.memory.into_iter().map(|m| (m.clone(), self.freed.contains(&m.start))).collect();
+        let may_run_here = self.may_run_here && self.threads <= INLINE_THREADS;
+        Plan { steps: self.steps, memory, may_run_here, is_brief: AtomicBool::new(true) }
+    }
+}
+
+impl Plan {
+    fn of(body: &[ExecNode]) -> Res<Plan> {
+        let mut planner = Planner { may_run_here: true, ..Planner::default() };
+        planner.add_all(body)?;
+        Ok(planner.finish())
+    }
+
+    /// Marks the memory that a launch allocates as in use.
+    fn take_memory(&self, flags: u64) -> Res {
+        let left_over = self.memory.iter().any(|(m, freed)| !freed && m.is_in_use());
+        ensure(!left_over || flags & AUTO_FREE != 0, Code::INVALID_VALUE)?;
+        self.memory.iter().for_each(|(m, _)| {
+            m.take();
+        });
+        Ok(())
+    }
+
+    fn run_here(&self, ctx: &Context, since: u64) -> Res {
+        let begun = Instant::now();
+        for step in &self.steps {
+            if let Step::Device(work) = step {
+                work.iter().try_for_each(|step| step(ctx, since))?;
+            }
+        }
+        self.is_brief.store(begun.elapsed() < BRIEF, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn submit(&self, ctx: &Arc<Context>, stream: &Arc<Stream>) {
+        let since = ctx.cancel.generation();
+        for step in &self.steps {
+            match step {
+                Step::Device(work) => {
+                    let (work, context) = (work.clone(), ctx.clone());
+                    let run = move || work.iter().try_for_each(|step| step(&context, since));
+                    stream.submit(ctx, Fences::new(), Work::Device(Box::new(run)));
+                }
+                Step::Host(function, data) => {
+                    let (function, data) = (*function, *data);
+                    let call = move |before: Res| {
+                        if before.is_ok() {
+                            // SAFETY: the program gave this function to be called with this pointer.
+                            unsafe { function(data.get()) };
+                        }
+                    };
+                    stream.submit(ctx, Fences::new(), Work::Host(Box::new(call)));
+                }
+                Step::Record(event) => event.record(ctx, stream),
+                Step::Wait(event) => {
+                    if let Some(fence) = event.fence() {
+                        stream.submit(ctx, Fences::from_elem(fence, 1), Work::Wait);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Exec {
+    /// Makes a graph executable.
+    pub(crate) fn new(ctx: &Context, graph: &Graph, flags: u64) -> Res<Exec> {
+        let body = body_of(graph)?;
+        let plan = Some(Arc::new(Plan::of(&body)?));
+        Ok(Exec { ctx_id: ctx.id, flags, state: Mutex::new(State { body, plan }), last: Mutex::new(None) })
+    }
+
+    fn plan(&self) -> Res<Arc<Plan>> {
+        let mut state = lock(&self.state);
+        if let Some(plan) = &state.plan {
+            return Ok(plan.clone());
+        }
+        let plan = Arc::new(Plan::of(&state.body)?);
+        state.plan = Some(plan.clone());
+        Ok(plan)
+    }
+
+    /// Runs the graph in the stream's order, and after its last launch.
+    pub(crate) fn launch(&self, ctx: &Arc<Context>, stream: &Arc<Stream>) -> Res {
+        let plan = self.plan()?;
+        plan.take_memory(self.flags)?;
+        let mut last = lock(&self.last);
+        let before = last.take().filter(|f| f.stream().id != stream.id && !f.is_reached());
+        if before.is_none() && plan.may_run_here && plan.is_brief.load(Ordering::Relaxed) {
+            if let Some(_turn) = stream.try_turn(ctx) {
+                drop(last);
+                let since = ctx.cancel.generation();
+                // As with kernels, a fault is told by the next call that looks.
+                return plan.run_here(ctx, since).or_else(|e| if ctx.spoil(&e) { Ok(()) } else { Err(e) });
+            }
+        }
+        if let Some(fence) = before {
+            stream.submit(ctx, Fences::from_elem(fence, 1), Work::Wait);
+        }
+        plan.submit(ctx, stream);
+        *last = Some(stream.fence());
+        Ok(())
+    }
+
+    /// Replaces what a node does.
+    pub(crate) fn set_action(&self, node: u64, action: Action) -> Res {
+        let child = if let Action::Child(graph) = &action { Some(body_of(graph)?) } else { None };
+        self.change(node, |n| {
+            ensure(n.action.node_type() == action.node_type(), Code::INVALID_VALUE)?;
+            if let Some(child) = child {
+                ensure(same_shape(&n.child, &child).is_ok(), Code::INVALID_VALUE)?;
+                adopt(&mut n.child, child);
+            } else {
+                n.action = action;
+            }
+            Ok(())
+        })
+    }
+
+    /// Switches a node on or off.
+    pub(crate) fn set_enabled(&self, node: u64, enabled: bool) -> Res {
+        self.change(node, |n| {
+            let can = matches!(n.action, Action::Kernel(_) | Action::Copy(_) | Action::Set(_));
+            ensure(can, Code::INVALID_VALUE)?;
+            n.enabled = enabled;
+            Ok(())
+        })
+    }
+
+    /// Whether a node is switched on.
+    pub(crate) fn is_enabled(&self, node: u64) -> Res<bool> {
+        let mut state = lock(&self.state);
+        find_mut(&mut state.body, node).map(|n| n.enabled).ok_or(Code::INVALID_VALUE.into())
+    }
+
+    fn change(&self, node: u64, change: impl FnOnce(&mut ExecNode) -> Res) -> Res {
+        let mut state = lock(&self.state);
+        change(find_mut(&mut state.body, node).ok_or(Code::INVALID_VALUE)?)?;
+        state.plan = None;
+        Ok(())
+    }
+
+    /// `cuGraphExecUpdate`: takes over what the nodes of a graph of the same shape do. Else says
+    /// what differs, with the node of the new graph where it does (0 for none).
+    pub(crate) fn update(&self, graph: &Graph) -> Result<(), (Difference, u64)> {
+        let body = body_of(graph).map_err(|_| (Difference::Topology, 0))?;
+        let mut state = lock(&self.state);
+        same_shape(&state.body, &body)?;
+        adopt(&mut state.body, body);
+        state.plan = None;
+        Ok(())
+    }
+}
+
+/// How a graph differs from the one that was instantiated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Difference {
+    Topology,
+    Type,
+    Parameters,
+}
+
+fn same_shape(old: &[ExecNode], new: &[ExecNode]) -> Result<(), (Difference, u64)> {
+    if old.len() != new.len() {
+        return Err((Difference::Topology, new.last().map_or(0, |n| n.node)));
+    }
+    for (o, n) in old.iter().zip(new) {
+        if o.action.node_type() != n.action.node_type() {
+            return Err((Difference::Type, n.node));
+        }
+        if o.after != n.after {
+            return Err((Difference::Topology, n.node));
+        }
+        if let (Action::Alloc(a), Action::Alloc(b)) = (&o.action, &n.action)
+            && a.start != b.start
+        {
+            return Err((Difference::Parameters, n.node));
+        }
+        same_shape(&o.child, &n.child)?;
+    }
+    Ok(())
+}
+
+/// Takes over actions; the nodes keep their names.
+fn adopt(old: &mut [ExecNode], new: Vec<ExecNode>) {
+    for (o, n) in old.iter_mut().zip(new) {
+        if !matches!(n.action, Action::Child(_)) {
+            o.action = n.action;
+        }
+        adopt(&mut o.child, n.child);
+    }
+}
