@@ -205,7 +205,7 @@ driver_functions! {
         ensure(Flags == 0, Code::INVALID_VALUE)?;
         let context = current()?;
         let peer = by_handle(peerContext.number())?;
-        ensure(peer.id != context.id, Code::INVALID_DEVICE)?;
+        ensure(peer.id != context.id, Code::INVALID_CONTEXT)?;
         ensure(peer.device.ordinal != context.device.ordinal, Code::PEER_ACCESS_UNSUPPORTED)?;
         let added = crate::objects::lock(&context.peers).insert(peer.id);
         ensure(added, Code::PEER_ACCESS_ALREADY_ENABLED)

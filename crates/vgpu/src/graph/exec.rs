@@ -272,13 +272,12 @@ impl Exec {
         plan.take_memory(self.flags)?;
         let mut last = lock(&self.last);
         let before = last.take().filter(|f| f.stream().id != stream.id && !f.is_reached());
-        if before.is_none() && plan.may_run_here && plan.is_brief.load(Ordering::Relaxed) {
-            if let Some(_turn) = stream.try_turn(ctx) {
-                drop(last);
-                let since = ctx.cancel.generation();
-                // As with kernels, a fault is told by the next call that looks.
-                return plan.run_here(ctx, since).or_else(|e| if ctx.spoil(&e) { Ok(()) } else { Err(e) });
-            }
+        let here = before.is_none() && plan.may_run_here && plan.is_brief.load(Ordering::Relaxed);
+        if here && let Some(_turn) = stream.try_turn(ctx) {
+            drop(last);
+            let since = ctx.cancel.generation();
+            // As with kernels, a fault is told by the next call that looks.
+            return plan.run_here(ctx, since).or_else(|e| if ctx.spoil(&e) { Ok(()) } else { Err(e) });
         }
         if let Some(fence) = before {
             stream.submit(ctx, Fences::from_elem(fence, 1), Work::Wait);
