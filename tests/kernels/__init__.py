@@ -28,6 +28,7 @@ FEATURES = (
     "atomics",
     "printf_assert",
     "cooperative_groups",
+    "barriers",
     "curand",
     "complex_numbers",
     "algorithms",

@@ -83,6 +83,7 @@ fn float_to_float(to: Format, from: Format, mods: &FpMods, a: u64) -> u64 {
         Number::Finite { negative, n, exp } => round(to, mode(mods.rnd), negative, &Exact::dyadic(n.into(), exp)),
     };
     let r = if mods.ftz && to == F32 { to.flush(r) } else { r };
+    let r = if mods.satfinite && r & !to.sign() == to.infinity() { r - 1 } else { r };
     in_container(to, saturate(to, mods, r))
 }
 

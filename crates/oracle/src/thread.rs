@@ -341,8 +341,10 @@ impl<'m> Thread<'m> {
                 self.access(block, address, n, true, Some(new))?;
                 dst.map_or(Ok(()), |dst| self.set(dst, old))
             }
-            Inst::CpAsync { dst, src, size, src_size } => {
+            Inst::CpAsync { dst, src, size, src_size, ignore_src } => {
+                let ignored = ignore_src.as_ref().map_or(Ok(false), |p| self.pred(block, p))?;
                 let kept = src_size.as_ref().map_or(Ok(u128::from(*size)), |s| self.get(block, s, 32))?;
+                let kept = if ignored { 0 } else { kept };
                 let (to, from) = (self.locate(block, Space::Shared, dst)?, self.locate(block, Space::Global, src)?);
                 for i in 0..u64::from(*size) {
                     let byte = if u128::from(i) < kept { self.access(block, from + i, 1, false, None)? } else { 0 };

@@ -26,7 +26,10 @@ pub fn for_each_use(inst: &Inst, mut f: impl FnMut(Reg)) {
         | Inst::Elect { mask: a, .. } => operand(a),
         Inst::Binary { a, b, .. } | Inst::CvtPack { a, b, .. } => [a, b].into_iter().for_each(operand),
         Inst::Match { a, mask, .. } | Inst::Redux { a, mask, .. } => [a, mask].into_iter().for_each(operand),
-        Inst::Ternary { a, b, c, .. } | Inst::Slct { a, b, c, .. } => [a, b, c].into_iter().for_each(operand),
+        Inst::Ternary { a, b, c, .. }
+        | Inst::Video { a, b, c, .. }
+        | Inst::CvtIntPack { a, b, c, .. }
+        | Inst::Slct { a, b, c, .. } => [a, b, c].into_iter().for_each(operand),
         Inst::Selp { a, b, pred, .. } => [a, b, pred].into_iter().for_each(operand),
         Inst::Shfl { a, b, c, mask, .. } => [a, b, c, mask].into_iter().for_each(operand),
         Inst::Bfi { a, b, pos, len, .. } => [a, b, pos, len].into_iter().for_each(operand),
@@ -48,12 +51,25 @@ pub fn for_each_use(inst: &Inst, mut f: impl FnMut(Reg)) {
             c.iter().for_each(operand);
             addr_use(addr, f);
         }
-        Inst::CpAsync { dst, src, src_size, .. } => {
+        Inst::CpAsync { dst, src, src_size, ignore_src, .. } => {
             src_size.iter().for_each(operand);
+            ignore_src.iter().for_each(|pred| pred_use(pred, &mut f));
             addr_use(dst, &mut f);
             addr_use(src, f);
         }
         Inst::Texture(inst) => inst.for_each_operand(|o| operand(&o)),
+        Inst::BulkCopy { dst, src, size, barrier, .. } => {
+            operand(size);
+            [Some(dst), Some(src), barrier.as_ref()].into_iter().flatten().for_each(|addr| addr_use(addr, &mut f));
+        }
+        Inst::Mbarrier { addr, a, b, .. } => {
+            [a, b].into_iter().flatten().for_each(operand);
+            addr_use(addr, f);
+        }
+        Inst::AtomVector { addr, srcs, .. } => {
+            srcs.iter().for_each(operand);
+            addr_use(addr, f);
+        }
         Inst::Brx { index, .. } => f(*index),
         Inst::Call { callee, args, .. } => call_uses(callee, args, f),
         Inst::Bar { kind, id, count, .. } => {
@@ -77,6 +93,8 @@ pub fn for_each_use(inst: &Inst, mut f: impl FnMut(Reg)) {
         | Inst::Activemask { .. }
         | Inst::CpAsyncCommit
         | Inst::CpAsyncWait { .. }
+        | Inst::BulkCommit
+        | Inst::BulkWait { .. }
         | Inst::Hint { .. }
         | Inst::StackSave { .. }
         | Inst::Other { .. } => {}
@@ -121,6 +139,8 @@ pub fn for_each_def(inst: &Inst, mut f: impl FnMut(Reg)) {
         | Inst::MovPack { dst, .. }
         | Inst::Cvt { dst, .. }
         | Inst::CvtPack { dst, .. }
+        | Inst::CvtIntPack { dst, .. }
+        | Inst::Video { dst, .. }
         | Inst::Cvta { dst, .. }
         | Inst::Isspacep { dst, .. }
         | Inst::Vote { dst, .. }
@@ -131,7 +151,8 @@ pub fn for_each_def(inst: &Inst, mut f: impl FnMut(Reg)) {
         Inst::Setp { dst, dst2, .. } => [dst, dst2].into_iter().flatten().copied().for_each(f),
         Inst::MovUnpack { dsts, .. } | Inst::Ld { dsts, .. } => dsts.iter().flatten().copied().for_each(f),
         Inst::Texture(inst) => inst.for_each_def(f),
-        Inst::Atom { dst, .. } => dst.iter().copied().for_each(f),
+        Inst::AtomVector { dsts, .. } => dsts.iter().flatten().flatten().copied().for_each(f),
+        Inst::Atom { dst, .. } | Inst::Mbarrier { dst, .. } => dst.iter().copied().for_each(f),
         Inst::Shfl { dst, pred, .. } | Inst::Match { dst, pred, .. } => {
             f(*dst);
             pred.iter().copied().for_each(f);
@@ -163,6 +184,9 @@ pub fn for_each_def(inst: &Inst, mut f: impl FnMut(Reg)) {
         | Inst::CpAsync { .. }
         | Inst::CpAsyncCommit
         | Inst::CpAsyncWait { .. }
+        | Inst::BulkCopy { .. }
+        | Inst::BulkCommit
+        | Inst::BulkWait { .. }
         | Inst::Hint { .. }
         | Inst::StackRestore { .. }
         | Inst::Other { .. } => {}

@@ -58,10 +58,11 @@ words!(/** State spaces as instructions write them. */ Space: plain_space_of, sp
     Global = "global", Shared = "shared", Local = "local", Const = "const", Param = "param",
 });
 
-/// A state space in an instruction; the cluster forms are not among them.
+/// A state space in an instruction.
 pub(crate) fn space_of(word: &str) -> Option<Space> {
     match word {
-        "shared::cta" => Some(Space::Shared),
+        // A block is a cluster of its own.
+        "shared::cta" | "shared::cluster" => Some(Space::Shared),
         "param::entry" | "param::func" => Some(Space::Param),
         _ => plain_space_of(word),
     }

@@ -146,7 +146,10 @@ fn nature(function: &ast::Function) -> Nature {
             ast::Inst::Bra { target, .. } => loops |= back(target),
             ast::Inst::Brx { targets, .. } => loops |= targets.iter().any(back),
             ast::Inst::Ld { sem, .. } => watches |= *sem != ast::Sem::Weak,
-            ast::Inst::Atom { .. } | ast::Inst::Nanosleep { .. } | ast::Inst::Other { .. } => watches = true,
+            ast::Inst::Atom { .. }
+            | ast::Inst::Mbarrier { .. }
+            | ast::Inst::Nanosleep { .. }
+            | ast::Inst::Other { .. } => watches = true,
             _ => {}
         }
     }

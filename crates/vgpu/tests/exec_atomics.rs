@@ -153,7 +153,7 @@ fn every_operation_agrees_with_the_model() {
                     memory[slot] = model(op, ty, memory[slot], lanes.b[l], lanes.c[l]);
                 }
             }
-            let code = AtomicCode { op, ty, shared, returns: true }.encode().unwrap();
+            let code = AtomicCode { op, ty, shared, returns: true, elements: 1 }.encode().unwrap();
             let case = Case { code, mask, lanes: Mutex::new(lanes) };
             run(&serial(one_atomic), shape(1, 32), &case).unwrap();
             let got = case.lanes.lock().unwrap().result;
@@ -180,7 +180,7 @@ fn a_subnormal_sum_is_flushed_in_global_memory_only() {
     for (shared, expected) in [(true, 2.0 * tiny), (false, 0.0)] {
         let mut lanes = AtomicLanes { address: [0; 32], b: [0; 32], c: [0; 32], result: [0; 32] };
         (lanes.address[0], lanes.b[0]) = (base as u64, u64::from(tiny.to_bits()));
-        let code = AtomicCode { op: AtomOp::Add, ty: Type::F32, shared, returns: true }.encode().unwrap();
+        let code = AtomicCode { op: AtomOp::Add, ty: Type::F32, shared, returns: true, elements: 1 }.encode().unwrap();
         let case = Case { code, mask: 1, lanes: Mutex::new(lanes) };
         run(&serial(one_atomic), shape(1, 32), &case).unwrap();
         assert_eq!(unsafe { (base as *const f32).read() }, expected);
@@ -190,7 +190,8 @@ fn a_subnormal_sum_is_flushed_in_global_memory_only() {
 #[test]
 fn bad_addresses_are_faults_of_their_lane() {
     let base = device(4096) as u64;
-    let code = AtomicCode { op: AtomOp::Add, ty: Type::U32, shared: false, returns: false }.encode().unwrap();
+    let code =
+        AtomicCode { op: AtomOp::Add, ty: Type::U32, shared: false, returns: false, elements: 1 }.encode().unwrap();
     let far = (window().unwrap().heap().end() - (1 << 30)) as u64;
     for (bad, kind) in [
         (base + 2, FaultKind::MisalignedAddress),
@@ -214,7 +215,8 @@ fn registered_host_memory_can_be_used() {
     let host = Box::new(5_u32);
     let address = &raw const *host as u64;
     let lanes = AtomicLanes { address: [address; 32], b: [1; 32], c: [0; 32], result: [0; 32] };
-    let code = AtomicCode { op: AtomOp::Add, ty: Type::U32, shared: false, returns: false }.encode().unwrap();
+    let code =
+        AtomicCode { op: AtomOp::Add, ty: Type::U32, shared: false, returns: false, elements: 1 }.encode().unwrap();
     let case = Case { code, mask: 0xff, lanes: Mutex::new(lanes) };
     assert!(run(&serial(one_atomic), shape(1, 32), &case).is_err());
     assert!(host_ranges::register(address as usize, 4));
@@ -227,12 +229,14 @@ unsafe extern "C" fn contended(ctx: *mut WarpCtx) {
     unsafe {
         let base = *param::<usize>(ctx) as u64;
         let mut lanes = AtomicLanes { address: [base; 32], b: [1; 32], c: [0; 32], result: [0; 32] };
-        let add = AtomicCode { op: AtomOp::Add, ty: Type::U64, shared: false, returns: true }.encode().unwrap();
+        let add =
+            AtomicCode { op: AtomOp::Add, ty: Type::U64, shared: false, returns: true, elements: 1 }.encode().unwrap();
         (RUNTIME.atomic)(ctx, add, (*ctx).live, 1, &raw mut lanes);
         for l in 0..32 {
             (lanes.address[l], lanes.b[l]) = (base + 8 + 4 * (l as u64 % 7), u64::from(1.0_f32.to_bits()));
         }
-        let add = AtomicCode { op: AtomOp::Add, ty: Type::F32, shared: false, returns: false }.encode().unwrap();
+        let add =
+            AtomicCode { op: AtomOp::Add, ty: Type::F32, shared: false, returns: false, elements: 1 }.encode().unwrap();
         (RUNTIME.atomic)(ctx, add, (*ctx).live, 1, &raw mut lanes);
     }
 }

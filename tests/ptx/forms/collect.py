@@ -138,7 +138,7 @@ def forms_of(ptx: str):
             else:
                 registers[name] = WIDTHS[match[1]]
 
-    def canonical(text: str) -> str:
+    def canonical(form: str, text: str) -> str:
         seen: dict[str, str] = {}
         counts: dict[str, int] = defaultdict(int)
 
@@ -149,7 +149,7 @@ def forms_of(ptx: str):
                 stem = re.match(r"(%?\w*?\D)\d+$", name)
                 kind = numbered.get(stem[1]) if stem else None
             if kind is None:
-                return name if name.startswith("%") or name in ("_", "v2", "v4") else "gv"
+                return name if name.startswith("%") or name in ("_", "v2", "v4") else "sv" if ".shared" in form else "gv"
             if name not in seen:
                 counts[kind] += 1
                 limit = {"q": 2, "d": 8}.get(kind, 40)
@@ -168,7 +168,7 @@ def forms_of(ptx: str):
         form = match[1]
         if any(form == s or form.startswith(s + ".") for s in SKIP):
             continue
-        yield form, f"{form} {canonical(match[2] or '')}".strip() + ";"
+        yield form, f"{form} {canonical(form, match[2] or '')}".strip() + ";"
 
 
 def inline_assembly(includes: list[Path]) -> list[str]:

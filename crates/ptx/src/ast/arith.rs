@@ -35,6 +35,8 @@ pub struct FpMods {
     pub xorsign_abs: bool,
     /// `.relu` (fma, cvt)
     pub relu: bool,
+    /// `.satfinite` (cvt to 16-bit floats and tf32): finite results, as large as need be.
+    pub satfinite: bool,
 }
 
 impl Default for FpMods {
@@ -48,6 +50,7 @@ impl Default for FpMods {
             nan: false,
             xorsign_abs: false,
             relu: false,
+            satfinite: false,
         }
     }
 }
@@ -76,6 +79,8 @@ pub enum UnOp {
     Lg2,
     Ex2,
     Tanh,
+    /// `mbarrier.pending_count`: the pending arrivals in a state.
+    PendingCount,
     /// `testp` tests, giving a predicate.
     TestFinite,
     TestInfinite,

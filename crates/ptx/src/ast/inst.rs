@@ -151,6 +151,24 @@ pub enum Inst {
         a: Operand,
         b: Operand,
     },
+    /// `cvt.pack.sat.ty.s32{.b32} d, a, b{, c}`: a and b clamped to `bits` bits (16, 8, 4 or 2), b the
+    /// lower one; below 16 bits those of c lie above.
+    CvtIntPack {
+        bits: u8,
+        signed: bool,
+        dst: Reg,
+        a: Operand,
+        b: Operand,
+        c: Operand,
+    },
+    /// `vadd`, `vset2`, `vabsdiff4`, ...
+    Video {
+        video: Video,
+        dst: Reg,
+        a: Operand,
+        b: Operand,
+        c: Operand,
+    },
     /// `cvta` (to = false: space address to generic) and `cvta.to` (generic to space).
     Cvta {
         space: Space,
@@ -284,11 +302,50 @@ pub enum Inst {
         src: Addr,
         size: u32,
         src_size: Option<Operand>,
+        /// When true nothing is read and zeros are written.
+        ignore_src: Option<PredSrc>,
     },
     /// `cp.async.commit_group` and `cp.async.wait_group n` / `wait_all` (`n = None`)
     CpAsyncCommit,
     CpAsyncWait {
         n: Option<u32>,
+    },
+    /// `cp.async.bulk` of `size` bytes, which completes as many bytes at `barrier`; with `reduce`
+    /// (`cp.reduce.async.bulk`) elements are combined with those at the destination.
+    BulkCopy {
+        to: Space,
+        from: Space,
+        dst: Addr,
+        src: Addr,
+        size: Operand,
+        barrier: Option<Addr>,
+        reduce: Option<(AtomOp, Type)>,
+    },
+    /// `cp.async.bulk.commit_group`, `cp.async.bulk.wait_group{.read} n`
+    BulkCommit,
+    BulkWait {
+        n: u32,
+        read: bool,
+    },
+    /// `mbarrier...` and `cp.async.mbarrier.arrive`; what `a` and `b` are says [`MbarrierOp`].
+    Mbarrier {
+        op: MbarrierOp,
+        space: Space,
+        dst: Option<Reg>,
+        addr: Addr,
+        a: Option<Operand>,
+        b: Option<Operand>,
+    },
+    /// `atom` and `red` (without `dsts`) of several elements.
+    AtomVector {
+        space: Space,
+        op: AtomOp,
+        ty: Type,
+        sem: Sem,
+        scope: Scope,
+        dsts: Option<Elements<Option<Reg>>>,
+        addr: Addr,
+        srcs: Elements<Operand>,
     },
     /// `pmevent`, `setmaxnreg`, `griddepcontrol`, `createpolicy`-free hints: accepted, without effect.
     Hint {

@@ -12,6 +12,7 @@ mod module;
 mod sync;
 mod texture;
 mod types;
+mod video;
 
 pub use arith::*;
 pub use inst::*;
@@ -19,6 +20,7 @@ pub use module::*;
 pub use sync::*;
 pub use texture::*;
 pub use types::*;
+pub use video::*;
 
 /// A byte range of the source text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]

@@ -94,3 +94,41 @@ pub enum BarKind {
         negated: bool,
     },
 }
+
+/// Operations on an `mbarrier` object: a count of pending arrivals and of pending bytes in shared
+/// memory, whose phase ends when both are zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MbarrierOp {
+    /// `init`: `a` is the number of arrivals of each phase.
+    Init,
+    /// `inval`
+    Inval,
+    /// `expect_tx`: the phase waits for `a` more bytes.
+    ExpectTx,
+    /// `complete_tx`: `a` bytes have come.
+    CompleteTx,
+    /// `arrive`, `arrive_drop`: `a` arrivals (1 when not written); the result is the phase's state.
+    Arrive {
+        /// Later phases expect as many arrivals less.
+        drop: bool,
+        /// The program promises that this does not end the phase.
+        no_complete: bool,
+    },
+    /// `arrive.expect_tx`, `arrive_drop.expect_tx`: waits for `a` more bytes, then arrives once.
+    ArriveExpectTx {
+        /// As in [`MbarrierOp::Arrive`].
+        drop: bool,
+    },
+    /// `test_wait`, `try_wait`: whether the phase of state `a` has ended; `b` limits the wait.
+    Wait {
+        /// `try_wait`
+        may_block: bool,
+        /// `a` is the phase's parity rather than a state.
+        parity: bool,
+    },
+    /// `cp.async.mbarrier.arrive`: arrives when all earlier `cp.async` of the thread are done.
+    CopiesArrive {
+        /// The arrival is one of those that the phase expects.
+        noinc: bool,
+    },
+}

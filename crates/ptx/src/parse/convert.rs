@@ -155,10 +155,12 @@ impl<'s> Parser<'s> {
     }
 
     pub(super) fn cvt(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
-        const OTHER: &[&str] = &["pack", "rs", "e2m1x2", "e2m3x2", "e3m2x2", "ue8m0x2", "s2f6x2", "e4m3x4", "e5m2x4"];
+        const OTHER: &[&str] = &["rs", "e2m1x2", "e2m3x2", "e3m2x2", "ue8m0x2", "s2f6x2", "e4m3x4", "e5m2x4"];
         let fp8 = |word: &&str| matches!(*word, "e4m3x2" | "e5m2x2");
-        let satfinite = m.contains("satfinite") && !m.words().iter().any(fp8);
-        if satfinite || m.words().iter().any(|word| OTHER.contains(word)) {
+        if m.contains("pack") {
+            return self.cvt_int_pack(m);
+        }
+        if m.words().iter().any(|word| OTHER.contains(word)) {
             return self.other(m);
         }
         let dty = m.ty()?;
@@ -186,7 +188,7 @@ impl<'s> Parser<'s> {
         if !roundings.contains(&rnd) {
             return Err(m.refuse());
         }
-        Ok(FpMods { rnd, relu: m.has("relu"), ..FpMods::default() })
+        Ok(FpMods { rnd, relu: m.has("relu"), satfinite: m.has("satfinite"), ..FpMods::default() })
     }
 
     fn cvt_pack(&mut self, dty: Type, sty: Type, mods: FpMods, reg: Type) -> Parsed<Inst> {
@@ -201,12 +203,14 @@ impl<'s> Parser<'s> {
         let mods = self.narrowing_mods(m, &[Rounding::Rn])?;
         let fine = match (dty, sty) {
             (F16x2, sty) => fp8(sty),
-            (dty, F32 | F16x2) => fp8(dty) && m.has("satfinite"),
+            (dty, F32 | F16x2) => fp8(dty) && mods.satfinite,
             _ => false,
         };
-        if !fine {
+        if !fine || (dty == F16x2 && mods.satfinite) {
             return Err(m.refuse());
         }
+        // It is implied, and so not kept.
+        let mods = FpMods { satfinite: false, ..mods };
         m.done()?;
         if sty == F32 {
             return self.cvt_pack(dty, sty, mods, B16);
@@ -214,6 +218,30 @@ impl<'s> Parser<'s> {
         let bits = |ty: Type| if ty.bits() == 16 { B16 } else { B32 };
         let dst = self.dst_comma(bits(dty))?;
         Ok(Inst::Cvt { dty, sty, mods, dst, a: self.src(bits(sty))? })
+    }
+
+    /// `cvt.pack.sat.{u,s}{16,8,4,2}.s32{.b32}`
+    fn cvt_int_pack(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+        m.has("pack");
+        let sized = |word: &str| {
+            let signed = word.starts_with('s');
+            let bits = word.strip_prefix(if signed { 's' } else { 'u' })?;
+            Some((["16", "8", "4", "2"].iter().position(|&b| b == bits).map(|i| 16u8 >> i)?, signed))
+        };
+        if !m.has("sat") {
+            return Err(m.refuse());
+        }
+        let (bits, signed) = m.need("a type", sized)?;
+        m.ty_in(&[S32])?;
+        if bits != 16 {
+            m.ty_in(&[B32])?;
+        }
+        m.done_in_any_order()?;
+        let dst = self.dst_comma(B32)?;
+        let a = self.src(S32)?;
+        let b = self.comma_src(S32)?;
+        let c = if bits == 16 { Operand::Int(0) } else { self.comma_src(B32)? };
+        Ok(Inst::CvtIntPack { bits, signed, dst, a, b, c })
     }
 
     fn cvt_tf32(&mut self, m: &mut Mods<'s>, sty: Type) -> Parsed<Inst> {
@@ -230,7 +258,7 @@ impl<'s> Parser<'s> {
     fn cvt_mods(&self, m: &mut Mods<'s>, dty: Type, sty: Type) -> Parsed<FpMods> {
         const VALUES: &[Type] = &[U8, U16, U32, U64, S8, S16, S32, S64, F16, BF16, F32, F64];
         let byte = matches!(dty, U8 | S8) || matches!(sty, U8 | S8);
-        if !VALUES.contains(&dty) || !VALUES.contains(&sty) || (byte && (dty == BF16 || sty == BF16)) {
+        if !VALUES.contains(&dty) || !VALUES.contains(&sty) || (byte && dty == BF16) {
             return Err(m.refuse());
         }
         use Rounding::*;
@@ -257,13 +285,16 @@ impl<'s> Parser<'s> {
             && !mods.sat
             && matches!(rnd, Rn | Rz)
             && m.has("relu");
+        mods.satfinite = matches!(dty, F16 | BF16)
+            && sty == F32
+            && !mods.ftz
+            && !mods.sat
+            && matches!(rnd, Rn | Rz)
+            && m.has("satfinite");
         if fine { Ok(mods) } else { Err(m.refuse()) }
     }
 
     pub(super) fn cvta(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
-        if m.contains("shared::cluster") {
-            return self.other(m);
-        }
         let to = m.has("to");
         let space = m.need("a state space", space_of)?;
         let ty = m.ty_in(&[U32, U64])?;
@@ -273,9 +304,6 @@ impl<'s> Parser<'s> {
     }
 
     pub(super) fn isspacep(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
-        if m.words() == ["shared::cluster"] {
-            return self.other(m);
-        }
         let space = m.need("a state space", space_of)?;
         m.done()?;
         let dst = self.dst_comma(Pred)?;

@@ -79,8 +79,8 @@ impl<'s> Mods<'s> {
         self.words().contains(&word)
     }
 
-    /// Refuses modifiers that no rule took, and ones that stand after the types.
-    pub(super) fn done(&self) -> Parsed<()> {
+    /// Refuses modifiers that no rule took.
+    pub(super) fn done_in_any_order(&self) -> Parsed<()> {
         for (i, word) in self.words().iter().enumerate() {
             if self.used & 1 << i == 0 {
                 return Err(self.unknown(format!(
@@ -90,10 +90,24 @@ impl<'s> Mods<'s> {
                 )));
             }
         }
+        Ok(())
+    }
+
+    /// Refuses modifiers that no rule took, and ones that stand after the types.
+    pub(super) fn done(&self) -> Parsed<()> {
+        self.done_in_any_order()?;
         let types = self.words().iter().position(|word| type_of(word).is_some()).unwrap_or(self.n);
         match self.words()[types..].iter().find(|word| type_of(word).is_none()) {
             // The headers of CUDA write `min.s16x2.relu`.
             Some(&"relu") if self.full.starts_with('m') => Ok(()),
+            // Vector atomics may name the operation last.
+            Some(&("add" | "min" | "max" | "noftz"))
+                if self.full.starts_with("atom") || self.full.starts_with("red.") =>
+            {
+                Ok(())
+            }
+            // And `ex2.approx.f32.ftz`.
+            Some(&"ftz") if self.full.ends_with(".approx.f32.ftz") => Ok(()),
             Some(word) if !self.full.starts_with("prmt") && !self.full.starts_with("su") => {
                 Err(self.unknown(format!("`.{word}` must stand before the type in `{}`", self.shown())))
             }
@@ -185,7 +199,9 @@ impl<'s> Parser<'s> {
             "szext" => self.clamp_wrap(m, [BinOp::SzextClamp, BinOp::SzextWrap], &[Type::U32, Type::S32]),
             "dp4a" | "dp2a" => self.dot_product(m, opcode == "dp2a"),
             "fns" => self.find_nth_set(m),
-            "vabsdiff4" => self.abs_diff4(m),
+            "vabsdiff4" if m.words() == ["u32", "u32", "u32"] || m.words() == ["u32", "u32", "u32", "add"] => {
+                self.abs_diff4(m)
+            }
             "lop3" => self.lop3(m),
             "shf" => self.funnel(m),
             "prmt" => self.prmt(m),
@@ -215,6 +231,9 @@ impl<'s> Parser<'s> {
             "match" => self.match_sync(m),
             "redux" => self.redux(m),
             "activemask" => self.activemask(m),
+            "mbarrier" => self.mbarrier(m),
+            "mapa" => self.mapa(m),
+            "getctarank" => self.getctarank(m),
             "elect" => self.elect(m),
             "nanosleep" => self.nanosleep(m),
             "pmevent" => self.pmevent(m),
@@ -229,6 +248,7 @@ impl<'s> Parser<'s> {
             "suld" => self.surf_load(m),
             "sust" => self.surf_store(m),
             "sured" => self.surf_reduce(m),
+            _ if VIDEO.contains(&opcode) => self.video(m, &opcode[1..]),
             _ if OTHERS.contains(&opcode) => self.other(m),
             _ => {
                 let message = format!("unknown instruction `{}`", super::shorten(m.full));
@@ -312,22 +332,8 @@ fn opening(closing: u8) -> u8 {
     }
 }
 
-/// Opcodes of PTX 9 that are read but not understood.
-const OTHERS: &[&str] = &[
-    "mma",
-    "wmma",
-    "wgmma",
-    "tcgen05",
-    "ldmatrix",
-    "stmatrix",
-    "movmatrix",
-    "mbarrier",
-    "tensormap",
-    "multimem",
-    "mapa",
-    "getctarank",
-    "clusterlaunchcontrol",
-    "setmaxnreg",
+/// Video instructions.
+const VIDEO: &[&str] = &[
     "vadd",
     "vsub",
     "vabsdiff",
@@ -347,7 +353,23 @@ const OTHERS: &[&str] = &[
     "vadd4",
     "vsub4",
     "vavrg4",
+    "vabsdiff4",
     "vmin4",
     "vmax4",
     "vset4",
+];
+
+/// Opcodes of PTX 9 that are read but not understood.
+const OTHERS: &[&str] = &[
+    "mma",
+    "wmma",
+    "wgmma",
+    "tcgen05",
+    "ldmatrix",
+    "stmatrix",
+    "movmatrix",
+    "tensormap",
+    "multimem",
+    "clusterlaunchcontrol",
+    "setmaxnreg",
 ];

@@ -1,4 +1,4 @@
-//! Loads, stores, atomics, asynchronous copies and cache hints.
+//! Loads, stores, atomics, copies by `cp.async` and cache hints.
 //!
 //! Cache operators and eviction hints have no effect on results and are dropped, except `.cv` and
 //! `.wt`, which ask for memory to be read or written anew and so count as volatile.
@@ -31,7 +31,7 @@ fn prefetch_size(word: &str) -> Option<()> {
     matches!(word, "L2::64B" | "L2::128B" | "L2::256B").then_some(())
 }
 
-fn sem_of(word: &str) -> Option<Sem> {
+pub(super) fn sem_of(word: &str) -> Option<Sem> {
     Some(match word {
         "weak" => Sem::Weak,
         "volatile" => Sem::Volatile,
@@ -114,7 +114,7 @@ impl<'s> Parser<'s> {
     }
 
     /// The operand of `.L2::cache_hint`, which only steers caches.
-    fn cache_policy(&mut self, hint: bool) -> Parsed<()> {
+    pub(super) fn cache_policy(&mut self, hint: bool) -> Parsed<()> {
         if hint {
             self.comma_src(B64)?;
         }
@@ -122,9 +122,6 @@ impl<'s> Parser<'s> {
     }
 
     pub(super) fn load(&mut self, m: &mut Mods<'s>, uniform: bool) -> Parsed<Inst> {
-        if m.contains("shared::cluster") {
-            return self.other(m);
-        }
         let nc = uniform || m.has("nc");
         let Access { sem, scope, space, hint, n, ty } = self.access(m, Sem::Acquire)?;
         let space_fits = space == Space::Global || (uniform && space == Space::Generic);
@@ -143,7 +140,7 @@ impl<'s> Parser<'s> {
     }
 
     pub(super) fn store(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
-        if m.contains("shared::cluster") || matches!(m.words().first(), Some(&("async" | "bulk"))) {
+        if matches!(m.words().first(), Some(&("async" | "bulk"))) {
             return self.other(m);
         }
         let Access { sem, scope, space, hint, n, ty } = self.access(m, Sem::Release)?;
@@ -204,9 +201,12 @@ impl<'s> Parser<'s> {
     }
 
     pub(super) fn atom(&mut self, m: &mut Mods<'s>, returns: bool) -> Parsed<Inst> {
-        let vector = m.words().iter().any(|word| matches!(*word, "v2" | "v4" | "v8" | "vec_32_bit"));
-        if vector || m.contains("async") || m.contains("shared::cluster") {
+        let vector = m.words().iter().any(|word| matches!(*word, "v2" | "v4" | "v8"));
+        if m.contains("async") {
             return self.other(m);
+        }
+        if vector {
+            return self.atom_vector(m, returns);
         }
         let sem = m.pick(sem_of).unwrap_or(Sem::Relaxed);
         if matches!(sem, Sem::Weak | Sem::Volatile) || (!returns && !matches!(sem, Sem::Relaxed | Sem::Release)) {
@@ -243,14 +243,15 @@ impl<'s> Parser<'s> {
         Ok(Inst::Atom { space, op, ty, sem, scope, dst, addr, b, c })
     }
 
-    /// `cp.async...`; the bulk and tensor forms and `cp.reduce` are left to others.
+    /// `cp.async...` and `cp.reduce.async...`
     pub(super) fn cp(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
         match m.words() {
             ["async", "commit_group"] => Ok(Inst::CpAsyncCommit),
             ["async", "wait_all"] => Ok(Inst::CpAsyncWait { n: None }),
             ["async", "wait_group"] => Ok(Inst::CpAsyncWait { n: Some(self.unsigned()?) }),
             ["async", "ca" | "cg", ..] => self.cp_async(m),
-            ["async", "bulk" | "mbarrier", ..] | ["reduce", "async", "bulk", ..] => self.other(m),
+            ["async", "mbarrier", ..] => self.cp_async_arrive(m),
+            ["async", "bulk", ..] | ["reduce", "async", "bulk", ..] => self.bulk(m),
             _ => Err(m.refuse()),
         }
     }
@@ -277,17 +278,17 @@ impl<'s> Parser<'s> {
         if !(size == 16 || (all && matches!(size, 4 | 8))) {
             return Err(self.semantic(token, format!("`cp.async` cannot copy {size} bytes")));
         }
-        let mut src_size = None;
+        let (mut src_size, mut ignore_src) = (None, None);
         if self.is(b',') && !(hint && self.is_policy()) {
             self.advance();
             if self.is(b'!') || self.reg_bits_here() == Some(1) {
-                // A predicate that says to ignore the source.
-                return self.other(m);
+                ignore_src = Some(self.pred_src()?);
+            } else {
+                src_size = Some(self.src(U32)?);
             }
-            src_size = Some(self.src(U32)?);
         }
         self.cache_policy(hint)?;
-        Ok(Inst::CpAsync { dst, src, size, src_size })
+        Ok(Inst::CpAsync { dst, src, size, src_size, ignore_src })
     }
 
     /// Whether `, x;` follows: the last operand.

@@ -16,7 +16,9 @@ mod memory;
 mod module;
 mod operand;
 mod scope;
+mod sync;
 mod texture;
+mod video;
 
 use crate::ast::*;
 use crate::diag::{Diagnostic, DiagnosticKind};

@@ -9,7 +9,7 @@ fn dot(word: &str) -> String {
     if word.is_empty() { String::new() } else { format!(".{word}") }
 }
 
-fn flag(set: bool, word: &'static str) -> &'static str {
+pub(super) fn flag(set: bool, word: &'static str) -> &'static str {
     if set { word } else { "" }
 }
 
@@ -20,15 +20,16 @@ fn mods(m: &FpMods) -> String {
         + flag(m.ftz, ".ftz")
         + flag(m.nan, ".NaN")
         + flag(m.xorsign_abs, ".xorsign.abs")
+        + flag(m.satfinite, ".satfinite")
         + flag(m.relu, ".relu")
         + flag(m.sat, ".sat")
 }
 
-fn space(space: Space) -> String {
+pub(super) fn space(space: Space) -> String {
     if space == Space::Generic { String::new() } else { dot(space_name(space)) }
 }
 
-fn sem(sem: Sem) -> &'static str {
+pub(super) fn sem(sem: Sem) -> &'static str {
     match sem {
         Sem::Weak | Sem::SeqCst => "",
         Sem::Volatile => ".volatile",
@@ -59,6 +60,7 @@ fn unary_name(op: UnOp) -> &'static str {
         UnOp::Lg2 => "lg2",
         UnOp::Ex2 => "ex2",
         UnOp::Tanh => "tanh",
+        UnOp::PendingCount => "mbarrier.pending_count",
         UnOp::TestFinite => "testp.finite",
         UnOp::TestInfinite => "testp.infinite",
         UnOp::TestNumber => "testp.number",
@@ -149,7 +151,7 @@ impl InFunction<'_> {
         list.iter().map(|operand| format!(", {}", self.operand(operand))).collect()
     }
 
-    fn addr(&self, addr: &Addr) -> String {
+    pub(super) fn addr(&self, addr: &Addr) -> String {
         let base = match addr.base {
             AddrBase::Reg(reg) => self.reg(reg),
             AddrBase::Symbol(symbol) => self.symbol(symbol),
@@ -176,11 +178,11 @@ impl InFunction<'_> {
         if list.len() == 1 { list.concat() } else { format!("{{{}}}", list.join(", ")) }
     }
 
-    fn destinations(&self, list: &[Option<Reg>]) -> String {
+    pub(super) fn destinations(&self, list: &[Option<Reg>]) -> String {
         Self::braced(list.iter().map(|&reg| self.sink(reg).to_owned()).collect())
     }
 
-    fn sources(&self, list: &[Operand]) -> String {
+    pub(super) fn sources(&self, list: &[Operand]) -> String {
         Self::braced(list.iter().map(|operand| self.operand(operand)).collect())
     }
 
@@ -213,6 +215,11 @@ impl InFunction<'_> {
             Inst::Bar { .. } | Inst::Shfl { .. } | Inst::Vote { .. } | Inst::Match { .. } | Inst::Redux { .. } => {
                 self.warp(&statement.inst)
             }
+            Inst::Mbarrier { .. }
+            | Inst::BulkCopy { .. }
+            | Inst::BulkCommit
+            | Inst::BulkWait { .. }
+            | Inst::AtomVector { .. } => self.sync(&statement.inst),
             inst => self.simple(inst),
         };
         out.push_str(&text);
@@ -283,8 +290,10 @@ impl InFunction<'_> {
                 let (addr, b) = (self.addr(addr), self.operand(b));
                 format!("{}{words} {dst}{addr}, {b}{c}", if red { "red" } else { "atom" })
             }
-            Inst::CpAsync { dst, src, size, src_size } => {
-                let tail = src_size.iter().map(|n| format!(", {}", self.operand(n))).collect::<String>();
+            Inst::CpAsync { dst, src, size, src_size, ignore_src } => {
+                let size_or_flag =
+                    src_size.iter().map(|n| self.operand(n)).chain(ignore_src.iter().map(|p| self.pred(p)));
+                let tail = size_or_flag.map(|text| format!(", {text}")).collect::<String>();
                 format!("cp.async.ca.shared.global {}, {}, {size}{tail}", self.addr(dst), self.addr(src))
             }
             _ => String::new(),
@@ -406,6 +415,14 @@ impl InFunction<'_> {
             Inst::CvtPack { dty, sty, mods: m, dst, a, b } => {
                 format!("{} {}{}", self.convert(*dty, *sty, m), r(dst), self.operands(&[a, b]))
             }
+            Inst::CvtIntPack { bits, signed, dst, a, b, c } => {
+                let name = format!("cvt.pack.sat.{}{bits}.s32", if *signed { 's' } else { 'u' });
+                if *bits == 16 {
+                    return format!("{name} {}{}", r(dst), self.operands(&[a, b]));
+                }
+                format!("{name}.b32 {}{}", r(dst), self.operands(&[a, b, c]))
+            }
+            Inst::Video { video, dst, a, b, c } => self.video(video, *dst, [a, b, c]),
             Inst::Cvta { space: s, to, ty, dst, src } => {
                 format!("cvta{}{}.{} {}{}", flag(*to, ".to"), space(*s), t(*ty), r(dst), self.operands(&[src]))
             }

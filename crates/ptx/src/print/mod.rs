@@ -4,7 +4,9 @@
 //! What the syntax tree does not hold (cache hints, debug sections, pragmas) is not printed.
 
 mod inst;
+mod sync;
 mod texture;
+mod video;
 
 use crate::ast::*;
 use crate::names::{opaque_name, space_name, type_name};

@@ -29,6 +29,7 @@ mod interrupt;
 mod job;
 pub mod launch;
 pub mod limits;
+pub(crate) mod mbarrier;
 mod monitor;
 pub mod program;
 mod report;

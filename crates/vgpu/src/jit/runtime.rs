@@ -7,7 +7,7 @@
 
 use crate::abi::{WARP_LANES, WarpCtx};
 use crate::texture::request::TextureLanes;
-use rtcg_ptx::ast::{AtomOp, Type};
+use rtcg_ptx::ast::{AtomOp, MbarrierOp, Type};
 
 /// One value per lane; narrower values are zero-extended.
 pub type Lanes = [u64; WARP_LANES];
@@ -66,6 +66,105 @@ pub struct AtomicLanes {
     pub result: Lanes,
 }
 
+/// The operands of one 128-bit atomic, which begin like [`AtomicLanes`]; low and high halves.
+#[repr(C, align(64))]
+#[derive(Debug, Clone, Copy)]
+pub struct WideLanes {
+    /// Absolute addresses.
+    pub address: Lanes,
+    /// Second operand (the comparand of `cas`).
+    pub b: [Lanes; 2],
+    /// Third operand (the new value of `cas`).
+    pub c: [Lanes; 2],
+    /// Old values.
+    pub result: [Lanes; 2],
+}
+
+/// Performs `atom.exch.b128` (`exchange` is 1) or `atom.cas.b128`, as [`AtomicFn`].
+pub type Atomic128Fn =
+    unsafe extern "C" fn(ctx: *mut WarpCtx, exchange: u32, mask: u32, site: u32, lanes: *mut WideLanes);
+
+/// Performs an [`MbarrierCode`] for the lanes of `mask` in ascending order: `address` is that of the
+/// object, `b` the operand of the operation, `c` the time limit of a wait in nanoseconds; `result`
+/// becomes the state, or whether the phase has ended.
+pub type MbarrierFn = unsafe extern "C" fn(ctx: *mut WarpCtx, code: u32, mask: u32, site: u32, lanes: *mut AtomicLanes);
+
+/// Copies `c` bytes from `b` to `address` for each lane of `mask`; `result` is the address of the
+/// `mbarrier` that counts them. `code` is a [`BulkCode`].
+pub type BulkCopyFn = unsafe extern "C" fn(ctx: *mut WarpCtx, code: u32, mask: u32, site: u32, lanes: *mut AtomicLanes);
+
+/// An operation on an `mbarrier` in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MbarrierCode {
+    /// The operation.
+    pub op: MbarrierOp,
+    /// A wait has a time limit.
+    pub limited: bool,
+}
+
+const MBARRIER_OPS: [MbarrierOp; 16] = {
+    use MbarrierOp::*;
+    [
+        Init,
+        Inval,
+        ExpectTx,
+        CompleteTx,
+        Arrive { drop: false, no_complete: false },
+        Arrive { drop: false, no_complete: true },
+        Arrive { drop: true, no_complete: false },
+        Arrive { drop: true, no_complete: true },
+        ArriveExpectTx { drop: false },
+        ArriveExpectTx { drop: true },
+        Wait { may_block: false, parity: false },
+        Wait { may_block: false, parity: true },
+        Wait { may_block: true, parity: false },
+        Wait { may_block: true, parity: true },
+        CopiesArrive { noinc: false },
+        CopiesArrive { noinc: true },
+    ]
+};
+
+impl MbarrierCode {
+    /// The word.
+    pub fn encode(self) -> u32 {
+        let op = MBARRIER_OPS.iter().position(|&o| o == self.op).unwrap_or(0) as u32;
+        op | u32::from(self.limited) << 8
+    }
+    /// The inverse of [`MbarrierCode::encode`].
+    pub fn decode(word: u32) -> MbarrierCode {
+        MbarrierCode { op: MBARRIER_OPS[(word & 15) as usize], limited: word >> 8 & 1 != 0 }
+    }
+}
+
+/// A bulk copy in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BulkCode {
+    /// The destination is shared memory.
+    pub to_shared: bool,
+    /// An `mbarrier` counts the bytes.
+    pub signals: bool,
+    /// Elements are combined with those at the destination.
+    pub reduce: Option<(AtomOp, Type)>,
+}
+
+impl BulkCode {
+    /// The word; `None` for a type that no atomic has.
+    pub fn encode(self) -> Option<u32> {
+        let reduce = match self.reduce {
+            Some((op, ty)) => {
+                1 + AtomicCode { op, ty, shared: self.to_shared, returns: false, elements: 0 }.encode()?
+            }
+            None => 0,
+        };
+        Some(reduce << 2 | u32::from(self.signals) << 1 | u32::from(self.to_shared))
+    }
+    /// The inverse of [`BulkCode::encode`].
+    pub fn decode(word: u32) -> BulkCode {
+        let reduce = (word >> 2).checked_sub(1).and_then(AtomicCode::decode).map(|c| (c.op, c.ty));
+        BulkCode { to_shared: word & 1 != 0, signals: word >> 1 & 1 != 0, reduce }
+    }
+}
+
 /// Performs an atomic for the lanes of `mask` in ascending order. `code` is an [`AtomicCode`].
 /// Checks alignment and the address (as [`CheckFn`]) and traps itself.
 pub type AtomicFn = unsafe extern "C" fn(ctx: *mut WarpCtx, code: u32, mask: u32, site: u32, lanes: *mut AtomicLanes);
@@ -81,6 +180,8 @@ pub struct AtomicCode {
     pub shared: bool,
     /// The result is wanted (`atom`, not `red`).
     pub returns: bool,
+    /// How many elements the whole instruction accesses from the address on, for its alignment.
+    pub elements: u32,
 }
 
 const OPS: [AtomOp; 10] = [
@@ -121,7 +222,7 @@ impl AtomicCode {
     pub fn encode(self) -> Option<u32> {
         let op = OPS.iter().position(|&o| o == self.op)? as u32;
         let ty = TYPES.iter().position(|&t| t == self.ty)? as u32;
-        Some(op | ty << 8 | u32::from(self.shared) << 16 | u32::from(self.returns) << 17)
+        Some(op | ty << 8 | u32::from(self.shared) << 16 | u32::from(self.returns) << 17 | self.elements << 18)
     }
     /// The inverse of [`AtomicCode::encode`].
     pub fn decode(word: u32) -> Option<AtomicCode> {
@@ -130,6 +231,7 @@ impl AtomicCode {
             ty: *TYPES.get((word >> 8 & 0xff) as usize)?,
             shared: word >> 16 & 1 != 0,
             returns: word >> 17 & 1 != 0,
+            elements: (word >> 18).max(1),
         })
     }
 }
@@ -196,6 +298,9 @@ pub struct RuntimeCalls {
     pub yield_now: YieldFn,
     pub barrier: BarrierFn,
     pub atomic: AtomicFn,
+    pub atomic_128: Atomic128Fn,
+    pub mbarrier: MbarrierFn,
+    pub bulk_copy: BulkCopyFn,
     pub check_addresses: CheckFn,
     pub vprintf: PrintfFn,
     pub malloc: MallocFn,

@@ -163,3 +163,10 @@ pub fn e4m3_to_f16(code: u32) -> u32 {
 pub fn e5m2_to_f16(code: u32) -> u32 {
     if code & 0x7f > 0x7c { 0x7fff } else { code << 8 }
 }
+
+/// `cvt.pack.sat`: clamps both to `bits` bits, the second one lowest, and what fits of `c` above them.
+pub fn pack_integers(bits: u32, signed: bool, a: u32, b: u32, c: u32) -> u32 {
+    let clamped = |x: u32| int::clamp(bits, signed, i128::from(x as i32)) as u32 & (u32::MAX >> (32 - bits));
+    let above = if bits == 16 { 0 } else { c << (2 * bits) };
+    clamped(b) | clamped(a) << bits | above
+}

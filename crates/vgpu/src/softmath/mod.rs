@@ -11,6 +11,7 @@ pub mod convert;
 pub mod float;
 pub mod int;
 pub mod mode;
+pub mod video;
 
 pub use float::{Format, Round};
 pub use mode::Mode;

@@ -86,7 +86,7 @@ pub(super) unsafe extern "C" fn atomic(ctx: *mut WarpCtx, code: u32, mask: u32, 
         let Some(code) = AtomicCode::decode(code) else {
             fault(warp, FaultKind::Trap, "internal error: unknown atomic operation", u32::MAX, site, 0)
         };
-        let bytes = code.ty.bytes() as usize;
+        let bytes = code.ty.bytes() as usize * code.elements as usize;
         if !all_good(&(*lanes).address, mask, bytes) {
             judge(warp, &(*lanes).address, mask, site, bytes);
         }
@@ -142,6 +142,10 @@ unsafe fn dispatch(op: Op<'_>, code: AtomicCode) -> bool {
             (AtomOp::Add, BF16) => run::<u16>(op, |old, b, _| add_bf16(old, b)),
             (AtomOp::Add, F16x2) => run::<u32>(op, |old, b, _| halves(old, b, add_f16)),
             (AtomOp::Add, BF16x2) => run::<u32>(op, |old, b, _| halves(old, b, add_bf16)),
+            (AtomOp::Min | AtomOp::Max, F16 | BF16) => run::<u16>(op, |old, b, _| min_max(code, old, b)),
+            (AtomOp::Min | AtomOp::Max, F16x2 | BF16x2) => {
+                run::<u32>(op, |old, b, _| halves(old, b, |old, b| min_max(code, old, b)));
+            }
             (AtomOp::Add, F32) => add_f32(op),
             (AtomOp::Add, F64) => run::<u64>(op, |old, b, _| add_f64(old, b)),
             (AtomOp::Min, S32) => run::<u32>(op, |old, b, _| (old as i32).min(b as i32) as u32),
@@ -361,7 +365,14 @@ fn add_f64(a: u64, b: u64) -> u64 {
     if sum.is_nan() { arith::execute(FloatOp::Add, Format::F64, Mode::default(), a, b, 0) } else { sum.to_bits() }
 }
 
-fn halves(a: u32, b: u32, f: fn(u16, u16) -> u16) -> u32 {
+/// The smaller or larger half, and of a number and a NaN the number.
+fn min_max(code: AtomicCode, a: u16, b: u16) -> u16 {
+    let op = if code.op == AtomOp::Min { FloatOp::Min } else { FloatOp::Max };
+    let format = if matches!(code.ty, Type::F16 | Type::F16x2) { Format::F16 } else { Format::BF16 };
+    arith::execute(op, format, Mode::default(), a.into(), b.into(), 0) as u16
+}
+
+fn halves(a: u32, b: u32, f: impl Fn(u16, u16) -> u16) -> u32 {
     let low = f(a as u16, b as u16);
     let high = f((a >> 16) as u16, (b >> 16) as u16);
     u32::from(low) | u32::from(high) << 16

@@ -62,6 +62,22 @@ unsafe extern "C" fn access(ctx: *mut WarpCtx, mask: u32, site: u32, info: u32, 
     }
 }
 
+/// Judges a copy of `n` bytes by one lane, in pieces as large as a single access.
+///
+/// # Safety
+/// As [`fault`].
+pub(super) unsafe fn range(ctx: *mut WarpCtx, lane: usize, site: u32, address: u64, n: u64, write: bool) {
+    const PIECE: u64 = 16;
+    if shadow().is_none() || !check::enabled().shadowed() {
+        return;
+    }
+    let info = PIECE as u32 | if write { instrument::WRITE } else { 0 };
+    for at in (address..address + n).step_by(PIECE as usize) {
+        // SAFETY: passed on.
+        unsafe { access(ctx, 1 << lane, site, info, &[at; 32]) };
+    }
+}
+
 /// Ends the launch: the access leaves its allocation, or writes to constant memory. With only
 /// uninitialised reads being checked it is as good as any.
 ///

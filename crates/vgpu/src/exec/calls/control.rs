@@ -73,7 +73,7 @@ unsafe fn leave_if_stopped(warp: *mut Warp) {
 ///
 /// # Safety
 /// As the functions above.
-unsafe fn switch(ctx: *mut WarpCtx) {
+pub(super) unsafe fn switch(ctx: *mut WarpCtx) {
     let warp = warp_of(ctx);
     // SAFETY: passed on. A kernel that was compiled as never waiting has no block to return to.
     unsafe {

@@ -5,9 +5,12 @@
 //! called through frames that cannot be unwound.
 
 mod atomics;
+mod atomics_128;
+mod bulk;
 mod check;
 mod control;
 mod device_malloc;
+mod mbarrier;
 pub mod printf;
 mod texture;
 
@@ -35,6 +38,9 @@ pub static RUNTIME: RuntimeCalls = RuntimeCalls {
     yield_now: control::yield_now,
     barrier: control::barrier,
     atomic: atomics::atomic,
+    atomic_128: atomics_128::atomic_128,
+    mbarrier: mbarrier::mbarrier,
+    bulk_copy: bulk::bulk_copy,
     check_addresses,
     vprintf: printf::vprintf,
     malloc: device_malloc::malloc,

@@ -15,6 +15,7 @@ pub mod ops;
 pub(crate) mod phases;
 pub(crate) mod slow;
 pub(crate) mod special;
+mod sync;
 mod texture;
 pub(crate) mod values;
 pub(crate) mod warp;

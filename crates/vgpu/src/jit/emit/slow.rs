@@ -5,7 +5,10 @@
 use crate::abi::{TrapKind, WarpCtx};
 use crate::jit::runtime::{Lanes, RuntimeCalls};
 use crate::jit::{Instrument, Window};
-use rtcg_ptx::ast::AtomOp;
+use crate::softmath::Mode;
+use crate::softmath::arith::{self, FloatOp};
+use crate::softmath::float::Format;
+use rtcg_ptx::ast::{AtomOp, Type};
 
 /// What the slow paths need; lives as long as the compiled code.
 #[derive(Debug, Clone, Copy)]
@@ -117,13 +120,18 @@ pub(crate) unsafe extern "C" fn judge_chunk(
     }
 }
 
-/// Codes of [`group`]: `redux` operations are these plus 16, signed ones plus 32.
+/// Codes of [`group`]: `redux` operations are these plus 16, signed ones plus 32, those of floats
+/// plus 64 (and [`REDUX_ABS`], [`REDUX_NAN`]).
 pub(crate) const MATCH_ANY: u32 = 0;
 /// See [`MATCH_ANY`].
 pub(crate) const MATCH_ALL: u32 = 1;
 
+const REDUX_FLOAT: u32 = 64;
+const REDUX_ABS: u32 = 128;
+const REDUX_NAN: u32 = 256;
+
 /// The code of a `redux`.
-pub(crate) fn redux_code(op: AtomOp, signed: bool) -> u32 {
+pub(crate) fn redux_code(op: AtomOp, ty: Type, abs: bool, nan: bool) -> u32 {
     let op = match op {
         AtomOp::Add => 0,
         AtomOp::Min => 1,
@@ -132,7 +140,10 @@ pub(crate) fn redux_code(op: AtomOp, signed: bool) -> u32 {
         AtomOp::Or => 4,
         _ => 5,
     };
-    16 + op + if signed { 16 } else { 0 }
+    if ty.is_float() {
+        return REDUX_FLOAT + op + if abs { REDUX_ABS } else { 0 } + if nan { REDUX_NAN } else { 0 };
+    }
+    16 + op + if ty.is_signed() { 16 } else { 0 }
 }
 
 /// Value and member mask of each lane in, result and flag out.
@@ -163,6 +174,10 @@ pub(crate) unsafe extern "C" fn group(code: u32, active: u32, lanes: *mut GroupL
             lanes.flag[lane] = u64::from(all);
             continue;
         }
+        if code & REDUX_FLOAT != 0 {
+            lanes.result[lane] = redux_floats(code, values);
+            continue;
+        }
         let signed = code >= 32;
         let order = |v: u32| if signed { v ^ 0x8000_0000 } else { v };
         let words = values.map(|v| v as u32);
@@ -176,6 +191,15 @@ pub(crate) unsafe extern "C" fn group(code: u32, active: u32, lanes: *mut GroupL
         };
         lanes.result[lane] = u64::from(result);
     }
+}
+
+/// `redux.sync.{min,max}{.abs}{.NaN}.f32`
+fn redux_floats(code: u32, values: impl Iterator<Item = u64>) -> u64 {
+    let op = if code & 15 == 1 { FloatOp::Min } else { FloatOp::Max };
+    let mode = Mode { nan: code & REDUX_NAN != 0, ..Mode::default() };
+    let magnitude = |v: u64| if code & REDUX_ABS != 0 { v & 0x7fff_ffff } else { v };
+    let single = |v| arith::execute(op, Format::F32, mode, v, v, 0);
+    values.map(magnitude).map(single).reduce(|a, b| arith::execute(op, Format::F32, mode, a, b, 0)).unwrap_or(0)
 }
 
 /// Gives each active lane `value` bytes of the warp's local memory (the same amount to all).

@@ -246,6 +246,8 @@ impl<'a> Gen<'a, '_> {
             | Inst::Hint { .. }
             | Inst::CpAsyncCommit
             | Inst::CpAsyncWait { .. }
+            | Inst::BulkCommit
+            | Inst::BulkWait { .. }
             | Inst::Fence(_) => Ok(()),
             other => Err(self.unsupported(&name_of(other))),
         }

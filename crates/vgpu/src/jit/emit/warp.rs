@@ -14,7 +14,7 @@ use crate::jit::JitError;
 use crate::jit::lanes::body::{Kind, Stmt, kind};
 use crate::jit::lanes::classes::Class;
 use crate::jit::lanes::plan::{header, pc};
-use crate::jit::runtime::{AtomicCode, AtomicLanes, BarrierKind};
+use crate::jit::runtime::{AtomicCode, BarrierKind, WideLanes};
 use cranelift_codegen::ir::{self, InstBuilder, StackSlot, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
 use std::mem::offset_of;
@@ -28,6 +28,10 @@ impl<'a> Gen<'a, '_> {
         self.b.ins().sequence_point();
         match &*st.inst {
             Inst::Ld { .. } | Inst::St { .. } | Inst::Mov { .. } => self.segment(std::slice::from_ref(st), last)?,
+            Inst::Mbarrier { .. }
+            | Inst::BulkCopy { .. }
+            | Inst::AtomVector { .. }
+            | Inst::Atom { ty: Type::B128, .. } => self.sync_point(st)?,
             Inst::Atom { .. } => self.atomic(st)?,
             Inst::Fence(kind) => self.fence(*kind),
             Inst::Nanosleep { a } => self.nanosleep(*a),
@@ -134,10 +138,8 @@ impl<'a> Gen<'a, '_> {
             Inst::Vote { mode, dst, pred, mask } => self.vote(st, *mode, *dst, *pred, *mask),
             Inst::Match { all, ty, dst, pred, a, mask } => self.match_lanes(st, *all, *ty, *dst, *pred, *a, *mask),
             Inst::Redux { op, ty, abs, mods, dst, a, mask } => {
-                if *abs || mods.nan || ty.is_float() {
-                    return Err(self.unsupported("`redux.sync` of floats"));
-                }
-                self.redux(st, *op, *ty, *dst, *a, *mask);
+                let code = super::slow::redux_code(*op, *ty, *abs, mods.nan);
+                self.redux(st, code, *dst, *a, *mask);
             }
             Inst::Elect { dst, pred, mask } => self.elect(st, *dst, *pred, *mask),
             _ => {}
@@ -325,14 +327,14 @@ impl<'a> Gen<'a, '_> {
         if let Some(s) = self.scratch_slot {
             return s;
         }
-        let bytes = size_of::<AtomicLanes>() as u32;
+        let bytes = size_of::<WideLanes>() as u32;
         let s = self.b.create_sized_stack_slot(ir::StackSlotData::new(ir::StackSlotKind::ExplicitSlot, bytes, 4));
         self.scratch_slot = Some(s);
         s
     }
 
     /// Stores an operand's lanes, zero-extended to 64 bits, as one array of the scratch slot.
-    fn store_lanes64(&mut self, parts: &Parts, w: Width, array: i32, chunk: usize) {
+    pub(crate) fn store_lanes64(&mut self, parts: &Parts, w: Width, array: i32, chunk: usize) {
         let slot = self.scratch();
         let wide = ops::fit_source(&mut self.cx(), Shape::Chunk, parts, w, Width::W64);
         for (i, &p) in wide.iter().enumerate() {
@@ -340,7 +342,7 @@ impl<'a> Gen<'a, '_> {
         }
     }
 
-    fn load_lanes64(&mut self, array: i32, chunk: usize, w: Width) -> Parts {
+    pub(crate) fn load_lanes64(&mut self, array: i32, chunk: usize, w: Width) -> Parts {
         let slot = self.scratch();
         let wide: Parts = (0..4)
             .map(|i| self.b.ins().stack_load(types::I64, types::I64X2, slot, array * 256 + chunk as i32 * 64 + i * 16))
@@ -376,8 +378,8 @@ impl<'a> Gen<'a, '_> {
         }
     }
 
-    fn redux(&mut self, st: &Stmt<'_>, op: AtomOp, ty: Type, dst: Reg, a: Operand, mask: Operand) {
-        self.helper(st, super::slow::redux_code(op, ty.is_signed()), Width::W32, a, mask);
+    fn redux(&mut self, st: &Stmt<'_>, code: u32, dst: Reg, a: Operand, mask: Operand) {
+        self.helper(st, code, Width::W32, a, mask);
         if self.class(dst).is_scalar() {
             let slot = self.scratch();
             let v = self.b.ins().stack_load(types::I64, types::I32, slot, 512);
@@ -409,8 +411,9 @@ impl<'a> Gen<'a, '_> {
     fn atomic(&mut self, st: &Stmt<'a>) -> Result<(), JitError> {
         let Inst::Atom { space, op, ty, dst, addr, b, c, .. } = &*st.inst else { return Ok(()) };
         let w = Width::of(*ty);
-        let code = AtomicCode { op: *op, ty: *ty, shared: *space == Space::Shared, returns: dst.is_some() };
-        let Some(code) = code.encode().filter(|_| w != Width::W128) else {
+        let shared = *space == Space::Shared;
+        let code = AtomicCode { op: *op, ty: *ty, shared, returns: dst.is_some(), elements: 1 };
+        let Some(code) = code.encode() else {
             return Err(self.unsupported(&format!("an atomic on {ty:?}")));
         };
         let access = Access::new(*space, *ty, addr, 1);
@@ -452,12 +455,15 @@ impl<'a> Gen<'a, '_> {
 
     /// `cp.async` is executed at once: a load and a store.
     fn cp_async(&mut self, st: &Stmt<'a>) -> Result<(), JitError> {
-        let Inst::CpAsync { dst, src, size, src_size } = &*st.inst else { return Ok(()) };
+        let Inst::CpAsync { dst, src, size, src_size, ignore_src } = &*st.inst else { return Ok(()) };
         let words = (*size / 4) as usize;
         for c in 0..CHUNKS {
             let mask = self.active(st, c);
-            let wanted = src_size.map(|n| self.operand(n, Width::W32, c));
             let zero = self.splat32(0);
+            let wanted = match ignore_src {
+                Some(p) => Some(self.all_unless(*p, c)),
+                None => src_size.map(|n| self.operand(n, Width::W32, c)),
+            };
             let some: Option<Parts> =
                 wanted.as_ref().map(|n| n.iter().map(|&v| self.b.ins().icmp(IntCC::NotEqual, v, zero)).collect());
             let from_mask = match (&mask, &some) {
@@ -473,6 +479,20 @@ impl<'a> Gen<'a, '_> {
             self.copy_store(dst, &values, c, mask.as_ref())?;
         }
         Ok(())
+    }
+
+    /// Bytes that a copy reads: none where `p` holds, else as many as it wants.
+    fn all_unless(&mut self, p: PredSrc, chunk: usize) -> Parts {
+        match p {
+            PredSrc::Const(ignore) => {
+                let v = self.splat32(if ignore { 0 } else { 16 });
+                Parts::from_slice(&[v, v])
+            }
+            PredSrc::Reg { reg, negated } => {
+                let p = self.read(reg, chunk);
+                if negated { p } else { p.iter().map(|&v| self.b.ins().bnot(v)).collect() }
+            }
+        }
     }
 
     /// The bytes of word `at / 4` that lie below `limit`, the others zero.

@@ -18,7 +18,9 @@ pub fn for_each_operand(inst: &Inst, f: &mut dyn FnMut(Operand)) {
     match inst {
         Unary { a, .. } | Cvt { a, .. } | Isspacep { a, .. } | Nanosleep { a } => f(*a),
         Binary { a, b, .. } | CvtPack { a, b, .. } => [a, b].into_iter().for_each(|o| f(*o)),
-        Ternary { a, b, c, .. } | Slct { a, b, c, .. } => [a, b, c].into_iter().for_each(|o| f(*o)),
+        Ternary { a, b, c, .. } | Video { a, b, c, .. } | CvtIntPack { a, b, c, .. } | Slct { a, b, c, .. } => {
+            [a, b, c].into_iter().for_each(|o| f(*o))
+        }
         Selp { a, b, pred, .. } => [a, b, pred].into_iter().for_each(|o| f(*o)),
         Bfi { a, b, pos, len, .. } => [a, b, pos, len].into_iter().for_each(|o| f(*o)),
         Carry { a, b, c, .. } => [Some(a), Some(b), c.as_ref()].into_iter().flatten().for_each(|o| f(*o)),
@@ -69,10 +71,23 @@ pub fn for_each_operand(inst: &Inst, f: &mut dyn FnMut(Operand)) {
             f(*mask);
         }
         Match { a, mask, .. } | Redux { a, mask, .. } => [a, mask].into_iter().for_each(|o| f(*o)),
-        CpAsync { dst, src, src_size, .. } => {
+        CpAsync { dst, src, src_size, ignore_src, .. } => {
             addr(dst, f);
             addr(src, f);
             src_size.iter().for_each(|o| f(*o));
+            ignore_src.iter().for_each(|p| pred(p, f));
+        }
+        BulkCopy { dst, src, size, barrier, .. } => {
+            [Some(dst), Some(src), barrier.as_ref()].into_iter().flatten().for_each(|a| addr(a, f));
+            f(*size);
+        }
+        Mbarrier { addr: at, a, b, .. } => {
+            addr(at, f);
+            [a, b].into_iter().flatten().for_each(|o| f(*o));
+        }
+        AtomVector { addr: a, srcs, .. } => {
+            addr(a, f);
+            srcs.iter().for_each(|o| f(*o));
         }
         Texture(inst) => inst.for_each_operand(f),
         Alloca { size, .. } => f(*size),
@@ -85,6 +100,8 @@ pub fn for_each_operand(inst: &Inst, f: &mut dyn FnMut(Operand)) {
         | Activemask { .. }
         | CpAsyncCommit
         | CpAsyncWait { .. }
+        | BulkCommit
+        | BulkWait { .. }
         | Hint { .. }
         | StackSave { .. }
         | Other { .. } => {}
@@ -126,6 +143,8 @@ pub fn for_each_def(inst: &Inst, f: &mut dyn FnMut(Reg)) {
         | MovPack { dst, .. }
         | Cvt { dst, .. }
         | CvtPack { dst, .. }
+        | CvtIntPack { dst, .. }
+        | Video { dst, .. }
         | Cvta { dst, .. }
         | Isspacep { dst, .. }
         | Vote { dst, .. }
@@ -135,8 +154,9 @@ pub fn for_each_def(inst: &Inst, f: &mut dyn FnMut(Reg)) {
         | StackSave { dst, .. } => f(*dst),
         Setp { dst, dst2, .. } => [dst, dst2].into_iter().flatten().for_each(|r| f(*r)),
         MovUnpack { dsts, .. } | Ld { dsts, .. } => dsts.iter().flatten().for_each(|r| f(*r)),
-        Atom { dst, .. } => dst.iter().for_each(|r| f(*r)),
         Texture(inst) => inst.for_each_def(f),
+        AtomVector { dsts, .. } => dsts.iter().flatten().flatten().for_each(|r| f(*r)),
+        Atom { dst, .. } | Mbarrier { dst, .. } => dst.iter().for_each(|r| f(*r)),
         Shfl { dst, pred, .. } | Match { dst, pred, .. } => {
             f(*dst);
             pred.iter().for_each(|r| f(*r));

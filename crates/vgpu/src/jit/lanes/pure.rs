@@ -31,6 +31,8 @@ pub fn is_pure(inst: &Inst) -> bool {
             | MovPack { .. }
             | Cvt { .. }
             | CvtPack { .. }
+            | CvtIntPack { .. }
+            | Video { .. }
     )
 }
 
@@ -74,6 +76,14 @@ pub fn sources(inst: &Inst) -> Sources {
         Mov { ty, src, .. } | MovUnpack { ty, src, .. } => smallvec![(*src, Width::of(*ty))],
         MovPack { ty, srcs, .. } => srcs.iter().map(|s| (*s, element_width(*ty, srcs.len()))).collect(),
         Cvt { sty, a, .. } => smallvec![(*a, Width::of(*sty))],
+        CvtIntPack { a, b, c, .. } => [a, b, c].into_iter().map(|o| (*o, Width::W32)).collect(),
+        // What the instruction is travels as an operand, for it does not fit anywhere else.
+        Video { video, a, b, c, .. } => smallvec![
+            (*a, Width::W32),
+            (*b, Width::W32),
+            (*c, Width::W32),
+            (Operand::Int(crate::softmath::video::encode(video) as i64), Width::W64)
+        ],
         CvtPack { sty, a, b, .. } => smallvec![(*a, Width::of(*sty)), (*b, Width::of(*sty))],
         _ => Sources::new(),
     }
@@ -103,6 +113,7 @@ pub fn dests(inst: &Inst) -> Dests {
         | CvtPack { dty: ty, dst, .. } => {
             smallvec![(*dst, Width::of(*ty))]
         }
+        CvtIntPack { dst, .. } | Video { dst, .. } => smallvec![(*dst, Width::W32)],
         Setp { dst, dst2, .. } => [*dst, *dst2].into_iter().flatten().map(|d| (d, Width::Pred)).collect(),
         MovUnpack { ty, dsts, .. } => dsts.iter().flatten().map(|d| (*d, element_width(*ty, dsts.len()))).collect(),
         _ => Dests::new(),
@@ -120,7 +131,7 @@ pub(crate) fn result_type(inst: &Inst) -> Option<Type> {
 fn unary_result(op: UnOp, ty: Type) -> Width {
     use UnOp::*;
     match op {
-        Popc | Clz | Bfind { .. } => Width::W32,
+        Popc | Clz | Bfind { .. } | PendingCount => Width::W32,
         TestFinite | TestInfinite | TestNumber | TestNotANumber | TestNormal | TestSubnormal => Width::Pred,
         _ => Width::of(ty),
     }

@@ -23,6 +23,9 @@ pub(crate) fn is_ordering_point(inst: &Inst) -> bool {
         | Nanosleep { .. }
         | CpAsync { .. }
         | Texture(_)
+        | BulkCopy { .. }
+        | Mbarrier { .. }
+        | AtomVector { .. }
         | Alloca { .. }
         | StackSave { .. }
         | StackRestore { .. }

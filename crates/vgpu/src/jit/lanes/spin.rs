@@ -14,6 +14,8 @@ pub(crate) fn waiting_back_edges(body: &Body<'_>) -> Vec<(usize, usize)> {
             *sem != Sem::Weak && !matches!(space, Space::Local | Space::Param | Space::Const)
         }
         Inst::Atom { dst, .. } => dst.is_some(),
+        Inst::AtomVector { dsts, .. } => dsts.is_some(),
+        Inst::Mbarrier { op, .. } => matches!(op, MbarrierOp::Wait { .. }),
         _ => false,
     };
     if !body.blocks.iter().flat_map(|b| &b.stmts).any(|s| watches(&s.inst)) {

@@ -80,7 +80,7 @@ fn depth(
 /// Whether a warp may have to wait.
 pub(crate) fn suspends(plans: &[Plan<'_>]) -> bool {
     plans.iter().any(|p| {
-        let waits = |i: &Inst| matches!(i, Inst::Bar { .. } | Inst::Nanosleep { .. });
+        let waits = |i: &Inst| matches!(i, Inst::Bar { .. } | Inst::Nanosleep { .. } | Inst::Mbarrier { .. });
         !p.spins.is_empty() || p.body.blocks.iter().flat_map(|b| &b.stmts).any(|s| waits(&s.inst))
     })
 }
@@ -94,6 +94,9 @@ pub(crate) fn site_table(plans: &[Plan<'_>]) -> Vec<Site> {
                 Inst::Ld { ty, dsts, .. } => (false, ty.bytes() * dsts.len() as u32),
                 Inst::St { ty, srcs, .. } => (true, ty.bytes() * srcs.len() as u32),
                 Inst::Atom { ty, .. } => (true, ty.bytes()),
+                Inst::AtomVector { ty, srcs, .. } => (true, ty.bytes() * srcs.len() as u32),
+                Inst::Mbarrier { .. } => (true, 8),
+                Inst::BulkCopy { .. } => (true, 16),
                 Inst::CpAsync { size, .. } => (true, *size),
                 _ => (false, 0),
             };

@@ -117,6 +117,7 @@ fn unsupported(inst: &Inst) -> Unsupported {
         Inst::Binary { op, ty, .. } => format!("{op:?} of {ty:?}"),
         Inst::Ternary { op, ty, .. } => format!("{op:?} of {ty:?}"),
         Inst::Carry { op, ty, .. } => format!("{op:?} with carry of {ty:?}"),
+        Inst::Video { .. } => "a video instruction".into(),
         Inst::Cvt { dty, sty, .. } | Inst::CvtPack { dty, sty, .. } => format!("cvt from {sty:?} to {dty:?}"),
         Inst::Setp { cmp, ty, .. } | Inst::Set { cmp, ty, .. } => format!("the comparison {cmp:?} of {ty:?}"),
         other => format!("{other:?}"),
@@ -217,6 +218,7 @@ fn direct(cx: &mut OpCtx<'_, '_>, shape: Shape, inst: &Inst, srcs: &[Parts]) -> 
         }
         Inst::Ternary { op, ty, mods, a, b, c, .. } => int::ternary(cx, shape, *op, *ty, mods, [a, b, c], srcs),
         Inst::Bfi { ty, pos, len, .. } => int::bfi(cx, *ty, pos, len, &srcs[0], &srcs[1]),
+        Inst::Cvt { mods, .. } | Inst::CvtPack { mods, .. } if mods.satfinite => None,
         Inst::Cvt { dty, sty, mods, .. } => convert::emit(cx, shape, *dty, *sty, mods, &srcs[0]),
         Inst::CvtPack { dty, sty: Type::F32, mods, .. } => convert::emit_pack(cx, shape, *dty, mods, srcs),
         _ => None,

@@ -10,7 +10,7 @@ use super::helper::Helper;
 use crate::softmath::approx::{self, Function};
 use crate::softmath::arith::{self, FloatOp, Test};
 use crate::softmath::float::Format;
-use crate::softmath::{Mode, convert, int};
+use crate::softmath::{Mode, convert, int, video};
 
 /// What a mask lane looks like to a helper.
 fn mask(x: bool) -> u64 {
@@ -28,6 +28,13 @@ pub(super) fn select(inst: &Inst) -> Option<Helper> {
         })),
         Inst::Cvt { dty, sty, mods, .. } => cvt(*dty, *sty, mods),
         Inst::CvtPack { dty, sty, mods, .. } => cvt_pack(*dty, *sty, mods),
+        Inst::CvtIntPack { bits: size, signed: sign, .. } => {
+            let m = Mode::default().with(u32::from(*size) | u32::from(*sign) << 8);
+            Some(Helper::ternary(m, |m, a: u32, b, c| convert::pack_integers(bits(m), signed(m), a, b, c)))
+        }
+        Inst::Video { .. } => Some(Helper::new(Mode::default(), |_, [a, b, c, code]| {
+            video::execute(&video::decode(code), a as u32, b as u32, c as u32).into()
+        })),
         _ => None,
     }
 }
@@ -149,6 +156,7 @@ fn unary(op: UnOp, ty: Type, mods: &FpMods) -> Option<Helper> {
             Helper::new(im, |m, [a, ..]| int::bfind(bits(m), signed(m), false, a).into())
         }
         UnOp::Bfind { shiftamt: true } => Helper::new(im, |m, [a, ..]| int::bfind(bits(m), signed(m), true, a).into()),
+        UnOp::PendingCount => Helper::new(im, |_, [a, ..]| crate::exec::mbarrier::pending(a).into()),
         UnOp::TestFinite => return testp(Test::Finite, ty),
         UnOp::TestInfinite => return testp(Test::Infinite, ty),
         UnOp::TestNumber => return testp(Test::Number, ty),
@@ -418,11 +426,8 @@ fn scalar_cvt(dty: Type, sty: Type, mods: &FpMods) -> Option<Helper> {
     let int_code = |ty: Type| ty.bits() | u32::from(ty.is_signed()) << 8;
     Some(match (convert::format(dty), convert::format(sty)) {
         (Some(d), Some(s)) => {
-            // `.sat` of tf32 is spelled satfinite: the largest finite number in place of infinity.
-            let satfinite = dty == Type::TF32 && mods.sat;
-            let m = Mode { sat: m.sat && !satfinite, ..m };
             let flags =
-                (u32::from(integral(mods.rnd)) * convert::INTEGRAL) | (u32::from(satfinite) * convert::SATFINITE);
+                (u32::from(integral(mods.rnd)) * convert::INTEGRAL) | (u32::from(mods.satfinite) * convert::SATFINITE);
             let m = m.with(format_index(s) | format_index(d) << 9 | flags << 16);
             Helper::new(m, |m, [a, ..]| {
                 let to = FORMATS[(dst_code(m) as usize).min(4)];
@@ -465,7 +470,7 @@ fn cvt_pack(dty: Type, sty: Type, mods: &FpMods) -> Option<Helper> {
     if sty != Type::F32 {
         return None;
     }
-    let m = Mode::from(mods);
+    let m = Mode::from(mods).with(u32::from(mods.satfinite) * convert::SATFINITE);
     let m8 = Mode { relu: m.relu, ..Mode::default() };
     Some(match dty {
         Type::F16x2 => Helper::new(m, |m, [a, b, ..]| pack16(m, Format::F16, a, b)),

@@ -4,13 +4,15 @@
 //! is refused is refused when its module is loaded, and the message names it.
 #![allow(unsafe_code, clippy::result_large_err)]
 
+#[path = "../jit_support/mod.rs"]
 mod jit_support;
+mod sync;
 
 use jit_support::{compile, variants};
 use rtcg_vgpu::module::{LoadOptions, load};
 use std::sync::Arc;
 
-const REGISTERS: &str = include_str!("../../../tests/ptx/forms/registers.ptx");
+const REGISTERS: &str = include_str!("../../../../tests/ptx/forms/registers.ptx");
 
 /// One kernel with that instruction.
 fn kernel(line: &str) -> String {
@@ -31,7 +33,7 @@ fn complaint(line: &str) -> Option<String> {
 #[test]
 fn forms_are_executed_or_refused_as_listed() {
     let mut wrong = vec![];
-    for row in include_str!("../../../tests/ptx/forms/emitted.txt").lines() {
+    for row in include_str!("../../../../tests/ptx/forms/emitted.txt").lines() {
         let mut columns = row.split('\t');
         let (Some(state), Some(_), Some(line)) = (columns.next(), columns.next(), columns.next()) else {
             panic!("not a row: {row}")

@@ -1,0 +1,77 @@
+//! Video instructions to text.
+
+use super::InFunction;
+use super::inst::flag;
+use crate::ast::*;
+use crate::names::*;
+
+impl InFunction<'_> {
+    /// A video instruction.
+    pub(super) fn video(&self, v: &Video, dst: Reg, operands: [&Operand; 3]) -> String {
+        let lanes = ["", "", "2", "", "4"][usize::from(v.lanes).min(4)];
+        let name = match v.op {
+            VideoOp::Add => "add",
+            VideoOp::Sub => "sub",
+            VideoOp::AbsDiff => "absdiff",
+            VideoOp::Min => "min",
+            VideoOp::Max => "max",
+            VideoOp::Avg => "avrg",
+            VideoOp::Shl { .. } => "shl",
+            VideoOp::Shr { .. } => "shr",
+            VideoOp::Set(_) => "set",
+            VideoOp::Mad { .. } => "mad",
+        };
+        let dty = if matches!(v.op, VideoOp::Set(_)) { String::new() } else { format!(".{}", type_name(v.dty)) };
+        let mode = match v.op {
+            VideoOp::Set(cmp) => format!(".{}", cmp_name(cmp)),
+            VideoOp::Shl { wrap } | VideoOp::Shr { wrap } => if wrap { ".wrap" } else { ".clamp" }.into(),
+            VideoOp::Mad { plus_one, shift, .. } => {
+                let shift = if shift == 0 { String::new() } else { format!(".shr{shift}") };
+                format!("{}{shift}", flag(plus_one, ".po"))
+            }
+            _ => String::new(),
+        };
+        let merge = match v.merge {
+            VideoMerge::Add => ".add",
+            VideoMerge::Min => ".min",
+            VideoMerge::Max => ".max",
+            VideoMerge::None | VideoMerge::Insert => "",
+        };
+        let (aty, bty, sat) = (type_name(v.aty), type_name(v.bty), flag(v.sat, ".sat"));
+        let (negate_product, negate_c) = match v.op {
+            VideoOp::Mad { negate_product, negate_c, .. } => (negate_product, negate_c),
+            _ => (false, false),
+        };
+        let [a, b, c] = operands.map(|o| self.operand(o));
+        let (a_part, b_part) = (part(v, v.a, false), part(v, v.b, true));
+        let (minus, minus_c) = (flag(negate_product, "-"), flag(negate_c, "-"));
+        let has_c = v.merge != VideoMerge::None || matches!(v.op, VideoOp::Mad { .. });
+        let c = if has_c { format!(", {minus_c}{c}") } else { String::new() };
+        let (d, d_part) = (self.reg(dst), written(v));
+        format!("v{name}{lanes}{dty}.{aty}.{bty}{sat}{mode}{merge} {d}{d_part}, {minus}{a}{a_part}, {b}{b_part}{c}")
+    }
+}
+
+const PARTS: [&str; 7] = ["", ".b0", ".b1", ".b2", ".b3", ".h0", ".h1"];
+
+fn part(v: &Video, elements: u16, second: bool) -> String {
+    if v.lanes == 1 {
+        return PARTS[usize::from(elements).min(6)].into();
+    }
+    if elements == Video::default_elements(v.lanes, second) {
+        return String::new();
+    }
+    let digits: String = (0..v.lanes).rev().map(|i| (elements >> (4 * i) & 15).to_string()).collect();
+    format!(".{}{digits}", if v.lanes == 2 { 'h' } else { 'b' })
+}
+
+fn written(v: &Video) -> String {
+    if v.lanes == 1 {
+        return PARTS[usize::from(v.d).min(6)].into();
+    }
+    if u16::from(v.d) == (1 << v.lanes) - 1 {
+        return String::new();
+    }
+    let digits: String = (0..v.lanes).rev().filter(|i| v.d >> i & 1 != 0).map(|i| i.to_string()).collect();
+    format!(".{}{digits}", if v.lanes == 2 { 'h' } else { 'b' })
+}

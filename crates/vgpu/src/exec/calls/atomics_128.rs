@@ -1,0 +1,127 @@
+//! `atom.cas.b128` and `atom.exch.b128`.
+//!
+//! Only x86-64 with `cmpxchg16b` has them in hardware (nearly every such processor). Elsewhere a
+//! lock per few addresses keeps these operations atomic among each other.
+
+use super::super::fiber::Warp;
+use super::{check_one, fault, in_access, lanes_of, warp_of};
+use crate::abi::WarpCtx;
+use crate::exec::fault::FaultKind;
+use crate::jit::runtime::WideLanes;
+
+pub(super) unsafe extern "C" fn atomic_128(
+    ctx: *mut WarpCtx,
+    exchange: u32,
+    mask: u32,
+    site: u32,
+    lanes: *mut WideLanes,
+) {
+    let warp = warp_of(ctx);
+    // SAFETY: compiled code passes its own context and operands, which live on the fiber's stack.
+    let lanes = unsafe { &mut *lanes };
+    for lane in lanes_of(mask) {
+        let address = lanes.address[lane];
+        let wide = |halves: &[[u64; 32]; 2]| u128::from(halves[0][lane]) | u128::from(halves[1][lane]) << 64;
+        let (b, c) = (wide(&lanes.b), wide(&lanes.c));
+        let f = |old: u128| if exchange != 0 { Some(b) } else { (old == b).then_some(c) };
+        // SAFETY: as above.
+        let old = unsafe { one(warp, lane, site, address, f) };
+        lanes.result[0][lane] = old as u64;
+        lanes.result[1][lane] = (old >> 64) as u64;
+    }
+}
+
+/// Replaces the value at `address` by what `f` makes of it, if anything; the old value.
+///
+/// # Safety
+/// As [`fault`].
+unsafe fn one(warp: *mut Warp, lane: usize, site: u32, address: u64, f: impl Fn(u128) -> Option<u128>) -> u128 {
+    // SAFETY: passed on; the address is aligned and checked before it is accessed.
+    unsafe {
+        if !address.is_multiple_of(16) {
+            fault(warp, FaultKind::MisalignedAddress, "misaligned memory access", lane as u32, site, address);
+        }
+        check_one(warp, lane, site, address, 16);
+        (*warp).access_lane = lane as u32;
+        (*warp).access_write = true;
+        in_access(warp, site, || replace(address as *mut u128, f))
+    }
+}
+
+/// `cmpxchg16b`; what was found. By hand, because the compiler's own may become a library call that
+/// nobody provides.
+///
+/// # Safety
+/// The processor has it; `at` is aligned and may be accessed, or faults.
+#[cfg(target_arch = "x86_64")]
+unsafe fn compare_exchange(at: *mut u128, old: u128, new: u128) -> u128 {
+    let (mut low, mut high) = (old as u64, (old >> 64) as u64);
+    // SAFETY: the caller's contract; RBX, which operands cannot name, is put back.
+    unsafe {
+        std::arch::asm!(
+            "xchg {new_low}, rbx",
+            "lock cmpxchg16b [{at}]",
+            "mov rbx, {new_low}",
+            at = in(reg) at,
+            new_low = inout(reg) new as u64 => _,
+            in("rcx") (new >> 64) as u64,
+            inout("rax") low,
+            inout("rdx") high,
+            options(nostack)
+        );
+    }
+    u128::from(low) | u128::from(high) << 64
+}
+
+/// # Safety
+/// `at` is aligned and may be accessed, or faults.
+#[cfg(target_arch = "x86_64")]
+unsafe fn replace(at: *mut u128, f: impl Fn(u128) -> Option<u128>) -> u128 {
+    if !std::is_x86_feature_detected!("cmpxchg16b") {
+        // SAFETY: passed on.
+        return unsafe { replace_locked(at, f) };
+    }
+    // SAFETY: the processor has the instruction; the address is aligned to 16 bytes.
+    unsafe {
+        let mut old = compare_exchange(at, 0, 0);
+        loop {
+            let Some(new) = f(old) else { return old };
+            let found = compare_exchange(at, old, new);
+            if found == old {
+                return old;
+            }
+            old = found;
+        }
+    }
+}
+
+/// # Safety
+/// `at` is aligned and may be accessed, or faults.
+#[cfg(not(target_arch = "x86_64"))]
+unsafe fn replace(at: *mut u128, f: impl Fn(u128) -> Option<u128>) -> u128 {
+    // SAFETY: passed on.
+    unsafe { replace_locked(at, f) }
+}
+
+/// # Safety
+/// `at` is aligned and may be accessed, or faults.
+unsafe fn replace_locked(at: *mut u128, f: impl Fn(u128) -> Option<u128>) -> u128 {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    static LOCKS: [AtomicBool; 64] = [const { AtomicBool::new(false) }; 64];
+    // The first touch may fault, which must not happen under the lock. A page that can be read can
+    // be written.
+    // SAFETY: the caller's contract.
+    unsafe { at.read_volatile() };
+    let lock = &LOCKS[at as usize / 16 % LOCKS.len()];
+    while lock.swap(true, Ordering::Acquire) {
+        std::hint::spin_loop();
+    }
+    // SAFETY: the caller's contract.
+    let old = unsafe { at.read_volatile() };
+    if let Some(new) = f(old) {
+        // SAFETY: as above.
+        unsafe { at.write_volatile(new) };
+    }
+    lock.store(false, Ordering::Release);
+    old
+}

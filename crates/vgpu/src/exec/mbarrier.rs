@@ -1,0 +1,171 @@
+//! The 64 bits of an `mbarrier` object.
+//!
+//! Establishes: a phase ends when no arrival and no byte is pending any more; the next one begins
+//! at once with the expected number of arrivals. A state is the object's value before an arrival,
+//! of which the phase and the pending arrivals can be read. CUDA leaves the layout open; ours is,
+//! from bit 0: pending arrivals (20 bits), expected arrivals (20), pending bytes (21, two's
+//! complement, for they may come before they are expected), number of the phase (3).
+
+/// Arrivals of a phase, at most; also the bytes that may be pending.
+pub(crate) const MAX_COUNT: u32 = (1 << 20) - 1;
+
+/// An `mbarrier` taken apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mbarrier {
+    pending: u32,
+    expected: u32,
+    bytes: i32,
+    phase: u32,
+}
+
+/// Why an operation on an `mbarrier` is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wrong {
+    /// The number of arrivals of `init` or `arrive` is 0 or too large.
+    Count,
+    /// More arrivals than the phase expects.
+    Arrivals,
+    /// More pending bytes than can be counted.
+    Bytes,
+    /// `arrive.noComplete` that ends the phase.
+    Completes,
+}
+
+impl Wrong {
+    /// For an error message.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Wrong::Count => "an mbarrier counts from 1 to 1048575 arrivals",
+            Wrong::Arrivals => "more threads arrive at an mbarrier than its phase expects",
+            Wrong::Bytes => "an mbarrier cannot wait for more than 1048575 bytes",
+            Wrong::Completes => "mbarrier.arrive.noComplete completes the phase",
+        }
+    }
+}
+
+/// Pending arrivals in a state.
+pub(crate) fn pending(state: u64) -> u32 {
+    Mbarrier::unpack(state).pending
+}
+
+impl Mbarrier {
+    /// A new object.
+    pub(crate) fn new(count: u32) -> Result<Mbarrier, Wrong> {
+        if count == 0 || count > MAX_COUNT {
+            return Err(Wrong::Count);
+        }
+        Ok(Mbarrier { pending: count, expected: count, bytes: 0, phase: 0 })
+    }
+
+    pub(crate) fn unpack(word: u64) -> Mbarrier {
+        let field = |at: u32, bits: u32| (word >> at & ((1 << bits) - 1)) as u32;
+        Mbarrier {
+            pending: field(0, 20),
+            expected: field(20, 20),
+            bytes: ((field(40, 21) << 11) as i32) >> 11,
+            phase: field(61, 3),
+        }
+    }
+
+    pub(crate) fn pack(self) -> u64 {
+        let bytes = u64::from(self.bytes as u32 & 0x1f_ffff);
+        u64::from(self.pending) | u64::from(self.expected) << 20 | bytes << 40 | u64::from(self.phase & 7) << 61
+    }
+
+    fn end_phase_if_done(&mut self) {
+        if self.pending == 0 && self.bytes == 0 {
+            self.pending = self.expected;
+            self.phase = (self.phase + 1) & 7;
+        }
+    }
+
+    /// `count` arrivals, which with `drop` later phases do not expect.
+    pub(crate) fn arrive(&mut self, count: u32, drop: bool) -> Result<(), Wrong> {
+        if count == 0 || count > MAX_COUNT {
+            return Err(Wrong::Count);
+        }
+        self.pending = self.pending.checked_sub(count).ok_or(Wrong::Arrivals)?;
+        if drop {
+            self.expected = self.expected.checked_sub(count).ok_or(Wrong::Arrivals)?;
+        }
+        self.end_phase_if_done();
+        Ok(())
+    }
+
+    /// As [`Mbarrier::arrive`], but the phase must go on.
+    pub(crate) fn arrive_without_end(&mut self, count: u32, drop: bool) -> Result<(), Wrong> {
+        let phase = self.phase;
+        self.arrive(count, drop)?;
+        if self.phase == phase { Ok(()) } else { Err(Wrong::Completes) }
+    }
+
+    /// The phase waits for `n` more bytes.
+    pub(crate) fn expect_bytes(&mut self, n: u32) -> Result<(), Wrong> {
+        self.bytes =
+            self.bytes.checked_add_unsigned(n).filter(|b| b.unsigned_abs() <= MAX_COUNT).ok_or(Wrong::Bytes)?;
+        Ok(())
+    }
+
+    /// `n` bytes have come.
+    pub(crate) fn complete_bytes(&mut self, n: u32) -> Result<(), Wrong> {
+        self.bytes =
+            self.bytes.checked_sub_unsigned(n).filter(|b| b.unsigned_abs() <= MAX_COUNT).ok_or(Wrong::Bytes)?;
+        self.end_phase_if_done();
+        Ok(())
+    }
+
+    /// Whether the phase of `state` has ended.
+    pub(crate) fn has_left(self, state: u64) -> bool {
+        Mbarrier::unpack(state).phase != self.phase
+    }
+
+    /// Whether the phase of that parity has ended, which is the current one or the one before.
+    pub(crate) fn has_left_parity(self, parity: u32) -> bool {
+        self.phase & 1 != parity & 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_keep_everything() {
+        for bytes in [0, 1, -1, 5000, -(MAX_COUNT as i32), MAX_COUNT as i32] {
+            for (pending, expected, phase) in [(1, 1, 0), (0, MAX_COUNT, 7), (MAX_COUNT, 3, 5)] {
+                let b = Mbarrier { pending, expected, bytes, phase };
+                assert_eq!(Mbarrier::unpack(b.pack()), b);
+            }
+        }
+    }
+
+    #[test]
+    fn a_phase_ends_with_the_last_arrival_and_byte() {
+        let mut b = Mbarrier::new(3).unwrap();
+        let state = b.pack();
+        b.arrive(2, false).unwrap();
+        assert!(!b.has_left(state) && !b.has_left_parity(0) && b.has_left_parity(1));
+        assert_eq!(pending(b.pack()), 1);
+        b.complete_bytes(16).unwrap();
+        b.expect_bytes(48).unwrap();
+        b.arrive(1, true).unwrap();
+        assert!(!b.has_left(state));
+        b.complete_bytes(32).unwrap();
+        assert!(b.has_left(state) && b.has_left_parity(0) && !b.has_left_parity(1));
+        // One thread has left for good.
+        assert_eq!(pending(b.pack()), 2);
+        assert_eq!(b.arrive(3, false), Err(Wrong::Arrivals));
+    }
+
+    #[test]
+    fn wrong_uses_are_found() {
+        assert_eq!(Mbarrier::new(0), Err(Wrong::Count));
+        assert_eq!(Mbarrier::new(1 << 20), Err(Wrong::Count));
+        let mut b = Mbarrier::new(2).unwrap();
+        assert_eq!(b.arrive_without_end(1, false), Ok(()));
+        assert_eq!(b.arrive_without_end(1, false), Err(Wrong::Completes));
+        let mut b = Mbarrier::new(1).unwrap();
+        assert_eq!(b.expect_bytes(MAX_COUNT), Ok(()));
+        assert_eq!(b.expect_bytes(1), Err(Wrong::Bytes));
+    }
+}

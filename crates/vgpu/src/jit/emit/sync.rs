@@ -1,0 +1,171 @@
+//! Ordering points that the runtime executes for all lanes at once: `mbarrier` objects, bulk copies,
+//! atomics of several elements and of 128 bits.
+//!
+//! Operands travel in the scratch slot as arrays of 32 values of 64 bits, in the order of
+//! [`WideLanes`], which begins like [`AtomicLanes`](crate::jit::runtime::AtomicLanes).
+
+use super::check::Mode;
+use super::generate::Gen;
+use super::memory::{Access, Place};
+use super::ops;
+use super::values::{CHUNKS, Parts, Shape, Width, call_host};
+use crate::jit::JitError;
+use crate::jit::lanes::body::Stmt;
+use crate::jit::runtime::{AtomicCode, BulkCode, MbarrierCode};
+use cranelift_codegen::ir::InstBuilder;
+use cranelift_codegen::ir::types;
+use rtcg_ptx::ast::*;
+
+/// The arrays of the scratch slot.
+const ADDRESS: i32 = 0;
+const B: i32 = 1;
+const C: i32 = 2;
+const RESULT: i32 = 3;
+
+impl<'a> Gen<'a, '_> {
+    /// An ordering point of this file.
+    pub(crate) fn sync_point(&mut self, st: &Stmt<'a>) -> Result<(), JitError> {
+        match &*st.inst {
+            Inst::Mbarrier { .. } => self.mbarrier(st),
+            Inst::BulkCopy { .. } => self.bulk_copy(st),
+            Inst::AtomVector { .. } => self.atomic_vector(st),
+            _ => self.atomic_128(st),
+        }
+    }
+
+    /// Stores the lanes' addresses; `check` is how each accesses a `ty` there.
+    fn store_addresses(&mut self, st: &Stmt<'_>, space: Space, ty: Type, addr: &Addr, array: i32, check: Option<Mode>) {
+        let access = Access::new(space, ty, addr, 1);
+        for k in 0..CHUNKS {
+            let at = self.absolute_lanes(&access, k);
+            if let Some(mode) = check {
+                let active = self.active(st, k);
+                self.check_states(&access, &Place::Lanes(at.clone()), k, active.as_ref(), mode);
+            }
+            self.store_lanes64(&at, Width::W64, array, k);
+        }
+    }
+
+    fn store_operand(&mut self, o: Operand, w: Width, array: i32) {
+        for k in 0..CHUNKS {
+            let v = self.operand(o, w, k);
+            self.store_lanes64(&v, w, array, k);
+        }
+    }
+
+    /// Calls a function of the runtime with context, code, active lanes, site and the arrays.
+    fn call_lanes(&mut self, st: &Stmt<'_>, f: usize, code: u32) {
+        let active = self.active_bits(st);
+        let site = self.site(crate::jit::lanes::sites::WARP);
+        let (code, site) = (self.iconst32(i64::from(code)), self.iconst32(i64::from(site)));
+        let slot = self.scratch();
+        let at = self.b.ins().stack_addr(types::I64, slot, 0);
+        call_host(&mut self.b, f, &[self.ctx, code, active, site, at], None);
+    }
+
+    /// Writes an array to a register.
+    fn take_result(&mut self, st: &Stmt<'_>, dst: Reg, array: i32, w: Width) {
+        for k in 0..CHUNKS {
+            let v = self.load_lanes64(array, k, w);
+            let dw = self.width(dst);
+            let v = if w == Width::Pred { v } else { ops::fit_source(&mut self.cx(), Shape::Chunk, &v, w, dw) };
+            let guard = self.blend_mask(st, k);
+            self.write(dst, k, v, guard.as_ref());
+        }
+    }
+
+    fn mbarrier(&mut self, st: &Stmt<'a>) -> Result<(), JitError> {
+        let Inst::Mbarrier { op, space, dst, addr, a, b } = &*st.inst else { return Ok(()) };
+        let mode = if *op == MbarrierOp::Init { Mode::Store } else { Mode::Atomic };
+        self.store_addresses(st, *space, Type::B64, addr, ADDRESS, Some(mode));
+        let of_state = matches!(op, MbarrierOp::Wait { parity: false, .. });
+        let a = a.unwrap_or(Operand::Int(1));
+        self.store_operand(a, if of_state { Width::W64 } else { Width::W32 }, B);
+        if let Some(limit) = b {
+            self.store_operand(*limit, Width::W32, C);
+        }
+        self.call_lanes(
+            st,
+            self.env.runtime.mbarrier as usize,
+            MbarrierCode { op: *op, limited: b.is_some() }.encode(),
+        );
+        if let Some(d) = dst {
+            let w = if matches!(op, MbarrierOp::Wait { .. }) { Width::Pred } else { Width::W64 };
+            self.take_result(st, *d, RESULT, w);
+        }
+        Ok(())
+    }
+
+    fn bulk_copy(&mut self, st: &Stmt<'a>) -> Result<(), JitError> {
+        let Inst::BulkCopy { to, from, dst, src, size, barrier, reduce } = &*st.inst else { return Ok(()) };
+        // The runtime checks ranges whose length it knows.
+        self.store_addresses(st, *to, Type::B8, dst, ADDRESS, None);
+        self.store_addresses(st, *from, Type::B8, src, B, None);
+        self.store_operand(*size, Width::W32, C);
+        if let Some(barrier) = barrier {
+            self.store_addresses(st, Space::Shared, Type::B64, barrier, RESULT, Some(Mode::Atomic));
+        }
+        let code = BulkCode { to_shared: *to == Space::Shared, signals: barrier.is_some(), reduce: *reduce };
+        let Some(code) = code.encode() else { return Err(self.unsupported("this `cp.reduce.async.bulk`")) };
+        self.call_lanes(st, self.env.runtime.bulk_copy as usize, code);
+        Ok(())
+    }
+
+    fn atomic_vector(&mut self, st: &Stmt<'a>) -> Result<(), JitError> {
+        let Inst::AtomVector { space, op, ty, dsts, addr, srcs, .. } = &*st.inst else { return Ok(()) };
+        let w = Width::of(*ty);
+        let mut results = vec![];
+        for (e, src) in srcs.iter().enumerate() {
+            let at = Addr { base: addr.base, offset: addr.offset + (e as i64) * i64::from(ty.bytes()) };
+            self.store_addresses(st, *space, *ty, &at, ADDRESS, Some(Mode::Atomic));
+            self.store_operand(*src, w, B);
+            let elements = if e == 0 { srcs.len() as u32 } else { 1 };
+            let code = AtomicCode { op: *op, ty: *ty, shared: false, returns: dsts.is_some(), elements };
+            let Some(code) = code.encode() else { return Err(self.unsupported(&format!("an atomic on {ty:?}"))) };
+            self.call_lanes(st, self.env.runtime.atomic as usize, code);
+            if let Some(d) = dsts.as_ref().and_then(|d| d[e]) {
+                results.push((d, self.take_lanes(RESULT, w)));
+            }
+        }
+        // The destinations are written last, for they may be operands of later elements.
+        for (d, chunks) in results {
+            for (k, v) in chunks.into_iter().enumerate() {
+                let dw = self.width(d);
+                let v = ops::fit_source(&mut self.cx(), Shape::Chunk, &v, w, dw);
+                let guard = self.blend_mask(st, k);
+                self.write(d, k, v, guard.as_ref());
+            }
+        }
+        Ok(())
+    }
+
+    fn take_lanes(&mut self, array: i32, w: Width) -> Vec<Parts> {
+        (0..CHUNKS).map(|k| self.load_lanes64(array, k, w)).collect()
+    }
+
+    /// `atom.{cas,exch}.b128`; low and high halves are arrays of their own.
+    fn atomic_128(&mut self, st: &Stmt<'a>) -> Result<(), JitError> {
+        let Inst::Atom { space, op, dst, addr, b, c, .. } = &*st.inst else { return Ok(()) };
+        self.store_addresses(st, *space, Type::B128, addr, ADDRESS, Some(Mode::Atomic));
+        for (o, array) in [(Some(*b), 1), (*c, 3)] {
+            let Some(o) = o else { continue };
+            for k in 0..CHUNKS {
+                let v = self.operand(o, Width::W128, k);
+                let (low, high) = (Parts::from_slice(&v[..4]), Parts::from_slice(&v[4..]));
+                self.store_lanes64(&low, Width::W64, array, k);
+                self.store_lanes64(&high, Width::W64, array + 1, k);
+            }
+        }
+        let exchanges = *op == AtomOp::Exch;
+        self.call_lanes(st, self.env.runtime.atomic_128 as usize, u32::from(exchanges));
+        if let Some(d) = dst {
+            for k in 0..CHUNKS {
+                let mut v = self.load_lanes64(5, k, Width::W64);
+                v.extend(self.load_lanes64(6, k, Width::W64));
+                let guard = self.blend_mask(st, k);
+                self.write(*d, k, v, guard.as_ref());
+            }
+        }
+        Ok(())
+    }
+}
