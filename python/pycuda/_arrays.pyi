@@ -3,9 +3,7 @@ from typing import Any
 
 from numpy.typing import DTypeLike, NDArray
 
-from pycuda._enums import address_mode as address_mode
-from pycuda._enums import array_format
-from pycuda._enums import filter_mode as filter_mode
+from pycuda._enums import address_mode as address_mode, array_format, filter_mode as filter_mode
 from pycuda._rtcg import Array, MipmappedArray, TextureObject, TextureReference, _DevicePointer
 
 TRSA_OVERRIDE_FORMAT: int

@@ -50,6 +50,7 @@ headers! {
     "stdlib.h" = "stdlib.h",
     "string.h" = "string.h",
     "sys/types.h" = "types.h",
+    "texture-references.hpp" = "texture-references.hpp",
     "time.h" = "time.h",
     "type_traits" = "type_traits",
     "utility" = "utility",
@@ -162,7 +163,24 @@ pub(crate) fn prelude(texts: &[&str]) -> String {
             prelude.push_str(declaration);
         }
     }
+    if ["texture", "surface"].iter().any(|name| {
+        texts.iter().any(|t| names_template(t, name)) && !texts.iter().any(|t| defines(t, name))
+    }) {
+        prelude.push('\n');
+        prelude.push_str(TEXTURE_REFERENCES);
+    }
     prelude
+}
+
+/// `texture<...>` and `surface<...>`, which compilers since CUDA 12 do not know.
+const TEXTURE_REFERENCES: &str = include_str!("headers/texture-references.hpp");
+
+/// Whether the source has the word `name` before a `<`.
+fn names_template(source: &str, name: &str) -> bool {
+    source.match_indices(name).any(|(at, _)| {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        !source[..at].ends_with(is_word) && source[at + name.len()..].trim_start().starts_with('<')
+    })
 }
 
 /// Whether the source seems to define `name`: `... name;` after `typedef`, `using name`,
@@ -199,5 +217,8 @@ mod tests {
         assert_eq!(prelude(&["#define M_PI 3.14f\nfloat x = M_PI;"]), "");
         assert!(prelude(&["float x = M_PI;"]).contains("#define M_PI 3.14159"));
         assert!(!prelude(&["int x;"]).contains("uint"));
+        assert!(prelude(&["texture <float, 2> tex;"]).contains("struct texture"));
+        assert_eq!(prelude(&["cudaTextureObject_t texture; bool b = my_texture<3>(1);"]), "");
+        assert_eq!(prelude(&["template <class T> struct texture {}; texture<float> t;"]), "");
     }
 }

@@ -3,6 +3,7 @@
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::function::Function;
+use crate::texture::References;
 use rtcg_cuda_sys::*;
 use std::ffi::CString;
 use std::sync::Arc;
@@ -10,6 +11,8 @@ use std::sync::Arc;
 struct Inner {
     ctx: Context,
     handle: CUmodule,
+    /// What was bound to variables that stand for texture and surface references.
+    references: References,
 }
 
 /// A loaded module. Cloning gives another reference to the same one.
@@ -33,7 +36,7 @@ pub struct JitLog {
 
 impl Module {
     fn from_parts(ctx: Context, handle: CUmodule) -> Self {
-        Self(Arc::new(Inner { ctx, handle }))
+        Self(Arc::new(Inner { ctx, handle, references: References::default() }))
     }
 
     /// Loads a file into the current context.
@@ -81,6 +84,11 @@ impl Module {
     /// The driver's handle.
     pub fn handle(&self) -> CUmodule {
         self.0.handle
+    }
+
+    /// Its variables that stand for references.
+    pub(crate) fn references(&self) -> &References {
+        &self.0.references
     }
 
     /// The context the module is loaded in.

@@ -12,6 +12,7 @@ use crate::memory::{Array, memcpy_htod};
 use crate::module::Module;
 use crate::texture_object::{SurfaceObject, TextureObject, TextureResource};
 use rtcg_cuda_sys::*;
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// `CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT` of every device so far.
@@ -36,18 +37,29 @@ enum Backing {
     /// A reference of the driver.
     Driver(CUtexref),
     /// A variable of the module that holds an object's handle.
-    Variable { place: CUdeviceptr, settings: Mutex<Settings> },
+    Variable { place: CUdeviceptr, settings: Arc<Mutex<Settings>> },
 }
+
+/// What is bound to the variables of a module, by their addresses: as with the driver's
+/// references, it stays bound when nobody holds the reference any more.
+#[derive(Default)]
+pub(crate) struct References {
+    textures: Mutex<HashMap<CUdeviceptr, Arc<Mutex<Settings>>>>,
+    surfaces: Mutex<HashMap<CUdeviceptr, Bound>>,
+}
+
+/// What is bound to a surface reference.
+type Bound = Arc<Mutex<Option<BoundSurface>>>;
 
 struct Inner {
     owner: Owner,
     backing: Backing,
-    /// The array that is bound, kept alive.
+    /// The array that is bound to a reference of the driver, kept alive.
     array: Mutex<Option<Array>>,
 }
 
 /// What the driver would keep for a reference.
-struct Settings {
+pub(crate) struct Settings {
     resource: Option<TextureResource>,
     texture: CUDA_TEXTURE_DESC,
     format: CUarray_format,
@@ -177,13 +189,19 @@ impl TextureReference {
             (settings.format, settings.channels) = (told.Format, told.NumChannels as i32);
             settings.resource = Some(TextureResource::Array(array.clone()));
         })?;
-        *lock(&self.0.array) = Some(array.clone());
+        *lock(&self.0.array) = matches!(self.0.backing, Backing::Driver(_)).then(|| array.clone());
         Ok(())
     }
 
     /// The array that was bound by [`TextureReference::set_array`].
     pub fn array(&self) -> Option<Array> {
-        lock(&self.0.array).clone()
+        match &self.0.backing {
+            Backing::Driver(_) => lock(&self.0.array).clone(),
+            Backing::Variable { settings, .. } => match &lock(settings).resource {
+                Some(TextureResource::Array(array)) => Some(array.clone()),
+                _ => None,
+            },
+        }
     }
 
     /// Binds linear memory; returns the offset in bytes that fetches must add. Without
@@ -327,7 +345,7 @@ type BoundSurface = (Array, Option<SurfaceObject>);
 pub struct SurfaceReference {
     module: Module,
     backing: SurfaceBacking,
-    bound: Arc<Mutex<Option<BoundSurface>>>,
+    bound: Bound,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -378,7 +396,11 @@ impl Module {
         });
         let backing = match (found, self.handle_variable(name)) {
             (Ok(()), _) => Backing::Driver(handle),
-            (Err(_), Some(place)) => Backing::Variable { place, settings: Mutex::new(Settings::new()) },
+            (Err(_), Some(place)) => {
+                let mut known = lock(&self.references().textures);
+                let settings = known.entry(place).or_insert_with(|| Arc::new(Mutex::new(Settings::new())));
+                Backing::Variable { place, settings: settings.clone() }
+            }
             (Err(error), None) => return Err(error),
         };
         Ok(TextureReference::from_parts(Owner::Module(self.clone()), backing))
@@ -391,12 +413,15 @@ impl Module {
         let found = self.look_up("cuModuleGetSurfRef", name, |table, name| unsafe {
             call!(table, cuModuleGetSurfRef(&raw mut handle, self.handle(), name))
         });
-        let backing = match (found, self.handle_variable(name)) {
-            (Ok(()), _) => SurfaceBacking::Driver(handle),
-            (Err(_), Some(place)) => SurfaceBacking::Variable(place),
+        let (backing, bound) = match (found, self.handle_variable(name)) {
+            (Ok(()), _) => (SurfaceBacking::Driver(handle), Bound::default()),
+            (Err(_), Some(place)) => {
+                let bound = lock(&self.references().surfaces).entry(place).or_default().clone();
+                (SurfaceBacking::Variable(place), bound)
+            }
             (Err(error), None) => return Err(error),
         };
-        Ok(SurfaceReference { module: self.clone(), backing, bound: Arc::default() })
+        Ok(SurfaceReference { module: self.clone(), backing, bound })
     }
 }
 
