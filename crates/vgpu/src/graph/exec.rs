@@ -77,7 +77,8 @@ struct Plan {
     memory: Vec<(Arc<GraphMemory>, bool)>,
     /// The whole may run inside the launch call.
     may_run_here: bool,
-    is_brief: AtomicBool,
+    /// Its last launch was brief.
+    is_brief: Arc<AtomicBool>,
 }
 
 impl std::fmt::Debug for Plan {
@@ -186,7 +187,7 @@ impl Planner {
         self.end_device_work();
         let memory = self.memory.into_iter().map(|m| (m.clone(), self.freed.contains(&m.start))).collect();
         let may_run_here = self.may_run_here && self.threads <= INLINE_THREADS;
-        Plan { steps: self.steps, memory, may_run_here, is_brief: AtomicBool::new(true) }
+        Plan { steps: self.steps, memory, may_run_here, is_brief: Arc::new(AtomicBool::new(true)) }
     }
 }
 
@@ -223,8 +224,13 @@ impl Plan {
         for step in &self.steps {
             match step {
                 Step::Device(work) => {
-                    let (work, context) = (work.clone(), ctx.clone());
-                    let run = move || work.iter().try_for_each(|step| step(&context, since));
+                    let (work, context, is_brief) = (work.clone(), ctx.clone(), self.is_brief.clone());
+                    let run = move || {
+                        let begun = Instant::now();
+                        let outcome = work.iter().try_for_each(|step| step(&context, since));
+                        is_brief.store(begun.elapsed() < BRIEF, Ordering::Relaxed);
+                        outcome
+                    };
                     stream.submit(ctx, Fences::new(), Work::Device(Box::new(run)));
                 }
                 Step::Host(function, data) => {
