@@ -1,6 +1,6 @@
 //! Opening the real driver library, and the error that says what was tried.
 
-use crate::table::{FunctionInfo, Resolver};
+use crate::table::{FunctionInfo, Resolver, TableKind};
 use crate::types::*;
 use std::ffi::CString;
 
@@ -78,8 +78,12 @@ const LIBCUDA_NAMES: &[&str] = if cfg!(windows) {
     &["libcuda.so.1", "libcuda.so", "/usr/lib/wsl/lib/libcuda.so.1"]
 };
 
-/// Opens the driver library and returns how to find functions in it, and where it was found.
-pub(crate) fn open_libcuda() -> Result<(Resolver, String), LoadError> {
+/// Exported by our own library of that name, whose devices are virtual.
+const VIRTUAL_MARK: &str = "rtcg_virtual_gpu";
+
+/// Opens the driver library and returns how to find functions in it, where it was found, and what
+/// its devices are.
+pub(crate) fn open_libcuda() -> Result<(Resolver, String, TableKind), LoadError> {
     let mut error = LoadError {
         what: "the CUDA driver (libcuda)",
         tried: Vec::new(),
@@ -97,7 +101,11 @@ pub(crate) fn open_libcuda() -> Result<(Resolver, String), LoadError> {
     };
     for name in names {
         match OpenLibrary::open(name, false) {
-            Ok(library) => return Ok((libcuda_resolver(library), name.to_owned())),
+            Ok(library) => {
+                let marked = library.symbol(VIRTUAL_MARK).is_some();
+                let kind = if marked { TableKind::Virtual } else { TableKind::Real };
+                return Ok((libcuda_resolver(library), name.to_owned(), kind));
+            }
             Err(reason) => error.tried.push((format!("{prefix}{name}"), reason)),
         }
     }

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 pub enum TableKind {
     /// NVIDIA's `libcuda`.
     Real,
-    /// An implementation in this process (the virtual GPU).
+    /// The virtual GPU: built in, or as a library in the place of NVIDIA's.
     Virtual,
 }
 
@@ -176,8 +176,8 @@ impl DriverTable {
     pub fn real() -> Result<&'static DriverTable, &'static LoadError> {
         static REAL: OnceLock<Result<DriverTable, LoadError>> = OnceLock::new();
         REAL.get_or_init(|| {
-            let (resolver, origin) = load::open_libcuda()?;
-            Ok(DriverTable::new(TableKind::Real, origin, resolver))
+            let (resolver, origin, kind) = load::open_libcuda()?;
+            Ok(DriverTable::new(kind, origin, resolver))
         })
         .as_ref()
     }

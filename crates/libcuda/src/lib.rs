@@ -19,6 +19,10 @@ use rtcg_cuda_sys::{DriverTable, TableKind};
 use std::ffi::c_void;
 use std::sync::OnceLock;
 
+/// Tells rtcg that what it loads as `libcuda` is the virtual GPU, which takes PTX only.
+#[unsafe(no_mangle)]
+extern "C" fn rtcg_virtual_gpu() {}
+
 /// The functions behind the exported symbols.
 fn driver() -> &'static DriverTable {
     static DRIVER: OnceLock<DriverTable> = OnceLock::new();

@@ -5,7 +5,7 @@
 #![allow(unsafe_code)]
 
 use rtcg_cuda_sys::types::*;
-use rtcg_cuda_sys::{DriverFn, DriverTable, fn_type};
+use rtcg_cuda_sys::{DriverFn, DriverTable, TableKind, fn_type};
 use std::ffi::{CString, c_void};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -182,6 +182,8 @@ fn rtcg_itself_loads_it_as_a_driver() {
         assert_eq!(table.cuDeviceGetCount(&raw mut count), CUresult::CUDA_SUCCESS);
     }
     assert!(count >= 1);
+    // A virtual device takes no machine code, so rtcg must know that this is one.
+    assert_eq!(table.kind(), TableKind::Virtual);
     assert_eq!(table.driver_version(), Some(13_000));
     assert!(DriverFn::ALL.iter().all(|f| table.has(*f)));
     // Declared, exported, not implemented.
