@@ -25,6 +25,7 @@ FEATURES = (
     "shared",
     "warp_ops",
     "warp_synchronous",
+    "tensor_cores",
     "atomics",
     "printf_assert",
     "cooperative_groups",

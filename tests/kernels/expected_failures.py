@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 #: On the virtual GPU.
-VIRTUAL: dict[str, str] = {
-    "tensor_core_matrix_product": "the virtual GPU has no tensor cores yet: wmma is refused when the module is loaded",
-}
+VIRTUAL: dict[str, str] = {}
 
 #: On a real GPU.
 REAL: dict[str, str] = {}

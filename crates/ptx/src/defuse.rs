@@ -70,6 +70,12 @@ pub fn for_each_use(inst: &Inst, mut f: impl FnMut(Reg)) {
             srcs.iter().for_each(operand);
             addr_use(addr, f);
         }
+        Inst::Matrix(matrix) => {
+            matrix.for_each_source(operand);
+            if let Some(addr) = matrix.address() {
+                addr_use(addr, f);
+            }
+        }
         Inst::Brx { index, .. } => f(*index),
         Inst::Call { callee, args, .. } => call_uses(callee, args, f),
         Inst::Bar { kind, id, count, .. } => {
@@ -161,6 +167,7 @@ pub fn for_each_def(inst: &Inst, mut f: impl FnMut(Reg)) {
             dst.iter().copied().for_each(&mut f);
             f(*pred);
         }
+        Inst::Matrix(matrix) => matrix.destinations().iter().copied().for_each(f),
         Inst::Bar { kind: BarKind::RedPopc { dst, .. } | BarKind::RedBool { dst, .. }, .. } => f(*dst),
         Inst::Call { rets, .. } => {
             for ret in rets {

@@ -25,6 +25,11 @@ words!(/** Types, without the dot. */ Type: type_of, type_name {
     U16x2 = "u16x2", S16x2 = "s16x2", Pred = "pred",
 });
 
+words!(/** Element types of matrices, without the dot. */ MatrixType: matrix_type_of, matrix_type_name {
+    F16 = "f16", BF16 = "bf16", TF32 = "tf32", F32 = "f32", F64 = "f64", S32 = "s32",
+    S8 = "s8", U8 = "u8", S4 = "s4", U4 = "u4", B1 = "b1", E4M3 = "e4m3", E5M2 = "e5m2",
+});
+
 words!(/** Comparison words. */ CmpOp: cmp_of, cmp_name {
     Eq = "eq", Ne = "ne", Lt = "lt", Le = "le", Gt = "gt", Ge = "ge",
     Lo = "lo", Ls = "ls", Hi = "hi", Hs = "hs",

@@ -98,4 +98,6 @@ pub enum TrapKind {
     InvalidPc = 6,
     /// `brkpt` outside a debugger.
     Breakpoint = 7,
+    /// A matrix instruction that not all 32 lanes of the warp execute: CUDA_ERROR_ILLEGAL_INSTRUCTION.
+    PartialWarp = 8,
 }

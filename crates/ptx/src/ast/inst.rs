@@ -367,8 +367,10 @@ pub enum Inst {
     },
     /// `tex tld4 txq suld sust sured suq istypep`
     Texture(Box<TexInst>),
+    /// `wmma`, `mma`, `ldmatrix`, `stmatrix`, `movmatrix`
+    Matrix(Box<MatrixInst>),
     /// Valid PTX with full syntax checked only roughly; consumers refuse it by name.
-    /// Everything the grammar knows but no consumer executes yet (`mma`, `tex`, `mbarrier`, ...).
+    /// Everything the grammar knows but no consumer executes yet (`wgmma`, `tex`, `mbarrier`, ...).
     Other {
         opcode: Box<str>,
         text: Box<str>,

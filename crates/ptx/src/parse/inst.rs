@@ -248,6 +248,11 @@ impl<'s> Parser<'s> {
             "suld" => self.surf_load(m),
             "sust" => self.surf_store(m),
             "sured" => self.surf_reduce(m),
+            "mma" => self.mma(m),
+            "wmma" => self.wmma(m),
+            "ldmatrix" => self.ldmatrix(m),
+            "stmatrix" => self.stmatrix(m),
+            "movmatrix" => self.movmatrix(m),
             _ if VIDEO.contains(&opcode) => self.video(m, &opcode[1..]),
             _ if OTHERS.contains(&opcode) => self.other(m),
             _ => {
@@ -360,16 +365,4 @@ const VIDEO: &[&str] = &[
 ];
 
 /// Opcodes of PTX 9 that are read but not understood.
-const OTHERS: &[&str] = &[
-    "mma",
-    "wmma",
-    "wgmma",
-    "tcgen05",
-    "ldmatrix",
-    "stmatrix",
-    "movmatrix",
-    "tensormap",
-    "multimem",
-    "clusterlaunchcontrol",
-    "setmaxnreg",
-];
+const OTHERS: &[&str] = &["wgmma", "tcgen05", "tensormap", "multimem", "clusterlaunchcontrol", "setmaxnreg"];

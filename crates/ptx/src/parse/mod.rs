@@ -17,6 +17,7 @@ mod module;
 mod operand;
 mod scope;
 mod sync;
+mod tensor;
 mod texture;
 mod video;
 

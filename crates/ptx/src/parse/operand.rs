@@ -296,7 +296,7 @@ impl<'s> Parser<'s> {
         self.vector(n, |parser| parser.source(ty, fit, Also::Nothing))
     }
 
-    fn vector<T>(&mut self, n: usize, mut one: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+    pub(super) fn vector<T>(&mut self, n: usize, mut one: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let token = self.token();
         if n == 1 && !self.is(b'{') {
             return Ok(vec![one(self)?]);

@@ -5,7 +5,7 @@ use crate::ast::*;
 use crate::names::*;
 use std::fmt::Write;
 
-fn dot(word: &str) -> String {
+pub(super) fn dot(word: &str) -> String {
     if word.is_empty() { String::new() } else { format!(".{word}") }
 }
 
@@ -220,6 +220,7 @@ impl InFunction<'_> {
             | Inst::BulkCommit
             | Inst::BulkWait { .. }
             | Inst::AtomVector { .. } => self.sync(&statement.inst),
+            Inst::Matrix(matrix) => self.matrix(matrix),
             inst => self.simple(inst),
         };
         out.push_str(&text);

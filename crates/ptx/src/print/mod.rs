@@ -5,6 +5,7 @@
 
 mod inst;
 mod sync;
+mod tensor;
 mod texture;
 mod video;
 

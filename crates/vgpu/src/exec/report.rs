@@ -138,6 +138,9 @@ pub(crate) fn trap_kind(number: u32) -> (FaultKind, &'static str) {
             (FaultKind::StackOverflow, "the stack or local memory of a thread is exhausted (too deep a recursion)")
         }
         n if n == TrapKind::InvalidPc as u32 => (FaultKind::InvalidPc, "call through a pointer that is no function"),
+        n if n == TrapKind::PartialWarp as u32 => {
+            (FaultKind::IllegalInstruction, "a matrix instruction that not all 32 lanes of the warp execute")
+        }
         n if n == TrapKind::Breakpoint as u32 => (FaultKind::Breakpoint, "breakpoint without a debugger"),
         _ => (FaultKind::Trap, "trap instruction"),
     }

@@ -7,7 +7,7 @@
 
 use crate::abi::{WARP_LANES, WarpCtx};
 use crate::texture::request::TextureLanes;
-use rtcg_ptx::ast::{AtomOp, MbarrierOp, Type};
+use rtcg_ptx::ast::{AtomOp, MatrixLayout, MatrixRole, MatrixShape, MatrixType, MbarrierOp, Type};
 
 /// One value per lane; narrower values are zero-extended.
 pub type Lanes = [u64; WARP_LANES];
@@ -288,6 +288,25 @@ pub type ClockFn = unsafe extern "C" fn(ctx: *mut WarpCtx) -> u64;
 /// `nanosleep`: lets others run for about that long.
 pub type SleepFn = unsafe extern "C" fn(ctx: *mut WarpCtx, nanoseconds: u32);
 
+/// A matrix to load or store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum MatrixTransfer {
+    /// `wmma.load` and `wmma.store`: lane 0's address is the matrix's.
+    Wmma { role: MatrixRole, layout: MatrixLayout, shape: MatrixShape, ty: MatrixType, store: bool },
+    /// `ldmatrix` and `stmatrix`
+    Tiles { count: usize, trans: bool, store: bool },
+}
+
+/// Bytes before the planes in the frame of a [`MatrixFn`]: an absolute address per lane.
+pub const TRANSFER_HEAD: usize = size_of::<Lanes>();
+
+/// Loads or stores a matrix for the whole warp: `frame` holds the addresses and then the planes
+/// (see [`crate::softmath::matrix`]). `stride` is that of a `wmma` in elements, `u64::MAX` where
+/// none is written. Checks the addresses and traps itself.
+pub type MatrixFn =
+    unsafe extern "C" fn(ctx: *mut WarpCtx, form: *const MatrixTransfer, site: u32, stride: u64, frame: *mut u8);
+
 /// The runtime's entry points.
 #[derive(Debug, Clone, Copy)]
 #[allow(missing_docs)]
@@ -310,4 +329,5 @@ pub struct RuntimeCalls {
     pub globaltimer: ClockFn,
     pub nanosleep: SleepFn,
     pub texture: TextureFn,
+    pub matrix: MatrixFn,
 }

@@ -10,6 +10,7 @@ pub mod arith;
 pub mod convert;
 pub mod float;
 pub mod int;
+pub mod matrix;
 pub mod mode;
 pub mod video;
 

@@ -27,7 +27,10 @@ pub(crate) fn instrument() -> Instrument {
 }
 
 /// Judges `[address, address + bytes)` of the lanes of `mask`.
-unsafe extern "C" fn access(ctx: *mut WarpCtx, mask: u32, site: u32, info: u32, addresses: *const Lanes) {
+///
+/// # Safety
+/// `ctx` is that of the warp on this fiber; the callers' frames own nothing.
+pub(super) unsafe extern "C" fn access(ctx: *mut WarpCtx, mask: u32, site: u32, info: u32, addresses: *const Lanes) {
     let warp = warp_of(ctx);
     let (Some(states), Ok(w)) = (shadow(), window()) else { return };
     let bytes = (info & instrument::BYTES) as usize;

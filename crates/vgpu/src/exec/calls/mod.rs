@@ -10,6 +10,7 @@ mod bulk;
 mod check;
 mod control;
 mod device_malloc;
+mod matrix;
 mod mbarrier;
 pub mod printf;
 mod texture;
@@ -50,6 +51,7 @@ pub static RUNTIME: RuntimeCalls = RuntimeCalls {
     globaltimer: control::globaltimer,
     nanosleep: control::nanosleep,
     texture: texture::texture,
+    matrix: matrix::matrix,
 };
 
 /// The warp of a context, by the invariant of [`Warp`].

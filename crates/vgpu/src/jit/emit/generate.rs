@@ -93,6 +93,8 @@ pub(crate) struct Gen<'a, 'f> {
     pub(crate) scratch_slot: Option<ir::StackSlot>,
     /// Operands of a texture instruction.
     pub(crate) texture_slot: Option<ir::StackSlot>,
+    /// The stack slot for planes of matrices.
+    pub(crate) matrix_slot: Option<ir::StackSlot>,
     /// Back edges whose blocks are still to be filled.
     pub(crate) pending_edges: Vec<(ir::Block, usize, usize)>,
 }
@@ -135,6 +137,7 @@ impl<'a, 'f> Gen<'a, 'f> {
             chunk_values: vec![],
             scratch_slot: None,
             texture_slot: None,
+            matrix_slot: None,
             pending_edges: vec![],
         }
     }

@@ -16,6 +16,7 @@ pub(crate) mod phases;
 pub(crate) mod slow;
 pub(crate) mod special;
 mod sync;
+mod tensor;
 mod texture;
 pub(crate) mod values;
 pub(crate) mod warp;

@@ -85,6 +85,7 @@ impl<'a> Gen<'a, '_> {
             | Inst::Redux { mask, .. }
             | Inst::Elect { mask, .. }
             | Inst::BarWarpSync { mask } => *mask,
+            Inst::Matrix(_) => Operand::Int(-1),
             _ => return,
         };
         if !self.is_masked() {
@@ -142,6 +143,7 @@ impl<'a> Gen<'a, '_> {
                 self.redux(st, code, *dst, *a, *mask);
             }
             Inst::Elect { dst, pred, mask } => self.elect(st, *dst, *pred, *mask),
+            Inst::Matrix(matrix) => self.matrix(st, matrix)?,
             _ => {}
         }
         Ok(())

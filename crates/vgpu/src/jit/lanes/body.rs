@@ -116,7 +116,9 @@ pub(crate) enum Kind {
 pub(crate) fn kind(inst: &Inst) -> Kind {
     use Inst::*;
     match inst {
-        Shfl { .. } | Vote { .. } | Match { .. } | Redux { .. } | BarWarpSync { .. } | Elect { .. } => Kind::WarpOp,
+        Shfl { .. } | Vote { .. } | Match { .. } | Redux { .. } | BarWarpSync { .. } | Elect { .. } | Matrix(_) => {
+            Kind::WarpOp
+        }
         Call { .. } | Bar { .. } => Kind::Ends,
         Bra { .. } | Brx { .. } | Ret | Exit | Trap => Kind::Control,
         _ => Kind::Simple,

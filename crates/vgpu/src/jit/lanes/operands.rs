@@ -90,6 +90,12 @@ pub fn for_each_operand(inst: &Inst, f: &mut dyn FnMut(Operand)) {
             srcs.iter().for_each(|o| f(*o));
         }
         Texture(inst) => inst.for_each_operand(f),
+        Matrix(matrix) => {
+            matrix.for_each_source(|o| f(*o));
+            if let Some(a) = matrix.address() {
+                addr(a, f);
+            }
+        }
         Alloca { size, .. } => f(*size),
         Bra { .. }
         | Ret
@@ -161,6 +167,7 @@ pub fn for_each_def(inst: &Inst, f: &mut dyn FnMut(Reg)) {
             f(*dst);
             pred.iter().for_each(|r| f(*r));
         }
+        Matrix(matrix) => matrix.destinations().iter().for_each(|r| f(*r)),
         Elect { dst, pred, .. } => {
             dst.iter().for_each(|r| f(*r));
             f(*pred);

@@ -98,6 +98,7 @@ pub(crate) fn site_table(plans: &[Plan<'_>]) -> Vec<Site> {
                 Inst::Mbarrier { .. } => (true, 8),
                 Inst::BulkCopy { .. } => (true, 16),
                 Inst::CpAsync { size, .. } => (true, *size),
+                Inst::Matrix(matrix) => (matrix.is_store(), 16 * u32::from(matrix.address().is_some())),
                 _ => (false, 0),
             };
             out.push(Site {

@@ -1,0 +1,249 @@
+//! Matrix instructions of a warp: `wmma`, `mma`, `ldmatrix`, `stmatrix`, `movmatrix`.
+//!
+//! A *fragment* is a matrix spread over the registers of the 32 lanes. [`fragment_registers`] says
+//! how many registers of each lane one takes; where its elements lie is for consumers to know.
+
+use super::{Addr, Operand, Reg, Rounding, Space};
+
+/// Element types of matrices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum MatrixType {
+    F16,
+    BF16,
+    TF32,
+    F32,
+    F64,
+    S8,
+    U8,
+    S4,
+    U4,
+    B1,
+    S32,
+    E4M3,
+    E5M2,
+}
+
+impl MatrixType {
+    /// Bits of an element in a register and in memory.
+    pub fn bits(self) -> u32 {
+        use MatrixType::*;
+        match self {
+            B1 => 1,
+            S4 | U4 => 4,
+            S8 | U8 | E4M3 | E5M2 => 8,
+            F16 | BF16 => 16,
+            TF32 | F32 | S32 => 32,
+            F64 => 64,
+        }
+    }
+
+    /// Bits of the registers that hold a fragment.
+    pub fn register_bits(self) -> u32 {
+        if self == MatrixType::F64 { 64 } else { 32 }
+    }
+}
+
+/// Sizes of a product: `m` x `k` times `k` x `n`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub struct MatrixShape {
+    pub m: u32,
+    pub n: u32,
+    pub k: u32,
+}
+
+/// Order of a matrix in memory, or for `mma` the way its lanes hold it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum MatrixLayout {
+    Row,
+    Col,
+}
+
+/// Which matrix of `d = a * b + c` a fragment holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum MatrixRole {
+    A,
+    B,
+    C,
+    D,
+}
+
+/// How elements of a row and a column combine before they are summed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MatrixOp {
+    /// The product.
+    Multiply,
+    /// The number of ones in the exclusive or.
+    XorPopc,
+    /// The number of ones in the conjunction.
+    AndPopc,
+}
+
+/// The sparsity of `a` in `mma.sp`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Sparsity {
+    /// `.sp::ordered_metadata`
+    pub ordered: bool,
+    /// Which lanes of each four hold the metadata.
+    pub selector: u8,
+}
+
+/// Everything of a product but its operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct MatrixProduct {
+    /// `wmma.mma` rather than `mma`.
+    pub wmma: bool,
+    /// Sizes; with sparsity `k` counts the elements of `a` that are not stored too.
+    pub shape: MatrixShape,
+    /// The layout the instruction names for `a`.
+    pub a_layout: MatrixLayout,
+    /// The layout the instruction names for `b`.
+    pub b_layout: MatrixLayout,
+    /// Element type of `a`.
+    pub a: MatrixType,
+    /// Element type of `b`.
+    pub b: MatrixType,
+    /// Element type of `c`.
+    pub c: MatrixType,
+    /// Element type of `d`.
+    pub d: MatrixType,
+    /// How elements combine.
+    pub op: MatrixOp,
+    /// Integer sums are clamped.
+    pub satfinite: bool,
+    /// Rounding of products in double precision.
+    pub rnd: Rounding,
+    /// `mma.sp`
+    pub sparse: Option<Sparsity>,
+}
+
+impl MatrixProduct {
+    /// Whether four products are computed, by eight lanes each: `mma.m8n8k4` of `.f16`.
+    pub fn is_by_quad_pairs(&self) -> bool {
+        !self.wmma && self.a == MatrixType::F16 && self.shape.k == 4
+    }
+
+    /// The element type of a fragment.
+    pub fn element(&self, role: MatrixRole) -> MatrixType {
+        match role {
+            MatrixRole::A => self.a,
+            MatrixRole::B => self.b,
+            MatrixRole::C => self.c,
+            MatrixRole::D => self.d,
+        }
+    }
+
+    /// Registers per lane of a fragment.
+    pub fn registers(&self, role: MatrixRole) -> usize {
+        let ty = self.element(role);
+        if self.is_by_quad_pairs() {
+            return match (role, ty) {
+                (MatrixRole::A | MatrixRole::B, _) => 2,
+                (_, MatrixType::F16) => 4,
+                _ => 8,
+            };
+        }
+        let stored = if self.sparse.is_some() && role == MatrixRole::A { 2 } else { 1 };
+        fragment_registers(self.wmma, role, self.shape, ty) / stored
+    }
+}
+
+/// Registers per lane of a fragment, that of `mma.m8n8k4.f16` aside. The `a` and `b` of `wmma` in
+/// `.f16` always take eight, which hold small matrices more than once.
+pub fn fragment_registers(wmma: bool, role: MatrixRole, shape: MatrixShape, ty: MatrixType) -> usize {
+    let elements = match role {
+        MatrixRole::A => shape.m * shape.k,
+        MatrixRole::B => shape.k * shape.n,
+        MatrixRole::C | MatrixRole::D => shape.m * shape.n,
+    };
+    if wmma && ty == MatrixType::F16 && matches!(role, MatrixRole::A | MatrixRole::B) {
+        return 8;
+    }
+    (elements * ty.bits() / (32 * ty.register_bits())) as usize
+}
+
+/// A matrix instruction. All 32 lanes of the warp take part, with the same modifiers and, where
+/// there is one address, the same address.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs)]
+pub enum MatrixInst {
+    /// `wmma.load.{a,b,c}.sync.aligned...`; without a stride the rows (columns) follow each other.
+    WmmaLoad {
+        role: MatrixRole,
+        layout: MatrixLayout,
+        shape: MatrixShape,
+        ty: MatrixType,
+        space: Space,
+        dsts: Vec<Reg>,
+        addr: Addr,
+        stride: Option<Operand>,
+    },
+    /// `wmma.store.d.sync.aligned...`
+    WmmaStore {
+        layout: MatrixLayout,
+        shape: MatrixShape,
+        ty: MatrixType,
+        space: Space,
+        addr: Addr,
+        srcs: Vec<Operand>,
+        stride: Option<Operand>,
+    },
+    /// `wmma.mma`, `mma` and `mma.sp`, the last with a register of metadata.
+    Product {
+        form: MatrixProduct,
+        d: Vec<Reg>,
+        a: Vec<Operand>,
+        b: Vec<Operand>,
+        c: Vec<Operand>,
+        metadata: Option<Operand>,
+    },
+    /// `ldmatrix.sync.aligned.m8n8.{x1,x2,x4}{.trans}.b16`
+    LdMatrix { trans: bool, space: Space, dsts: Vec<Reg>, addr: Addr },
+    /// `stmatrix.sync.aligned.m8n8.{x1,x2,x4}{.trans}.b16`
+    StMatrix { trans: bool, space: Space, addr: Addr, srcs: Vec<Operand> },
+    /// `movmatrix.sync.aligned.m8n8.trans.b16`
+    MovMatrix { dst: Reg, src: Operand },
+}
+
+impl MatrixInst {
+    /// The registers it writes.
+    pub fn destinations(&self) -> &[Reg] {
+        match self {
+            MatrixInst::WmmaLoad { dsts, .. } | MatrixInst::LdMatrix { dsts, .. } => dsts,
+            MatrixInst::Product { d, .. } => d,
+            MatrixInst::MovMatrix { dst, .. } => std::slice::from_ref(dst),
+            MatrixInst::WmmaStore { .. } | MatrixInst::StMatrix { .. } => &[],
+        }
+    }
+
+    /// Calls `f` with each source operand, addresses aside.
+    pub fn for_each_source(&self, mut f: impl FnMut(&Operand)) {
+        match self {
+            MatrixInst::WmmaLoad { stride, .. } => stride.iter().for_each(f),
+            MatrixInst::WmmaStore { srcs, stride, .. } => srcs.iter().chain(stride).for_each(f),
+            MatrixInst::Product { a, b, c, metadata, .. } => a.iter().chain(b).chain(c).chain(metadata).for_each(f),
+            MatrixInst::StMatrix { srcs, .. } => srcs.iter().for_each(f),
+            MatrixInst::MovMatrix { src, .. } => f(src),
+            MatrixInst::LdMatrix { .. } => {}
+        }
+    }
+
+    /// The memory it accesses.
+    pub fn address(&self) -> Option<&Addr> {
+        match self {
+            MatrixInst::WmmaLoad { addr, .. }
+            | MatrixInst::WmmaStore { addr, .. }
+            | MatrixInst::LdMatrix { addr, .. }
+            | MatrixInst::StMatrix { addr, .. } => Some(addr),
+            MatrixInst::Product { .. } | MatrixInst::MovMatrix { .. } => None,
+        }
+    }
+
+    /// Whether it writes memory.
+    pub fn is_store(&self) -> bool {
+        matches!(self, MatrixInst::WmmaStore { .. } | MatrixInst::StMatrix { .. })
+    }
+}

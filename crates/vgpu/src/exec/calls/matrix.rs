@@ -1,0 +1,112 @@
+//! Memory accesses of matrix instructions: one call for the warp.
+
+use super::{check_one, fault, in_access, warp_of};
+use crate::abi::WarpCtx;
+use crate::check;
+use crate::exec::fault::FaultKind;
+use crate::exec::fiber::Warp;
+use crate::jit::instrument::WRITE;
+use crate::jit::runtime::{Lanes, MatrixTransfer, TRANSFER_HEAD};
+use crate::softmath::matrix::PLANE;
+use crate::softmath::matrix::transfer::{InMemory, transpose};
+
+/// Bytes of a row of eight halves.
+const ROW: usize = 16;
+
+pub(super) unsafe extern "C" fn matrix(
+    ctx: *mut WarpCtx,
+    form: *const MatrixTransfer,
+    site: u32,
+    stride: u64,
+    frame: *mut u8,
+) {
+    let warp = warp_of(ctx);
+    // SAFETY: compiled code passes its context, a form that lives for ever, and a frame that
+    // begins with 32 addresses, which planes enough for the form follow.
+    unsafe {
+        let addresses = &*frame.cast::<Lanes>();
+        let planes = frame.add(TRANSFER_HEAD).cast::<u32>();
+        match &*form {
+            MatrixTransfer::Wmma { role, layout, shape, ty, store } => {
+                let stride = (stride != u64::MAX).then_some(stride);
+                let memory = InMemory::new(*role, *shape, *ty, *layout, stride);
+                wmma(warp, site, &memory, *store, addresses[0], planes);
+            }
+            MatrixTransfer::Tiles { count, trans, store } => {
+                let planes = std::slice::from_raw_parts_mut(planes, count * PLANE);
+                tiles(warp, site, addresses, *trans, *store, planes);
+            }
+        }
+    }
+}
+
+/// Checks accesses of the lanes of `mask` against the states of the bytes.
+///
+/// # Safety
+/// `warp` runs on this fiber, and the callers' frames own nothing.
+unsafe fn judge(warp: *mut Warp, mask: u32, site: u32, store: bool, bytes: usize, addresses: &Lanes) {
+    let info = bytes as u32 | if store { WRITE } else { 0 };
+    // SAFETY: by contract; a context is the start of its warp.
+    unsafe { super::check::access(warp.cast(), mask, site, info, addresses) };
+}
+
+/// # Safety
+/// `warp` runs on this fiber; there are planes enough for the fragment.
+unsafe fn wmma(warp: *mut Warp, site: u32, memory: &InMemory, store: bool, address: u64, planes: *mut u32) {
+    let f = memory.fragment;
+    let words = f.registers() * PLANE * (f.ty.register_bits() / 32) as usize;
+    // SAFETY: by contract; a fault in the accesses is caught, and nothing here owns anything.
+    unsafe {
+        let planes = std::slice::from_raw_parts_mut(planes, words);
+        check_one(warp, 0, site, address, usize::try_from(memory.bytes()).unwrap_or(usize::MAX >> 8));
+        if check::enabled().shadowed() {
+            memory
+                .for_each_part(|at, bytes| judge(warp, 1, site, store, bytes, &[address.wrapping_add(at as u64); 32]));
+        }
+        (*warp).access_write = store;
+        (*warp).access_lane = 0;
+        in_access(warp, site, || {
+            if store {
+                memory.store(address as *mut u8, planes);
+            } else {
+                memory.load(address as *const u8, planes);
+            }
+        });
+    }
+}
+
+/// `ldmatrix` and `stmatrix`: lane `i` gives the address of row `i % 8` of matrix `i / 8`.
+///
+/// # Safety
+/// `warp` runs on this fiber.
+unsafe fn tiles(warp: *mut Warp, site: u32, addresses: &Lanes, trans: bool, store: bool, planes: &mut [u32]) {
+    let rows = planes.len() / PLANE * 8;
+    // SAFETY: by contract; see above.
+    unsafe {
+        for (lane, &address) in addresses.iter().enumerate().take(rows) {
+            if !address.is_multiple_of(ROW as u64) {
+                fault(warp, FaultKind::MisalignedAddress, "misaligned memory access", lane as u32, site, address);
+            }
+            check_one(warp, lane, site, address, ROW);
+        }
+        if check::enabled().shadowed() {
+            let mask = u32::MAX >> (32 - rows);
+            judge(warp, mask, site, store, ROW, addresses);
+        }
+        if store && trans {
+            planes.chunks_exact_mut(PLANE).for_each(transpose);
+        }
+        (*warp).access_write = store;
+        in_access(warp, site, || {
+            for (lane, words) in planes.chunks_exact_mut(4).enumerate() {
+                (&raw mut (*warp).access_lane).write_volatile(lane as u32);
+                let (here, there) = (words.as_mut_ptr().cast::<u8>(), addresses[lane] as *mut u8);
+                let (from, to) = if store { (here, there) } else { (there, here) };
+                std::ptr::copy_nonoverlapping(from, to, ROW);
+            }
+        });
+        if !store && trans {
+            planes.chunks_exact_mut(PLANE).for_each(transpose);
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Matrix instructions: the registers of all lanes go to the stack as planes (see
+//! [`crate::softmath::matrix`]), a Rust function does the work for the whole warp, and its planes
+//! come back as registers.
+//!
+//! All 32 lanes have to be there. In masked code that is checked; a warp that is not whole faults.
+
+use super::generate::Gen;
+use super::memory::Access;
+use super::values::{CHUNKS, Parts, Shape, Width, call_host};
+use crate::jit::JitError;
+use crate::jit::lanes::body::Stmt;
+use crate::jit::runtime::{MatrixTransfer, TRANSFER_HEAD};
+use crate::softmath::matrix;
+use cranelift_codegen::ir::{self, InstBuilder, StackSlot, condcodes::IntCC, types};
+use rtcg_ptx::ast::*;
+use std::sync::Mutex;
+
+/// Words of the largest frame: `mma.m16n8k16` of doubles.
+const FRAME_WORDS: usize = 20 * 64;
+
+static PRODUCTS: Mutex<Vec<&'static MatrixProduct>> = Mutex::new(Vec::new());
+static TRANSFERS: Mutex<Vec<&'static MatrixTransfer>> = Mutex::new(Vec::new());
+
+impl Gen<'_, '_> {
+    /// Emits a matrix instruction.
+    pub(crate) fn matrix(&mut self, st: &Stmt<'_>, inst: &MatrixInst) -> Result<(), JitError> {
+        self.need_whole_warp(st);
+        match inst {
+            MatrixInst::Product { form, d, a, b, c, metadata } => {
+                self.product(form, d, [a, b, c], metadata.as_ref());
+            }
+            MatrixInst::WmmaLoad { role, layout, shape, ty, space, dsts, addr, stride } => {
+                let form = MatrixTransfer::Wmma { role: *role, layout: *layout, shape: *shape, ty: *ty, store: false };
+                self.transfer(form, *space, addr, stride.as_ref(), dsts, &[]);
+            }
+            MatrixInst::WmmaStore { layout, shape, ty, space, addr, srcs, stride } => {
+                let role = MatrixRole::D;
+                let form = MatrixTransfer::Wmma { role, layout: *layout, shape: *shape, ty: *ty, store: true };
+                self.transfer(form, *space, addr, stride.as_ref(), &[], srcs);
+            }
+            MatrixInst::LdMatrix { trans, space, dsts, addr } => {
+                let form = MatrixTransfer::Tiles { count: dsts.len(), trans: *trans, store: false };
+                self.transfer(form, *space, addr, None, dsts, &[]);
+            }
+            MatrixInst::StMatrix { trans, space, addr, srcs } => {
+                let form = MatrixTransfer::Tiles { count: srcs.len(), trans: *trans, store: true };
+                self.transfer(form, *space, addr, None, &[], srcs);
+            }
+            MatrixInst::MovMatrix { dst, src } => {
+                let slot = self.matrix_slot();
+                self.store_plane(slot, 0, *src, Width::W32);
+                let at = self.b.ins().stack_addr(types::I64, slot, 0);
+                call_host(&mut self.b, matrix::transfer::transpose_of_frame as *const () as usize, &[at], None);
+                self.load_plane(slot, 0, *dst, Width::W32);
+            }
+        }
+        Ok(())
+    }
+
+    /// Masked code faults unless all lanes run.
+    fn need_whole_warp(&mut self, st: &Stmt<'_>) {
+        if self.is_masked() {
+            let active = self.active_bits(st);
+            let missing = self.b.ins().icmp_imm_s(IntCC::NotEqual, active, -1);
+            self.cold(missing, |g| g.trap(crate::abi::TrapKind::PartialWarp));
+        }
+    }
+
+    /// The stack slot for planes; its contents live for one statement.
+    fn matrix_slot(&mut self) -> StackSlot {
+        if let Some(s) = self.matrix_slot {
+            return s;
+        }
+        let bytes = (TRANSFER_HEAD + FRAME_WORDS * 4) as u32;
+        let s = self.b.create_sized_stack_slot(ir::StackSlotData::new(ir::StackSlotKind::ExplicitSlot, bytes, 5));
+        self.matrix_slot = Some(s);
+        s
+    }
+
+    fn product(&mut self, form: &MatrixProduct, d: &[Reg], sources: [&[Operand]; 3], metadata: Option<&Operand>) {
+        let slot = self.matrix_slot();
+        let mut at = 0;
+        for (role, list) in [MatrixRole::A, MatrixRole::B, MatrixRole::C].into_iter().zip(sources) {
+            let w = width(form.element(role));
+            let plane = plane_bytes(w);
+            let end = at + matrix::plane_words(form, role) as i32 * 4;
+            for &o in list.iter().take(((end - at) / plane) as usize) {
+                self.store_plane(slot, at, o, w);
+                at += plane;
+            }
+        }
+        if let Some(&o) = metadata {
+            self.store_plane(slot, at, o, Width::W32);
+            at += plane_bytes(Width::W32);
+        }
+        let form_at = self.iconst64(std::ptr::from_ref(matrix::intern(&PRODUCTS, *form)) as i64);
+        let frame = self.b.ins().stack_addr(types::I64, slot, 0);
+        call_host(&mut self.b, matrix::product_of_frame as *const () as usize, &[form_at, frame], None);
+        let w = width(form.d);
+        for &r in d {
+            self.load_plane(slot, at, r, w);
+            at += plane_bytes(w);
+        }
+    }
+
+    /// Between memory and registers.
+    fn transfer(
+        &mut self,
+        form: MatrixTransfer,
+        space: Space,
+        addr: &Addr,
+        stride: Option<&Operand>,
+        dsts: &[Reg],
+        srcs: &[Operand],
+    ) {
+        let slot = self.matrix_slot();
+        let access = Access::new(space, Type::B8, addr, 1);
+        for c in 0..CHUNKS {
+            let lanes = self.absolute_lanes(&access, c);
+            self.store_parts(slot, c as i32 * 64, &lanes);
+        }
+        let (w, repeat) = match form {
+            MatrixTransfer::Wmma { role, shape, ty, .. } => {
+                (width(ty), matrix::layout::Fragment { role, shape, ty }.registers())
+            }
+            MatrixTransfer::Tiles { count, .. } => (Width::W32, count),
+        };
+        let first = TRANSFER_HEAD as i32;
+        for (i, &o) in srcs.iter().enumerate() {
+            self.store_plane(slot, first + i as i32 * plane_bytes(w), o, w);
+        }
+        // The default stride is that of a matrix without gaps; the transfer knows it.
+        let stride = match stride {
+            Some(&o) => {
+                let lanes = self.operand(o, Width::W32, 0);
+                let v = self.b.ins().extractlane(lanes[0], 0);
+                self.b.ins().uextend(types::I64, v)
+            }
+            None => self.iconst64(-1),
+        };
+        let site = self.site(crate::jit::lanes::sites::WARP);
+        let site = self.iconst32(i64::from(site));
+        let form = self.iconst64(std::ptr::from_ref(matrix::intern(&TRANSFERS, form)) as i64);
+        let frame = self.b.ins().stack_addr(types::I64, slot, 0);
+        let f = self.env.runtime.matrix as usize;
+        call_host(&mut self.b, f, &[self.ctx, form, site, stride, frame], None);
+        for (i, &r) in dsts.iter().enumerate() {
+            self.load_plane(slot, first + (i % repeat) as i32 * plane_bytes(w), r, w);
+        }
+    }
+
+    fn store_plane(&mut self, slot: StackSlot, at: i32, o: Operand, w: Width) {
+        for c in 0..CHUNKS {
+            let parts = self.operand(o, w, c);
+            self.store_parts(slot, at + c as i32 * plane_bytes(w) / CHUNKS as i32, &parts);
+        }
+    }
+
+    fn store_parts(&mut self, slot: StackSlot, at: i32, parts: &Parts) {
+        for (i, &p) in parts.iter().enumerate() {
+            self.b.ins().stack_store(types::I64, p, slot, at + i as i32 * 16);
+        }
+    }
+
+    fn load_plane(&mut self, slot: StackSlot, at: i32, r: Reg, w: Width) {
+        let (ty, parts) = (w.part_type(Shape::Chunk), plane_bytes(w) / 16 / CHUNKS as i32);
+        for c in 0..CHUNKS {
+            let first = at + c as i32 * parts * 16;
+            let v = (0..parts).map(|i| self.b.ins().stack_load(types::I64, ty, slot, first + i * 16)).collect();
+            self.write(r, c, v, None);
+        }
+    }
+}
+
+/// The width of registers that hold elements of a type.
+fn width(ty: MatrixType) -> Width {
+    if ty.register_bits() == 64 { Width::W64 } else { Width::W32 }
+}
+
+fn plane_bytes(w: Width) -> i32 {
+    if w == Width::W64 { 256 } else { 128 }
+}

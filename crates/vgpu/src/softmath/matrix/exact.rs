@@ -1,0 +1,138 @@
+//! What a tensor core makes of a sum of products of floats.
+//!
+//! NVIDIA does not say it. The model is the one that M. Fasi et al. ("Numerical behavior of NVIDIA
+//! tensor cores", 2021), F. Khattak and M. Mikaitis ("Accurate models of NVIDIA tensor cores",
+//! 2025) and P. Xie et al. ("MMA-Sim", 2025) found by experiment, with their figures for sm_90.
+
+use crate::softmath::float::{Format, Round, round};
+use rtcg_ptx::ast::MatrixType;
+
+/// Bits after the binary point of a term whose exponent is the largest.
+pub const FRACTION_BITS: i32 = 25;
+/// Exponents below this one count as it.
+pub const LEAST_EXPONENT: i32 = -126;
+
+/// An element taken apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Number {
+    /// Not a number.
+    Nan,
+    /// Infinity; true is negative.
+    Inf(bool),
+    /// `(-1)^negative * significand * 2^(exponent - fraction)`: subnormal numbers keep the least
+    /// exponent of their format.
+    Finite {
+        /// The sign.
+        negative: bool,
+        /// With the hidden bit.
+        significand: u64,
+        /// That of the exponent field.
+        exponent: i32,
+        /// Bits after the binary point.
+        fraction: i32,
+    },
+}
+
+impl Number {
+    /// The number that `bits` stand for. Of `.tf32` only the upper 19 bits of 32 count.
+    pub fn of(ty: MatrixType, bits: u64) -> Number {
+        let (f, bits) = match ty {
+            MatrixType::F16 => (Format::F16, bits),
+            MatrixType::BF16 => (Format::BF16, bits),
+            MatrixType::TF32 => (Format::TF32, bits >> 13),
+            _ => (Format::F32, bits),
+        };
+        let negative = bits & f.sign_bit() != 0;
+        let field = (bits >> f.frac_bits & ((1 << f.exp_bits) - 1)) as i32;
+        let fraction = bits & ((1 << f.frac_bits) - 1);
+        if field == (1 << f.exp_bits) - 1 {
+            return if fraction == 0 { Number::Inf(negative) } else { Number::Nan };
+        }
+        let hidden = u64::from(field != 0) << f.frac_bits;
+        Number::Finite {
+            negative,
+            significand: hidden | fraction,
+            exponent: field.max(1) - ((1 << (f.exp_bits - 1)) - 1),
+            fraction: f.frac_bits as i32,
+        }
+    }
+
+    fn times(self, o: Number) -> Number {
+        use Number::*;
+        match (self, o) {
+            (Nan, _) | (_, Nan) => Nan,
+            (Inf(s), Inf(t)) => Inf(s != t),
+            (Inf(s), Finite { negative, significand, .. }) | (Finite { negative, significand, .. }, Inf(s)) => {
+                if significand == 0 {
+                    Nan
+                } else {
+                    Inf(s != negative)
+                }
+            }
+            (
+                Finite { negative: s, significand: x, exponent: e, fraction: p },
+                Finite { negative: t, significand: y, exponent: f, fraction: q },
+            ) => Finite { negative: s != t, significand: x * y, exponent: e + f, fraction: p + q },
+        }
+    }
+
+    /// The exponent that terms are aligned by; that of a zero does not count.
+    fn alignment(self) -> i32 {
+        match self {
+            Number::Finite { significand, exponent, .. } if significand != 0 => exponent,
+            _ => LEAST_EXPONENT,
+        }
+    }
+
+    /// In units of `2^unit`, cut towards zero.
+    fn aligned(self, unit: i32) -> i64 {
+        let Number::Finite { negative, significand, exponent, fraction } = self else { return 0 };
+        let shift = exponent - fraction - unit;
+        let magnitude = match shift {
+            0.. => significand << shift.min(63),
+            _ => significand.checked_shr(shift.unsigned_abs()).unwrap_or(0),
+        };
+        if negative { -(magnitude as i64) } else { magnitude as i64 }
+    }
+}
+
+/// The sum of products and `c`, as a number of format `d` (`.f32` or `.f16`).
+///
+/// The products are exact. All terms are cut towards zero to multiples of `2^(e - 25)`, where `e`
+/// is the largest exponent among them (of a product the sum of its factors' exponents), and added
+/// exactly; the sum is cut towards zero to single precision or rounded to the nearest half.
+pub fn dot(terms: impl Iterator<Item = (Number, Number)> + Clone, c: Number, d: MatrixType) -> u64 {
+    let format = if d == MatrixType::F16 { Format::F16 } else { Format::F32 };
+    let all = || terms.clone().map(|(x, y)| x.times(y)).chain([c]);
+    if let Some(special) = special(all(), format) {
+        return special;
+    }
+    let unit = all().map(Number::alignment).max().unwrap_or(LEAST_EXPONENT).max(LEAST_EXPONENT) - FRACTION_BITS;
+    let sum: i64 = all().map(|term| term.aligned(unit)).sum();
+    let (negative, magnitude) = (sum < 0, sum.unsigned_abs());
+    if sum == 0 {
+        return 0;
+    }
+    if format == Format::F16 {
+        return round(format, Round::Nearest, negative, unit, magnitude.into(), false);
+    }
+    let beyond = unit + 64 - magnitude.leading_zeros() as i32 > 128;
+    let sign = if negative { format.sign_bit() } else { 0 };
+    if beyond { sign | format.infinity() } else { round(format, Round::Zero, negative, unit, magnitude.into(), false) }
+}
+
+/// The result when a term is infinite or no number.
+fn special(terms: impl Iterator<Item = Number>, f: Format) -> Option<u64> {
+    let (mut nan, mut plus, mut minus) = (false, false, false);
+    for term in terms {
+        nan |= term == Number::Nan;
+        plus |= term == Number::Inf(false);
+        minus |= term == Number::Inf(true);
+    }
+    match (nan || (plus && minus), plus, minus) {
+        (true, ..) => Some(f.canonical_nan()),
+        (_, true, _) => Some(f.infinity()),
+        (_, _, true) => Some(f.sign_bit() | f.infinity()),
+        _ => None,
+    }
+}

@@ -1,0 +1,124 @@
+//! Which lane holds which element of a fragment.
+//!
+//! The PTX ISA fixes this for `mma` and leaves it open for `wmma`; here `wmma` has the fragments of
+//! the `mma` it would be made of: matrices of 16 rows (8, if it has no more), one after the other.
+//! The unit is eight rows of 128 bits (256 for double precision) that four lanes share, four lanes
+//! per row: rows of `a`, columns of `b`. Accumulators have rows of eight elements, two per lane.
+
+use rtcg_ptx::ast::{MatrixLayout, MatrixProduct, MatrixRole, MatrixShape, MatrixType};
+
+/// A fragment of `mma` or `wmma`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Fragment {
+    pub role: MatrixRole,
+    pub shape: MatrixShape,
+    pub ty: MatrixType,
+}
+
+/// The place of an element: register, lane, lowest bit within the register.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Spot {
+    pub register: usize,
+    pub lane: usize,
+    pub bit: u32,
+}
+
+impl Fragment {
+    /// A fragment of a dense product.
+    pub fn of(form: &MatrixProduct, role: MatrixRole) -> Fragment {
+        Fragment { role, shape: form.shape, ty: form.element(role) }
+    }
+
+    /// Rows and columns.
+    pub fn size(self) -> (usize, usize) {
+        let (m, n, k) = (self.shape.m as usize, self.shape.n as usize, self.shape.k as usize);
+        match self.role {
+            MatrixRole::A => (m, k),
+            MatrixRole::B => (k, n),
+            MatrixRole::C | MatrixRole::D => (m, n),
+        }
+    }
+
+    /// Registers per lane that hold the matrix once.
+    pub fn registers(self) -> usize {
+        let (rows, cols) = self.size();
+        rows * cols * self.ty.bits() as usize / (32 * self.ty.register_bits() as usize)
+    }
+
+    /// Elements in a register.
+    pub fn per_register(self) -> usize {
+        (self.ty.register_bits() / self.ty.bits()) as usize
+    }
+
+    /// Units of eight rows that registers run through before the next column, for `a` and sums.
+    pub fn halves(self) -> usize {
+        (self.shape.m as usize / 8).min(2)
+    }
+
+    /// The place of an element.
+    pub fn spot(self, row: usize, col: usize) -> Spot {
+        match self.role {
+            MatrixRole::A => self.operand(row, col, self.halves()),
+            MatrixRole::B => self.operand(col, row, 1),
+            MatrixRole::C | MatrixRole::D => self.sum(row, col),
+        }
+    }
+
+    /// The place in an operand whose lines of `k` elements go to four lanes each.
+    fn operand(self, line: usize, k: usize, halves: usize) -> Spot {
+        let per = self.per_register();
+        let units = self.shape.k as usize / (4 * per);
+        let (unit, within) = (k / (4 * per), k % (4 * per));
+        let (tile, half) = (line / (8 * halves), line / 8 % halves);
+        Spot {
+            register: (tile * units + unit) * halves + half,
+            lane: line % 8 * 4 + within / per,
+            bit: (within % per) as u32 * self.ty.bits(),
+        }
+    }
+
+    fn sum(self, row: usize, col: usize) -> Spot {
+        let halves = self.halves();
+        let (tile, half) = (row / (8 * halves), row / 8 % halves);
+        let unit = (tile * (self.shape.n as usize / 8) + col / 8) * halves + half;
+        let lane = row % 8 * 4 + col % 8 / 2;
+        if self.per_register() == 2 {
+            return Spot { register: unit, lane, bit: col as u32 % 2 * 16 };
+        }
+        Spot { register: unit * 2 + col % 2, lane, bit: 0 }
+    }
+}
+
+/// The other layout.
+pub fn other(layout: MatrixLayout) -> MatrixLayout {
+    match layout {
+        MatrixLayout::Row => MatrixLayout::Col,
+        MatrixLayout::Col => MatrixLayout::Row,
+    }
+}
+
+/// The first lane of a quad pair's lines 0 to 3 and of its lines 4 to 7.
+fn quad_lanes(quad: usize, line: usize) -> usize {
+    quad * 4 + line / 4 * 16
+}
+
+/// Where `mma.m8n8k4` of halves has element `k` of row `line` of a quad pair's `a`.
+pub fn quad_operand(layout: MatrixLayout, quad: usize, line: usize, k: usize) -> Spot {
+    let (lane, index) = match layout {
+        MatrixLayout::Row => (line % 4, k),
+        MatrixLayout::Col => (k, line % 4),
+    };
+    Spot { register: index / 2, lane: quad_lanes(quad, line) + lane, bit: index as u32 % 2 * 16 }
+}
+
+/// Where it has an element of the sum.
+pub fn quad_sum(ty: MatrixType, quad: usize, row: usize, col: usize) -> Spot {
+    let first = quad_lanes(quad, row);
+    if ty == MatrixType::F16 {
+        return Spot { register: col / 2, lane: first + row % 4, bit: col as u32 % 2 * 16 };
+    }
+    let lane = row % 4 & 1 | col & 2;
+    Spot { register: col & 4 | row % 4 & 2 | col & 1, lane: first + lane, bit: 0 }
+}

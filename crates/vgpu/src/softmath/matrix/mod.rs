@@ -1,0 +1,247 @@
+//! Matrix products of a warp (`mma`, `wmma`) on the registers of its 32 lanes.
+//!
+//! A register of all lanes is a *plane*: 32 words, lane after lane (64 words, low half first, for
+//! registers of 64 bits). [`layout`] says where the elements of a fragment lie in its planes,
+//! [`exact`] what a product of floats is, [`vector`] computes the same quickly.
+//!
+//! Integers and bits are exact. In double precision each element is a chain of fused multiply-adds
+//! with `k` ascending. The sum of the other floats is that of the tensor cores of sm_90 (see
+//! [`exact::dot`]).
+
+pub mod exact;
+mod lanes;
+pub mod layout;
+mod pack;
+pub mod transfer;
+mod vector;
+mod whole;
+
+use layout::Fragment;
+use rtcg_ptx::ast::{MatrixOp, MatrixProduct, MatrixRole, MatrixShape, MatrixType};
+use std::sync::Mutex;
+
+/// Words of a plane of 32-bit registers.
+pub const PLANE: usize = 32;
+
+/// The planes of one product.
+#[derive(Debug)]
+#[allow(missing_docs)]
+pub struct Planes<'a> {
+    pub a: &'a [u32],
+    pub b: &'a [u32],
+    pub c: &'a [u32],
+    /// The plane of `mma.sp`'s metadata, else empty.
+    pub metadata: &'a [u32],
+    pub d: &'a mut [u32],
+}
+
+/// Words that the planes of a fragment take. A fragment that holds its matrix more than once is
+/// read from its first registers.
+pub fn plane_words(form: &MatrixProduct, role: MatrixRole) -> usize {
+    let registers = if form.is_by_quad_pairs() || form.sparse.is_some() {
+        form.registers(role)
+    } else {
+        Fragment::of(form, role).registers()
+    };
+    registers * PLANE * (form.element(role).register_bits() / 32) as usize
+}
+
+/// Computes `d = a * b + c`.
+pub fn product(form: &MatrixProduct, planes: &mut Planes<'_>) {
+    compute(form, planes, true);
+}
+
+/// The same as [`product`], floats one by one as [`exact`] defines it.
+pub fn product_by_definition(form: &MatrixProduct, planes: &mut Planes<'_>) {
+    compute(form, planes, false);
+}
+
+fn compute(form: &MatrixProduct, planes: &mut Planes<'_>, quickly: bool) {
+    if form.is_by_quad_pairs() {
+        return quad_pairs(form, planes);
+    }
+    match form.a {
+        MatrixType::F64 => whole::doubles(form, planes),
+        MatrixType::B1 => bits(form, planes),
+        MatrixType::S8 | MatrixType::U8 | MatrixType::S4 | MatrixType::U4 => integers(form, planes),
+        _ => floats(form, planes, quickly),
+    }
+}
+
+/// [`product`] for compiled code: the planes of `a`, `b`, `c`, metadata and `d` one after the other.
+///
+/// # Safety
+/// `form` comes from [`intern`], and `frame` has the words that it needs.
+#[allow(unsafe_code)]
+pub unsafe extern "C" fn product_of_frame(form: *const MatrixProduct, frame: *mut u32) {
+    // SAFETY: by contract.
+    let (form, rest) = unsafe { (&*form, std::slice::from_raw_parts_mut(frame, frame_words(&*form))) };
+    product(form, &mut Planes::split(form, rest));
+}
+
+impl<'a> Planes<'a> {
+    /// The planes of a frame.
+    pub fn split(form: &MatrixProduct, mut rest: &'a mut [u32]) -> Planes<'a> {
+        let mut take = |n: usize| {
+            let (head, tail) = std::mem::take(&mut rest).split_at_mut(n);
+            rest = tail;
+            head
+        };
+        let a = take(plane_words(form, MatrixRole::A));
+        let b = take(plane_words(form, MatrixRole::B));
+        let c = take(plane_words(form, MatrixRole::C));
+        let metadata = take(if form.sparse.is_some() { PLANE } else { 0 });
+        let d = take(plane_words(form, MatrixRole::D));
+        Planes { a, b, c, metadata, d }
+    }
+}
+
+/// Words of the frame of [`product_of_frame`].
+pub fn frame_words(form: &MatrixProduct) -> usize {
+    let roles = [MatrixRole::A, MatrixRole::B, MatrixRole::C, MatrixRole::D];
+    let metadata = if form.sparse.is_some() { PLANE } else { 0 };
+    roles.iter().map(|&r| plane_words(form, r)).sum::<usize>() + metadata
+}
+
+/// A form that lives for ever, for compiled code to point to. There are some hundreds at most.
+pub fn intern<T: PartialEq + Sync>(pool: &'static Mutex<Vec<&'static T>>, form: T) -> &'static T {
+    let mut pool = pool.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some(known) = pool.iter().find(|known| ***known == form) {
+        return known;
+    }
+    let new: &'static T = Box::leak(Box::new(form));
+    pool.push(new);
+    new
+}
+
+/// `a` (rows of `k` elements), `b` (rows of `n`), and `c`, then `d` (rows of `n`): a word per element.
+struct Matrices<const CAP: usize> {
+    a: [u32; CAP],
+    b: [u32; CAP],
+    c: [u32; CAP],
+}
+
+impl<const CAP: usize> Matrices<CAP> {
+    #[inline(always)]
+    fn unpack(form: &MatrixProduct, planes: &Planes<'_>) -> Self {
+        let mut all = Matrices { a: [0; CAP], b: [0; CAP], c: [0; CAP] };
+        let [a, b, c] = [MatrixRole::A, MatrixRole::B, MatrixRole::C].map(|role| Fragment::of(form, role));
+        match form.sparse {
+            None => pack::rows(planes.a, a, form.shape.k as usize, &mut all.a),
+            Some(sparse) => pack::sparse_rows(form, sparse, planes, &mut all.a),
+        }
+        pack::columns(planes.b, b, form.shape.n as usize, &mut all.b);
+        pack::sum_rows(planes.c, c, &mut all.c);
+        all
+    }
+
+    #[inline(always)]
+    fn pack(&self, form: &MatrixProduct, planes: &mut Planes<'_>) {
+        pack::sum_planes(&self.c, Fragment::of(form, MatrixRole::D), planes.d);
+    }
+}
+
+/// Whether the matrices of a product have at most `cap` elements.
+fn fits(form: &MatrixProduct, cap: u32) -> bool {
+    let MatrixShape { m, n, k } = form.shape;
+    m * k <= cap && k * n <= cap && m * n <= cap
+}
+
+fn floats(form: &MatrixProduct, planes: &mut Planes<'_>, quickly: bool) {
+    if fits(form, 256) { floats_of::<256>(form, planes, quickly) } else { floats_of::<1024>(form, planes, quickly) }
+}
+
+fn floats_of<const CAP: usize>(form: &MatrixProduct, planes: &mut Planes<'_>, quickly: bool) {
+    let mut all = Matrices::<CAP>::unpack(form, planes);
+    let ty = [pack::widen_bytes(form.a, &mut all.a), pack::widen_bytes(form.b, &mut all.b)];
+    if !(quickly && vector::floats(form, ty, &mut all)) {
+        exact_floats(form, ty, &mut all);
+    }
+    all.pack(form, planes);
+}
+
+/// Values of `k` that one step of the tensor core adds up.
+fn step(form: &MatrixProduct, ty: MatrixType) -> usize {
+    let dense = if ty == MatrixType::TF32 { 8 } else { 16 };
+    if form.sparse.is_some() { 2 * dense } else { dense }
+}
+
+fn exact_floats<const CAP: usize>(form: &MatrixProduct, ty: [MatrixType; 2], all: &mut Matrices<CAP>) {
+    let (m, n, k) = (form.shape.m as usize, form.shape.n as usize, form.shape.k as usize);
+    let per_step = step(form, ty[0]);
+    for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
+        let mut bits = u64::from(all.c[i * n + j]);
+        let mut sum = exact::Number::of(form.c, bits);
+        for first in (0..k).step_by(per_step) {
+            let terms = (first..(first + per_step).min(k)).map(|l| {
+                let (x, y) = (all.a[i * k + l], all.b[l * n + j]);
+                (exact::Number::of(ty[0], x.into()), exact::Number::of(ty[1], y.into()))
+            });
+            bits = exact::dot(terms, sum, form.d);
+            sum = exact::Number::of(form.d, bits);
+        }
+        all.c[i * n + j] = bits as u32;
+    }
+}
+
+/// `mma.m8n8k4` of halves: four products, each by eight lanes.
+fn quad_pairs(form: &MatrixProduct, planes: &mut Planes<'_>) {
+    let half = |planes: &[u32], at: layout::Spot| u64::from(planes[at.register * PLANE + at.lane] >> at.bit & 0xffff);
+    for quad in 0..4 {
+        for (i, j) in (0..8).flat_map(|i| (0..8).map(move |j| (i, j))) {
+            let spot = layout::quad_sum(form.c, quad, i, j);
+            let c = match form.c {
+                MatrixType::F16 => half(planes.c, spot),
+                _ => planes.c[spot.register * PLANE + spot.lane].into(),
+            };
+            let terms = (0..4).map(|l| {
+                let x = half(planes.a, layout::quad_operand(form.a_layout, quad, i, l));
+                // `b` is held like the transposed `a`.
+                let y = half(planes.b, layout::quad_operand(layout::other(form.b_layout), quad, j, l));
+                (exact::Number::of(MatrixType::F16, x), exact::Number::of(MatrixType::F16, y))
+            });
+            let d = exact::dot(terms, exact::Number::of(form.c, c), form.d) as u32;
+            let at = layout::quad_sum(form.d, quad, i, j);
+            let word = &mut planes.d[at.register * PLANE + at.lane];
+            *word = if at.bit == 0 { d } else { *word & 0xffff | d << 16 };
+        }
+    }
+}
+
+fn integers(form: &MatrixProduct, planes: &mut Planes<'_>) {
+    if fits(form, 512) { integers_of::<512>(form, planes) } else { integers_of::<2048>(form, planes) }
+}
+
+fn integers_of<const CAP: usize>(form: &MatrixProduct, planes: &mut Planes<'_>) {
+    let mut all = Matrices::<CAP>::unpack(form, planes);
+    pack::sign_extend(form.a, &mut all.a);
+    pack::sign_extend(form.b, &mut all.b);
+    whole::integers(form, &mut all);
+    all.pack(form, planes);
+}
+
+fn bits(form: &MatrixProduct, planes: &mut Planes<'_>) {
+    let (m, n, words) = (form.shape.m as usize, form.shape.n as usize, form.shape.k as usize / 32);
+    let [fa, fb] = [MatrixRole::A, MatrixRole::B].map(|role| Fragment::of(form, role));
+    let mut sums = [0; 128];
+    pack::sum_rows(planes.c, Fragment::of(form, MatrixRole::C), &mut sums);
+    for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
+        for w in 0..words {
+            let (x, y) = (fa.spot(i, w * 32), fb.spot(w * 32, j));
+            let (x, y) = (planes.a[x.register * PLANE + x.lane], planes.b[y.register * PLANE + y.lane]);
+            let both = if form.op == MatrixOp::XorPopc { x ^ y } else { x & y };
+            sums[i * n + j] = u32::wrapping_add(sums[i * n + j], both.count_ones());
+        }
+    }
+    pack::sum_planes(&sums, Fragment::of(form, MatrixRole::D), planes.d);
+}
+
+/// Whether the processor has AVX-512 with doublewords and all lengths.
+#[cfg(target_arch = "x86_64")]
+fn has_avx512() -> bool {
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("fma")
+}

@@ -1,0 +1,253 @@
+//! Fragments to and from memory.
+
+use super::PLANE;
+use super::layout::Fragment;
+use rtcg_ptx::ast::{MatrixLayout, MatrixRole, MatrixShape, MatrixType};
+
+/// A matrix in memory: `stride` elements from row to row, or column to column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct InMemory {
+    pub fragment: Fragment,
+    pub layout: MatrixLayout,
+    pub stride: u64,
+}
+
+impl InMemory {
+    /// A matrix; without a stride, one without gaps.
+    pub fn new(
+        role: MatrixRole,
+        shape: MatrixShape,
+        ty: MatrixType,
+        layout: MatrixLayout,
+        stride: Option<u64>,
+    ) -> InMemory {
+        let fragment = Fragment { role, shape, ty };
+        let (rows, cols) = fragment.size();
+        let dense = if layout == MatrixLayout::Row { cols } else { rows };
+        InMemory { fragment, layout, stride: stride.unwrap_or(dense as u64) }
+    }
+
+    /// Lines in memory, and elements of each.
+    fn lines(&self) -> (usize, usize) {
+        let (rows, cols) = self.fragment.size();
+        if self.layout == MatrixLayout::Row { (rows, cols) } else { (cols, rows) }
+    }
+
+    fn line_bytes(&self) -> u64 {
+        self.stride.saturating_mul(u64::from(self.fragment.ty.bits())) / 8
+    }
+
+    /// Bytes from the first to the end of the last element.
+    pub fn bytes(&self) -> u64 {
+        let (lines, length) = self.lines();
+        let last = length as u64 * u64::from(self.fragment.ty.bits()) / 8;
+        self.line_bytes().saturating_mul(lines as u64 - 1).saturating_add(last)
+    }
+
+    /// Calls `each` with the parts of the matrix that lie side by side in memory: the distance from
+    /// the first byte, and where they belong. `spread` parts have eight elements.
+    #[inline(always)]
+    fn for_each_run(&self, mut each: impl FnMut(usize, Run)) {
+        let f = self.fragment;
+        let (rows, cols) = f.size();
+        let (line, bits, halves) = (self.line_bytes() as usize, f.ty.bits() as usize, f.halves());
+        let by_row = self.layout == MatrixLayout::Row;
+        let offset = |row: usize, col: usize| {
+            let (l, i) = if by_row { (row, col) } else { (col, row) };
+            line.wrapping_mul(l).wrapping_add(i * bits / 8)
+        };
+        let per = f.per_register();
+        if let MatrixRole::A | MatrixRole::B = f.role {
+            // Seen as `a`: lines of k elements.
+            let (along, halves) = if f.role == MatrixRole::A { (by_row, halves) } else { (!by_row, 1) };
+            let units = f.shape.k as usize / (4 * per);
+            let at = |line: usize, k: usize| if f.role == MatrixRole::A { offset(line, k) } else { offset(k, line) };
+            for r in 0..f.registers() {
+                let (line, k) = ((r / halves / units * halves + r % halves) * 8, r / halves % units * 4 * per);
+                for g in 0..if along { 8 } else { 0 } {
+                    each(at(line + g, k), Run::Whole { lane: r * PLANE + g * 4 });
+                }
+                for i in 0..if along { 0 } else { 4 * per } {
+                    let bit = (i % per * bits) as u32;
+                    each(at(line, k + i), Run::Spread { lane: r * PLANE + i / per, bit });
+                }
+            }
+            return;
+        }
+        for unit in 0..rows * cols / 64 {
+            let (half, block) = (unit % halves, unit / halves);
+            let row = (block / (cols / 8) * halves + half) * 8;
+            let col = block % (cols / 8) * 8;
+            for i in 0..8 {
+                match (by_row, per) {
+                    (true, 2) => each(offset(row + i, col), Run::Whole { lane: unit * PLANE + i * 4 }),
+                    (true, _) => each(offset(row + i, col), Run::Pairs { lane: unit * 2 * PLANE + i * 4 }),
+                    (false, 2) => {
+                        let bit = i as u32 % 2 * 16;
+                        each(offset(row, col + i), Run::Spread { lane: unit * PLANE + i / 2, bit });
+                    }
+                    (false, _) => {
+                        let lane = (unit * 2 + i % 2) * PLANE + i / 2;
+                        each(offset(row, col + i), Run::Spread { lane, bit: 0 });
+                    }
+                }
+            }
+        }
+    }
+
+    /// Calls `each` with the parts that lie side by side: distance from the first byte, and bytes.
+    pub fn for_each_part(&self, mut each: impl FnMut(usize, usize)) {
+        let (element, register) =
+            ((self.fragment.ty.bits() / 8) as usize, self.fragment.ty.register_bits() as usize / 8);
+        self.for_each_run(|at, run| each(at, if let Run::Whole { .. } = run { 4 * register } else { 8 * element }));
+    }
+
+    /// Reads a fragment.
+    ///
+    /// # Safety
+    /// All of [`InMemory::bytes`] from `from` may be read, or faults.
+    #[allow(unsafe_code)]
+    pub unsafe fn load(&self, from: *const u8, planes: &mut [u32]) {
+        // SAFETY: by contract; a run lies in the matrix. Planes of doubles are aligned.
+        unsafe {
+            match self.fragment.ty.bits() {
+                64 => {
+                    let (head, wide, _) = planes.align_to_mut::<u64>();
+                    debug_assert!(head.is_empty());
+                    self.for_each_run(|at, run| load_run::<u64, u64>(from.wrapping_add(at), run, wide));
+                }
+                32 => self.for_each_run(|at, run| load_run::<u32, u32>(from.wrapping_add(at), run, planes)),
+                16 => self.for_each_run(|at, run| load_run::<u16, u32>(from.wrapping_add(at), run, planes)),
+                _ => self.for_each_run(|at, run| load_run::<u8, u32>(from.wrapping_add(at), run, planes)),
+            }
+        }
+    }
+
+    /// Writes a fragment of a sum.
+    ///
+    /// # Safety
+    /// All of [`InMemory::bytes`] from `to` may be written, or faults.
+    #[allow(unsafe_code)]
+    pub unsafe fn store(&self, to: *mut u8, planes: &mut [u32]) {
+        // SAFETY: by contract; a run lies in the matrix.
+        unsafe {
+            match self.fragment.ty.bits() {
+                64 => {
+                    let (head, wide, _) = planes.align_to_mut::<u64>();
+                    debug_assert!(head.is_empty());
+                    self.for_each_run(|at, run| store_run::<u64, u64>(to.wrapping_add(at), run, wide));
+                }
+                32 => self.for_each_run(|at, run| store_run::<u32, u32>(to.wrapping_add(at), run, planes)),
+                _ => self.for_each_run(|at, run| store_run::<u16, u32>(to.wrapping_add(at), run, planes)),
+            }
+        }
+    }
+}
+
+/// Where elements that lie side by side in memory belong; `lane` counts through all planes.
+#[derive(Clone, Copy)]
+enum Run {
+    /// All of the registers of four lanes, from `lane` on.
+    Whole { lane: usize },
+    /// Bits `bit` and up of every fourth lane.
+    Spread { lane: usize, bit: u32 },
+    /// Two to each of four lanes, in this plane and the next.
+    Pairs { lane: usize },
+}
+
+/// An element in memory, and a register.
+trait Word: Copy {
+    fn widen(self) -> u64;
+    fn cut(v: u64) -> Self;
+}
+
+macro_rules! word {
+    ($($ty:ty)*) => { $(impl Word for $ty {
+        fn widen(self) -> u64 {
+            self as u64
+        }
+        fn cut(v: u64) -> Self {
+            v as $ty
+        }
+    })* };
+}
+word!(u8 u16 u32 u64);
+
+/// # Safety
+/// What the run covers may be read.
+#[allow(unsafe_code)]
+#[inline(always)]
+unsafe fn load_run<E: Word, R: Word>(from: *const u8, run: Run, planes: &mut [R]) {
+    // SAFETY: by contract.
+    unsafe {
+        match run {
+            Run::Whole { lane } => {
+                let words = from.cast::<[R; 4]>().read_unaligned();
+                planes[lane..][..4].copy_from_slice(&words);
+            }
+            Run::Spread { lane, bit } => {
+                let elements = from.cast::<[E; 8]>().read_unaligned();
+                let planes = &mut planes[lane..][..29];
+                for (g, e) in elements.into_iter().enumerate() {
+                    // The first of a register's elements comes first and clears the others.
+                    let low = if bit == 0 { 0 } else { planes[g * 4].widen() };
+                    planes[g * 4] = R::cut(low | e.widen() << bit);
+                }
+            }
+            Run::Pairs { lane } => {
+                let elements = from.cast::<[E; 8]>().read_unaligned();
+                let planes = &mut planes[lane..][..PLANE + 4];
+                for t in 0..4 {
+                    planes[t] = R::cut(elements[2 * t].widen());
+                    planes[PLANE + t] = R::cut(elements[2 * t + 1].widen());
+                }
+            }
+        }
+    }
+}
+
+/// # Safety
+/// What the run covers may be written.
+#[allow(unsafe_code)]
+#[inline(always)]
+unsafe fn store_run<E: Word, R: Word>(to: *mut u8, run: Run, planes: &[R]) {
+    // SAFETY: by contract.
+    unsafe {
+        match run {
+            Run::Whole { lane } => {
+                let words: [R; 4] = std::array::from_fn(|t| planes[lane + t]);
+                to.cast::<[R; 4]>().write_unaligned(words);
+            }
+            Run::Spread { lane, bit } => {
+                let elements: [E; 8] = std::array::from_fn(|g| E::cut(planes[lane + g * 4].widen() >> bit));
+                to.cast::<[E; 8]>().write_unaligned(elements);
+            }
+            Run::Pairs { lane } => {
+                let element = |i: usize| E::cut(planes[lane + i % 2 * PLANE + i / 2].widen());
+                to.cast::<[E; 8]>().write_unaligned(std::array::from_fn(element));
+            }
+        }
+    }
+}
+
+/// Eight rows of eight halves, lane `i` holding two elements of row `i / 4`: exchanges rows and
+/// columns.
+pub fn transpose(plane: &mut [u32]) {
+    let old: [u16; 64] = std::array::from_fn(|i| (plane[i / 2] >> (i % 2 * 16)) as u16);
+    let half = |row: usize, col: usize| u32::from(old[col * 8 + row]);
+    for (lane, word) in plane.iter_mut().enumerate().take(PLANE) {
+        let (row, col) = (lane / 4, lane % 4 * 2);
+        *word = half(row, col) | half(row, col + 1) << 16;
+    }
+}
+
+/// [`transpose`] for compiled code.
+///
+/// # Safety
+/// `frame` has one plane.
+#[allow(unsafe_code)]
+pub unsafe extern "C" fn transpose_of_frame(frame: *mut u32) {
+    // SAFETY: by contract.
+    transpose(unsafe { std::slice::from_raw_parts_mut(frame, PLANE) });
+}
