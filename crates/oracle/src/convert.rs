@@ -80,9 +80,20 @@ fn float_to_float(to: Format, from: Format, mods: &FpMods, a: u64) -> u64 {
             let whole = exact::to_integer(mode(mods.rnd), negative, &Exact::dyadic(n.into(), exp));
             round(to, Mode::Zero, negative, &Exact::Dyadic { n: whole, exp: 0 })
         }
-        Number::Finite { negative, n, exp } => round(to, mode(mods.rnd), negative, &Exact::dyadic(n.into(), exp)),
+        Number::Finite { negative, n, exp } => {
+            let x = Exact::dyadic(n.into(), exp);
+            match mods.ftz && to == F32 && exact::is_tiny(to, mode(mods.rnd), negative, &x) {
+                true => {
+                    if negative {
+                        to.sign()
+                    } else {
+                        0
+                    }
+                }
+                false => round(to, mode(mods.rnd), negative, &x),
+            }
+        }
     };
-    let r = if mods.ftz && to == F32 { to.flush(r) } else { r };
     let r = if mods.satfinite && r & !to.sign() == to.infinity() { r - 1 } else { r };
     in_container(to, saturate(to, mods, r))
 }

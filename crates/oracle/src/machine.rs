@@ -7,6 +7,7 @@ use crate::memory::Region;
 use crate::thread::{Block, State, Thread};
 use crate::warp;
 use rtcg_ptx::ast::*;
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;
 
@@ -63,6 +64,9 @@ impl std::error::Error for Error {}
 pub struct Report {
     /// Statements executed by all threads.
     pub steps: u64,
+    /// Different NaNs of double precision met, or one met an atomic sum: CUDA leaves open which one
+    /// is kept. The oracle keeps the one that an H200 mostly keeps, the last.
+    pub open: bool,
 }
 
 /// What all blocks see.
@@ -80,6 +84,8 @@ pub(crate) struct Grid {
     pub(crate) shared_variables: HashMap<(usize, usize), u64>,
     /// Global and constant memory.
     pub(crate) memory: Vec<Region>,
+    /// See [`Report::open`].
+    pub(crate) open: Cell<bool>,
 }
 
 /// The address of a function.
@@ -123,6 +129,7 @@ impl Grid {
             dynamic_shared: launch.dynamic_shared,
             variables: vec![],
             shared_variables: HashMap::new(),
+            open: Cell::new(false),
             memory: buffers.iter().map(|b| Region::new(b.address, b.bytes.clone(), b.writable)).collect(),
         };
         let (mut shared, mut next) = (0u64, VARIABLES);
@@ -174,6 +181,7 @@ pub fn run(module: &Module, kernel: &str, launch: &Launch, buffers: &mut [Buffer
     for (buffer, region) in buffers.iter_mut().zip(&grid.memory) {
         buffer.bytes.clone_from(&region.bytes);
     }
+    report.open = grid.open.get();
     Ok(report)
 }
 

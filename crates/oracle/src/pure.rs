@@ -5,7 +5,7 @@
 //! instruction, add an arm; what has none is refused by name.
 
 use crate::convert::{self, format_of};
-use crate::exact::{F32, Format};
+use crate::exact::{F32, F64, Format};
 use crate::float::{self, Op};
 use crate::int::{self, cut};
 use rtcg_ptx::ast::*;
@@ -21,6 +21,8 @@ pub(crate) trait Operands {
     fn pred(&self, pred: &PredSrc) -> Result<bool, String>;
     /// The condition code.
     fn carry(&self) -> Result<bool, String>;
+    /// Notes that the result depends on what CUDA leaves open; see [`crate::Report::open`].
+    fn note_open(&self);
     /// Declared size of a register.
     fn size(&self, reg: Reg) -> u32;
 }
@@ -32,10 +34,17 @@ pub(crate) fn eval(inst: &Inst, r: &dyn Operands) -> Result<(Writes, Option<bool
         Inst::Unary { op, ty, mods, dst, a } => one(dst, unary(*op, *ty, mods, r.get(a, ty.bits())?)?),
         Inst::Binary { op, ty, mods, dst, a, b } => {
             let b_bits = if takes_amount(*op) { 32 } else { ty.bits() };
+            let copies = *op == BinOp::CopySign;
+            if *ty == Type::F64 && !copies && several_nans(&[r.get(a, 64)?, r.get(b, 64)?]) {
+                r.note_open();
+            }
             one(dst, binary(*op, *ty, mods, r.get(a, ty.bits())?, r.get(b, b_bits)?)?)
         }
         Inst::Ternary { op, ty, mods, dst, a, b, c } => {
             let [ab, bb, cb] = ternary_bits(*op, *ty);
+            if *ty == Type::F64 && several_nans(&[r.get(a, 64)?, r.get(b, 64)?, r.get(c, 64)?]) {
+                r.note_open();
+            }
             one(dst, ternary(*op, *ty, mods, r.get(a, ab)?, r.get(b, bb)?, r.get(c, cb)?)?)
         }
         Inst::Bfi { ty, dst, a, b, pos, len } => {
@@ -106,6 +115,14 @@ pub(crate) fn eval(inst: &Inst, r: &dyn Operands) -> Result<(Writes, Option<bool
         }
         other => Err(format!("the oracle does not know {other:?}")),
     }
+}
+
+/// Whether two different NaNs of double precision meet: CUDA does not say which one is kept, and
+/// assemblers exchange operands.
+fn several_nans(operands: &[u128]) -> bool {
+    let mut nans = operands.iter().filter(|&&x| F64.is_nan(x as u64));
+    let first = nans.next();
+    nans.any(|x| Some(x) != first)
 }
 
 fn takes_amount(op: BinOp) -> bool {

@@ -1,6 +1,7 @@
 //! One thread: its calls, registers and local memory, and the instructions that concern it alone
 //! or memory.
 
+use crate::exact::F64;
 use crate::int::cut;
 use crate::machine::{Grid, function_address, function_at};
 use crate::memory::{Access, Region};
@@ -111,6 +112,10 @@ impl Operands for Reader<'_, '_> {
 
     fn carry(&self) -> Result<bool, String> {
         self.thread.frame()?.carry.ok_or_else(|| "reads the condition code before it was written".into())
+    }
+
+    fn note_open(&self) {
+        self.grid.open.set(true);
     }
 
     fn size(&self, reg: Reg) -> u32 {
@@ -337,6 +342,9 @@ impl<'m> Thread<'m> {
                 let old = self.access(block, address, n, true, None)?;
                 // Sums in global memory flush subnormal numbers of single precision, in shared ones not.
                 let flush = address.wrapping_sub(SHARED_WINDOW) >= WINDOW;
+                if *op == AtomOp::Add && *ty == Type::F64 && [old, b].iter().any(|&x| F64.is_nan(x as u64)) {
+                    block.grid.open.set(true);
+                }
                 let new = crate::warp::combine(*op, *ty, flush, old, b, c)?;
                 self.access(block, address, n, true, Some(new))?;
                 dst.map_or(Ok(()), |dst| self.set(dst, old))

@@ -92,7 +92,7 @@ const FIELDS: &[&str] = &[
     "szext.{clamp,wrap}.{u32,s32} =r r N",
     "prmt.b32{,.f4e,.b4e,.rc8,.ecl,.ecr,.rc16} =r r r R",
     "prmt.b32 =r r r #",
-    "fns.b32 =r r I R",
+    "fns.b32 =r r I I",
 ];
 
 const PACKED: &[&str] = &[

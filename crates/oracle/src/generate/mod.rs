@@ -11,7 +11,7 @@ mod forms;
 mod memory;
 mod warps;
 
-use crate::machine::{Buffer, Launch};
+use crate::machine::{Buffer, Launch, Report};
 use crate::random::Random;
 use body::Gen;
 use std::fmt::Write;
@@ -192,12 +192,20 @@ impl Program {
     /// # Errors
     /// The program is not well-formed.
     pub fn expected(&self) -> Result<Vec<Buffer>, String> {
+        self.outcome().map(|(buffers, _)| buffers)
+    }
+
+    /// What the oracle says, and what it noticed.
+    ///
+    /// # Errors
+    /// The program is not well-formed.
+    pub fn outcome(&self) -> Result<(Vec<Buffer>, Report), String> {
         let parsed = rtcg_ptx::parse(self.text());
         if parsed.has_errors() {
             return Err(parsed.render("program.ptx"));
         }
         let mut buffers = self.buffers(PLACES);
-        crate::run(&parsed.module, KERNEL, &self.launch(PLACES), &mut buffers).map_err(|e| e.to_string())?;
-        Ok(buffers)
+        let report = crate::run(&parsed.module, KERNEL, &self.launch(PLACES), &mut buffers);
+        Ok((buffers, report.map_err(|e| e.to_string())?))
     }
 }
