@@ -100,6 +100,14 @@ pub(crate) fn eval(inst: &Inst, r: &dyn Operands) -> Result<(Writes, Option<bool
             let half = dty.bits() / 2;
             one(dst, narrow(*dty, *sty, mods, high) << half | narrow(*dty, *sty, mods, low))
         }
+        Inst::CvtIntPack { bits, signed, dst, a, b, c } => {
+            let n = u32::from(*bits);
+            let part = |o: &Operand| -> Result<u128, String> {
+                Ok(int::clamp(n, *signed, int::read(32, true, r.get(o, 32)?)))
+            };
+            let above = if n == 16 { 0 } else { r.get(c, 32)? << (2 * n) };
+            one(dst, cut(32, part(b)? | part(a)? << n | above))
+        }
         Inst::MovUnpack { ty, dsts, src } => {
             let (value, part) = (r.get(src, ty.bits())?, ty.bits() / dsts.len() as u32);
             let parts = (0..).zip(dsts).filter_map(|(i, d)| d.map(|d| (d, cut(part, value >> (part * i)))));
