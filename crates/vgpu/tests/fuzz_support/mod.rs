@@ -10,6 +10,7 @@ use rtcg_ptx::ast::{Init, Module, Space, Symbol};
 use rtcg_vgpu::exec::{self, CancelFlag, Place, RUNTIME, Shape, Sites, run_program};
 use rtcg_vgpu::jit::{CompiledKernel, JitError, Site, SymbolLayout, Variant, Window, compile_kernel, function_token};
 use rtcg_vgpu::memory::window::window;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Device memory that every program uses anew: this much for each of its buffers, and as much for
@@ -182,7 +183,9 @@ pub fn check(p: &Program, expected: &[Buffer], variant: Variant) -> Result<(), S
     }
     let m = Arc::new(parsed.module);
     with_device(|device| {
-        let compiled = compile(&m, KERNEL, &device.symbols(&m), variant).map_err(|e| format!("not compiled: {e}"))?;
+        let symbols = device.symbols(&m);
+        let compiled = catch_unwind(AssertUnwindSafe(|| compile(&m, KERNEL, &symbols, variant)));
+        let compiled = compiled.map_err(|_| "the compiler panics")?.map_err(|e| format!("not compiled: {e}"))?;
         let at =
             Addresses { input: device.area(0), out: device.area(1), slots: device.area(2), counters: device.area(3) };
         let buffers = p.buffers(at);

@@ -177,8 +177,9 @@ pub(crate) fn loop_exits_first(body: &Body<'_>, idom: &[usize]) -> Loops {
     Loops { loops }
 }
 
+/// Whether `a` dominates `b`. A block that cannot be reached, as rewrites leave behind, has no dominators.
 fn dominates(idom: &[usize], a: usize, mut b: usize) -> bool {
-    while b > a {
+    while b > a && b != NONE {
         b = idom[b];
     }
     a == b
