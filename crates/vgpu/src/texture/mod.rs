@@ -14,6 +14,7 @@ pub mod cube;
 pub(crate) mod describe;
 pub mod filter;
 pub mod format;
+mod planes;
 pub mod query;
 pub(crate) mod registry;
 pub mod request;

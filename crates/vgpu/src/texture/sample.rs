@@ -22,7 +22,11 @@ type Words = [u32; 4];
 pub unsafe fn run(texture: &Texture, request: &Request, mask: u32, lanes: &mut TextureLanes) {
     let Texture { resource, sampler } = texture;
     // SAFETY: passed on.
-    unsafe { with_channel!(resource.format.kind, lanes_of(resource, sampler, request, mask, lanes)) }
+    unsafe {
+        if !super::planes::run(resource, sampler, request, mask, lanes) {
+            with_channel!(resource.format.kind, lanes_of(resource, sampler, request, mask, lanes));
+        }
+    }
 }
 
 /// # Safety
