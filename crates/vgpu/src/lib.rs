@@ -19,6 +19,7 @@ pub mod jit;
 pub mod memory;
 pub mod module;
 mod objects;
+pub mod schedule;
 pub mod softmath;
 mod stream;
 mod table;

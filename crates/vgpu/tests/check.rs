@@ -166,8 +166,7 @@ const SPACES: &str = "
 ";
 
 fn setup() -> CUcontext {
-    let wanted = Checks { race: false, ..Checks::ALL };
-    check::configure(wanted).unwrap();
+    check::configure(Checks::ALL).unwrap();
     new_context()
 }
 
@@ -386,4 +385,59 @@ fn what_a_context_leaves_behind_is_named() {
     assert!(has("777 bytes of device memory"), "{list:#?}");
     assert!(!has("778 bytes"), "{list:#?}");
     assert!(has("1 stream was not destroyed"), "{list:#?}");
+}
+
+/// Made from `check_data/schedule.cu` by NVRTC 13.0 for compute_80.
+const RACES: &str = include_str!("check_data/schedule.ptx");
+
+/// Runs a kernel of [`RACES`] and returns its races.
+fn races(name: &str, grid: u32, block: u32) -> Vec<Finding> {
+    setup();
+    let text = CString::new(RACES).unwrap();
+    let mut module = CUmodule::null();
+    ok!(cuModuleLoadData(&raw mut module, text.as_ptr().cast()));
+    let function_name = CString::new(name).unwrap();
+    let mut f = CUfunction::null();
+    ok!(cuModuleGetFunction(&raw mut f, module, function_name.as_ptr()));
+    let args = [filled(4096), alloc(4096)];
+    ok!(cuMemsetD8(args[1], 0, 4096));
+    let mut pointers: Vec<*mut c_void> = args.iter().map(|a| (&raw const *a).cast_mut().cast()).collect();
+    let stream = CUstream::null();
+    ok!(cuLaunchKernel(f, grid, 1, 1, block, 1, 1, 0, stream, pointers.as_mut_ptr(), std::ptr::null_mut()));
+    ok!(cuCtxSynchronize());
+    check::findings().into_iter().filter(|f| f.kernel == name && f.kind == FindingKind::Race).collect()
+}
+
+#[test]
+fn races_are_found_with_both_parties() {
+    let list = races("missing_syncthreads", 1, 128);
+    assert!(!list.is_empty());
+    let other = list[0].other.clone().unwrap();
+    assert!(
+        list[0].message.contains("offset") && list[0].message.contains("after block (0, 0, 0), thread"),
+        "{}",
+        list[0]
+    );
+    assert!(other.instruction.contains("shared") && other.ptx_line > 0 && other.thread != list[0].thread, "{other:?}");
+    let list = races("missing_syncwarp", 1, 32);
+    assert!(
+        list.iter().any(|f| f.message.contains("read after write") || f.message.contains("write after read")),
+        "{list:#?}"
+    );
+    let list = races("block_order", 8, 32);
+    assert!(list.iter().any(|f| f.message.contains("write after write") && f.block != f.other.as_ref().unwrap().block));
+}
+
+#[test]
+fn right_programs_have_no_races() {
+    for (name, grid, block) in [
+        ("right_syncthreads", 4, 128),
+        ("right_syncwarp", 1, 32),
+        ("locked", 8, 32),
+        ("right_call", 4, 64),
+        ("grid_barrier", 8, 32),
+    ] {
+        let list = races(name, grid, block);
+        assert!(list.is_empty(), "{name}: {}", list[0]);
+    }
 }

@@ -9,8 +9,10 @@ use super::job::{Job, set_local};
 use super::report;
 use super::slots::{self, Slot};
 use super::worker::Worker;
+use crate::check::race::Race;
 use crate::jit::runtime::BarrierKind;
 use std::cell::{Cell, UnsafeCell};
+use std::sync::PoisonError;
 
 /// Rounds in which all runnable warps only yielded, before other blocks get a turn.
 const IDLE_ROUNDS: u32 = 4;
@@ -26,6 +28,17 @@ pub(crate) enum Step {
     Stopped,
 }
 
+/// What a warp did in its turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// It waits in a loop of its own.
+    Waits,
+    /// It was interrupted at random.
+    Interrupted,
+    /// It got to a barrier or to its end.
+    Moved,
+}
+
 /// What the scheduler shares with the runtime calls of the block's warps.
 struct Core {
     threads: u32,
@@ -34,6 +47,10 @@ struct Core {
     /// Warps that can run, one bit each.
     runnable: Cell<u32>,
     barriers: [Cell<Barrier>; N_BARRIERS],
+    /// Alive as long as the block.
+    job: *const Job<'static>,
+    /// Number of the block in the grid.
+    number: Cell<u32>,
     /// Compiled code holds pointers to the elements.
     warps: Box<[UnsafeCell<Warp>]>,
 }
@@ -54,6 +71,8 @@ impl Core {
             finished: Cell::new(0),
             runnable: Cell::new(0),
             barriers: [const { Cell::new(Barrier::new()) }; N_BARRIERS],
+            job: std::ptr::from_ref(job).cast(),
+            number: Cell::new(0),
             warps: (0..job.n_warps).map(|_| UnsafeCell::new(job.new_warp(worker))).collect(),
         }
     }
@@ -63,6 +82,15 @@ impl Core {
         self.barriers.iter().for_each(|b| b.set(Barrier::new()));
         let n = self.warps.len();
         self.runnable.set(if n == 32 { u32::MAX } else { (1 << n) - 1 });
+    }
+
+    /// Tells those who look for races, with the names of this block.
+    fn look(&self, tell: impl FnOnce(&mut Race, usize, u32)) {
+        // SAFETY: the job outlives its blocks.
+        if let Some(race) = unsafe { &(*self.job).race } {
+            let mut race = race.lock().unwrap_or_else(PoisonError::into_inner);
+            tell(&mut race, std::ptr::from_ref(self) as usize, self.number.get());
+        }
     }
 
     /// Lets the warps that wait at barrier `id` go on.
@@ -82,7 +110,11 @@ impl Core {
     fn arrive(&self, warp: u32, id: usize, arrival: Arrival) -> Option<u32> {
         let mut b = self.barriers[id].get();
         b.arrive(arrival);
+        self.look(|race, resident, block| race.arrive(resident, block, warp, id));
         if b.complete(self.threads, self.finished.get()) {
+            let waits = arrival.kind != BarrierKind::Arrive as u32;
+            let waiting = b.waiting | if waits { 1 << warp } else { 0 };
+            self.look(|race, resident, block| race.complete(resident, block, waiting, id));
             self.barriers[id].set(b);
             self.release(id);
             return Some(b.result());
@@ -103,6 +135,7 @@ impl Core {
         for id in 0..N_BARRIERS {
             let b = self.barriers[id].get();
             if b.waiting != 0 && b.complete(self.threads, self.finished.get()) {
+                self.look(|race, resident, block| race.complete(resident, block, b.waiting, id));
                 self.release(id);
             }
         }
@@ -150,9 +183,10 @@ impl Block {
     /// Starts block number `number`. The last one must have ended.
     pub(crate) fn start(&mut self, job: &Job<'_>, number: u64) {
         let ctaid = job.ctaid(number);
+        self.core.number.set(job.block_number(ctaid));
         self.core.reset();
         if let Some(s) = self.shared {
-            crate::check::shadow::block_begins(s.start, job.total_shared as usize);
+            job.block_begins(s.start);
         }
         for cell in &self.core.warps {
             // SAFETY: the warp's fiber is at its start or between two blocks.
@@ -165,6 +199,9 @@ impl Block {
     pub(crate) fn step(&mut self, job: &Job<'_>) -> Step {
         // SAFETY: a thread's guard lives as long as the thread.
         let guard = unsafe { &*Guard::of_thread() };
+        if job.is_random() {
+            return self.step_at_random(job, guard);
+        }
         let (mut idle, mut ever) = (0, false);
         loop {
             if self.core.runnable.get() == 0 {
@@ -189,29 +226,56 @@ impl Block {
         while turn != 0 {
             let i = turn.trailing_zeros() as usize;
             turn &= turn - 1;
-            match self.fibers[i].resume(guard) {
-                Ran::Yielded => {}
-                Ran::AtBarrier => progress = true,
-                Ran::Asked => {
-                    job.answer();
-                    progress = true;
-                }
-                Ran::Done => {
-                    progress = true;
-                    // SAFETY: the warp's fiber is between two blocks.
-                    let live = unsafe { (*self.core.warps[i].get()).ctx.live };
-                    self.core.finish_warp(i, live.count_ones());
-                }
-                Ran::Dead => return None,
-                Ran::Signal(info) => {
-                    // SAFETY: the fiber has ended.
-                    let warp = unsafe { &*self.core.warps[i].get() };
-                    job.fail(report::of_signal(job, warp, info));
-                    return None;
-                }
-            }
+            progress |= self.turn(i, job, guard)? != Turn::Waits;
         }
         if job.stopped() { None } else { Some(progress) }
+    }
+
+    /// Lets warp `i` run until it gives way. `None` when the job is stopped.
+    fn turn(&mut self, i: usize, job: &Job<'_>, guard: &Guard) -> Option<Turn> {
+        match self.fibers[i].resume(guard) {
+            Ran::Yielded => return Some(Turn::Waits),
+            Ran::Switched => return Some(Turn::Interrupted),
+            Ran::AtBarrier => {}
+            Ran::Asked => job.answer(),
+            Ran::Done => {
+                // SAFETY: the warp's fiber is between two blocks.
+                let live = unsafe { (*self.core.warps[i].get()).ctx.live };
+                self.core.finish_warp(i, live.count_ones());
+            }
+            Ran::Dead => return None,
+            Ran::Signal(info) => {
+                // SAFETY: the fiber has ended.
+                let warp = unsafe { &*self.core.warps[i].get() };
+                job.fail(report::of_signal(job, warp, info));
+                return None;
+            }
+        }
+        Some(Turn::Moved)
+    }
+
+    /// Lets warps run at random for a while.
+    fn step_at_random(&mut self, job: &Job<'_>, guard: &Guard) -> Step {
+        let (mut moved, mut waits) = (false, false);
+        for _ in 0..1 + job.random() % (2 * self.fibers.len() as u64) {
+            let runnable = self.core.runnable.get();
+            if runnable == 0 {
+                return self.at_rest(job);
+            }
+            let n = job.random() % u64::from(runnable.count_ones());
+            let i = (0..32).filter(|i| runnable >> i & 1 != 0).nth(n as usize).unwrap_or(0);
+            match self.turn(i, job, guard) {
+                Some(Turn::Waits) => waits = true,
+                Some(Turn::Interrupted) => {}
+                Some(Turn::Moved) => moved = true,
+                None => return Step::Stopped,
+            }
+        }
+        match () {
+            () if job.stopped() => Step::Stopped,
+            () if self.core.runnable.get() == 0 => self.at_rest(job),
+            () => Step::Yielded { progress: moved || !waits },
+        }
     }
 
     /// No warp can run: the block has ended, or its warps wait for what cannot come.

@@ -21,6 +21,8 @@ pub(crate) enum Pause {
     Barrier,
     /// It lets others run.
     Yield,
+    /// It is interrupted at random.
+    Switch,
     /// The launch is [asked](super::stop::ASK); it goes on when its caller has answered.
     Asked,
     /// Its warp has ended; resumed, it runs the same warp of the next block.
@@ -43,6 +45,7 @@ pub(crate) enum Ran {
     Done,
     AtBarrier,
     Yielded,
+    Switched,
     /// The caller of the launch is to answer, then it goes on.
     Asked,
     /// Trapped or cancelled; whoever did it has recorded why.
@@ -176,6 +179,7 @@ impl Fiber {
             CoroutineResult::Return(Exit::Signal) => Ran::Signal(guard.signal.get()),
             CoroutineResult::Yield(Pause::Barrier) => Ran::AtBarrier,
             CoroutineResult::Yield(Pause::Yield) => Ran::Yielded,
+            CoroutineResult::Yield(Pause::Switch) => Ran::Switched,
             CoroutineResult::Yield(Pause::Asked) => Ran::Asked,
             CoroutineResult::Yield(Pause::Dead) => Ran::Dead,
         }

@@ -7,8 +7,10 @@ use super::program::Program;
 use super::slots::{self, SlotPool};
 use super::{interrupt, report, stop, tid};
 use crate::abi::{TidTable, WARP_LANES, WarpCtx};
+use crate::check::race::Race;
 use crate::check::{self, shadow};
 use crate::memory::window::WindowError;
+use crate::schedule;
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -51,6 +53,14 @@ pub(crate) struct Job<'a> {
     pub(crate) params: usize,
     /// Bytes of parameters that the launch passed.
     pub(crate) param_bytes: usize,
+    /// State of the random choices, when the schedule makes some: then one thread runs the job.
+    random: Option<(u64, AtomicU64)>,
+    /// What is known of accesses, when races are looked for.
+    pub(crate) race: Option<Mutex<Race>>,
+    /// Only the caller may run blocks.
+    pub(crate) alone: bool,
+    /// The schedule is not the normal one.
+    ordered: bool,
     pub(crate) workspace: u64,
     pub(crate) grid_id: u64,
     pub(crate) total_shared: u32,
@@ -118,6 +128,7 @@ impl<'a> Job<'a> {
     ) -> Job<'a> {
         let threads = shape.threads();
         let total = shape.blocks();
+        let seed = if program.random { schedule::next_seed() } else { None };
         let chunk = if program.suspends { 1 } else { (total / (16 * n_workers as u64)).clamp(1, 64) };
         Job {
             program,
@@ -127,6 +138,10 @@ impl<'a> Job<'a> {
             tids: tid::tables(shape.block),
             params: params.slot.start,
             param_bytes: params.bytes,
+            random: seed.map(|s| (s, AtomicU64::new(s))),
+            race: check::enabled().race.then(Mutex::default),
+            alone: schedule::current().is_ordered() || check::enabled().race,
+            ordered: schedule::current().is_ordered(),
             workspace: if shape.cooperative { params.workspace() } else { 0 },
             grid_id: NEXT_GRID.fetch_add(1, Ordering::Relaxed),
             total_shared: program.dynamic_shared_offset + shape.dynamic_shared,
@@ -211,8 +226,57 @@ impl<'a> Job<'a> {
         self.fail(Fault::of_launch(FaultKind::OutOfMemory, &self.program.name, format!("out of memory for {what}")));
     }
 
+    /// Number of a block in the grid by its `%ctaid`.
+    pub(crate) fn block_number(&self, [x, y, z]: [u32; 3]) -> u32 {
+        let [gx, gy, _] = self.shape.grid;
+        x.wrapping_add(gx.wrapping_mul(y.wrapping_add(gy.wrapping_mul(z))))
+    }
+
+    /// The inverse of [`Job::block_number`].
+    pub(crate) fn block_of_number(&self, n: u32) -> [u32; 3] {
+        let [gx, gy, _] = self.shape.grid;
+        [n % gx, n / gx % gy, n / gx / gy]
+    }
+
+    /// Whether threads take turns at random.
+    pub(crate) fn is_random(&self) -> bool {
+        self.random.is_some()
+    }
+
+    /// A block begins whose shared memory is at `shared`: nobody has written to it yet. Where runs
+    /// are to be repeated it has contents that are always the same; random ones show what is read
+    /// too early.
+    pub(crate) fn block_begins(&self, shared: usize) {
+        if self.total_shared == 0 {
+            return;
+        }
+        shadow::block_begins(shared, self.total_shared as usize);
+        if let Some(race) = &self.race {
+            let mut race = race.lock().unwrap_or_else(PoisonError::into_inner);
+            race.forget(shared as u64, u64::from(self.total_shared));
+        }
+        if self.ordered {
+            self.fill(shared, self.total_shared as usize);
+        }
+    }
+
+    fn fill(&self, start: usize, bytes: usize) {
+        let byte = self.random.as_ref().map_or(0, |(seed, _)| schedule::mix(*seed) as u8 | 1);
+        // SAFETY: the caller has just been given the range, and nobody else knows it.
+        unsafe { (start as *mut u8).write_bytes(byte, bytes) };
+    }
+
+    /// The next random word; 0 when nothing is random.
+    pub(crate) fn random(&self) -> u64 {
+        let Some((_, state)) = &self.random else { return 0 };
+        let n = state.load(Ordering::Relaxed).wrapping_add(1);
+        state.store(n, Ordering::Relaxed);
+        schedule::mix(n)
+    }
+
     /// `%ctaid` of block number `n`.
     pub(crate) fn ctaid(&self, n: u64) -> [u32; 3] {
+        let n = self.random.as_ref().map_or(n, |(seed, _)| schedule::permuted(n, self.total, *seed));
         let [gx, gy, _] = self.shape.grid.map(u64::from);
         [(n % gx) as u32, (n / gx % gy) as u32, (n / gx / gy) as u32]
     }
@@ -304,6 +368,9 @@ impl<'a> Job<'a> {
             Ok(Some(slot)) => {
                 // What a warp that was stopped has left there.
                 shadow::released(slot.start, slot.committed);
+                if self.ordered && !self.program.recursive {
+                    self.fill(slot.start, slot.committed);
+                }
                 Some(slot)
             }
             Ok(None) => {

@@ -43,6 +43,8 @@ pub struct Program {
     pub entry: KernelEntry,
     /// Whether it may wait for other warps; each warp gets a fiber of its own then.
     pub suspends: bool,
+    /// Whether it was compiled for lanes that take turns at random.
+    pub random: bool,
     /// Whether `stack_bytes` and `local_bytes_per_warp` are no bounds.
     pub recursive: bool,
     /// Native stack it needs.
@@ -64,6 +66,7 @@ impl Program {
             name: name.to_owned(),
             entry,
             suspends: false,
+            random: false,
             recursive: false,
             stack_bytes: 0,
             local_bytes_per_warp: 0,

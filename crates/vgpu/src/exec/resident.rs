@@ -46,6 +46,9 @@ impl Residents<'_, '_> {
             if self.job.stopped() || (self.running.is_empty() && !self.admit(worker, true)) {
                 return;
             }
+            if self.job.is_random() && self.running.len() < 2 + (self.job.random() % 4) as usize {
+                self.admit(worker, false);
+            }
             match self.turn(worker) {
                 None => return,
                 Some(true) => idle = 0,
@@ -62,6 +65,10 @@ impl Residents<'_, '_> {
     fn turn(&mut self, worker: &mut Worker) -> Option<bool> {
         let mut progress = false;
         let mut i = 0;
+        if self.job.is_random() {
+            let n = self.running.len() as u64;
+            self.running.rotate_left((self.job.random() % n) as usize);
+        }
         while i < self.running.len() {
             match self.running[i].step(self.job) {
                 Step::Stopped => return None,

@@ -120,7 +120,7 @@ unsafe fn run_block(job: &Job<'_>, warp: *mut Warp, ctaid: [u32; 3]) {
     unsafe {
         (*warp).ctx.ctaid = ctaid;
         let local = (*warp).ctx.local_sp;
-        crate::check::shadow::block_begins((*warp).ctx.shared as usize, job.total_shared as usize);
+        job.block_begins((*warp).ctx.shared as usize);
         for i in 0..job.n_warps {
             job.place_warp(&mut *warp, i);
             (job.program.entry)(&raw mut (*warp).ctx);

@@ -93,7 +93,7 @@ fn run_job(job: &Job<'_>) {
         0 => u64::from(job.threads) * NS_PER_THREAD,
         ns => u64::from(ns),
     };
-    let worth = job.total > 1 && per_block.saturating_mul(job.total) > WORTH_WAKING_NS;
+    let worth = job.total > 1 && !job.alone && per_block.saturating_mul(job.total) > WORTH_WAKING_NS;
     let first = job.take_blocks();
     if worth && let Some(helpers) = Helpers::get() {
         helpers.offer(job);

@@ -1,4 +1,4 @@
-//! What compiled code does beyond the program: checks of the memory it accesses.
+//! What compiled code does beyond the program: checks of the memory it accesses, random choices.
 
 use super::runtime::Lanes;
 use crate::abi::WarpCtx;
@@ -9,6 +9,54 @@ pub const BYTES: u32 = 0xffff;
 pub const WRITE: u32 = 1 << 16;
 /// It reads and writes at once.
 pub const ATOMIC: u32 = 1 << 17;
+
+/// The values that are stored come with it.
+pub const VALUES: u32 = 1 << 18;
+/// It is volatile.
+pub const VOLATILE: u32 = 1 << 19;
+
+/// The lanes of a warp have synchronised.
+pub const SYNC_WARP: u32 = 0;
+/// A fence that other blocks can rely on.
+pub const SYNC_FENCE: u32 = 1;
+/// An access that may have learnt of what other blocks have published.
+pub const SYNC_ACQUIRE: u32 = 2;
+/// An access that publishes too.
+pub const SYNC_RELEASE: u32 = 3;
+
+/// Eight lanes of an access.
+#[repr(C, align(16))]
+#[derive(Debug, Clone, Copy)]
+pub struct ChunkAccess {
+    /// Absolute addresses.
+    pub address: [u64; 8],
+    /// What is stored: lanes of 64 bits, or the first half as lanes of 32.
+    values: [u8; 64],
+}
+
+impl ChunkAccess {
+    /// The first `bytes` bytes (up to 8) of what a lane stores.
+    pub fn value(&self, lane: usize, bytes: usize) -> Vec<u8> {
+        let at = lane * if bytes == 8 { 8 } else { 4 };
+        self.values[at..at + bytes.min(8)].to_vec()
+    }
+}
+
+/// Told of an access of eight lanes that takes place next.
+pub type NoteFn =
+    unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, chunk: u32, site: u32, info: u32, lanes: *const ChunkAccess);
+
+/// Told of synchronisation.
+pub type SyncFn = unsafe extern "C" fn(ctx: *mut WarpCtx, what: u32);
+
+/// Where accesses and synchronisation are told.
+#[derive(Debug, Clone, Copy)]
+pub struct RaceCalls {
+    /// See [`NoteFn`].
+    pub access: NoteFn,
+    /// See [`SyncFn`].
+    pub sync: SyncFn,
+}
 
 /// Where the states of the window's bytes are: that of address `a` at `base + (a & mask)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +74,9 @@ pub type AccessFn = unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, site: u32
 /// Local memory of a function begins (each lane uses `used` of `pitch` bytes) or ends (`used` is 0).
 pub type LocalFn = unsafe extern "C" fn(start: u64, pitch: u32, used: u32);
 
+/// A random word; other warps may run meanwhile.
+pub type RandomFn = unsafe extern "C" fn(ctx: *mut WarpCtx) -> u64;
+
 /// Checks that are compiled into a kernel.
 #[derive(Debug, Clone, Copy)]
 pub struct Instrument {
@@ -37,11 +88,16 @@ pub struct Instrument {
     pub access: AccessFn,
     /// See [`LocalFn`].
     pub local: LocalFn,
+    /// Accesses and synchronisation are told.
+    pub race: Option<RaceCalls>,
+    /// Lanes take turns at random, between all accesses of memory that others can see.
+    pub random: Option<RandomFn>,
 }
 
 impl Instrument {
     /// Nothing is checked.
-    pub const NONE: Instrument = Instrument { memory: None, init: false, access: no_access, local: no_local };
+    pub const NONE: Instrument =
+        Instrument { memory: None, init: false, access: no_access, local: no_local, race: None, random: None };
 
     /// Bytes that nobody may access between two variables of a thread, and behind the last one.
     pub(crate) fn gap(&self) -> u32 {

@@ -143,6 +143,7 @@ impl KernelInfo {
             n_regs: options.max_registers.map_or(n_regs, |m| n_regs.min(m.max(16))),
             max_dynamic_shared: AtomicU32::new(MAX_SHARED.saturating_sub(static_shared)),
             programs: [const { OnceLock::new() }; super::N_VARIANTS],
+            random_program: OnceLock::new(),
         }
     }
 }

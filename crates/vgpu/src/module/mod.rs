@@ -17,6 +17,7 @@ use crate::exec::launch::{MAX_SHARED_OPTIN, MAX_THREADS_PER_BLOCK};
 use crate::exec::{Fault, FaultKind, Program, RUNTIME};
 use crate::jit::{self, SymbolLayout, Variant};
 use crate::memory::window::window;
+use crate::schedule::{self, Schedule};
 use rtcg_ptx::ast;
 use sites::KernelSites;
 use std::fmt;
@@ -93,6 +94,8 @@ struct KernelInfo {
     max_dynamic_shared: AtomicU32,
     /// Machine code, made at the first launch that needs it; indexed by [`variant_index`].
     programs: [OnceLock<Result<Arc<Program>, Fault>>; N_VARIANTS],
+    /// The same for lanes that take turns at random.
+    random_program: OnceLock<Result<Arc<Program>, Fault>>,
 }
 
 /// Variants that a launch can need: `linear_tid`, `full_warps` and `rows_of_8`.
@@ -211,16 +214,27 @@ impl Kernel {
     /// # Errors
     /// The kernel uses something that the JIT finds out only now that it cannot execute it.
     pub(crate) fn program(&self, block: [u32; 3]) -> Result<Arc<Program>, Fault> {
+        if let Schedule::Chaos(_) = schedule::current() {
+            let variant = Variant {
+                linear_tid: false,
+                rows_of_8: false,
+                full_warps: false,
+                force_masked: true,
+                no_if_conversion: true,
+                ..Variant::for_block(block)
+            };
+            return self.info.random_program.get_or_init(|| self.compile(variant, true)).clone();
+        }
         let variant = Variant::for_block(block);
-        self.info.programs[variant_index(variant)].get_or_init(|| self.compile(variant)).clone()
+        self.info.programs[variant_index(variant)].get_or_init(|| self.compile(variant, false)).clone()
     }
 
-    fn compile(&self, variant: Variant) -> Result<Arc<Program>, Fault> {
+    fn compile(&self, variant: Variant, random: bool) -> Result<Arc<Program>, Fault> {
         let fail = |kind, what| Fault::of_launch(kind, self.name(), what);
         let w = window().map_err(|e| fail(FaultKind::OutOfMemory, e.to_string()))?;
         let module = &self.module;
         let window = jit::Window { base: w.base() as u64, bits: w.bits() };
-        let instrument = crate::exec::calls::instrument();
+        let instrument = crate::exec::calls::instrument(random);
         let compiled = jit::compile_instrumented(
             &module.ptx,
             self.info.id,
@@ -232,6 +246,7 @@ impl Kernel {
         .map_err(|e| fail(FaultKind::Compile, e.to_string()))?;
         Ok(Arc::new(Program {
             suspends: compiled.suspends,
+            random,
             recursive: compiled.recursive,
             stack_bytes: compiled.stack_bytes,
             local_bytes_per_warp: compiled.local_bytes_per_warp,

@@ -189,8 +189,15 @@ impl Stream {
             since: ctx.cancel.generation(),
             work,
         });
+        // In a fixed order an operation ends before the next one is submitted.
+        let at_once = crate::schedule::current().is_ordered() && !in_host_call();
         self.ensure_scheduled(queue);
-        Fence { stream: self.clone(), number }
+        let fence = Fence { stream: self.clone(), number };
+        if at_once {
+            // An interrupted wait is the next call's matter.
+            let _ = fence.wait(ctx, ctx.cancel.generation());
+        }
+        fence
     }
 
     /// Runs work in the stream's order: at once in the calling thread if it is `short` and the

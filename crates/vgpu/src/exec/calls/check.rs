@@ -14,8 +14,8 @@ use crate::jit::instrument::{self, Instrument};
 use crate::jit::runtime::Lanes;
 use crate::memory::window::window;
 
-/// What compiled code is to check, for the checks and the schedule of this process.
-pub(crate) fn instrument() -> Instrument {
+/// What compiled code is to do beyond the program: the checks of this process, and random choices.
+pub(crate) fn instrument(chaos: bool) -> Instrument {
     let checks = check::enabled();
     let states = if checks.shadowed() { shadow() } else { None };
     Instrument {
@@ -23,6 +23,8 @@ pub(crate) fn instrument() -> Instrument {
         init: checks.init,
         access,
         local,
+        race: checks.race.then_some(super::race::CALLS),
+        random: chaos.then_some(super::chaos::random),
     }
 }
 

@@ -59,7 +59,7 @@ pub(super) unsafe extern "C" fn yield_now(ctx: *mut WarpCtx) {
 ///
 /// # Safety
 /// As the functions above.
-unsafe fn leave_if_stopped(warp: *mut Warp) {
+pub(super) unsafe fn leave_if_stopped(warp: *mut Warp) {
     // SAFETY: passed on; the report that is made is dropped or stored before the fiber is left.
     unsafe {
         if job_of(warp).stopped() {
@@ -104,10 +104,12 @@ pub(super) unsafe extern "C" fn nanosleep(ctx: *mut WarpCtx, nanoseconds: u32) {
     // PTX: at most a millisecond.
     let length = Duration::from_nanos(u64::from(nanoseconds.min(1_000_000)));
     let start = Instant::now();
+    // How often a warp gives way must not depend on time then.
+    let ordered = crate::schedule::current().is_ordered();
     loop {
         // SAFETY: as above.
         unsafe { switch(ctx) };
-        if start.elapsed() >= length {
+        if ordered || start.elapsed() >= length {
             return;
         }
         std::hint::spin_loop();

@@ -7,12 +7,14 @@
 mod atomics;
 mod atomics_128;
 mod bulk;
+mod chaos;
 mod check;
 mod control;
 mod device_malloc;
 mod matrix;
 mod mbarrier;
 pub mod printf;
+mod race;
 mod texture;
 
 use super::fault::FaultKind;

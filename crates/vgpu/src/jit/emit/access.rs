@@ -21,7 +21,7 @@ fn device() -> MemFlagsData {
 impl<'a> Gen<'a, '_> {
     /// A load with a uniform address: one access for all lanes.
     pub(crate) fn load_uniform(&mut self, st: &Stmt<'_>) -> Result<Vec<(Reg, Parts)>, JitError> {
-        let Inst::Ld { space, ty, dsts, addr, .. } = &*st.inst else { return Ok(vec![]) };
+        let Inst::Ld { space, ty, dsts, addr, sem, .. } = &*st.inst else { return Ok(vec![]) };
         let mut access = Access::new(*space, *ty, addr, dsts.len());
         let base = match addr.base {
             AddrBase::Symbol(Symbol::Param(p)) => {
@@ -38,6 +38,7 @@ impl<'a> Gen<'a, '_> {
         }
         if !(by_symbol && *space == Space::Param) {
             self.check_states_uniform(&access, base, Mode::Load);
+            self.note_uniform(&access, base, *sem);
         }
         let mut out = vec![];
         for (e, d) in dsts.iter().enumerate() {
@@ -52,11 +53,12 @@ impl<'a> Gen<'a, '_> {
 
     /// A load for the lanes of one chunk.
     pub(crate) fn load_lanes(&mut self, st: &Stmt<'_>, chunk: usize) -> Result<(), JitError> {
-        let Inst::Ld { space, ty, dsts, addr, .. } = &*st.inst else { return Ok(()) };
+        let Inst::Ld { space, ty, dsts, addr, sem, .. } = &*st.inst else { return Ok(()) };
         let mask = self.active(st, chunk);
         let mut access = Access::new(*space, *ty, addr, dsts.len());
         let place = self.place(&mut access, chunk, mask.as_ref())?;
         self.check_states(&access, &place, chunk, mask.as_ref(), Mode::Load);
+        self.note_access(&access, &place, chunk, mask.as_ref(), (Mode::Load, *sem), None);
         let widths: Vec<Option<Width>> = dsts.iter().map(|d| d.map(|r| self.width(r))).collect();
         let values = self.load_place(&access, &place, chunk, mask.as_ref(), &widths);
         let guard = self.blend_mask(st, chunk);
@@ -103,6 +105,7 @@ impl<'a> Gen<'a, '_> {
         let mut access = Access::new(Space::Global, Type::B32, src, words);
         let place = self.place(&mut access, chunk, mask)?;
         self.check_states(&access, &place, chunk, mask, Mode::Load);
+        self.note_access(&access, &place, chunk, mask, (Mode::Load, Sem::Weak), None);
         let values = self.load_place(&access, &place, chunk, mask, &vec![Some(Width::W32); words]);
         Ok(values.into_iter().flatten().collect())
     }
@@ -118,6 +121,7 @@ impl<'a> Gen<'a, '_> {
         let mut access = Access::new(Space::Shared, Type::B32, dst, values.len());
         let place = self.place(&mut access, chunk, mask)?;
         self.check_states(&access, &place, chunk, mask, Mode::Store);
+        self.note_access(&access, &place, chunk, mask, (Mode::Store, Sem::Weak), None);
         self.store_each(&access, &place, chunk, mask, values);
         Ok(())
     }
@@ -355,7 +359,7 @@ impl<'a> Gen<'a, '_> {
 
     /// A store for the lanes of one chunk.
     pub(crate) fn store_lanes(&mut self, st: &Stmt<'_>, chunk: usize) -> Result<(), JitError> {
-        let Inst::St { space, ty, srcs, addr, .. } = &*st.inst else { return Ok(()) };
+        let Inst::St { space, ty, srcs, addr, sem, .. } = &*st.inst else { return Ok(()) };
         let mask = self.active(st, chunk);
         let mut access = Access::new(*space, *ty, addr, srcs.len());
         let w = Width::of(*ty);
@@ -365,6 +369,7 @@ impl<'a> Gen<'a, '_> {
         }
         let place = self.place(&mut access, chunk, mask.as_ref())?;
         self.check_states(&access, &place, chunk, mask.as_ref(), Mode::Store);
+        self.note_access(&access, &place, chunk, mask.as_ref(), (Mode::Store, *sem), values.first());
         if let (Place::Scalar(p), None) = (&place, &mask) {
             if p.stride == 0 {
                 // All lanes write the same place: the last one wins.

@@ -8,8 +8,12 @@ use super::generate::{Gen, trusted};
 use super::memory::{Access, Place, Prepared};
 use super::ops;
 use super::values::{CHUNK_LANES, Parts, Width};
-use crate::jit::instrument::{ATOMIC, States, WRITE};
+use crate::jit::instrument::{
+    ATOMIC, SYNC_ACQUIRE, SYNC_FENCE, SYNC_RELEASE, SYNC_WARP, States, VALUES, VOLATILE, WRITE,
+};
+use crate::jit::lanes::body::{Kind, kind};
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, Value, condcodes::IntCC, types};
+use rtcg_ptx::ast::*;
 
 /// What an access does to memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -306,6 +310,74 @@ impl<'a> Gen<'a, '_> {
             (self.iconst32(i64::from(site)), self.iconst32(i64::from(info)), self.iconst64(stride));
         let stub = self.env.stubs.judge_scalar;
         self.call_local(stub, &[self.ctx, site, info, lanes, start, stride]);
+    }
+
+    /// Tells of an access of the lanes of `chunk` that takes place next.
+    pub(crate) fn note_access(
+        &mut self,
+        access: &Access<'_>,
+        place: &Place,
+        chunk: usize,
+        mask: Option<&Parts>,
+        (mode, sem): (Mode, Sem),
+        values: Option<&Parts>,
+    ) {
+        let Some(race) = self.env.instrument.race else { return };
+        // Synchronising accesses are no races; those of shared memory count as plain ones.
+        if access.space != Space::Shared && sem != Sem::Weak
+            || matches!(access.space, Space::Param | Space::Local | Space::Const)
+        {
+            return;
+        }
+        let lanes = self.lanes_of_place(place, chunk);
+        let slot = self.scratch();
+        for (i, &l) in lanes.iter().enumerate() {
+            self.b.ins().stack_store(types::I64X2, l, slot, i as i32 * 16);
+        }
+        let mut info = access.bytes() | mode.info();
+        if let Some(values) = values.filter(|v| access.elements.len() == 1 && v.len() <= 4) {
+            info |= VALUES;
+            for (i, &v) in values.iter().enumerate() {
+                let ty = self.b.func.dfg.value_type(v);
+                self.b.ins().stack_store(ty, v, slot, 64 + i as i32 * 16);
+            }
+        }
+        if sem != Sem::Weak {
+            info |= VOLATILE;
+        }
+        let bits = match mask {
+            Some(m) => ops::mask_to_bits(&mut self.cx(), m),
+            None => self.iconst32(0xff),
+        };
+        let site = self.site(crate::jit::lanes::sites::chunk(chunk));
+        let at = self.b.ins().stack_addr(types::I64, slot, 0);
+        let (chunk, site, info) =
+            (self.iconst32(chunk as i64), self.iconst32(i64::from(site)), self.iconst32(i64::from(info)));
+        super::values::call_host(&mut self.b, race.access as usize, &[self.ctx, bits, chunk, site, info, at], None);
+    }
+
+    /// Tells of a load of one address by the whole warp: eight lanes stand for all.
+    pub(crate) fn note_uniform(&mut self, access: &Access<'_>, base: Value, sem: Sem) {
+        let p = Prepared { base, offset: 0, stride: 0, safe: false, checked: true };
+        self.note_access(access, &Place::Scalar(p), 0, None, (Mode::Load, sem), None);
+    }
+
+    /// Tells of the synchronisation that an instruction brought.
+    pub(crate) fn note_sync(&mut self, inst: &Inst) {
+        let Some(race) = self.env.instrument.race else { return };
+        let releases = |sem: &Sem| matches!(sem, Sem::Release | Sem::AcqRel | Sem::SeqCst);
+        let what = match inst {
+            Inst::Fence(FenceKind::Memory { scope, .. }) if *scope != Scope::Cta => SYNC_FENCE,
+            Inst::Atom { space: Space::Shared, .. } | Inst::Ld { space: Space::Shared, .. } => return,
+            Inst::Atom { sem, .. } if releases(sem) => SYNC_RELEASE,
+            Inst::Atom { .. } => SYNC_ACQUIRE,
+            Inst::Ld { sem, .. } if *sem != Sem::Weak => SYNC_ACQUIRE,
+            Inst::St { sem, space, .. } if *space != Space::Shared && releases(sem) => SYNC_RELEASE,
+            inst if kind(inst) == Kind::WarpOp => SYNC_WARP,
+            _ => return,
+        };
+        let what = self.iconst32(i64::from(what));
+        super::values::call_host(&mut self.b, race.sync as usize, &[self.ctx, what], None);
     }
 
     /// Local memory of the function begins or ends.

@@ -57,6 +57,8 @@ pub(crate) struct Env<'a> {
     pub(crate) frontend: TargetFrontendConfig,
     /// For each function the table of blocks at which masked code may return.
     pub(crate) resume_tables: HashMap<FuncId, Box<[u8]>>,
+    /// For each function the blocks that call another one.
+    pub(crate) call_tables: HashMap<FuncId, Box<[u8]>>,
 }
 
 impl Env<'_> {
@@ -83,7 +85,7 @@ pub(crate) struct Built {
     /// Start and end of each function.
     functions: Vec<(usize, usize)>,
     _slow: Box<SlowEnv>,
-    _tables: HashMap<FuncId, Box<[u8]>>,
+    _tables: [HashMap<FuncId, Box<[u8]>>; 2],
 }
 
 // SAFETY: the module is only kept to be freed; the code itself is never written again.
@@ -204,7 +206,7 @@ fn plans(inputs: &Inputs) -> Result<Vec<Plan<'_>>, JitError> {
     let mut first_site = 0;
     for id in layout::reachable_functions(module, inputs.kernel) {
         if module.functions[id.index()].defined {
-            plans.push(Plan::new(module, id, inputs.variant, first_site, inputs.instrument.gap())?);
+            plans.push(Plan::new(module, id, inputs.variant, first_site, &inputs.instrument)?);
             first_site += module.functions[id.index()].body.len() as u32 + 1;
         }
     }
@@ -224,7 +226,8 @@ pub(crate) fn run(inputs: Inputs) -> Result<CompiledKernel, JitError> {
     // SAFETY: the machine function was emitted with the signature of a kernel entry.
     let entry = unsafe { std::mem::transmute::<usize, crate::abi::KernelEntry>(built.addresses[&inputs.kernel]) };
     let usage = crate::jit::lanes::usage::measure(&plans, inputs.kernel, &built.frame_bytes);
-    let (suspends, sites) = (crate::jit::lanes::usage::suspends(&plans), crate::jit::lanes::usage::site_table(&plans));
+    let suspends = crate::jit::lanes::usage::suspends(&plans) || inputs.instrument.random.is_some();
+    let sites = crate::jit::lanes::usage::site_table(&plans);
     lazy.set_outer(built.addresses.clone());
     Ok(CompiledKernel {
         entry,
@@ -286,13 +289,14 @@ fn build(inputs: &Inputs, plans: &[Plan<'_>], part: Part<'_>) -> Result<Built, J
         frontend,
         part,
         resume_tables: plans.iter().map(|p| (p.id, resume_table(p))).collect(),
+        call_tables: plans.iter().map(|p| (p.id, call_table(p))).collect(),
     };
     c.declare(&mut env, plans).map_err(|e| plain(e, f))?;
     c.stubs(&env).map_err(|e| plain(e, f))?;
     for p in plans {
         c.function(&env, p)?;
     }
-    let (versions, tables) = (env.versions, env.resume_tables);
+    let (versions, tables) = (env.versions, [env.resume_tables, env.call_tables]);
     let Some(mut jit) = c.jit.take() else { return Err(plain("no code", f)) };
     jit.finalize_definitions().map_err(|e| plain(e.to_string(), f))?;
     let addresses = versions.iter().map(|(f, m)| (*f, jit.get_finalized_function(*m) as usize)).collect();
@@ -310,6 +314,12 @@ fn build(inputs: &Inputs, plans: &[Plan<'_>], part: Part<'_>) -> Result<Built, J
 
 fn resume_table(p: &Plan<'_>) -> Box<[u8]> {
     (0..p.body.blocks.len()).map(|b| u8::from(p.resumable.contains(b))).collect()
+}
+
+fn call_table(p: &Plan<'_>) -> Box<[u8]> {
+    let calls =
+        |b: &crate::jit::lanes::body::Block<'_>| b.stmts.iter().any(|s| matches!(&*s.inst, ast::Inst::Call { .. }));
+    p.body.blocks.iter().map(|b| u8::from(calls(b))).collect()
 }
 
 /// Which functions can execute `exit`; through a function pointer any can.

@@ -48,7 +48,7 @@ impl<'a> Gen<'a, '_> {
         let first = self.b.block_params(dispatch)[0];
         let pcs: Vec<Value> = (0..CHUNKS).flat_map(|c| self.lane_array(header::PC, c)).collect();
         let min = self.least(&pcs);
-        let min = self.fair_choice(min);
+        let min = if self.env.instrument.random.is_some() { self.random_choice(min) } else { self.fair_choice(min) };
         let run = self.b.create_block();
         let (which, forced) = (self.b.append_block_param(run, types::I32), self.b.append_block_param(run, types::I32));
         let parked = self.b.create_block();
@@ -93,6 +93,15 @@ impl<'a> Gen<'a, '_> {
         choice
     }
 
+    /// A random group of lanes that can run, or part of it.
+    fn random_choice(&mut self, min: Value) -> Value {
+        let table = self.env.call_tables[&self.plan.id].as_ptr() as i64;
+        let (table, env) = (self.iconst64(table), self.iconst64(self.env.slow as i64));
+        let f = super::slow::pick_at_random as *const () as usize;
+        let args = [self.ctx, self.frame, table, min, env];
+        super::values::call_host(&mut self.b, f, &args, Some(types::I32)).unwrap_or(min)
+    }
+
     /// No lane can run: all have left, or a warp operation goes on with those that came, or the
     /// warp arrives at a barrier.
     fn parked(&mut self, min: Value, dispatch: ir::Block, run: ir::Block) {
@@ -126,7 +135,11 @@ impl<'a> Gen<'a, '_> {
         let mut all: Option<Value> = None;
         for (i, &p) in pcs.iter().enumerate() {
             let plain = self.b.ins().band(p, keep);
-            let here = self.b.ins().icmp(IntCC::Equal, plain, key);
+            let mut here = self.b.ins().icmp(IntCC::Equal, plain, key);
+            if self.env.instrument.random.is_some() {
+                let may = self.b.ins().load(types::I32X4, trusted(), self.frame, header::ALLOWED + i as i32 * 16);
+                here = self.b.ins().band(here, may);
+            }
             self.b.ins().store(trusted(), here, self.frame, header::MASK + i as i32 * 16);
             all = Some(all.map_or(here, |a| self.b.ins().band(a, here)));
         }

@@ -254,6 +254,47 @@ pub(crate) unsafe extern "C" fn pick_other(frame: *mut FrameHead, min: u32) -> u
     others.next().unwrap_or(min)
 }
 
+/// The block to run next, chosen at random among those that lanes stand at; decides which of its
+/// lanes run. A block with a call comes last, because the lanes of a call stay together and may
+/// wait for each other in there.
+///
+/// # Safety
+/// Called by compiled code with its own context, frame, table of blocks with calls and environment.
+pub(crate) unsafe extern "C" fn pick_at_random(
+    ctx: *mut WarpCtx,
+    frame: *mut FrameHead,
+    calls: *const u8,
+    min: u32,
+    env: *const SlowEnv,
+) -> u32 {
+    let parked = crate::jit::lanes::plan::pc::PARK_WARP as u32;
+    // SAFETY: by contract; nobody else uses the frame, not even while the warp is suspended.
+    let (pc, spins, allowed) = unsafe {
+        let allowed = frame.cast::<u8>().add(crate::jit::lanes::plan::header::ALLOWED as usize).cast::<[u32; 32]>();
+        ((*frame).pc, (*frame).spins, &mut *allowed)
+    };
+    // SAFETY: as above.
+    let r = unsafe { (*env).instrument.random.map_or(0, |random| random(ctx)) };
+    let runnable = pc.iter().enumerate().filter(|p| *p.1 < parked);
+    // SAFETY: blocks are numbers within the table.
+    let is_call = |block: u32| unsafe { *calls.add(block as usize) != 0 };
+    let free: Vec<usize> = runnable.filter(|p| !is_call(*p.1)).map(|p| p.0).collect();
+    let waited_long = spins % 64 == 63 && min < parked && is_call(min);
+    if free.is_empty() || waited_long {
+        *allowed = [u32::MAX; 32];
+        return min;
+    }
+    let first = free[(r % free.len() as u64) as usize];
+    let which = pc[first];
+    let all = r >> 40 & 1 == 0;
+    *allowed = std::array::from_fn(|l| {
+        let chosen = all || l == first || r >> (8 + l as u32 % 32) & 1 != 0;
+        let here = (pc[l] == which && chosen) || pc[l] == parked + which;
+        if here { u32::MAX } else { 0 }
+    });
+    which
+}
+
 /// All lanes that have not left are parked at barriers: those at the same one as the first
 /// arrive, wait, and go on.
 ///

@@ -48,6 +48,7 @@ impl<'a> Gen<'a, '_> {
             }
             other => return Err(self.unsupported(&super::special::name_of(other))),
         }
+        self.note_sync(&st.inst);
         self.b.ins().sequence_point();
         self.forget_splats();
         if last {

@@ -5,7 +5,7 @@ use super::body::Body;
 use super::classes::Classes;
 use super::flow::{self, BitSet};
 use crate::abi::WARP_LANES;
-use crate::jit::{JitError, Variant};
+use crate::jit::{Instrument, JitError, Variant};
 use rtcg_ptx::ast::*;
 use std::collections::HashMap;
 
@@ -30,7 +30,9 @@ pub(crate) mod header {
     pub(crate) const LOCAL: i32 = 904;
     /// Where accesses of inactive lanes go; long enough for the elements of a vector in a record.
     pub(crate) const DUMMY: i32 = 1024;
-    pub(crate) const SIZE: u32 = 1024 + 1088;
+    /// Lanes that may run, 0 or all ones each; used when lanes take turns at random.
+    pub(crate) const ALLOWED: i32 = 1024 + 1088;
+    pub(crate) const SIZE: u32 = 1024 + 1088 + 128;
 }
 
 /// Program counters that are no block number.
@@ -77,18 +79,22 @@ pub(crate) struct Plan<'m> {
 impl<'m> Plan<'m> {
     /// Plans `f`.
     ///
-    /// `gap` is what lies between the local variables of a thread, and behind the last one.
+    /// With checks there is a gap between the local variables of a thread and behind the last one;
+    /// when lanes take turns at random, blocks end before each access that others can see.
     pub(crate) fn new(
         module: &'m Module,
         id: FuncId,
         variant: Variant,
         first_site: u32,
-        gap: u32,
+        instrument: &Instrument,
     ) -> Result<Plan<'m>, JitError> {
         let f = &module.functions[id.index()];
         let mut body = Body::build(f);
         super::contract::run(&mut body);
-        let (local_offsets, local_pitch, local_align) = lay_out_local(f, gap);
+        if instrument.random.is_some() {
+            cut_at_accesses(&mut body);
+        }
+        let (local_offsets, local_pitch, local_align) = lay_out_local(f, instrument.gap());
         let analyse = |body: &Body<'_>| {
             let ipdom = flow::post_dominators(body);
             let live = flow::live_in(body);
@@ -284,6 +290,24 @@ fn masked_blocks(body: &Body<'_>, classes: &Classes) -> BitSet {
         }
     }
     set
+}
+
+/// Ends blocks before each access to memory that other threads can see.
+fn cut_at_accesses(body: &mut Body<'_>) {
+    let visible = |inst: &Inst| match inst {
+        Inst::Ld { space, nc, .. } => !nc && !matches!(space, Space::Param | Space::Local | Space::Const),
+        Inst::St { space, .. } => !matches!(space, Space::Param | Space::Local),
+        Inst::Atom { .. } => true,
+        _ => false,
+    };
+    for b in 0..body.blocks.len() {
+        for at in (1..body.blocks[b].stmts.len()).rev() {
+            if visible(&body.blocks[b].stmts[at].inst) {
+                body.cut(b, at);
+            }
+        }
+    }
+    body.renumber();
 }
 
 /// A check that fails goes back to the beginning of its block, so nothing may have happened

@@ -1,0 +1,328 @@
+//! Which accesses of different threads have no order between them.
+//!
+//! Every block counts events (barriers, warp operations, fences). An access is remembered with the
+//! number of its block's last event, and it comes before another one when
+//!
+//! - both are of one thread, or
+//! - both are of one warp and that warp has synchronised since, or
+//! - both are of one block and the other's warp has met this one at a barrier since (directly or
+//!   through a third), or
+//! - their blocks differ, the first one's has passed a fence since, and after that the second one's
+//!   has executed an atomic or another synchronising access.
+//!
+//! The last rule knows no addresses, so it believes in more order than there is: it misses races,
+//! but it invents none. Of the readers of a word the first two different ones are kept, which is
+//! enough to find one that an unordered write disturbs.
+//!
+//! Assumes that one thread runs the whole launch.
+
+use std::collections::HashMap;
+
+const PAGE: u64 = 4096;
+const NOBODY: u32 = u32::MAX;
+
+/// An access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Access {
+    /// Number of the block in the grid.
+    pub(crate) block: u32,
+    /// Number of the thread in the block.
+    pub(crate) thread: u16,
+    /// The bytes of the word, one bit each.
+    bytes: u8,
+    event: u32,
+    /// The instruction.
+    pub(crate) site: u32,
+}
+
+const NONE: Access = Access { block: NOBODY, thread: 0, bytes: 0, event: 0, site: 0 };
+
+/// What is known of a 32-bit word.
+#[derive(Debug, Clone, Copy)]
+struct Word {
+    writer: Access,
+    readers: [Access; 2],
+}
+
+const FRESH: Word = Word { writer: NONE, readers: [NONE; 2] };
+
+/// The order between the warps of a resident block.
+#[derive(Debug)]
+struct Warps {
+    block: u32,
+    /// `known[a][b]`: events of warp `b` before this number come before what warp `a` does now.
+    known: Box<[[u32; 32]; 32]>,
+    /// Number of the last event that ordered all lanes of a warp.
+    synced: [u32; 32],
+    /// Warps that have arrived at each barrier, and the event of their arrival.
+    arrived: [[u32; 32]; 16],
+}
+
+/// What other blocks can learn of a block.
+#[derive(Debug, Default)]
+struct Published {
+    /// Fences: number of the event, and the time.
+    fences: Vec<(u32, u64)>,
+    /// Time of the last synchronising access.
+    acquired: u64,
+    event: u32,
+}
+
+/// Two accesses without an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Hazard {
+    /// `read after write` and so on.
+    pub(crate) name: &'static str,
+    /// The earlier one.
+    pub(crate) other: Access,
+    /// Address of the word.
+    pub(crate) word: u64,
+}
+
+/// Who accesses.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Who {
+    /// Identifies the resident block.
+    pub(crate) resident: usize,
+    /// Number of the block in the grid.
+    pub(crate) block: u32,
+    /// Number of the thread in the block.
+    pub(crate) thread: u16,
+    /// The instruction.
+    pub(crate) site: u32,
+    /// It is volatile: accesses of one warp keep their order.
+    pub(crate) volatile: bool,
+}
+
+/// The accesses of one launch.
+#[derive(Debug, Default)]
+pub(crate) struct Race {
+    pages: HashMap<u64, Box<[Word]>>,
+    warps: HashMap<usize, Warps>,
+    published: HashMap<u32, Published>,
+    time: u64,
+    /// Pairs of instructions that have been reported.
+    pub(crate) told: std::collections::HashSet<(u32, u32, &'static str)>,
+}
+
+impl Race {
+    fn event(&mut self, block: u32) -> u32 {
+        self.published.entry(block).or_default().event
+    }
+
+    fn next_event(&mut self, block: u32) -> u32 {
+        let p = self.published.entry(block).or_default();
+        p.event += 1;
+        p.event
+    }
+
+    fn warps(&mut self, resident: usize, block: u32) -> &mut Warps {
+        let w = self.warps.entry(resident).or_insert_with(|| Warps::new(block));
+        if w.block != block {
+            *w = Warps::new(block);
+        }
+        w
+    }
+
+    /// A block begins in a place that another one has left: its shared memory is new.
+    pub(crate) fn forget(&mut self, start: u64, len: u64) {
+        for page in (start / PAGE)..=((start + len.max(1) - 1) / PAGE) {
+            self.pages.remove(&page);
+        }
+    }
+
+    /// A warp arrives at a barrier (and may wait there).
+    pub(crate) fn arrive(&mut self, resident: usize, block: u32, warp: u32, barrier: usize) {
+        let event = self.next_event(block);
+        self.warps(resident, block).arrived[barrier % 16][warp as usize % 32] = event;
+    }
+
+    /// A barrier is complete: the warps of `waiting` come after all that have arrived.
+    pub(crate) fn complete(&mut self, resident: usize, block: u32, waiting: u32, barrier: usize) {
+        let event = self.next_event(block);
+        let w = self.warps(resident, block);
+        let arrived = std::mem::take(&mut w.arrived[barrier % 16]);
+        let mut joined = [0; 32];
+        for b in (0..32).filter(|&b| arrived[b] != 0) {
+            joined[b] = joined[b].max(arrived[b]);
+            for (j, &k) in joined.iter_mut().zip(&w.known[b]) {
+                *j = k.max(*j);
+            }
+        }
+        for a in (0..32).filter(|a| waiting >> a & 1 != 0) {
+            for (k, &j) in w.known[a].iter_mut().zip(&joined) {
+                *k = j.max(*k);
+            }
+            w.synced[a] = event;
+        }
+    }
+
+    /// The lanes of a warp synchronise.
+    pub(crate) fn sync_warp(&mut self, resident: usize, block: u32, warp: u32) {
+        let event = self.next_event(block);
+        self.warps(resident, block).synced[warp as usize % 32] = event;
+    }
+
+    /// A fence of a block, after which others may learn of what it has done.
+    pub(crate) fn publish(&mut self, block: u32) {
+        self.time += 1;
+        let (event, time) = (self.next_event(block), self.time);
+        self.published.entry(block).or_default().fences.push((event, time));
+    }
+
+    /// A synchronising access of a block.
+    pub(crate) fn acquire(&mut self, block: u32) {
+        self.time += 1;
+        let time = self.time;
+        self.published.entry(block).or_default().acquired = time;
+    }
+
+    /// Whether `first` comes before what `who` does now.
+    fn ordered(&mut self, first: Access, who: Who) -> bool {
+        if first.block == NOBODY || (first.block == who.block && first.thread == who.thread) {
+            return true;
+        }
+        if first.block == who.block {
+            let (then, now) = (first.thread as usize / 32 % 32, who.thread as usize / 32 % 32);
+            let w = self.warps(who.resident, who.block);
+            return if then == now {
+                who.volatile || first.event < w.synced[now]
+            } else {
+                first.event < w.known[now][then]
+            };
+        }
+        let acquired = self.published.get(&who.block).map_or(0, |p| p.acquired);
+        let Some(p) = self.published.get(&first.block) else { return false };
+        let next = p.fences.partition_point(|f| f.0 <= first.event);
+        p.fences.get(next).is_some_and(|f| f.1 < acquired)
+    }
+
+    /// An access of `bytes` bytes; the first hazard. `same` says of an address whether the bytes
+    /// that are written there are there already.
+    pub(crate) fn access(
+        &mut self,
+        who: Who,
+        address: u64,
+        bytes: u64,
+        write: bool,
+        same: impl Fn() -> bool,
+    ) -> Option<Hazard> {
+        let event = self.event(who.block);
+        let mut hazard = None;
+        let mut word = address & !3;
+        while word < address + bytes {
+            let from = address.max(word) - word;
+            let to = (address + bytes).min(word + 4) - word;
+            let mask = ((1_u32 << to) - (1 << from)) as u8;
+            let access = Access { block: who.block, thread: who.thread, bytes: mask, event, site: who.site };
+            let found = self.one(who, word, access, write);
+            if let Some((name, other)) = found
+                && hazard.is_none()
+                && !(name == "write after write" && same())
+            {
+                hazard = Some(Hazard { name, other, word });
+            }
+            word += 4;
+        }
+        hazard
+    }
+
+    fn one(&mut self, who: Who, at: u64, access: Access, write: bool) -> Option<(&'static str, Access)> {
+        let (page, index) = (at / PAGE, (at % PAGE / 4) as usize);
+        let word = self.pages.get(&page).map_or(FRESH, |p| p[index]);
+        let mut new = word;
+        let touches = |a: &Access| a.bytes & access.bytes != 0;
+        let mut hazard = None;
+        if touches(&word.writer) && !self.ordered(word.writer, who) {
+            hazard = Some((if write { "write after write" } else { "read after write" }, word.writer));
+        }
+        if write {
+            for r in word.readers.iter().filter(|r| touches(r)) {
+                if hazard.is_none() && !self.ordered(*r, who) {
+                    hazard = Some(("write after read", *r));
+                }
+            }
+            new.writer = access;
+            new.readers = [NONE; 2];
+        } else {
+            new.readers = self.keep(word.readers, access, who);
+        }
+        let fresh = || vec![FRESH; (PAGE / 4) as usize].into_boxed_slice();
+        self.pages.entry(page).or_insert_with(fresh)[index] = new;
+        hazard
+    }
+
+    /// Two different unordered readers, if there are two.
+    fn keep(&mut self, [a, b]: [Access; 2], new: Access, who: Who) -> [Access; 2] {
+        let same = |x: Access| x.block == new.block && x.thread == new.thread;
+        match () {
+            () if self.ordered(a, who) => [new, if same(b) { NONE } else { b }],
+            () if self.ordered(b, who) => [a, new],
+            () => [a, b],
+        }
+    }
+}
+
+impl Warps {
+    fn new(block: u32) -> Warps {
+        Warps { block, known: Box::new([[0; 32]; 32]), synced: [0; 32], arrived: [[0; 32]; 16] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn who(block: u32, thread: u16) -> Who {
+        Who { resident: 1, block, thread, site: 0, volatile: false }
+    }
+
+    fn name(r: &mut Race, w: Who, at: u64, write: bool) -> Option<&'static str> {
+        r.access(w, at, 4, write, || false).map(|h| h.name)
+    }
+
+    #[test]
+    fn barriers_order_the_warps_that_meet() {
+        let mut r = Race::default();
+        assert_eq!(name(&mut r, who(0, 0), 64, true), None);
+        assert_eq!(name(&mut r, who(0, 40), 64, false), Some("read after write"));
+        let mut r = Race::default();
+        name(&mut r, who(0, 0), 64, true);
+        r.arrive(1, 0, 0, 0);
+        r.arrive(1, 0, 1, 0);
+        r.complete(1, 0, 0b11, 0);
+        assert_eq!(name(&mut r, who(0, 40), 64, false), None);
+        // Warp 2 was not there.
+        assert_eq!(name(&mut r, who(0, 70), 64, false), Some("read after write"));
+        assert_eq!(name(&mut r, who(0, 1), 64, true), Some("write after read"));
+    }
+
+    #[test]
+    fn lanes_of_a_warp_need_a_warp_operation() {
+        let mut r = Race::default();
+        name(&mut r, who(0, 0), 64, true);
+        assert_eq!(name(&mut r, who(0, 1), 64, false), Some("read after write"));
+        r.sync_warp(1, 0, 0);
+        assert_eq!(name(&mut r, who(0, 2), 64, true), None);
+    }
+
+    #[test]
+    fn blocks_need_a_fence_and_then_an_atomic() {
+        let mut r = Race::default();
+        name(&mut r, who(0, 0), 64, true);
+        r.acquire(1);
+        assert_eq!(name(&mut r, who(1, 0), 64, false), Some("read after write"));
+        r.publish(0);
+        assert_eq!(name(&mut r, who(2, 0), 64, false), Some("read after write"));
+        r.acquire(3);
+        assert_eq!(name(&mut r, who(3, 0), 64, false), None);
+    }
+
+    #[test]
+    fn bytes_of_a_word_are_apart() {
+        let mut r = Race::default();
+        assert_eq!(r.access(who(0, 0), 64, 1, true, || false), None);
+        assert_eq!(r.access(who(0, 33), 65, 1, true, || false), None);
+        assert!(r.access(who(0, 34), 65, 1, false, || false).is_some());
+    }
+}

@@ -1,0 +1,20 @@
+//! Random choices of compiled code.
+
+use super::control::leave_if_stopped;
+use super::{job_of, warp_of};
+use crate::abi::WarpCtx;
+use crate::exec::fiber::Pause;
+
+/// A random word. Every fourth time another warp may run before it is given.
+pub(super) unsafe extern "C" fn random(ctx: *mut WarpCtx) -> u64 {
+    let warp = warp_of(ctx);
+    // SAFETY: compiled code passes its own context and owns nothing; it is resumed later.
+    unsafe {
+        leave_if_stopped(warp);
+        let r = job_of(warp).random();
+        if r & 3 == 0 && !(*ctx).block.is_null() {
+            (*warp).pause(Pause::Switch);
+        }
+        job_of(warp).random()
+    }
+}

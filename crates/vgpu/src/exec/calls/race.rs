@@ -1,0 +1,122 @@
+//! What compiled code tells of its accesses and synchronisation, when races are looked for.
+
+use super::{fault, job_of, lanes_of, warp_of};
+use crate::abi::WarpCtx;
+use crate::check::race::{Hazard, Who};
+use crate::check::{self, Finding, FindingKind, Party};
+use crate::exec::fault::FaultKind;
+use crate::exec::fiber::Warp;
+use crate::exec::job::Job;
+use crate::exec::report;
+use crate::jit::instrument::{self, ChunkAccess, RaceCalls, SYNC_ACQUIRE, SYNC_FENCE, SYNC_RELEASE, SYNC_WARP};
+use crate::memory::window::window;
+use std::sync::PoisonError;
+
+/// The functions for compiled code.
+pub(super) const CALLS: RaceCalls = RaceCalls { access, sync };
+
+unsafe extern "C" fn access(ctx: *mut WarpCtx, mask: u32, chunk: u32, site: u32, info: u32, lanes: *const ChunkAccess) {
+    let warp = warp_of(ctx);
+    // SAFETY: compiled code passes its own context and eight lanes.
+    let (job, lanes) = unsafe { (job_of(warp), &*lanes) };
+    let (Some(race), Ok(w)) = (&job.race, window()) else { return };
+    let bytes = (info & instrument::BYTES) as usize;
+    let write = info & instrument::WRITE != 0;
+    let mut worst: Option<(usize, Hazard)> = None;
+    let mut known = race.lock().unwrap_or_else(PoisonError::into_inner);
+    for i in lanes_of(mask & 0xff) {
+        let address = lanes.address[i];
+        if w.local().contains(address as usize) {
+            continue;
+        }
+        // SAFETY: as above.
+        let who = unsafe { who(job, warp, chunk as usize * 8 + i, site, info & instrument::VOLATILE != 0) };
+        let same = || {
+            // SAFETY: the check of the window and of the states came before; the program itself
+            // accesses these bytes next.
+            let there = unsafe { std::slice::from_raw_parts(address as *const u8, bytes.min(8)) };
+            info & instrument::VALUES != 0 && there == &lanes.value(i, bytes)[..]
+        };
+        let hazard = known.access(who, address, bytes as u64, write, same);
+        worst = worst.or(hazard.map(|h| (chunk as usize * 8 + i, h)));
+    }
+    let new = worst.filter(|(_, h)| known.told.insert((site >> 6, h.other.site >> 6, h.name)));
+    drop(known);
+    if let Some((lane, hazard)) = new {
+        // SAFETY: compiled code owns nothing; passed on.
+        unsafe { tell(job, warp, lane, site, hazard) };
+    }
+}
+
+unsafe extern "C" fn sync(ctx: *mut WarpCtx, what: u32) {
+    let warp = warp_of(ctx);
+    // SAFETY: compiled code passes its own context.
+    let (job, me) = unsafe { (job_of(warp), who(job_of(warp), warp, 0, 0, false)) };
+    let Some(race) = &job.race else { return };
+    let mut known = race.lock().unwrap_or_else(PoisonError::into_inner);
+    match what {
+        SYNC_WARP => known.sync_warp(me.resident, me.block, u32::from(me.thread) / 32),
+        SYNC_FENCE => known.publish(me.block),
+        SYNC_ACQUIRE => known.acquire(me.block),
+        SYNC_RELEASE => {
+            known.acquire(me.block);
+            known.publish(me.block);
+        }
+        _ => {}
+    }
+}
+
+/// # Safety
+/// `warp` runs on this fiber.
+unsafe fn who(job: &Job<'_>, warp: *mut Warp, lane: usize, site: u32, volatile: bool) -> Who {
+    // SAFETY: the caller's contract.
+    let ctx = unsafe { &(*warp).ctx };
+    let thread = (ctx.first_thread as usize + lane) as u16;
+    Who { resident: ctx.block as usize, block: job.block_number(ctx.ctaid), thread, site, volatile }
+}
+
+/// Keeps a race as a finding, and ends the launch when findings are fatal.
+///
+/// # Safety
+/// As [`fault`].
+unsafe fn tell(job: &Job<'_>, warp: *mut Warp, lane: usize, site: u32, hazard: Hazard) {
+    let what = format!("race: {} without an order between the two", hazard.name);
+    // SAFETY: passed on.
+    unsafe {
+        let finding = report::finding(job, &*warp, FindingKind::Race, &what, lane as u32, site, hazard.word);
+        let other = party(job, &hazard);
+        let mut message = finding.message.clone();
+        let text = format!(
+            "\n  after block ({}, {}, {}), thread ({}, {}, {})\n  instruction {} (line {} of the PTX)",
+            other.block[0],
+            other.block[1],
+            other.block[2],
+            other.thread[0],
+            other.thread[1],
+            other.thread[2],
+            other.instruction,
+            other.ptx_line
+        );
+        message.push_str(&text);
+        if let Some((file, line)) = &other.source {
+            message.push_str(&format!("\n  source {file}:{line}"));
+        }
+        check::record(Finding { other: Some(other), message, ..finding });
+        if check::enabled().fatal {
+            fault(warp, FaultKind::Trap, "race", lane as u32, site, 0);
+        }
+    }
+}
+
+fn party(job: &Job<'_>, hazard: &Hazard) -> Party {
+    let place = job.program.sites.of_number(hazard.other.site);
+    let t = u32::from(hazard.other.thread);
+    let [x, y, _] = job.shape.block;
+    Party {
+        block: job.block_of_number(hazard.other.block),
+        thread: [t % x, t / x % y, t / x / y],
+        instruction: place.as_ref().map(|p| p.instruction.clone()).unwrap_or_default(),
+        ptx_line: place.as_ref().map_or(0, |p| p.ptx_line),
+        source: place.and_then(|p| p.source),
+    }
+}

@@ -1,0 +1,126 @@
+//! In which order threads run: as it suits the machine, always the same, or at random.
+//!
+//! Establishes: with [`Schedule::Deterministic`] and [`Schedule::Chaos`] one thread runs the blocks
+//! of a launch and a stream's operation ends before the call that submits it returns, so that a
+//! program that does not depend on time does the same in every run (with the same seed).
+
+use std::fmt;
+use std::sync::{PoisonError, RwLock};
+
+/// An order of execution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Schedule {
+    /// All cores, whatever is fastest.
+    #[default]
+    Normal,
+    /// One core, blocks and warps in ascending order.
+    Deterministic,
+    /// One core; blocks, warps and lanes take turns at random, also between memory accesses.
+    Chaos(u64),
+}
+
+impl Schedule {
+    /// Reads `normal`, `deterministic`, `chaos` (seed 0) or `chaos:SEED`.
+    pub fn parse(text: &str) -> Option<Schedule> {
+        match text.split_once(':') {
+            None if text == "normal" => Some(Schedule::Normal),
+            None if text == "deterministic" => Some(Schedule::Deterministic),
+            None if text == "chaos" => Some(Schedule::Chaos(0)),
+            Some(("chaos", seed)) => seed.trim().parse().ok().map(Schedule::Chaos),
+            _ => None,
+        }
+    }
+
+    /// Whether the order is the same in every run.
+    pub(crate) fn is_ordered(self) -> bool {
+        self != Schedule::Normal
+    }
+}
+
+impl fmt::Display for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Schedule::Normal => f.write_str("normal"),
+            Schedule::Deterministic => f.write_str("deterministic"),
+            Schedule::Chaos(seed) => write!(f, "chaos:{seed}"),
+        }
+    }
+}
+
+/// The schedule, and how many launches there were under it.
+static CURRENT: RwLock<Option<Schedule>> = RwLock::new(None);
+static LAUNCHES: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+
+/// Sets the schedule of the launches that follow, instead of the environment variable
+/// `RTCG_SCHEDULE`. With the same seed the random order begins anew.
+pub fn set(schedule: Schedule) {
+    *CURRENT.write().unwrap_or_else(PoisonError::into_inner) = Some(schedule);
+    LAUNCHES.store(0, std::sync::atomic::Ordering::Relaxed);
+}
+
+/// The schedule of launches.
+pub fn current() -> Schedule {
+    if let Some(s) = *CURRENT.read().unwrap_or_else(PoisonError::into_inner) {
+        return s;
+    }
+    let expected = "normal, deterministic or chaos:SEED";
+    let from_environment = crate::env::setting("RTCG_SCHEDULE", expected, Schedule::parse).unwrap_or_default();
+    *CURRENT.write().unwrap_or_else(PoisonError::into_inner).get_or_insert(from_environment)
+}
+
+/// The seed of the next launch's random choices; `None` when there are none.
+pub(crate) fn next_seed() -> Option<u64> {
+    let Schedule::Chaos(seed) = current() else { return None };
+    let n = LAUNCHES.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    Some(mix(seed ^ mix(n)))
+}
+
+/// Bijective scrambling of a word (the finaliser of SplitMix64, Steele et al. 2014).
+pub(crate) fn mix(x: u64) -> u64 {
+    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+/// Number `n` below `total` in a random order: a Feistel network over the next power of four,
+/// repeated until the result is below `total`.
+pub(crate) fn permuted(n: u64, total: u64, seed: u64) -> u64 {
+    let half = (64 - (total - 1).leading_zeros()).div_ceil(2).max(1);
+    let low = (1_u64 << half) - 1;
+    let mut x = n;
+    loop {
+        let (mut a, mut b) = (x >> half, x & low);
+        for round in 0..4 {
+            (a, b) = (b, a ^ (mix(b ^ seed.rotate_left(16 * round)) & low));
+        }
+        x = a << half | b;
+        if x < total {
+            return x;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_and_written() {
+        for s in [Schedule::Normal, Schedule::Deterministic, Schedule::Chaos(17)] {
+            assert_eq!(Schedule::parse(&s.to_string()), Some(s));
+        }
+        assert_eq!(Schedule::parse("chaos"), Some(Schedule::Chaos(0)));
+        assert_eq!(Schedule::parse("chaos:x"), None);
+    }
+
+    #[test]
+    fn a_permutation_reaches_everything_once() {
+        for total in [1_u64, 2, 3, 7, 64, 1000] {
+            let mut seen: Vec<u64> = (0..total).map(|n| permuted(n, total, 5)).collect();
+            seen.sort_unstable();
+            assert_eq!(seen, (0..total).collect::<Vec<_>>());
+        }
+        assert_ne!(permuted(0, 1000, 1), permuted(0, 1000, 2));
+    }
+}
