@@ -50,4 +50,4 @@ pub use stream::Stream;
 pub use texture::{SurfaceReference, TextureReference};
 pub use texture_object::{SurfaceObject, TextureObject, TextureResource};
 pub use virtual_gpu::table as virtual_table;
-pub use virtual_gpu::{end_work, set_interrupt_check};
+pub use virtual_gpu::{check, end_work, schedule, set_interrupt_check};

@@ -10,6 +10,7 @@
 
 use pyo3::prelude::*;
 
+mod checking;
 mod compiler;
 mod driver;
 mod enums;
@@ -24,6 +25,7 @@ mod pointer;
 fn _rtcg(m: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::register(m)?;
     interrupt::register(m)?;
+    checking::register(m)?;
     enums::register(m)?;
     compiler::register(m)?;
     driver::register(m)?;

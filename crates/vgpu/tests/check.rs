@@ -202,7 +202,7 @@ fn filled(bytes: usize) -> CUdeviceptr {
 
 /// One finding of this kind; its text.
 fn only(test: &str, kind: FindingKind) -> Finding {
-    let list = found(test);
+    let list: Vec<Finding> = found(test).into_iter().filter(|f| f.kind != FindingKind::Race).collect();
     assert_eq!(list.len(), 1, "{list:#?}");
     assert_eq!(list[0].kind, kind, "{}", list[0]);
     list[0].clone()
@@ -399,8 +399,10 @@ fn races(name: &str, grid: u32, block: u32) -> Vec<Finding> {
     let function_name = CString::new(name).unwrap();
     let mut f = CUfunction::null();
     ok!(cuModuleGetFunction(&raw mut f, module, function_name.as_ptr()));
-    let args = [filled(4096), alloc(4096)];
-    ok!(cuMemsetD8(args[1], 0, 4096));
+    let args = [alloc(4096), alloc(4096)];
+    for p in args {
+        ok!(cuMemsetD8(p, 0, 4096));
+    }
     let mut pointers: Vec<*mut c_void> = args.iter().map(|a| (&raw const *a).cast_mut().cast()).collect();
     let stream = CUstream::null();
     ok!(cuLaunchKernel(f, grid, 1, 1, block, 1, 1, 0, stream, pointers.as_mut_ptr(), std::ptr::null_mut()));
@@ -440,4 +442,57 @@ fn right_programs_have_no_races() {
         let list = races(name, grid, block);
         assert!(list.is_empty(), "{name}: {}", list[0]);
     }
+}
+
+/// Half of a warp waits at one barrier and half at another; or one warp has ended before.
+const BARRIERS: &str = "
+.visible .entry NAME_two_places(.param .u64 out)
+{
+    .reg .b32 %r<4>; .reg .pred %p;
+    mov.u32 %r1, %tid.x;
+    and.b32 %r2, %r1, 1;
+    setp.eq.u32 %p, %r2, 0;
+    @%p bra EVEN;
+    barrier.sync 0;
+    bra DONE;
+EVEN:
+    barrier.sync 0;
+DONE:
+    ret;
+}
+.visible .entry NAME_ended(.param .u64 out)
+{
+    .reg .b32 %r<4>; .reg .pred %p;
+    mov.u32 %r1, %tid.x;
+    setp.ge.u32 %p, %r1, 32;
+    @%p bra DONE;
+    bar.sync 0;
+DONE:
+    ret;
+}
+.visible .entry NAME_together(.param .u64 out)
+{
+    .reg .b32 %r<4>; .reg .pred %p;
+    mov.u32 %r1, %tid.x;
+    setp.ge.u32 %p, %r1, 32;
+    @%p bra NEXT;
+    mov.u32 %r1, 5;
+NEXT:
+    bar.sync 0;
+    ret;
+}
+";
+
+#[test]
+fn divergent_barriers_are_found() {
+    setup();
+    let out = alloc(4);
+    for (name, text) in [("two_places", "others wait at another place"), ("ended", "32 of which have ended")] {
+        let test = format!("barrier_{name}");
+        assert_eq!(run(kernel(BARRIERS, &test, name), 64, &[out]), Ok(()));
+        let finding = only(&test, FindingKind::Divergence);
+        assert!(finding.message.contains(text), "{finding}");
+    }
+    assert_eq!(run(kernel(BARRIERS, "barrier_together", "together"), 64, &[out]), Ok(()));
+    assert_eq!(found("barrier_together"), vec![]);
 }

@@ -33,9 +33,11 @@ pub(crate) struct Access {
     event: u32,
     /// The instruction.
     pub(crate) site: u32,
+    /// What it stores, where that is known.
+    value: Option<u32>,
 }
 
-const NONE: Access = Access { block: NOBODY, thread: 0, bytes: 0, event: 0, site: 0 };
+const NONE: Access = Access { block: NOBODY, thread: 0, bytes: 0, event: 0, site: 0, value: None };
 
 /// What is known of a 32-bit word.
 #[derive(Debug, Clone, Copy)]
@@ -197,15 +199,15 @@ impl Race {
         p.fences.get(next).is_some_and(|f| f.1 < acquired)
     }
 
-    /// An access of `bytes` bytes; the first hazard. `same` says of an address whether the bytes
-    /// that are written there are there already.
+    /// An access of `bytes` bytes; the first hazard. `value` is what is stored, if that is known: two
+    /// writes of the same value are no hazard.
     pub(crate) fn access(
         &mut self,
         who: Who,
         address: u64,
         bytes: u64,
         write: bool,
-        same: impl Fn() -> bool,
+        value: Option<u64>,
     ) -> Option<Hazard> {
         let event = self.event(who.block);
         let mut hazard = None;
@@ -214,11 +216,15 @@ impl Race {
             let from = address.max(word) - word;
             let to = (address + bytes).min(word + 4) - word;
             let mask = ((1_u32 << to) - (1 << from)) as u8;
-            let access = Access { block: who.block, thread: who.thread, bytes: mask, event, site: who.site };
+            // The value as it will lie in the word.
+            let value = value.map(|v| match address.max(word) - address {
+                0 => (v << (8 * from)) as u32,
+                past => (v >> (8 * past).min(63)) as u32,
+            });
+            let access = Access { block: who.block, thread: who.thread, bytes: mask, event, site: who.site, value };
             let found = self.one(who, word, access, write);
             if let Some((name, other)) = found
                 && hazard.is_none()
-                && !(name == "write after write" && same())
             {
                 hazard = Some(Hazard { name, other, word });
             }
@@ -233,7 +239,9 @@ impl Race {
         let mut new = word;
         let touches = |a: &Access| a.bytes & access.bytes != 0;
         let mut hazard = None;
-        if touches(&word.writer) && !self.ordered(word.writer, who) {
+        let same =
+            write && word.writer.bytes == access.bytes && access.value.is_some_and(|v| word.writer.value == Some(v));
+        if touches(&word.writer) && !same && !self.ordered(word.writer, who) {
             hazard = Some((if write { "write after write" } else { "read after write" }, word.writer));
         }
         if write {
@@ -278,7 +286,7 @@ mod tests {
     }
 
     fn name(r: &mut Race, w: Who, at: u64, write: bool) -> Option<&'static str> {
-        r.access(w, at, 4, write, || false).map(|h| h.name)
+        r.access(w, at, 4, write, None).map(|h| h.name)
     }
 
     #[test]
@@ -319,10 +327,18 @@ mod tests {
     }
 
     #[test]
+    fn equal_values_may_be_written_by_many() {
+        let mut r = Race::default();
+        assert_eq!(r.access(who(0, 0), 64, 8, true, Some(7 << 32 | 5)), None);
+        assert_eq!(r.access(who(0, 40), 64, 8, true, Some(7 << 32 | 5)), None);
+        assert!(r.access(who(0, 80), 68, 4, true, Some(8)).is_some());
+    }
+
+    #[test]
     fn bytes_of_a_word_are_apart() {
         let mut r = Race::default();
-        assert_eq!(r.access(who(0, 0), 64, 1, true, || false), None);
-        assert_eq!(r.access(who(0, 33), 65, 1, true, || false), None);
-        assert!(r.access(who(0, 34), 65, 1, false, || false).is_some());
+        assert_eq!(r.access(who(0, 0), 64, 1, true, None), None);
+        assert_eq!(r.access(who(0, 33), 65, 1, true, None), None);
+        assert!(r.access(who(0, 34), 65, 1, false, None).is_some());
     }
 }

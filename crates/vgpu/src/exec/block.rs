@@ -4,11 +4,13 @@
 //! other. What they share is therefore in cells ([`Core`]) and nobody holds a mutable reference.
 
 use super::barrier::{Arrival, Barrier, N_BARRIERS};
+use super::calls;
 use super::fiber::{Fiber, Guard, Pause, Ran, Warp};
 use super::job::{Job, set_local};
 use super::report;
 use super::slots::{self, Slot};
 use super::worker::Worker;
+use crate::check;
 use crate::check::race::Race;
 use crate::jit::runtime::BarrierKind;
 use std::cell::{Cell, UnsafeCell};
@@ -84,6 +86,15 @@ impl Core {
         self.runnable.set(if n == 32 { u32::MAX } else { (1 << n) - 1 });
     }
 
+    /// Reports a barrier for all threads that goes on without some of them.
+    fn complain_of_missing(&self, id: usize, b: &Barrier) {
+        let gone = self.threads.saturating_sub(b.arrived);
+        if b.expected == 0 && gone > 0 && check::enabled().sync {
+            // SAFETY: the job outlives its blocks, and no reference to a warp is kept.
+            unsafe { calls::missing_threads(&*self.job, &*self.warps[0].get(), id, gone) };
+        }
+    }
+
     /// Tells those who look for races, with the names of this block.
     fn look(&self, tell: impl FnOnce(&mut Race, usize, u32)) {
         // SAFETY: the job outlives its blocks.
@@ -112,6 +123,7 @@ impl Core {
         b.arrive(arrival);
         self.look(|race, resident, block| race.arrive(resident, block, warp, id));
         if b.complete(self.threads, self.finished.get()) {
+            self.complain_of_missing(id, &b);
             let waits = arrival.kind != BarrierKind::Arrive as u32;
             let waiting = b.waiting | if waits { 1 << warp } else { 0 };
             self.look(|race, resident, block| race.complete(resident, block, waiting, id));
@@ -135,6 +147,7 @@ impl Core {
         for id in 0..N_BARRIERS {
             let b = self.barriers[id].get();
             if b.waiting != 0 && b.complete(self.threads, self.finished.get()) {
+                self.complain_of_missing(id, &b);
                 self.look(|race, resident, block| race.complete(resident, block, b.waiting, id));
                 self.release(id);
             }

@@ -36,9 +36,12 @@ pub struct ChunkAccess {
 
 impl ChunkAccess {
     /// The first `bytes` bytes (up to 8) of what a lane stores.
-    pub fn value(&self, lane: usize, bytes: usize) -> Vec<u8> {
+    pub fn value(&self, lane: usize, bytes: usize) -> u64 {
         let at = lane * if bytes == 8 { 8 } else { 4 };
-        self.values[at..at + bytes.min(8)].to_vec()
+        let mut word = [0; 8];
+        let n = bytes.min(8);
+        word[..n].copy_from_slice(&self.values[at..at + n]);
+        u64::from_le_bytes(word)
     }
 }
 
@@ -74,6 +77,9 @@ pub type AccessFn = unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, site: u32
 /// Local memory of a function begins (each lane uses `used` of `pitch` bytes) or ends (`used` is 0).
 pub type LocalFn = unsafe extern "C" fn(start: u64, pitch: u32, used: u32);
 
+/// Told that the lanes of `here` arrive at barrier `id` while those of `elsewhere` wait at another.
+pub type DivergedFn = unsafe extern "C" fn(ctx: *mut WarpCtx, id: u32, here: u32, elsewhere: u32);
+
 /// A random word; other warps may run meanwhile.
 pub type RandomFn = unsafe extern "C" fn(ctx: *mut WarpCtx) -> u64;
 
@@ -88,6 +94,8 @@ pub struct Instrument {
     pub access: AccessFn,
     /// See [`LocalFn`].
     pub local: LocalFn,
+    /// Barriers that not all threads of a warp reach together are told.
+    pub diverged: Option<DivergedFn>,
     /// Accesses and synchronisation are told.
     pub race: Option<RaceCalls>,
     /// Lanes take turns at random, between all accesses of memory that others can see.
@@ -96,8 +104,15 @@ pub struct Instrument {
 
 impl Instrument {
     /// Nothing is checked.
-    pub const NONE: Instrument =
-        Instrument { memory: None, init: false, access: no_access, local: no_local, race: None, random: None };
+    pub const NONE: Instrument = Instrument {
+        memory: None,
+        init: false,
+        access: no_access,
+        local: no_local,
+        diverged: None,
+        race: None,
+        random: None,
+    };
 
     /// Bytes that nobody may access between two variables of a thread, and behind the last one.
     pub(crate) fn gap(&self) -> u32 {

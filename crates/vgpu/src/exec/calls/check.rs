@@ -9,8 +9,9 @@ use crate::check::shadow::{READABLE, WRITABLE, shadow};
 use crate::check::{self, FindingKind};
 use crate::exec::fault::FaultKind;
 use crate::exec::fiber::Warp;
+use crate::exec::job::Job;
 use crate::exec::report;
-use crate::jit::instrument::{self, Instrument};
+use crate::jit::instrument::{self, DivergedFn, Instrument};
 use crate::jit::runtime::Lanes;
 use crate::memory::window::window;
 
@@ -23,6 +24,7 @@ pub(crate) fn instrument(chaos: bool) -> Instrument {
         init: checks.init,
         access,
         local,
+        diverged: checks.sync.then_some(diverged as DivergedFn),
         race: checks.race.then_some(super::race::CALLS),
         random: chaos.then_some(super::chaos::random),
     }
@@ -109,6 +111,25 @@ unsafe fn found(warp: *mut Warp, kind: FindingKind, what: &str, lane: usize, sit
             fault(warp, FaultKind::Trap, what, lane as u32, site, address);
         }
     }
+}
+
+/// Lanes of a warp wait at different barriers.
+unsafe extern "C" fn diverged(ctx: *mut WarpCtx, id: u32, here: u32, elsewhere: u32) {
+    let (n, m, lane) = (here.count_ones(), elsewhere.count_ones(), here.trailing_zeros() as usize);
+    let what = format!(
+        "divergent barrier: {n} threads of a warp arrive at barrier {id} while {m} others wait at another place"
+    );
+    // SAFETY: compiled code passes its own context and owns nothing.
+    unsafe { found(warp_of(ctx), FindingKind::Divergence, &what, lane, u32::MAX, 0, 1) };
+}
+
+/// `finished` threads of a block have ended before a barrier for all of its threads.
+pub(in crate::exec) fn missing_threads(job: &Job<'_>, warp: &Warp, id: usize, finished: u32) {
+    let what = format!(
+        "divergent barrier: barrier {id} is for all {} threads of the block, {finished} of which have ended",
+        job.threads
+    );
+    check::record(report::finding(job, warp, FindingKind::Divergence, &what, u32::MAX, u32::MAX, 0));
 }
 
 /// A function takes `32 * pitch` bytes of local memory, of which each lane uses the first `used`;

@@ -27,6 +27,7 @@ use crate::memory::window::window;
 use std::sync::atomic::{Ordering, compiler_fence};
 
 pub(crate) use check::instrument;
+pub(in crate::exec) use check::missing_threads;
 pub use device_malloc::reset as reset_device_malloc;
 pub(crate) use device_malloc::{in_use as device_memory_in_use, near as device_allocations};
 

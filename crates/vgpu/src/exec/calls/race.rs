@@ -31,13 +31,8 @@ unsafe extern "C" fn access(ctx: *mut WarpCtx, mask: u32, chunk: u32, site: u32,
         }
         // SAFETY: as above.
         let who = unsafe { who(job, warp, chunk as usize * 8 + i, site, info & instrument::VOLATILE != 0) };
-        let same = || {
-            // SAFETY: the check of the window and of the states came before; the program itself
-            // accesses these bytes next.
-            let there = unsafe { std::slice::from_raw_parts(address as *const u8, bytes.min(8)) };
-            info & instrument::VALUES != 0 && there == &lanes.value(i, bytes)[..]
-        };
-        let hazard = known.access(who, address, bytes as u64, write, same);
+        let value = (info & instrument::VALUES != 0).then(|| lanes.value(i, bytes));
+        let hazard = known.access(who, address, bytes as u64, write, value);
         worst = worst.or(hazard.map(|h| (chunk as usize * 8 + i, h)));
     }
     let new = worst.filter(|(_, h)| known.told.insert((site >> 6, h.other.site >> 6, h.name)));

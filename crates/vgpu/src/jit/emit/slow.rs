@@ -310,6 +310,13 @@ pub(crate) unsafe extern "C" fn barrier(ctx: *mut WarpCtx, frame: *mut FrameHead
     let (id, count, kind) = (f.bar_id[first], f.bar_count[first], f.bar_kind[first]);
     let group: Vec<usize> = (0..32).filter(waiting).filter(|&l| f.bar_id[l] == id).collect();
     let trues = group.iter().filter(|&&l| f.bar_pred[l] != 0).count() as u32;
+    let bits = |lanes: &[usize]| lanes.iter().fold(0_u32, |m, &l| m | 1 << l);
+    let elsewhere: Vec<usize> = (0..32).filter(waiting).filter(|&l| f.pc[l] != f.pc[first]).collect();
+    // SAFETY: compiled code passes the environment that its kernel owns.
+    if let Some(diverged) = unsafe { (*env).instrument.diverged }.filter(|_| !elsewhere.is_empty()) {
+        // SAFETY: compiled code passes its own context.
+        unsafe { diverged(ctx, id, bits(&group), bits(&elsewhere)) };
+    }
     // SAFETY: compiled code passes its own context; the frame is not touched while the warp waits.
     let result = unsafe { ((*env).runtime.barrier)(ctx, kind, id, count, group.len() as u32, trues) };
     for lane in group {

@@ -1,0 +1,78 @@
+//! Checks and schedules of the virtual GPU, for `pycuda.checking`.
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use rtcg::driver::check::{self, Checks, Finding};
+use rtcg::driver::schedule::{self, Schedule};
+
+/// Chooses the checks of this process.
+#[pyfunction]
+fn check_enable(checks: &str) -> PyResult<()> {
+    let wanted = Checks::parse(checks).ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "checks is {checks:?}; expected a list of memory, init, race, sync, leak, fatal, all"
+        ))
+    })?;
+    check::configure(wanted).map_err(|e| PyRuntimeError::new_err(e.to_string()))
+}
+
+/// What was found so far, as dictionaries.
+#[pyfunction]
+fn check_findings(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    let list = PyList::empty(py);
+    for finding in check::findings() {
+        list.append(record(py, &finding)?)?;
+    }
+    Ok(list)
+}
+
+fn record<'py>(py: Python<'py>, f: &Finding) -> PyResult<Bound<'py, PyDict>> {
+    let d = PyDict::new(py);
+    d.set_item("kind", f.kind.name())?;
+    d.set_item("kernel", &f.kernel)?;
+    d.set_item("block", (f.block[0], f.block[1], f.block[2]))?;
+    d.set_item("thread", (f.thread[0], f.thread[1], f.thread[2]))?;
+    d.set_item("address", f.address)?;
+    d.set_item("size", f.size)?;
+    d.set_item("allocation", f.allocation.as_deref())?;
+    d.set_item("instruction", &f.instruction)?;
+    d.set_item("ptx_line", f.ptx_line)?;
+    d.set_item("source", f.source.clone())?;
+    d.set_item("count", f.count)?;
+    d.set_item("message", &f.message)?;
+    let other = f.other.as_ref().map(|o| {
+        let d = PyDict::new(py);
+        d.set_item("block", (o.block[0], o.block[1], o.block[2]))?;
+        d.set_item("thread", (o.thread[0], o.thread[1], o.thread[2]))?;
+        d.set_item("instruction", &o.instruction)?;
+        d.set_item("ptx_line", o.ptx_line)?;
+        d.set_item("source", o.source.clone())?;
+        PyResult::Ok(d)
+    });
+    d.set_item("other", other.transpose()?)?;
+    Ok(d)
+}
+
+/// Forgets what was found.
+#[pyfunction]
+fn check_clear() {
+    check::clear();
+}
+
+/// Sets the order in which threads run.
+#[pyfunction]
+fn set_schedule(order: &str) -> PyResult<()> {
+    let wanted = Schedule::parse(order).ok_or_else(|| {
+        PyValueError::new_err(format!("schedule is {order:?}; expected normal, deterministic or chaos:SEED"))
+    })?;
+    schedule::set(wanted);
+    Ok(())
+}
+
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(check_enable, m)?)?;
+    m.add_function(wrap_pyfunction!(check_findings, m)?)?;
+    m.add_function(wrap_pyfunction!(check_clear, m)?)?;
+    m.add_function(wrap_pyfunction!(set_schedule, m)?)
+}
