@@ -215,6 +215,86 @@ extern "C" __global__ void make(cuda::barrier<cuda::thread_scope_device> *b) { i
      {"b": np.zeros(64, np.uint8), "seen": np.zeros(1, np.int32), "out": poisoned(6, np.int32)},
      lambda _: {"seen": np.array([21], np.int32), "out": np.full(6, 21, np.int32)}, spins=True)
 
+# Instructions of compute capability 9.0, as inline assembly so that every target compiles them.
+_add("atomics_of_several_elements", """
+extern "C" __global__ void k(float *f, unsigned *h) {
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x, one = 0x3c00bc00;
+    float v = i % 8, w = 0.5f;
+    asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %1, %2};" :: "l"(f + 4 * (i % 3)), "f"(v), "f"(w) : "memory");
+    asm volatile("red.global.add.noftz.v2.f16x2 [%0], {%1, %1};" :: "l"(h + 2 * (i % 2)), "r"(one) : "memory");
+    asm volatile("{ .reg .b32 a, b; atom.global.add.v2.f32 {a, b}, [%0], {%1, %1}; }" :: "l"(f + 12), "f"(v) : "memory");
+}""", Launch(["f", "h"], (2,), (48,)), {"f": np.zeros(14, np.float32), "h": np.zeros(4, np.uint32)},
+     lambda _: {"f": _vector_sums(), "h": np.full(4, 0x5200D200, np.uint32)}, head="")
+
+
+def _vector_sums() -> np.ndarray:
+    i = np.arange(96)
+    rows = [[(i[i % 3 == r] % 8).sum(), 16, (i[i % 3 == r] % 8).sum(), 16] for r in range(3)]
+    return np.array([*np.ravel(rows), (i % 8).sum(), (i % 8).sum()], np.float32)
+
+
+_add("compare_and_swap_of_128_bits", """
+extern "C" __global__ void k(ulonglong2 *word) {
+    unsigned long long low = 0, high = 0, l, h;
+    for (;;) {
+        asm volatile("{ .reg .b128 a, b, c; mov.b128 a, {%2, %3}; mov.b128 b, {%4, %5}; atom.global.cas.b128 c, [%6], a, b; mov.b128 {%0, %1}, c; }"
+                     : "=l"(l), "=l"(h) : "l"(low), "l"(high), "l"(low + 1), "l"(high + low), "l"(word) : "memory");
+        if (l == low && h == high) break;
+        low = l; high = h;
+    }
+}""", Launch(["word"], (5,), (64,)), {"word": np.zeros(2, np.uint64)}, lambda _: {"word": np.array([320, 320 * 319 // 2], np.uint64)}, head="", spins=True)
+
+def _fp8_inputs() -> np.ndarray:
+    exponents = np.ldexp(1.0, np.arange(-20, 18))
+    steps = np.concatenate([exponents * (1 + k / 16) for k in range(16)])
+    values = np.concatenate([steps, -steps, [0.0, -0.0, np.inf, -np.inf, np.nan, 448.0, 464.0, 480.0, 57344.0, 61440.0, 65536.0]])
+    values = np.concatenate([values, values * (1 + 2.0**-20)])
+    return np.resize(values, 2048).astype(np.float32)
+
+
+_add("conversions_to_8_bit_floats_and_back", """
+extern "C" __global__ void k(const float *in, unsigned short *out, unsigned *back) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(out[4 * i]) : "f"(in[2 * i]), "f"(in[2 * i + 1]));
+    asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(out[4 * i + 1]) : "f"(in[2 * i]), "f"(in[2 * i + 1]));
+    asm("cvt.rn.satfinite.relu.e4m3x2.f32 %0, %1, %2;" : "=h"(out[4 * i + 2]) : "f"(in[2 * i]), "f"(in[2 * i + 1]));
+    asm("cvt.rn.satfinite.relu.e5m2x2.f32 %0, %1, %2;" : "=h"(out[4 * i + 3]) : "f"(in[2 * i]), "f"(in[2 * i + 1]));
+    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(back[2 * i]) : "h"(out[4 * i]));
+    asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(back[2 * i + 1]) : "h"(out[4 * i + 1]));
+}""", Launch(["in", "out", "back"], (8,), (128,)), {"in": _fp8_inputs(), "out": poisoned((1024, 4), np.uint16), "back": poisoned((1024, 2), np.uint32)},
+     lambda b: _eight_bits(b["in"]), head="")
+
+
+def _eight_bits(x: np.ndarray) -> dict[str, np.ndarray]:
+    codes = np.arange(128)
+    e4m3 = np.where(codes < 8, codes * 2.0**-9, (8 + codes % 8) * 2.0 ** (codes // 8 - 10.0))[:127]
+    e5m2 = np.where(codes < 4, codes * 2.0**-16, (4 + codes % 4) * 2.0 ** (codes // 4 - 17.0))[:124]
+
+    def nearest(table: np.ndarray, v: float, relu: bool) -> int:
+        if np.isnan(v):
+            return 0x7F
+        if relu and np.signbit(v):
+            return 0
+        distance = np.abs(table - min(abs(v), table[-1]))
+        best = np.flatnonzero(distance == distance.min())
+        return int(best[best % 2 == 0][0] if len(best) > 1 else best[0]) | int(np.signbit(v)) << 7
+
+    out = np.zeros((1024, 4), np.uint16)
+    back = np.zeros((1024, 2), np.uint32)
+    pairs = x.astype(np.float64).reshape(-1, 2)
+    for i, (high, low) in enumerate(pairs):
+        for j, (table, relu) in enumerate([(e4m3, False), (e5m2, False), (e4m3, True), (e5m2, True)]):
+            out[i, j] = nearest(table, high, relu) << 8 | nearest(table, low, relu)
+        for j, table in enumerate([e4m3, e5m2]):
+            halves = []
+            for code in (int(out[i, j]) & 0xFF, int(out[i, j]) >> 8):
+                magnitude = code & 0x7F
+                value = 0x7FFF if magnitude == 0x7F else int(np.float16(table[magnitude]).view(np.uint16)) | (code & 0x80) << 8
+                halves.append(value)
+            back[i, j] = halves[0] | halves[1] << 16
+    return {"out": out, "back": back}
+
+
 _add("video_instructions", """
 extern "C" __global__ void k(const unsigned *in, unsigned *out) {
     unsigned a = in[threadIdx.x], b = in[threadIdx.x + 256], c = in[threadIdx.x + 512], *o = out + 16 * threadIdx.x;

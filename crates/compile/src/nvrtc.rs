@@ -93,6 +93,10 @@ pub(crate) fn fit(nvrtc: &NvrtcTable, arch: Arch, kind: BinaryKind) -> Result<(A
 /// round. So it must never be used.
 const NO_CACHE: &str = "--no-cache";
 
+/// Ends PTX that was made with `-fmad=false`. Of that NVRTC leaves no trace in half precision, whose
+/// products and sums the virtual GPU fuses as ptxas does by default.
+const UNFUSED: &[u8] = b"\n// compiled with -fmad=false\n";
+
 /// Set once an NVRTC has refused [`NO_CACHE`]; those have no such cache.
 static HAS_NO_CACHE_OPTION: AtomicBool = AtomicBool::new(true);
 
@@ -157,6 +161,9 @@ fn run_with(nvrtc: &'static NvrtcTable, job: &Job, options: &[String]) -> Result
     if bytes.is_empty() {
         let message = format!("NVRTC gave no {}; it holds no code for the architecture asked for", job.kind.name());
         return Err(Failure { kind: ErrorKind::Unsupported, message, log });
+    }
+    if job.kind == BinaryKind::Ptx && job.options.iter().any(|o| o == "--fmad=false") {
+        bytes.extend_from_slice(UNFUSED);
     }
     let lowered_names = lowered_names(&program, job.name_expressions)?;
     Ok(Output { bytes, log, lowered_names })

@@ -1,4 +1,6 @@
-"""Take stock of the PTX that the headers of CUDA can make: ``collect.py --nvrtc LIB... --include DIR [--ptxas FILE] OUT``.
+"""Take stock of the PTX that the headers of CUDA can make.
+
+Usage: ``collect.py --nvrtc LIB:INCLUDE[:INCLUDE...] [--nvrtc ...] [--ptxas FILE] [--keep DIR] OUT``
 
 Three sources, for every architecture and every NVRTC that is named:
 
@@ -26,15 +28,44 @@ from pathlib import Path
 HERE = Path(__file__).parent
 ARCHS = ("75", "80", "89", "90", "100")
 WHOLE = ("cooperative_groups.h", "curand_kernel.h")
-DECLARED = ("crt/device_functions.h", "crt/math_functions.h", "crt/device_double_functions.h", "device_atomic_functions.h",
-            "crt/common_functions.h", "crt/cudacc_ext.h", "sm_20_intrinsics.h", "sm_30_intrinsics.h", "sm_32_intrinsics.h", "sm_61_intrinsics.h",
-            "sm_20_atomic_functions.h", "sm_32_atomic_functions.h", "sm_60_atomic_functions.h", "crt/sm_70_rt.h",
-            "crt/sm_80_rt.h", "crt/sm_90_rt.h", "crt/sm_100_rt.h", "crt/device_fp128_functions.h")
+DECLARED = (
+    "crt/device_functions.h",
+    "crt/math_functions.h",
+    "crt/device_double_functions.h",
+    "device_atomic_functions.h",
+    "crt/common_functions.h",
+    "crt/cudacc_ext.h",
+    "sm_20_intrinsics.h",
+    "sm_30_intrinsics.h",
+    "sm_32_intrinsics.h",
+    "sm_61_intrinsics.h",
+    "sm_20_atomic_functions.h",
+    "sm_32_atomic_functions.h",
+    "sm_60_atomic_functions.h",
+    "crt/sm_70_rt.h",
+    "crt/sm_80_rt.h",
+    "crt/sm_90_rt.h",
+    "crt/sm_100_rt.h",
+    "crt/device_fp128_functions.h",
+)
 
 
 HALVES = ("cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "cuda_fp6.h", "cuda_fp4.h")
-QUALIFIERS = ("extern", "static", "inline", "__device__", "__host__", "__inline__", "__forceinline__", "__cudart_builtin__",
-              "__device_builtin__", "__nv_pure__", "__cudaDeviceAttr", "const", "__func__")
+QUALIFIERS = (
+    "extern",
+    "static",
+    "inline",
+    "__device__",
+    "__host__",
+    "__inline__",
+    "__forceinline__",
+    "__cudart_builtin__",
+    "__device_builtin__",
+    "__nv_pure__",
+    "__cudaDeviceAttr",
+    "const",
+    "__func__",
+)
 
 
 class Nvrtc:
@@ -92,7 +123,16 @@ def declarations(includes: list[Path], header: str) -> list[str]:
             param = re.sub(r"\b(__restrict__|__restrict)\b", "", param).split("=")[0]
             param = re.sub(r"\[\d*\]$", "*", param)
             ty = re.sub(r"([\s\*])\w+\s*$", r"\1", param).strip() if re.search(r"[\s\*]\w+\s*$", param) else param
-            if ty in ("unsigned", "const", "signed", "const unsigned", "long", "long long", "unsigned long long", "short"):
+            if ty in (
+                "unsigned",
+                "const",
+                "signed",
+                "const unsigned",
+                "long",
+                "long long",
+                "unsigned long long",
+                "short",
+            ):
                 ty = param.strip()
             loads.append(f"({ty})(p + {n} * threadIdx.x)" if ty.endswith("*") else f"*({ty}*)(p + {16 * n})")
         kind = " ".join(words)
@@ -121,8 +161,27 @@ def compile_all(nvrtc: Nvrtc, lines: list[str], options: list[str]) -> str:
     return ""
 
 
-WIDTHS = {"pred": "p", "b8": "h", "u8": "h", "s8": "h", "b16": "h", "u16": "h", "s16": "h", "f16": "h", "bf16": "h", "b32": "r", "u32": "r",
-          "s32": "r", "f32": "r", "f16x2": "r", "b64": "d", "u64": "d", "s64": "d", "f64": "d", "b128": "q"}
+WIDTHS = {
+    "pred": "p",
+    "b8": "h",
+    "u8": "h",
+    "s8": "h",
+    "b16": "h",
+    "u16": "h",
+    "s16": "h",
+    "f16": "h",
+    "bf16": "h",
+    "b32": "r",
+    "u32": "r",
+    "s32": "r",
+    "f32": "r",
+    "f16x2": "r",
+    "b64": "d",
+    "u64": "d",
+    "s64": "d",
+    "f64": "d",
+    "b128": "q",
+}
 SKIP = ("call", "bra", "brx", "ret", "exit", "st.param", "ld.param")
 
 
@@ -149,7 +208,9 @@ def forms_of(ptx: str):
                 stem = re.match(r"(%?\w*?\D)\d+$", name)
                 kind = numbered.get(stem[1]) if stem else None
             if kind is None:
-                return name if name.startswith("%") or name in ("_", "v2", "v4") else "sv" if ".shared" in form else "gv"
+                return (
+                    name if name.startswith("%") or name in ("_", "v2", "v4") else "sv" if ".shared" in form else "gv"
+                )
             if name not in seen:
                 counts[kind] += 1
                 limit = {"q": 2, "d": 8}.get(kind, 40)
@@ -175,7 +236,9 @@ def inline_assembly(includes: list[Path]) -> list[str]:
     """The texts of ``asm`` statements in the headers, their operands replaced by registers."""
     texts = []
     kinds = {"h": "h", "r": "r", "l": "d", "f": "r", "d": "d", "q": "q"}
-    paths = sorted({p for i in includes for p in i.rglob("*.h*")} | {p for i in includes for p in i.glob("cuda/__ptx/**/*")})
+    paths = sorted(
+        {p for i in includes for p in i.rglob("*.h*")} | {p for i in includes for p in i.glob("cuda/__ptx/**/*")}
+    )
     for path in paths:
         if not path.is_file() or "thrust" in str(path):
             continue
@@ -189,7 +252,12 @@ def inline_assembly(includes: list[Path]) -> list[str]:
             head = re.match(r'(?:\s*"(?:[^"\\]|\\.)*"|\s*//[^\n]*\n)*', inner)
             if not head or not head[0].strip():
                 continue
-            template = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', head[0])).replace("\\n", "\n").replace("\\t", " ").replace("\\\\", "\\")
+            template = (
+                "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', head[0]))
+                .replace("\\n", "\n")
+                .replace("\\t", " ")
+                .replace("\\\\", "\\")
+            )
             constraints = re.findall(r'"([=+]?[a-zA-Z])"\s*\(', inner[head.end() :])
             used: dict[str, int] = defaultdict(int)
             names = []
@@ -198,7 +266,8 @@ def inline_assembly(includes: list[Path]) -> list[str]:
                 if kind:
                     used[kind] += 1
                 names.append(f"%{kind}{used[kind]}" if kind else "1")
-            body = re.sub(r"%(\d+)", lambda m: names[int(m[1])] if int(m[1]) < len(names) else m[0], template.replace("%%", "\x00"))
+            operand = lambda m, names=names: names[int(m[1])] if int(m[1]) < len(names) else m[0]  # noqa: E731
+            body = re.sub(r"%(\d+)", operand, template.replace("%%", "\x00"))
             texts.append(body.replace("\x00", "%"))
     return sorted(set(texts))
 
@@ -206,9 +275,11 @@ def inline_assembly(includes: list[Path]) -> list[str]:
 def assembles(ptxas: str, registers: str, text: str, arch: str) -> bool:
     with tempfile.NamedTemporaryFile("w", suffix=".ptx") as f:
         version = ".version 9.0\n.target sm_" + arch
-        f.write(re.sub(r"\.version.*\n\.target.*", version, registers) + text + ("" if text.rstrip().endswith((";", "}")) else ";") + "\nret;\n}\n")
+        end = "" if text.rstrip().endswith((";", "}")) else ";"
+        f.write(re.sub(r"\.version.*\n\.target.*", version, registers) + text + end + "\nret;\n}\n")
         f.flush()
-        return subprocess.run([ptxas, "-arch=sm_" + arch, "-o", "/dev/null", f.name], capture_output=True).returncode == 0
+        command = [ptxas, "-arch=sm_" + arch, "-o", "/dev/null", f.name]
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def main() -> None:
@@ -234,7 +305,8 @@ def main() -> None:
         kernels = [k for header in DECLARED + HALVES for k in declarations(includes, header)]
         kernels = [f"#include <{h}>" for h in HALVES] + [k.replace("k_", f"k{i}_", 1) for i, k in enumerate(kernels)]
         for arch in ARCHS:
-            common = [f"--gpu-architecture=compute_{arch}", *[f"-I{i}" for i in includes], "-default-device", "-std=c++17"]
+            paths = [f"-I{i}" for i in includes]
+            common = [f"--gpu-architecture=compute_{arch}", *paths, "-default-device", "-std=c++17"]
             where = f"{nvrtc.name}/{arch}"
             for header in WHOLE:
                 note(compile_all(nvrtc, [f"#include <{header}>"], [*common, "-rdc=true"]), where, header)

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Changes whenever the meaning of a stored file changes. Part of the directory's name.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 const MANIFEST: &[u8; 8] = b"rtcgMAN1";
 const ENTRY: &[u8; 8] = b"rtcgBIN1";

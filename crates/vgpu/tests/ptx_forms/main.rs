@@ -4,6 +4,7 @@
 //! is refused is refused when its module is loaded, and the message names it.
 #![allow(unsafe_code, clippy::result_large_err)]
 
+mod convert;
 #[path = "../jit_support/mod.rs"]
 mod jit_support;
 mod sync;

@@ -9,9 +9,15 @@
 //! Assumes nothing of the body; establishes nothing that other passes need.
 
 use super::body::{Block, Body, Stmt, stmt_defs, stmt_uses};
-use rtcg_ptx::ast::{BinOp, FpMods, Inst, Operand, Reg, Rounding, TerOp, Type, UnOp};
+use rtcg_ptx::ast::{BinOp, FpMods, Inst, Module, Operand, Reg, Rounding, TerOp, Type, UnOp};
 use std::borrow::Cow;
 use std::collections::HashMap;
+
+/// Whether the module says that it was compiled with `-fmad=false`, as our compiler does in a last
+/// line: NVRTC leaves no trace of that in half precision.
+pub(crate) fn is_forbidden(module: &Module) -> bool {
+    module.source.trim_end().ends_with("// compiled with -fmad=false")
+}
 
 /// Fuses what can be fused in all blocks.
 pub(crate) fn run(body: &mut Body<'_>) {
