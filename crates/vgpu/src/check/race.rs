@@ -159,6 +159,15 @@ impl Race {
         }
     }
 
+    /// A warp has waited for an `mbarrier`. Who arrived there is not known, so all are taken to have:
+    /// races may be missed, none is invented.
+    pub(crate) fn meet_all(&mut self, resident: usize, block: u32, warp: u32) {
+        let event = self.next_event(block);
+        let w = self.warps(resident, block);
+        w.known[warp as usize % 32] = [event; 32];
+        w.synced[warp as usize % 32] = event;
+    }
+
     /// The lanes of a warp synchronise.
     pub(crate) fn sync_warp(&mut self, resident: usize, block: u32, warp: u32) {
         let event = self.next_event(block);

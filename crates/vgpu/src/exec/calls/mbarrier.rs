@@ -110,7 +110,7 @@ pub(super) unsafe extern "C" fn mbarrier(ctx: *mut WarpCtx, code: u32, mask: u32
 /// # Safety
 /// As [`update`].
 unsafe fn test(ctx: *mut WarpCtx, mask: u32, site: u32, lanes: &mut AtomicLanes, parity: bool) -> bool {
-    let mut all = true;
+    let (mut all, mut any) = (true, false);
     for lane in lanes_of(mask) {
         // SAFETY: passed on.
         let now = Mbarrier::unpack(unsafe { update(warp_of(ctx), site, lane, lanes.address[lane], |_| Ok(())) });
@@ -118,6 +118,11 @@ unsafe fn test(ctx: *mut WarpCtx, mask: u32, site: u32, lanes: &mut AtomicLanes,
         let done = if parity { now.has_left_parity(b as u32) } else { now.has_left(b) };
         lanes.result[lane] = u64::from(done);
         all &= done;
+        any |= done;
+    }
+    if any {
+        // SAFETY: passed on.
+        unsafe { super::race::meet_all(ctx) };
     }
     all
 }

@@ -61,6 +61,20 @@ unsafe extern "C" fn sync(ctx: *mut WarpCtx, what: u32) {
     }
 }
 
+/// A wait for an `mbarrier` is over.
+///
+/// # Safety
+/// The warp of `ctx` runs on this fiber.
+pub(super) unsafe fn meet_all(ctx: *mut WarpCtx) {
+    let warp = warp_of(ctx);
+    // SAFETY: the caller's contract.
+    let (job, me) = unsafe { (job_of(warp), who(job_of(warp), warp, 0, 0, false)) };
+    if let Some(race) = &job.race {
+        let mut known = race.lock().unwrap_or_else(PoisonError::into_inner);
+        known.meet_all(me.resident, me.block, u32::from(me.thread) / 32);
+    }
+}
+
 /// # Safety
 /// `warp` runs on this fiber.
 unsafe fn who(job: &Job<'_>, warp: *mut Warp, lane: usize, site: u32, volatile: bool) -> Who {

@@ -299,7 +299,11 @@ fn cut_at_accesses(body: &mut Body<'_>) {
     let visible = |inst: &Inst| match inst {
         Inst::Ld { space, nc, .. } => !nc && !matches!(space, Space::Param | Space::Local | Space::Const),
         Inst::St { space, .. } => !matches!(space, Space::Param | Space::Local),
-        Inst::Atom { .. } => true,
+        Inst::Atom { .. }
+        | Inst::AtomVector { .. }
+        | Inst::Mbarrier { .. }
+        | Inst::BulkCopy { .. }
+        | Inst::CpAsync { .. } => true,
         _ => false,
     };
     for b in 0..body.blocks.len() {
