@@ -119,6 +119,6 @@ pub fn quad_sum(ty: MatrixType, quad: usize, row: usize, col: usize) -> Spot {
     if ty == MatrixType::F16 {
         return Spot { register: col / 2, lane: first + row % 4, bit: col as u32 % 2 * 16 };
     }
-    let lane = row % 4 & 1 | col & 2;
-    Spot { register: col & 4 | row % 4 & 2 | col & 1, lane: first + lane, bit: 0 }
+    let lane = (row & 1) | (col & 2);
+    Spot { register: (col & 4) | (row & 2) | (col & 1), lane: first + lane, bit: 0 }
 }

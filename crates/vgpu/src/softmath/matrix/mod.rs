@@ -63,8 +63,8 @@ fn compute(form: &MatrixProduct, planes: &mut Planes<'_>, quickly: bool) {
     match form.a {
         MatrixType::F64 => whole::doubles(form, planes),
         MatrixType::B1 => bits(form, planes),
-        MatrixType::S8 | MatrixType::U8 | MatrixType::S4 | MatrixType::U4 => integers(form, planes),
-        _ => floats(form, planes, quickly),
+        MatrixType::S8 | MatrixType::U8 | MatrixType::S4 | MatrixType::U4 => whole::integers(form, planes),
+        _ => vector::floats(form, planes, quickly),
     }
 }
 
@@ -147,19 +147,6 @@ fn fits(form: &MatrixProduct, cap: u32) -> bool {
     m * k <= cap && k * n <= cap && m * n <= cap
 }
 
-fn floats(form: &MatrixProduct, planes: &mut Planes<'_>, quickly: bool) {
-    if fits(form, 256) { floats_of::<256>(form, planes, quickly) } else { floats_of::<1024>(form, planes, quickly) }
-}
-
-fn floats_of<const CAP: usize>(form: &MatrixProduct, planes: &mut Planes<'_>, quickly: bool) {
-    let mut all = Matrices::<CAP>::unpack(form, planes);
-    let ty = [pack::widen_bytes(form.a, &mut all.a), pack::widen_bytes(form.b, &mut all.b)];
-    if !(quickly && vector::floats(form, ty, &mut all)) {
-        exact_floats(form, ty, &mut all);
-    }
-    all.pack(form, planes);
-}
-
 /// Values of `k` that one step of the tensor core adds up.
 fn step(form: &MatrixProduct, ty: MatrixType) -> usize {
     let dense = if ty == MatrixType::TF32 { 8 } else { 16 };
@@ -206,18 +193,6 @@ fn quad_pairs(form: &MatrixProduct, planes: &mut Planes<'_>) {
             *word = if at.bit == 0 { d } else { *word & 0xffff | d << 16 };
         }
     }
-}
-
-fn integers(form: &MatrixProduct, planes: &mut Planes<'_>) {
-    if fits(form, 512) { integers_of::<512>(form, planes) } else { integers_of::<2048>(form, planes) }
-}
-
-fn integers_of<const CAP: usize>(form: &MatrixProduct, planes: &mut Planes<'_>) {
-    let mut all = Matrices::<CAP>::unpack(form, planes);
-    pack::sign_extend(form.a, &mut all.a);
-    pack::sign_extend(form.b, &mut all.b);
-    whole::integers(form, &mut all);
-    all.pack(form, planes);
 }
 
 fn bits(form: &MatrixProduct, planes: &mut Planes<'_>) {

@@ -169,6 +169,7 @@ fn metadata(form: &MatrixProduct, sparse: Sparsity, plane: &[u32], row: usize, c
 static HALVES: OnceLock<[u16; 256]> = OnceLock::new();
 
 /// Makes 8-bit floats halves, as sm_90 does; other elements stay. Says what they are then.
+#[inline(always)]
 pub(super) fn widen_bytes(ty: MatrixType, elements: &mut [u32]) -> MatrixType {
     match ty {
         MatrixType::E4M3 => {
@@ -182,6 +183,7 @@ pub(super) fn widen_bytes(ty: MatrixType, elements: &mut [u32]) -> MatrixType {
 }
 
 /// Makes signed elements 32 bits wide.
+#[inline(always)]
 pub(super) fn sign_extend(ty: MatrixType, elements: &mut [u32]) {
     match ty {
         MatrixType::S8 => elements.iter_mut().for_each(|x| *x = *x as i8 as u32),

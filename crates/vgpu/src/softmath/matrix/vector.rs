@@ -7,7 +7,7 @@
 #![allow(unsafe_code)]
 
 use super::lanes::{Lanes, Plain};
-use super::{Matrices, step};
+use super::{Matrices, Planes, pack, step};
 use rtcg_ptx::ast::{MatrixProduct, MatrixType};
 
 /// Exponents of factors and of `c` that the quick way can handle. Products have at least twice the
@@ -73,32 +73,53 @@ impl<const CAP: usize> Elements<CAP> {
     }
 }
 
-/// Computes `c = a * b + c` on matrices of floats, or returns false if that has to be done the
-/// exact way. `ty` are the types of the elements of `a` and `b`.
-pub(super) fn floats<const CAP: usize>(form: &MatrixProduct, ty: [MatrixType; 2], m: &mut Matrices<CAP>) -> bool {
+/// A product of floats, on the vectors that the processor has. All of it is compiled for them, the
+/// unpacking of planes too.
+pub(super) fn floats(form: &MatrixProduct, planes: &mut Planes<'_>, quickly: bool) {
     #[cfg(target_arch = "x86_64")]
     {
         use super::lanes::x86::{Avx2, Avx512};
         #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")]
-        fn avx512<const CAP: usize>(form: &MatrixProduct, ty: [MatrixType; 2], m: &mut Matrices<CAP>) -> bool {
-            floats_by::<Avx512, CAP>(form, ty, m)
+        fn avx512(form: &MatrixProduct, planes: &mut Planes<'_>, quickly: bool) {
+            floats_of_any_size::<Avx512>(form, planes, quickly);
         }
         #[target_feature(enable = "avx2")]
-        fn avx2<const CAP: usize>(form: &MatrixProduct, ty: [MatrixType; 2], m: &mut Matrices<CAP>) -> bool {
-            floats_by::<Avx2, CAP>(form, ty, m)
+        fn avx2(form: &MatrixProduct, planes: &mut Planes<'_>, quickly: bool) {
+            floats_of_any_size::<Avx2>(form, planes, quickly);
         }
         if form.shape.n >= 16 && super::has_avx512() {
             // SAFETY: the processor has these instructions.
-            return unsafe { avx512(form, ty, m) };
+            return unsafe { avx512(form, planes, quickly) };
         }
         if is_x86_feature_detected!("avx2") {
             // SAFETY: as above.
-            return unsafe { avx2(form, ty, m) };
+            return unsafe { avx2(form, planes, quickly) };
         }
     }
-    floats_by::<Plain, CAP>(form, ty, m)
+    floats_of_any_size::<Plain>(form, planes, quickly);
 }
 
+#[inline(always)]
+fn floats_of_any_size<L: Lanes>(form: &MatrixProduct, planes: &mut Planes<'_>, quickly: bool) {
+    if super::fits(form, 256) {
+        floats_of::<L, 256>(form, planes, quickly);
+    } else {
+        floats_of::<L, 1024>(form, planes, quickly);
+    }
+}
+
+#[inline(always)]
+fn floats_of<L: Lanes, const CAP: usize>(form: &MatrixProduct, planes: &mut Planes<'_>, quickly: bool) {
+    let mut all = Matrices::<CAP>::unpack(form, planes);
+    let ty = [pack::widen_bytes(form.a, &mut all.a), pack::widen_bytes(form.b, &mut all.b)];
+    if !(quickly && floats_by::<L, CAP>(form, ty, &mut all)) {
+        super::exact_floats(form, ty, &mut all);
+    }
+    all.pack(form, planes);
+}
+
+/// Computes `c = a * b + c` on matrices, or returns false if that has to be done the exact way.
+/// `ty` are the types of the elements of `a` and `b`.
 #[inline(always)]
 fn floats_by<L: Lanes, const CAP: usize>(form: &MatrixProduct, ty: [MatrixType; 2], all: &mut Matrices<CAP>) -> bool {
     let (m, n, k) = (form.shape.m as usize, form.shape.n as usize, form.shape.k as usize);

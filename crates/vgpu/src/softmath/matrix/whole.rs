@@ -1,32 +1,46 @@
 //! Products of integers and of doubles, compiled for the vectors that the processor has.
 #![allow(unsafe_code)]
 
-use super::{Matrices, PLANE, Planes};
+use super::{Matrices, PLANE, Planes, pack};
 use crate::softmath::float::{self, Format, Round};
 use rtcg_ptx::ast::{MatrixProduct, Rounding};
 
-/// `c = a * b + c` of 32-bit integers.
-pub(super) fn integers<const CAP: usize>(form: &MatrixProduct, all: &mut Matrices<CAP>) {
+/// Products of integers.
+pub(super) fn integers(form: &MatrixProduct, planes: &mut Planes<'_>) {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")]
-        fn avx512<const CAP: usize>(form: &MatrixProduct, all: &mut Matrices<CAP>) {
-            integers_of(form, all);
+        fn avx512(form: &MatrixProduct, planes: &mut Planes<'_>) {
+            integers_of_any_size(form, planes);
         }
         #[target_feature(enable = "avx2")]
-        fn avx2<const CAP: usize>(form: &MatrixProduct, all: &mut Matrices<CAP>) {
-            integers_of(form, all);
+        fn avx2(form: &MatrixProduct, planes: &mut Planes<'_>) {
+            integers_of_any_size(form, planes);
         }
         if super::has_avx512() {
             // SAFETY: the processor has these instructions.
-            return unsafe { avx512(form, all) };
+            return unsafe { avx512(form, planes) };
         }
         if is_x86_feature_detected!("avx2") {
             // SAFETY: as above.
-            return unsafe { avx2(form, all) };
+            return unsafe { avx2(form, planes) };
         }
     }
-    integers_of(form, all);
+    integers_of_any_size(form, planes);
+}
+
+#[inline(always)]
+fn integers_of_any_size(form: &MatrixProduct, planes: &mut Planes<'_>) {
+    if super::fits(form, 512) { integers_in::<512>(form, planes) } else { integers_in::<2048>(form, planes) }
+}
+
+#[inline(always)]
+fn integers_in<const CAP: usize>(form: &MatrixProduct, planes: &mut Planes<'_>) {
+    let mut all = Matrices::<CAP>::unpack(form, planes);
+    pack::sign_extend(form.a, &mut all.a);
+    pack::sign_extend(form.b, &mut all.b);
+    integers_of(form, &mut all);
+    all.pack(form, planes);
 }
 
 #[inline(always)]
@@ -43,9 +57,9 @@ fn integers_by<const N: usize, const CAP: usize>(form: &MatrixProduct, all: &mut
     let (m, k) = (form.shape.m as usize, form.shape.k as usize);
     for i in 0..m {
         let mut sums = [0_i32; N];
-        for (&x, row) in all.a[i * k..(i + 1) * k].iter().zip(all.b.chunks_exact(N)) {
-            for (s, &y) in sums.iter_mut().zip(row) {
-                *s = s.wrapping_add((x as i32).wrapping_mul(y as i32));
+        for (&x, row) in all.a[i * k..(i + 1) * k].iter().zip(all.b.as_chunks::<N>().0) {
+            for j in 0..N {
+                sums[j] = sums[j].wrapping_add((x as i32).wrapping_mul(row[j] as i32));
             }
         }
         for (c, s) in all.c[i * N..(i + 1) * N].iter_mut().zip(sums) {
