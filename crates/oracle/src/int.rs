@@ -169,8 +169,11 @@ pub(crate) fn abs_diff4(sum: bool, a: u128, b: u128, c: u128) -> u128 {
     }
 }
 
-/// `fns`, after the pseudocode of the ISA.
+/// `fns`, after the pseudocode of the ISA; the least number, which has no magnitude, gives 0 on a GPU.
 pub(crate) fn find_nth_set(mask: u128, base: u32, n: i32) -> u128 {
+    if n == i32::MIN {
+        return 0;
+    }
     let all: Vec<u32> = if n < 0 { (0..=base.min(31)).rev().collect() } else { (base..32).collect() };
     let set: Vec<u32> = all.into_iter().filter(|&i| bit(mask, i)).collect();
     let found = match n {

@@ -6,7 +6,8 @@ use crate::int::{self, cut};
 use crate::thread::{Block, State, Thread};
 use rtcg_ptx::ast::*;
 
-/// The value that an atomic operation, or a reduction, makes of two; `flush` concerns sums of `.f32`.
+/// The value that an atomic operation, or a reduction, makes of two; `flush` concerns sums of `.f32`,
+/// and those of `.f64`, whose NaNs are then left as they are.
 pub(crate) fn combine(op: AtomOp, ty: Type, flush: bool, old: u128, b: u128, c: u128) -> Result<u128, String> {
     let n = ty.bits();
     let (x, y) = (int::read(n.min(64), ty.is_signed(), old), int::read(n.min(64), ty.is_signed(), b));
@@ -19,7 +20,12 @@ pub(crate) fn combine(op: AtomOp, ty: Type, flush: bool, old: u128, b: u128, c: 
             let mods = FpMods { ftz: flush, ..FpMods::default() };
             float::arithmetic(Op::Add, F32, &mods, [old as u64, b as u64, 0]).into()
         }
-        (AtomOp::Add, Type::F64) => add(F64, 0),
+        (AtomOp::Add, Type::F64) if flush && F64.is_nan(b as u64) => b,
+        (AtomOp::Add, Type::F64) if flush && F64.is_nan(old as u64) => old,
+        // In shared memory the value found goes before the operand.
+        (AtomOp::Add, Type::F64) => {
+            float::arithmetic(Op::Add, F64, &FpMods::default(), [b as u64, old as u64, 0]).into()
+        }
         (AtomOp::Add, Type::F16) => add(F16, 0),
         (AtomOp::Add, Type::BF16) => add(BF16, 0),
         (AtomOp::Add, Type::F16x2) => add(F16, 0) | add(F16, 16),

@@ -76,3 +76,33 @@ fn the_lane_level_form_knows_no_code_generator() {
     assert!(!code_mentions(&jit.join("lanes"), "cranelift"));
     assert!(!code_mentions(&jit.join("lanes"), "emit::"));
 }
+
+/// Rust files below `folder` that have one of the words outside of comments.
+fn files_that_mention(folder: &Path, words: &[&str], found: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("readable").path();
+        if path.is_dir() {
+            files_that_mention(&path, words, found);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            let text = fs::read_to_string(&path).expect("UTF-8");
+            let code = || text.lines().filter(|line| !line.trim_start().starts_with("//"));
+            if code().any(|line| words.iter().any(|word| line.contains(word))) {
+                let name = path.strip_prefix(root().join("crates")).expect("below crates");
+                found.insert(name.to_string_lossy().into_owned());
+            }
+        }
+    }
+}
+
+#[test]
+fn one_folder_knows_the_processor() {
+    let words = ["target_arch", "target_feature", "is_x86_feature", "x86_64", "aarch64", "std::arch", "core::arch"];
+    let mut found = BTreeSet::new();
+    for folder in crate_folders() {
+        files_that_mention(&root().join("crates").join(folder).join("src"), &words, &mut found);
+    }
+    let allowed = ["mod.rs", "aarch64.rs", "x86_64.rs"].map(|file| format!("vgpu/src/arch/{file}"));
+    let other: Vec<&String> = found.iter().filter(|file| !allowed.contains(file)).collect();
+    assert!(other.is_empty(), "{other:?}");
+    assert!(found.contains(&allowed[0]));
+}

@@ -5,6 +5,7 @@
 
 pub mod abi;
 mod api;
+mod arch;
 pub mod check;
 mod context;
 mod device;

@@ -127,6 +127,10 @@ impl<'s> Parser<'s> {
         let dst = self.dst_or_sink(Pred, Fit::Exact)?;
         let mut dst2 = None;
         if self.eat(b'|') {
+            // Comparisons of single halves have one result only.
+            if matches!(ty, F16 | BF16) {
+                return Err(m.refuse());
+            }
             dst2 = self.dst_or_sink(Pred, Fit::Exact)?;
         }
         self.comma()?;

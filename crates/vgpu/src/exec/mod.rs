@@ -23,7 +23,6 @@ pub mod calls;
 pub mod codes;
 pub mod fault;
 mod fiber;
-mod fp_mode;
 pub mod host_ranges;
 mod interrupt;
 mod job;

@@ -9,6 +9,7 @@
 //! signal stack ([`ensure_alternate_stack`]), because the fiber's own may be exhausted.
 
 use super::fiber::{Exit, GUARD, Guard, SignalInfo};
+use crate::arch;
 use std::cell::UnsafeCell;
 use std::mem::{MaybeUninit, zeroed};
 use std::ptr::{null_mut, with_exposed_provenance_mut};
@@ -128,7 +129,7 @@ unsafe fn end_fiber(guard: &Guard, signal: i32, info: &libc::siginfo_t, context:
         // faulted runs once more when that handler returns, and comes here then.
         return true;
     }
-    let (pc, sp) = registers::pc_and_sp(context);
+    let (pc, sp) = arch::pc_and_sp(context);
     let address = if matches!(signal, libc::SIGSEGV | libc::SIGBUS) {
         // SAFETY: these signals carry an address.
         unsafe { info.si_addr() as usize }
@@ -141,12 +142,12 @@ unsafe fn end_fiber(guard: &Guard, signal: i32, info: &libc::siginfo_t, context:
     if !(overflow || in_access || program.sites.contains_pc(pc)) || !fiber.trap.stack_ptr_in_bounds(sp) {
         return false;
     }
-    let write = registers::is_write(context);
+    let write = arch::is_write(context);
     guard.signal.set(SignalInfo { signal, pc, address, write, overflow });
     // SAFETY: the interrupted stack pointer lies on the fiber's stack (checked), whose contents
     // may be discarded (invariant of `fiber`); the registers are written to the context below.
     let regs = unsafe { fiber.trap.setup_trap_handler(|| Exit::Signal) };
-    registers::set(context, regs);
+    arch::set_registers(context, regs);
     true
 }
 
@@ -177,74 +178,5 @@ unsafe fn chain(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_v
                 }
             }
         }
-    }
-}
-
-/// The registers of an interrupted context, per system and processor.
-mod registers {
-    use corosensei::trap::TrapHandlerRegs;
-
-    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-    pub(super) fn pc_and_sp(c: &libc::ucontext_t) -> (usize, usize) {
-        let g = &c.uc_mcontext.gregs;
-        (g[libc::REG_RIP as usize] as usize, g[libc::REG_RSP as usize] as usize)
-    }
-    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-    pub(super) fn is_write(c: &libc::ucontext_t) -> Option<bool> {
-        // Vector 14 is the page fault, whose error code has the write bit; others have none.
-        let page_fault = c.uc_mcontext.gregs[libc::REG_TRAPNO as usize] == 14;
-        page_fault.then(|| c.uc_mcontext.gregs[libc::REG_ERR as usize] & 2 != 0)
-    }
-    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-    pub(super) fn set(c: &mut libc::ucontext_t, r: TrapHandlerRegs) {
-        let g = &mut c.uc_mcontext.gregs;
-        g[libc::REG_RIP as usize] = r.rip as i64;
-        g[libc::REG_RSP as usize] = r.rsp as i64;
-        g[libc::REG_RBP as usize] = r.rbp as i64;
-        g[libc::REG_RDI as usize] = r.rdi as i64;
-        g[libc::REG_RSI as usize] = r.rsi as i64;
-    }
-
-    #[cfg(all(target_os = "linux", target_arch = "aarch64"))]
-    pub(super) fn pc_and_sp(c: &libc::ucontext_t) -> (usize, usize) {
-        (c.uc_mcontext.pc as usize, c.uc_mcontext.sp as usize)
-    }
-    #[cfg(all(target_os = "linux", target_arch = "aarch64"))]
-    pub(super) fn set(c: &mut libc::ucontext_t, r: TrapHandlerRegs) {
-        let m = &mut c.uc_mcontext;
-        (m.pc, m.sp) = (r.pc, r.sp);
-        (m.regs[0], m.regs[1], m.regs[29], m.regs[30]) = (r.x0, r.x1, r.x29, r.lr);
-    }
-
-    #[cfg(all(target_os = "macos", target_arch = "aarch64"))]
-    pub(super) fn pc_and_sp(c: &libc::ucontext_t) -> (usize, usize) {
-        // SAFETY: the system passes a context with a valid machine context.
-        let s = unsafe { &(*c.uc_mcontext).__ss };
-        (s.__pc as usize, s.__sp as usize)
-    }
-    #[cfg(all(target_os = "macos", target_arch = "aarch64"))]
-    pub(super) fn set(c: &mut libc::ucontext_t, r: TrapHandlerRegs) {
-        // SAFETY: as above.
-        let s = unsafe { &mut (*c.uc_mcontext).__ss };
-        (s.__pc, s.__sp) = (r.pc, r.sp);
-        (s.__x[0], s.__x[1], s.__fp, s.__lr) = (r.x0, r.x1, r.x29, r.lr);
-    }
-
-    #[cfg(all(target_os = "macos", target_arch = "x86_64"))]
-    pub(super) fn pc_and_sp(c: &libc::ucontext_t) -> (usize, usize) {
-        // SAFETY: the system passes a context with a valid machine context.
-        let s = unsafe { &(*c.uc_mcontext).__ss };
-        (s.__rip as usize, s.__rsp as usize)
-    }
-    #[cfg(all(target_os = "macos", target_arch = "x86_64"))]
-    pub(super) fn set(c: &mut libc::ucontext_t, r: TrapHandlerRegs) {
-        // SAFETY: as above.
-        let s = unsafe { &mut (*c.uc_mcontext).__ss };
-        (s.__rip, s.__rsp, s.__rbp, s.__rdi, s.__rsi) = (r.rip, r.rsp, r.rbp, r.rdi, r.rsi);
-    }
-
-    #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-    pub(super) fn is_write(_: &libc::ucontext_t) -> Option<bool> {
-        None
     }
 }

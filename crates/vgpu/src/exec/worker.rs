@@ -9,7 +9,8 @@ use super::job::{Job, ParamSlot, Shape};
 use super::launch::CancelFlag;
 use super::program::Program;
 use super::stack::StackPool;
-use super::{fp_mode, interrupt, resident, serial, signals};
+use super::{interrupt, resident, serial, signals};
+use crate::arch;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -122,11 +123,11 @@ fn note_time(job: &Job<'_>, start: Instant, done: u64) {
 
 /// Runs blocks on this thread until there is none left; how many it ran.
 fn work(job: &Job<'_>, index: u32, first: Range<u64>) -> u64 {
-    let mode = fp_mode::set_default();
+    let mode = arch::set_float_mode();
     let done = with_worker(index, |worker| {
         if job.program.suspends { resident::run(job, worker, first) } else { serial::run(job, worker, first) }
     });
-    fp_mode::restore(mode);
+    arch::restore_float_mode(mode);
     done
 }
 

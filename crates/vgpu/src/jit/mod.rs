@@ -36,16 +36,25 @@ pub struct Variant {
     pub no_if_conversion: bool,
     /// Whether Cranelift optimises; where nothing is said, the length of the code decides. For tests.
     pub optimise: Option<bool>,
+    /// Uses no more than every processor of this architecture has (of x86-64: SSE2). The results are
+    /// the same, only slower; for tests.
+    pub baseline: bool,
 }
 
 static FORCE_MASKED: OnceLock<bool> = OnceLock::new();
 static NO_IF_CONVERSION: OnceLock<bool> = OnceLock::new();
 /// Fails to compile masked code; for tests.
 static NO_MASKED: OnceLock<bool> = OnceLock::new();
+static BASELINE: OnceLock<bool> = OnceLock::new();
 
 /// Whether an environment variable for tests of the JIT is set; read once.
 fn knob(name: &str, cell: &OnceLock<bool>) -> bool {
     *cell.get_or_init(|| std::env::var_os(name).is_some())
+}
+
+/// Whether `RTCG_JIT_ISA` asks for what every processor has; read once. The other value is `native`.
+fn baseline() -> bool {
+    *BASELINE.get_or_init(|| std::env::var_os("RTCG_JIT_ISA").is_some_and(|isa| isa == "baseline"))
 }
 
 impl Variant {
@@ -61,6 +70,7 @@ impl Variant {
             force_masked: knob("RTCG_JIT_FORCE_MASKED", &FORCE_MASKED),
             no_if_conversion: knob("RTCG_JIT_NO_IF_CONVERSION", &NO_IF_CONVERSION),
             optimise: None,
+            baseline: baseline(),
         }
     }
 }

@@ -56,8 +56,11 @@ pub fn execute(function: Function, f: Format, m: Mode, a: u64) -> u64 {
 /// last place.
 pub fn reciprocal_root(a: u64) -> u64 {
     let x = f64::from_bits(a);
-    if x.is_nan() || x < 0.0 {
-        return 0x7fff_ffff_ffff_ffff;
+    if x.is_nan() {
+        return Format::F64.quiet(a);
+    }
+    if x < 0.0 {
+        return Format::F64.canonical_nan();
     }
     if x == 0.0 || x.is_infinite() {
         return (1.0 / x.sqrt()).to_bits();

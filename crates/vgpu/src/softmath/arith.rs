@@ -89,7 +89,7 @@ fn is_tiny(op: FloatOp, f: Format, m: Mode, operands: [u64; 3]) -> bool {
 }
 
 /// The smallest normal number of `f` in its wide form (see [`is_tiny`]).
-fn wide_min_normal(f: Format) -> u64 {
+pub(super) fn wide_min_normal(f: Format) -> u64 {
     let bias = (1u64 << (f.exp_bits - 1)) - 1;
     (1023 + 1 - bias) << f.frac_bits
 }

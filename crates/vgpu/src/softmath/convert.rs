@@ -2,7 +2,7 @@
 
 use rtcg_ptx::ast::Type;
 
-use super::arith::{input, output};
+use super::arith::{input, output, wide_min_normal};
 use super::float::{self, Format, Unpacked, pack, round, unpack};
 use super::{Mode, Round, int};
 
@@ -61,10 +61,18 @@ pub fn float_to_float(to: Format, from: Format, m: Mode, a: u64) -> u64 {
         return output(to, flush_only(to, m), integral(from, m.rnd, a));
     }
     let r = pack(to, m.rnd, unpack(from, a));
+    let r = if from == Format::F64 && is_tiny(to, m, a) { r & to.sign_bit() } else { r };
     let r = output(to, flush_only(to, m), r);
     let infinite = r & !to.sign_bit() == to.infinity();
     let r = if m.extra & SATFINITE != 0 && infinite { r - 1 } else { r };
     if to == Format::TF32 { r << 13 } else { r }
+}
+
+/// Whether `.ftz` flushes a double that is rounded to `to`: it looks at the result rounded with an
+/// unlimited range of exponents.
+fn is_tiny(to: Format, m: Mode, a: u64) -> bool {
+    let wide = Format { exp_bits: 11, frac_bits: to.frac_bits };
+    m.ftz && to == Format::F32 && pack(wide, m.rnd, unpack(Format::F64, a)) & !wide.sign_bit() < wide_min_normal(to)
 }
 
 /// What a NaN becomes, as seen on hardware: conversions from or to double precision keep its sign

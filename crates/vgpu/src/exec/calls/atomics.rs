@@ -147,7 +147,7 @@ unsafe fn dispatch(op: Op<'_>, code: AtomicCode) -> bool {
                 run::<u32>(op, |old, b, _| halves(old, b, |old, b| min_max(code, old, b)));
             }
             (AtomOp::Add, F32) => add_f32(op),
-            (AtomOp::Add, F64) => run::<u64>(op, |old, b, _| add_f64(old, b)),
+            (AtomOp::Add, F64) => add_f64(op),
             (AtomOp::Min, S32) => run::<u32>(op, |old, b, _| (old as i32).min(b as i32) as u32),
             (AtomOp::Max, S32) => run::<u32>(op, |old, b, _| (old as i32).max(b as i32) as u32),
             (AtomOp::Min, S64) => run::<u64>(op, |old, b, _| (old as i64).min(b as i64) as u64),
@@ -326,8 +326,7 @@ unsafe fn all_at_once<W: Word>(
 /// # Safety
 /// As [`dispatch`].
 unsafe fn add_f32(op: Op<'_>) {
-    let address = op.lanes.address[op.mask.trailing_zeros() as usize % WARP_LANES] as usize;
-    let shared = op.private || window().is_ok_and(|w| w.shared().contains(address) && SHARED_SPAN > 0);
+    let shared = in_shared(&op);
     let add = |old: u32, b: u32| match f32::from_bits(old) + f32::from_bits(b) {
         sum if sum.is_nan() => 0x7fff_ffff,
         sum => sum.to_bits(),
@@ -359,10 +358,32 @@ fn add_bf16(a: u16, b: u16) -> u16 {
     if sum.is_nan() { 0x7fff } else { bf16::from_f32(sum).to_bits() }
 }
 
-/// NaNs are those of `add.f64`.
-fn add_f64(a: u64, b: u64) -> u64 {
-    let sum = f64::from_bits(a) + f64::from_bits(b);
-    if sum.is_nan() { arith::execute(FloatOp::Add, Format::F64, Mode::default(), a, b, 0) } else { sum.to_bits() }
+/// `atom.add.f64` in global memory leaves a NaN as it is, even a signalling one; in shared memory it
+/// is an addition that makes it quiet. Of two the operand's is kept in global memory, the other in shared.
+///
+/// # Safety
+/// As [`dispatch`].
+unsafe fn add_f64(op: Op<'_>) {
+    let shared = in_shared(&op);
+    let nan = |old: u64, b: u64| match (f64::from_bits(old).is_nan(), f64::from_bits(b).is_nan()) {
+        (_, true) => b,
+        (true, false) => old,
+        // The sum of opposite infinities.
+        _ => Format::F64.canonical_nan(),
+    };
+    let add = |old: u64, b: u64| match f64::from_bits(old) + f64::from_bits(b) {
+        sum if !sum.is_nan() => sum.to_bits(),
+        _ if shared => arith::execute(FloatOp::Add, Format::F64, Mode::default(), b, old, 0),
+        _ => nan(old, b),
+    };
+    // SAFETY: passed on.
+    unsafe { run::<u64>(op, |old, b, _| add(old, b)) };
+}
+
+/// Whether an operation is on shared memory.
+fn in_shared(op: &Op<'_>) -> bool {
+    let address = op.lanes.address[op.mask.trailing_zeros() as usize % WARP_LANES] as usize;
+    op.private || window().is_ok_and(|w| w.shared().contains(address) && SHARED_SPAN > 0)
 }
 
 /// The smaller or larger half, and of a number and a NaN the number.

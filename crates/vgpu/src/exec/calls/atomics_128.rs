@@ -6,6 +6,7 @@
 use super::super::fiber::Warp;
 use super::{check_one, fault, in_access, lanes_of, warp_of};
 use crate::abi::WarpCtx;
+use crate::arch::wide_exchange;
 use crate::exec::fault::FaultKind;
 use crate::jit::runtime::WideLanes;
 
@@ -48,39 +49,13 @@ unsafe fn one(warp: *mut Warp, lane: usize, site: u32, address: u64, f: impl Fn(
     }
 }
 
-/// `cmpxchg16b`; what was found. By hand, because the compiler's own may become a library call that
-/// nobody provides.
-///
-/// # Safety
-/// The processor has it; `at` is aligned and may be accessed, or faults.
-#[cfg(target_arch = "x86_64")]
-unsafe fn compare_exchange(at: *mut u128, old: u128, new: u128) -> u128 {
-    let (mut low, mut high) = (old as u64, (old >> 64) as u64);
-    // SAFETY: the caller's contract; RBX, which operands cannot name, is put back.
-    unsafe {
-        std::arch::asm!(
-            "xchg {new_low}, rbx",
-            "lock cmpxchg16b [{at}]",
-            "mov rbx, {new_low}",
-            at = in(reg) at,
-            new_low = inout(reg) new as u64 => _,
-            in("rcx") (new >> 64) as u64,
-            inout("rax") low,
-            inout("rdx") high,
-            options(nostack)
-        );
-    }
-    u128::from(low) | u128::from(high) << 64
-}
-
 /// # Safety
 /// `at` is aligned and may be accessed, or faults.
-#[cfg(target_arch = "x86_64")]
 unsafe fn replace(at: *mut u128, f: impl Fn(u128) -> Option<u128>) -> u128 {
-    if !std::is_x86_feature_detected!("cmpxchg16b") {
+    let Some(compare_exchange) = wide_exchange() else {
         // SAFETY: passed on.
         return unsafe { replace_locked(at, f) };
-    }
+    };
     // SAFETY: the processor has the instruction; the address is aligned to 16 bytes.
     unsafe {
         let mut old = compare_exchange(at, 0, 0);
@@ -93,14 +68,6 @@ unsafe fn replace(at: *mut u128, f: impl Fn(u128) -> Option<u128>) -> u128 {
             old = found;
         }
     }
-}
-
-/// # Safety
-/// `at` is aligned and may be accessed, or faults.
-#[cfg(not(target_arch = "x86_64"))]
-unsafe fn replace(at: *mut u128, f: impl Fn(u128) -> Option<u128>) -> u128 {
-    // SAFETY: passed on.
-    unsafe { replace_locked(at, f) }
 }
 
 /// # Safety

@@ -116,16 +116,8 @@ pub(super) unsafe extern "C" fn nanosleep(ctx: *mut WarpCtx, nanoseconds: u32) {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
 pub(super) unsafe extern "C" fn clock64(_: *mut WarpCtx) -> u64 {
-    // SAFETY: every x86-64 processor has a time stamp counter.
-    unsafe { std::arch::x86_64::_rdtsc() }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-pub(super) unsafe extern "C" fn clock64(_: *mut WarpCtx) -> u64 {
-    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
-    START.get_or_init(Instant::now).elapsed().as_nanos() as u64 + 1
+    crate::arch::cycles()
 }
 
 pub(super) unsafe extern "C" fn globaltimer(_: *mut WarpCtx) -> u64 {

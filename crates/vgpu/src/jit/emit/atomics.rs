@@ -103,9 +103,9 @@ impl<'a> Gen<'a, '_> {
                 let f = if word == types::I64 { types::F64 } else { types::F32 };
                 let plain = MemFlagsData::new();
                 let (a, b) = (self.b.ins().bitcast(f, plain, old), self.b.ins().bitcast(f, plain, x));
-                // Of two double-precision NaNs the processor keeps the first, a GPU the last; single
-                // precision has one NaN.
-                let sum = self.b.ins().fadd(b, a);
+                // Of two double-precision NaNs the processor keeps the first, and so does a GPU here;
+                // single precision has one NaN.
+                let sum = self.b.ins().fadd(a, b);
                 let bits = self.b.ins().bitcast(word, plain, sum);
                 if word == types::I64 {
                     return bits;

@@ -145,13 +145,15 @@ impl Code {
     }
 }
 
-/// The code generator: `fast` keeps the order of long bodies and compiles quicker.
-fn isa(fast: bool) -> Result<OwnedTargetIsa, String> {
-    static ISAS: [OnceLock<Result<OwnedTargetIsa, String>>; 2] = [OnceLock::new(), OnceLock::new()];
-    ISAS[usize::from(fast)].get_or_init(|| make_isa(fast)).clone()
+/// The code generator: `fast` keeps the order of long bodies and compiles quicker; `baseline` makes
+/// code for every processor of this architecture.
+fn isa(fast: bool, baseline: bool) -> Result<OwnedTargetIsa, String> {
+    static ISAS: [OnceLock<Result<OwnedTargetIsa, String>>; 4] = [const { OnceLock::new() }; 4];
+    let cell = &ISAS[usize::from(fast) + 2 * usize::from(baseline)];
+    cell.get_or_init(|| make_isa(fast, baseline)).clone()
 }
 
-fn make_isa(fast: bool) -> Result<OwnedTargetIsa, String> {
+fn make_isa(fast: bool, baseline: bool) -> Result<OwnedTargetIsa, String> {
     let mut flags = settings::builder();
     let verify = if cfg!(debug_assertions) || std::env::var_os("RTCG_VERIFY_JIT").is_some() { "true" } else { "false" };
     let options = [
@@ -167,7 +169,7 @@ fn make_isa(fast: bool) -> Result<OwnedTargetIsa, String> {
     for (k, v) in options {
         flags.set(k, v).map_err(|e| e.to_string())?;
     }
-    let builder = cranelift_native::builder().map_err(str::to_string)?;
+    let builder = cranelift_native::builder_with_options(!baseline).map_err(str::to_string)?;
     builder.finish(settings::Flags::new(flags)).map_err(|e| e.to_string())
 }
 
@@ -254,6 +256,7 @@ fn jit_module(isa: OwnedTargetIsa) -> Result<JITModule, String> {
         .map_err(|e| format!("no address space for {CODE_SPAN} bytes of machine code: {e}"))?;
     let mut builder = JITBuilder::with_isa(isa, cranelift_module::default_libcall_names());
     builder.memory_provider(Box::new(memory));
+    super::libcalls::define(&mut builder);
     Ok(JITModule::new(builder))
 }
 
@@ -262,7 +265,7 @@ fn build(inputs: &Inputs, plans: &[Plan<'_>], part: Part<'_>) -> Result<Built, J
     let f = &module.functions[inputs.kernel.index()];
     let large = plans.iter().flat_map(|p| &p.body.blocks).any(|b| b.stmts.len() > LARGE_BLOCK);
     let fast = inputs.variant.optimise.map_or(large || matches!(part, Part::Masked { .. }), |optimise| !optimise);
-    let isa = isa(fast).map_err(|e| plain(e, f))?;
+    let isa = isa(fast, inputs.variant.baseline).map_err(|e| plain(e, f))?;
     let frontend = isa.frontend_config();
     let jit = jit_module(isa).map_err(|e| plain(e, f))?;
     let slow = Box::new(SlowEnv { runtime: inputs.runtime, instrument: inputs.instrument, window: inputs.window });

@@ -9,6 +9,7 @@ pub(crate) mod compile;
 pub(crate) mod converged;
 pub(crate) mod generate;
 pub(crate) mod lazy;
+mod libcalls;
 pub(crate) mod masked;
 pub(crate) mod memory;
 pub mod ops;

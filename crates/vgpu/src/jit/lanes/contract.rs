@@ -4,7 +4,8 @@
 //! rounded twice or once, and nvcc relies on the second: `-fmad=true`, its default, only means that
 //! it writes no `.rn`. So that a kernel gives the same bits here and on a GPU, this follows what
 //! ptxas was seen to do: a product is fused when all its uses are additions and subtractions of
-//! its basic block; where both operands are such products, the first is.
+//! its basic block; where both operands are such products, the first is. The negation of a product
+//! is a product too when nothing else uses that product (but for pairs of bfloat16); its absolute value is none.
 //!
 //! Assumes nothing of the body; establishes nothing that other passes need.
 
@@ -48,13 +49,19 @@ impl Counts {
     }
 }
 
-/// A product that may be fused: `dst = a * b`.
+/// A product that may be fused: `dst = a * b`, or `dst = -(a * b)`.
 #[derive(Clone)]
 struct Product {
+    /// Where the product is, and its negation.
     at: usize,
+    negated_at: Option<usize>,
+    /// How often `dst` is read before it is written again.
+    uses: u32,
     ty: Type,
     ftz: bool,
     dst: Reg,
+    /// The register of the product itself.
+    plain: Reg,
     a: Operand,
     b: Operand,
 }
@@ -64,14 +71,16 @@ fn product(st: &Stmt<'_>) -> Option<Product> {
         Inst::Binary { op: BinOp::Mul, ty, mods, dst, a, b }
             if st.guard.is_none() && fusable(*ty, mods) && !mods.sat =>
         {
-            Some(Product { at: 0, ty: *ty, ftz: mods.ftz, dst: *dst, a: *a, b: *b })
+            let (dst, plain) = (*dst, *dst);
+            Some(Product { at: 0, negated_at: None, uses: 0, ty: *ty, ftz: mods.ftz, dst, plain, a: *a, b: *b })
         }
         _ => None,
     }
 }
 
 fn fusable(ty: Type, mods: &FpMods) -> bool {
-    matches!(ty, Type::F32 | Type::F64 | Type::F16 | Type::F16x2) && mods.rnd == Rounding::Default
+    let float = matches!(ty, Type::F32 | Type::F64 | Type::F16 | Type::F16x2 | Type::BF16 | Type::BF16x2);
+    float && mods.rnd == Rounding::Default
 }
 
 /// A sum that a product may go into.
@@ -107,10 +116,10 @@ fn fuse_block(block: &mut Block<'_>, counts: &Counts) {
     // A product with a use left over is computed anyway, and its register is then no place for a
     // negated operand.
     loop {
-        let mut fused: HashMap<Reg, u32> = HashMap::new();
-        plan.values().for_each(|(p, _)| *fused.entry(p.dst).or_default() += 1);
+        let mut fused: HashMap<usize, u32> = HashMap::new();
+        plan.values().for_each(|(p, _)| *fused.entry(p.at).or_default() += 1);
         let before = plan.len();
-        plan.retain(|_, (p, _)| fused[&p.dst] == counts.uses[&p.dst]);
+        plan.retain(|_, (p, _)| fused[&p.at] == p.uses);
         if plan.len() == before {
             break;
         }
@@ -118,7 +127,7 @@ fn fuse_block(block: &mut Block<'_>, counts: &Counts) {
     if plan.is_empty() {
         return;
     }
-    let gone: Vec<usize> = plan.values().map(|(p, _)| p.at).collect();
+    let gone: Vec<usize> = plan.values().flat_map(|(p, _)| [Some(p.at), p.negated_at]).flatten().collect();
     let old = std::mem::take(&mut block.stmts);
     for (i, st) in old.into_iter().enumerate() {
         match (plan.remove(&i), sum(&st)) {
@@ -145,30 +154,83 @@ fn assign(block: &Block<'_>, counts: &Counts) -> Plan {
                 plan.insert(i, found);
             }
         }
+        let negated = negation(st, &alive);
         // The carry flag is no float: any register does for its place.
-        stmt_defs(st, Reg(u32::MAX), &mut |r| alive.retain(|&dst, p| dst != r && !is(&p.a, r) && !is(&p.b, r)));
-        if let Some(mut p) = product(st)
-            && counts.defs.get(&p.dst) == Some(&1)
+        stmt_defs(st, Reg(u32::MAX), &mut |r| {
+            alive.retain(|&dst, p| dst != r && p.plain != r && !is(&p.a, r) && !is(&p.b, r));
+        });
+        let new = match negated {
+            Some(p) => Some(Product { negated_at: Some(i), ..p }),
+            None => product(st).map(|p| Product { at: i, ..p }),
+        };
+        if let Some(mut p) = new
             && !is(&p.a, p.dst)
             && !is(&p.b, p.dst)
+            && let Some(uses) = uses_until_written(block, i, p.dst, counts)
         {
-            p.at = i;
+            p.uses = uses;
             alive.insert(p.dst, p);
         }
     }
     plan
 }
 
-/// `a * b + c`; a negated operand goes through the product's register, which is free now.
+/// The product that a statement negates, if nothing else reads it; its register is the result's. The
+/// negation of a pair of bfloat16 is no part of a product.
+fn negation(st: &Stmt<'_>, alive: &HashMap<Reg, Product>) -> Option<Product> {
+    let Inst::Unary { op: UnOp::Neg, ty, mods, dst, a: Operand::Reg(r) } = &*st.inst else { return None };
+    let p = alive.get(r)?;
+    let fine = *ty != Type::BF16x2
+        && st.guard.is_none()
+        && *mods == FpMods::default()
+        && p.ty == *ty
+        && p.negated_at.is_none();
+    (fine && p.uses == 1 && dst != r).then(|| Product { dst: *dst, ..p.clone() })
+}
+
+/// How often the value that statement `at` gives `reg` is read; `None` when that is not known,
+/// because the register has several values and this one may leave the block.
+///
+/// The last value does not leave it when all reads are in the block and the first write goes before them.
+fn uses_until_written(block: &Block<'_>, at: usize, reg: Reg, counts: &Counts) -> Option<u32> {
+    if counts.defs.get(&reg) == Some(&1) {
+        return counts.uses.get(&reg).copied();
+    }
+    let mut uses = 0;
+    for st in &block.stmts[at + 1..] {
+        stmt_uses(st, Reg(u32::MAX), &mut |r| uses += u32::from(r == reg));
+        let mut written = false;
+        stmt_defs(st, Reg(u32::MAX), &mut |r| written |= r == reg);
+        if written {
+            return st.guard.is_none().then_some(uses);
+        }
+    }
+    let (mut reads, mut written_first) = (0, None);
+    for st in &block.stmts {
+        stmt_uses(st, Reg(u32::MAX), &mut |r| reads += u32::from(r == reg));
+        stmt_defs(st, Reg(u32::MAX), &mut |r| {
+            if r == reg {
+                written_first.get_or_insert(reads == 0 && st.guard.is_none());
+            }
+        });
+    }
+    (written_first == Some(true) && counts.uses.get(&reg) == Some(&reads)).then_some(uses)
+}
+
+/// `a * b + c`; a negated operand goes through a register of the product, which is free now.
 fn emit<'m>(out: &mut Vec<Stmt<'m>>, at: &Stmt<'m>, product: &Product, sum: Sum, first: bool) {
-    let Product { ty, dst: spare, .. } = *product;
-    let (mut a, b) = (product.a, product.b);
+    let Product { ty, mut a, b, .. } = *product;
     let mut c = if first { sum.b } else { sum.a };
-    if sum.subtract {
-        let negated = if first { &mut c } else { &mut a };
-        let neg = Inst::Unary { op: UnOp::Neg, ty, mods: FpMods::default(), dst: spare, a: *negated };
+    let mut negate = |operand: &mut Operand, spare: Reg| {
+        let neg = Inst::Unary { op: UnOp::Neg, ty, mods: FpMods::default(), dst: spare, a: *operand };
         out.push(Stmt { inst: Cow::Owned(neg), ..at.clone() });
-        *negated = Operand::Reg(spare);
+        *operand = Operand::Reg(spare);
+    };
+    if sum.subtract && first {
+        negate(&mut c, product.plain);
+    }
+    if product.negated_at.is_some() != (sum.subtract && !first) {
+        negate(&mut a, product.dst);
     }
     let mods = FpMods { rnd: Rounding::Rn, ..sum.mods };
     let fma = Inst::Ternary { op: TerOp::Fma, ty, mods, dst: sum.dst, a, b, c };

@@ -63,7 +63,7 @@ fn int_to_float(cx: &mut OpCtx<'_, '_>, shape: Shape, dty: Type, sty: Type, mods
     }
     if directed {
         let wide = doubles(cx, shape, signed, a);
-        return Some(fp::round_directed(cx, shape, mods.rnd, &wide));
+        return Some(fp::round_directed(cx, shape, mods, &wide));
     }
     let a = match sty.bits() {
         n @ (8 | 16) if signed => sign_extend(cx, shape, a, n.into()),
@@ -237,12 +237,11 @@ fn float_to_float(
             }))
         }
         (Type::F32, Type::F64) if to_nearest(mods) => {
-            let doubles = map1(cx, a, float);
-            let singles = fp::demote_all(cx, shape, &doubles);
+            let singles = fp::round_nearest(cx, shape, mods, a);
             Some(map1(cx, &singles, |cx, x| fp::finish_any_nan(cx, mods, x)))
         }
         (Type::F32, Type::F64) => {
-            let singles = fp::round_directed(cx, shape, mods.rnd, a);
+            let singles = fp::round_directed(cx, shape, mods, a);
             Some(map1(cx, &singles, |cx, x| fp::finish_any_nan(cx, mods, x)))
         }
         (Type::F64, Type::F16 | Type::BF16) if !mods.sat => {

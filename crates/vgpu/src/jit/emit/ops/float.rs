@@ -14,6 +14,7 @@ use super::emit::{
 use super::half::{self, two_sum_error};
 use super::parts::{as_type, shuffle_words};
 use super::{OpCtx, Parts, Shape};
+use crate::arch::DOUBLE_NAN_OF_FIRST;
 
 const SIGN32: u64 = 0x8000_0000;
 const EXP32: u64 = 0x7f80_0000;
@@ -199,6 +200,7 @@ fn nearest(cx: &mut OpCtx<'_, '_>, op: BinOp, mods: &FpMods, a: Value, b: Value)
     // Of two double-precision NaNs the processor keeps the first, a GPU the last.
     let (x, y) = if matches!(op, BinOp::Add | BinOp::Mul) { (y, x) } else { (x, y) };
     let r = plain(cx, op, x, y);
+    let r = if op == BinOp::Sub { last_nan(cx, x, y, r) } else { double_nan(cx, &[x, y], r) };
     let r = if op == BinOp::Div && mods.approx { huge_divisor(cx, x, y, r) } else { r };
     let r = bits(cx, r);
     let r = if mods.ftz && matches!(op, BinOp::Mul | BinOp::Div) {
@@ -210,6 +212,43 @@ fn nearest(cx: &mut OpCtx<'_, '_>, op: BinOp, mods: &FpMods, a: Value, b: Value)
         r
     };
     finish(cx, mods, r)
+}
+
+/// A result of double precision with the NaN that a GPU makes of NaN operands, given in the order in
+/// which it looks for one. Nothing where the processor does the same; its operands are in this order.
+fn double_nan(cx: &mut OpCtx<'_, '_>, order: &[Value], r: Value) -> Value {
+    if DOUBLE_NAN_OF_FIRST || type_of(cx, r).lane_bits() != 64 {
+        return r;
+    }
+    let invalid = same(cx, r, 0xfff8_0000_0000_0000);
+    let mut nan = bits(cx, invalid);
+    for &x in order.iter().rev() {
+        nan = quiet_or(cx, x, nan);
+    }
+    let is_nan = cx.b.ins().fcmp(FloatCC::Unordered, r, r);
+    let r = bits(cx, r);
+    let r = choose(cx, is_nan, nan, r);
+    float(cx, r)
+}
+
+/// The bits of `x`, made quiet, where it is NaN, else `other`.
+fn quiet_or(cx: &mut OpCtx<'_, '_>, x: Value, other: Value) -> Value {
+    let is_nan = cx.b.ins().fcmp(FloatCC::Unordered, x, x);
+    let x = bits(cx, x);
+    let quiet_bit = same(cx, x, 1 << 51);
+    let quiet = cx.b.ins().bor(x, quiet_bit);
+    choose(cx, is_nan, quiet, other)
+}
+
+/// [`double_nan`] for `x - y`, where a GPU looks at the last operand first and no processor does.
+fn last_nan(cx: &mut OpCtx<'_, '_>, x: Value, y: Value, r: Value) -> Value {
+    if type_of(cx, r).lane_bits() != 64 {
+        return r;
+    }
+    let r = double_nan(cx, &[y, x], r);
+    let r = bits(cx, r);
+    let r = quiet_or(cx, y, r);
+    float(cx, r)
 }
 
 /// `div.approx` by more than 2^126 gives zero (NaN for infinity): the reciprocal is flushed.
@@ -254,6 +293,14 @@ fn min_max(cx: &mut OpCtx<'_, '_>, mods: &FpMods, max: bool, a: Value, b: Value)
         let b_nan = cx.b.ins().fcmp(FloatCC::Unordered, y, y);
         choose(cx, b_nan, a, r)
     };
+    if type_of(cx, r).lane_bits() == 64 {
+        // Of two NaNs the last, made quiet.
+        let f = float(cx, r);
+        let both = cx.b.ins().fcmp(FloatCC::Unordered, f, f);
+        let quiet_bit = same(cx, b, 1 << 51);
+        let quiet = cx.b.ins().bor(b, quiet_bit);
+        return choose(cx, both, quiet, r);
+    }
     if cx.state.lazy_nan { r } else { canonical(cx, r) }
 }
 
@@ -443,6 +490,7 @@ pub(super) fn ternary(
         return Some(map3(cx, &srcs[0], &srcs[1], &srcs[2], |cx, a, b, c| {
             let (a, b, c) = (operand(cx, mods, a), operand(cx, mods, b), operand(cx, mods, c));
             let r = cx.b.ins().fma(a, b, c);
+            let r = double_nan(cx, &[c, b, a], r);
             let r = bits(cx, r);
             let r = if mods.ftz {
                 let scale = same(cx, a, SCALE32);
@@ -567,13 +615,32 @@ fn flush64(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
     choose(cx, tiny, sign, x)
 }
 
-/// Doubles (exact in value) rounded in direction `rnd` to single-precision bits.
-pub(super) fn round_directed(cx: &mut OpCtx<'_, '_>, shape: Shape, rnd: Rounding, doubles: &[Value]) -> Parts {
+/// Doubles (exact in value) rounded to single-precision bits in the direction written, which is not
+/// to nearest; flushed where that is written.
+pub(super) fn round_directed(cx: &mut OpCtx<'_, '_>, shape: Shape, mods: &FpMods, doubles: &[Value]) -> Parts {
     let rounded = map1(cx, doubles, |cx, x| {
         let x = float(cx, x);
-        directed(cx, rnd, x, None)
+        directed_flushed(cx, mods, x, None)
     });
     join_demoted(cx, shape, &rounded)
+}
+
+/// Doubles rounded to nearest single-precision bits, flushed where that is written.
+pub(super) fn round_nearest(cx: &mut OpCtx<'_, '_>, shape: Shape, mods: &FpMods, doubles: &[Value]) -> Parts {
+    let doubles = map1(cx, doubles, float);
+    let singles = demote_all(cx, shape, &doubles);
+    if !mods.ftz {
+        return singles;
+    }
+    let scaled = map1(cx, &doubles, |cx, x| {
+        let scale = same(cx, x, f64::from(f32::from_bits(SCALE32 as u32)).to_bits());
+        cx.b.ins().fmul(x, scale)
+    });
+    let scaled = demote_all(cx, shape, &scaled);
+    map2(cx, &singles, &scaled, |cx, r, scaled| {
+        let scaled = float(cx, scaled);
+        flush_scaled(cx, r, scaled)
+    })
 }
 
 fn root_or_reciprocal(cx: &mut OpCtx<'_, '_>, op: UnOp, mods: &FpMods, x: Value) -> Value {
@@ -599,6 +666,7 @@ fn root_or_reciprocal(cx: &mut OpCtx<'_, '_>, op: UnOp, mods: &FpMods, x: Value)
             cx.b.ins().fdiv(one, root)
         }
     };
+    let r = double_nan(cx, &[x], r);
     let r = bits(cx, r);
     finish(cx, mods, r)
 }

@@ -1,0 +1,68 @@
+//! What compiled code calls where the processor has no instruction for it: fused multiply-add,
+//! rounding to integral numbers, byte shuffles (x86-64 without FMA, SSE4.1 or SSSE3).
+//!
+//! Establishes that such code computes the same bits as the instructions would: the functions of
+//! Rust's standard library are exact. They are named explicitly, because a program need not export
+//! the mathematical functions of its C library.
+
+use cranelift_jit::JITBuilder;
+
+extern "C" fn fma(a: f64, b: f64, c: f64) -> f64 {
+    // Among NaNs the addend's goes first, then that of the second factor.
+    match [c, b, a].into_iter().find(|x| x.is_nan()) {
+        Some(nan) => quiet(nan),
+        None => a.mul_add(b, c),
+    }
+}
+// Emitted code makes all NaNs of single precision one.
+extern "C" fn fmaf(a: f32, b: f32, c: f32) -> f32 {
+    a.mul_add(b, c)
+}
+
+/// Instructions make a signalling NaN quiet, functions need not.
+fn quiet(x: f64) -> f64 {
+    if x.is_nan() { f64::from_bits(x.to_bits() | 1 << 51) } else { x }
+}
+
+extern "C" fn ceil(x: f64) -> f64 {
+    quiet(x.ceil())
+}
+extern "C" fn ceilf(x: f32) -> f32 {
+    x.ceil()
+}
+extern "C" fn floor(x: f64) -> f64 {
+    quiet(x.floor())
+}
+extern "C" fn floorf(x: f32) -> f32 {
+    x.floor()
+}
+extern "C" fn trunc(x: f64) -> f64 {
+    quiet(x.trunc())
+}
+extern "C" fn truncf(x: f32) -> f32 {
+    x.trunc()
+}
+extern "C" fn nearbyint(x: f64) -> f64 {
+    quiet(x.round_ties_even())
+}
+extern "C" fn nearbyintf(x: f32) -> f32 {
+    x.round_ties_even()
+}
+
+/// Makes the functions known under the names that Cranelift uses.
+pub(super) fn define(builder: &mut JITBuilder) {
+    let functions: [(&str, *const u8); 10] = [
+        ("fma", fma as *const u8),
+        ("fmaf", fmaf as *const u8),
+        ("ceil", ceil as *const u8),
+        ("ceilf", ceilf as *const u8),
+        ("floor", floor as *const u8),
+        ("floorf", floorf as *const u8),
+        ("trunc", trunc as *const u8),
+        ("truncf", truncf as *const u8),
+        ("nearbyint", nearbyint as *const u8),
+        ("nearbyintf", nearbyintf as *const u8),
+    ];
+    builder.symbols(functions);
+    crate::arch::define_libcalls(builder);
+}
