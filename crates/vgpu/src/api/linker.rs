@@ -1,6 +1,6 @@
 //! The linker: several PTX texts become one.
 //!
-//! Only PTX can be linked: there is no machine code of a GPU here. The texts are joined under one
+//! Only PTX can be linked, alone or in fat binaries: there is no machine code of a GPU here. The texts are joined under one
 //! header; declarations that another text defines are resolved by the module loader. In place of
 //! CUDA's device runtime library, which is machine code, its functions for grids are joined as PTX.
 
@@ -29,12 +29,12 @@ fn add(state: CUlinkState, kind: CUjitInputType, name: String, data: Vec<u8>) ->
             link.inputs.push((name, text));
             return Ok(());
         }
+        CUjitInputType::CU_JIT_INPUT_FATBINARY => return add_fatbin(&mut link, name, &data),
         CUjitInputType::CU_JIT_INPUT_LIBRARY if is_device_runtime(&name) => {
             link.device_runtime = true;
             return Ok(());
         }
         CUjitInputType::CU_JIT_INPUT_CUBIN => "machine code of a GPU (cubin)",
-        CUjitInputType::CU_JIT_INPUT_FATBINARY => "a fat binary",
         CUjitInputType::CU_JIT_INPUT_OBJECT => "an object file",
         CUjitInputType::CU_JIT_INPUT_LIBRARY => "a device library",
         CUjitInputType::CU_JIT_INPUT_NVVM => "NVVM code",
@@ -43,6 +43,22 @@ fn add(state: CUlinkState, kind: CUjitInputType, name: String, data: Vec<u8>) ->
     let error = Code::NO_BINARY_FOR_GPU.because(format!("{name}: the virtual GPU links PTX only, this is {what}"));
     complain(&link, &error);
     Err(error)
+}
+
+/// Adds the best PTX of a fat binary. Which one can run shows only when the link is complete.
+fn add_fatbin(link: &mut LinkState, name: String, data: &[u8]) -> Res {
+    match module::fatbin::ptx_entries(data) {
+        Ok(entries) => {
+            let best = entries.into_iter().next().ok_or(Code::NO_BINARY_FOR_GPU)?;
+            link.inputs.push((name, best.text.into_iter().take_while(|&b| b != 0).collect()));
+            Ok(())
+        }
+        Err(e) => {
+            let error = Code(e.code as u32).because(format!("{name}: {}", e.log));
+            complain(link, &error);
+            Err(error)
+        }
+    }
 }
 
 fn complain(link: &LinkState, error: &Error) {

@@ -10,36 +10,53 @@ use super::{Handle, driver_functions, put, put_optional, text};
 use crate::context::current;
 use crate::driver::MODULES;
 use crate::error::{Code, Res, ensure};
+use crate::module::fatbin;
 use crate::objects::{load_module, unload_module};
 
-/// Bytes of a binary image that are enough to say what it is; only texts are loaded.
-const MAGIC_BYTES: usize = 64;
+/// Bytes of a cubin that are enough to say what it is; it is not loaded anyway.
+const CUBIN_HEADER: usize = 64;
+
+/// What refers to a fat binary in compiled programs.
+#[repr(C)]
+struct FatbinWrapper {
+    magic: u32,
+    version: u32,
+    data: *const c_void,
+    unused: *const c_void,
+}
 
 /// The bytes of an image in memory whose length its contents tell.
 ///
 /// # Safety
-/// `image` is null or points to a NUL-terminated PTX text, or to a cubin or fat binary.
+/// `image` is null or points to a NUL-terminated PTX text, to a cubin, to a fat binary, or to the
+/// wrapper of one.
 pub(crate) unsafe fn image_bytes<'a>(image: *const c_void) -> Res<&'a [u8]> {
     ensure(!image.is_null(), Code::INVALID_VALUE)?;
-    // SAFETY: an image has at least four bytes; a shorter text ends in a NUL before that, and
-    // reading goes byte by byte until one.
-    let is_binary = unsafe {
-        let byte = |i: usize| image.cast::<u8>().add(i).read();
-        match byte(0) {
-            0x7f => byte(1) == b'E',
-            0x50 => byte(1) == 0xed,
-            0xb1 => byte(1) == 0x43,
-            _ => false,
+    // Byte by byte up to the first that differs: a text shorter than a word ends in a NUL, which
+    // no magic number has.
+    // SAFETY: the bytes before have been equal, so that the image is not at its end.
+    let begins = |magic: [u8; 4]| (0..4).all(|i| unsafe { image.cast::<u8>().add(i).read() } == magic[i]);
+    // SAFETY: this function's contract for each kind of image: a cubin's header has 64 bytes, that
+    // of a fat binary 16 and tells its length.
+    unsafe {
+        if begins(*b"\x7fELF") {
+            return Ok(std::slice::from_raw_parts(image.cast(), CUBIN_HEADER));
         }
-    };
-    if is_binary {
-        // SAFETY: the header of a cubin has 64 bytes, that of a fat binary 16 or 24.
-        let n = if unsafe { image.cast::<u8>().read() } == 0x7f { MAGIC_BYTES } else { 16 };
-        // SAFETY: as above.
-        return Ok(unsafe { std::slice::from_raw_parts(image.cast(), n) });
+        if begins(fatbin::WRAPPER_MAGIC.to_le_bytes()) {
+            let data = image.cast::<FatbinWrapper>().read_unaligned().data;
+            ensure(!data.is_null() && data != image, Code::INVALID_IMAGE)?;
+            let magic = data.cast::<u32>().read_unaligned();
+            ensure(magic == fatbin::MAGIC, Code::INVALID_IMAGE)?;
+            return image_bytes(data);
+        }
+        if begins(fatbin::MAGIC.to_le_bytes()) {
+            let header = std::slice::from_raw_parts(image.cast(), fatbin::HEADER_BYTES);
+            let len = fatbin::total_len(header).filter(|&n| n <= isize::MAX as usize).ok_or(Code::INVALID_IMAGE)?;
+            return Ok(std::slice::from_raw_parts(image.cast(), len));
+        }
+        // A text, so NUL-terminated.
+        Ok(CStr::from_ptr(image.cast()).to_bytes())
     }
-    // SAFETY: a text, so NUL-terminated.
-    Ok(unsafe { CStr::from_ptr(image.cast()) }.to_bytes())
 }
 
 /// The contents of a file.

@@ -1,7 +1,7 @@
-//! From PTX text to a [`LoadedModule`]: parse, refuse what cannot run, place the variables.
+//! From an image to a [`LoadedModule`]: parse, refuse what cannot run, place the variables.
 
 use super::place::{self, Slab};
-use super::{KernelInfo, LoadError, LoadOptions, LoadedModule, ParamInfo, estimate};
+use super::{KernelInfo, LoadError, LoadOptions, LoadedModule, ParamInfo, estimate, fatbin};
 use crate::exec::codes;
 use crate::exec::launch::MAX_SHARED;
 use crate::jit::{self, SharedLayout, SymbolLayout};
@@ -17,14 +17,36 @@ const MAX_PARAMS: usize = 32_764;
 /// Functions that kernels may call without defining them.
 const PROVIDED: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 
-/// Loads PTX text (a terminating NUL is allowed).
+/// Loads PTX text (a terminating NUL is allowed), or the best PTX of a fat binary that can run.
 ///
 /// # Errors
-/// `NO_BINARY_FOR_GPU` for cubin and fatbin images, `INVALID_IMAGE` for what is no PTX at all,
-/// `INVALID_PTX` with all diagnostics for PTX that is wrong, refers to what it does not define, or
-/// uses an instruction that cannot be executed; `OUT_OF_MEMORY`.
+/// `NO_BINARY_FOR_GPU` for cubins and fat binaries without PTX, `INVALID_IMAGE` for what is no PTX
+/// at all, `INVALID_PTX` with all diagnostics for PTX that is wrong, refers to what it does not
+/// define, or uses an instruction that cannot be executed; `OUT_OF_MEMORY`.
 pub fn load(image: &[u8], options: &LoadOptions) -> Result<Arc<LoadedModule>, LoadError> {
-    let text = text_of(image)?;
+    if image.starts_with(&fatbin::MAGIC.to_le_bytes()) {
+        return load_best(image, options);
+    }
+    load_text(text_of(image)?, options)
+}
+
+/// The first PTX of a fat binary that can run. If none can, the first one's errors are told.
+fn load_best(image: &[u8], options: &LoadOptions) -> Result<Arc<LoadedModule>, LoadError> {
+    let mut first = None;
+    for entry in fatbin::ptx_entries(image)? {
+        match text_of(&entry.text).and_then(|text| load_text(text, options)) {
+            Ok(module) => return Ok(module),
+            Err(error) if error.code == codes::OUT_OF_MEMORY => return Err(error),
+            Err(error) => {
+                let log = format!("the PTX for compute_{} in the fat binary: {}", entry.arch, error.log);
+                first.get_or_insert(LoadError { log, ..error });
+            }
+        }
+    }
+    Err(first.unwrap_or(LoadError { code: codes::NO_BINARY_FOR_GPU, log: fatbin::NO_MACHINE_CODE.to_owned() }))
+}
+
+fn load_text(text: &str, options: &LoadOptions) -> Result<Arc<LoadedModule>, LoadError> {
     let parsed = rtcg_ptx::parse(text);
     if parsed.has_errors() {
         return Err(LoadError { code: codes::INVALID_PTX, log: parsed.render("ptx") });
@@ -49,17 +71,14 @@ fn linked_max_registers(text: &str) -> Option<u32> {
 
 fn text_of(image: &[u8]) -> Result<&str, LoadError> {
     let fail = |code, log: &str| Err(LoadError { code, log: log.to_owned() });
-    const NO_CODE: &str = "the virtual GPU runs PTX; it cannot run machine code of a real GPU";
     if image.starts_with(b"\x7fELF") {
-        return fail(codes::NO_BINARY_FOR_GPU, &format!("the image is a cubin: {NO_CODE}"));
-    }
-    if image.starts_with(&0xba55_ed50_u32.to_le_bytes()) {
-        return fail(codes::NO_BINARY_FOR_GPU, &format!("the image is a fatbin: {NO_CODE}"));
+        let log = format!("the image is a cubin: {}", fatbin::NO_MACHINE_CODE);
+        return fail(codes::NO_BINARY_FOR_GPU, &log);
     }
     let end = image.iter().position(|&b| b == 0).unwrap_or(image.len());
     match std::str::from_utf8(&image[..end]) {
         Ok(text) if text.contains(".version") => Ok(text),
-        _ => fail(codes::INVALID_IMAGE, "the image is neither PTX nor a cubin"),
+        _ => fail(codes::INVALID_IMAGE, "the image is neither PTX nor a fat binary nor a cubin"),
     }
 }
 

@@ -6,7 +6,9 @@
 #![allow(clippy::result_large_err)]
 
 mod estimate;
+pub(crate) mod fatbin;
 mod load;
+mod lz4;
 mod place;
 mod sites;
 

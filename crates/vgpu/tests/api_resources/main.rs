@@ -1,0 +1,9 @@
+//! What a program brings along and what it is given: images to load, limits, memory that it maps
+//! itself, and how many blocks are resident at once.
+#![allow(unsafe_code)]
+
+#[macro_use]
+#[path = "../api_common/mod.rs"]
+mod api_common;
+
+mod images;
