@@ -153,6 +153,9 @@ pub fn variants(block: [u32; 3]) -> Vec<Variant> {
         out.push(Variant { full_warps: false, linear_tid: false, rows_of_8: false, ..v });
     }
     out.push(Variant { linear_tid: false, rows_of_8: block[0].is_multiple_of(8), ..v });
+    out.push(Variant { baseline: true, ..v });
+    out.push(Variant { baseline: true, optimise: Some(true), ..v });
+    out.push(Variant { baseline: true, force_masked: true, ..v });
     out
 }
 
