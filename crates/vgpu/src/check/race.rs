@@ -17,9 +17,35 @@
 //! Assumes that one thread runs the whole launch.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 const PAGE: u64 = 4096;
 const NOBODY: u32 = u32::MAX;
+
+/// A multiplicative hash of one number: an access is a few look-ups, and nobody chooses the keys.
+#[derive(Debug, Default)]
+struct Quick(u64);
+
+impl Hasher for Quick {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&b| self.write_u64(u64::from(b)));
+    }
+    fn write_u32(&mut self, n: u32) {
+        self.write_u64(u64::from(n));
+    }
+    fn write_u64(&mut self, n: u64) {
+        let product = (self.0 ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = product ^ (product >> 29);
+    }
+    fn write_usize(&mut self, n: usize) {
+        self.write_u64(n as u64);
+    }
+}
+
+type Map<K, V> = HashMap<K, V, BuildHasherDefault<Quick>>;
 
 /// An access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,9 +125,11 @@ pub(crate) struct Who {
 /// The accesses of one launch.
 #[derive(Debug, Default)]
 pub(crate) struct Race {
-    pages: HashMap<u64, Box<[Word]>>,
-    warps: HashMap<usize, Warps>,
-    published: HashMap<u32, Published>,
+    pages: Map<u64, Box<[Word]>>,
+    warps: Map<usize, Warps>,
+    published: Map<u32, Published>,
+    /// The block that was asked for last, and its last event.
+    latest: Option<(u32, u32)>,
     time: u64,
     /// Pairs of instructions that have been reported.
     pub(crate) told: std::collections::HashSet<(u32, u32, &'static str)>,
@@ -109,12 +137,20 @@ pub(crate) struct Race {
 
 impl Race {
     fn event(&mut self, block: u32) -> u32 {
-        self.published.entry(block).or_default().event
+        if let Some((b, event)) = self.latest
+            && b == block
+        {
+            return event;
+        }
+        let event = self.published.entry(block).or_default().event;
+        self.latest = Some((block, event));
+        event
     }
 
     fn next_event(&mut self, block: u32) -> u32 {
         let p = self.published.entry(block).or_default();
         p.event += 1;
+        self.latest = Some((block, p.event));
         p.event
     }
 
@@ -244,7 +280,13 @@ impl Race {
 
     fn one(&mut self, who: Who, at: u64, access: Access, write: bool) -> Option<(&'static str, Access)> {
         let (page, index) = (at / PAGE, (at % PAGE / 4) as usize);
-        let word = self.pages.get(&page).map_or(FRESH, |p| p[index]);
+        let fresh = || vec![FRESH; (PAGE / 4) as usize].into_boxed_slice();
+        let word = self.pages.entry(page).or_insert_with(fresh)[index];
+        // The same thread once more: nothing can have changed that its last access did not see.
+        let again = |a: &Access| Access { value: a.value, ..access } == *a;
+        if !write && word.readers.iter().any(again) {
+            return None;
+        }
         let mut new = word;
         let touches = |a: &Access| a.bytes & access.bytes != 0;
         let mut hazard = None;
@@ -264,8 +306,9 @@ impl Race {
         } else {
             new.readers = self.keep(word.readers, access, who);
         }
-        let fresh = || vec![FRESH; (PAGE / 4) as usize].into_boxed_slice();
-        self.pages.entry(page).or_insert_with(fresh)[index] = new;
+        if let Some(p) = self.pages.get_mut(&page) {
+            p[index] = new;
+        }
         hazard
     }
 
