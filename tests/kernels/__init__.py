@@ -3,8 +3,10 @@
 ``catalogue.all_cases()`` lists them. ``runner`` runs a case on a backend:
 ``backend_pycuda`` is the stack under test, ``backend_raw`` reaches libcuda and
 NVRTC by ctypes, so that the oracles themselves can be checked on a GPU without
-any of this project's code. ``python -m tests.kernels.validate`` runs them all.
+any of this project's code. ``corpus`` has kernels as programs have them, by field. ``python -m tests.kernels.validate`` runs them all.
 """
+
+from tests.kernels.corpus import FAMILIES
 
 #: The feature modules, in the order they run.
 FEATURES = (
@@ -34,4 +36,5 @@ FEATURES = (
     "complex_numbers",
     "algorithms",
     "errors",
+    *(f"corpus.{family}" for family in FAMILIES),
 )

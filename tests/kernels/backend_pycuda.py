@@ -11,7 +11,7 @@ import pycuda.autoinit
 import pycuda.driver as cuda
 from pycuda.compiler import SourceModule
 
-from tests.kernels.case import KernelCase, Launch
+from tests.kernels.case import KernelCase, Launch, Texture
 from tests.kernels.runner import BackendError
 
 
@@ -78,6 +78,26 @@ class PyBackend:
     def read(self, address: int, into: np.ndarray) -> None:
         with _phase("copy"):
             cuda.memcpy_dtoh(into, address)
+
+    @contextmanager
+    def texture(self, texture: Texture) -> Iterator[Any]:
+        texels = np.ascontiguousarray(texture.texels)
+        descr, copy = cuda.ArrayDescriptor3D(), cuda.Memcpy3D()
+        descr.width, descr.height, descr.depth = texture.extent()
+        descr.format, descr.num_channels = cuda.dtype_to_array_format(texels.dtype), texels.shape[3]
+        with _phase("copy"):
+            array = cuda.Array(descr)
+            copy.set_src_host(texels)
+            copy.set_dst_array(array)
+            copy.src_pitch = copy.width_in_bytes = texels[0, 0].nbytes
+            copy.src_height = copy.height = texels.shape[1]
+            copy.depth = texels.shape[0]
+            copy()
+            made = cuda.texture_object(
+                array, address_mode=texture.mode, filter_mode=int(texture.linear), flags=texture.flags()
+            )
+        yield made
+        array.free()
 
     def synchronize(self) -> None:
         with _phase("sync"):

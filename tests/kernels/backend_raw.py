@@ -11,15 +11,17 @@ import ctypes
 import os
 import re
 import site
+import struct
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from ctypes import byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tests.kernels.case import KernelCase, Launch
+from tests.kernels.case import KernelCase, Launch, Texture
 from tests.kernels.runner import ROOT, BackendError
 
 
@@ -125,6 +127,10 @@ class Driver:
             raise BackendError(phase, "CUresult", f"{name} failed: {words}", (code.value or b"?").decode())
 
 
+#: Values of `CUarray_format`.
+_ARRAY_FORMATS = {"uint8": 1, "uint16": 2, "uint32": 3, "int8": 8, "int16": 9, "int32": 10, "float16": 16, "float32": 32}
+
+
 class RawModule:
     """A loaded cubin."""
 
@@ -203,6 +209,27 @@ class RawBackend:
 
     def read(self, address: int, into: np.ndarray) -> None:
         self.driver.call("copy", "cuMemcpyDtoH_v2", c_void_p(into.ctypes.data), c_uint64(address), c_size_t(into.nbytes))
+
+    @contextmanager
+    def texture(self, texture: Texture) -> Iterator[np.uint64]:
+        array, made = c_void_p(), c_uint64()
+        texels = np.ascontiguousarray(texture.texels)
+        # The structures of cuda.h, written out: CUDA_ARRAY3D_DESCRIPTOR, CUDA_MEMCPY3D, CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC.
+        descr = struct.pack("=QQQIIIi", *texture.extent(), _ARRAY_FORMATS[texels.dtype.name], texels.shape[3], 0, 0)
+        self.driver.call("alloc", "cuArray3DCreate_v2", byref(array), descr)
+        pitch, rows = texels[0, 0].nbytes, texels.shape[1]
+        source = struct.pack("=4QQQQQQQQ", 0, 0, 0, 0, 1, texels.ctypes.data, 0, 0, 0, pitch, rows)
+        target = struct.pack("=4QQQQQQQQ", 0, 0, 0, 0, 3, 0, 0, array.value, 0, 0, 0)
+        extent = struct.pack("=3Q", pitch, rows, texels.shape[0])
+        resource = struct.pack("=QQ120xQ", 0, array.value, 0)
+        how = struct.pack("=6I4x3f64x", *[texture.mode] * 3, int(texture.linear), texture.flags(), 0, 0, 0, 0)
+        self.driver.call("copy", "cuMemcpy3D_v2", source + target + extent)
+        self.driver.call("alloc", "cuTexObjectCreate", byref(made), resource, how, None)
+        try:
+            yield np.uint64(made.value)
+        finally:
+            self.driver.lib.cuTexObjectDestroy(made)
+            self.driver.lib.cuArrayDestroy(array)
 
     def synchronize(self) -> None:
         self.driver.call("sync", "cuCtxSynchronize")

@@ -28,7 +28,30 @@ class RawPtr:
     address: int
 
 
-#: A buffer's name, a pointer, a NumPy scalar, or a structured NumPy scalar.
+@dataclass(frozen=True, eq=False)
+class Texture:
+    """A kernel argument: a texture object over an array of `texels` with the axes (z, y, x, channel).
+
+    `mode` is a `CUaddress_mode`; bytes are read as numbers from 0 to 1 unless `as_integer`.
+    """
+
+    texels: np.ndarray
+    linear: bool = False
+    mode: int = 1
+    normalized: bool = False
+    as_integer: bool = False
+
+    def flags(self) -> int:
+        """The flags of a `CUDA_TEXTURE_DESC`."""
+        return 2 * self.normalized + self.as_integer
+
+    def extent(self) -> tuple[int, int, int]:
+        """Width, height and depth of the array; a depth of 0 makes it a plane."""
+        depth, height, width, _ = self.texels.shape
+        return width, height, depth if depth > 1 else 0
+
+
+#: A buffer's name, a pointer, a texture, a NumPy scalar, or a structured NumPy scalar.
 Arg = Any
 
 

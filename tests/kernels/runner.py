@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tests.kernels.case import KernelCase, Launch, Ptr, RawPtr
+from tests.kernels.case import KernelCase, Launch, Ptr, RawPtr, Texture
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -53,6 +53,7 @@ class Backend(Protocol):
     def free(self, allocation: Any) -> None: ...
     def write(self, address: int, data: np.ndarray) -> None: ...
     def read(self, address: int, into: np.ndarray) -> None: ...
+    def texture(self, texture: Texture) -> AbstractContextManager[Any]: ...
     def synchronize(self) -> None: ...
 
 
@@ -90,7 +91,9 @@ def captured_stdout() -> Iterator[list[str]]:
             text.append(sink.read().decode(errors="replace"))
 
 
-def _argument(arg: Any, addresses: Mapping[str, int]) -> Any:
+def _argument(arg: Any, addresses: Mapping[str, int], backend: Backend, textures: ExitStack) -> Any:
+    if isinstance(arg, Texture):
+        return textures.enter_context(backend.texture(arg))
     if isinstance(arg, str):
         return np.uintp(addresses[arg])
     if isinstance(arg, Ptr):
@@ -111,9 +114,9 @@ def execute(backend: Backend, case: KernelCase) -> Outcome:
         for name, array in case.globals_in.items():
             backend.write(module.get_global(name)[0], array)
         outcome = Outcome()
-        with captured_stdout() as text:
+        with ExitStack() as textures, captured_stdout() as text:
             for launch in case.launches:
-                module.launch(launch, [_argument(a, addresses) for a in launch.args])
+                module.launch(launch, [_argument(a, addresses, backend, textures) for a in launch.args])
             backend.synchronize()
         outcome.stdout = text[0]
         for name in case.expect(case.buffers):

@@ -1,0 +1,7 @@
+"""Kernels as programs of many fields have them, one module per family; every one has an oracle on the host.
+
+``python -m tests.kernels.corpus`` counts them; ``python -m tests.kernels.validate corpus.fft`` runs a family.
+"""
+
+#: The families, in the order they run.
+FAMILIES = ("blas", "reductions", "scans", "sorting")
