@@ -301,7 +301,7 @@ extern "C" __global__ void k(const unsigned *in, unsigned *out) {
 #define OP(n, text) asm(text : "=r"(o[n]) : "r"(a), "r"(b), "r"(c))
     OP(0, "vadd.s32.s32.u32.sat.add %0, %1.h1, %2.b3, %3;"); OP(1, "vsub.u32.u32.s32.sat %0.b2, %1, %2.h0, %3;");
     OP(2, "vabsdiff.s32.s32.s32.sat.max %0, %1, %2, %3;"); OP(3, "vmin.s32.u32.s32.min %0, %1.b1, %2, %3;");
-    OP(4, "vshl.u32.s32.u32.sat.clamp.add %0, %1.h0, %2.b0, %3;"); OP(5, "vshr.s32.s32.u32.wrap %0.h1, %1, %2, %3;");
+    OP(4, "vshl.u32.s32.u32.clamp %0, %1, %2;"); OP(5, "vshr.s32.s32.u32.wrap %0, %1, %2;");
     OP(6, "vmad.s32.s32.u32.sat.shr7 %0, %1.h0, -%2.b1, %3;"); OP(7, "vmad.u32.u32.u32.po.sat.shr15 %0, %1, %2, %3;");
     OP(8, "vset.s32.u32.lt.add %0, %1.h1, %2, %3;"); OP(9, "vadd2.s32.s32.u32.sat %0.h1, %1.h13, %2.h02, %3;");
     OP(10, "vsub2.s32.s32.s32.add %0, %1, %2, %3;"); OP(11, "vavrg4.s32.s32.s32 %0, %1, %2, %3;");
@@ -340,8 +340,8 @@ def _video_row(a: int, b: int, c: int) -> list[int]:
     rows.append(_insert(c, 16, 8, _clamp(a - _part(b, 0, 16, True), 8, False)))
     rows.append(max(_clamp(abs(s(a) - s(b)), 32, True), s(c)))
     rows.append(min(min(a >> 8 & 255, s(b)), s(c)))
-    rows.append(_clamp(_part(a, 0, 16, True) << min(b & 255, 32), 32, False) + c)
-    rows.append(_insert(c, 16, 16, s(a) >> (b & 31)))
+    rows.append(s(a) << min(b, 32))
+    rows.append(s(a) >> (b & 31))
     rows.append(_clamp((-(_part(a, 0, 16, True) * (b >> 8 & 255)) + s(c)) >> 7, 32, True))
     rows.append(_clamp((a * b + c + 1) >> 15, 32, False))
     rows.append(int(_part(a, 16, 16, True) < b) + c)

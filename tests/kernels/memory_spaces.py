@@ -262,3 +262,22 @@ __global__ void k(const char *a, char *out) {
     memcpy(out + 37 * threadIdx.x, &b, sizeof b);
 }""", Launch(["a", "out"], (1,), (16,)), buffers={"a": random_ints(np.int8, 200, 179), "out": poisoned(592, np.int8)},
           expect=lambda b: {"out": np.concatenate([np.concatenate([np.full(3, 0x5A), b["a"][11 * t : 11 * t + 20], np.full(14, 0x5A)]) for t in range(16)]).astype(np.int8)})
+
+# Lanes that write one place: the same value from each, read back at once; a place per row.
+for _x, _y in ((16, 16), (8, 8), (32, 4), (5, 7)):
+    SUITE.add(f"one_place_per_row_{_x}x{_y}", """
+__global__ void k(int *row, int *block, int *out) {
+    int b = blockIdx.x, y = threadIdx.y, t = y * blockDim.x + threadIdx.x;
+    row[(b * blockDim.y + y) * 3] = 7 * y + b;
+    block[b] = 5 + b;
+    out[b * blockDim.x * blockDim.y + t] = row[(b * blockDim.y + y) * 3] * 1000 + block[b];
+}""", Launch(["row", "block", "out"], (3,), (_x, _y)),
+              buffers={"row": np.zeros((3 * _y, 3), np.int32), "block": np.zeros(3, np.int32), "out": poisoned((3, _y, _x), np.int32)},
+              expect=lambda b: _one_place(*b["out"].shape))
+
+
+def _one_place(blocks: int, y: int, x: int) -> dict[str, np.ndarray]:
+    b, r = np.arange(blocks)[:, None], np.arange(y)[None]
+    row, block = (7 * r + b).astype(np.int32), (5 + np.arange(blocks)).astype(np.int32)
+    out = np.repeat((row * 1000 + block[:, None])[:, :, None], x, 2).astype(np.int32)
+    return {"row": np.pad(row.reshape(-1, 1), ((0, 0), (0, 2))), "block": block, "out": out}

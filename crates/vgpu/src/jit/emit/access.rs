@@ -372,10 +372,9 @@ impl<'a> Gen<'a, '_> {
         self.note_access(&access, &place, chunk, mask.as_ref(), (Mode::Store, *sem), values.first());
         if let (Place::Scalar(p), None) = (&place, &mask) {
             if p.stride == 0 {
-                // All lanes write the same place: the last one wins.
-                if chunk + 1 == super::values::CHUNKS {
-                    self.store_lane(&access, &values, CHUNK_LANES - 1, (p.base, p.offset));
-                }
+                // The lanes of the chunk write one place: the last one wins. Every chunk stores, for
+                // its place may be another, and its lanes may read it before the next chunk comes.
+                self.store_lane(&access, &values, CHUNK_LANES - 1, (p.base, p.offset));
                 return Ok(());
             }
             if let Some(off) = self.contiguous(&access, p, chunk) {
