@@ -147,6 +147,7 @@ driver_functions! {
         match limit {
             CUlimit::CU_LIMIT_PRINTF_FIFO_SIZE => limits::set_printf_fifo(value),
             CUlimit::CU_LIMIT_MALLOC_HEAP_SIZE => limits::set_malloc_heap(value),
+            CUlimit::CU_LIMIT_STACK_SIZE => context.cancel.set_stack_limit(value),
             _ => {}
         }
         Ok(())

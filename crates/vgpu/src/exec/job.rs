@@ -292,6 +292,7 @@ impl<'a> Job<'a> {
                 local_end: slots::nowhere() as *mut u8,
                 cancel: &raw const self.stop,
                 block: null_mut::<c_void>(),
+                outer_frames: null_mut::<c_void>(),
                 live: 0,
                 exited: 0,
                 first_thread: 0,
@@ -332,7 +333,12 @@ impl<'a> Job<'a> {
 
     /// Native stack a fiber of this job needs.
     pub(crate) fn stack_bytes(&self) -> usize {
-        if self.program.recursive { super::stack::UNBOUNDED } else { self.program.stack_bytes as usize }
+        let bounded = self.program.stack_bytes as usize;
+        match self.cancel.stack_limit() {
+            _ if !self.program.recursive => bounded,
+            None => super::stack::UNBOUNDED,
+            Some(limit) => super::stack::for_limit(limit).max(bounded),
+        }
     }
 
     /// Local memory for a warp; `None` (after stopping the job) when there is none to be had.
@@ -341,7 +347,12 @@ impl<'a> Job<'a> {
         if p.local_bytes_per_warp == 0 && !p.recursive {
             return Some(None);
         }
-        let bytes = if p.recursive { slots::LOCAL_SLOT - STAGGER_MAX } else { p.local_bytes_per_warp as usize };
+        let most = slots::LOCAL_SLOT - STAGGER_MAX;
+        let bytes = match self.cancel.stack_limit() {
+            _ if !p.recursive => p.local_bytes_per_warp as usize,
+            None => most,
+            Some(limit) => (limit * WARP_LANES).max(p.local_bytes_per_warp as usize).min(most),
+        };
         self.take_slot(&slots::LOCAL, bytes + STAGGER_MAX, "local memory").map(Some)
     }
 

@@ -5,7 +5,7 @@ use super::fault::Fault;
 use super::job::Shape;
 use super::{interrupt, monitor, slots, stop, worker};
 use crate::module::Kernel;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -20,9 +20,12 @@ pub const MAX_SHARED: u32 = 48 << 10;
 /// Shared memory that a block may use after `cuFuncSetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES)`.
 pub const MAX_SHARED_OPTIN: u32 = 163 << 10;
 
-/// Asks running launches to stop. One flag may serve many launches (all of a context, say).
+/// Asks running launches to stop, and says how much stack their threads have. One flag may serve
+/// many launches (all of a context, say).
 #[derive(Debug, Default)]
 pub struct CancelFlag {
+    /// Bytes of stack that a thread of a recursive kernel has at least, 0 if nobody has said so.
+    stack_limit: AtomicUsize,
     /// Set for good.
     set: AtomicBool,
     /// Counts interruptions: what was begun under an earlier number does not start any more.
@@ -46,6 +49,15 @@ impl CancelFlag {
     /// A flag that is not set.
     pub fn new() -> CancelFlag {
         CancelFlag::default()
+    }
+    /// `CU_LIMIT_STACK_SIZE` for launches with this flag. Without it the stacks of recursive kernels
+    /// are large.
+    pub fn set_stack_limit(&self, bytes: usize) {
+        self.stack_limit.store(bytes.max(1), Ordering::Relaxed);
+    }
+    /// What [`set_stack_limit`](Self::set_stack_limit) was given, if it was called.
+    pub fn stack_limit(&self) -> Option<usize> {
+        Some(self.stack_limit.load(Ordering::Relaxed)).filter(|&n| n > 0)
     }
     /// Stops every launch that runs with this flag, and each one that is started with it later.
     pub fn cancel(&self) {

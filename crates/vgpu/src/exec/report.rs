@@ -52,7 +52,10 @@ pub(crate) fn of_signal(job: &Job<'_>, warp: &Warp, info: SignalInfo) -> Fault {
     };
     let write = info.write.or(place.as_ref().map(|p| p.is_store));
     let (kind, what) = match info.signal {
-        _ if info.overflow => (FaultKind::StackOverflow, "the stack is exhausted (too deep a recursion)".to_owned()),
+        _ if info.overflow => (
+            FaultKind::StackOverflow,
+            "the stack is exhausted (too deep a recursion; CU_LIMIT_STACK_SIZE sets how much there is)".to_owned(),
+        ),
         libc::SIGSEGV | libc::SIGBUS => (FaultKind::IllegalAddress, "illegal memory access".to_owned()),
         n => (FaultKind::IllegalInstruction, format!("the machine code of the kernel raised signal {n}")),
     };
@@ -135,7 +138,9 @@ pub(crate) fn trap_kind(number: u32) -> (FaultKind, &'static str) {
         n if n == TrapKind::MisalignedAddress as u32 => (FaultKind::MisalignedAddress, "misaligned memory access"),
         n if n == TrapKind::Assert as u32 => (FaultKind::Assert, "assertion failed"),
         n if n == TrapKind::StackOverflow as u32 => {
-            (FaultKind::StackOverflow, "the stack or local memory of a thread is exhausted (too deep a recursion)")
+            let what = "the stack or local memory of a thread is exhausted (too deep a recursion; \
+                        CU_LIMIT_STACK_SIZE sets how much there is)";
+            (FaultKind::StackOverflow, what)
         }
         n if n == TrapKind::InvalidPc as u32 => (FaultKind::InvalidPc, "call through a pointer that is no function"),
         n if n == TrapKind::PartialWarp as u32 => {

@@ -11,10 +11,10 @@ use std::num::NonZeroUsize;
 
 /// Inaccessible bytes below the stacks of each size. Larger than a frame can be that still fits
 /// the stack a few times, so that a recursion cannot step over it.
-const GUARDS: [usize; 4] = [1 << 20, 1 << 20, 8 << 20, 64 << 20];
+const GUARDS: [usize; 5] = [1 << 20, 1 << 20, 8 << 20, 64 << 20, 64 << 20];
 /// What runtime functions may use of a stack beyond the kernel's own need.
 pub(crate) const RESERVE: usize = 64 << 10;
-const SIZES: [usize; 4] = [256 << 10, 1 << 20, 8 << 20, 64 << 20];
+const SIZES: [usize; 5] = [256 << 10, 1 << 20, 8 << 20, 64 << 20, 512 << 20];
 /// Stacks of one size that a thread keeps for later.
 const KEPT: usize = 128;
 
@@ -96,7 +96,7 @@ impl StackPool {
     /// Takes a stack back.
     pub(crate) fn give(&mut self, stack: FiberStack) {
         let class = stack.class;
-        if class == SIZES.len() - 1 {
+        if class >= LARGE {
             release_pages(&stack);
         }
         if self.free[class].len() < KEPT {
@@ -113,5 +113,16 @@ fn release_pages(stack: &FiberStack) {
     unsafe { libc::madvise(stack.bottom() as *mut _, end - stack.bottom(), libc::MADV_DONTNEED) };
 }
 
+/// The class of stacks for kernels without a static bound, whose pages go back after each use.
+const LARGE: usize = 3;
 /// Native stack for kernels without a static bound.
-pub(crate) const UNBOUNDED: usize = SIZES[SIZES.len() - 1] - RESERVE - (16 << 10);
+pub(crate) const UNBOUNDED: usize = SIZES[LARGE] - RESERVE - (16 << 10);
+/// Bytes of native stack for each byte of a thread's stack. A GPU's frame has 16 bytes at least;
+/// the frame of a warp with as many registers rarely has 8 KiB.
+const PER_BYTE: usize = 512;
+
+/// Native stack for kernels without a static bound where a thread has `limit` bytes of stack.
+pub(crate) fn for_limit(limit: usize) -> usize {
+    let most = SIZES[SIZES.len() - 1] - RESERVE - (16 << 10);
+    limit.saturating_mul(PER_BYTE).min(most)
+}
