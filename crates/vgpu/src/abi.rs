@@ -48,6 +48,9 @@ pub struct WarpCtx {
     pub cancel: *const AtomicU32,
     /// Runtime data of the block; opaque to the JIT.
     pub block: *mut std::ffi::c_void,
+    /// Frames of callers under a mask, the innermost first; each names the next. Their other lanes
+    /// may be parked at barriers. The JIT keeps it.
+    pub outer_frames: *mut std::ffi::c_void,
     /// Lanes that exist: all ones but in the last warp of a block whose size is no multiple of 32.
     pub live: u32,
     /// Lanes that have exited so far; the JIT keeps it (read by warp synchronisation).

@@ -205,6 +205,7 @@ impl Block {
             // SAFETY: the warp's fiber is at its start or between two blocks.
             let ctx = unsafe { &mut (*cell.get()).ctx };
             (ctx.ctaid, ctx.exited) = (ctaid, 0);
+            ctx.outer_frames = std::ptr::null_mut();
         }
     }
 

@@ -1,4 +1,4 @@
-//! What a program brings along and what it is given: images to load, limits, memory that it maps
+//! What a program brings along and what it is given: images to load, stack, memory that it maps
 //! itself, and how many blocks are resident at once.
 #![allow(unsafe_code)]
 
@@ -7,3 +7,6 @@
 mod api_common;
 
 mod images;
+mod residency;
+mod stack;
+mod support;

@@ -10,7 +10,7 @@ use super::values::{CHUNKS, Parts, Shape, Width, call_host};
 use crate::abi::{TrapKind, WarpCtx};
 use crate::jit::JitError;
 use crate::jit::lanes::body::Stmt;
-use crate::jit::lanes::plan::{pc, record_bytes};
+use crate::jit::lanes::plan::{header, pc, record_bytes};
 use crate::jit::runtime::AssertArgs;
 use cranelift_codegen::ir::{self, InstBuilder, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
@@ -44,6 +44,30 @@ impl<'a> Gen<'a, '_> {
 
     /// Calls the outer version of a device function.
     fn call_outer(&mut self, f: FuncId, args: &[Value]) {
+        // A barrier in there counts the lanes of this frame that are parked at it.
+        let linked = self.is_masked() && self.callee_waits(&Callee::Direct(f));
+        let place = offset_of!(WarpCtx, outer_frames) as i32;
+        if linked {
+            let outer = self.ctx_field(types::I64, place as usize);
+            self.b.ins().store(trusted(), outer, self.frame, header::OUTER);
+            self.b.ins().store(trusted(), self.frame, self.ctx, place);
+        }
+        self.call_plain(f, args);
+        if linked {
+            let outer = self.b.ins().load(types::I64, trusted(), self.frame, header::OUTER);
+            self.b.ins().store(trusted(), outer, self.ctx, place);
+        }
+    }
+
+    /// Whether a callee may wait at a barrier of the block.
+    pub(crate) fn callee_waits(&self, callee: &Callee) -> bool {
+        match callee {
+            Callee::Direct(f) => self.env.waits.get(f).copied().unwrap_or(false),
+            Callee::Indirect { .. } => self.env.waits.iter().any(|(f, waits)| *waits && *f != self.plan.id),
+        }
+    }
+
+    fn call_plain(&mut self, f: FuncId, args: &[Value]) {
         match &self.env.part {
             super::compile::Part::Outer { .. } => {
                 self.call_local(self.env.versions[&f], args);

@@ -53,6 +53,8 @@ pub(crate) struct Env<'a> {
     pub(crate) part: Part<'a>,
     /// Functions that may retire lanes with `exit`, directly or in what they call.
     pub(crate) may_exit: HashMap<FuncId, bool>,
+    /// Functions that may wait at a barrier of the block, themselves or in what they call.
+    pub(crate) waits: HashMap<FuncId, bool>,
     pub(crate) slow: *const SlowEnv,
     pub(crate) frontend: TargetFrontendConfig,
     /// For each function the table of blocks at which masked code may return.
@@ -284,6 +286,7 @@ fn build(inputs: &Inputs, plans: &[Plan<'_>], part: Part<'_>) -> Result<Built, J
         window: inputs.window,
         variant: inputs.variant,
         may_exit: may_exit(plans),
+        waits: waits(plans),
         shared: SharedLayout::of(module, inputs.kernel),
         stubs: Stubs::none(),
         versions: HashMap::new(),
@@ -327,8 +330,18 @@ fn call_table(p: &Plan<'_>) -> Box<[u8]> {
 
 /// Which functions can execute `exit`; through a function pointer any can.
 fn may_exit(plans: &[Plan<'_>]) -> HashMap<FuncId, bool> {
-    let exits = |p: &Plan<'_>| p.body.blocks.iter().any(|b| b.term == crate::jit::lanes::body::Term::Exit);
-    let mut map: HashMap<FuncId, bool> = plans.iter().map(|p| (p.id, exits(p))).collect();
+    with_callers(plans, |p| p.body.blocks.iter().any(|b| b.term == crate::jit::lanes::body::Term::Exit))
+}
+
+/// Which functions can wait at a barrier of the block.
+fn waits(plans: &[Plan<'_>]) -> HashMap<FuncId, bool> {
+    let waits = |i: &ast::Inst| matches!(i, ast::Inst::Bar { kind, .. } if !matches!(kind, ast::BarKind::Arrive));
+    with_callers(plans, |p| p.body.blocks.iter().flat_map(|b| &b.stmts).any(|s| waits(&s.inst)))
+}
+
+/// Functions for which `is` holds, or that call such a function.
+fn with_callers(plans: &[Plan<'_>], is: impl Fn(&Plan<'_>) -> bool) -> HashMap<FuncId, bool> {
+    let mut map: HashMap<FuncId, bool> = plans.iter().map(|p| (p.id, is(p))).collect();
     loop {
         let before = map.values().filter(|v| **v).count();
         for p in plans {

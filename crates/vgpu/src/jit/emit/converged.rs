@@ -481,7 +481,7 @@ impl<'a> Gen<'a, '_> {
         self.b.seal_block(split);
         self.b.switch_to_block(split);
         self.spill(&values);
-        let (to, other) = (self.splat32(taken as i64), self.splat32(fall as i64));
+        let (to, other) = (self.splat32(self.counter(taken)), self.splat32(self.counter(fall)));
         for (c, m) in masks.iter().enumerate() {
             let pcs: Parts = m.iter().map(|&m| self.b.ins().bitselect(m, to, other)).collect();
             self.store_lane_array(header::PC, c, &pcs);
@@ -562,10 +562,10 @@ impl<'a> Gen<'a, '_> {
 
     /// The block each lane goes to by its index; beyond the table the last one.
     pub(crate) fn table_targets(&mut self, index: &Parts, targets: &[usize]) -> Parts {
-        let last = self.splat32(targets[targets.len() - 1] as i64);
+        let last = self.splat32(self.counter(targets[targets.len() - 1]));
         let mut pcs: Parts = index.iter().map(|_| last).collect();
         for (i, &t) in targets.iter().enumerate() {
-            let (number, target) = (self.splat32(i as i64), self.splat32(t as i64));
+            let (number, target) = (self.splat32(i as i64), self.splat32(self.counter(t)));
             for (p, &v) in pcs.iter_mut().zip(index) {
                 let here = self.b.ins().icmp(IntCC::Equal, v, number);
                 *p = self.b.ins().bitselect(here, target, *p);

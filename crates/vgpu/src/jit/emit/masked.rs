@@ -129,9 +129,10 @@ impl<'a> Gen<'a, '_> {
     /// Activates the lanes at `which` and runs their block, or returns if all can go on converged.
     fn run(&mut self, which: Value, forced: Value, first: Value, pcs: &[Value]) {
         self.b.ins().store(trusted(), forced, self.frame, header::FORCED);
-        let block = self.b.ins().band_imm_u(which, !pc::PARK_WARP & 0xffff_ffff);
+        let number = !(pc::PARK_WARP | pc::LATE);
+        let block = self.b.ins().band_imm_u(which, number & 0xffff_ffff);
         let key = self.b.ins().splat(types::I32X4, block);
-        let keep = self.splat32(!pc::PARK_WARP);
+        let keep = self.splat32(number);
         let mut all: Option<Value> = None;
         for (i, &p) in pcs.iter().enumerate() {
             let plain = self.b.ins().band(p, keep);
@@ -206,6 +207,13 @@ impl<'a> Gen<'a, '_> {
         }
     }
 
+    /// The counter of lanes that go on at block `to`.
+    pub(crate) fn counter(&self, to: usize) -> i64 {
+        let calls = |i: &Inst| matches!(i, Inst::Call { callee, .. } if self.callee_waits(callee));
+        let late = self.plan.body.blocks[to].stmts.iter().any(|s| calls(&s.inst));
+        to as i64 + if late { pc::LATE } else { 0 }
+    }
+
     /// Sets the counters of the active lanes and goes to the dispatcher.
     pub(crate) fn go(&mut self, targets: impl Fn(&mut Self, usize) -> Parts) {
         for c in 0..CHUNKS {
@@ -251,7 +259,7 @@ impl<'a> Gen<'a, '_> {
             .filter(|s| matches!(&*s.inst, Inst::Bar { kind, .. } if !matches!(kind, BarKind::Arrive)));
         match &body.term {
             Term::Jump(to) if bar.is_some() => {
-                self.go_all(pc::PARK_BAR + *to as i64);
+                self.go_all(pc::PARK_BAR + self.counter(*to));
             }
             Term::Jump(to) => self.masked_jump(*to),
             Term::Return => self.go_all(pc::DONE),
@@ -270,7 +278,7 @@ impl<'a> Gen<'a, '_> {
             | Term::Any { guard, taken, fall }
             | Term::Split { guard, all: taken, none: fall, .. } => {
                 let (t, f) = if guard.negated { (*fall, *taken) } else { (*taken, *fall) };
-                let (t, f) = (self.splat32(t as i64), self.splat32(f as i64));
+                let (t, f) = (self.splat32(self.counter(t)), self.splat32(self.counter(f)));
                 self.go(|g, c| {
                     let p = g.read(guard.reg, c);
                     p.iter().map(|&m| g.b.ins().bitselect(m, t, f)).collect()
@@ -291,10 +299,10 @@ impl<'a> Gen<'a, '_> {
         let plan = self.plan;
         let called = plan.body.blocks[self.block].stmts.last().is_some_and(|s| self.call_may_exit(&s.inst));
         if !called {
-            return self.go_all(to as i64);
+            return self.go_all(self.counter(to));
         }
         let exited = self.ctx_field(types::I32, offset_of!(WarpCtx, exited));
-        let (go, done) = (self.splat32(to as i64), self.splat32(pc::DONE));
+        let (go, done) = (self.splat32(self.counter(to)), self.splat32(pc::DONE));
         self.go(|g, c| {
             let part = g.b.ins().ushr_imm_u(exited, c as i64 * 8);
             let gone = ops::bits_to_mask(&mut g.cx(), part);

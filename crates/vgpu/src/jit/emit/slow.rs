@@ -238,6 +238,27 @@ pub(crate) struct FrameHead {
     bar_result: [u32; 32],
     forced: u32,
     spins: u32,
+    local: u64,
+    outer: *mut FrameHead,
+}
+
+const _: () = assert!(std::mem::offset_of!(FrameHead, outer) == crate::jit::lanes::plan::header::OUTER as usize);
+
+impl FrameHead {
+    /// Lanes parked at barrier `id`.
+    fn parked_at(&self, id: u32) -> impl Iterator<Item = usize> + use<'_> {
+        let park = crate::jit::lanes::plan::pc::PARK_BAR as u32;
+        let done = crate::jit::lanes::plan::pc::DONE as u32;
+        (0..32).filter(move |&l| self.pc[l] >= park && self.pc[l] != done && self.bar_id[l] == id)
+    }
+
+    /// Lets lanes go on behind their barrier.
+    fn release(&mut self, lanes: &[usize], result: u32) {
+        for &lane in lanes {
+            self.bar_result[lane] = result;
+            self.pc[lane] -= crate::jit::lanes::plan::pc::PARK_BAR as u32;
+        }
+    }
 }
 
 /// Another runnable lane's counter than the smallest, if there is one: they take turns.
@@ -268,6 +289,7 @@ pub(crate) unsafe extern "C" fn pick_at_random(
     env: *const SlowEnv,
 ) -> u32 {
     let parked = crate::jit::lanes::plan::pc::PARK_WARP as u32;
+    let late = crate::jit::lanes::plan::pc::LATE as u32;
     // SAFETY: by contract; nobody else uses the frame, not even while the warp is suspended.
     let (pc, spins, allowed) = unsafe {
         let allowed = frame.cast::<u8>().add(crate::jit::lanes::plan::header::ALLOWED as usize).cast::<[u32; 32]>();
@@ -277,7 +299,7 @@ pub(crate) unsafe extern "C" fn pick_at_random(
     let r = unsafe { (*env).instrument.random.map_or(0, |random| random(ctx)) };
     let runnable = pc.iter().enumerate().filter(|p| *p.1 < parked);
     // SAFETY: blocks are numbers within the table.
-    let is_call = |block: u32| unsafe { *calls.add(block as usize) != 0 };
+    let is_call = |pc: u32| unsafe { *calls.add((pc & !late) as usize) != 0 };
     let free: Vec<usize> = runnable.filter(|p| !is_call(*p.1)).map(|p| p.0).collect();
     let waited_long = spins % 64 == 63 && min < parked && is_call(min);
     if free.is_empty() || waited_long {
@@ -296,7 +318,8 @@ pub(crate) unsafe extern "C" fn pick_at_random(
 }
 
 /// All lanes that have not left are parked at barriers: those at the same one as the first
-/// arrive, wait, and go on.
+/// arrive, wait, and go on. With them arrive the lanes that this function was not called for and
+/// that are parked there in a caller.
 ///
 /// # Safety
 /// Called by compiled code with its own context, frame and environment.
@@ -308,19 +331,36 @@ pub(crate) unsafe extern "C" fn barrier(ctx: *mut WarpCtx, frame: *mut FrameHead
     let waiting = |lane: &usize| f.pc[*lane] >= park && f.pc[*lane] != done;
     let Some(first) = (0..32).filter(waiting).min_by_key(|&l| f.pc[l]) else { return };
     let (id, count, kind) = (f.bar_id[first], f.bar_count[first], f.bar_kind[first]);
-    let group: Vec<usize> = (0..32).filter(waiting).filter(|&l| f.bar_id[l] == id).collect();
-    let trues = group.iter().filter(|&&l| f.bar_pred[l] != 0).count() as u32;
+    let group: Vec<usize> = f.parked_at(id).collect();
+    let (mut arriving, mut trues) = (group.len(), group.iter().filter(|&&l| f.bar_pred[l] != 0).count());
+    let mut elsewhere: Vec<usize> = (0..32).filter(waiting).filter(|&l| f.pc[l] != f.pc[first]).collect();
+    let mut next: *const FrameHead = {
+        // SAFETY: compiled code passes its own context.
+        let first = unsafe { (*ctx).outer_frames };
+        first.cast()
+    };
+    // SAFETY: callers keep the list as they call and return; their frames are on this stack.
+    while let Some(o) = unsafe { next.as_ref() } {
+        arriving += o.parked_at(id).count();
+        trues += o.parked_at(id).filter(|&l| o.bar_pred[l] != 0).count();
+        elsewhere.extend(o.parked_at(id));
+        next = o.outer;
+    }
     let bits = |lanes: &[usize]| lanes.iter().fold(0_u32, |m, &l| m | 1 << l);
-    let elsewhere: Vec<usize> = (0..32).filter(waiting).filter(|&l| f.pc[l] != f.pc[first]).collect();
     // SAFETY: compiled code passes the environment that its kernel owns.
     if let Some(diverged) = unsafe { (*env).instrument.diverged }.filter(|_| !elsewhere.is_empty()) {
         // SAFETY: compiled code passes its own context.
         unsafe { diverged(ctx, id, bits(&group), bits(&elsewhere)) };
     }
     // SAFETY: compiled code passes its own context; the frame is not touched while the warp waits.
-    let result = unsafe { ((*env).runtime.barrier)(ctx, kind, id, count, group.len() as u32, trues) };
-    for lane in group {
-        f.bar_result[lane] = result;
-        f.pc[lane] -= park;
+    let result = unsafe { ((*env).runtime.barrier)(ctx, kind, id, count, arriving as u32, trues as u32) };
+    f.release(&group, result);
+    // SAFETY: as above; the frames are not those of this function, and no reference to them is left.
+    let mut next = unsafe { (*ctx).outer_frames.cast::<FrameHead>() };
+    // SAFETY: as above.
+    while let Some(o) = unsafe { next.as_mut() } {
+        let lanes: Vec<usize> = o.parked_at(id).collect();
+        o.release(&lanes, result);
+        next = o.outer;
     }
 }

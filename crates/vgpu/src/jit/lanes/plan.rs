@@ -28,6 +28,8 @@ pub(crate) mod header {
     pub(crate) const SPINS: i32 = 900;
     /// First byte of the warp's local memory in this activation.
     pub(crate) const LOCAL: i32 = 904;
+    /// The frame of the caller whose other lanes may be parked at a barrier.
+    pub(crate) const OUTER: i32 = 912;
     /// Where accesses of inactive lanes go; long enough for the elements of a vector in a record.
     pub(crate) const DUMMY: i32 = 1024;
     /// Lanes that may run, 0 or all ones each; used when lanes take turns at random.
@@ -37,6 +39,9 @@ pub(crate) mod header {
 
 /// Program counters that are no block number.
 pub(crate) mod pc {
+    /// Before a call that waits for the whole block: added to its block's number, so that lanes
+    /// that can do something else go first.
+    pub(crate) const LATE: i64 = 0x0800_0000;
     /// Parked at a warp operation: added to its block's number.
     pub(crate) const PARK_WARP: i64 = 0x1000_0000;
     /// Parked at a barrier: added to the number of the block after it.
