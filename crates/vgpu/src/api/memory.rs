@@ -10,7 +10,7 @@ use crate::driver;
 use crate::error::{Code, Res, ensure};
 use crate::graph::{self, capture};
 use crate::memory::heap::{Block, Kind};
-use crate::memory::{globals, host, window};
+use crate::memory::{globals, host, mapping, window};
 
 /// Rows of pitched memory start at multiples of this.
 const PITCH: usize = 512;
@@ -102,7 +102,9 @@ driver_functions! {
     fn cuMemGetAddressRange(pbase: *mut CUdeviceptr, psize: *mut usize, dptr: CUdeviceptr) {
         current()?;
         let block = driver::heap()?.find(dptr).map(|b| (b.start, b.size));
-        let (start, size) = block.or_else(|| globals::find(dptr).map(|g| (g.start, g.size))).ok_or(Code::NOT_FOUND)?;
+        let variable = || globals::find(dptr).map(|g| (g.start, g.size));
+        let mapped = || mapping::find(dptr).map(|m| (m.start, m.len));
+        let (start, size) = block.or_else(variable).or_else(mapped).ok_or(Code::NOT_FOUND)?;
         put_optional(pbase, start);
         put_optional(psize, size as usize);
         Ok(())

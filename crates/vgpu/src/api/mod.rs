@@ -18,6 +18,7 @@ pub(crate) mod launch;
 pub(crate) mod library;
 pub(crate) mod link_text;
 pub(crate) mod linker;
+pub(crate) mod mapping;
 pub(crate) mod memory;
 pub(crate) mod memset;
 pub(crate) mod mipmap;
@@ -47,6 +48,7 @@ pub(crate) const ALL: &[&[(&str, Entry)]] = &[
     device::EXPORTS,
     context::EXPORTS,
     memory::EXPORTS,
+    mapping::EXPORTS,
     copy::EXPORTS,
     copy_box::EXPORTS,
     array::EXPORTS,

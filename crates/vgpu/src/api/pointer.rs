@@ -11,7 +11,7 @@ use crate::driver;
 use crate::error::{Code, Res, ensure};
 use crate::memory::copy::check_device;
 use crate::memory::heap::Kind;
-use crate::memory::{globals, host};
+use crate::memory::{globals, host, mapping};
 
 /// An address in memory that the device knows.
 struct Known {
@@ -39,6 +39,11 @@ fn find(address: u64) -> Option<Known> {
     if let Some(g) = globals::find(address) {
         let kind = if g.managed { Kind::Managed } else { Kind::Device };
         return Some(Known { start: g.start, size: g.size, ctx: g.ctx, device: g.device, kind, id: g.module, pool: 0 });
+    }
+    if let Some(m) = mapping::find(address) {
+        // Mapped memory belongs to no context.
+        let (start, size) = (m.start, m.len);
+        return Some(Known { start, size, ctx: 0, device: m.device, kind: Kind::Device, id: start, pool: 0 });
     }
     let r = host::find(address)?;
     Some(Known { start: r.start, size: r.len, ctx: r.ctx, device: 0, kind: Kind::Host, id: r.start, pool: 0 })

@@ -7,7 +7,7 @@
 use crate::check::shadow;
 use crate::driver;
 use crate::error::{Code, Res, ensure};
-use crate::memory::{globals, host, window};
+use crate::memory::{globals, host, mapping, window};
 
 /// From this size on a copy is shared between threads: a cold destination takes page faults, and
 /// one core does not saturate the memory.
@@ -29,7 +29,8 @@ pub(crate) fn check_device(address: u64, len: u64) -> Res {
         return Ok(());
     }
     let in_global = globals::find(address).is_some_and(|g| len <= g.size - (address - g.start));
-    ensure(in_global || host::is_registered(address, len), Code::INVALID_VALUE)
+    let known = in_global || host::is_registered(address, len) || mapping::is_usable(address, len);
+    ensure(known, Code::INVALID_VALUE)
 }
 
 /// Checks a host range: addresses in the device window must be live, others are trusted.

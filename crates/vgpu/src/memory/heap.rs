@@ -203,6 +203,21 @@ impl Heap {
         (len <= block.size - (address - block.start)).then_some(block)
     }
 
+    /// Addresses without access, which their user maps memory at; a page without access follows.
+    pub(crate) fn reserve(&self, len: u64, alignment: u64) -> Option<u64> {
+        let mut space = self.space();
+        let len = len.checked_add(page_bytes())?;
+        space.pages.carve(len, alignment).or_else(|| {
+            space.pages.cool_down(0);
+            space.pages.carve(len, alignment)
+        })
+    }
+
+    /// Takes back what [`reserve`](Self::reserve) gave, when nothing is mapped there any more.
+    pub(crate) fn unreserve(&self, start: u64, len: u64) {
+        self.space().pages.insert_free(start, len + page_bytes());
+    }
+
     /// Gives freed pages that are still in memory back to the system.
     pub(crate) fn trim(&self) {
         self.space().pages.cool_down(0);

@@ -4,4 +4,5 @@ pub(crate) mod copy;
 pub(crate) mod globals;
 pub(crate) mod heap;
 pub mod host;
+pub(crate) mod mapping;
 pub mod window;

@@ -7,6 +7,7 @@
 mod api_common;
 
 mod images;
+mod mapping;
 mod residency;
 mod stack;
 mod support;
