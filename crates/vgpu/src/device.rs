@@ -143,10 +143,11 @@ fn capability(number: i32) -> Option<i32> {
     // GPU_OVERLAP, CAN_MAP_HOST_MEMORY, CONCURRENT_KERNELS, UNIFIED_ADDRESSING, STREAM_PRIORITIES,
     // L1 caches, MANAGED_MEMORY, HOST_NATIVE_ATOMIC, CONCURRENT_MANAGED_ACCESS, PREEMPTION,
     // registered memory at its host address, COOPERATIVE_LAUNCH, FLUSH_REMOTE_WRITES, HOST_REGISTER,
-    // DIRECT_MANAGED_MEM_ACCESS_FROM_HOST, READ_ONLY_HOST_REGISTER, MEMORY_POOLS, stream memory
+    // DIRECT_MANAGED_MEM_ACCESS_FROM_HOST, VIRTUAL_MEMORY_MANAGEMENT and its
+    // file descriptors, READ_ONLY_HOST_REGISTER, MEMORY_POOLS, stream memory
     // operations with all their forms.
     const YES: &[i32] =
-        &[15, 19, 31, 41, 78, 79, 80, 83, 86, 89, 90, 91, 92, 93, 94, 95, 98, 99, 101, 113, 115, 122, 123];
+        &[15, 19, 31, 41, 78, 79, 80, 83, 86, 89, 90, 91, 92, 93, 94, 95, 98, 99, 101, 102, 103, 113, 115, 122, 123];
     (1..=147).contains(&number).then(|| i32::from(YES.contains(&number)))
 }
 

@@ -20,6 +20,8 @@ fn exec(handle: CUgraphExec) -> Res<Arc<Exec>> {
 
 fn instantiate(graph: CUgraph, flags: u64) -> Res<CUgraphExec> {
     ensure(flags & !15 == 0, Code::INVALID_VALUE)?;
+    // What frees memory by itself cannot be launched by a kernel.
+    ensure(flags & 5 != 5, Code::INVALID_VALUE)?;
     // A kernel that launches the graph cannot exist here.
     ensure(flags & 4 == 0, Code::NOT_SUPPORTED)?;
     let made = Exec::new(&*current()?, &*self::graph(graph)?, flags)?;

@@ -11,6 +11,7 @@ use crate::driver;
 use crate::error::{Code, Res, ensure};
 use crate::memory::copy::check_device;
 use crate::memory::heap::Kind;
+use crate::memory::hints::{self, Subject};
 use crate::memory::{globals, host, mapping};
 
 /// An address in memory that the device knows.
@@ -100,16 +101,88 @@ fn attribute_bytes(attribute: CUpointer_attribute) -> usize {
     }
 }
 
-/// Hints are about managed or system memory; they change nothing here, but wrong ranges are told.
-fn check_hint(address: u64, count: usize) -> Res {
+/// The allocation that a hint is about, which must be managed. Hints change nothing here, but wrong
+/// ranges are told.
+fn managed(address: u64, count: usize) -> Res<(u64, u64)> {
     current()?;
     ensure(count > 0, Code::INVALID_VALUE)?;
     check_device(address, count as u64)?;
-    ensure(find(address).is_some_and(|k| k.kind == Kind::Managed), Code::INVALID_VALUE)
+    let known = find(address).filter(|k| k.kind == Kind::Managed).ok_or(Code::INVALID_VALUE)?;
+    Ok((known.id, known.start))
 }
 
 fn check_location(device: c_int) -> Res {
     ensure(device == CU_DEVICE_CPU || device::device(device).is_ok(), Code::INVALID_DEVICE)
+}
+
+/// The device of a location; all of the host is one.
+fn place(location: CUmemLocation) -> Res<c_int> {
+    use CUmemLocationType as T;
+    match location.type_ {
+        T::CU_MEM_LOCATION_TYPE_DEVICE => device::device(location.id).map(|d| d.ordinal as c_int),
+        T::CU_MEM_LOCATION_TYPE_HOST
+        | T::CU_MEM_LOCATION_TYPE_HOST_NUMA
+        | T::CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT => Ok(CU_DEVICE_CPU),
+        _ => Code::INVALID_VALUE.err(),
+    }
+}
+
+fn advise(address: u64, count: usize, advice: CUmem_advise, place: impl FnOnce() -> Res<c_int>) -> Res {
+    let allocation = managed(address, count)?;
+    let (subject, value) = match advice.0 {
+        1 => (Subject::ReadMostly, Some(1)),
+        2 => (Subject::ReadMostly, None),
+        3 => (Subject::PreferredLocation, Some(place()?)),
+        4 => (Subject::PreferredLocation, None),
+        5 => (Subject::AccessedBy(place()?), Some(1)),
+        _ => (Subject::AccessedBy(place()?), None),
+    };
+    hints::set(allocation, subject, address, count as u64, value);
+    Ok(())
+}
+
+fn prefetch(address: u64, count: usize, place: c_int) -> Res {
+    hints::set(managed(address, count)?, Subject::LastPrefetch, address, count as u64, Some(place));
+    Ok(())
+}
+
+/// Writes what is known about a range of managed memory.
+///
+/// # Safety
+/// `data` is null or valid for `size` bytes.
+unsafe fn put_range(data: *mut c_void, size: usize, attribute: c_uint, address: u64, count: usize) -> Res {
+    let allocation = managed(address, count)?;
+    ensure(!data.is_null() && size >= 4 && size.is_multiple_of(4), Code::INVALID_VALUE)?;
+    ensure(size == 4 || attribute == 3, Code::INVALID_VALUE)?;
+    let get = |subject| hints::get(allocation, subject, address, count as u64);
+    let kind = |place: Option<c_int>| match place {
+        None => CUmemLocationType::CU_MEM_LOCATION_TYPE_INVALID.0,
+        Some(CU_DEVICE_CPU) => CUmemLocationType::CU_MEM_LOCATION_TYPE_HOST.0,
+        Some(_) => CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE.0,
+    };
+    let id = |place: Option<c_int>| place.filter(|&p| p >= 0).unwrap_or(0);
+    let (preferred, last) = (|| get(Subject::PreferredLocation), || get(Subject::LastPrefetch));
+    let value = match attribute {
+        1 => get(Subject::ReadMostly).unwrap_or(0),
+        2 => preferred().unwrap_or(CU_DEVICE_INVALID),
+        4 => last().unwrap_or(CU_DEVICE_INVALID),
+        5 => kind(preferred()) as c_int,
+        6 => id(preferred()),
+        7 => kind(last()) as c_int,
+        8 => id(last()),
+        3 => {
+            let ordinals = std::iter::once(CU_DEVICE_CPU).chain(0..device::devices().len() as c_int);
+            let mut users = ordinals.filter(|&d| get(Subject::AccessedBy(d)).is_some());
+            for i in 0..size / 4 {
+                // SAFETY: `i` is within the `size` bytes.
+                unsafe { put(data.cast::<c_int>().add(i), users.next().unwrap_or(CU_DEVICE_INVALID))? };
+            }
+            return Ok(());
+        }
+        _ => return Code::INVALID_VALUE.err(),
+    };
+    // SAFETY: `data` has four bytes.
+    unsafe { put(data.cast(), value) }
 }
 
 driver_functions! {
@@ -143,27 +216,37 @@ driver_functions! {
     }
 
     fn cuMemAdvise(devPtr: CUdeviceptr, count: usize, advice: CUmem_advise, location: CUmemLocation) {
-        let _ = location;
         ensure((1..=6).contains(&advice.0), Code::INVALID_VALUE)?;
-        check_hint(devPtr, count)
+        advise(devPtr, count, advice, || place(location))
     }
 
     fn cuMemAdvise_v1(devPtr: CUdeviceptr, count: usize, advice: CUmem_advise, device: CUdevice) {
         ensure((1..=6).contains(&advice.0), Code::INVALID_VALUE)?;
         check_location(device)?;
-        check_hint(devPtr, count)
+        advise(devPtr, count, advice, || Ok(device))
     }
 
     fn cuMemPrefetchAsync(devPtr: CUdeviceptr, count: usize, location: CUmemLocation, flags: c_uint, hStream: CUstream) {
-        let _ = location;
         ensure(flags == 0, Code::INVALID_VALUE)?;
         driver::stream_and_context(hStream.number())?;
-        check_hint(devPtr, count)
+        prefetch(devPtr, count, place(location)?)
     }
 
     fn cuMemPrefetchAsync_v1(devPtr: CUdeviceptr, count: usize, dstDevice: CUdevice, hStream: CUstream) {
         check_location(dstDevice)?;
         driver::stream_and_context(hStream.number())?;
-        check_hint(devPtr, count)
+        prefetch(devPtr, count, dstDevice)
+    }
+
+    fn cuMemRangeGetAttribute(data: *mut c_void, dataSize: usize, attribute: CUmem_range_attribute, devPtr: CUdeviceptr, count: usize) {
+        put_range(data, dataSize, attribute.0 as c_uint, devPtr, count)
+    }
+
+    fn cuMemRangeGetAttributes(data: *mut *mut c_void, dataSizes: *mut usize, attributes: *mut CUmem_range_attribute, numAttributes: usize, devPtr: CUdeviceptr, count: usize) {
+        ensure(!data.is_null() && !dataSizes.is_null() && !attributes.is_null() && numAttributes > 0, Code::INVALID_VALUE)?;
+        (0..numAttributes).try_for_each(|i| {
+            let (place, size, attribute) = (*data.add(i), *dataSizes.add(i), *attributes.add(i));
+            put_range(place, size, attribute.0 as c_uint, devPtr, count)
+        })
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod copy;
 pub(crate) mod globals;
 pub(crate) mod heap;
+pub(crate) mod hints;
 pub mod host;
 pub(crate) mod mapping;
 pub mod window;

@@ -63,6 +63,11 @@ fn free_bytes() -> usize {
 #[test]
 fn the_same_memory_is_seen_at_all_its_addresses() {
     let ctx = new_context();
+    for attribute in [102, 103] {
+        let mut has = 0;
+        ok!(cuDeviceGetAttribute(&raw mut has, CUdevice_attribute(attribute), 0));
+        assert_eq!(has, 1);
+    }
     let mut granularity = 0;
     let prop = prop(CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_NONE);
     let minimum = CUmemAllocationGranularity_flags::CU_MEM_ALLOC_GRANULARITY_MINIMUM;
@@ -206,5 +211,40 @@ fn wrong_ranges_and_handles_are_errors() {
     ok!(cuMemAddressFree(space, 4 * MIB2));
     fails!(CUDA_ERROR_NOT_SUPPORTED, cuIpcGetMemHandle(null_mut(), 0));
     assert!(rtcg_vgpu::last_error_detail().unwrap().contains("cuIpc"));
+    ok!(cuCtxDestroy(ctx));
+}
+
+#[test]
+fn what_was_advised_about_managed_memory_can_be_asked() {
+    let ctx = new_context();
+    let mut p = 0;
+    ok!(cuMemAllocManaged(&raw mut p, 8192, 1));
+    let get = |attribute, at: u64, count| {
+        let mut value = 77;
+        let outcome =
+            call!(cuMemRangeGetAttribute((&raw mut value).cast(), 4, CUmem_range_attribute(attribute), at, count));
+        outcome.map(|()| value)
+    };
+    assert_eq!([1, 2, 4].map(|a| get(a, p, 8192)), [Ok(0), Ok(CU_DEVICE_INVALID), Ok(CU_DEVICE_INVALID)]);
+    ok!(cuMemAdvise(p, 4096, CUmem_advise::CU_MEM_ADVISE_SET_READ_MOSTLY, device(0)));
+    ok!(cuMemAdvise_v1(p, 8192, CUmem_advise::CU_MEM_ADVISE_SET_PREFERRED_LOCATION, CU_DEVICE_CPU));
+    ok!(cuMemAdvise(p + 4096, 4096, CUmem_advise::CU_MEM_ADVISE_SET_ACCESSED_BY, device(0)));
+    ok!(cuMemPrefetchAsync(p, 8192, device(0), 0, CUstream::null()));
+    assert_eq!((get(1, p, 4096), get(1, p, 8192)), (Ok(1), Ok(0)));
+    assert_eq!((get(2, p, 8192), get(5, p, 8192)), (Ok(CU_DEVICE_CPU), Ok(2)));
+    assert_eq!([4, 7, 8].map(|a| get(a, p, 8192)), [Ok(0), Ok(1), Ok(0)]);
+    let mut users = [7; 2];
+    let (mut places, mut sizes) = ([users.as_mut_ptr().cast()], [8]);
+    let mut attributes = [CUmem_range_attribute::CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY];
+    let (places, sizes, attributes) = (places.as_mut_ptr(), sizes.as_mut_ptr(), attributes.as_mut_ptr());
+    ok!(cuMemRangeGetAttributes(places, sizes, attributes, 1, p + 4096, 4096));
+    assert_eq!(users, [0, CU_DEVICE_INVALID]);
+    ok!(cuMemRangeGetAttributes(places, sizes, attributes, 1, p, 8192));
+    assert_eq!(users, [CU_DEVICE_INVALID; 2]);
+    ok!(cuMemAdvise(p, 8192, CUmem_advise::CU_MEM_ADVISE_UNSET_READ_MOSTLY, device(0)));
+    assert_eq!(get(1, p, 4096), Ok(0));
+    assert_eq!(get(9, p, 4096), Err(CUresult::CUDA_ERROR_INVALID_VALUE));
+    ok!(cuMemFree(p));
+    assert_eq!(get(1, p, 4096), Err(CUresult::CUDA_ERROR_INVALID_VALUE));
     ok!(cuCtxDestroy(ctx));
 }
