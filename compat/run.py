@@ -162,7 +162,9 @@ def run_cudarc(results, everything):
     source = cudarc_source()
     tests = ["cargo", "test", "--release", *CUDARC_FEATURES, "--lib", "--", "--test-threads", "1"]
     ran = subprocess.run(tests, env=env, cwd=source, timeout=900, capture_output=True, text=True)
-    said = dict(re.findall(r"^test (\S+) \.\.\. (ok|FAILED|ignored)", ran.stdout, re.M))
+    # What a test (or a kernel in it) prints stands between its name and its outcome.
+    pattern = r"^test (\S+)(?: - should panic)? \.\.\. (?:(?!^test ).)*?(ok|FAILED|ignored)(?:, [^\n]*)?$"
+    said = dict(re.findall(pattern, ran.stdout, re.M | re.S))
     for test, outcome in said.items():
         words = {"ok": "passed", "FAILED": "failed", "ignored": "skipped"}
         panic = re.search(rf"---- {re.escape(test)} stdout ----\s+thread [^\n]*\n([^\n]*)", ran.stdout)
