@@ -308,7 +308,6 @@ def _haar(a):
 
 
 def _lifting(a):
-    n = len(a)
     even, odd = a[::2].astype(int), a[1::2].astype(int)
     right = np.append(even[1:], even[-1])
     d = odd - (even + right >> 1)
