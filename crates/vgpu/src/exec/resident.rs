@@ -10,6 +10,7 @@ use super::job::{Job, NoSpan};
 use super::slots;
 use super::worker::Worker;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Turns of all resident blocks without progress before the core is offered to other threads.
 const IDLE_TURNS: u32 = 8;
@@ -17,18 +18,25 @@ const IDLE_TURNS: u32 = 8;
 /// Blocks resident now, of all launches.
 static RESIDENT: AtomicUsize = AtomicUsize::new(0);
 
+/// Launches that want more blocks resident, the first one first. Only that one gets them, so that two
+/// grids whose blocks wait for each other do not each hold half of the room.
+static GROWING: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+
 struct Residents<'a, 'j> {
     job: &'j Job<'a>,
     running: Vec<Block>,
     /// Block numbers that this worker has taken and not started.
     taken: std::ops::Range<u64>,
     done: u64,
+    /// Whether this worker has put the launch on the list of those that grow.
+    grows: bool,
 }
 
 /// Runs blocks of `job` until none is left or the job is stopped; how many.
 pub(crate) fn run(job: &Job<'_>, worker: &mut Worker, first: std::ops::Range<u64>) -> u64 {
-    let mut residents = Residents { job, running: Vec::new(), taken: first, done: 0 };
+    let mut residents = Residents { job, running: Vec::new(), taken: first, done: 0, grows: false };
     residents.run(worker);
+    residents.stop_growing();
     for block in residents.running {
         block.retire(worker);
         RESIDENT.fetch_sub(1, Ordering::Relaxed);
@@ -111,9 +119,32 @@ impl Residents<'_, '_> {
     /// Makes up to twice as many blocks resident as there are: a barrier over a large grid gets all
     /// of its blocks after few turns. Whether there is a new one.
     fn admit_more(&mut self, worker: &mut Worker) -> bool {
+        if !self.may_grow() {
+            return false;
+        }
         let before = self.running.len();
         while self.running.len() < 2 * before && self.admit(worker, false) {}
         self.running.len() > before
+    }
+
+    /// Whether it is this launch's turn to get more resident blocks.
+    fn may_grow(&mut self) -> bool {
+        if !self.more_blocks() {
+            self.stop_growing();
+            return false;
+        }
+        let mut growing = GROWING.lock().unwrap_or_else(PoisonError::into_inner);
+        if !growing.contains(&self.job.grid_id) {
+            growing.push(self.job.grid_id);
+        }
+        self.grows = true;
+        growing.first() == Some(&self.job.grid_id)
+    }
+
+    fn stop_growing(&mut self) {
+        if std::mem::take(&mut self.grows) {
+            GROWING.lock().unwrap_or_else(PoisonError::into_inner).retain(|&id| id != self.job.grid_id);
+        }
     }
 
     /// Makes one more block resident. With `must`, waits for room. False when there is no block

@@ -58,6 +58,25 @@ fn as_many_blocks_run_at_once_as_the_device_says() {
     ok!(cuCtxDestroy(ctx));
 }
 
+#[test]
+fn two_grids_that_fill_the_device_do_not_wait_for_each_others_room() {
+    let ctx = new_context();
+    let f = function(module(GRID_BARRIER), c"meet");
+    let blocks = 9 * 108;
+    let launches: Vec<_> = (0..2).map(|_| (crate::api_common::stream(1), alloc(4), alloc(blocks * 4))).collect();
+    for (stream, words, out) in &launches {
+        ok!(cuMemsetD32(*words, 0, 1));
+        let mut places = [std::ptr::from_ref(words).cast_mut().cast(), std::ptr::from_ref(out).cast_mut().cast()];
+        let none = std::ptr::null_mut();
+        ok!(cuLaunchKernel(f, blocks as u32, 1, 1, 32, 1, 1, 0, *stream, places.as_mut_ptr(), none));
+    }
+    ok!(cuCtxSynchronize());
+    for (_, words, _) in &launches {
+        assert_eq!(read(*words, 1), [2 * blocks as u32]);
+    }
+    ok!(cuCtxDestroy(ctx));
+}
+
 /// Odd threads publish their number within `share`, which waits for all; what even ones do meanwhile is
 /// the kernels' difference. Then odd ones (`left`) or all read what the thread 33 places further has
 /// published.
