@@ -9,7 +9,7 @@ fn main() {
     let (first, count, capability) = (number(1, 0), number(2, 10), number(3, 80) as u32);
     let mut wrong = 0;
     for seed in first..first + count {
-        let program = generate(seed, Target { capability });
+        let program = generate(seed, Target { capability, real: false });
         if args.len() > 4 {
             println!("{}", program.annotated());
         }

@@ -1,11 +1,16 @@
 //! Random PTX programs: the oracle against a device.
 //!
 //! `fuzz_kernels [--device virtual|real|table] [--seconds 60] [--seed 1] [--count N] [--ways 3]
-//! [--finds FOLDER] [--replay FILE]`
+//! [--finds FOLDER] [--real] [--batch 200] [--replay FILE]`
 //!
 //! `virtual` is the virtual GPU's compiler in `--ways` ways per program, and mutated modules in
-//! between; `real` is the first device of `libcuda`; `table` is the virtual GPU through its driver
-//! functions. A program that goes wrong is made small and printed, or stored in the folder.
+//! between; `real` is the first device of `libcuda`, with programs that leave out what `ptxas` is
+//! known to get wrong (`rtcg_oracle`'s `generate/real.rs`), as the others do with `--real`; `table`
+//! is the virtual GPU through its driver functions. A program that goes wrong is made small and
+//! printed, or stored in the folder.
+//!
+//! A fault costs a real device's context, and sometimes the process. So `real` and `table` run in
+//! child processes, `--batch` programs in each; after a fault or a crash the next child goes on.
 
 #[path = "../../ptx/tests/common/mod.rs"]
 mod common;
@@ -17,7 +22,9 @@ use fuzz_support::{find, mutants, variants};
 use rtcg_cuda_sys::DriverTable;
 use rtcg_oracle::{Program, Random, Target, generate};
 use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 struct Options {
@@ -29,7 +36,19 @@ struct Options {
     capability: u64,
     folder: Option<String>,
     replay: Option<String>,
+    batch: u64,
+    /// Programs leave out what `ptxas` gets wrong.
+    real: bool,
+    /// This process runs programs for another.
+    child: bool,
 }
+
+/// Exit status without a device.
+const NO_DEVICE: i32 = 2;
+/// How a child says that it must not go on.
+const FAULTED: i32 = 3;
+/// Finds after which a run ends.
+const MAX_FINDS: u64 = 40;
 
 fn options() -> Options {
     let args: Vec<String> = std::env::args().collect();
@@ -44,6 +63,9 @@ fn options() -> Options {
         capability: number("--capability", 0),
         folder: text("--finds"),
         replay: text("--replay"),
+        batch: number("--batch", 200),
+        real: args.iter().any(|a| a == "--real") || text("--device").as_deref() == Some("real"),
+        child: args.iter().any(|a| a == "--child"),
     }
 }
 
@@ -54,17 +76,22 @@ fn program_of(seed: u64, options: &Options) -> Program {
         0 => 90,
         given => given as u32,
     };
-    generate(seed, Target { capability })
+    generate(seed, Target { capability, real: options.real })
 }
 
 fn main() {
     let options = options();
+    if let Some(Err(e)) = options.folder.as_ref().map(std::fs::create_dir_all) {
+        eprintln!("--finds: {e}");
+        std::process::exit(2);
+    }
     let finds = match (options.device.as_str(), &options.replay) {
         ("virtual", Some(path)) => replay(path, |p| {
             let ways = variants(p.block);
             ways.iter().for_each(|&v| println!("{v:?}: {:?}", find(p, &[v])));
         }),
         ("virtual", None) => on_virtual(&options),
+        ("real" | "table", None) if !options.child => in_children(&options),
         (name, _) => {
             let table = if name == "real" { DriverTable::real() } else { Ok(rtcg_vgpu::table()) };
             let device = table.map_err(|e| e.to_string()).and_then(Device::open);
@@ -72,7 +99,7 @@ fn main() {
                 Ok(device) => on_device(device, &options),
                 Err(e) => {
                     eprintln!("{e}");
-                    std::process::exit(2);
+                    std::process::exit(NO_DEVICE);
                 }
             }
         }
@@ -153,67 +180,149 @@ fn compiled(seed: u64, options: &Options) -> bool {
     true
 }
 
-/// Runs programs on a device behind a driver table and prints what became of them.
+/// What became of many programs.
+#[derive(Default)]
+struct Table {
+    rows: BTreeMap<String, u64>,
+    refusals: BTreeMap<String, u64>,
+    bad: u64,
+    device: String,
+}
+
+impl Table {
+    fn add(&mut self, row: &str, why: &str) {
+        *self.rows.entry(row.to_owned()).or_default() += 1;
+        match row {
+            "refused" => *self.refusals.entry(why.to_owned()).or_default() += 1,
+            "different" | "fault" | "crash" => self.bad += 1,
+            _ => {}
+        }
+    }
+
+    fn print(&self) {
+        self.rows.iter().for_each(|(row, n)| println!("{n:8} {row}"));
+        self.refusals.iter().for_each(|(why, n)| println!("{n:8} refused: {why}"));
+    }
+}
+
+/// Runs programs in child processes until the time is over, and prints what became of them.
+fn in_children(options: &Options) -> u64 {
+    let end = Instant::now() + Duration::from_secs(options.seconds);
+    let mut table = Table::default();
+    let mut seed = options.seed;
+    while Instant::now() < end && seed - options.seed < options.count && table.bad < MAX_FINDS {
+        let left = (end - Instant::now()).as_secs().max(1);
+        let count = options.batch.min(options.count - (seed - options.seed));
+        let Some(next) = child(options, seed, count, left, &mut table) else { break };
+        seed = next;
+    }
+    println!("{} ({}), seeds {} to {}", table.device, options.device, options.seed, seed.saturating_sub(1));
+    table.print();
+    table.bad
+}
+
+/// Runs one child from a seed on; returns the seed after the last that it began, or nothing if it
+/// could not begin any.
+fn child(options: &Options, seed: u64, count: u64, seconds: u64, table: &mut Table) -> Option<u64> {
+    let mut command = Command::new(std::env::current_exe().ok()?);
+    command.args(["--child", "--device", &options.device]).stdout(Stdio::piped());
+    let numbers = [("--seed", seed), ("--count", count), ("--seconds", seconds), ("--capability", options.capability)];
+    command.args(numbers.iter().flat_map(|(name, n)| [(*name).to_owned(), n.to_string()]));
+    command.args(options.real.then_some("--real"));
+    command.args(options.folder.iter().flat_map(|folder| ["--finds", folder]));
+    let mut process = command.spawn().ok()?;
+    let mut begun = None;
+    for line in BufReader::new(process.stdout.take()?).lines().map_while(Result::ok) {
+        let mut words = line.splitn(3, '\t');
+        match (words.next(), words.next(), words.next()) {
+            (Some("device"), Some(name), None) => name.clone_into(&mut table.device),
+            (Some("begin"), Some(n), None) => begun = n.parse::<u64>().ok(),
+            (Some("row"), Some(row), why) => table.add(row, why.unwrap_or("")),
+            _ => println!("{line}"),
+        }
+    }
+    let status = process.wait().ok()?;
+    // It has said why it has no device.
+    if status.code() == Some(NO_DEVICE) {
+        std::process::exit(NO_DEVICE);
+    }
+    let begun = begun?;
+    if status.code().is_none_or(|code| ![0, 1, FAULTED].contains(&code)) {
+        println!("seed {begun}: the process ends with {status}");
+        table.add("crash", "");
+        report(options, &format!("crash-{begun}"), "the process ends", &program_of(begun, options).annotated());
+    }
+    Some(begun + 1)
+}
+
+/// A child: runs programs on a device behind a driver table and says what became of each.
 fn on_device(mut device: Device, options: &Options) -> u64 {
     if let Some(path) = &options.replay {
         return replay(path, |p| println!("{:?}", p.expected().map(|e| device.check(p, &e))));
     }
     let end = Instant::now() + Duration::from_secs(options.seconds);
-    let mut table: BTreeMap<&str, u64> = BTreeMap::new();
-    let mut refusals: BTreeMap<String, u64> = BTreeMap::new();
-    let (mut seed, mut bad) = (options.seed, 0);
-    while Instant::now() < end && seed - options.seed < options.count && bad < 40 {
+    println!("device\t{}", device.name);
+    let mut n_finds = 0;
+    for seed in (options.seed..).take(options.count as usize) {
+        if Instant::now() > end || n_finds >= MAX_FINDS {
+            break;
+        }
+        println!("begin\t{seed}");
         let program = program_of(seed, options);
-        seed += 1;
-        let Ok(expected) = program.expected() else {
-            *table.entry("not well-formed").or_default() += 1;
-            continue;
-        };
-        let outcome = device.check(&program, &expected);
-        let (row, what) = match &outcome {
-            Outcome::Same => ("same", None),
-            Outcome::Refused(log) => {
-                let line = log.lines().find(|l| l.contains("rror")).unwrap_or(log);
-                *refusals.entry(line.split(';').next_back().unwrap_or(line).trim().to_owned()).or_default() += 1;
-                ("refused", None)
-            }
-            Outcome::Differs(what) => ("different", Some(what)),
-            Outcome::Fault(what) => ("fault", Some(what)),
-        };
-        *table.entry(row).or_default() += 1;
-        let Some(what) = what else { continue };
-        bad += 1;
-        println!("seed {}: {what}", program.seed);
-        small_on_device(&mut device, &program, &outcome, options);
+        let (row, why, find) = judge(&mut device, &program);
+        println!("row\t{row}\t{why}");
+        let Some(outcome) = find else { continue };
+        n_finds += 1;
+        println!("seed {seed}: {outcome:?}");
+        if !small_on_device(&mut device, &program, outcome, options) {
+            std::process::exit(FAULTED);
+        }
     }
-    println!("{} ({}), seeds {} to {}", device.name, options.device, options.seed, seed - 1);
-    table.iter().for_each(|(row, n)| println!("{n:8} {row}"));
-    refusals.iter().for_each(|(why, n)| println!("{n:8} refused: {why}"));
-    bad
+    n_finds
 }
 
-/// Makes a program small that differs; one that faults is stored as it is, for a fault costs the
-/// whole context.
-fn small_on_device(device: &mut Device, program: &Program, outcome: &Outcome, options: &Options) {
-    let mut small = program.clone();
-    if let Outcome::Fault(_) = outcome {
-        if let Err(e) = device.restart() {
-            println!("the device cannot be used again: {e}");
-            std::process::exit(1);
+/// Runs one program: its row of the table, why it was refused, and the outcome if it is a find.
+fn judge(device: &mut Device, program: &Program) -> (&'static str, String, Option<Outcome>) {
+    let Ok((expected, noticed)) = program.outcome() else { return ("not well-formed", String::new(), None) };
+    match device.check(program, &expected) {
+        Outcome::Same => ("same", String::new(), None),
+        Outcome::Refused(log) => {
+            let line = log.lines().find(|l| l.contains("rror")).unwrap_or(&log);
+            ("refused", line.split(';').next_back().unwrap_or(line).trim().to_owned(), None)
         }
-    } else {
-        small = rtcg_oracle::shrink::shrink(program, 400, |candidate| {
-            let Ok(expected) = candidate.expected() else { return false };
-            match device.check(candidate, &expected) {
-                Outcome::Differs(_) => true,
-                Outcome::Fault(_) => {
-                    let _ = device.restart();
-                    false
-                }
-                _ => false,
-            }
-        });
+        Outcome::Differs(_) if noticed.open => ("left open by CUDA", String::new(), None),
+        find @ Outcome::Differs(_) => ("different", String::new(), Some(find)),
+        find @ Outcome::Fault(_) => ("fault", String::new(), Some(find)),
     }
-    let what = small.expected().map(|e| format!("{:?}", device.check(&small, &e))).unwrap_or_default();
-    report(options, &format!("device-{}", program.seed), &what, &small.annotated());
+}
+
+/// Makes a program small that differs, and reports it; says whether the device can still be used. A
+/// program that faults is reported as it is: a fault costs the whole context.
+fn small_on_device(device: &mut Device, program: &Program, outcome: Outcome, options: &Options) -> bool {
+    let mut alive = !matches!(outcome, Outcome::Fault(_));
+    let mut what = outcome;
+    let whole = |p: &Program| p.block.iter().product::<u32>().is_multiple_of(32);
+    let small = rtcg_oracle::shrink::shrink(program, if alive { 400 } else { 0 }, |candidate| {
+        let Ok((expected, noticed)) = candidate.outcome() else { return false };
+        // Masks of whole warps must not name lanes that are not there.
+        if !alive || noticed.open || whole(program) && !whole(candidate) {
+            return false;
+        }
+        match device.check(candidate, &expected) {
+            differs @ Outcome::Differs(_) => {
+                what = differs;
+                true
+            }
+            Outcome::Fault(e) => {
+                alive = false;
+                let name = format!("fault-{}", program.seed);
+                report(options, &name, &e, &candidate.annotated());
+                false
+            }
+            _ => false,
+        }
+    });
+    let kind = if matches!(what, Outcome::Fault(_)) { "fault" } else { "device" };
+    report(options, &format!("{kind}-{}", program.seed), &format!("{what:?}"), &small.annotated());
+    alive
 }

@@ -1,7 +1,7 @@
 //! The generator: registers, plain instructions, and the frame of kernel and functions.
 
 use super::forms::{FAMILIES, Form, forms_of};
-use super::{D, H, Node, P, R, RESULT, SLOT, Target};
+use super::{D, H, Node, P, R, RESULT, SLOT, Target, real};
 use crate::random::Random;
 
 /// What holds at a place of the program.
@@ -58,7 +58,8 @@ impl Gen {
     pub(crate) fn new(random: Random, target: Target, block: [u32; 3]) -> Gen {
         let families = FAMILIES.iter().map(|(weight, lines)| {
             let forms = lines.iter().map(|l| forms_of(l)).filter(|f| f[0].capability <= target.capability);
-            (*weight, forms.collect())
+            let fitting = forms.map(|row| row.into_iter().filter(|f| !target.real || real::fits(&f.opcode)).collect());
+            (*weight, fitting.filter(|row: &Vec<Form>| !row.is_empty()).collect())
         });
         Gen {
             random,
@@ -129,8 +130,8 @@ impl Gen {
         }
     }
 
-    /// A plain instruction without guard.
-    fn instruction(&mut self) -> String {
+    /// A plain instruction without guard, and lines before it.
+    fn instruction(&mut self) -> (String, String) {
         let weights: Vec<u32> = self.families.iter().map(|f| f.0).collect();
         let family = self.random.weighted(&weights);
         let row = self.random.below(self.families[family].1.len());
@@ -145,7 +146,8 @@ impl Gen {
             }
             texts.push(text);
         }
-        format!("{opcode} {};", texts.join(", "))
+        let before = if self.target.real { self.spare(&opcode, &mut texts) } else { String::new() };
+        (before, format!("{opcode} {};", texts.join(", ")))
     }
 
     /// `@p ` in some cases.
@@ -159,7 +161,9 @@ impl Gen {
 
     fn plain(&mut self) -> Node {
         let guard = self.guard();
-        line(format!("{guard}{}", self.instruction()))
+        let (before, text) = self.instruction();
+        let guard = if self.target.real && real::unguarded(&text) { String::new() } else { guard };
+        line(format!("{before}{guard}{text}"))
     }
 
     /// A chain of additions, subtractions or products with a carry.
@@ -255,7 +259,7 @@ impl Gen {
             22,
             6 * nested,
             5 * nested,
-            2 * nested,
+            if self.target.real { 0 } else { 2 * nested },
             2 * nested,
             5 * warp,
             3 * together,

@@ -13,7 +13,7 @@ impl Gen {
     /// A condition, and code before it that makes it.
     fn condition(&mut self) -> (Vec<Node>, String) {
         let negated = if self.random.one_in(3) { "!" } else { "" };
-        if self.random.one_in(2) {
+        if !self.target.real && self.random.one_in(2) {
             return (vec![], format!("{negated}{}", self.reg('p')));
         }
         let p = self.scratch('p');

@@ -42,6 +42,11 @@ struct Shape {
     bytes: usize,
 }
 
+/// The registers of an access as its operand.
+fn braced(shape: &Shape, mut names: Vec<String>) -> String {
+    if shape.n == 1 { names.remove(0) } else { format!("{{{}}}", names.join(", ")) }
+}
+
 impl Gen {
     /// Variables of module scope.
     pub(crate) fn tables(&mut self) -> Vec<Node> {
@@ -78,6 +83,11 @@ impl Gen {
     }
 
     fn registers(&mut self, shape: &Shape, written: bool) -> String {
+        let names = self.names(shape, written);
+        braced(shape, names)
+    }
+
+    fn names(&mut self, shape: &Shape, written: bool) -> Vec<String> {
         let mut names: Vec<String> = vec![];
         while names.len() < shape.n {
             let name =
@@ -89,7 +99,7 @@ impl Gen {
                 names.push(name);
             }
         }
-        if shape.n == 1 { names.remove(0) } else { format!("{{{}}}", names.join(", ")) }
+        names
     }
 
     /// Code that leaves an offset below `size`, a multiple of `align`, in a 64-bit register.
@@ -209,9 +219,11 @@ impl Gen {
         } else {
             ""
         };
-        let names = self.registers(shape, !store);
+        let mut names = self.names(shape, !store);
+        let cut = if store && self.target.real { self.cut(&mut names, shape.bytes / shape.n) } else { String::new() };
+        let names = braced(shape, names);
         fixed(match store {
-            true => format!("{guard}st{sem}{space}.{} [{address}], {names};", shape.suffix),
+            true => format!("{cut}{guard}st{sem}{space}.{} [{address}], {names};", shape.suffix),
             false => format!("{guard}ld{sem}{space}.{} {names}, [{address}];", shape.suffix),
         })
     }

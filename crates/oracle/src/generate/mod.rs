@@ -9,6 +9,7 @@ mod body;
 mod control;
 mod forms;
 mod memory;
+mod real;
 mod warps;
 
 use crate::machine::{Buffer, Launch, Report};
@@ -21,6 +22,8 @@ use std::fmt::Write;
 pub struct Target {
     /// `.target sm_...`, 80 or more; some instructions need 90.
     pub capability: u32,
+    /// For a real device: without what `ptxas` is known to get wrong, see `generate/real.rs`.
+    pub real: bool,
 }
 
 /// A piece of a program's text.

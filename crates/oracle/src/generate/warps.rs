@@ -7,7 +7,9 @@ use super::body::{Gen, Place, fixed, line};
 impl Gen {
     pub(crate) fn warp_operation(&mut self, place: &Place) -> Node {
         if place.together {
-            let mask = if self.random.one_in(3) { "0xffffffff" } else { "%mask" };
+            // A real device may wait for lanes that are not there.
+            let any = self.full_warps || !self.target.real;
+            let mask = if self.random.one_in(3) && any { "0xffffffff" } else { "%mask" };
             return match self.random.below(4) {
                 0 => self.shuffle(mask),
                 1 => Node::Group(self.some_lanes(place, mask)),

@@ -15,7 +15,7 @@ pub enum Outcome {
     Refused(String),
     /// It computes something else.
     Differs(String),
-    /// It stops: the device must be made anew.
+    /// It stops: this process cannot use the device any more.
     Fault(String),
 }
 
@@ -25,7 +25,6 @@ const AREA: usize = 2 << 20;
 /// A device with memory for the buffers of a program.
 pub struct Device {
     table: &'static DriverTable,
-    device: CUdevice,
     areas: [CUdeviceptr; 4],
     /// Its name.
     pub name: String,
@@ -48,29 +47,22 @@ impl Device {
         }
         let end = name.iter().position(|&b| b == 0).unwrap_or(0);
         let name = String::from_utf8_lossy(&name[..end]).into_owned();
-        let mut made = Device { table, device, areas: [0; 4], name };
-        made.start()?;
+        let mut made = Device { table, areas: [0; 4], name };
+        made.start(device)?;
         Ok(made)
     }
 
-    fn start(&mut self) -> Result<(), String> {
+    fn start(&mut self, device: CUdevice) -> Result<(), String> {
         let mut context = CUcontext::null();
         // SAFETY: as above.
         unsafe {
-            done("cuDevicePrimaryCtxRetain", self.table.cuDevicePrimaryCtxRetain(&raw mut context, self.device))?;
+            done("cuDevicePrimaryCtxRetain", self.table.cuDevicePrimaryCtxRetain(&raw mut context, device))?;
             done("cuCtxSetCurrent", self.table.cuCtxSetCurrent(context))?;
             for area in &mut self.areas {
                 done("cuMemAlloc", self.table.cuMemAlloc(area, AREA))?;
             }
         }
         Ok(())
-    }
-
-    /// Makes the device usable again after a fault.
-    pub fn restart(&mut self) -> Result<(), String> {
-        // SAFETY: nothing of the old context is used afterwards.
-        done("cuDevicePrimaryCtxReset", unsafe { self.table.cuDevicePrimaryCtxReset(self.device) })?;
-        self.start()
     }
 
     /// Runs a program and compares.
@@ -87,7 +79,10 @@ impl Device {
         };
         if code != CUresult::CUDA_SUCCESS {
             let end = log.iter().position(|&b| b == 0).unwrap_or(0);
-            return Outcome::Refused(format!("{code:?}: {}", String::from_utf8_lossy(&log[..end])));
+            let what = format!("{code:?}: {}", String::from_utf8_lossy(&log[..end]));
+            // The compiler says why it takes no program; otherwise the device itself is in trouble.
+            let refused = end > 0 || code == CUresult::CUDA_ERROR_INVALID_PTX;
+            return if refused { Outcome::Refused(what) } else { Outcome::Fault(what) };
         }
         let outcome = self.launch(module, p, expected);
         // SAFETY: the module is not used afterwards.
