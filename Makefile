@@ -13,7 +13,7 @@ GPU_PYTHON ?= $(BIN)/python
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.hpp' -o -name '*.h') Cargo.toml Cargo.lock
 PYTHON_SOURCES := $(shell find python -type f -not -name '*.so' -not -path '*/__pycache__/*')
 
-.PHONY: help libcuda compat demo test test-rust test-python check lint stubs bench gpu-test gpu-bench wheel fuzz clean
+.PHONY: help libcuda compat demo test test-rust test-python check lint stubs aarch64 aarch64-test bench gpu-test gpu-bench wheel fuzz clean
 
 help:
 	@grep -E '^#   make' Makefile | sed 's/^#   //'
@@ -22,6 +22,7 @@ help:
 	@echo "make compat  runs cuda-python, numba-cuda and cudarc on that library"
 	@echo "make bench   benchmarks on the virtual GPU, beside PoCL, NumPy and gcc"
 	@echo "make wheel   builds dist/*.whl"
+	@echo "make aarch64, make aarch64-test   checks the code for 64-bit Arm; tests it on an emulated one"
 	@echo "make gpu-test, make gpu-bench   tests and benchmarks on a real GPU"
 	@echo "make fuzz    fuzzes the PTX parser and the virtual GPU's compiler (FUZZ_SECONDS=600 each, FUZZ_FINDS=folder)"
 
@@ -71,7 +72,20 @@ lint: $(VENV)/.requirements
 stubs: $(VENV)/.built
 	$(BIN)/python -m mypy.stubtest pycuda --ignore-missing-stub --ignore-disjoint-bases --allowlist python/stubtest-allowlist.txt
 
-check: lint stubs test
+# The code for 64-bit Arm compiles; skipped where rustup has no standard library for it.
+aarch64:
+	@if rustup target add aarch64-unknown-linux-gnu; then \
+		cargo check --target aarch64-unknown-linux-gnu -p rtcg -p rtcg-libcuda; \
+	else echo "aarch64 is not checked: its standard library is not to be had"; fi
+
+# Tests of the compiler as a program for 64-bit Arm, on an emulated processor; needs the packages
+# gcc-aarch64-linux-gnu, libc6-dev-arm64-cross and qemu-user.
+aarch64-test:
+	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -R 0x4000000000 -L /usr/aarch64-linux-gnu" \
+	cargo test --release --target aarch64-unknown-linux-gnu -p rtcg-vgpu --lib --test recorded --test jit_basic --test ops_direct
+
+check: lint stubs aarch64 test
 
 dist/compat/venv/.requirements: compat/requirements.txt
 	mkdir -p dist/compat

@@ -52,7 +52,7 @@ fn what_must_be_absent_is_absent() {
     assert_eq!(folders_that_depend_on("pyo3"), ["python"]);
     assert_eq!(folders_that_depend_on("cranelift"), ["vgpu"]);
     assert_eq!(folders_that_depend_on("libloading"), ["cuda-sys"]);
-    assert_eq!(folders_that_depend_on("rtcg-vgpu"), ["driver"]);
+    assert_eq!(folders_that_depend_on("rtcg-vgpu"), ["driver", "libcuda"]);
     assert!(dependencies("ptx").iter().all(|d| !d.starts_with("rtcg")));
     assert!(dependencies("codegen").iter().all(|d| !d.starts_with("rtcg")));
 }
@@ -96,13 +96,16 @@ fn files_that_mention(folder: &Path, words: &[&str], found: &mut BTreeSet<String
 
 #[test]
 fn one_folder_knows_the_processor() {
-    let words = ["target_arch", "target_feature", "is_x86_feature", "x86_64", "aarch64", "std::arch", "core::arch"];
+    let words = ["target_arch", "target_feature", "x86_", "aarch64", "std::arch", "core::arch"];
     let mut found = BTreeSet::new();
     for folder in crate_folders() {
         files_that_mention(&root().join("crates").join(folder).join("src"), &words, &mut found);
     }
-    let allowed = ["mod.rs", "aarch64.rs", "x86_64.rs"].map(|file| format!("vgpu/src/arch/{file}"));
-    let other: Vec<&String> = found.iter().filter(|file| !allowed.contains(file)).collect();
+    // Faster versions of portable code; the others are the only place for what differs.
+    let faster = "vgpu/src/softmath/matrix/";
+    let arch = "vgpu/src/arch/";
+    let other: Vec<&String> =
+        found.iter().filter(|file| !file.starts_with(arch) && !file.starts_with(faster)).collect();
     assert!(other.is_empty(), "{other:?}");
-    assert!(found.contains(&allowed[0]));
+    assert!(found.iter().any(|file| file.starts_with(arch)));
 }

@@ -2,11 +2,16 @@
 
 use super::WideExchange;
 use corosensei::trap::TrapHandlerRegs;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_frontend::FunctionBuilder;
 use cranelift_jit::JITBuilder;
 
 /// A signalling NaN goes before a quiet one, and the NaN of an invalid operation is positive: code
 /// for double precision has to choose the NaN itself.
 pub(crate) const DOUBLE_NAN_OF_FIRST: bool = false;
+
+/// Vectors cannot be compared with "less or unordered" and the like.
+pub(crate) const UNORDERED_COMPARISONS: bool = false;
 
 /// Sets the default floating-point mode (round to nearest, subnormals kept, payloads of NaNs kept,
 /// no traps: all zero) and returns the old one.
@@ -37,6 +42,11 @@ pub(crate) fn cycles() -> u64 {
 /// A comparison and exchange of 16 bytes: not used here; a lock takes its place.
 pub(crate) fn wide_exchange() -> Option<WideExchange> {
     None
+}
+
+/// Powers of two from 2^0 to 2^31 as unsigned integers.
+pub(crate) fn whole_of_power(b: &mut FunctionBuilder<'_>, power: Value) -> Value {
+    b.ins().fcvt_to_uint_sat(types::I32X4, power)
 }
 
 /// Makes the functions known that compiled code for this processor alone calls: none.

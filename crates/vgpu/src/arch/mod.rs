@@ -1,5 +1,6 @@
 //! What differs between processors, in one place: the floating-point mode, the cycle counter, the
-//! exchange of 16 bytes, the registers of an interrupted context, and which NaN double-precision arithmetic makes.
+//! exchange of 16 bytes, the registers of an interrupted context, which NaN double-precision arithmetic makes
+//! and which instructions vectors have.
 //!
 //! Establishes the same interface for x86-64 and aarch64, on Linux and macOS; nothing else in this
 //! crate asks for the processor (a test of `rtcg` sees to that). A processor without a file here

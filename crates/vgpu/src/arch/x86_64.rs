@@ -2,12 +2,17 @@
 
 use super::WideExchange;
 use corosensei::trap::TrapHandlerRegs;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_frontend::FunctionBuilder;
 use cranelift_jit::JITBuilder;
 use std::arch::x86_64::__m128i;
 
 /// Of two NaNs, double-precision arithmetic gives the first, made quiet, and the NaN of an invalid
 /// operation is negative with no payload.
 pub(crate) const DOUBLE_NAN_OF_FIRST: bool = true;
+
+/// Vectors can be compared with "less or unordered" and the like.
+pub(crate) const UNORDERED_COMPARISONS: bool = true;
 
 /// Round to nearest, subnormals kept, all exceptions masked.
 const DEFAULT_MODE: u32 = 0x1f80;
@@ -80,6 +85,11 @@ extern "C" fn shuffle_bytes(source: __m128i, mask: __m128i) -> __m128i {
     let bytes = mask.map(|m| if m & 0x80 != 0 { 0 } else { source[usize::from(m & 15)] });
     // SAFETY: as above.
     unsafe { std::mem::transmute::<[u8; 16], __m128i>(bytes) }
+}
+
+/// Powers of two from 2^0 to 2^31 as unsigned integers; the last comes from the conversion's overflow.
+pub(crate) fn whole_of_power(b: &mut FunctionBuilder<'_>, power: Value) -> Value {
+    b.ins().x86_cvtt2dq(types::I32X4, power)
 }
 
 /// Makes the functions known that compiled code for x86-64 alone calls.

@@ -8,6 +8,7 @@ use super::generate::Gen;
 use super::memory::{Access, Prepared};
 use super::ops;
 use super::values::{CHUNKS, Parts, Shape, Width};
+use crate::arch::DOUBLE_NAN_OF_FIRST;
 use crate::jit::JitError;
 use crate::jit::lanes::body::Stmt;
 use crate::jit::lanes::classes::Class;
@@ -23,7 +24,8 @@ pub(crate) fn inline(op: AtomOp, ty: Type, shared: bool) -> bool {
     let float = matches!(ty, Type::F32 | Type::F64);
     match op {
         AtomOp::Inc | AtomOp::Dec => integer && shared,
-        AtomOp::Add => integer || (float && shared),
+        // Where the processor's NaNs are not a GPU's, the runtime chooses them.
+        AtomOp::Add => integer || (float && shared && (ty == Type::F32 || DOUBLE_NAN_OF_FIRST)),
         AtomOp::Exch => integer || float,
         _ => integer,
     }

@@ -4,7 +4,7 @@ use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use rtcg_ptx::ast::{BoolOp, CmpOp, PredSrc, Type};
 
-use super::emit::{and_const, float, map1, map2, shr};
+use super::emit::{and_const, float, float_cmp, map1, map2, shr};
 use super::parts::{blend, even_words, sign_extend};
 use super::{OpCtx, Parts, Shape, Unsupported, Width, constant, float as fp, half, helper, moves, soft};
 
@@ -194,7 +194,7 @@ fn float_compare(cx: &mut OpCtx<'_, '_>, cmp: CmpOp, x: Value, y: Value) -> Valu
             return cx.b.ins().bor(equal, nan);
         }
     };
-    cx.b.ins().fcmp(cc, x, y)
+    float_cmp(cx, cc, x, y)
 }
 
 /// `set`: the predicate as a number of type `dty`: all ones or 1.0 for true.

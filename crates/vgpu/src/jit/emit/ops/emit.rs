@@ -3,11 +3,12 @@
 //! Cranelift's instructions take both; what differs is constants, comparisons (a Boolean or a lane
 //! mask) and selection, which these functions hide. A *part* is one `Value` of a [`Parts`].
 
-use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::condcodes::{CondCode, FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, InstructionData, Opcode, Type, Value, ValueDef, types};
 
 use super::parts::{as_type, vector32, vector64};
 use super::{OpCtx, Parts, Shape, Width, from_lanes, lane};
+use crate::arch::UNORDERED_COMPARISONS;
 use crate::jit::emit::values::CHUNK_LANES;
 
 /// Applies `f` to each part.
@@ -137,10 +138,26 @@ pub(super) fn icmp_const(cx: &mut OpCtx<'_, '_>, cc: IntCC, x: Value, bits: u64)
     cx.b.ins().icmp(cc, x, k)
 }
 
+/// Compares floats; vectors on processors that only compare ordered numbers by the opposite comparison.
+pub(super) fn float_cmp(cx: &mut OpCtx<'_, '_>, cc: FloatCC, x: Value, y: Value) -> Value {
+    use FloatCC::{
+        UnorderedOrGreaterThan, UnorderedOrGreaterThanOrEqual, UnorderedOrLessThan, UnorderedOrLessThanOrEqual,
+    };
+    let unordered = matches!(
+        cc,
+        UnorderedOrGreaterThan | UnorderedOrGreaterThanOrEqual | UnorderedOrLessThan | UnorderedOrLessThanOrEqual
+    );
+    if unordered && !UNORDERED_COMPARISONS && type_of(cx, x).is_vector() {
+        let opposite = cx.b.ins().fcmp(cc.complement(), x, y);
+        return cx.b.ins().bnot(opposite);
+    }
+    cx.b.ins().fcmp(cc, x, y)
+}
+
 /// Compares floats with a constant given by its bits.
 pub(super) fn fcmp_const(cx: &mut OpCtx<'_, '_>, cc: FloatCC, x: Value, bits: u64) -> Value {
     let k = same(cx, x, bits);
-    cx.b.ins().fcmp(cc, x, k)
+    float_cmp(cx, cc, x, k)
 }
 
 /// `x & bits`

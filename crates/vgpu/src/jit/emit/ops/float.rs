@@ -470,11 +470,14 @@ pub(super) fn ternary(
     if !matches!(op, TerOp::Fma | TerOp::MadLo) {
         return None;
     }
-    if ty == Type::F16x2 {
-        return by_half(cx, srcs, |cx, srcs| ternary(cx, shape, op, Type::F16, mods, srcs));
+    if let Some(element) = pair_element(ty) {
+        return by_half(cx, srcs, |cx, srcs| ternary(cx, shape, op, element, mods, srcs));
     }
-    if !native(ty, mods) || ty == Type::BF16 {
+    if !native(ty, mods) {
         return None;
+    }
+    if ty == Type::BF16 {
+        return Some(brain_fma(cx, shape, srcs));
     }
     if ty == Type::F16 {
         let wide: Vec<Parts> = srcs.iter().map(|p| half::widen(cx, ty, p)).collect();
@@ -512,6 +515,31 @@ pub(super) fn ternary(
         directed_sum(cx, mods, p, c)
     });
     Some(from_double(cx, shape, mods, &rounded))
+}
+
+/// `fma` of bfloat16: the product is exact in double precision (in single it may leave the range), the
+/// sum is rounded to odd there and in single precision, so that the last rounding is the only one.
+fn brain_fma(cx: &mut OpCtx<'_, '_>, shape: Shape, srcs: &[Parts]) -> Parts {
+    let wide: Vec<Parts> = srcs
+        .iter()
+        .map(|p| {
+            let singles = half::widen(cx, Type::BF16, p);
+            in_double(cx, shape, &FpMods::default(), &singles)
+        })
+        .collect();
+    let singles = map3(cx, &wide[0], &wide[1], &wide[2], |cx, a, b, c| {
+        let s = half::fma_odd(cx, a, b, c);
+        let near = demote(cx, s);
+        let back = promote_again(cx, near);
+        let error = cx.b.ins().fsub(s, back);
+        // Only its sign counts, which must outlast single precision.
+        let scale = same(cx, error, 200f64.exp2().to_bits());
+        let error = cx.b.ins().fmul(error, scale);
+        let error = demote(cx, error);
+        half::round_to_odd(cx, near, error)
+    });
+    let joined = join_demoted(cx, shape, &singles);
+    half::narrow(cx, Type::BF16, &joined)
 }
 
 /// `abs neg rcp sqrt rsqrt`; `None` when a helper has to do it.

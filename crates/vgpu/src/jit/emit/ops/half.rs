@@ -81,8 +81,8 @@ fn narrow_f16(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
     choose(cx, nan, canonical, r)
 }
 
-/// `a * b + c` of half-precision numbers held in single precision, rounded to odd so that rounding
-/// it once more to half precision is right. The product of two such numbers is exact.
+/// `a * b + c` of numbers whose product is exact in the precision they are held in, rounded to odd so
+/// that rounding it once more to at most half as many bits is right.
 pub(super) fn fma_odd(cx: &mut OpCtx<'_, '_>, a: Value, b: Value, c: Value) -> Value {
     let p = cx.b.ins().fmul(a, b);
     let s = cx.b.ins().fadd(p, c);

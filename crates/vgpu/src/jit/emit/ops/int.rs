@@ -334,13 +334,13 @@ fn shift_by_lane(cx: &mut OpCtx<'_, '_>, left: bool, arithmetic: bool, ty: Type,
     keep_if(cx, inside, r)
 }
 
-/// `2^n` for n below 32, by the exponent of a float; 2^31 comes from the conversion's overflow.
+/// `2^n` for n below 32, by the exponent of a float.
 fn power_of_two(cx: &mut OpCtx<'_, '_>, n: Value) -> Value {
     let exponent = shl(cx, n, 23);
     let one = same(cx, n, 0x3f80_0000);
     let power = cx.b.ins().iadd(exponent, one);
     let power = float(cx, power);
-    cx.b.ins().x86_cvtt2dq(types::I32X4, power)
+    crate::arch::whole_of_power(cx.b, power)
 }
 
 /// `x >> n` for n below 32: the upper word of `x * 2^(32 - n)`, or `x` itself for 0.
