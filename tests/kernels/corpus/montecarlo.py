@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from tests.kernels.compare import Within
-from tests.kernels.corpus.tools import NUMPY, Family, L, cdiv, ints, out, uniform, zeros
+from tests.kernels.corpus.tools import NUMPY, Family, L, ints, out, uniform, zeros
 
 SUITE = F = Family("montecarlo")
 M32 = np.uint64(0xFFFFFFFF)

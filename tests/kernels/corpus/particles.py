@@ -149,7 +149,7 @@ def _coulomb(p, w, spacing):
 def _springs(p, k):
     p = p.astype(np.float64)
     f = np.zeros_like(p)
-    for axis, to, of in ((1, np.s_[:, :-1], np.s_[:, 1:]), (0, np.s_[:-1], np.s_[1:])):
+    for to, of in ((np.s_[:, :-1], np.s_[:, 1:]), (np.s_[:-1], np.s_[1:])):
         d = p[of] - p[to]
         r = np.sqrt((d**2).sum(2, keepdims=True))
         g = k * (r - 1) / r * d
