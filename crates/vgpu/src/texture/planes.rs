@@ -74,10 +74,8 @@ pub(super) unsafe fn run(
 /// Results of all lanes by channel.
 type Colours = [Lanes<u32>; 4];
 
-/// What a format lacks: 0, and 1 for the fourth channel.
-fn colours_of(one: u32) -> Colours {
-    [[0; WARP_LANES], [0; WARP_LANES], [0; WARP_LANES], [one; WARP_LANES]]
-}
+/// What a format lacks is 0.
+const NO_COLOURS: Colours = [[0; WARP_LANES]; 4];
 
 /// The layer of a lane.
 fn layer(resource: &Resource, request: &Request, lanes: &TextureLanes, lane: usize) -> u32 {
@@ -115,7 +113,7 @@ unsafe fn floats<const N: usize>(
     request: &Request,
     lanes: &TextureLanes,
 ) -> Colours {
-    let mut out = colours_of(1.0_f32.to_bits());
+    let mut out = NO_COLOURS;
     each_lane(resource, sampler, request, lanes, |lane, weights, places| {
         let weights = weights.map(|w| f64::from(w) * (1.0 / 65536.0));
         for (c, out) in out.iter_mut().enumerate().take(N) {
@@ -148,7 +146,7 @@ unsafe fn bytes<const N: usize>(
             sum[lane] = (0..4).map(|k| weights[k] * i32::from(texels[k][c])).sum();
         }
     });
-    let mut out = colours_of(1.0_f32.to_bits());
+    let mut out = NO_COLOURS;
     for (out, sum) in out.iter_mut().zip(&sums) {
         // Numerator and denominator are below 2^24, so this is the rounded quotient.
         *out = sum.map(|v| (v as f32 / (255.0 * 65536.0)).to_bits());
@@ -168,7 +166,7 @@ unsafe fn nearest<C: Channel>(
     let first = usize::from(request.geometry.layered());
     let axis = |a: usize| axis_texels(&lanes.words[first + a], level.extents[a], sampler.mode(a), sampler.normalized);
     let (x, y) = (axis(0), axis(1));
-    let mut out = colours_of(if C::NUMBER { 1.0_f32.to_bits() } else { 1 });
+    let mut out = NO_COLOURS;
     for lane in 0..WARP_LANES {
         let layer = layer(resource, request, lanes, lane);
         let p = resource.texel(level, [x[lane] as u32, y[lane] as u32, layer]);

@@ -2,7 +2,7 @@
 //!
 //! Results are 32-bit words as the texture unit gives them, whatever type the instruction names:
 //! floats of float and normalised formats, integers of the others; `.f16` rounds the floats.
-//! Channels that a format lacks are 0, the fourth is 1.
+//! Channels that a format lacks are 0.
 
 use super::address;
 use super::filter::{Source, Spot, Sum};
@@ -181,7 +181,7 @@ unsafe fn sample<C: Channel>(
 /// A sum as floats.
 #[inline(always)]
 fn colour<C: Channel>(resource: &Resource, sum: Sum) -> Words {
-    let mut words = [0, 0, 0, 1.0f32.to_bits()];
+    let mut words = [0; 4];
     for c in 0..resource.format.channels as usize {
         words[c] = ((sum[c] / C::DIVISOR) as f32).to_bits();
     }
@@ -220,7 +220,7 @@ unsafe fn bits<C: Channel>(source: &Source<'_>, at: Option<[u32; 3]>) -> Words {
         });
     };
     let p = resource.texel(source.level, at);
-    let mut words = [0, 0, 0, if C::NUMBER { 1.0f32.to_bits() } else { 1 }];
+    let mut words = [0; 4];
     for (c, word) in words.iter_mut().enumerate().take(resource.format.channels as usize) {
         let q = p.wrapping_add(c * C::BYTES);
         // SAFETY: the texel lies in the resource.
