@@ -4,4 +4,4 @@
 """
 
 #: The families, in the order they run.
-FAMILIES = ("blas", "reductions", "scans", "sorting", "fft", "stencils", "images", "graphs", "montecarlo", "particles", "linear_algebra", "strings")
+FAMILIES = ("blas", "reductions", "scans", "sorting", "fft", "stencils", "images", "graphs", "montecarlo", "particles", "linear_algebra", "strings", "learning", "rendering")
