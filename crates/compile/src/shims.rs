@@ -163,9 +163,10 @@ pub(crate) fn prelude(texts: &[&str]) -> String {
             prelude.push_str(declaration);
         }
     }
-    if ["texture", "surface"].iter().any(|name| {
-        texts.iter().any(|t| names_template(t, name)) && !texts.iter().any(|t| defines(t, name))
-    }) {
+    if ["texture", "surface"]
+        .iter()
+        .any(|name| texts.iter().any(|t| names_template(t, name)) && !texts.iter().any(|t| defines(t, name)))
+    {
         prelude.push('\n');
         prelude.push_str(TEXTURE_REFERENCES);
     }

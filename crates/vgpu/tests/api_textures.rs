@@ -139,7 +139,7 @@ fn objects_are_sampled_and_described() {
             fixed.clamp(0.0, n - 1.0)
         };
         let want = at(p[0], 4.0) + 4.0 * at(p[1], 3.0);
-        assert_eq!(got, [want as f32, 0.0, 0.0, 1.0], "{p:?}");
+        assert_eq!(got, [want as f32, 0.0, 0.0, 0.0], "{p:?}");
     }
     let (mut seen, mut told) = (CUDA_TEXTURE_DESC::default(), CUDA_RESOURCE_DESC::default());
     ok!(cuTexObjectGetTextureDesc(&raw mut seen, t));
