@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol, SupportsIndex, TypeAlias
+from typing import Any, Protocol, SupportsIndex, TypeAlias, final
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -409,6 +409,7 @@ class Array:
     @property
     def handle(self) -> int: ...
 
+@final
 class MipmappedArray:
     """An array with levels of detail (an addition to PyCUDA)."""
 
@@ -443,6 +444,7 @@ class SurfaceReference:
         """Bind an array, which is kept alive."""
     def get_array(self) -> Array: ...
 
+@final
 class TextureObject:
     """Made by `pycuda.driver.texture_object`; kernels take it as a `cudaTextureObject_t`."""
 
@@ -460,6 +462,7 @@ class TextureObject:
     def handle(self) -> int: ...
     def get_pointer(self) -> int: ...
 
+@final
 class SurfaceObject:
     """Kernels take it as a `cudaSurfaceObject_t` (an addition to PyCUDA)."""
 
