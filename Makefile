@@ -58,6 +58,7 @@ libcuda:
 test: test-rust test-python
 
 test-rust: $(VENV)/.requirements
+	cargo build --release -p rtcg-libcuda
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) cargo test --release --workspace --exclude rtcg-python
 
 test-python: $(VENV)/.built

@@ -1,7 +1,8 @@
 //! The built library as a program that knows only NVIDIA's driver sees it: its symbols, what
 //! `cuGetProcAddress` answers, and kernels run by a C program and through rtcg's own loader.
 //!
-//! Cargo builds the library before it runs these tests and leaves it beside them.
+//! `cargo build --release -p rtcg-libcuda` must have built the library, as `make test` does: a test
+//! does not depend on a library that is none of Rust's.
 #![allow(unsafe_code)]
 
 use rtcg_cuda_sys::types::*;
@@ -15,7 +16,7 @@ use std::sync::OnceLock;
 fn library_file() -> PathBuf {
     let tests = std::env::current_exe().expect("the test knows its file");
     let file = tests.with_file_name("librtcg_libcuda.so");
-    assert!(file.exists(), "{} is missing", file.display());
+    assert!(file.exists(), "{} is missing: cargo build --release -p rtcg-libcuda makes it", file.display());
     file
 }
 

@@ -20,8 +20,13 @@ thread_local!(static OURS: Cell<bool> = const { Cell::new(false) });
 /// one stays.
 pub fn set_interrupt_check(check: fn() -> bool) {
     if CHECK.set(check).is_ok() {
-        super::monitor::start();
+        super::monitor::start_if_used();
     }
+}
+
+/// Whether the program has registered a check.
+pub(crate) fn has_check() -> bool {
+    CHECK.get().is_some()
 }
 
 /// Takes note that the calling thread belongs to the virtual GPU.

@@ -35,13 +35,19 @@ pub(crate) fn enlist(flag: Weak<CancelFlag>) {
     flags.retain(|f| f.strong_count() > 0);
     flags.push(flag);
     drop(flags);
-    if time_limit().is_some() {
+    start_if_used();
+}
+
+/// Starts the thread if it does not run, once there is something to watch and a reason to: a
+/// program that has only loaded the library has no threads, and may fork.
+pub(crate) fn start_if_used() {
+    let watches = !FLAGS.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+    if watches && (time_limit().is_some() || interrupt::has_check()) {
         start();
     }
 }
 
-/// Starts the thread if it does not run.
-pub(crate) fn start() {
+fn start() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
         let started = std::thread::Builder::new().name("rtcg-monitor".into()).stack_size(256 << 10).spawn(run);
