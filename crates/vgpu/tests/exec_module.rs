@@ -125,7 +125,7 @@ fn launches_are_validated_as_cuda_does() {
 #[test]
 fn what_is_no_ptx_is_refused_by_kind() {
     assert_eq!(refusal(b"\x7fELF\x02\x01\x01").0, codes::NO_BINARY_FOR_GPU);
-    assert_eq!(refusal(&0xba55_ed50_u32.to_le_bytes()).0, codes::NO_BINARY_FOR_GPU);
+    assert_eq!(refusal(&0xba55_ed50_u32.to_le_bytes()).0, codes::INVALID_IMAGE);
     assert_eq!(refusal(b"").0, codes::INVALID_IMAGE);
     assert_eq!(refusal(b"garbage").0, codes::INVALID_IMAGE);
     assert_eq!(refusal(b".version \xff\xfe").0, codes::INVALID_IMAGE);
@@ -143,9 +143,8 @@ fn what_cannot_run_is_refused_with_its_line() {
     assert!(code == codes::INVALID_PTX && log.contains("50000 bytes"), "{log}");
     let (code, log) = refusal(format!("{HEAD}.const .b8 c[70000];\n").as_bytes());
     assert!(code == codes::INVALID_PTX && log.contains("constant"), "{log}");
-    let mma =
-        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2}, {%r3}, {%f1,%f2,%f3,%f4};";
-    let text = format!("{HEAD}.visible .entry k() {{\n.reg .f32 %f<5>;\n.reg .b32 %r<4>;\n{mma}\nret; }}");
+    let text =
+        format!("{HEAD}.visible .entry k() {{\n.reg .f32 %f<5>;\n.reg .b32 %r<4>;\nwgmma.fence.sync.aligned;\nret; }}");
     let (code, log) = refusal(text.as_bytes());
-    assert!(code == codes::INVALID_PTX && log.contains("ptx:7:") && log.contains("mma"), "{log}");
+    assert!(code == codes::INVALID_PTX && log.contains("ptx:7:") && log.contains("wgmma"), "{log}");
 }
