@@ -6,13 +6,13 @@ CUDA_PRELUDE = r"""
 #define KERNEL extern "C" __global__ void
 #define GLOBAL
 #define LOCAL __shared__
-#define LID0 ((int)threadIdx.x)
-#define LID1 ((int)threadIdx.y)
-#define GROUP0 ((int)blockIdx.x)
-#define GROUP1 ((int)blockIdx.y)
-#define SIZE0 ((int)blockDim.x)
-#define SIZE1 ((int)blockDim.y)
-#define GROUPS0 ((int)gridDim.x)
+#define LID0 threadIdx.x
+#define LID1 threadIdx.y
+#define GROUP0 blockIdx.x
+#define GROUP1 blockIdx.y
+#define SIZE0 blockDim.x
+#define SIZE1 blockDim.y
+#define GROUPS0 gridDim.x
 #define BARRIER __syncthreads()
 #define ATOMIC_INC(p) atomicAdd(p, 1)
 #define SIN sinf
