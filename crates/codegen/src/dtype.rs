@@ -19,10 +19,13 @@ pub enum DType {
     U32,
     U64,
     F16,
+    BF16,
     F32,
     F64,
     C64,
     C128,
+    /// A record of this many bytes: it can be copied and indexed, but not computed with.
+    Void(u32),
 }
 
 /// The kind of a dtype, in NumPy's order of promotion.
@@ -34,6 +37,7 @@ pub enum Kind {
     Signed,
     Float,
     Complex,
+    Record,
 }
 
 /// A Python scalar, whose kind but not whose size takes part in promotion.
@@ -54,7 +58,7 @@ impl fmt::Display for UnknownDType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "dtype {} is not supported on a device; expected bool, an integer of 1 to 8 bytes, float16/32/64 or complex64/128",
+            "dtype {} is not supported on a device; expected bool, an integer of 1 to 8 bytes, float16/32/64, bfloat16, complex64/128 or a record",
             self.0
         )
     }
@@ -62,8 +66,10 @@ impl fmt::Display for UnknownDType {
 
 impl std::error::Error for UnknownDType {}
 
-/// dtype, NumPy's kind letter, size in bytes, NumPy's name, C type.
-const TABLE: [(DType, char, usize, &str, &str); 14] = [
+/// One row of the table: dtype, NumPy's kind letter, size in bytes, NumPy's name, C type.
+type Row = (DType, char, usize, &'static str, &'static str);
+
+const TABLE: [Row; 15] = [
     (DType::Bool, 'b', 1, "bool", "bool"),
     (DType::I8, 'i', 1, "int8", "signed char"),
     (DType::I16, 'i', 2, "int16", "short"),
@@ -74,6 +80,8 @@ const TABLE: [(DType, char, usize, &str, &str); 14] = [
     (DType::U32, 'u', 4, "uint32", "unsigned int"),
     (DType::U64, 'u', 8, "uint64", "unsigned long long"),
     (DType::F16, 'f', 2, "float16", "__half"),
+    // The letter is ours: to NumPy the type of ml_dtypes is of kind 'V'.
+    (DType::BF16, 'E', 2, "bfloat16", "__nv_bfloat16"),
     (DType::F32, 'f', 4, "float32", "float"),
     (DType::F64, 'f', 8, "float64", "double"),
     (DType::C64, 'c', 8, "complex64", "pycuda::complex<float>"),
@@ -81,54 +89,106 @@ const TABLE: [(DType, char, usize, &str, &str); 14] = [
 ];
 
 impl DType {
-    /// The dtype with NumPy's kind letter (`dtype.kind`) and item size in bytes.
+    /// The dtype with NumPy's kind letter (`dtype.kind`) and item size in bytes. Records have the
+    /// letter `V`; bfloat16, of the same letter, is told apart by its name ([`DType::from_name`]).
     pub fn from_numpy(kind: char, itemsize: usize) -> Result<DType, UnknownDType> {
-        TABLE
-            .iter()
-            .find(|row| row.1 == kind && row.2 == itemsize)
-            .map(|row| row.0)
-            .ok_or_else(|| UnknownDType(format!("of kind '{kind}' and {itemsize} bytes")))
+        let unknown = || UnknownDType(format!("of kind '{kind}' and {itemsize} bytes"));
+        if kind == 'V' && itemsize > 0 {
+            return u32::try_from(itemsize).map(DType::Void).map_err(|_| unknown());
+        }
+        TABLE.iter().find(|row| row.1 == kind && row.2 == itemsize).map(|row| row.0).ok_or_else(unknown)
     }
 
-    /// Every dtype.
+    /// The dtype with NumPy's name, such as `float32`.
+    pub fn from_name(name: &str) -> Option<DType> {
+        TABLE.iter().find(|row| row.3 == name).map(|row| row.0)
+    }
+
+    /// Every dtype that can be computed with.
     pub fn all() -> impl Iterator<Item = DType> {
         TABLE.iter().map(|row| row.0)
     }
 
-    fn row(self) -> &'static (DType, char, usize, &'static str, &'static str) {
-        // The table lists the variants in declaration order.
-        &TABLE[self as usize]
+    fn row(self) -> Option<&'static Row> {
+        let position = match self {
+            DType::Bool => 0,
+            DType::I8 => 1,
+            DType::I16 => 2,
+            DType::I32 => 3,
+            DType::I64 => 4,
+            DType::U8 => 5,
+            DType::U16 => 6,
+            DType::U32 => 7,
+            DType::U64 => 8,
+            DType::F16 => 9,
+            DType::BF16 => 10,
+            DType::F32 => 11,
+            DType::F64 => 12,
+            DType::C64 => 13,
+            DType::C128 => 14,
+            DType::Void(_) => return None,
+        };
+        TABLE.get(position)
     }
 
     /// Bytes per element.
     pub fn itemsize(self) -> usize {
-        self.row().2
+        match self {
+            DType::Void(nbytes) => nbytes as usize,
+            _ => self.row().map_or(0, |row| row.2),
+        }
     }
 
-    /// NumPy's name, such as `float32`.
+    /// NumPy's name, such as `float32`; `void` for records.
     pub fn name(self) -> &'static str {
-        self.row().3
+        self.row().map_or("void", |row| row.3)
     }
 
-    /// The type in CUDA C++ source.
+    /// The type in CUDA C++ source. `void` for records, whose names only their users know.
     pub fn c_type(self) -> &'static str {
-        self.row().4
+        self.row().map_or("void", |row| row.4)
     }
 
     /// The `typestr` of the array interface, such as `<f4`.
     pub fn typestr(self) -> String {
+        let letter = match self {
+            DType::Void(nbytes) => return format!("|V{nbytes}"),
+            DType::BF16 => 'V',
+            _ => self.row().map_or('V', |row| row.1),
+        };
         let order = if self.itemsize() == 1 { '|' } else { '<' };
-        format!("{order}{}{}", self.row().1, self.itemsize())
+        format!("{order}{letter}{}", self.itemsize())
     }
 
     /// What family it belongs to.
     pub fn kind(self) -> Kind {
-        match self.row().1 {
-            'b' => Kind::Bool,
-            'u' => Kind::Unsigned,
-            'i' => Kind::Signed,
-            'f' => Kind::Float,
-            _ => Kind::Complex,
+        use DType::*;
+        match self {
+            Bool => Kind::Bool,
+            U8 | U16 | U32 | U64 => Kind::Unsigned,
+            I8 | I16 | I32 | I64 => Kind::Signed,
+            F16 | BF16 | F32 | F64 => Kind::Float,
+            C64 | C128 => Kind::Complex,
+            Void(_) => Kind::Record,
+        }
+    }
+
+    /// Whether it is bool or an integer.
+    pub fn is_integral(self) -> bool {
+        self.kind() <= Kind::Signed
+    }
+
+    /// Whether it is a complex type.
+    pub fn is_complex(self) -> bool {
+        self.kind() == Kind::Complex
+    }
+
+    /// The type of the real and imaginary parts; `self` unless complex.
+    pub fn real_part(self) -> DType {
+        match self {
+            DType::C64 => DType::F32,
+            DType::C128 => DType::F64,
+            other => other,
         }
     }
 
@@ -138,9 +198,14 @@ impl DType {
 
     /// The type NumPy gives to an operation on arrays of `self` and `other`.
     pub fn promote(self, other: DType) -> DType {
+        if self == other {
+            return self;
+        }
         let (low, high) = if self.kind() <= other.kind() { (self, other) } else { (other, self) };
         match (low.kind(), high.kind()) {
+            (_, Kind::Record) => high,
             (Kind::Bool, _) => high,
+            (Kind::Float, Kind::Float) => promote_floats(low, high),
             (a, b) if a == b => {
                 if low.itemsize() > high.itemsize() {
                     low
@@ -149,6 +214,7 @@ impl DType {
                 }
             }
             (Kind::Unsigned, Kind::Signed) => promote_mixed_integers(low, high),
+            (_, Kind::Float) if high == DType::BF16 && low.itemsize() == 1 => high,
             (_, Kind::Float) => promote_floats(float_for(low), high),
             (_, Kind::Complex) => DType::with('c', high.itemsize().max(2 * float_for(low).itemsize())),
             _ => high,
@@ -165,6 +231,7 @@ impl DType {
             WeakScalar::Float(_) if kind < Kind::Float => DType::F64,
             WeakScalar::Float(_) => self,
             WeakScalar::Complex(..) if kind == Kind::Complex => self,
+            _ if kind == Kind::Record => self,
             WeakScalar::Complex(..) if kind == Kind::Float => DType::with('c', (2 * self.itemsize()).max(8)),
             WeakScalar::Complex(..) => DType::C128,
         }
@@ -202,7 +269,12 @@ fn float_for(dtype: DType) -> DType {
     }
 }
 
+/// ml_dtypes refuses bfloat16 with float16 and with integers of more than a byte; the smallest type
+/// that holds both is taken instead.
 fn promote_floats(a: DType, b: DType) -> DType {
+    if a != b && a.itemsize() == 2 && b.itemsize() == 2 {
+        return DType::F32;
+    }
     if a.itemsize() > b.itemsize() { a } else { b }
 }
 
@@ -211,10 +283,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn table_is_in_declaration_order() {
-        for (position, dtype) in DType::all().enumerate() {
-            assert_eq!(dtype as usize, position);
+    fn each_type_finds_its_own_row() {
+        for dtype in DType::all() {
+            assert_eq!(dtype.row().map(|row| row.0), Some(dtype));
+            assert_eq!(DType::from_name(dtype.name()), Some(dtype));
         }
+        assert_eq!(DType::from_numpy('V', 12), Ok(DType::Void(12)));
+        assert_eq!(DType::Void(12).typestr(), "|V12");
     }
 
     #[test]
@@ -241,6 +316,10 @@ mod tests {
             (F16, C64, C64),
             (C64, C128, C128),
             (F32, F64, F64),
+            (Bool, BF16, BF16),
+            (U8, BF16, BF16),
+            (BF16, F32, F32),
+            (BF16, C64, C64),
         ] {
             assert_eq!(a.promote(b), expected, "{a} with {b}");
             assert_eq!(b.promote(a), expected, "{b} with {a}");
