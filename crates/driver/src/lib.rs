@@ -19,6 +19,7 @@ mod device;
 mod drivers;
 mod event;
 mod function;
+mod graph;
 mod launch;
 mod linker;
 pub mod memory;
@@ -37,6 +38,10 @@ pub use drivers::{driver_version, init, is_initialized, set_cleanup_hook, set_no
 pub use error::{Error, ErrorKind, Result};
 pub use event::Event;
 pub use function::{Function, Param};
+pub use graph::{
+    CaptureInfo, Conditional, Graph, GraphExec, GraphNode, HostFn, KernelNode, MemsetNode, Place,
+    exchange_capture_mode, keep_in_capture, linear_copy,
+};
 pub use launch::{ArgPacker, LaunchOptions, PackedArgs, PreparedArgs};
 pub use linker::Linker;
 pub use memory::{

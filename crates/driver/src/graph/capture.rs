@@ -1,0 +1,231 @@
+//! Capturing streams: work that is submitted becomes nodes of a graph instead of being done.
+
+use super::keep::{Kept, Object};
+use super::{Graph, GraphNode, Owner};
+use crate::context::{Context, current_table};
+use crate::error::{Error, Result};
+use crate::stream::Stream;
+use rtcg_cuda_sys::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A capture that was begun here.
+struct Capture {
+    id: u64,
+    handle: CUgraph,
+    kept: Kept,
+    /// The graph that was there before, if the capture adds to one.
+    graph: Option<Graph>,
+}
+
+static CAPTURES: Mutex<Vec<Capture>> = Mutex::new(Vec::new());
+/// How many there are, so that launches pay nothing while there is none.
+static N_CAPTURES: AtomicUsize = AtomicUsize::new(0);
+
+fn captures() -> MutexGuard<'static, Vec<Capture>> {
+    CAPTURES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What is kept for a graph that is being captured.
+pub(super) fn kept_of(graph: CUgraph) -> Option<Kept> {
+    captures().iter().find(|capture| capture.handle == graph).map(|capture| capture.kept.clone())
+}
+
+/// What a stream that is being captured says about it.
+#[derive(Clone, Debug)]
+pub struct CaptureInfo {
+    /// A number of the capture, unique in the process.
+    pub id: u64,
+    /// The graph so far.
+    pub graph: Graph,
+    /// The nodes that the next one comes after.
+    pub dependencies: Vec<GraphNode>,
+}
+
+/// Keeps an object as long as the graph that `stream` is being captured into; false if it is not
+/// being captured. Costs nothing while no stream is.
+pub fn keep_in_capture(stream: Option<&Stream>, object: impl FnOnce() -> Object) -> bool {
+    if N_CAPTURES.load(Ordering::Relaxed) == 0 {
+        return false;
+    }
+    let Some(Ok(Some(raw))) = stream.map(Stream::raw_capture) else { return false };
+    let Some(kept) = captures().iter().find(|c| c.id == raw.id).map(|c| c.kept.clone()) else { return true };
+    kept.add(CUgraphNode::null(), object());
+    true
+}
+
+/// Sets how strictly calls of the calling thread are checked while streams are captured anywhere;
+/// gives the mode before.
+pub fn exchange_capture_mode(mode: CUstreamCaptureMode) -> Result<CUstreamCaptureMode> {
+    let mut mode = mode;
+    let table = current_table("cuThreadExchangeStreamCaptureMode")?;
+    // SAFETY: one value is read and written.
+    unsafe { call!(table, cuThreadExchangeStreamCaptureMode(&raw mut mode)) }?;
+    Ok(mode)
+}
+
+struct RawCapture {
+    id: u64,
+    graph: CUgraph,
+    dependencies: Vec<CUgraphNode>,
+}
+
+/// Capturing.
+impl Stream {
+    /// Begins to capture: what is submitted becomes nodes of a new graph, until
+    /// [`Stream::end_capture`]. Streams that wait for events of this one are captured too. The
+    /// default stream cannot be captured.
+    pub fn begin_capture(&self, mode: CUstreamCaptureMode) -> Result<()> {
+        // SAFETY: the stream is alive.
+        unsafe { call_in!(self.context(), cuStreamBeginCapture(self.handle(), mode)) }?;
+        self.register(None)
+    }
+
+    /// As [`Stream::begin_capture`], adding to `graph`, after the nodes in `after`. Needs a driver
+    /// of CUDA 12.3.
+    pub fn begin_capture_to(&self, graph: &Graph, after: &[GraphNode], mode: CUstreamCaptureMode) -> Result<()> {
+        let call = "cuStreamBeginCaptureToGraph";
+        graph.context().check_same_driver(self.context(), call)?;
+        let after = graph.handles(call, after)?;
+        let (first, n) = (if after.is_empty() { std::ptr::null() } else { after.as_ptr() }, after.len());
+        let (stream, handle) = (self.handle(), graph.handle());
+        // SAFETY: stream, graph and nodes are alive.
+        unsafe {
+            call_in!(self.context(), cuStreamBeginCaptureToGraph(stream, handle, first, std::ptr::null(), n, mode))
+        }?;
+        self.register(Some(graph.clone()))
+    }
+
+    fn register(&self, graph: Option<Graph>) -> Result<()> {
+        let Some(raw) = self.raw_capture()? else { return Ok(()) };
+        let kept = graph.as_ref().map(|graph| graph.0.kept.clone()).unwrap_or_default();
+        let mut captures = captures();
+        captures.push(Capture { id: raw.id, handle: raw.graph, kept, graph });
+        N_CAPTURES.store(captures.len(), Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Ends the capture; gives the graph. A capture that something has made invalid gives an error
+    /// and is over too.
+    pub fn end_capture(&self) -> Result<Graph> {
+        let raw = self.raw_capture();
+        let mut handle = CUgraph::null();
+        // SAFETY: the stream is alive, one handle is written.
+        let ended = unsafe { call_in!(self.context(), cuStreamEndCapture(self.handle(), &raw mut handle)) };
+        if let Err(error) = &ended
+            && error.code == CUresult::CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD
+        {
+            // The capture goes on, and its own thread can still end it.
+            return Err(error.clone());
+        }
+        let capture = self.forget(&raw);
+        ended?;
+        if handle.is_null() {
+            let detail = "the stream was not being captured";
+            return Err(Error::new("cuStreamEndCapture", CUresult::CUDA_ERROR_ILLEGAL_STATE, detail));
+        }
+        match capture {
+            Some(Capture { graph: Some(graph), .. }) => Ok(graph),
+            Some(Capture { kept, .. }) => Ok(Graph::from_parts(self.context().clone(), handle, Owner::Own, kept)),
+            None => Ok(Graph::from_parts(self.context().clone(), handle, Owner::Own, Kept::default())),
+        }
+    }
+
+    fn forget(&self, raw: &Result<Option<RawCapture>>) -> Option<Capture> {
+        let id = raw.as_ref().ok()?.as_ref()?.id;
+        let mut captures = captures();
+        let at = captures.iter().position(|capture| capture.id == id)?;
+        let capture = captures.swap_remove(at);
+        N_CAPTURES.store(captures.len(), Ordering::Relaxed);
+        Some(capture)
+    }
+
+    /// Captures what `body` submits to this stream.
+    pub fn capture<T>(&self, mode: CUstreamCaptureMode, body: impl FnOnce() -> Result<T>) -> Result<(Graph, T)> {
+        self.begin_capture(mode)?;
+        let outcome = body();
+        let graph = self.end_capture();
+        // The error of the body is the cause of the other.
+        let outcome = outcome?;
+        Ok((graph?, outcome))
+    }
+
+    /// Whether the stream is being captured, and whether the capture is still good.
+    pub fn capture_status(&self) -> Result<CUstreamCaptureStatus> {
+        let mut status = CUstreamCaptureStatus::default();
+        // SAFETY: the stream is alive, one value is written.
+        unsafe { call_in!(self.context(), cuStreamIsCapturing(self.handle(), &raw mut status)) }?;
+        Ok(status)
+    }
+
+    /// Whether the stream is being captured.
+    pub fn is_capturing(&self) -> Result<bool> {
+        Ok(self.capture_status()? != CU_STREAM_CAPTURE_STATUS_NONE)
+    }
+
+    /// The capture that the stream is in.
+    pub fn capture_info(&self) -> Result<Option<CaptureInfo>> {
+        let Some(raw) = self.raw_capture()? else { return Ok(None) };
+        if raw.graph.is_null() {
+            return Ok(None);
+        }
+        let known = captures().iter().find(|c| c.id == raw.id).and_then(|c| c.graph.clone());
+        let graph = known.unwrap_or_else(|| Graph::in_capture(self.context(), raw.graph));
+        let dependencies = raw.dependencies.into_iter().map(|node| GraphNode::new(&graph, node)).collect();
+        Ok(Some(CaptureInfo { id: raw.id, graph, dependencies }))
+    }
+
+    /// Sets the nodes that the next captured one comes after; `only` drops those that were set.
+    pub fn update_capture_dependencies(&self, nodes: &[GraphNode], only: bool) -> Result<()> {
+        let call = "cuStreamUpdateCaptureDependencies";
+        let mut handles = nodes.iter().map(|node| node.checked(call)).collect::<Result<Vec<_>>>()?;
+        let (first, n, flags) = (handles.as_mut_ptr(), handles.len(), u32::from(only));
+        let ctx = self.context();
+        // SAFETY: stream and nodes are alive.
+        unsafe {
+            if ctx.table().has(DriverFn::cuStreamUpdateCaptureDependencies) {
+                call_in!(ctx, cuStreamUpdateCaptureDependencies(self.handle(), first, std::ptr::null(), n, flags))
+            } else {
+                call_in!(ctx, cuStreamUpdateCaptureDependencies_v1(self.handle(), first, n, flags))
+            }
+        }
+    }
+
+    /// `None` when no capture is under way. Of an invalid one only the number is known.
+    fn raw_capture(&self) -> Result<Option<RawCapture>> {
+        let mut status = CUstreamCaptureStatus::default();
+        let (mut id, mut graph, mut first, mut n) = (0, CUgraph::null(), std::ptr::null(), 0);
+        let ctx = self.context();
+        // SAFETY: the stream is alive, the places are valid. The edges are asked for as the driver
+        // refuses to hide those that say more than that one node comes after another.
+        unsafe {
+            let (status, id, graph) = (&raw mut status, &raw mut id, &raw mut graph);
+            if ctx.table().has(DriverFn::cuStreamGetCaptureInfo) {
+                let mut edges = std::ptr::null();
+                let (first, edges, n) = (&raw mut first, &raw mut edges, &raw mut n);
+                call_in!(ctx, cuStreamGetCaptureInfo(self.handle(), status, id, graph, first, edges, n))
+            } else {
+                call_in!(ctx, cuStreamGetCaptureInfo_v2(self.handle(), status, id, graph, &raw mut first, &raw mut n))
+            }
+        }?;
+        if status == CU_STREAM_CAPTURE_STATUS_NONE {
+            return Ok(None);
+        }
+        let is_good = status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
+        let n = if is_good && !first.is_null() { n } else { 0 };
+        // SAFETY: the driver has written the address of `n` handles, good until the next question.
+        let dependencies = (0..n).map(|i| unsafe { *first.add(i) }).collect();
+        Ok(Some(RawCapture { id, graph: if is_good { graph } else { CUgraph::null() }, dependencies }))
+    }
+}
+
+impl Context {
+    /// A handle of one driver means nothing to another.
+    pub(super) fn check_same_driver(&self, other: &Context, call: &'static str) -> Result<()> {
+        if std::ptr::eq(self.table(), other.table()) {
+            return Ok(());
+        }
+        let detail = "the objects belong to different drivers (a real and a virtual device share none)";
+        Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_HANDLE, detail))
+    }
+}

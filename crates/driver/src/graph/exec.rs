@@ -1,0 +1,295 @@
+//! Executable graphs: launching them, and changing what their nodes do.
+
+use super::keep::{Kept, release_passed, retire};
+use super::node::host_params;
+use super::{Graph, GraphNode, HostFn, KernelNode, MemsetNode, keep_in_capture};
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::stream::{Stream, handle_for};
+use rtcg_cuda_sys::*;
+use std::any::Any;
+use std::sync::{Arc, Mutex, PoisonError};
+
+struct Inner {
+    /// What it was made from: its nodes name what is changed here.
+    graph: Graph,
+    handle: CUgraphExec,
+    kept: Kept,
+    /// The streams that it was launched in.
+    streams: Mutex<Vec<Option<Stream>>>,
+}
+
+/// An executable graph. Cloning gives another reference to the same one.
+#[derive(Clone)]
+pub struct GraphExec(Arc<Inner>);
+
+impl std::fmt::Debug for GraphExec {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "GraphExec({:?})", self.0.handle)
+    }
+}
+
+impl GraphExec {
+    pub(super) fn new(graph: &Graph, flags: u64) -> Result<Self> {
+        release_passed();
+        let ctx = graph.context();
+        let mut handle = CUgraphExec::null();
+        let mut params = CUDA_GRAPH_INSTANTIATE_PARAMS { flags, ..Default::default() };
+        let made = ctx.hold_current(|| {
+            let table = ctx.table();
+            // SAFETY: the graph is alive, one handle and the outcome are written.
+            unsafe {
+                if table.has(DriverFn::cuGraphInstantiateWithParams) {
+                    call!(table, cuGraphInstantiateWithParams(&raw mut handle, graph.handle(), &raw mut params))
+                } else {
+                    call!(table, cuGraphInstantiateWithFlags(&raw mut handle, graph.handle(), flags))
+                }
+            }
+        });
+        made.map_err(|error| explain(graph, error, &params))?;
+        let kept = graph.0.kept.snapshot();
+        Ok(Self(Arc::new(Inner { graph: graph.clone(), handle, kept, streams: Mutex::default() })))
+    }
+
+    /// The driver's handle.
+    pub fn handle(&self) -> CUgraphExec {
+        self.0.handle
+    }
+
+    /// The graph that it was made from.
+    pub fn graph(&self) -> &Graph {
+        &self.0.graph
+    }
+
+    /// The flags that it was made with.
+    pub fn flags(&self) -> Result<u64> {
+        let mut flags = 0;
+        // SAFETY: the executable graph is alive, one value is written.
+        unsafe { call_in!(self.0.graph.context(), cuGraphExecGetFlags(self.0.handle, &raw mut flags)) }?;
+        Ok(flags)
+    }
+
+    /// Runs the graph in stream order. Launches of one executable graph never overlap.
+    ///
+    /// What kernels do is the promise of whoever added them, which is why this is safe.
+    pub fn launch(&self, stream: Option<&Stream>) -> Result<()> {
+        release_passed();
+        let ctx = self.0.graph.context();
+        let handle = handle_for("cuGraphLaunch", ctx.live_table("cuGraphLaunch")?, stream)?;
+        // Launched in a stream that is being captured, it becomes a node of that graph.
+        if !keep_in_capture(stream, || Arc::new(self.clone())) {
+            self.remember(stream);
+        }
+        match stream {
+            // SAFETY: graph and stream are alive and of the same driver.
+            Some(_) => unsafe { call_in!(ctx, cuGraphLaunch(self.0.handle, handle)) },
+            // The default stream is that of the current context.
+            // SAFETY: as above.
+            None => ctx.hold_current(|| unsafe { call!(ctx.table(), cuGraphLaunch(self.0.handle, handle)) }),
+        }
+    }
+
+    /// Prepares the next launch, which is then quicker.
+    pub fn upload(&self, stream: Option<&Stream>) -> Result<()> {
+        let ctx = self.0.graph.context();
+        let handle = handle_for("cuGraphUpload", ctx.live_table("cuGraphUpload")?, stream)?;
+        // SAFETY: graph and stream are alive and of the same driver.
+        ctx.hold_current(|| unsafe { call!(ctx.table(), cuGraphUpload(self.0.handle, handle)) })
+    }
+
+    fn remember(&self, stream: Option<&Stream>) {
+        let handle_of = |stream: Option<&Stream>| stream.map(Stream::handle);
+        let mut streams = self.0.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        if !streams.iter().any(|known| handle_of(known.as_ref()) == handle_of(stream)) {
+            streams.push(stream.cloned());
+        }
+    }
+
+    /// Lets objects go when the launches so far have ended.
+    fn retire(&self, objects: impl Any + Send) {
+        let streams = self.0.streams.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        retire(objects, &streams);
+    }
+
+    /// Takes over what the nodes of `graph` do, which must have the same shape. An error says how
+    /// it differs; then nothing has changed.
+    pub fn update(&self, graph: &Graph) -> Result<()> {
+        let ctx = self.0.graph.context();
+        graph.context().check_same_driver(ctx, "cuGraphExecUpdate")?;
+        let mut info = CUgraphExecUpdateResultInfo::default();
+        // SAFETY: both are alive, the outcome is written.
+        let updated = ctx.hold_current(|| unsafe {
+            call!(ctx.table(), cuGraphExecUpdate(self.0.handle, graph.handle(), &raw mut info))
+        });
+        updated.map_err(|error| {
+            let reason = info.result.name().unwrap_or("an unknown reason");
+            let reason = reason.trim_start_matches("CU_GRAPH_EXEC_UPDATE_ERROR_").to_lowercase().replace('_', " ");
+            error.with_detail(format!("the graphs differ: {reason}{}", place_of(graph, info.errorNode)))
+        })?;
+        self.retire(self.0.kept.replace_all(graph.0.kept.snapshot()));
+        Ok(())
+    }
+}
+
+/// What the driver tells about a graph that it does not take.
+fn explain(graph: &Graph, error: Error, params: &CUDA_GRAPH_INSTANTIATE_PARAMS) -> Error {
+    let reason = match params.result_out {
+        CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE => "its structure is invalid, it may have a cycle",
+        CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED => "a node does what a device cannot launch",
+        CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED => "its nodes are of several contexts",
+        _ => return error,
+    };
+    error.with_detail(format!("{reason}{}", place_of(graph, params.hErrNode_out)))
+}
+
+fn place_of(graph: &Graph, node: CUgraphNode) -> String {
+    if node.is_null() {
+        return String::new();
+    }
+    let nodes = graph.nodes().unwrap_or_default();
+    match nodes.iter().position(|n| n.handle() == node) {
+        Some(index) => {
+            let kind = nodes[index].kind().ok().and_then(CUgraphNodeType::name).unwrap_or("");
+            format!(" (node {index}, {})", kind.trim_start_matches("CU_GRAPH_NODE_TYPE_"))
+        }
+        None => String::new(),
+    }
+}
+
+/// Changing what single nodes do in later launches. The nodes are those of the graph that this was
+/// made from, which does not change.
+impl GraphExec {
+    fn set(
+        &self,
+        call: &'static str,
+        node: &GraphNode,
+        set: impl FnOnce(&DriverTable, CUgraphExec, CUgraphNode) -> Result<()>,
+    ) -> Result<()> {
+        // Nodes of graphs inside the graph may be named too; the driver finds them.
+        let handle = node.checked(call)?;
+        let ctx = self.0.graph.context();
+        node.graph().context().check_same_driver(ctx, call)?;
+        ctx.hold_current(|| set(ctx.table(), self.0.handle, handle))
+    }
+
+    /// Replaces what a kernel node launches; what was kept for it goes when it is no more used.
+    ///
+    /// # Safety
+    /// As [`Graph::add_kernel_node`].
+    pub unsafe fn set_kernel(&self, node: &GraphNode, kernel: KernelNode) -> Result<()> {
+        kernel.check("cuGraphExecKernelNodeSetParams")?;
+        self.set("cuGraphExecKernelNodeSetParams", node, |table, exec, node| {
+            // SAFETY: the description is valid for the call, which copies the arguments.
+            kernel.with_raw(|raw| unsafe { call!(table, cuGraphExecKernelNodeSetParams(exec, node, raw)) })
+        })?;
+        self.retire(self.0.kept.set_kernel(node.handle(), Arc::new(kernel)));
+        Ok(())
+    }
+
+    /// How a kernel node is described at present; `None` if it came from a capture.
+    pub fn kernel(&self, node: &GraphNode) -> Option<Arc<KernelNode>> {
+        self.0.kept.kernel(node.handle())
+    }
+
+    /// Keeps an object as long as the node does what it does now.
+    pub fn keep(&self, node: &GraphNode, object: Arc<dyn Any + Send + Sync>) {
+        self.0.kept.add(node.handle(), object);
+    }
+
+    /// Replaces what a copy node copies.
+    ///
+    /// # Safety
+    /// As [`Graph::add_memcpy_node`].
+    pub unsafe fn set_memcpy(&self, node: &GraphNode, copy: &CUDA_MEMCPY3D) -> Result<()> {
+        let ctx = self.0.graph.context().handle();
+        // SAFETY: the description is valid for the call.
+        self.set("cuGraphExecMemcpyNodeSetParams", node, |table, exec, node| unsafe {
+            call!(table, cuGraphExecMemcpyNodeSetParams(exec, node, copy, ctx))
+        })?;
+        self.retire(self.0.kept.take(node.handle()));
+        Ok(())
+    }
+
+    /// Replaces what a memset node fills.
+    ///
+    /// # Safety
+    /// As [`Graph::add_memset_node`].
+    pub unsafe fn set_memset(&self, node: &GraphNode, fill: &MemsetNode) -> Result<()> {
+        let (ctx, raw) = (self.0.graph.context().handle(), fill.raw());
+        // SAFETY: the description is valid for the call.
+        self.set("cuGraphExecMemsetNodeSetParams", node, |table, exec, node| unsafe {
+            call!(table, cuGraphExecMemsetNodeSetParams(exec, node, &raw const raw, ctx))
+        })?;
+        self.retire(self.0.kept.take(node.handle()));
+        Ok(())
+    }
+
+    /// Replaces what a host node calls.
+    pub fn set_host(&self, node: &GraphNode, function: Box<HostFn>) -> Result<()> {
+        let (raw, object) = host_params(function);
+        // SAFETY: the description is valid for the call, what it points to lives with the node.
+        self.set("cuGraphExecHostNodeSetParams", node, |table, exec, node| unsafe {
+            call!(table, cuGraphExecHostNodeSetParams(exec, node, &raw const raw))
+        })?;
+        self.retire(self.0.kept.take(node.handle()));
+        self.keep(node, object);
+        Ok(())
+    }
+
+    /// Replaces the event of a node that records or waits for one.
+    pub fn set_event(&self, node: &GraphNode, event: &Event) -> Result<()> {
+        let records = node.kind()? == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+        // SAFETY: the event is alive as long as the node.
+        self.set("cuGraphExecEventRecordNodeSetEvent", node, |table, exec, node| unsafe {
+            if records {
+                call!(table, cuGraphExecEventRecordNodeSetEvent(exec, node, event.handle()))
+            } else {
+                call!(table, cuGraphExecEventWaitNodeSetEvent(exec, node, event.handle()))
+            }
+        })?;
+        self.retire(self.0.kept.take(node.handle()));
+        self.keep(node, Arc::new(event.clone()));
+        Ok(())
+    }
+
+    /// Replaces what the nodes of a child graph do by what those of `child` do, which must have
+    /// the same shape.
+    pub fn set_child_graph(&self, node: &GraphNode, child: &Graph) -> Result<()> {
+        // SAFETY: the child is alive; the driver copies it.
+        self.set("cuGraphExecChildGraphNodeSetParams", node, |table, exec, node| unsafe {
+            call!(table, cuGraphExecChildGraphNodeSetParams(exec, node, child.handle()))
+        })?;
+        self.retire(self.0.kept.set_inside(node.handle(), vec![child.0.kept.snapshot()]));
+        Ok(())
+    }
+
+    /// Switches a kernel, copy or memset node on or off.
+    pub fn set_enabled(&self, node: &GraphNode, enabled: bool) -> Result<()> {
+        // SAFETY: both are alive.
+        self.set("cuGraphNodeSetEnabled", node, |table, exec, node| unsafe {
+            call!(table, cuGraphNodeSetEnabled(exec, node, u32::from(enabled)))
+        })
+    }
+
+    /// Whether a kernel, copy or memset node is switched on.
+    pub fn is_enabled(&self, node: &GraphNode) -> Result<bool> {
+        let mut enabled = 0;
+        // SAFETY: both are alive, one value is written.
+        self.set("cuGraphNodeGetEnabled", node, |table, exec, node| unsafe {
+            call!(table, cuGraphNodeGetEnabled(exec, node, &raw mut enabled))
+        })?;
+        Ok(enabled != 0)
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let ctx = self.graph.context();
+        // SAFETY: this is the last use of the handle; launches that run end nevertheless.
+        ctx.drop_resource(|table| unsafe { call!(table, cuGraphExecDestroy(self.handle)) });
+        if !crate::process::is_gone() && ctx.is_alive() {
+            let streams = std::mem::take(self.streams.get_mut().unwrap_or_else(PoisonError::into_inner));
+            retire(self.kept.take_all(), &streams);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Graphs: work put together once, as nodes with their order, and launched often.
+//!
+//! A graph is made node by node ([`Graph::new`]) or by capturing a stream
+//! ([`Stream::begin_capture`](crate::Stream::begin_capture)); [`Graph::instantiate`] makes it
+//! executable. A [`GraphNode`] holds its graph, so its handle is valid unless the node was removed,
+//! which every use checks. What nodes work on can be given to the graph ([`GraphNode::keep`]): it
+//! lives as long as the graph, and as long as executable graphs made from it still run.
+
+mod capture;
+mod exec;
+mod keep;
+mod list;
+mod node;
+mod params;
+
+pub use capture::{CaptureInfo, exchange_capture_mode, keep_in_capture};
+pub use exec::GraphExec;
+pub use node::{GraphNode, HostFn};
+pub use params::{Conditional, KernelNode, MemsetNode, Place, linear_copy};
+
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::module::c_string;
+use keep::Kept;
+use rtcg_cuda_sys::*;
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Who destroys the driver's graph.
+enum Owner {
+    /// This object.
+    Own,
+    /// The graph that it is a part of.
+    Part(#[allow(dead_code, reason = "held for its lifetime")] Graph),
+    /// The driver, for as long as a stream is captured into it.
+    Capture,
+}
+
+struct Inner {
+    ctx: Context,
+    handle: CUgraph,
+    owner: Owner,
+    kept: Kept,
+    removed: Mutex<HashSet<usize>>,
+}
+
+/// A graph. Cloning gives another reference to the same one; [`Graph::duplicate`] copies it.
+#[derive(Clone)]
+pub struct Graph(Arc<Inner>);
+
+impl std::fmt::Debug for Graph {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Graph({:?})", self.0.handle)
+    }
+}
+
+impl PartialEq for Graph {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Graph {}
+
+impl Graph {
+    /// A graph without nodes, for the current context.
+    pub fn new() -> Result<Self> {
+        let ctx = Context::require()?;
+        let mut handle = CUgraph::null();
+        // SAFETY: writes one handle.
+        unsafe { call_in!(ctx, cuGraphCreate(&raw mut handle, 0)) }?;
+        Ok(Self::from_parts(ctx, handle, Owner::Own, Kept::default()))
+    }
+
+    fn from_parts(ctx: Context, handle: CUgraph, owner: Owner, kept: Kept) -> Self {
+        Self(Arc::new(Inner { ctx, handle, owner, kept, removed: Mutex::default() }))
+    }
+
+    /// A graph inside this one, as a child graph or the body of a conditional node.
+    fn part(&self, handle: CUgraph, kept: Kept) -> Self {
+        Self::from_parts(self.0.ctx.clone(), handle, Owner::Part(self.clone()), kept)
+    }
+
+    /// The driver's handle.
+    pub fn handle(&self) -> CUgraph {
+        self.0.handle
+    }
+
+    /// The context that it was made in.
+    pub fn context(&self) -> &Context {
+        &self.0.ctx
+    }
+
+    /// A copy with nodes of its own; [`GraphNode::find_in`] says which is which. Graphs that
+    /// allocate memory cannot be copied.
+    pub fn duplicate(&self) -> Result<Self> {
+        let mut handle = CUgraph::null();
+        // SAFETY: the graph is alive, one handle is written.
+        unsafe { call_in!(self.0.ctx, cuGraphClone(&raw mut handle, self.0.handle)) }?;
+        Ok(Self::from_parts(self.0.ctx.clone(), handle, Owner::Own, self.0.kept.snapshot()))
+    }
+
+    /// Makes it executable in its context. `flags` as `CUgraphInstantiate_flags`.
+    pub fn instantiate(&self, flags: u64) -> Result<GraphExec> {
+        GraphExec::new(self, flags)
+    }
+
+    /// Writes a picture of the graph in the language of Graphviz; `flags` as
+    /// `CUgraphDebugDot_flags`.
+    pub fn debug_dot_print(&self, path: &Path, flags: u32) -> Result<()> {
+        let name = c_string("cuGraphDebugDotPrint", path.as_os_str().as_encoded_bytes())?;
+        // SAFETY: the graph is alive, the name NUL-terminated.
+        unsafe { call_in!(self.0.ctx, cuGraphDebugDotPrint(self.0.handle, name.as_ptr(), flags)) }
+            .map_err(|e| if e.detail.is_some() { e } else { e.with_detail(path.display().to_string()) })
+    }
+
+    /// The picture of [`Graph::debug_dot_print`] as text.
+    pub fn dot(&self, flags: u32) -> Result<String> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("rtcg-graph-{}-{number}.dot", std::process::id()));
+        let text = self.debug_dot_print(&path, flags).and_then(|()| {
+            std::fs::read_to_string(&path).map_err(|error| {
+                let detail = format!("{}: {error}", path.display());
+                Error::new("cuGraphDebugDotPrint", CUresult::CUDA_ERROR_OPERATING_SYSTEM, detail)
+            })
+        });
+        // Where nothing was written there is nothing to remove.
+        let _ = std::fs::remove_file(&path);
+        text
+    }
+
+    fn wrong(call: &'static str, detail: impl Into<String>) -> Error {
+        Error::new(call, CUresult::CUDA_ERROR_INVALID_VALUE, detail)
+    }
+
+    /// The handles of nodes that must be of this graph and still in it.
+    fn handles(&self, call: &'static str, nodes: &[GraphNode]) -> Result<Vec<CUgraphNode>> {
+        nodes.iter().map(|node| self.handle_of(call, node)).collect()
+    }
+
+    fn handle_of(&self, call: &'static str, node: &GraphNode) -> Result<CUgraphNode> {
+        if !node.graph_is(self) {
+            return Err(Self::wrong(call, "a node of another graph was given"));
+        }
+        node.checked(call)
+    }
+
+    fn is_removed(&self, node: CUgraphNode) -> bool {
+        self.0.removed.lock().unwrap_or_else(PoisonError::into_inner).contains(&node.addr())
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if matches!(self.owner, Owner::Own) {
+            // SAFETY: this is the last use of the handle; nodes hold the graph.
+            self.ctx.drop_resource(|table| unsafe { call!(table, cuGraphDestroy(self.handle)) });
+        }
+    }
+}

@@ -1,0 +1,434 @@
+//! Nodes: adding them to a graph, and changing what they do before the graph is instantiated.
+
+use super::keep::Kept;
+use super::params::{Conditional, KernelNode, MemsetNode};
+use super::{Graph, capture};
+use crate::error::{Error, Result};
+use crate::event::Event;
+use rtcg_cuda_sys::*;
+use std::any::Any;
+use std::sync::{Arc, PoisonError};
+
+/// A node of a graph. Cloning gives another reference to the same one.
+#[derive(Clone)]
+pub struct GraphNode {
+    graph: Graph,
+    handle: CUgraphNode,
+}
+
+impl std::fmt::Debug for GraphNode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "GraphNode({:?})", self.handle)
+    }
+}
+
+impl PartialEq for GraphNode {
+    fn eq(&self, other: &Self) -> bool {
+        self.handle == other.handle && self.graph.0.handle == other.graph.0.handle
+    }
+}
+
+impl Eq for GraphNode {}
+
+/// A function that a host node calls, on a thread of the driver. It must not call the driver.
+pub type HostFn = dyn Fn() + Send + Sync;
+
+/// What a host node's pointer names.
+struct HostCall(Box<HostFn>);
+
+/// # Safety
+/// `data` is the address of a living [`HostCall`].
+unsafe extern "C" fn call_host(data: *mut c_void) {
+    // SAFETY: this function's contract; the node's record holds the object.
+    let call = unsafe { &*data.cast::<HostCall>() };
+    // A panic may not cross into the driver. It has been reported by the panic hook.
+    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| (call.0)()));
+}
+
+/// A host function as the driver wants it, and what must stay alive for it.
+pub(super) fn host_params(function: Box<HostFn>) -> (CUDA_HOST_NODE_PARAMS, Arc<dyn Any + Send + Sync>) {
+    let call = Arc::new(HostCall(function));
+    let data = Arc::as_ptr(&call).cast_mut().cast();
+    (CUDA_HOST_NODE_PARAMS { fn_: Some(call_host), userData: data }, call)
+}
+
+/// What a node says about itself.
+impl GraphNode {
+    pub(super) fn new(graph: &Graph, handle: CUgraphNode) -> Self {
+        Self { graph: graph.clone(), handle }
+    }
+
+    /// The driver's handle.
+    pub fn handle(&self) -> CUgraphNode {
+        self.handle
+    }
+
+    /// The graph that it is in.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Several objects may stand for the graph that is inside a node, or captured into.
+    pub(super) fn graph_is(&self, graph: &Graph) -> bool {
+        self.graph.0.handle == graph.0.handle
+    }
+
+    /// The handle, unless the node was removed.
+    pub(super) fn checked(&self, call: &'static str) -> Result<CUgraphNode> {
+        if self.graph.is_removed(self.handle) {
+            return Err(Graph::wrong(call, "the node was removed from its graph"));
+        }
+        Ok(self.handle)
+    }
+
+    /// What kind of node it is.
+    pub fn kind(&self) -> Result<CUgraphNodeType> {
+        let node = self.checked("cuGraphNodeGetType")?;
+        let mut kind = CUgraphNodeType::default();
+        // SAFETY: the node is alive, one value is written.
+        unsafe { call_in!(self.graph.0.ctx, cuGraphNodeGetType(node, &raw mut kind)) }?;
+        Ok(kind)
+    }
+
+    /// Keeps an object as long as the node does what it does now: what its arguments point to.
+    pub fn keep(&self, object: Arc<dyn Any + Send + Sync>) {
+        self.graph.0.kept.add(self.handle, object);
+    }
+
+    /// The node of `copy` that stands for this one, where `copy` is a [`Graph::duplicate`] of its
+    /// graph.
+    pub fn find_in(&self, copy: &Graph) -> Result<GraphNode> {
+        let node = self.checked("cuGraphNodeFindInClone")?;
+        let mut found = CUgraphNode::null();
+        // SAFETY: node and graph are alive, one handle is written.
+        unsafe { call_in!(copy.0.ctx, cuGraphNodeFindInClone(&raw mut found, node, copy.0.handle)) }?;
+        Ok(Self::new(copy, found))
+    }
+
+    /// Takes the node and its edges out of the graph; it cannot be used any more.
+    pub fn remove(&self) -> Result<()> {
+        let node = self.checked("cuGraphDestroyNode")?;
+        // SAFETY: the node is alive; it is marked as removed below.
+        unsafe { call_in!(self.graph.0.ctx, cuGraphDestroyNode(node)) }?;
+        self.graph.0.removed.lock().unwrap_or_else(PoisonError::into_inner).insert(node.addr());
+        drop(self.graph.0.kept.take(node));
+        Ok(())
+    }
+
+    /// How a kernel node was described; `None` for nodes that came from a capture.
+    pub fn kernel(&self) -> Option<Arc<KernelNode>> {
+        self.graph.0.kept.kernel(self.handle)
+    }
+
+    /// The graph inside a child graph node.
+    pub fn child_graph(&self) -> Result<Graph> {
+        let node = self.checked("cuGraphChildGraphNodeGetGraph")?;
+        let mut inside = CUgraph::null();
+        // SAFETY: the node is alive, one handle is written.
+        unsafe { call_in!(self.graph.0.ctx, cuGraphChildGraphNodeGetGraph(node, &raw mut inside)) }?;
+        Ok(self.graph.part(inside, self.graph.0.kept.inside(self.handle)))
+    }
+}
+
+/// Adding nodes. Each comes after the nodes in `after`, which are of the same graph.
+impl Graph {
+    fn add(
+        &self,
+        call: &'static str,
+        after: &[GraphNode],
+        add: impl FnOnce(&DriverTable, *mut CUgraphNode, *const CUgraphNode, usize) -> Result<()>,
+    ) -> Result<GraphNode> {
+        let after = self.handles(call, after)?;
+        let mut node = CUgraphNode::null();
+        let first = if after.is_empty() { std::ptr::null() } else { after.as_ptr() };
+        self.0.ctx.hold_current(|| add(self.0.ctx.table(), &raw mut node, first, after.len()))?;
+        // The driver may give the handle of a removed node again.
+        self.0.removed.lock().unwrap_or_else(PoisonError::into_inner).remove(&node.addr());
+        Ok(GraphNode::new(self, node))
+    }
+
+    /// Adds a kernel launch. The function lives as long as the node; what arguments point to can
+    /// be kept with [`GraphNode::keep`].
+    ///
+    /// # Safety
+    /// The arguments must be what the kernel expects, and the memory they point to valid whenever
+    /// the graph runs.
+    pub unsafe fn add_kernel_node(&self, kernel: KernelNode, after: &[GraphNode]) -> Result<GraphNode> {
+        kernel.check("cuGraphAddKernelNode")?;
+        let graph = self.0.handle;
+        let node = self.add("cuGraphAddKernelNode", after, |table, place, first, n| {
+            // SAFETY: the description is valid for the call, which copies the arguments.
+            kernel.with_raw(|raw| unsafe { call!(table, cuGraphAddKernelNode(place, graph, first, n, raw)) })
+        })?;
+        if kernel.cooperative {
+            node.set_cooperative()?;
+        }
+        drop(self.0.kept.set_kernel(node.handle, Arc::new(kernel)));
+        Ok(node)
+    }
+
+    /// Adds a copy of a region; [`linear_copy`](crate::linear_copy) describes the usual one.
+    ///
+    /// # Safety
+    /// All that `copy` points to must be valid whenever the graph runs.
+    pub unsafe fn add_memcpy_node(&self, copy: &CUDA_MEMCPY3D, after: &[GraphNode]) -> Result<GraphNode> {
+        let (graph, ctx) = (self.0.handle, self.0.ctx.handle());
+        // SAFETY: the description is valid for the call.
+        self.add("cuGraphAddMemcpyNode", after, |table, place, first, n| unsafe {
+            call!(table, cuGraphAddMemcpyNode(place, graph, first, n, copy, ctx))
+        })
+    }
+
+    /// Adds a fill.
+    ///
+    /// # Safety
+    /// The memory must be valid whenever the graph runs.
+    pub unsafe fn add_memset_node(&self, fill: &MemsetNode, after: &[GraphNode]) -> Result<GraphNode> {
+        let (graph, ctx, raw) = (self.0.handle, self.0.ctx.handle(), fill.raw());
+        // SAFETY: the description is valid for the call.
+        self.add("cuGraphAddMemsetNode", after, |table, place, first, n| unsafe {
+            call!(table, cuGraphAddMemsetNode(place, graph, first, n, &raw const raw, ctx))
+        })
+    }
+
+    /// Adds a call of a function on the host.
+    pub fn add_host_node(&self, function: Box<HostFn>, after: &[GraphNode]) -> Result<GraphNode> {
+        let (raw, object) = host_params(function);
+        let graph = self.0.handle;
+        // SAFETY: the description is valid for the call, what it points to lives with the node.
+        let node = self.add("cuGraphAddHostNode", after, |table, place, first, n| unsafe {
+            call!(table, cuGraphAddHostNode(place, graph, first, n, &raw const raw))
+        })?;
+        node.keep(object);
+        Ok(node)
+    }
+
+    /// Adds a node that does nothing but join others.
+    pub fn add_empty_node(&self, after: &[GraphNode]) -> Result<GraphNode> {
+        let graph = self.0.handle;
+        // SAFETY: one handle is written.
+        self.add("cuGraphAddEmptyNode", after, |table, place, first, n| unsafe {
+            call!(table, cuGraphAddEmptyNode(place, graph, first, n))
+        })
+    }
+
+    /// Adds the recording of an event, which lives as long as the node.
+    pub fn add_event_record_node(&self, event: &Event, after: &[GraphNode]) -> Result<GraphNode> {
+        let graph = self.0.handle;
+        // SAFETY: the event is alive as long as the node.
+        let node = self.add("cuGraphAddEventRecordNode", after, |table, place, first, n| unsafe {
+            call!(table, cuGraphAddEventRecordNode(place, graph, first, n, event.handle()))
+        })?;
+        node.keep(Arc::new(event.clone()));
+        Ok(node)
+    }
+
+    /// Adds a wait for an event, which lives as long as the node.
+    pub fn add_event_wait_node(&self, event: &Event, after: &[GraphNode]) -> Result<GraphNode> {
+        let graph = self.0.handle;
+        // SAFETY: the event is alive as long as the node.
+        let node = self.add("cuGraphAddEventWaitNode", after, |table, place, first, n| unsafe {
+            call!(table, cuGraphAddEventWaitNode(place, graph, first, n, event.handle()))
+        })?;
+        node.keep(Arc::new(event.clone()));
+        Ok(node)
+    }
+
+    /// Adds a copy of another graph as one node.
+    pub fn add_child_graph_node(&self, child: &Graph, after: &[GraphNode]) -> Result<GraphNode> {
+        let graph = self.0.handle;
+        // SAFETY: the child is alive; the driver copies it.
+        let node = self.add("cuGraphAddChildGraphNode", after, |table, place, first, n| unsafe {
+            call!(table, cuGraphAddChildGraphNode(place, graph, first, n, child.0.handle))
+        })?;
+        drop(self.0.kept.set_inside(node.handle, vec![child.0.kept.snapshot()]));
+        Ok(node)
+    }
+
+    /// Adds an allocation of device memory on the context's device; gives its address, which stays
+    /// the same. The memory exists from this node to the one that frees it.
+    pub fn add_mem_alloc_node(&self, nbytes: usize, after: &[GraphNode]) -> Result<(GraphNode, CUdeviceptr)> {
+        let location = CUmemLocation { type_: CU_MEM_LOCATION_TYPE_DEVICE, id: self.0.ctx.device().handle() };
+        let pool = CUmemPoolProps { allocType: CU_MEM_ALLOCATION_TYPE_PINNED, location, ..Default::default() };
+        let mut raw = CUDA_MEM_ALLOC_NODE_PARAMS { poolProps: pool, bytesize: nbytes, ..Default::default() };
+        let graph = self.0.handle;
+        // SAFETY: the description is valid for the call, which writes the address to it.
+        let node = self.add("cuGraphAddMemAllocNode", after, |table, place, first, n| unsafe {
+            call!(table, cuGraphAddMemAllocNode(place, graph, first, n, &raw mut raw))
+        })?;
+        Ok((node, raw.dptr))
+    }
+
+    /// Adds the freeing of memory that a graph has allocated.
+    ///
+    /// # Safety
+    /// Nothing may use the memory after this node.
+    pub unsafe fn add_mem_free_node(&self, ptr: CUdeviceptr, after: &[GraphNode]) -> Result<GraphNode> {
+        let graph = self.0.handle;
+        // SAFETY: the caller's promise.
+        self.add("cuGraphAddMemFreeNode", after, |table, place, first, n| unsafe {
+            call!(table, cuGraphAddMemFreeNode(place, graph, first, n, ptr))
+        })
+    }
+
+    /// A condition for a conditional node of this graph. With a `default` it has that value at the
+    /// start of every launch, else it keeps the one it had.
+    pub fn conditional(&self, default: Option<u32>) -> Result<Conditional> {
+        let mut handle = CUgraphConditionalHandle::default();
+        let (ctx, flags) = (self.0.ctx.handle(), u32::from(default.is_some()));
+        // SAFETY: the graph is alive, one value is written.
+        let made = unsafe {
+            let place = &raw mut handle;
+            call_in!(self.0.ctx, cuGraphConditionalHandleCreate(place, self.0.handle, ctx, default.unwrap_or(0), flags))
+        };
+        made.map_err(|e| self.name_device(e))?;
+        Ok(Conditional(handle))
+    }
+
+    /// Adds a node that runs one of `n_bodies` graphs, which are filled afterwards, as `kind` and
+    /// the condition say: IF (one body, or two with an else), WHILE (one), SWITCH (any number).
+    pub fn add_conditional_node(
+        &self,
+        condition: Conditional,
+        kind: CUgraphConditionalNodeType,
+        n_bodies: u32,
+        after: &[GraphNode],
+    ) -> Result<(GraphNode, Vec<Graph>)> {
+        let call = "cuGraphAddNode";
+        let mut raw = CUgraphNodeParams { type_: CU_GRAPH_NODE_TYPE_CONDITIONAL, ..Default::default() };
+        raw.anon0.conditional = CUDA_CONDITIONAL_NODE_PARAMS {
+            handle: condition.0,
+            type_: kind,
+            size: n_bodies,
+            phGraph_out: std::ptr::null_mut(),
+            ctx: self.0.ctx.handle(),
+        };
+        let graph = self.0.handle;
+        let added = self.add(call, after, |table, place, first, n| {
+            // SAFETY: the description is valid for the call, which writes to it.
+            unsafe {
+                if table.has(DriverFn::cuGraphAddNode) {
+                    call!(table, cuGraphAddNode(place, graph, first, std::ptr::null(), n, &raw mut raw))
+                } else {
+                    call!(table, cuGraphAddNode_v1(place, graph, first, n, &raw mut raw))
+                }
+            }
+        });
+        let node = added.map_err(|e| self.name_device(e))?;
+        // SAFETY: the driver has set the pointer to as many handles, which live with the node.
+        let bodies: Vec<CUgraph> = unsafe {
+            let first = raw.anon0.conditional.phGraph_out;
+            (0..n_bodies as usize).map(|i| first.add(i).read()).collect()
+        };
+        let kept: Vec<Kept> = bodies.iter().map(|_| Kept::default()).collect();
+        drop(self.0.kept.set_inside(node.handle, kept.clone()));
+        let inside = bodies.into_iter().zip(kept).map(|(body, kept)| self.part(body, kept)).collect();
+        Ok((node, inside))
+    }
+
+    /// Says on which device something is not there.
+    fn name_device(&self, error: Error) -> Error {
+        if error.code != CUresult::CUDA_ERROR_NOT_SUPPORTED {
+            return error;
+        }
+        let name = self.0.ctx.device().name().unwrap_or_default();
+        let known = error.detail.clone().unwrap_or_else(|| "conditional nodes of graphs".to_owned());
+        error.with_detail(format!("{known} (device: {name})"))
+    }
+}
+
+/// Changing what nodes do, for graphs that are instantiated later.
+impl GraphNode {
+    fn set(&self, call: &'static str, set: impl FnOnce(&DriverTable, CUgraphNode) -> Result<()>) -> Result<()> {
+        let node = self.checked(call)?;
+        let ctx = &self.graph.0.ctx;
+        ctx.hold_current(|| set(ctx.table(), node))
+    }
+
+    fn set_cooperative(&self) -> Result<()> {
+        let value = CUkernelNodeAttrValue { cooperative: 1 };
+        // SAFETY: the node is alive, the value valid for the call.
+        self.set("cuGraphKernelNodeSetAttribute", |table, node| unsafe {
+            call!(table, cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &raw const value))
+        })
+    }
+
+    /// Replaces what a kernel node launches; what was kept for it goes.
+    ///
+    /// # Safety
+    /// As [`Graph::add_kernel_node`].
+    pub unsafe fn set_kernel(&self, kernel: KernelNode) -> Result<()> {
+        kernel.check("cuGraphKernelNodeSetParams")?;
+        self.set("cuGraphKernelNodeSetParams", |table, node| {
+            // SAFETY: as when adding.
+            kernel.with_raw(|raw| unsafe { call!(table, cuGraphKernelNodeSetParams(node, raw)) })
+        })?;
+        drop(self.graph.0.kept.set_kernel(self.handle, Arc::new(kernel)));
+        Ok(())
+    }
+
+    /// Replaces what a copy node copies; what was kept for it goes.
+    ///
+    /// # Safety
+    /// As [`Graph::add_memcpy_node`].
+    pub unsafe fn set_memcpy(&self, copy: &CUDA_MEMCPY3D) -> Result<()> {
+        // SAFETY: the description is valid for the call.
+        self.set("cuGraphMemcpyNodeSetParams", |table, node| unsafe {
+            call!(table, cuGraphMemcpyNodeSetParams(node, copy))
+        })?;
+        drop(self.graph.0.kept.take(self.handle));
+        Ok(())
+    }
+
+    /// Replaces what a memset node fills; what was kept for it goes.
+    ///
+    /// # Safety
+    /// As [`Graph::add_memset_node`].
+    pub unsafe fn set_memset(&self, fill: &MemsetNode) -> Result<()> {
+        let raw = fill.raw();
+        // SAFETY: the description is valid for the call.
+        self.set("cuGraphMemsetNodeSetParams", |table, node| unsafe {
+            call!(table, cuGraphMemsetNodeSetParams(node, &raw const raw))
+        })?;
+        drop(self.graph.0.kept.take(self.handle));
+        Ok(())
+    }
+
+    /// Replaces what a host node calls.
+    pub fn set_host(&self, function: Box<HostFn>) -> Result<()> {
+        let (raw, object) = host_params(function);
+        // SAFETY: the description is valid for the call, what it points to lives with the node.
+        self.set("cuGraphHostNodeSetParams", |table, node| unsafe {
+            call!(table, cuGraphHostNodeSetParams(node, &raw const raw))
+        })?;
+        let before = self.graph.0.kept.take(self.handle);
+        self.keep(object);
+        drop(before);
+        Ok(())
+    }
+
+    /// Replaces the event of a node that records or waits for one.
+    pub fn set_event(&self, event: &Event) -> Result<()> {
+        let records = self.kind()? == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+        // SAFETY: the event is alive as long as the node.
+        self.set("cuGraphEventRecordNodeSetEvent", |table, node| unsafe {
+            if records {
+                call!(table, cuGraphEventRecordNodeSetEvent(node, event.handle()))
+            } else {
+                call!(table, cuGraphEventWaitNodeSetEvent(node, event.handle()))
+            }
+        })?;
+        let before = self.graph.0.kept.take(self.handle);
+        self.keep(Arc::new(event.clone()));
+        drop(before);
+        Ok(())
+    }
+}
+
+impl Graph {
+    /// A graph that a stream is being captured into, which the driver owns until then.
+    pub(super) fn in_capture(ctx: &crate::context::Context, handle: CUgraph) -> Self {
+        let kept = capture::kept_of(handle).unwrap_or_default();
+        Self::from_parts(ctx.clone(), handle, super::Owner::Capture, kept)
+    }
+}

@@ -1,0 +1,131 @@
+//! What nodes do, described for the driver.
+
+use crate::error::{Error, Result};
+use crate::function::Function;
+use rtcg_cuda_sys::*;
+
+/// A kernel launch as a node.
+#[derive(Clone, Debug)]
+pub struct KernelNode {
+    /// The kernel.
+    pub function: Function,
+    /// Blocks in each direction.
+    pub grid: [u32; 3],
+    /// Threads of a block in each direction.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub shared_bytes: u32,
+    /// Packed arguments, see [`Function::args`].
+    pub args: Vec<u8>,
+    /// All blocks must be resident at once, so that the grid can synchronise.
+    pub cooperative: bool,
+}
+
+impl KernelNode {
+    /// Calls `body` with the driver's description, which is valid for the call.
+    pub(super) fn with_raw<T>(&self, body: impl FnOnce(*const CUDA_KERNEL_NODE_PARAMS) -> T) -> T {
+        let mut nbytes = self.args.len();
+        let mut extra = [
+            CU_LAUNCH_PARAM_BUFFER_POINTER,
+            self.args.as_ptr().cast_mut().cast(),
+            CU_LAUNCH_PARAM_BUFFER_SIZE,
+            (&raw mut nbytes).cast(),
+            CU_LAUNCH_PARAM_END,
+        ];
+        let raw = CUDA_KERNEL_NODE_PARAMS {
+            func: self.function.handle(),
+            gridDimX: self.grid[0],
+            gridDimY: self.grid[1],
+            gridDimZ: self.grid[2],
+            blockDimX: self.block[0],
+            blockDimY: self.block[1],
+            blockDimZ: self.block[2],
+            sharedMemBytes: self.shared_bytes,
+            extra: if self.args.is_empty() { std::ptr::null_mut() } else { extra.as_mut_ptr() },
+            ..Default::default()
+        };
+        body(&raw const raw)
+    }
+
+    /// Says which of its numbers a device cannot have, before a driver says less.
+    pub(super) fn check(&self, call: &'static str) -> Result<()> {
+        for (name, numbers) in [("grid", self.grid), ("block", self.block)] {
+            if numbers.contains(&0) {
+                let detail = format!("{name} {numbers:?} of kernel '{}' has an empty direction", self.function.name());
+                return Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_VALUE, detail));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A fill of device memory as a node: `height` rows of `width` elements, `pitch` bytes apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MemsetNode {
+    /// Where it begins.
+    pub dst: CUdeviceptr,
+    /// Bytes from a row to the next; of no meaning for one row.
+    pub pitch: usize,
+    /// What every element becomes.
+    pub value: u32,
+    /// Bytes of an element: 1, 2 or 4.
+    pub element_size: u32,
+    /// Elements of a row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+}
+
+impl MemsetNode {
+    pub(super) fn raw(&self) -> CUDA_MEMSET_NODE_PARAMS {
+        CUDA_MEMSET_NODE_PARAMS {
+            dst: self.dst,
+            pitch: self.pitch,
+            value: self.value,
+            elementSize: self.element_size,
+            width: self.width,
+            height: self.height,
+        }
+    }
+}
+
+/// The condition of a conditional node. Kernels of the graph set it with `cudaGraphSetConditional`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Conditional(pub CUgraphConditionalHandle);
+
+/// One end of a copy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// Memory of a device, or any address that the driver knows.
+    Device(CUdeviceptr),
+    /// Memory of the host.
+    Host(*mut u8),
+}
+
+// SAFETY: an address by itself does nothing; whoever has a graph use it promises that it is valid.
+unsafe impl Send for Place {}
+// SAFETY: as above.
+unsafe impl Sync for Place {}
+
+/// The description of a copy of `nbytes` contiguous bytes.
+pub fn linear_copy(dst: Place, src: Place, nbytes: usize) -> CUDA_MEMCPY3D {
+    let mut copy = CUDA_MEMCPY3D {
+        srcPitch: nbytes,
+        dstPitch: nbytes,
+        srcHeight: 1,
+        dstHeight: 1,
+        WidthInBytes: nbytes,
+        Height: 1,
+        Depth: 1,
+        ..Default::default()
+    };
+    match src {
+        Place::Device(ptr) => (copy.srcMemoryType, copy.srcDevice) = (CU_MEMORYTYPE_DEVICE, ptr),
+        Place::Host(ptr) => (copy.srcMemoryType, copy.srcHost) = (CU_MEMORYTYPE_HOST, ptr.cast_const().cast()),
+    }
+    match dst {
+        Place::Device(ptr) => (copy.dstMemoryType, copy.dstDevice) = (CU_MEMORYTYPE_DEVICE, ptr),
+        Place::Host(ptr) => (copy.dstMemoryType, copy.dstHost) = (CU_MEMORYTYPE_HOST, ptr.cast()),
+    }
+    copy
+}

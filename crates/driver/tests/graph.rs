@@ -1,0 +1,327 @@
+//! Graphs over whatever device is first (`RTCG_TEST_DEVICE` picks another).
+#![allow(unsafe_code)]
+
+use rtcg_driver::memory::*;
+use rtcg_driver::sys::*;
+use rtcg_driver::{
+    Context, Device, DeviceAllocation, ErrorKind, Event, Function, Graph, KernelNode, MemsetNode, Module, Place,
+    Stream, keep_in_capture, linear_copy,
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+const PTX: &[u8] = include_bytes!("kernels.ptx");
+
+/// Runs a test body in a fresh context and takes the context down afterwards.
+fn in_context(body: impl FnOnce(&Function)) {
+    rtcg_driver::set_notice_hook(|_| ());
+    rtcg_driver::init(0).expect("there is a device, if only a virtual one");
+    let ordinal = std::env::var("RTCG_TEST_DEVICE").ok().and_then(|v| v.parse().ok()).unwrap_or(0);
+    let ctx = Device::new(ordinal).expect("the device exists").make_context(0).expect("a context can be made");
+    let module = Module::from_image(PTX).expect("the module loads");
+    body(&module.function("scale").expect("the kernel exists"));
+    drop(module);
+    Context::pop().expect("the context is on the stack");
+    ctx.detach().expect("the context is alive");
+}
+
+const N: usize = 8;
+
+fn memory(values: &[f32; N]) -> Arc<DeviceAllocation> {
+    let memory = mem_alloc(N * 4).unwrap();
+    let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_ne_bytes()).collect();
+    memory.write(0, &bytes).unwrap();
+    Arc::new(memory)
+}
+
+fn first(memory: &DeviceAllocation) -> f32 {
+    let mut bytes = [0; 4];
+    memory.read(0, &mut bytes).unwrap();
+    f32::from_ne_bytes(bytes)
+}
+
+fn scale(function: &Function, memory: &DeviceAllocation, by: f32) -> KernelNode {
+    let mut args = function.args();
+    args.push(&memory.ptr().to_ne_bytes(), 8).unwrap();
+    args.push(&by.to_ne_bytes(), 4).unwrap();
+    args.push(&(N as u32).to_ne_bytes(), 4).unwrap();
+    KernelNode {
+        function: function.clone(),
+        grid: [1, 1, 1],
+        block: [32, 1, 1],
+        shared_bytes: 0,
+        args: args.finish().unwrap(),
+        cooperative: false,
+    }
+}
+
+/// Sets all of `memory` to the number with these bits, N words.
+fn fill(memory: &DeviceAllocation, value: f32) -> MemsetNode {
+    MemsetNode { dst: memory.ptr(), pitch: 0, value: value.to_bits(), element_size: 4, width: N, height: 1 }
+}
+
+#[test]
+fn nodes_run_in_the_order_of_their_edges() {
+    in_context(|function| {
+        let a = memory(&[0.0; N]);
+        let stream = Stream::new(0).unwrap();
+        let graph = Graph::new().unwrap();
+        let seen = Box::leak(Box::new([0f32; N]));
+        let calls = Arc::new(AtomicU32::new(0));
+        let counter = calls.clone();
+        // SAFETY: the memory outlives the graph, the arguments fit the kernel.
+        let (set, twice, thrice, back) = unsafe {
+            let thrice = graph.add_kernel_node(scale(function, &a, 3.0), &[]).unwrap();
+            let set = graph.add_memset_node(&fill(&a, 1.0), &[]).unwrap();
+            let twice = graph.add_kernel_node(scale(function, &a, 2.0), std::slice::from_ref(&set)).unwrap();
+            graph.add_dependencies(&[(twice.clone(), thrice.clone())]).unwrap();
+            let copy = linear_copy(Place::Host(seen.as_mut_ptr().cast()), Place::Device(a.ptr()), N * 4);
+            let back = graph.add_memcpy_node(&copy, std::slice::from_ref(&thrice)).unwrap();
+            (set, twice, thrice, back)
+        };
+        let count = Box::new(move || {
+            counter.fetch_add(1, Ordering::SeqCst);
+        });
+        let host = graph.add_host_node(count, std::slice::from_ref(&back)).unwrap();
+        let empty = graph.add_empty_node(&[host.clone(), twice.clone()]).unwrap();
+
+        assert_eq!(graph.nodes().unwrap().len(), 6);
+        assert_eq!(graph.root_nodes().unwrap(), std::slice::from_ref(&set));
+        assert_eq!(graph.edges().unwrap().len(), 6);
+        assert_eq!(thrice.dependencies().unwrap(), std::slice::from_ref(&twice));
+        assert_eq!(set.dependents().unwrap(), std::slice::from_ref(&twice));
+        assert_eq!(host.kind().unwrap(), CU_GRAPH_NODE_TYPE_HOST);
+        assert_eq!(twice.kernel().unwrap().block, [32, 1, 1]);
+
+        let exec = graph.instantiate(0).unwrap();
+        assert_eq!(exec.flags().unwrap(), 0);
+        exec.upload(Some(&stream)).unwrap();
+        for round in 1..=3 {
+            exec.launch(Some(&stream)).unwrap();
+            stream.synchronize().unwrap();
+            assert_eq!((first(&a), seen[N - 1], calls.load(Ordering::SeqCst)), (6.0, 6.0, round));
+        }
+        let dot = graph.dot(0).unwrap();
+        assert!(dot.starts_with("digraph") && dot.contains("->"), "{dot}");
+
+        empty.remove().unwrap();
+        let error = empty.kind().unwrap_err();
+        assert!(error.to_string().contains("the node was removed from its graph"), "{error}");
+        assert_eq!(graph.nodes().unwrap().len(), 5);
+        graph.remove_dependencies(&[(back.clone(), host.clone())]).unwrap();
+        assert_eq!(graph.edges().unwrap().len(), 3);
+        // A cycle is found when the graph is instantiated or the edge added.
+        let cyclic = graph.add_dependencies(&[(thrice, set)]).and_then(|()| graph.instantiate(0).map(drop));
+        assert_eq!(cyclic.unwrap_err().kind, ErrorKind::Logic);
+        let other = Graph::new().unwrap();
+        let error = other.add_empty_node(&[twice]).unwrap_err();
+        assert!(error.to_string().contains("a node of another graph was given"), "{error}");
+    });
+}
+
+#[test]
+fn executable_graphs_can_be_changed() {
+    in_context(|function| {
+        let (a, b) = (memory(&[1.0; N]), memory(&[1.0; N]));
+        let graph = Graph::new().unwrap();
+        // SAFETY: the memory outlives the graphs, the arguments fit the kernel.
+        let (set, twice) = unsafe {
+            let set = graph.add_memset_node(&fill(&a, 1.0), &[]).unwrap();
+            let twice = graph.add_kernel_node(scale(function, &a, 2.0), std::slice::from_ref(&set)).unwrap();
+            (set, twice)
+        };
+        let exec = graph.instantiate(0).unwrap();
+        let run = |memory: &DeviceAllocation| {
+            exec.launch(None).unwrap();
+            Context::synchronize().unwrap();
+            first(memory)
+        };
+        assert_eq!(run(&a), 2.0);
+        // SAFETY: as above.
+        unsafe { exec.set_memset(&set, &fill(&b, 10.0)).unwrap() };
+        // SAFETY: as above.
+        unsafe { exec.set_kernel(&twice, scale(function, &b, 5.0)).unwrap() };
+        assert_eq!((run(&b), first(&a)), (50.0, 2.0));
+        exec.set_enabled(&set, false).unwrap();
+        assert!(!exec.is_enabled(&set).unwrap() && exec.is_enabled(&twice).unwrap());
+        assert_eq!(run(&b), 250.0);
+
+        // The graph has not changed, and can be the source of an update.
+        exec.update(&graph).unwrap();
+        exec.set_enabled(&set, true).unwrap();
+        assert_eq!(run(&a), 2.0);
+        let copy = graph.duplicate().unwrap();
+        // SAFETY: as above.
+        unsafe { twice.find_in(&copy).unwrap().set_kernel(scale(function, &a, 7.0)).unwrap() };
+        exec.update(&copy).unwrap();
+        assert_eq!(run(&a), 7.0);
+        let extra = copy.add_empty_node(&[]).unwrap();
+        let error = exec.update(&copy).unwrap_err();
+        assert!(error.to_string().contains("the graphs differ: topology changed"), "{error}");
+        extra.remove().unwrap();
+        assert_eq!(run(&a), 7.0);
+    });
+}
+
+/// Tells when it goes.
+struct Flag(Arc<AtomicU32>);
+
+impl Drop for Flag {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn what_nodes_need_lives_as_long_as_graphs_and_launches() {
+    in_context(|function| {
+        let a = memory(&[1.0; N]);
+        let gone = Arc::new(AtomicU32::new(0));
+        let count = || gone.load(Ordering::SeqCst);
+        let graph = Graph::new().unwrap();
+        // SAFETY: the memory is kept by the node.
+        let node = unsafe { graph.add_kernel_node(scale(function, &a, 2.0), &[]).unwrap() };
+        let kept = Arc::downgrade(&a);
+        node.keep(a.clone());
+        node.keep(Arc::new(Flag(gone.clone())));
+        drop(a);
+        let exec = graph.instantiate(0).unwrap();
+        let parent = Graph::new().unwrap();
+        let child = parent.add_child_graph_node(&graph, &[]).unwrap();
+        assert_eq!(child.child_graph().unwrap().nodes().unwrap().len(), 1);
+        drop((graph, node));
+        exec.launch(None).unwrap();
+        Context::synchronize().unwrap();
+        drop(exec);
+        assert_eq!((count(), kept.upgrade().map(|a| first(&a))), (0, Some(2.0)));
+        let exec = parent.instantiate(0).unwrap();
+        drop((parent, child));
+        exec.launch(None).unwrap();
+        Context::synchronize().unwrap();
+        assert_eq!((count(), kept.upgrade().map(|a| first(&a))), (0, Some(4.0)));
+        drop(exec);
+        assert_eq!((count(), kept.upgrade().is_none()), (1, true));
+    });
+}
+
+#[test]
+fn objects_wait_for_launches_that_still_run() {
+    in_context(|_| {
+        let stream = Stream::new(CU_STREAM_NON_BLOCKING.0).unwrap();
+        let graph = Graph::new().unwrap();
+        let go = Arc::new(AtomicU32::new(0));
+        let (wait, gone) = (go.clone(), Arc::new(AtomicU32::new(0)));
+        let spin = move || {
+            while wait.load(Ordering::SeqCst) == 0 {
+                std::thread::yield_now();
+            }
+        };
+        let node = graph.add_host_node(Box::new(spin), &[]).unwrap();
+        node.keep(Arc::new(Flag(gone.clone())));
+        let exec = graph.instantiate(0).unwrap();
+        exec.launch(Some(&stream)).unwrap();
+        drop((graph, node, exec));
+        assert_eq!(gone.load(Ordering::SeqCst), 0);
+        go.store(1, Ordering::SeqCst);
+        stream.synchronize().unwrap();
+        // Looked after when the next graph is made executable.
+        drop(Graph::new().unwrap().instantiate(0).unwrap());
+        assert_eq!(gone.load(Ordering::SeqCst), 1);
+    });
+}
+
+#[test]
+fn streams_are_captured() {
+    in_context(|function| {
+        let a = memory(&[1.0; N]);
+        let (stream, side) = (Stream::new(0).unwrap(), Stream::new(0).unwrap());
+        let (fork, join) = (Event::new(2).unwrap(), Event::new(2).unwrap());
+        let kept = Arc::downgrade(&a);
+        let launch = |stream: &Stream, by: f32| {
+            let node = scale(function, &a, by);
+            // SAFETY: the memory is kept by the graph, the arguments fit the kernel.
+            unsafe { function.launch(node.grid, node.block, 0, Some(stream), &node.args) }.unwrap();
+        };
+        assert_eq!(stream.capture_status().unwrap(), CU_STREAM_CAPTURE_STATUS_NONE);
+        assert!(stream.capture_info().unwrap().is_none() && !keep_in_capture(Some(&stream), || Arc::new(())));
+        let (graph, ()) = stream
+            .capture(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, || {
+                launch(&stream, 2.0);
+                fork.record(Some(&stream))?;
+                side.wait_for_event(&fork)?;
+                assert!(side.is_capturing()? && keep_in_capture(Some(&side), || a.clone()));
+                launch(&side, 3.0);
+                join.record(Some(&side))?;
+                stream.wait_for_event(&join)?;
+                let info = stream.capture_info()?.expect("the stream is captured");
+                assert_eq!((info.graph.nodes()?.len(), info.dependencies.len()), (2, 2));
+                launch(&stream, 5.0);
+                Ok(())
+            })
+            .unwrap();
+        assert!(!stream.is_capturing().unwrap());
+        assert_eq!((graph.nodes().unwrap().len(), first(&a)), (3, 1.0));
+        let exec = graph.instantiate(0).unwrap();
+        exec.launch(Some(&stream)).unwrap();
+        stream.synchronize().unwrap();
+        assert_eq!(first(&a), 30.0);
+        drop(a);
+        assert!(kept.upgrade().is_some());
+        drop((graph, exec));
+        assert!(kept.upgrade().is_none());
+    });
+}
+
+#[test]
+fn captures_add_to_graphs_and_become_invalid() {
+    in_context(|function| {
+        let a = memory(&[1.0; N]);
+        let stream = Stream::new(0).unwrap();
+        let node = scale(function, &a, 2.0);
+        let graph = Graph::new().unwrap();
+        // SAFETY: the memory outlives the graph, the arguments fit the kernel.
+        let first_node = unsafe { graph.add_kernel_node(node.clone(), &[]).unwrap() };
+        stream.begin_capture_to(&graph, std::slice::from_ref(&first_node), CU_STREAM_CAPTURE_MODE_GLOBAL).unwrap();
+        // SAFETY: as above.
+        unsafe { function.launch(node.grid, node.block, 0, Some(&stream), &node.args) }.unwrap();
+        assert_eq!(stream.end_capture().unwrap(), graph);
+        assert_eq!((graph.nodes().unwrap().len(), graph.edges().unwrap().len()), (2, 1));
+
+        stream.begin_capture(CU_STREAM_CAPTURE_MODE_GLOBAL).unwrap();
+        // A wait for a stream that is being captured can never end.
+        assert!(stream.synchronize().is_err());
+        assert_eq!(stream.capture_status().unwrap(), CU_STREAM_CAPTURE_STATUS_INVALIDATED);
+        let error = stream.end_capture().unwrap_err();
+        assert_eq!(error.code, CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+        assert!(!stream.is_capturing().unwrap());
+        assert_eq!(stream.end_capture().unwrap_err().code, CUresult::CUDA_ERROR_ILLEGAL_STATE);
+    });
+}
+
+#[test]
+fn graphs_allocate_record_and_wait() {
+    in_context(|function| {
+        let (a, graph) = (memory(&[1.0; N]), Graph::new().unwrap());
+        let event = Event::new(2).unwrap();
+        let wait = graph.add_event_wait_node(&event, &[]).unwrap();
+        let (alloc, ptr) = graph.add_mem_alloc_node(N * 4, &[wait]).unwrap();
+        // SAFETY: the memory exists between its two nodes.
+        let free = unsafe {
+            let set = MemsetNode { dst: ptr, ..fill(&a, 4.0) };
+            let set = graph.add_memset_node(&set, &[alloc]).unwrap();
+            let copy = linear_copy(Place::Device(a.ptr()), Place::Device(ptr), N * 4);
+            let copy = graph.add_memcpy_node(&copy, &[set]).unwrap();
+            graph.add_mem_free_node(ptr, &[copy]).unwrap()
+        };
+        // SAFETY: the memory outlives the graph.
+        let twice = unsafe { graph.add_kernel_node(scale(function, &a, 2.0), &[free]).unwrap() };
+        let record = graph.add_event_record_node(&event, &[twice]).unwrap();
+        let other = Event::new(2).unwrap();
+        let exec = graph.instantiate(0).unwrap();
+        exec.set_event(&record, &other).unwrap();
+        exec.launch(None).unwrap();
+        other.synchronize().unwrap();
+        assert_eq!(first(&a), 8.0);
+        assert!(graph.duplicate().is_err());
+    });
+}
