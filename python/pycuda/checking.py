@@ -15,7 +15,7 @@ def enable(checks="all"):
     ----------
     checks : str
         A list such as ``"memory,init"``: ``memory``, ``init``, ``race``, ``sync``, ``leak``,
-        ``fatal`` (every finding ends its launch), or ``all``.
+        ``fatal`` (every finding ends its launch), or ``all``; ``"1"`` is all but ``leak``.
 
     Raises
     ------

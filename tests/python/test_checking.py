@@ -1,5 +1,7 @@
 """Checked mode and schedules of the virtual GPU, from Python."""
 
+import json
+
 import pytest
 
 from tests.python.subprocesses import has_real_device, run_python
@@ -80,3 +82,236 @@ def test_chaos_exposes_a_missing_barrier():
         assert any(seeds), seeds
         """
     )
+
+
+CHECKED = r"""
+import json, sys
+import numpy as np
+from pycuda import checking
+checking.enable(sys.argv[1])
+import pycuda.autoinit, pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+module = SourceModule(sys.argv[2], no_extern_c=True, options=["-lineinfo"])
+kernel, block = module.get_function("k"), int(sys.argv[3])
+out = cuda.mem_alloc(4096)
+cuda.memset_d8(out, 0, 4096)
+error = None
+try:
+    exec(sys.argv[4])
+    cuda.Context.synchronize()
+except cuda.Error as e:
+    error = type(e).__name__
+print(json.dumps([error, checking.findings()]))
+"""
+
+
+def check_kernel(source, checks="memory,init,sync", block=1, launch="kernel(out, block=(block, 1, 1))"):
+    """The class of the error that the kernel `k` ends with, and what was found."""
+    result = run_python(CHECKED, checks, source, block, launch, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return json.loads(result.stdout.splitlines()[-1])
+
+
+HEAP = """
+extern "C" __global__ void k(int *out) {
+    volatile char *p = (volatile char *) malloc(10);
+    for (int i = 0; i < 10; i++) p[i] = i;
+    BODY
+}
+"""
+PAST, BEFORE = "past the end of 10 bytes", "before the start of 10 bytes"
+
+
+@pytest.mark.parametrize(
+    "body, kind, text",
+    [
+        ("p[10] = 1;", "out-of-bounds", f"right {PAST} from device-side malloc"),
+        ("*(volatile short *) (p + 8) = 1; *(volatile short *) (p + 10) = 1;", "out-of-bounds", f"right {PAST}"),
+        ("*(volatile int *) (p + 8) = 1;", "out-of-bounds", f"the last 2 bytes lie {PAST}"),
+        ("out[0] = p[-1];", "out-of-bounds", f"1 byte {BEFORE}"),
+        ("free((void *) p); out[0] = p[3];", "use-after-free", "3 bytes into 10 bytes"),
+        ("free((void *) p); void *q = malloc(10); p[0] = 1; free(q);", "use-after-free", "which has been freed"),
+        ("free((void *) p); free((void *) p);", "invalid-free", "which has been freed"),
+        ("free((void *) (p + 2));", "invalid-free", "2 bytes into 10 bytes"),
+        ("free(out);", "invalid-free", "0 bytes into a 4096-byte allocation"),
+    ],
+)
+def test_memory_from_device_side_malloc_has_ends(body, kind, text):
+    error, found = check_kernel(HEAP.replace("BODY", body))
+    assert error is not None
+    (finding,) = found
+    assert finding["kind"] == kind, finding
+    assert text in finding["allocation"] and finding["source"][1] == 5, finding
+
+
+def test_memory_from_device_side_malloc_begins_uninitialised():
+    error, found = check_kernel(
+        """
+extern "C" __global__ void k(int *out) {
+    volatile int *p = (volatile int *) malloc(16);
+    p[0] = 1;
+    out[0] = p[0] + p[1];
+    free((void *) p);
+}
+"""
+    )
+    assert error is None
+    assert [(f["kind"], f["source"][1]) for f in found] == [("uninitialised", 5)]
+
+
+SURFACE = """
+extern "C" __global__ void k(int *out, cudaSurfaceObject_t surface, cudaTextureObject_t texture) {
+    int t = threadIdx.x;
+    BODY
+}
+"""
+SURFACE_LAUNCH = """
+descriptor = cuda.ArrayDescriptor3D()
+descriptor.width, descriptor.height, descriptor.depth = 64, 4, 0
+descriptor.format, descriptor.num_channels = cuda.array_format.SIGNED_INT32, 1
+descriptor.flags = cuda.array3d_flags.SURFACE_LDST
+array = cuda.Array(descriptor)
+kernel(out, cuda.SurfaceObject(array), cuda.texture_object(array), block=(block, 1, 1))
+"""
+WRITE, REDUCE = (
+    "surf2Dwrite(t + 1, surface, t * 4, 0);",
+    'asm volatile("sured.b.2d.add.s32.trap [%0, {%1, %2}], %3;" :: "l"(surface), "r"(0), "r"(0), "r"(1));',
+)
+READ = "out[t] = surf2Dread<int>(surface, (t ^ 33) * 4, 0);"
+
+
+@pytest.mark.parametrize(
+    "body, kinds",
+    [
+        (f"{WRITE} {READ}", {"race"}),
+        (f"{WRITE} __syncthreads(); {READ}", set()),
+        (f"{READ} {WRITE}", {"race"}),
+        ("surf2Dwrite(t, surface, 0, 0);", {"race"}),
+        (f"{WRITE} out[t] = tex2D<int>(texture, 63 - t, 0);", {"race"}),
+        (REDUCE, set()),
+        (f"{REDUCE} {READ}", {"race"}),
+    ],
+)
+def test_races_through_surfaces(body, kinds):
+    error, found = check_kernel(SURFACE.replace("BODY", body), "race", 64, SURFACE_LAUNCH)
+    assert error is None
+    assert {f["kind"] for f in found} == kinds, found
+
+
+def test_what_a_surface_holds_has_a_state():
+    for body, kinds in ((READ, {"uninitialised"}), (f"{WRITE} __syncthreads(); {READ}", set())):
+        error, found = check_kernel(SURFACE.replace("BODY", body), "memory,init", 64, SURFACE_LAUNCH)
+        assert error is None
+        assert {f["kind"] for f in found} == kinds, found
+    freed = SURFACE_LAUNCH.replace(
+        "kernel(out, cuda.SurfaceObject(array), cuda.texture_object(array),",
+        "s, t = cuda.SurfaceObject(array), cuda.texture_object(array)\narray.free()\nkernel(out, s, t,",
+    )
+    error, found = check_kernel(SURFACE.replace("BODY", WRITE), "memory", 64, freed)
+    assert error == "LogicError"
+    assert [f["kind"] for f in found] == ["use-after-free"], found
+
+
+MATRICES = """
+#include <mma.h>
+using namespace nvcuda;
+extern "C" __global__ void k(float *out) {
+    __shared__ half tile[256];
+    __shared__ float sums[256];
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::col_major> b;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> c;
+    for (int i = threadIdx.x; i < 256; i += 32) tile[i] = __float2half(i % 3);
+    FIRST
+    wmma::load_matrix_sync(a, tile, 16);
+    wmma::load_matrix_sync(b, tile, 16);
+    wmma::fill_fragment(c, 0.f);
+    wmma::mma_sync(c, a, b, c);
+    wmma::store_matrix_sync(sums, c, 16, wmma::mem_row_major);
+    SECOND
+    for (int i = threadIdx.x; i < 256; i += 32) out[i] = sums[i];
+}
+"""
+TILES = """
+extern "C" __global__ void k(int *out) {
+    __shared__ __align__(16) int tile[32];
+    tile[threadIdx.x] = threadIdx.x;
+    FIRST
+    int r;
+    unsigned at = (unsigned) __cvta_generic_to_shared(tile + threadIdx.x % 8 * 4);
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(r) : "r"(at) : "memory");
+    SECOND
+    tile[31 - threadIdx.x] = r;
+}
+"""
+
+
+@pytest.mark.parametrize("source", [MATRICES, TILES], ids=["wmma", "ldmatrix"])
+def test_races_of_matrix_instructions(source):
+    for first, second in ((True, True), (False, True), (True, False)):
+        text = source
+        for word, there in (("FIRST", first), ("SECOND", second)):
+            text = text.replace(word, "__syncwarp();" if there else "")
+        error, found = check_kernel(text, "race", block=32)
+        assert error is None
+        assert {f["kind"] for f in found} == (set() if first and second else {"race"}), (first, second, found)
+
+
+def test_one_means_all_that_is_wrong_with_kernels():
+    result = run_python(
+        """
+        import pycuda.autoinit, pycuda.driver as cuda
+        from pycuda import checking
+        from pycuda.compiler import SourceModule
+        module = SourceModule('''
+        __global__ void reads(int *out, int *in) { out[threadIdx.x] = in[threadIdx.x]; }
+        __global__ void races(int *out) {
+            __shared__ int s[64];
+            s[threadIdx.x] = 1 + threadIdx.x;
+            out[threadIdx.x] = s[63 - threadIdx.x];
+        }
+        __global__ void diverges(int *out) {
+            if (threadIdx.x > 40) return;
+            __syncthreads();
+            out[threadIdx.x] = 1;
+        }
+        ''')
+        out, unset = cuda.mem_alloc(256), cuda.mem_alloc(256)
+        module.get_function("reads")(out, unset, block=(64, 1, 1))
+        module.get_function("races")(out, block=(64, 1, 1))
+        module.get_function("diverges")(out, block=(64, 1, 1))
+        module.get_function("reads")(out, out, block=(65, 1, 1))
+        try:
+            cuda.Context.synchronize()
+        except cuda.LogicError:
+            print(sorted({f["kind"] for f in checking.findings()}))
+        """,
+        check=False,
+        RTCG_CHECK="1",
+    )
+    assert result.stdout.strip() == "['divergence', 'out-of-bounds', 'race', 'uninitialised']", result.stderr
+
+
+def test_the_catalogue_of_kernels_has_no_findings():
+    """Every twelfth kernel; all of them with RTCG_CATALOGUE_STEP=1 (two minutes)."""
+    result = run_python(
+        """
+        import os, warnings
+        from pycuda import checking
+        checking.enable("memory,init,sync")
+        import pycuda.autoinit
+        from tests.kernels.backend_pycuda import connect
+        from tests.kernels.catalogue import all_cases
+        from tests.kernels.expected_failures import VIRTUAL
+        from tests.kernels.runner import run_case
+        warnings.simplefilter("ignore")
+        backend = connect()
+        for case in all_cases()[:: int(os.environ.get("RTCG_CATALOGUE_STEP", 12))]:
+            complaints = run_case(backend, case)
+            found = checking.findings()
+            assert (not complaints or case.name in VIRTUAL) and not found, (case.name, complaints, found)
+        print("clean")
+        """,
+        check=False,
+    )
+    assert result.stdout.strip().endswith("clean"), result.stdout + result.stderr

@@ -194,3 +194,171 @@ kernel(cuda.Out(a), block=(4, 1, 1))
 assert (a == 5).all()
 """
     )
+
+
+RECURSIVE = r"""
+import pycuda.autoinit, pycuda.driver as cuda
+import numpy as np
+from pycuda.compiler import SourceModule
+
+SOURCE = '''
+extern "C" __device__ __noinline__ int deep(volatile int *a, int n) {
+    volatile int here[16];
+    here[n & 15] = n;
+    return n == 0 ? a[0] : deep(a, n - 1) + here[n & 15];
+}
+extern "C" __global__ void k(int *a, int n) { a[1 + threadIdx.x] = deep(a, n); }
+'''
+kernel = SourceModule(SOURCE, no_extern_c=True, options=["-lineinfo"]).get_function("k")
+memory = cuda.to_device(np.arange(1, 34, dtype=np.int32))
+kernel(memory, np.int32(100), block=(32, 1, 1))
+assert (cuda.from_device(memory, 33, np.int32)[1:] == 1 + 100 * 101 // 2).all()
+"""
+
+
+def test_endless_recursion_is_a_stack_error():
+    """The kernel's stack ends long before that of the process, which goes on."""
+    run_python(
+        RECURSIVE
+        + """
+for size in (None, 4096):
+    if size:
+        cuda.Context.set_limit(cuda.limit.STACK_SIZE, size)
+    kernel(memory, np.int32(1 << 30), block=(32, 1, 1))
+    try:
+        cuda.Context.synchronize()
+    except cuda.Error as error:
+        text = str(error)
+        assert "hardware stack error" in text or "illegal memory access" in text, text
+        if cuda.Device(0).is_virtual:
+            assert "kernel k" in text and "block (0, 0, 0)" in text, text
+    else:
+        raise AssertionError("no error")
+    if not cuda.Device(0).is_virtual:
+        break
+    pycuda.autoinit.context.pop()
+    pycuda.autoinit.context = cuda.Device(0).make_context()
+    kernel = SourceModule(SOURCE, no_extern_c=True, options=["-lineinfo"]).get_function("k")
+    memory = cuda.to_device(np.arange(1, 34, dtype=np.int32))
+    kernel(memory, np.int32(20), block=(32, 1, 1))
+    assert (cuda.from_device(memory, 33, np.int32)[1:] == 1 + 210).all()
+del kernel, memory
+"""
+    )
+
+
+@pytest.mark.parametrize("checks", ["none", "memory"])
+def test_an_exhausted_heap_of_the_device_gives_null(checks):
+    run_python(
+        """
+import sys
+import numpy as np
+import pycuda.autoinit, pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+
+LIMIT, SIZE = 16 << 20, 64 << 10
+cuda.Context.set_limit(cuda.limit.MALLOC_HEAP_SIZE, LIMIT)
+assert cuda.Context.get_limit(cuda.limit.MALLOC_HEAP_SIZE) >= LIMIT
+limit = cuda.Context.get_limit(cuda.limit.MALLOC_HEAP_SIZE)
+module = SourceModule('''
+extern "C" __global__ void take(void **list, int *n, size_t size) {
+    void *p = malloc(size);
+    if (p == nullptr) return;
+    memset(p, 7, size);
+    list[atomicAdd(n, 1)] = p;
+}
+extern "C" __global__ void give(void **list, int *n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < *n) free(list[i]);
+}
+''', no_extern_c=True)
+take, give = module.get_function("take"), module.get_function("give")
+pointers, count = cuda.mem_alloc(8 * 1024), cuda.mem_alloc(4)
+counts = []
+for size in (SIZE, SIZE, 2 * limit, SIZE):
+    cuda.memset_d32(count, 0, 1)
+    take(pointers, count, np.uint64(size), grid=(8, 1), block=(128, 1, 1))
+    n = int(cuda.from_device(count, 1, np.int32)[0])
+    counts.append(n)
+    addresses = np.sort(cuda.from_device(pointers, 1024, np.uint64)[:n])
+    assert (np.diff(addresses) >= SIZE).all()
+    give(pointers, count, grid=(8, 1), block=(128, 1, 1))
+cuda.Context.synchronize()
+assert counts[2] == 0, counts
+for n in counts[:2] + counts[3:]:
+    assert limit // SIZE * 0.7 <= n <= limit // SIZE, counts
+""",
+        RTCG_CHECK=checks,
+    )
+
+
+def test_a_fault_in_one_of_several_streams():
+    """The error names the kernel that did it; streams of another context are not disturbed."""
+    result = run_python(
+        r"""
+import numpy as np
+import pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+
+cuda.init()
+SOURCE = '''
+extern "C" {
+__global__ void slow(int *a, int n) {
+    int v = a[threadIdx.x];
+    for (int i = 0; i < n; i++) v = v * 3 + 1;
+    a[threadIdx.x] = v;
+}
+__global__ void wrong(int *a) { if (threadIdx.x == 5) *(volatile int *) 64 = 1; }
+}
+'''
+contexts = [cuda.Device(0).make_context() for _ in range(2)]
+work = []
+for context in contexts:
+    context.push()
+    module = SourceModule(SOURCE, no_extern_c=True)
+    streams = [cuda.Stream() for _ in range(4)]
+    memory = [cuda.to_device(np.zeros(32, np.int32)) for _ in streams]
+    work.append((module, module.get_function("slow"), module.get_function("wrong"), streams, memory))
+    context.pop()
+STEPS = 1 << 20
+for context, (_, slow, wrong, streams, memory) in zip(contexts[::-1], work[::-1]):
+    context.push()
+    for stream, m in zip(streams, memory):
+        slow(m, np.int32(STEPS), block=(32, 1, 1), stream=stream)
+        slow(m, np.int32(STEPS), block=(32, 1, 1), stream=stream)
+    if context is contexts[0]:
+        wrong(memory[2], block=(32, 1, 1), stream=streams[2])
+    context.pop()
+
+want = 0
+for _ in range(2 * STEPS):
+    want = (want * 3 + 1) & 0xFFFFFFFF
+contexts[1].push()
+cuda.Context.synchronize()
+for m in work[1][4]:
+    assert (cuda.from_device(m, 32, np.uint32) == want).all()
+contexts[1].pop()
+contexts[0].push()
+texts = []
+for wait in (*(s.synchronize for s in work[0][3]), cuda.Context.synchronize):
+    try:
+        wait()
+    except cuda.LogicError as error:
+        texts.append(str(error))
+contexts[0].pop()
+# Whatever was finished before the fault may have been waited for without an error.
+assert texts and all("illegal memory access" in text for text in texts), texts
+if cuda.Device(0).is_virtual:
+    assert all("kernel wrong" in t and "thread (5, 0, 0)" in t for t in texts), texts
+contexts[1].push()
+work[1][1](work[1][4][0], np.int32(1), block=(32, 1, 1))
+assert (cuda.from_device(work[1][4][0], 32, np.uint32) == (want * 3 + 1) & 0xFFFFFFFF).all()
+print("fine")
+cuda.Context.pop()
+""",
+        check=False,
+    )
+    if has_real_device():
+        # There a fault costs the whole process.
+        return
+    assert result.stdout.strip() == "fine", result.stdout + result.stderr

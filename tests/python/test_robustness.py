@@ -429,6 +429,7 @@ function = SourceModule(SOURCE).get_function("k")
 for _ in range(50):
     stream = cuda.Stream()
     memory = cuda.mem_alloc(128)
+    cuda.memset_d8(memory, 0, 128)
     for _ in range(20):
         function(memory, block=(32, 1, 1), stream=stream)
     del memory, stream

@@ -11,7 +11,7 @@ use rtcg::driver::schedule::{self, Schedule};
 fn check_enable(checks: &str) -> PyResult<()> {
     let wanted = Checks::parse(checks).ok_or_else(|| {
         PyValueError::new_err(format!(
-            "checks is {checks:?}; expected a list of memory, init, race, sync, leak, fatal, all"
+            "checks is {checks:?}; expected 1, all, or a list of memory, init, race, sync, leak, fatal"
         ))
     })?;
     check::configure(wanted).map_err(|e| PyRuntimeError::new_err(e.to_string()))

@@ -444,7 +444,7 @@ fn right_programs_have_no_races() {
     }
 }
 
-/// Half of a warp waits at one barrier and half at another; or one warp has ended before.
+/// Half of a warp waits at one barrier and half at another; or a part of a warp has ended before.
 const BARRIERS: &str = "
 .visible .entry NAME_two_places(.param .u64 out)
 {
@@ -461,6 +461,16 @@ DONE:
     ret;
 }
 .visible .entry NAME_ended(.param .u64 out)
+{
+    .reg .b32 %r<4>; .reg .pred %p;
+    mov.u32 %r1, %tid.x;
+    setp.ge.u32 %p, %r1, 40;
+    @%p bra DONE;
+    bar.sync 0;
+DONE:
+    ret;
+}
+.visible .entry NAME_whole_warp_ended(.param .u64 out)
 {
     .reg .b32 %r<4>; .reg .pred %p;
     mov.u32 %r1, %tid.x;
@@ -487,12 +497,15 @@ NEXT:
 fn divergent_barriers_are_found() {
     setup();
     let out = alloc(4);
-    for (name, text) in [("two_places", "others wait at another place"), ("ended", "32 of which have ended")] {
+    for (name, text) in [("two_places", "others wait at another place"), ("ended", "without 24 of their threads")] {
         let test = format!("barrier_{name}");
         assert_eq!(run(kernel(BARRIERS, &test, name), 64, &[out]), Ok(()));
         let finding = only(&test, FindingKind::Divergence);
         assert!(finding.message.contains(text), "{finding}");
     }
-    assert_eq!(run(kernel(BARRIERS, "barrier_together", "together"), 64, &[out]), Ok(()));
-    assert_eq!(found("barrier_together"), vec![]);
+    for name in ["together", "whole_warp_ended"] {
+        let test = format!("barrier_{name}");
+        assert_eq!(run(kernel(BARRIERS, &test, name), 64, &[out]), Ok(()));
+        assert_eq!(found(&test), vec![]);
+    }
 }

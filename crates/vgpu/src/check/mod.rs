@@ -39,8 +39,12 @@ impl Checks {
     /// All checks; findings other than memory errors do not end a launch.
     pub const ALL: Checks = Checks { memory: true, init: true, race: true, sync: true, leak: true, fatal: false };
 
-    /// Reads a list such as `memory,init`; `all` stands for all checks, `none` for none, `fatal`
-    /// makes every finding end its launch. `None` when a word is unknown.
+    /// All that is wrong with kernels, whatever becomes of the objects of the host.
+    pub const KERNELS: Checks = Checks { leak: false, ..Checks::ALL };
+
+    /// Reads a list such as `memory,init`; `1` stands for [`Checks::KERNELS`], `all` for all checks,
+    /// `none` and `0` for none; `fatal` makes every finding end its launch. `None` when a word is
+    /// unknown.
     pub fn parse(list: &str) -> Option<Checks> {
         let mut checks = Checks::NONE;
         for word in list.split(',').map(str::trim).filter(|w| !w.is_empty()) {
@@ -52,11 +56,17 @@ impl Checks {
                 "leak" => checks.leak = true,
                 "fatal" => checks.fatal = true,
                 "all" => checks = Checks { fatal: checks.fatal, ..Checks::ALL },
-                "none" => checks = Checks::NONE,
+                "1" => checks = Checks { fatal: checks.fatal, leak: checks.leak, ..Checks::KERNELS },
+                "none" | "0" => checks = Checks::NONE,
                 _ => return None,
             }
         }
         Some(checks)
+    }
+
+    /// Whether any check needs to be told of accesses.
+    pub(crate) fn looks_at_accesses(self) -> bool {
+        self.shadowed() || self.race
     }
 
     /// Whether compiled code looks at the state of the memory it accesses.
@@ -106,7 +116,7 @@ pub fn configure(checks: Checks) -> Result<(), TooLate> {
 /// The checks of this process. From the first call on they are fixed.
 pub fn enabled() -> Checks {
     *CHECKS.get_or_init(|| {
-        let expected = "a list of memory, init, race, sync, leak, fatal, all";
+        let expected = "1, all, or a list of memory, init, race, sync, leak, fatal";
         crate::env::setting("RTCG_CHECK", expected, Checks::parse).unwrap_or(Checks::NONE)
     })
 }
@@ -121,6 +131,9 @@ mod tests {
         assert!(some.memory && some.init && !some.race && !some.fatal);
         assert_eq!(some.to_string(), "memory,init");
         assert_eq!(Checks::parse("all"), Some(Checks::ALL));
+        assert_eq!(Checks::parse("1").unwrap().to_string(), "memory,init,race,sync");
+        assert_eq!(Checks::parse("1,leak"), Some(Checks::ALL));
+        assert_eq!(Checks::parse("0"), Some(Checks::NONE));
         assert_eq!(Checks::parse(""), Some(Checks::NONE));
         assert_eq!(Checks::parse("memory,speed"), None);
         assert_eq!(Checks::NONE.to_string(), "none");

@@ -61,9 +61,11 @@ pub(crate) struct Access {
     pub(crate) site: u32,
     /// What it stores, where that is known.
     value: Option<u32>,
+    /// It reads and writes at once, undisturbed by others that do.
+    atomic: bool,
 }
 
-const NONE: Access = Access { block: NOBODY, thread: 0, bytes: 0, event: 0, site: 0, value: None };
+const NONE: Access = Access { block: NOBODY, thread: 0, bytes: 0, event: 0, site: 0, value: None, atomic: false };
 
 /// What is known of a 32-bit word.
 #[derive(Debug, Clone, Copy)]
@@ -120,6 +122,8 @@ pub(crate) struct Who {
     pub(crate) site: u32,
     /// It is volatile: accesses of one warp keep their order.
     pub(crate) volatile: bool,
+    /// It reads and writes at once, undisturbed by others that do.
+    pub(crate) atomic: bool,
 }
 
 /// The accesses of one launch.
@@ -266,7 +270,8 @@ impl Race {
                 0 => (v << (8 * from)) as u32,
                 past => (v >> (8 * past).min(63)) as u32,
             });
-            let access = Access { block: who.block, thread: who.thread, bytes: mask, event, site: who.site, value };
+            let Who { block, thread, site, atomic, .. } = who;
+            let access = Access { block, thread, bytes: mask, event, site, value, atomic };
             let found = self.one(who, word, access, write);
             if let Some((name, other)) = found
                 && hazard.is_none()
@@ -292,7 +297,8 @@ impl Race {
         let mut hazard = None;
         let same =
             write && word.writer.bytes == access.bytes && access.value.is_some_and(|v| word.writer.value == Some(v));
-        if touches(&word.writer) && !same && !self.ordered(word.writer, who) {
+        let both_atomic = word.writer.atomic && access.atomic;
+        if touches(&word.writer) && !same && !both_atomic && !self.ordered(word.writer, who) {
             hazard = Some((if write { "write after write" } else { "read after write" }, word.writer));
         }
         if write {
@@ -334,7 +340,7 @@ mod tests {
     use super::*;
 
     fn who(block: u32, thread: u16) -> Who {
-        Who { resident: 1, block, thread, site: 0, volatile: false }
+        Who { resident: 1, block, thread, site: 0, volatile: false, atomic: false }
     }
 
     fn name(r: &mut Race, w: Who, at: u64, write: bool) -> Option<&'static str> {
@@ -384,6 +390,16 @@ mod tests {
         assert_eq!(r.access(who(0, 0), 64, 8, true, Some(7 << 32 | 5)), None);
         assert_eq!(r.access(who(0, 40), 64, 8, true, Some(7 << 32 | 5)), None);
         assert!(r.access(who(0, 80), 68, 4, true, Some(8)).is_some());
+    }
+
+    #[test]
+    fn atomic_accesses_disturb_plain_ones_only() {
+        let mut r = Race::default();
+        let atomic = |block| Who { atomic: true, ..who(block, 0) };
+        assert_eq!(name(&mut r, atomic(0), 64, true), None);
+        assert_eq!(name(&mut r, atomic(1), 64, true), None);
+        assert_eq!(name(&mut r, who(2, 0), 64, false), Some("read after write"));
+        assert_eq!(name(&mut r, atomic(3), 64, true), Some("write after read"));
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub(crate) struct Barrier {
     /// Threads that have arrived.
     pub(crate) arrived: u32,
     /// Exited lanes of the warps that have arrived.
-    exited: u32,
+    pub(crate) exited: u32,
     /// Arrived threads with a true predicate.
     trues: u32,
     /// Threads it waits for; 0 for all of the block.

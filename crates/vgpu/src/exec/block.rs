@@ -86,12 +86,12 @@ impl Core {
         self.runnable.set(if n == 32 { u32::MAX } else { (1 << n) - 1 });
     }
 
-    /// Reports a barrier for all threads that goes on without some of them.
+    /// Reports a barrier for all threads at which warps arrive without lanes that have ended. (Whole
+    /// warps that have ended are not missed: the barrier is for those that have not.)
     fn complain_of_missing(&self, id: usize, b: &Barrier) {
-        let gone = self.threads.saturating_sub(b.arrived);
-        if b.expected == 0 && gone > 0 && check::enabled().sync {
+        if b.expected == 0 && b.exited > 0 && check::enabled().sync {
             // SAFETY: the job outlives its blocks, and no reference to a warp is kept.
-            unsafe { calls::missing_threads(&*self.job, &*self.warps[0].get(), id, gone) };
+            unsafe { calls::missing_threads(&*self.job, &*self.warps[0].get(), id, b.exited) };
         }
     }
 

@@ -178,6 +178,21 @@ unsafe fn sample<C: Channel>(
     }
 }
 
+/// Address and bytes of the texel nearest to a lane's coordinates, in the first level; `None` for the
+/// border.
+pub(crate) fn nearest_texel(
+    texture: &Texture,
+    request: &Request,
+    lanes: &TextureLanes,
+    lane: usize,
+) -> Option<(u64, u32)> {
+    let Texture { resource, sampler } = texture;
+    let spot = spot(resource, request, lanes, lane);
+    let source = Source { resource, sampler, level: &resource.levels[0] };
+    let at = if request.whole || resource.linear_memory { whole(&source, &spot) } else { source.nearest(&spot) };
+    at.map(|at| (resource.texel(source.level, at) as u64, resource.format.bytes))
+}
+
 /// A sum as floats.
 #[inline(always)]
 fn colour<C: Channel>(resource: &Resource, sum: Sum) -> Words {
@@ -194,17 +209,26 @@ fn colour<C: Channel>(resource: &Resource, sum: Sum) -> Words {
 /// As [`run`].
 #[inline(always)]
 unsafe fn fetch<C: Channel>(source: &Source<'_>, spot: &Spot) -> Words {
+    match whole(source, spot) {
+        // SAFETY: passed on; the texel lies in the level.
+        Some(at) => unsafe { bits::<C>(source, Some(at)) },
+        None => [0; 4],
+    }
+}
+
+/// Texel numbers of a place that names them, the layer in the last; `None` outside.
+#[inline(always)]
+fn whole(source: &Source<'_>, spot: &Spot) -> Option<[u32; 3]> {
     let mut at = [0, 0, spot.layer];
     for (axis, place) in at.iter_mut().enumerate().take(spot.axes) {
-        let whole = spot.at[axis].floor().clamp(-1.0, 4e9) as i64;
-        let i = address::whole(i32::try_from(whole).unwrap_or(-1), source.level.extents[axis], spot.shift[axis]);
+        let number = spot.at[axis].floor().clamp(-1.0, 4e9) as i64;
+        let i = address::whole(i32::try_from(number).unwrap_or(-1), source.level.extents[axis], spot.shift[axis]);
         if i < 0 {
-            return [0; 4];
+            return None;
         }
         *place = i as u32;
     }
-    // SAFETY: passed on; `at` lies in the level.
-    unsafe { bits::<C>(source, Some(at)) }
+    Some(at)
 }
 
 /// A texel as bits; the border as the bits of its colour.

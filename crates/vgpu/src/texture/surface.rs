@@ -31,10 +31,7 @@ pub unsafe fn run(
     mask: u32,
     lanes: &mut TextureLanes,
 ) -> Result<(), (u32, Refused)> {
-    let size = match request.formatted {
-        true => surface.format.bytes,
-        false => request.ty.bytes() * u32::from(request.n),
-    };
+    let size = size_of(surface, request);
     for lane in (0..32).filter(|l| mask >> l & 1 != 0) {
         let at = place(surface, request, size, lanes, lane).map_err(|why| (lane as u32, why))?;
         // SAFETY: passed on; `at` is aligned and within the surface.
@@ -51,6 +48,18 @@ pub unsafe fn run(
         }
     }
     Ok(())
+}
+
+/// Bytes of one lane's access.
+fn size_of(surface: &Resource, request: &Request) -> u32 {
+    if request.formatted { surface.format.bytes } else { request.ty.bytes() * u32::from(request.n) }
+}
+
+/// Address and bytes of a lane's access; `None` when it makes none or is refused.
+pub(crate) fn access(surface: &Resource, request: &Request, lanes: &TextureLanes, lane: usize) -> Option<(u64, u32)> {
+    let size = size_of(surface, request);
+    let at = place(surface, request, size, lanes, lane).ok()??;
+    Some((at as u64, size))
 }
 
 /// The address of a lane's access; `None` when it is to be left out.

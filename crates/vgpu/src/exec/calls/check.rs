@@ -75,6 +75,8 @@ pub(super) unsafe extern "C" fn access(ctx: *mut WarpCtx, mask: u32, site: u32, 
 /// As [`fault`].
 pub(super) unsafe fn range(ctx: *mut WarpCtx, lane: usize, site: u32, address: u64, n: u64, write: bool) {
     const PIECE: u64 = 16;
+    // SAFETY: passed on.
+    unsafe { super::race::note(warp_of(ctx), lane, site, address, n, if write { instrument::WRITE } else { 0 }) };
     if shadow().is_none() || !check::enabled().shadowed() {
         return;
     }
@@ -123,11 +125,10 @@ unsafe extern "C" fn diverged(ctx: *mut WarpCtx, id: u32, here: u32, elsewhere: 
     unsafe { found(warp_of(ctx), FindingKind::Divergence, &what, lane, u32::MAX, 0, 1) };
 }
 
-/// `finished` threads of a block have ended before a barrier for all of its threads.
+/// `finished` threads of warps that arrive at a barrier have ended before it.
 pub(in crate::exec) fn missing_threads(job: &Job<'_>, warp: &Warp, id: usize, finished: u32) {
     let what = format!(
-        "divergent barrier: barrier {id} is for all {} threads of the block, {finished} of which have ended",
-        job.threads
+        "divergent barrier: warps arrive at barrier {id} without {finished} of their threads, which have ended"
     );
     check::record(report::finding(job, warp, FindingKind::Divergence, &what, u32::MAX, u32::MAX, 0));
 }

@@ -76,7 +76,8 @@ impl Heap {
     fn grow(&mut self, len: usize) -> Option<usize> {
         let w = window().ok()?;
         let area = w.malloc();
-        let start = self.top.max(area.start);
+        // The first one has something before it that belongs to nobody, too.
+        let start = self.top.max(area.start + ALIGN);
         let end = start.checked_add(len).filter(|&e| e <= area.end())?;
         w.commit(start, len).ok()?;
         self.top = end;

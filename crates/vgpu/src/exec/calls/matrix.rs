@@ -1,6 +1,6 @@
 //! Memory accesses of matrix instructions: one call for the warp.
 
-use super::{check_one, fault, in_access, warp_of};
+use super::{check_one, fault, in_access, lanes_of, warp_of};
 use crate::abi::WarpCtx;
 use crate::check;
 use crate::exec::fault::FaultKind;
@@ -40,14 +40,22 @@ pub(super) unsafe extern "C" fn matrix(
     }
 }
 
-/// Checks accesses of the lanes of `mask` against the states of the bytes.
+/// Judges accesses of the lanes of `mask`: the states of the bytes, and races. Lane 0 stands for all
+/// when the warp names one address.
 ///
 /// # Safety
 /// `warp` runs on this fiber, and the callers' frames own nothing.
 unsafe fn judge(warp: *mut Warp, mask: u32, site: u32, store: bool, bytes: usize, addresses: &Lanes) {
     let info = bytes as u32 | if store { WRITE } else { 0 };
     // SAFETY: by contract; a context is the start of its warp.
-    unsafe { super::check::access(warp.cast(), mask, site, info, addresses) };
+    unsafe {
+        if check::enabled().shadowed() {
+            super::check::access(warp.cast(), mask, site, info, addresses);
+        }
+        for lane in lanes_of(mask) {
+            super::race::note(warp, lane, site, addresses[lane], bytes as u64, info);
+        }
+    }
 }
 
 /// # Safety
@@ -59,7 +67,7 @@ unsafe fn wmma(warp: *mut Warp, site: u32, memory: &InMemory, store: bool, addre
     unsafe {
         let planes = std::slice::from_raw_parts_mut(planes, words);
         check_one(warp, 0, site, address, usize::try_from(memory.bytes()).unwrap_or(usize::MAX >> 8));
-        if check::enabled().shadowed() {
+        if check::enabled().looks_at_accesses() {
             memory
                 .for_each_part(|at, bytes| judge(warp, 1, site, store, bytes, &[address.wrapping_add(at as u64); 32]));
         }
@@ -89,7 +97,7 @@ unsafe fn tiles(warp: *mut Warp, site: u32, addresses: &Lanes, trans: bool, stor
             }
             check_one(warp, lane, site, address, ROW);
         }
-        if check::enabled().shadowed() {
+        if check::enabled().looks_at_accesses() {
             let mask = u32::MAX >> (32 - rows);
             judge(warp, mask, site, store, ROW, addresses);
         }

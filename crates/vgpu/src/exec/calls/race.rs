@@ -30,7 +30,7 @@ unsafe extern "C" fn access(ctx: *mut WarpCtx, mask: u32, chunk: u32, site: u32,
             continue;
         }
         // SAFETY: as above.
-        let who = unsafe { who(job, warp, chunk as usize * 8 + i, site, info & instrument::VOLATILE != 0) };
+        let who = unsafe { who(job, warp, chunk as usize * 8 + i, site, info & instrument::VOLATILE != 0, false) };
         let value = (info & instrument::VALUES != 0).then(|| lanes.value(i, bytes));
         let hazard = known.access(who, address, bytes as u64, write, value);
         worst = worst.or(hazard.map(|h| (chunk as usize * 8 + i, h)));
@@ -46,7 +46,7 @@ unsafe extern "C" fn access(ctx: *mut WarpCtx, mask: u32, chunk: u32, site: u32,
 unsafe extern "C" fn sync(ctx: *mut WarpCtx, what: u32) {
     let warp = warp_of(ctx);
     // SAFETY: compiled code passes its own context.
-    let (job, me) = unsafe { (job_of(warp), who(job_of(warp), warp, 0, 0, false)) };
+    let (job, me) = unsafe { (job_of(warp), who(job_of(warp), warp, 0, 0, false, false)) };
     let Some(race) = &job.race else { return };
     let mut known = race.lock().unwrap_or_else(PoisonError::into_inner);
     match what {
@@ -61,6 +61,27 @@ unsafe extern "C" fn sync(ctx: *mut WarpCtx, what: u32) {
     }
 }
 
+/// An access of one lane that a function of the runtime is about to make; `info` as for compiled code.
+///
+/// # Safety
+/// As [`fault`].
+pub(super) unsafe fn note(warp: *mut Warp, lane: usize, site: u32, address: u64, bytes: u64, info: u32) {
+    // SAFETY: passed on.
+    unsafe {
+        let job = job_of(warp);
+        let Some(race) = &job.race else { return };
+        let atomic = info & instrument::ATOMIC != 0;
+        let who = who(job, warp, lane, site, false, atomic);
+        let mut known = race.lock().unwrap_or_else(PoisonError::into_inner);
+        let hazard = known.access(who, address, bytes, atomic || info & instrument::WRITE != 0, None);
+        let new = hazard.filter(|h| known.told.insert((site >> 6, h.other.site >> 6, h.name)));
+        drop(known);
+        if let Some(hazard) = new {
+            tell(job, warp, lane, site, hazard);
+        }
+    }
+}
+
 /// A wait for an `mbarrier` is over.
 ///
 /// # Safety
@@ -68,7 +89,7 @@ unsafe extern "C" fn sync(ctx: *mut WarpCtx, what: u32) {
 pub(super) unsafe fn meet_all(ctx: *mut WarpCtx) {
     let warp = warp_of(ctx);
     // SAFETY: the caller's contract.
-    let (job, me) = unsafe { (job_of(warp), who(job_of(warp), warp, 0, 0, false)) };
+    let (job, me) = unsafe { (job_of(warp), who(job_of(warp), warp, 0, 0, false, false)) };
     if let Some(race) = &job.race {
         let mut known = race.lock().unwrap_or_else(PoisonError::into_inner);
         known.meet_all(me.resident, me.block, u32::from(me.thread) / 32);
@@ -77,11 +98,11 @@ pub(super) unsafe fn meet_all(ctx: *mut WarpCtx) {
 
 /// # Safety
 /// `warp` runs on this fiber.
-unsafe fn who(job: &Job<'_>, warp: *mut Warp, lane: usize, site: u32, volatile: bool) -> Who {
+unsafe fn who(job: &Job<'_>, warp: *mut Warp, lane: usize, site: u32, volatile: bool, atomic: bool) -> Who {
     // SAFETY: the caller's contract.
     let ctx = unsafe { &(*warp).ctx };
     let thread = (ctx.first_thread as usize + lane) as u16;
-    Who { resident: ctx.block as usize, block: job.block_number(ctx.ctaid), thread, site, volatile }
+    Who { resident: ctx.block as usize, block: job.block_number(ctx.ctaid), thread, site, volatile, atomic }
 }
 
 /// Keeps a race as a finding, and ends the launch when findings are fatal.

@@ -6,7 +6,9 @@
 use super::super::fiber::Warp;
 use super::{check_one, ensure_stack, fault, in_access, lanes_of, warp_of};
 use crate::abi::WarpCtx;
+use crate::check;
 use crate::exec::fault::FaultKind;
+use crate::jit::instrument::{ATOMIC, WRITE};
 use crate::memory::window::window;
 use crate::texture::request::{Op, Request, TextureLanes};
 use crate::texture::surface::{self, Refused};
@@ -39,6 +41,9 @@ pub(super) unsafe extern "C" fn texture(
             rest &= !group;
             let handle = resolve(warp, given, first, site);
             (*warp).access_lane = first;
+            if check::enabled().looks_at_accesses() {
+                judge(warp, handle, &request, group, site, lanes);
+            }
             let outcome =
                 registry::with_object(handle, |object| in_access(warp, site, || one(object, &request, group, lanes)));
             if let Err((lane, kind, what)) = outcome {
@@ -66,6 +71,50 @@ unsafe fn resolve(warp: *mut Warp, handle: u64, lane: u32, site: u32) -> u64 {
     unsafe {
         check_one(warp, lane as usize, site, handle, 8);
         in_access(warp, site, || (handle as *const u64).read())
+    }
+}
+
+/// Checks what the lanes of `mask` are about to access: of a surface, all of it; of a texture, the
+/// texel nearest to the coordinates.
+///
+/// # Safety
+/// As [`fault`].
+unsafe fn judge(warp: *mut Warp, handle: u64, request: &Request, mask: u32, site: u32, lanes: &TextureLanes) {
+    let info = match request.op {
+        Op::Query(_) | Op::IsType(_) => return,
+        Op::Store => WRITE,
+        Op::Reduce(_) => ATOMIC,
+        Op::Sample | Op::Gather(_) | Op::Load => 0,
+    };
+    // SAFETY: passed on; `access_of` does not leave the fiber.
+    unsafe {
+        let mut at = [0_u64; 32];
+        let (mut found, mut bytes) = (0_u32, 0);
+        registry::with_object(handle, |object| {
+            let Some(object) = object else { return };
+            for lane in lanes_of(mask) {
+                if let Some((address, n)) = access_of(object, request, lanes, lane) {
+                    (at[lane], bytes) = (address, n);
+                    found |= 1 << lane;
+                }
+            }
+        });
+        if check::enabled().shadowed() && found != 0 {
+            super::check::access(warp.cast(), found, site, bytes | info, &at);
+        }
+        for lane in lanes_of(found) {
+            super::race::note(warp, lane, site, at[lane], u64::from(bytes), info);
+        }
+    }
+}
+
+/// Address and bytes of a lane's access; `None` when it makes none, or one that will be refused.
+fn access_of(object: &Object, request: &Request, lanes: &TextureLanes, lane: usize) -> Option<(u64, u32)> {
+    let is_surface = matches!(request.op, Op::Load | Op::Store | Op::Reduce(_));
+    match object {
+        Object::Surface(resource) if is_surface => surface::access(resource, request, lanes, lane),
+        Object::Texture(texture) if !is_surface => sample::nearest_texel(texture, request, lanes, lane),
+        _ => None,
     }
 }
 

@@ -373,6 +373,8 @@ impl<'a> Gen<'a, '_> {
             Inst::Atom { .. } => SYNC_ACQUIRE,
             Inst::Ld { sem, .. } if *sem != Sem::Weak => SYNC_ACQUIRE,
             Inst::St { sem, space, .. } if *space != Space::Shared && releases(sem) => SYNC_RELEASE,
+            // Lanes that have met to move a matrix have not learnt of each other's other accesses.
+            Inst::Matrix(matrix) if matrix.address().is_some() => return,
             inst if kind(inst) == Kind::WarpOp => SYNC_WARP,
             _ => return,
         };
