@@ -15,7 +15,9 @@ def _make(name, members):
 
         @property
         def name(self):
-            return self.values.get(int(self)).__dict__["_name"] if int(self) in self.values else str(int(self))
+            # A number that two names share goes by the first, unless it was asked for by the other.
+            known = self if "_name" in self.__dict__ else self.values.get(int(self))
+            return str(int(self)) if known is None else known._name
 
         def __str__(self):
             return self.name
@@ -63,6 +65,7 @@ _OWN = {
     "ipc_mem_flags": {"LAZY_ENABLE_PEER_ACCESS": 1},
     "mem_attach_flags": {"GLOBAL": 1, "HOST": 2, "SINGLE": 4},
     "profiler_output_mode": {"KEY_VALUE_PAIR": 0, "CSV": 1},
+    "graphics_map_flags": {"NONE": 0, "READ_ONLY": 1, "WRITE_DISCARD": 2},
     "graphics_register_flags": {
         "NONE": 0, "READ_ONLY": 1, "WRITE_DISCARD": 2, "SURFACE_LDST": 4, "TEXTURE_GATHER": 8,
     },

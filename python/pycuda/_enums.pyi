@@ -424,6 +424,11 @@ class profiler_output_mode(_Enum):
     KEY_VALUE_PAIR: ClassVar[profiler_output_mode]
     CSV: ClassVar[profiler_output_mode]
 
+class graphics_map_flags(_Enum):
+    NONE: ClassVar[graphics_map_flags]
+    READ_ONLY: ClassVar[graphics_map_flags]
+    WRITE_DISCARD: ClassVar[graphics_map_flags]
+
 class graphics_register_flags(_Enum):
     NONE: ClassVar[graphics_register_flags]
     READ_ONLY: ClassVar[graphics_register_flags]

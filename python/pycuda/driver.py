@@ -105,7 +105,8 @@ __all__ = [
     "PointerHolderBase", "RegisteredHostMemory", "RuntimeError", "Stream", "SurfaceObject", "SurfaceReference",
     "TRSA_OVERRIDE_FORMAT", "TRSF_NORMALIZED_COORDINATES", "TRSF_READ_AS_INTEGER", "TRSF_SEAMLESS_CUBEMAP", "TRSF_SRGB",
     "TR_DEFAULT", "TextureObject", "TextureReference", "aligned_empty",
-    "aligned_empty_like", "aligned_zeros", "aligned_zeros_like", "bind_array_to_texref", "dtype_to_array_format",
+    "aligned_empty_like", "aligned_zeros", "aligned_zeros_like", "bind_array_to_texref", "bitlog2",
+    "dtype_to_array_format",
     "from_device", "from_device_like", "get_driver_version", "get_version", "gpuarray_to_array", "have_gl_ext",
     "init", "initialize_profiler", "make_multichannel_2d_array", "managed_empty", "managed_empty_like",
     "managed_zeros", "managed_zeros_like", "matrix_to_array", "matrix_to_texref", "mem_alloc", "mem_alloc_like",
@@ -146,6 +147,13 @@ def _tell_user(text):
 
 
 _rtcg.set_notice_handler(_tell_user)
+
+
+def bitlog2(n):
+    """The binary logarithm of a positive integer, rounded down; also `pycuda.tools.bitlog2`."""
+    from pycuda import tools
+
+    return tools.bitlog2(n)
 
 
 def get_version():

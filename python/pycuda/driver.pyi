@@ -141,6 +141,7 @@ __all__ = [
     "aligned_empty_like",
     "aligned_zeros",
     "aligned_zeros_like",
+    "bitlog2",
     "bind_array_to_texref",
     "dtype_to_array_format",
     "from_device",
@@ -211,6 +212,7 @@ HostAllocation = PagelockedHostAllocation
 CUDA_DEBUGGING: bool
 
 def set_debugging(flag: bool = True) -> None: ...
+def bitlog2(n: int) -> int: ...
 def get_version() -> tuple[int, int, int]: ...
 def have_gl_ext() -> bool: ...
 

@@ -1,6 +1,8 @@
 """Contexts, memoisation, and C types of dtypes."""
 
 import functools
+import gc
+import operator
 import os
 
 import numpy as np
@@ -8,7 +10,13 @@ import numpy as np
 import pycuda.driver as drv
 from pycuda import _rtcg
 
-bitlog2 = lambda n: n.bit_length() - 1  # noqa: E731
+
+def bitlog2(n):
+    """The position of the highest bit that is set: the binary logarithm, rounded down."""
+    n = operator.index(n)
+    if n <= 0:
+        raise ValueError(f"n is {n}; expected a positive integer")
+    return n.bit_length() - 1
 
 
 def _wanted_device():
@@ -89,6 +97,172 @@ def clear_context_caches():
         func._pycuda_ctx_dep_memoize_dic.clear()
     _rtcg.clear_array_contexts()
 
+
+# -- figures of devices -----------------------------------------------------------------------
+
+
+def _round_up(value, unit):
+    return -(-value // unit) * unit
+
+
+class DeviceData:
+    """What a multiprocessor of a device holds.
+
+    Parameters
+    ----------
+    dev : Device or tuple, optional
+        A device, or a compute capability such as ``(9, 0)``; by default the current device.
+
+    Attributes
+    ----------
+    max_threads : int
+        Threads of a block.
+    warp_size : int
+    warps_per_mp, thread_blocks_per_mp : int
+        Warps and blocks that are resident on a multiprocessor.
+    registers : int
+        Registers of a multiprocessor.
+    shared_memory : int
+        Bytes of shared memory of a multiprocessor.
+    smem_alloc_granularity, register_alloc_granularity : int
+        Shared memory (bytes of a block) and registers (of a warp) are given in multiples of these.
+    smem_granularity : int
+        Banks of shared memory: threads that access it at the same time.
+    register_allocation_unit : str
+        ``"warp"``: what registers are given to.
+    limits : dict
+        All limits, by name.
+    """
+
+    def __init__(self, dev=None):
+        if isinstance(dev, tuple):
+            self._figures = _rtcg.Multiprocessor.of_capability(*dev)
+        else:
+            self._figures = _rtcg.Multiprocessor.of_device(drv.Context.get_device() if dev is None else dev)
+        self.limits = limits = self._figures.limits()
+        self.max_threads = limits["max_threads_per_block"]
+        self.warp_size = limits["warp_size"]
+        self.warps_per_mp = limits["max_warps"]
+        self.thread_blocks_per_mp = limits["max_blocks"]
+        self.registers = limits["registers"]
+        self.shared_memory = limits["shared_bytes"]
+        self.smem_alloc_granularity = limits["shared_unit"]
+        self.smem_granularity = limits["warp_size"]
+        self.register_alloc_granularity = limits["register_unit"]
+        self.register_allocation_unit = "warp"
+
+    def align(self, bytes, word_size=4):
+        """`bytes`, rounded up so that rows of this length start where accesses by a warp are fast."""
+        return _round_up(bytes, self.align_bytes(word_size))
+
+    def align_dtype(self, elements, dtype_size):
+        """A number of elements of `dtype_size` bytes, rounded up in the same sense."""
+        return _round_up(elements, self.align_words(dtype_size))
+
+    def align_words(self, word_size):
+        """`align_bytes` in words."""
+        return self.align_bytes(word_size) // word_size
+
+    def align_bytes(self, word_size=4):
+        """The alignment in bytes for accesses of `word_size` bytes by each thread."""
+        if word_size not in (1, 2, 4, 8, 16):
+            raise ValueError(f"word_size is {word_size}; expected 1, 2, 4, 8 or 16, which a thread reads at once")
+        # Memory travels in lines of 128 bytes, of which narrow words of half a warp fill 64.
+        return 64 if word_size <= 4 else 128
+
+    def coalesce(self, thread_count):
+        """A number of threads, rounded up to whole warps."""
+        return _round_up(thread_count, self.warp_size)
+
+    @staticmethod
+    def make_valid_tex_channel_count(size):
+        """The smallest number of channels that a texture can have, `size` or more."""
+        for count in (1, 2, 4):
+            if size <= count:
+                return count
+        raise ValueError(f"size is {size}; textures have at most 4 channels")
+
+
+class OccupancyRecord:
+    """How full a multiprocessor gets with blocks of a size.
+
+    Parameters
+    ----------
+    devdata : DeviceData
+    threads : int
+        Threads of a block.
+    shared_mem : int
+        Bytes of shared memory of a block, static and dynamic together.
+    registers : int
+        Registers of a thread.
+
+    Attributes
+    ----------
+    tb_per_mp, warps_per_mp : int
+        Resident blocks and warps.
+    occupancy : float
+        Resident warps by those that fit.
+    limited_by : str
+        What is used up: ``"device"`` (the number of blocks), ``"warps"``, ``"regs"`` or ``"smem"``.
+
+    Raises
+    ------
+    ValueError
+        If not even one block fits.
+    """
+
+    def __init__(self, devdata, threads, shared_mem=0, registers=0):
+        figures = devdata._figures.occupancy(threads, registers, shared_mem)
+        self.tb_per_mp, self.warps_per_mp, self.occupancy, self.limited_by = figures
+
+    def __repr__(self):
+        return (
+            f"OccupancyRecord(tb_per_mp={self.tb_per_mp}, warps_per_mp={self.warps_per_mp}, "
+            f"occupancy={self.occupancy:.3g}, limited_by={self.limited_by!r})"
+        )
+
+
+# -- tests ------------------------------------------------------------------------------------
+
+
+def _free_context(context):
+    if drv.Context.get_current() == context:
+        context.pop()
+    clear_context_caches()
+    gc.collect()
+
+
+def init_cuda_context_fixture():
+    """A context for the length of a test; a fixture is ``yield from init_cuda_context_fixture()``."""
+    drv.init()
+    context = make_default_context()
+    assert isinstance(context.get_device().name(), str)
+    try:
+        yield context
+    finally:
+        _free_context(context)
+
+
+def mark_cuda_test(f):
+    """Run a test function in a context of its own. Under pytest it also gets the mark ``cuda``."""
+
+    @functools.wraps(f)
+    def wrapper(*args, **kwargs):
+        drv.init()
+        context = make_default_context()
+        try:
+            return f(*args, **kwargs)
+        finally:
+            _free_context(context)
+
+    try:
+        import pytest
+    except ImportError:
+        return wrapper
+    return pytest.mark.cuda(wrapper)
+
+
+# -- C types ----------------------------------------------------------------------------------
 
 _C_TYPES = {
     "bool": "bool", "int8": "signed char", "uint8": "unsigned char", "int16": "short", "uint16": "unsigned short",

@@ -116,6 +116,17 @@ impl<'a> Plan<'a> {
         if self.request.name.is_empty() { "kernel.cu" } else { &self.request.name }
     }
 
+    /// With debug information and kept files: the path of a file with the source as it was given,
+    /// whose lines the debug information then speaks of.
+    fn name_for_debugger(&self, dir: Option<&Path>) -> Option<String> {
+        let debugs = |option: &String| option == "--device-debug" || option == "--generate-line-info";
+        let dir = dir.filter(|_| self.options.nvrtc.iter().any(debugs))?;
+        let file = dir.join("source").join(Path::new(self.name()).file_name()?);
+        std::fs::create_dir(dir.join("source")).ok()?;
+        std::fs::write(&file, &self.request.source).ok()?;
+        file.into_os_string().into_string().ok()
+    }
+
     /// Everything known before compiling that can change the result.
     fn key(&self) -> Key {
         let request = self.request;
@@ -163,7 +174,9 @@ impl<'a> Plan<'a> {
         let path = SearchPath { user: &self.include_dirs, toolkit: &headers, wrap: !request.no_extern_c, shims: true };
         let scan = includes::scan(&request.source, &self.options.forced_includes, &self.options.macros, &path);
         let texts: Vec<&str> = std::iter::once(&request.source).chain(&scan.user_texts).map(String::as_str).collect();
-        let text = wrap(&request.source, self.name(), request.no_extern_c, &shims::prelude(&texts));
+        let kept = self.keep().then(nvcc::working_dir).and_then(Result::ok);
+        let name = self.name_for_debugger(kept.as_deref()).unwrap_or_else(|| self.name().to_owned());
+        let text = wrap(&request.source, &name, request.no_extern_c, &shims::prelude(&texts));
         // Without an architecture NVRTC would give PTX only.
         let oldest = || table.supported_archs().iter().min().map(|&number| Arch { number, suffix: None });
         let (arch, kind) = match self.arch.or_else(oldest) {
@@ -173,7 +186,7 @@ impl<'a> Plan<'a> {
         let options = self.nvrtc_options(table, arch, kind, &scan, &headers);
         let job = nvrtc::Job {
             source: &text,
-            name: self.name(),
+            name: &name,
             headers: &scan.virtual_headers,
             options: &options,
             name_expressions: &request.name_expressions,
@@ -182,7 +195,7 @@ impl<'a> Plan<'a> {
         let result = nvrtc::run(table, &job);
         let log = result.as_ref().map_or_else(|f| f.log.as_str(), |o| o.log.as_str());
         let bytes = result.as_ref().map_or(&[][..], |o| &o.bytes);
-        let kept = self.keep().then(|| keep_files(&text, self.name(), &options, log, bytes, kind));
+        let kept = kept.filter(|dir| keep_files(dir, &text, self.name(), &options, log, bytes, kind).is_ok());
         let output = match result {
             Ok(output) => output,
             Err(failure) => {
@@ -190,7 +203,7 @@ impl<'a> Plan<'a> {
                 command.extend(options);
                 let message = [failure.message, hints(&failure.log)].concat();
                 let error = CompileError::new(failure.kind, message);
-                return Err(error.with_log(command, failure.log, self.name(), &request.source));
+                return Err(error.with_log(command, failure.log, &name, &request.source));
             }
         };
         let artifact = Artifact {
@@ -200,7 +213,7 @@ impl<'a> Plan<'a> {
             lowered_names: output.lowered_names,
             from_cache: false,
         };
-        if let Some(Ok(dir)) = kept {
+        if let Some(dir) = kept {
             eprintln!("*** compiler output in {}", dir.display());
         }
         if let Some(cache) = cache.filter(|_| scan.uncacheable.is_none()) {
@@ -300,20 +313,19 @@ fn loaded_file(table: &NvrtcTable) -> PathBuf {
 }
 
 fn keep_files(
+    dir: &Path,
     text: &str,
     name: &str,
     options: &[String],
     log: &str,
     bytes: &[u8],
     kind: BinaryKind,
-) -> std::io::Result<PathBuf> {
-    let dir = nvcc::working_dir()?;
+) -> std::io::Result<()> {
     let file = Path::new(name).file_name().unwrap_or(name.as_ref());
     std::fs::write(dir.join(file), text)?;
     std::fs::write(dir.join("options"), options.join("\n"))?;
     std::fs::write(dir.join("log"), log)?;
-    std::fs::write(dir.join(format!("output.{}", kind.name())), bytes)?;
-    Ok(dir)
+    std::fs::write(dir.join(format!("output.{}", kind.name())), bytes)
 }
 
 /// What the user can do about the commonest refusals.

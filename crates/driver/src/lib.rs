@@ -24,6 +24,7 @@ mod launch;
 mod linker;
 pub mod memory;
 mod module;
+mod multiprocessor;
 mod occupancy;
 mod process;
 pub mod profiler;
@@ -49,6 +50,7 @@ pub use memory::{
     RegisteredHost,
 };
 pub use module::{JitLog, Module};
+pub use multiprocessor::{DoesNotFit, LimitedBy, Multiprocessor, Occupancy};
 pub use rtcg_cuda_sys as sys;
 pub use rtcg_cuda_sys::CUdeviceptr;
 pub use stream::Stream;

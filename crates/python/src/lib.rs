@@ -20,6 +20,7 @@ mod host_buffer;
 mod info;
 mod interrupt;
 mod pointer;
+mod tools;
 
 #[pymodule]
 fn _rtcg(m: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -31,5 +32,6 @@ fn _rtcg(m: &Bound<'_, PyModule>) -> PyResult<()> {
     driver::register(m)?;
     gpuarray::register(m)?;
     info::register(m)?;
+    tools::register(m)?;
     Ok(())
 }

@@ -15,7 +15,7 @@ use std::time::Instant;
 /// A kernel.
 #[pyclass(name = "Function", module = "pycuda._driver", frozen, subclass)]
 pub(crate) struct PyFunction {
-    function: Function,
+    pub(crate) function: Function,
     prepared: RwLock<Option<Arc<Prepared>>>,
     /// What prepared calls use, kept alive.
     texrefs: RwLock<Vec<TextureReference>>,

@@ -1,0 +1,3 @@
+"""Macros that let one kernel source serve CUDA and, with other definitions, OpenCL."""
+
+CLUDA_PREAMBLE: str

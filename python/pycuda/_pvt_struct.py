@@ -1,0 +1,124 @@
+"""Python's `struct` in native mode with the letters that kernel arguments need.
+
+Beyond ``x b B c s p h H i I l L n N q Q ? e f d P``: ``F`` and ``D`` are complex numbers of two floats
+or two doubles, ``P`` takes anything with ``__index__`` (device memory), ``s`` any buffer.
+"""
+
+import re
+import struct
+from functools import lru_cache
+
+error = struct.error
+
+_ITEM = re.compile(r"\s*(\d*)([a-zA-Z?])")
+_COMPLEX = {"F": "f", "D": "d"}
+
+
+class Struct:
+    """A layout of values in memory, as C has it.
+
+    Attributes
+    ----------
+    format : str
+    size : int
+        Bytes, padding between the values included.
+    """
+
+    __slots__ = ("_kinds", "_struct", "format", "size")
+
+    def __init__(self, format):
+        self.format = format.decode() if isinstance(format, bytes) else str(format)
+        self._kinds, native = _parse(self.format)
+        self._struct = struct.Struct("@" + native)
+        self.size = self._struct.size
+
+    def pack(self, *args):
+        """The values as bytes."""
+        return self._struct.pack(*self._flat(args))
+
+    def pack_into(self, buffer, offset, *args):
+        """Write the values into a writable buffer."""
+        self._struct.pack_into(buffer, offset, *self._flat(args))
+
+    def unpack(self, buffer):
+        """The values in a buffer of exactly `size` bytes."""
+        return self._values(self._struct.unpack(buffer))
+
+    def unpack_from(self, buffer, offset=0):
+        """The values in a buffer from `offset` on."""
+        return self._values(self._struct.unpack_from(buffer, offset))
+
+    def _flat(self, args):
+        if len(args) != len(self._kinds):
+            raise error(f"{self.format!r} needs {len(self._kinds)} values, {len(args)} were given")
+        flat = []
+        for position, (kind, value) in enumerate(zip(self._kinds, args, strict=True)):
+            try:
+                if kind in _COMPLEX:
+                    flat += [float(value.real), float(value.imag)]
+                elif kind == "s" and not isinstance(value, (bytes, bytearray)):
+                    flat.append(memoryview(value).tobytes())
+                else:
+                    flat.append(value)
+            except (TypeError, AttributeError, ValueError) as problem:
+                raise error(f"value {position} is no {kind!r}: {problem}") from None
+        return flat
+
+    def _values(self, flat):
+        flat = iter(flat)
+        return tuple(complex(next(flat), next(flat)) if kind in _COMPLEX else next(flat) for kind in self._kinds)
+
+
+def _parse(format):
+    """The letter of each value, and the format as `struct` takes it."""
+    text = format.strip().removeprefix("@")
+    if text[:1] in ("=", "<", ">", "!"):
+        raise error(f"{format!r}: only the native layout is supported")
+    kinds, native, position = [], [], 0
+    while text[position:].strip():
+        item = _ITEM.match(text, position)
+        if item is None:
+            raise error(f"bad char in struct format {format!r}")
+        count, letter = int(item[1] or 1), item[2]
+        if letter in _COMPLEX:
+            native.append(f"{2 * count}{_COMPLEX[letter]}")
+        else:
+            native.append(f"{item[1]}{letter}")
+        kinds += [letter] * (letter != "x") * (1 if letter in "sp" else count)
+        position = item.end()
+    return kinds, "".join(native)
+
+
+@lru_cache(maxsize=256)
+def _of(format):
+    return Struct(format)
+
+
+def _clearcache():
+    """Forget the layouts that were used before."""
+    _of.cache_clear()
+
+
+def calcsize(fmt):
+    """Bytes of a layout."""
+    return _of(fmt).size
+
+
+def pack(fmt, *args):
+    """The values as bytes."""
+    return _of(fmt).pack(*args)
+
+
+def pack_into(fmt, buffer, offset, *args):
+    """Write the values into a writable buffer."""
+    _of(fmt).pack_into(buffer, offset, *args)
+
+
+def unpack(fmt, buffer):
+    """The values in a buffer of exactly ``calcsize(fmt)`` bytes."""
+    return _of(fmt).unpack(buffer)
+
+
+def unpack_from(fmt, buffer, offset=0):
+    """The values in a buffer from `offset` on."""
+    return _of(fmt).unpack_from(buffer, offset)

@@ -1,0 +1,51 @@
+"""``python -m pycuda.debug [-m] SCRIPT ARGUMENTS``: run a program with kernels that a debugger understands.
+
+Kernels are compiled with debug information and without optimisation, nothing comes from the cache,
+and every source is kept in a file, whose path the debugger finds in the program::
+
+    cuda-gdb --args python -m pycuda.debug script.py arguments
+
+Without a GPU there is no cuda-gdb. There the virtual GPU's checked mode tells of wrong accesses,
+uninitialised values and races with block, thread and source line: ``RTCG_CHECK=1 python -m
+pycuda.debug script.py``, see docs/debugging.md.
+"""
+
+import os
+import runpy
+import sys
+
+_USAGE = "usage: python -m pycuda.debug [-m] SCRIPT ARGUMENTS..."
+
+
+def main(arguments=None):
+    """Run a program for debugging.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        As on the command line: the script or ``-m`` and a module, then the program's own arguments.
+    """
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    as_module = arguments[:1] == ["-m"]
+    if as_module:
+        del arguments[0]
+    if not arguments:
+        raise SystemExit(f"{_USAGE}\nno program was named")
+    if not as_module and arguments[0] in ("-h", "--help"):
+        print(f"{_USAGE}\n\n{__doc__}")
+        return
+    import pycuda.driver
+
+    pycuda.driver.set_debugging()
+    program = arguments[0]
+    sys.argv[:] = arguments
+    if as_module:
+        sys.path.insert(0, os.getcwd())
+        runpy.run_module(program, run_name="__main__", alter_sys=True)
+    else:
+        sys.path.insert(0, os.path.dirname(os.path.abspath(program)))
+        runpy.run_path(program, run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()
