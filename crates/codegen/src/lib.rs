@@ -2,8 +2,11 @@
 //! short expressions into complete kernels. Pure text in, pure text out; knows no driver.
 #![forbid(unsafe_code)]
 
+pub mod carg;
 mod dtype;
 mod elementwise;
+pub mod pointwise;
+pub mod snippet;
 
 pub use dtype::{DType, Kind, UnknownDType, WeakScalar};
 pub use elementwise::{Elementwise, Param};

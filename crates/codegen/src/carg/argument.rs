@@ -1,0 +1,194 @@
+//! Parameters of kernels, parsed from C declarations.
+
+use crate::carg::ctype::CType;
+use crate::carg::registry::TypeRegistry;
+use std::fmt;
+
+/// A parameter of a kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Argument {
+    /// C identifier.
+    pub name: String,
+    /// The type of an element (of an array) or of the value.
+    pub ctype: CType,
+    /// A pointer to elements rather than one value.
+    pub is_vector: bool,
+    /// Declared `const`: the kernel only reads.
+    pub is_const: bool,
+}
+
+/// A declaration that could not be understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArgumentError {
+    /// The declaration.
+    pub declaration: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl fmt::Display for ArgumentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} in the declaration '{}'", self.reason, self.declaration)
+    }
+}
+
+impl std::error::Error for ArgumentError {}
+
+impl Argument {
+    /// `T *name`
+    pub fn vector(ctype: CType, name: &str) -> Argument {
+        Argument { name: name.into(), ctype, is_vector: true, is_const: false }
+    }
+
+    /// `const T *name`
+    pub fn input(ctype: CType, name: &str) -> Argument {
+        Argument { name: name.into(), ctype, is_vector: true, is_const: true }
+    }
+
+    /// `T name`
+    pub fn scalar(ctype: CType, name: &str) -> Argument {
+        Argument { name: name.into(), ctype, is_vector: false, is_const: false }
+    }
+
+    /// The declaration in C.
+    pub fn declarator(&self) -> String {
+        let constness = if self.is_const { "const " } else { "" };
+        let pointer = if self.is_vector { "*" } else { "" };
+        format!("{constness}{} {pointer}{}", self.ctype.name, self.name)
+    }
+}
+
+/// Splits at the commas outside of `<>`, `()` and `[]`, and parses each part; comments and empty parts
+/// are left out.
+///
+/// # Errors
+/// Names the declaration that is wrong.
+pub fn parse_arguments(text: &str, registry: &TypeRegistry) -> Result<Vec<Argument>, ArgumentError> {
+    let text = without_comments(text);
+    let (mut parts, mut depth, mut start) = (Vec::new(), 0i32, 0);
+    for (at, c) in text.char_indices() {
+        match c {
+            '<' | '(' | '[' => depth += 1,
+            '>' | ')' | ']' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    let parts: Vec<_> = parts.into_iter().filter(|part| !part.trim().is_empty()).collect();
+    let arguments = parts.iter().map(|part| parse_argument(part, registry)).collect::<Result<Vec<_>, _>>()?;
+    for (at, argument) in arguments.iter().enumerate() {
+        if arguments[..at].iter().any(|other| other.name == argument.name) {
+            return Err(error(parts[at], format!("the name '{}' is used twice", argument.name)));
+        }
+    }
+    Ok(arguments)
+}
+
+/// One declaration: `T *x` and `T x[]` are arrays, `T x` is a value. `const`, `volatile` and the forms of
+/// `restrict` are allowed wherever C allows them.
+///
+/// # Errors
+/// An unknown type, a missing name, or what no parameter of a kernel can be.
+pub fn parse_argument(text: &str, registry: &TypeRegistry) -> Result<Argument, ArgumentError> {
+    let text = without_comments(text);
+    let (head, is_array) = match text.split_once('[') {
+        Some((head, rest)) if rest.trim_end().ends_with(']') && !rest.contains('[') => (head, true),
+        Some(_) => return Err(error(&text, "arrays of arrays are not supported")),
+        None => (&text[..], false),
+    };
+    let head = head.trim_end();
+    let name_start = head.rfind(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).map_or(0, |at| at + 1);
+    let (declared, name) = head.split_at(name_start);
+    if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+        return Err(error(&text, "a name is missing"));
+    }
+    let stars = declared.matches('*').count() + usize::from(is_array);
+    if stars > 1 || declared.contains('&') {
+        return Err(error(&text, "pointers to pointers and references are not supported"));
+    }
+    let before_star = declared.split('*').next().unwrap_or("");
+    let words = |part: &str| part.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let is_const = words(before_star).iter().any(|word| word == "const");
+    let kept: Vec<_> = words(before_star).into_iter().filter(|word| !is_qualifier(word)).collect();
+    if let Some(stray) = words(&declared[before_star.len()..].replace('*', " ")).iter().find(|w| !is_qualifier(w)) {
+        return Err(error(&text, format!("'{stray}' is not understood")));
+    }
+    let type_name = kept.join(" ");
+    if type_name.is_empty() {
+        return Err(error(&text, "a type or a name is missing"));
+    }
+    let ctype = registry.lookup(&type_name).ok_or_else(|| error(&text, format!("unknown type '{type_name}'")))?;
+    Ok(Argument { name: name.into(), ctype, is_vector: stars == 1, is_const: is_const && stars == 1 })
+}
+
+fn is_qualifier(word: &str) -> bool {
+    matches!(word, "const" | "volatile" | "restrict" | "__restrict__" | "__restrict")
+}
+
+fn error(declaration: &str, reason: impl Into<String>) -> ArgumentError {
+    ArgumentError { declaration: declaration.trim().into(), reason: reason.into() }
+}
+
+fn without_comments(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("/*").into_iter().chain(rest.find("//")).min() {
+        out.push_str(&rest[..at]);
+        out.push(' ');
+        let end = if rest[at..].starts_with("/*") {
+            rest[at + 2..].find("*/").map(|e| at + e + 4)
+        } else {
+            rest[at..].find('\n').map(|e| at + e)
+        };
+        rest = end.map_or("", |end| &rest[end..]);
+    }
+    out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Vec<String>, String> {
+        let arguments = parse_arguments(text, &TypeRegistry::new()).map_err(|e| e.to_string())?;
+        Ok(arguments.iter().map(Argument::declarator).collect())
+    }
+
+    #[test]
+    fn declarations_of_every_kind() {
+        let text = "float *x, const pycuda::complex<double> *y, int n, double2 v, unsigned long long const *__restrict__ w,\n\
+                    half h[], /* a comment, with a comma */ volatile int *q, const float f";
+        let expected = [
+            "float *x",
+            "const pycuda::complex<double> *y",
+            "int n",
+            "double2 v",
+            "const unsigned long long *w",
+            "half *h",
+            "int *q",
+            "float f",
+        ];
+        assert_eq!(parse(text).unwrap(), expected);
+        assert_eq!(parse("  ").unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (text, reason) in [
+            ("foo *x", "unknown type 'foo' in the declaration 'foo *x'"),
+            ("float", "a type or a name is missing"),
+            ("float *", "a name is missing"),
+            ("float **x", "pointers to pointers"),
+            ("float &x", "references"),
+            ("float x, int x", "the name 'x' is used twice"),
+            ("float * int x", "'int' is not understood"),
+        ] {
+            let message = parse(text).unwrap_err();
+            assert!(message.contains(reason), "{text}: {message}");
+        }
+    }
+}

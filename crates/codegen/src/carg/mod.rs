@@ -1,0 +1,12 @@
+//! C declarations: the types that kernels know by name, and the parameters declared with them.
+//!
+//! `float *x, const pycuda::complex<double> *y, int n, double2 v` becomes a list of [`Argument`]s.
+//! Types outside C (structures of the user) are known after [`TypeRegistry::register`].
+
+mod argument;
+mod ctype;
+mod registry;
+
+pub use argument::{Argument, ArgumentError, parse_argument, parse_arguments};
+pub use ctype::{CType, Form};
+pub use registry::{RegistryError, TypeRegistry};

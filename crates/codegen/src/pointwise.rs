@@ -1,0 +1,440 @@
+//! The generator behind `ElementwiseKernel`: a C snippet over `i` becomes a kernel that is specialised on
+//! how its arrays lie in memory.
+//!
+//! Three forms come from one description. *Flat*: every array is addressed by the pointer the user
+//! declared. *Packed*: arrays whose elements the snippet names only as `x[i]` are read and written in
+//! vectors of up to 16 bytes; inside the snippet such an array is a stand-in of the same name whose
+//! `operator[]` gives the element in registers. *Strided*: arrays of any layout, broadcast to one shape,
+//! with stand-ins that find the element's address. The snippet's text is never edited, and the
+//! stand-ins shadow the parameters, so a snippet cannot reach an element by a way the analysis missed
+//! but through a macro; snippets with macros of their own get the flat form.
+
+use crate::carg::Argument;
+use crate::snippet::{self, ElementUse, Flow};
+use std::fmt::Write;
+
+/// How a kernel finds its elements.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// `i` runs over `0..n`, or over a `long` range when `ranged`.
+    Flat {
+        /// Parameters `long start, long stop, long step` in place of `n`.
+        ranged: bool,
+    },
+    /// `lanes` elements at a time.
+    Packed {
+        /// Elements per thread and step; a power of two.
+        lanes: usize,
+    },
+    /// Arrays of `ndim` dimensions and any strides; those named in `strided`.
+    Strided {
+        /// Dimensions after joining.
+        ndim: usize,
+        /// For each argument whether it takes part; others stay pointers.
+        strided: Vec<bool>,
+        /// `i` and the sizes fit into 32 bits, whose divisions are faster.
+        small: bool,
+    },
+}
+
+/// An elementwise kernel as the user describes it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Pointwise {
+    /// Name of the kernel.
+    pub name: String,
+    /// Parameters.
+    pub arguments: Vec<Argument>,
+    /// Statements executed for each `i`.
+    pub operation: String,
+    /// Source before the kernel.
+    pub preamble: String,
+    /// Statements before the loop.
+    pub loop_prep: String,
+    /// Statements after the loop.
+    pub after_loop: String,
+}
+
+/// Threads of a block; every generated kernel is launched with this many.
+pub const BLOCK_THREADS: u32 = 256;
+
+impl Pointwise {
+    /// How the snippet uses each argument; values count as read.
+    pub fn uses(&self) -> Vec<ElementUse> {
+        let references = self.preamble.contains('&') || self.preamble.contains("#include");
+        let one = |a: &Argument| {
+            if !a.is_vector {
+                return ElementUse::Read;
+            }
+            let around = [&self.loop_prep, &self.after_loop].iter().any(|text| snippet::mentions(text, &a.name));
+            match snippet::element_use(&self.operation, &a.name, references) {
+                _ if around => ElementUse::Other,
+                ElementUse::Changed if a.is_const => ElementUse::Read,
+                found => found,
+            }
+        };
+        self.arguments.iter().map(one).collect()
+    }
+
+    /// Whether stand-ins may replace the arrays: the snippet's own text is all there is to read.
+    pub fn is_transparent(&self) -> bool {
+        let Flow { changes_index, has_directives, .. } = snippet::flow(&self.operation);
+        let user_headers = self.preamble.contains("#include \"");
+        let macros = self.preamble.contains("#define") || self.preamble.contains("# define");
+        !(changes_index || has_directives || macros || user_headers)
+    }
+
+    /// Elements that a thread should take at a time, or 1 when the packed form is not allowed.
+    pub fn lanes(&self) -> usize {
+        let uses = self.uses();
+        let flow = snippet::flow(&self.operation);
+        if !self.is_transparent() || flow.jumps || uses.contains(&ElementUse::Other) {
+            return 1;
+        }
+        let sizes: Vec<_> = self.packed_arguments(&uses).map(|a| a.ctype.itemsize).collect();
+        let power = |size: &usize| size.is_power_of_two() && *size <= 16;
+        let (Some(&least), Some(&most)) = (sizes.iter().min(), sizes.iter().max()) else { return 1 };
+        if !sizes.iter().all(power) {
+            return 1;
+        }
+        // At most 32 bytes of each array in registers.
+        (16 / least).min(32 / most).max(1)
+    }
+
+    /// Whether two arrays may share memory when elements are held in registers: one statement computes a
+    /// whole element before it stores it.
+    pub fn allows_shared_elements(&self) -> bool {
+        let written = self.uses().iter().filter(|u| matches!(u, ElementUse::Assigned | ElementUse::Changed)).count();
+        snippet::flow(&self.operation).single_statement && written <= 1
+    }
+
+    fn packed_arguments<'a>(&'a self, uses: &'a [ElementUse]) -> impl Iterator<Item = &'a Argument> {
+        self.arguments.iter().zip(uses).filter(|(a, u)| a.is_vector && **u != ElementUse::Unused).map(|(a, _)| a)
+    }
+
+    /// The kernel as CUDA C++. Its parameters are the arguments in order, and then: `unsigned long n`
+    /// (flat, packed), `long start, long stop, long step` (ranged), or the structure that
+    /// [`layout_bytes`] fills (strided).
+    pub fn source(&self, access: &Access) -> String {
+        let mut out = String::new();
+        self.put_head(&mut out, access);
+        let declarations: Vec<_> = self.arguments.iter().map(Argument::declarator).collect();
+        let last = match access {
+            Access::Flat { ranged: true } => "long start, long stop, long step",
+            Access::Flat { .. } | Access::Packed { .. } => "unsigned long n",
+            Access::Strided { .. } => "const rtcg::layout rtcg_l",
+        };
+        let parameters: Vec<_> = declarations.iter().map(String::as_str).chain([last]).collect();
+        let _ = write!(
+            out,
+            "extern \"C\" __global__ void __launch_bounds__({BLOCK_THREADS}) {}({})\n{{\n",
+            self.name,
+            parameters.join(", ")
+        );
+        self.put_names(&mut out, access);
+        put_snippet(&mut out, "loop_prep", &self.loop_prep, "");
+        match access {
+            Access::Flat { ranged: false } => self.put_flat(&mut out),
+            Access::Flat { ranged: true } => self.put_ranged(&mut out),
+            Access::Packed { lanes } => self.put_packed(&mut out, *lanes),
+            Access::Strided { ndim, strided, small } => self.put_strided(&mut out, *ndim, strided, *small),
+        }
+        put_snippet(&mut out, "after_loop", &self.after_loop, "");
+        out.push_str("}\n");
+        out
+    }
+
+    /// Headers, stand-ins and the user's preamble.
+    fn put_head(&self, out: &mut String, access: &Access) {
+        put_headers(out, &self.arguments, &[&self.preamble, &self.operation, &self.loop_prep, &self.after_loop]);
+        match access {
+            Access::Flat { .. } => {}
+            Access::Packed { .. } => out.push_str(PACK),
+            Access::Strided { ndim, .. } => {
+                out.push_str(ELEMENT);
+                let arrays = self.arguments.iter().filter(|a| a.is_vector).count().max(1);
+                let _ = writeln!(
+                    out,
+                    "namespace rtcg {{ struct layout {{ unsigned long n; long shape[{ndim}]; long strides[{arrays}][{ndim}]; }}; }}"
+                );
+            }
+        }
+        put_snippet(out, "preamble", &self.preamble, "");
+    }
+
+    /// Upstream's names for the thread's place; those that are used.
+    fn put_names(&self, out: &mut String, access: &Access) {
+        let texts = [&self.operation, &self.loop_prep, &self.after_loop];
+        let used = |name: &str| texts.iter().any(|text| snippet::mentions(text, name));
+        if matches!(access, Access::Strided { .. }) {
+            out.push_str("  const unsigned long n = rtcg_l.n;\n");
+        }
+        out.push_str("  const size_t rtcg_total = (size_t)gridDim.x * blockDim.x;\n");
+        out.push_str("  const size_t rtcg_first = (size_t)blockIdx.x * blockDim.x + threadIdx.x;\n");
+        if used("tid") {
+            out.push_str("  const unsigned tid = threadIdx.x;\n");
+        }
+        if used("total_threads") {
+            out.push_str("  const unsigned total_threads = gridDim.x * blockDim.x;\n");
+        }
+        if used("cta_start") {
+            out.push_str("  const unsigned cta_start = blockDim.x * blockIdx.x;\n");
+        }
+    }
+
+    fn put_flat(&self, out: &mut String) {
+        out.push_str("  for (size_t i = rtcg_first; i < n; i += rtcg_total)\n  {\n");
+        put_snippet(out, "operation", &self.operation, ";");
+        out.push_str("  }\n");
+    }
+
+    /// A range of either direction, as Python's.
+    fn put_ranged(&self, out: &mut String) {
+        out.push_str(
+            "  const long rtcg_count = step < 0 ? (start - stop - step - 1) / -step : (stop - start + step - 1) / step;\n\
+             \x20 for (long rtcg_k = (long)rtcg_first; rtcg_k < rtcg_count; rtcg_k += (long)rtcg_total)\n  {\n\
+             \x20   long i = start + rtcg_k * step;\n",
+        );
+        put_snippet(out, "operation", &self.operation, ";");
+        out.push_str("  }\n");
+    }
+
+    fn put_packed(&self, out: &mut String, lanes: usize) {
+        let uses = self.uses();
+        let arrays: Vec<_> =
+            self.arguments.iter().zip(&uses).filter(|(a, u)| a.is_vector && **u != ElementUse::Unused).collect();
+        let _ = writeln!(out, "  const size_t rtcg_packs = n / {lanes};");
+        out.push_str("  for (size_t rtcg_p = rtcg_first; rtcg_p < rtcg_packs; rtcg_p += rtcg_total)\n  {\n");
+        for (a, used) in &arrays {
+            let (name, t) = (&a.name, &a.ctype.name);
+            let _ = write!(out, "    rtcg::pack<{t}, {lanes}> rtcg_{name};");
+            if **used == ElementUse::Assigned {
+                out.push('\n');
+            } else {
+                let _ = writeln!(out, " rtcg_{name}.load({name}, rtcg_p);");
+            }
+        }
+        let _ = writeln!(out, "    #pragma unroll\n    for (int rtcg_k = 0; rtcg_k < {lanes}; ++rtcg_k)\n    {{");
+        let _ = writeln!(out, "      const size_t i = rtcg_p * {lanes} + rtcg_k; (void)i;");
+        for (a, used) in &arrays {
+            let constness = if **used == ElementUse::Read { "const " } else { "" };
+            let (name, t) = (&a.name, &a.ctype.name);
+            let _ = writeln!(out, "      const rtcg::element<{constness}{t}> {name} = {{&rtcg_{name}.at(rtcg_k)}};");
+        }
+        put_snippet(out, "operation", &self.operation, ";");
+        out.push_str("    }\n");
+        for (a, used) in &arrays {
+            if matches!(used, ElementUse::Assigned | ElementUse::Changed) {
+                let _ = writeln!(out, "    rtcg_{0}.store({0}, rtcg_p);", a.name);
+            }
+        }
+        let _ =
+            write!(out, "  }}\n  for (size_t i = rtcg_packs * {lanes} + rtcg_first; i < n; i += rtcg_total)\n  {{\n");
+        put_snippet(out, "operation", &self.operation, ";");
+        out.push_str("  }\n");
+    }
+
+    fn put_strided(&self, out: &mut String, ndim: usize, strided: &[bool], small: bool) {
+        let uses = self.uses();
+        let arrays: Vec<_> = self
+            .arguments
+            .iter()
+            .zip(&uses)
+            .zip(strided)
+            .filter(|((a, u), strided)| a.is_vector && **strided && **u != ElementUse::Unused)
+            .map(|((a, u), _)| {
+                (a, *u, self.arguments.iter().filter(|x| x.is_vector).position(|x| x.name == a.name).unwrap_or(0))
+            })
+            .collect();
+        for (a, _, _) in &arrays {
+            let constness = if a.is_const { "const " } else { "" };
+            let _ = writeln!(out, "  {constness}{} *const rtcg_{n} = {n};", a.ctype.name, n = a.name);
+        }
+        let index = if small { "unsigned" } else { "size_t" };
+        out.push_str("  for (size_t i = rtcg_first; i < n; i += rtcg_total)\n  {\n");
+        let _ = writeln!(out, "    {index} rtcg_rest = ({index})i;");
+        for axis in (1..ndim).rev() {
+            let _ = writeln!(
+                out,
+                "    const {index} rtcg_q{axis} = rtcg_rest / ({index})rtcg_l.shape[{axis}];\n\
+                 \x20   const long rtcg_i{axis} = rtcg_rest - rtcg_q{axis} * ({index})rtcg_l.shape[{axis}]; rtcg_rest = rtcg_q{axis};"
+            );
+        }
+        out.push_str("    const long rtcg_i0 = rtcg_rest;\n");
+        for (a, used, at) in &arrays {
+            let constness = if a.is_const { "const " } else { "" };
+            let (name, t) = (&a.name, &a.ctype.name);
+            if *used == ElementUse::Other {
+                let _ = writeln!(
+                    out,
+                    "    const rtcg::strided<{constness}{t}, {ndim}> {name} = {{rtcg_{name}, rtcg_l.shape, rtcg_l.strides[{at}]}};"
+                );
+                continue;
+            }
+            let offset: Vec<_> = (0..ndim).map(|axis| format!("rtcg_i{axis} * rtcg_l.strides[{at}][{axis}]")).collect();
+            let _ = writeln!(
+                out,
+                "    const rtcg::element<{constness}{t}> {name} = {{rtcg::at(rtcg_{name}, {})}};",
+                offset.join(" + ")
+            );
+        }
+        put_snippet(out, "operation", &self.operation, ";");
+        out.push_str("  }\n");
+    }
+}
+
+/// The bytes of the last parameter of a strided kernel; `strides` has a row for each array argument.
+pub fn layout_bytes(n: usize, shape: &[usize], strides: &[Vec<isize>]) -> Vec<u8> {
+    let mut bytes = (n as u64).to_ne_bytes().to_vec();
+    bytes.extend(shape.iter().flat_map(|&length| (length as i64).to_ne_bytes()));
+    bytes.extend(strides.iter().flatten().flat_map(|&stride| (stride as i64).to_ne_bytes()));
+    if strides.is_empty() {
+        bytes.extend(shape.iter().flat_map(|_| 0i64.to_ne_bytes()));
+    }
+    bytes
+}
+
+/// Includes what the types and the snippets need.
+pub(crate) fn put_headers(out: &mut String, arguments: &[Argument], texts: &[&str]) {
+    let mut headers: Vec<_> = arguments.iter().filter_map(|a| a.ctype.header()).collect();
+    let words = [
+        ("complex", "pycuda-complex.hpp"),
+        ("half", "cuda_fp16.h"),
+        ("__half", "cuda_fp16.h"),
+        ("half2", "cuda_fp16.h"),
+        ("__nv_bfloat16", "cuda_bf16.h"),
+        ("nv_bfloat16", "cuda_bf16.h"),
+    ];
+    for (word, header) in words {
+        if texts.iter().any(|text| snippet::mentions(text, word)) {
+            headers.push(header);
+        }
+    }
+    headers.sort_unstable();
+    headers.dedup();
+    for header in headers {
+        let _ = writeln!(out, "#include <{header}>");
+    }
+}
+
+/// Puts the user's text so that messages of the compiler count its lines and call it by `name`.
+pub(crate) fn put_snippet(out: &mut String, name: &str, text: &str, end: &str) {
+    if text.trim().is_empty() && end.is_empty() {
+        return;
+    }
+    let text = text.trim_end();
+    let _ = writeln!(out, "#line 1 \"{name}\"\n{text}{}", if text.ends_with(';') { "" } else { end });
+    let next = out.matches('\n').count() + 2;
+    let _ = writeln!(out, "#line {next} \"kernel.cu\"");
+}
+
+/// A pack is moved with the widest accesses its size allows.
+const PACK: &str = "\
+namespace rtcg {
+template <int bytes> struct word { typedef int4 type; };
+template <> struct word<8> { typedef int2 type; };
+template <> struct word<4> { typedef int type; };
+template <> struct word<2> { typedef short type; };
+template <> struct word<1> { typedef char type; };
+template <class T, int N> struct pack
+{
+  static const int bytes = N * sizeof(T), wide = bytes < 16 ? bytes : 16, words = bytes / wide;
+  typedef typename word<wide>::type word_type;
+  alignas(wide) char raw[bytes];
+  __device__ T &at(int k) { return reinterpret_cast<T *>(raw)[k]; }
+  __device__ void load(const void *p, size_t at)
+  {
+    #pragma unroll
+    for (int w = 0; w < words; ++w)
+      reinterpret_cast<word_type *>(raw)[w] = reinterpret_cast<const word_type *>(p)[at * words + w];
+  }
+  __device__ void store(void *p, size_t at) const
+  {
+    #pragma unroll
+    for (int w = 0; w < words; ++w)
+      reinterpret_cast<word_type *>(p)[at * words + w] = reinterpret_cast<const word_type *>(raw)[w];
+  }
+};
+template <class T> struct element
+{
+  T *p;
+  __device__ T &operator[](size_t) const { return *p; }
+};
+}
+";
+
+const ELEMENT: &str = "\
+namespace rtcg {
+template <class T> struct element
+{
+  T *p;
+  __device__ T &operator[](size_t) const { return *p; }
+};
+template <class T> struct as_bytes { typedef char type; };
+template <class T> struct as_bytes<const T> { typedef const char type; };
+template <class T> __device__ T *at(T *p, long offset)
+{
+  return reinterpret_cast<T *>(reinterpret_cast<typename as_bytes<T>::type *>(p) + offset);
+}
+template <class T, int D> struct strided
+{
+  T *p;
+  const long *shape, *strides;
+  __device__ T &operator[](long i) const
+  {
+    long offset = 0;
+    #pragma unroll
+    for (int axis = D - 1; axis > 0; --axis) { offset += i % shape[axis] * strides[axis]; i /= shape[axis]; }
+    return *at(p, offset + i * strides[0]);
+  }
+};
+}
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::carg::{TypeRegistry, parse_arguments};
+
+    fn kernel(arguments: &str, operation: &str) -> Pointwise {
+        let arguments = parse_arguments(arguments, &TypeRegistry::new()).unwrap();
+        Pointwise { name: "k".into(), arguments, operation: operation.into(), ..Default::default() }
+    }
+
+    #[test]
+    fn the_snippet_keeps_its_own_line_numbers() {
+        let source = kernel("float *z", "z[i] =\n  undeclared").source(&Access::Flat { ranged: false });
+        let lines: Vec<_> = source.lines().collect();
+        let at = lines.iter().position(|line| *line == "#line 1 \"operation\"").unwrap();
+        assert_eq!(lines[at + 2], "  undeclared;");
+        // The line after a #line has the number it says.
+        assert_eq!(lines[at + 3], format!("#line {} \"kernel.cu\"", at + 5));
+    }
+
+    #[test]
+    fn packs_fill_sixteen_bytes() {
+        assert_eq!(kernel("float *z, float *x", "z[i] = x[i]").lanes(), 4);
+        assert_eq!(kernel("double *z, float *x", "z[i] = x[i]").lanes(), 4);
+        assert_eq!(kernel("unsigned char *z", "z[i] = i").lanes(), 16);
+        assert_eq!(kernel("double *z, char *x", "z[i] = x[i]").lanes(), 4);
+        assert_eq!(kernel("float3 *z", "z[i].x = 1").lanes(), 1);
+    }
+
+    #[test]
+    fn snippets_that_look_elsewhere_are_not_packed() {
+        for operation in ["z[i] = x[i + 1]", "if (x[i]) return; z[i] = 1", "z[i] = x[i]; i += 1", "f(z + i)"] {
+            assert_eq!(kernel("float *z, float *x", operation).lanes(), 1, "{operation}");
+        }
+        let mut hidden = kernel("float *z, float *x", "z[i] = NEXT");
+        hidden.preamble = "#define NEXT x[i + 1]".into();
+        assert_eq!(hidden.lanes(), 1);
+    }
+
+    #[test]
+    fn only_what_is_read_is_loaded() {
+        let source =
+            kernel("float *z, float *x, float *y", "z[i] = x[i]; y[i] += 1").source(&Access::Packed { lanes: 4 });
+        assert!(!source.contains("rtcg_z.load") && source.contains("rtcg_z.store"), "{source}");
+        assert!(source.contains("rtcg_x.load") && !source.contains("rtcg_x.store"), "{source}");
+        assert!(source.contains("rtcg_y.load") && source.contains("rtcg_y.store"), "{source}");
+    }
+}

@@ -1,0 +1,388 @@
+//! Reading C snippets as tokens, far enough to know how a snippet uses the parameters of its kernel.
+//!
+//! What is found here decides whether a kernel may hold an element in a register (see
+//! [`ElementUse`]); whatever is not understood counts as "may do anything".
+
+use std::collections::BTreeSet;
+
+/// A token: comments and white space are gone, literals are one token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Token<'a> {
+    /// An identifier or keyword.
+    Name(&'a str),
+    /// A number, string or character.
+    Literal(&'a str),
+    /// An operator or bracket.
+    Punct(&'a str),
+}
+
+impl<'a> Token<'a> {
+    fn is(self, text: &str) -> bool {
+        matches!(self, Token::Punct(t) | Token::Name(t) if t == text)
+    }
+}
+
+const OPERATORS: [&str; 25] = [
+    "<<=", ">>=", "...", "->*", "++", "--", "->", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=", "-=", "*=",
+    "/=", "%=", "&=", "|=", "^=", "::", "##",
+];
+
+const ASSIGNMENTS: [&str; 11] = ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="];
+
+/// The tokens of a snippet.
+pub fn tokens(text: &str) -> Vec<Token<'_>> {
+    let mut out = Vec::new();
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let length = if c.is_whitespace() {
+            c.len_utf8()
+        } else if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            rest[2..].find("*/").map_or(rest.len(), |end| end + 4)
+        } else {
+            let token = token_at(rest, c);
+            let (Token::Name(t) | Token::Literal(t) | Token::Punct(t)) = token;
+            out.push(token);
+            t.len()
+        };
+        rest = &rest[length..];
+    }
+    out
+}
+
+fn token_at(rest: &str, first: char) -> Token<'_> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    if first.is_ascii_digit() || (first == '.' && rest[1..].starts_with(|c: char| c.is_ascii_digit())) {
+        return Token::Literal(&rest[..number_length(rest)]);
+    }
+    if is_word(first) {
+        return Token::Name(&rest[..rest.find(|c| !is_word(c)).unwrap_or(rest.len())]);
+    }
+    if first == '"' || first == '\'' {
+        return Token::Literal(&rest[..quoted_length(rest, first)]);
+    }
+    let length = OPERATORS.iter().find(|op| rest.starts_with(**op)).map_or(first.len_utf8(), |op| op.len());
+    Token::Punct(&rest[..length])
+}
+
+fn number_length(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = 1;
+    while at < bytes.len() {
+        let sign_of_exponent = matches!(bytes[at], b'+' | b'-') && matches!(bytes[at - 1] | 32, b'e' | b'p');
+        if !(bytes[at].is_ascii_alphanumeric() || matches!(bytes[at], b'.' | b'_') || sign_of_exponent) {
+            break;
+        }
+        at += 1;
+    }
+    at
+}
+
+fn quoted_length(text: &str, quote: char) -> usize {
+    let mut escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            c if c == quote => return at + c.len_utf8(),
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// All names in a snippet.
+pub fn names(text: &str) -> BTreeSet<&str> {
+    tokens(text).into_iter().filter_map(|t| if let Token::Name(name) = t { Some(name) } else { None }).collect()
+}
+
+/// Whether `name` occurs in a snippet as a name.
+pub fn mentions(text: &str, name: &str) -> bool {
+    text.contains(name) && names(text).contains(name)
+}
+
+/// How a snippet uses an array `x` whose elements it names `x[i]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ElementUse {
+    /// Not at all.
+    Unused,
+    /// Only `x[i]`, and only its value is taken.
+    Read,
+    /// Only `x[i]`, and a statement that is always executed assigns it before it is read.
+    Assigned,
+    /// Only `x[i]`, which may be read and changed.
+    Changed,
+    /// In other ways too: other indices, its address, as a pointer.
+    Other,
+}
+
+/// What is known about a snippet as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flow {
+    /// The snippet may leave the loop's body early (`return`, `goto`, `break`, `continue`).
+    pub jumps: bool,
+    /// The snippet assigns to or declares `i`, or takes its address.
+    pub changes_index: bool,
+    /// One statement and nothing after it.
+    pub single_statement: bool,
+    /// There are lines of the preprocessor.
+    pub has_directives: bool,
+}
+
+/// Looks at a snippet that is executed for each `i`.
+pub fn flow(text: &str) -> Flow {
+    let tokens = tokens(text);
+    let jumps = tokens.iter().any(|t| {
+        matches!(t, Token::Name("return" | "goto" | "break" | "continue" | "asm" | "__asm__" | "case" | "default"))
+    });
+    let at = |k: usize| tokens.get(k).copied();
+    let changes_index = (0..tokens.len()).filter(|&k| tokens[k] == Token::Name("i")).any(|k| {
+        let before = k.checked_sub(1).and_then(at);
+        let assigned = at(k + 1)
+            .is_some_and(|t| matches!(t, Token::Punct(p) if ASSIGNMENTS.contains(&p) || p == "++" || p == "--"));
+        let declared = matches!(before, Some(Token::Name(word)) if word != "return" && word != "else");
+        let stepped = before.is_some_and(|t| t.is("++") || t.is("--") || t.is("&"));
+        assigned || declared || stepped
+    });
+    let semicolons: Vec<_> = (0..tokens.len()).filter(|&k| tokens[k].is(";")).collect();
+    let single_statement = semicolons.iter().all(|&k| k + 1 == tokens.len()) && !tokens.iter().any(|t| t.is("{"));
+    Flow { jumps, changes_index, single_statement, has_directives: tokens.iter().any(|t| t.is("#")) }
+}
+
+/// How `text` uses the array `array`. With `references_possible`, functions that are not known to take
+/// their arguments by value may change them.
+pub fn element_use(text: &str, array: &str, references_possible: bool) -> ElementUse {
+    let tokens = tokens(text);
+    let mut depth = 0i32;
+    let mut result = ElementUse::Unused;
+    for k in 0..tokens.len() {
+        match tokens[k] {
+            Token::Punct("(" | "[" | "{") => depth += 1,
+            Token::Punct(")" | "]" | "}") => depth -= 1,
+            Token::Name(name) if name == array => {
+                let Some(found) = occurrence(&tokens, k, depth, references_possible) else {
+                    return ElementUse::Other;
+                };
+                result = match (result, found) {
+                    (ElementUse::Unused, first) => first,
+                    (ElementUse::Assigned, _) => ElementUse::Assigned,
+                    (ElementUse::Read, ElementUse::Read) => ElementUse::Read,
+                    _ => ElementUse::Changed,
+                };
+            }
+            _ => {}
+        }
+    }
+    result
+}
+
+/// One occurrence of the array's name; `None` when it is not plainly `array[i]`.
+fn occurrence(tokens: &[Token<'_>], k: usize, depth: i32, references_possible: bool) -> Option<ElementUse> {
+    let at = |k: usize| tokens.get(k).copied();
+    let indexed = at(k + 1)?.is("[") && at(k + 2)? == Token::Name("i") && at(k + 3)?.is("]");
+    let before = k.checked_sub(1).and_then(at);
+    let is_member = before.is_some_and(|t| t.is(".") || t.is("->") || t.is("::"));
+    let addressed = before.is_some_and(|t| t.is("&")) && !is_value(k.checked_sub(2).and_then(at));
+    if !indexed || is_member || addressed {
+        return None;
+    }
+    // A type name before the array's would make this a declaration.
+    if matches!(before, Some(Token::Name(word)) if !matches!(word, "return" | "else" | "do" | "case")) {
+        return None;
+    }
+    let after = at(k + 4);
+    let starts_statement = depth == 0 && before.is_none_or(|t| t.is(";") || t.is("}"));
+    // After a closing brace only plain blocks are sure to be left: `if (c) { } x[i] = 1;` is one too.
+    if after.is_some_and(|t| t.is("=")) && starts_statement && !reads_itself(tokens, k) {
+        return Some(ElementUse::Assigned);
+    }
+    let assigned = matches!(after, Some(Token::Punct(p)) if ASSIGNMENTS.contains(&p) || p == "++" || p == "--");
+    let stepped = before.is_some_and(|t| t.is("++") || t.is("--"));
+    if assigned || stepped || member_changed(tokens, k + 4) || may_bind_reference(tokens, k, references_possible) {
+        return Some(ElementUse::Changed);
+    }
+    Some(ElementUse::Read)
+}
+
+/// Whether the statement `array[i] = ...` at `k` reads `array` on its right side.
+fn reads_itself(tokens: &[Token<'_>], k: usize) -> bool {
+    tokens[k + 4..].iter().take_while(|t| !t.is(";")).any(|t| *t == tokens[k])
+}
+
+/// Whether a token ends a value, so that `&` after it is the binary operator.
+fn is_value(token: Option<Token<'_>>) -> bool {
+    match token {
+        Some(Token::Name(word)) => !matches!(word, "return" | "else" | "do" | "case"),
+        Some(Token::Literal(_)) => true,
+        Some(Token::Punct(p)) => p == ")" || p == "]",
+        None => false,
+    }
+}
+
+/// `.member = ...` and calls of members other than `real()` and `imag()`.
+fn member_changed(tokens: &[Token<'_>], mut k: usize) -> bool {
+    let at = |k: usize| tokens.get(k).copied();
+    let mut is_member = false;
+    while at(k).is_some_and(|t| t.is(".")) {
+        is_member = true;
+        let Some(Token::Name(member)) = at(k + 1) else { return true };
+        k += 2;
+        if at(k).is_some_and(|t| t.is("(")) {
+            return !(matches!(member, "real" | "imag") && at(k + 1).is_some_and(|t| t.is(")")));
+        }
+    }
+    match at(k) {
+        Some(Token::Punct(p)) if is_member => ASSIGNMENTS.contains(&p) || matches!(p, "++" | "--" | "[" | "->"),
+        Some(Token::Punct(p)) => matches!(p, "[" | "->" | "("),
+        _ => false,
+    }
+}
+
+/// Whether `array[i]` at `k` stands alone as an argument of a function that may take a reference, or is
+/// bound to one (`T &r = x[i]`).
+fn may_bind_reference(tokens: &[Token<'_>], k: usize, references_possible: bool) -> bool {
+    let at = |k: usize| tokens.get(k).copied();
+    let before = k.checked_sub(1).and_then(at);
+    let after = at(k + 4);
+    if before.is_some_and(|t| t.is("=")) && k >= 3 && at(k - 3).is_some_and(|t| t.is("&") || t.is("&&")) {
+        return true;
+    }
+    let alone = before.is_some_and(|t| t.is("(") || t.is(",") || t.is("{"))
+        && after.is_some_and(|t| t.is(")") || t.is(",") || t.is("}"));
+    if !alone {
+        return false;
+    }
+    match callee(tokens, k) {
+        Callee::None => false,
+        Callee::Function(name) => references_possible && !takes_values(name) || changes_arguments(name),
+        Callee::Unknown => true,
+    }
+}
+
+enum Callee<'a> {
+    None,
+    Function(&'a str),
+    Unknown,
+}
+
+/// What the innermost open parenthesis before `k` belongs to.
+fn callee<'a>(tokens: &[Token<'a>], k: usize) -> Callee<'a> {
+    let mut depth = 0;
+    for j in (0..k).rev() {
+        match tokens[j] {
+            Token::Punct(")" | "]" | "}") => depth += 1,
+            Token::Punct("(" | "[" | "{") if depth > 0 => depth -= 1,
+            Token::Punct("(") => {
+                return match j.checked_sub(1).map(|j| tokens[j]) {
+                    Some(Token::Name("if" | "while" | "for" | "switch" | "return" | "sizeof")) => Callee::None,
+                    Some(Token::Name(name)) => Callee::Function(name),
+                    // `complex<float>(x[i])`, `f<T>(x[i])`, or `a > (x[i])`: not told apart.
+                    Some(Token::Punct(">" | ")" | "]")) => Callee::Unknown,
+                    _ => Callee::None,
+                };
+            }
+            Token::Punct("[") => return Callee::None,
+            Token::Punct("{") => return Callee::Unknown,
+            _ => {}
+        }
+    }
+    Callee::None
+}
+
+/// Functions of CUDA and conversions, which take their arguments by value.
+fn takes_values(name: &str) -> bool {
+    const TYPES: [&str; 12] =
+        ["float", "double", "int", "unsigned", "long", "short", "char", "bool", "half", "size_t", "signed", "complex"];
+    const FUNCTIONS: &str = " abs fabs fmax fmin max min pow sqrt rsqrt cbrt rcbrt hypot exp exp2 exp10 expm1 log log2 log10 \
+        log1p sin cos tan sinpi cospi asin acos atan atan2 sinh cosh tanh asinh acosh atanh erf erfc erfinv erfcinv erfcx normcdf \
+        normcdfinv tgamma lgamma j0 j1 jn y0 y1 yn floor ceil trunc round rint nearbyint fmod remainder fma fdim ldexp copysign \
+        nextafter ilogb logb signbit isnan isinf isfinite real imag conj norm arg polar llrint lrint lround llround scalbn \
+        fdividef saturate float2half half2float int2float popc clz ffs brev mul24 umulhi mulhi make_float2 make_float3 make_float4 \
+        make_double2 make_int2 make_int4 printf min max expf ";
+    let bare = name.trim_start_matches('_').trim_end_matches("_rn");
+    let without_suffix = bare.strip_suffix('f').unwrap_or(bare);
+    TYPES.contains(&name)
+        || [bare, without_suffix].iter().any(|n| FUNCTIONS.contains(&format!(" {n} ")) && !n.is_empty())
+}
+
+/// Functions of C++ that change what they are given.
+fn changes_arguments(name: &str) -> bool {
+    matches!(name, "swap" | "exchange" | "ref" | "atomic_ref" | "addressof" | "move" | "forward" | "tie")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ElementUse::*;
+
+    fn uses(text: &str) -> [ElementUse; 2] {
+        ["z", "x"].map(|array| element_use(text, array, true))
+    }
+
+    #[test]
+    fn tokens_leave_comments_out_and_literals_whole() {
+        let text: Vec<_> = tokens("x[i]/*y[i]*/ += 1.5e-3f; // z\n s = \"x[i]\\\"\" >>= 'a'").into_iter().collect();
+        let shown: Vec<_> = text
+            .iter()
+            .map(|t| match t {
+                Token::Name(t) | Token::Literal(t) | Token::Punct(t) => *t,
+            })
+            .collect();
+        assert_eq!(shown, ["x", "[", "i", "]", "+=", "1.5e-3f", ";", "s", "=", "\"x[i]\\\"\"", ">>=", "'a'"]);
+    }
+
+    #[test]
+    fn elements_are_read_assigned_or_changed() {
+        assert_eq!(uses("z[i] = a*x[i] + b"), [Assigned, Read]);
+        assert_eq!(uses("z[i] = sinf(x[i])"), [Assigned, Read]);
+        assert_eq!(uses("z[i] += x[i]"), [Changed, Read]);
+        assert_eq!(uses("z[i] = z[i] * x[i]"), [Changed, Read]);
+        assert_eq!(uses("if (x[i] > 0) z[i] = 1"), [Changed, Read]);
+        assert_eq!(uses("float t = x[i]; z[i] = t; z[i] += 1"), [Assigned, Read]);
+        assert_eq!(uses("for (int k = 0; k < 3; ++k) z[i] = x[i]"), [Changed, Read]);
+        assert_eq!(uses("z[i] = x[i].real() + x[i].y"), [Assigned, Read]);
+        assert_eq!(uses("z[i] = pow(x[i], 2) + a"), [Assigned, Read]);
+        assert_eq!(uses("z[i] = a & x[i]"), [Assigned, Read]);
+        assert_eq!(uses("a"), [Unused, Unused]);
+    }
+
+    #[test]
+    fn what_may_change_an_element_counts_as_change() {
+        assert_eq!(uses("z[i] = mine(x[i])"), [Assigned, Changed]);
+        assert_eq!(element_use("z[i] = mine(x[i])", "x", false), Read);
+        assert_eq!(uses("swap(z[i], x[i])"), [Changed, Changed]);
+        assert_eq!(uses("x[i].y = 1; z[i].scale(2)"), [Changed, Changed]);
+        assert_eq!(uses("z[i] = x[i]++"), [Assigned, Changed]);
+        assert_eq!(uses("float &r = x[i]; r = 1; z[i] = 2"), [Assigned, Changed]);
+    }
+
+    #[test]
+    fn other_indices_and_addresses_are_other_uses() {
+        for text in [
+            "z[i] = x[i + 1]",
+            "z[i] = x[0]",
+            "z[i] = *x",
+            "z[i] = f(x, i)",
+            "atomicAdd(&x[i], 1)",
+            "z[i] = (x)[i]",
+            "z[i] = *(x + i)",
+            "float x[i]; z[i] = 1",
+            "z[i] = s.x[i]",
+        ] {
+            assert_eq!(element_use(text, "x", true), Other, "{text}");
+        }
+    }
+
+    #[test]
+    fn jumps_and_changes_of_the_index_are_seen() {
+        assert!(flow("if (x[i]) return; z[i] = 1").jumps);
+        assert!(
+            flow("i += 1").changes_index
+                && flow("for (int i = 0; i < 3; ++i) ;").changes_index
+                && flow("f(&i)").changes_index
+        );
+        assert!(!flow("z[i] = i * 2 == i").changes_index);
+        assert!(flow("z[i] = x[i];").single_statement && !flow("z[i] = 1; y[i] = x[i]").single_statement);
+    }
+}
