@@ -51,6 +51,17 @@ impl CompileError {
     }
 }
 
+impl CompileError {
+    /// Adds the lines of `source` that the log speaks of under `name`: a part of the program that has a `#line`
+    /// of its own.
+    pub fn add_excerpt(&mut self, name: &str, source: &str) {
+        let excerpt = excerpt(&self.log, name, source);
+        if !excerpt.is_empty() {
+            self.excerpt.push_str(&format!("{name}:\n{excerpt}"));
+        }
+    }
+}
+
 impl fmt::Display for CompileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;

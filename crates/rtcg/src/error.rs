@@ -15,6 +15,8 @@ pub enum Error {
     Compile(Box<rtcg_compile::CompileError>),
     /// An array operation.
     Array(rtcg_array::ArrayError),
+    /// The arguments or the description of a generated kernel.
+    Generator(crate::generators::GeneratorError),
 }
 
 impl fmt::Display for Error {
@@ -23,6 +25,7 @@ impl fmt::Display for Error {
             Error::Driver(error) => error.fmt(f),
             Error::Compile(error) => error.fmt(f),
             Error::Array(error) => error.fmt(f),
+            Error::Generator(error) => error.fmt(f),
         }
     }
 }
@@ -33,6 +36,7 @@ impl std::error::Error for Error {
             Error::Driver(error) => Some(error),
             Error::Compile(error) => Some(error),
             Error::Array(error) => Some(error),
+            Error::Generator(error) => Some(error),
         }
     }
 }

@@ -20,6 +20,7 @@
 
 mod context;
 mod error;
+pub mod generators;
 pub mod info;
 mod launch;
 mod memory;

@@ -79,6 +79,14 @@ impl<T: Element> DeviceVec<T> {
         self.memory.as_ref().map_or(0, |memory| memory.ptr())
     }
 
+    /// Bytes from one element to the next.
+    pub(crate) const STRIDES: &'static [isize] = &[size_of::<T>() as isize];
+
+    /// The length as a shape of one axis.
+    pub(crate) fn shape(&self) -> &[usize] {
+        std::slice::from_ref(&self.len)
+    }
+
     /// Number of elements.
     pub fn len(&self) -> usize {
         self.len

@@ -68,6 +68,7 @@ fn runtime_error(error: Error) -> ArrayError {
         Error::Driver(error) => ArrayError::runtime(error),
         Error::Compile(error) => ArrayError::runtime(*error),
         Error::Array(error) => error,
+        Error::Generator(error) => ArrayError::runtime(error),
     }
 }
 

@@ -55,7 +55,8 @@ impl CType {
     pub fn dtype(&self) -> Option<DType> {
         match self.form {
             Form::Number(kind) => DType::from_numpy(kind, self.itemsize).ok(),
-            _ => None,
+            Form::BFloat16 => Some(DType::BF16),
+            _ => u32::try_from(self.itemsize).ok().map(DType::Void),
         }
     }
 
@@ -66,8 +67,14 @@ impl CType {
 }
 
 impl From<DType> for CType {
-    /// The type with the name that generated kernels use.
+    /// The type with the name that generated kernels use; a record is a type without name.
     fn from(dtype: DType) -> Self {
+        let (name, itemsize) = (dtype.c_type().to_owned(), dtype.itemsize());
+        match dtype {
+            DType::BF16 => return CType { name, form: Form::BFloat16, itemsize, align: 2 },
+            DType::Void(_) => return CType { name, form: Form::Registered(u32::MAX), itemsize, align: 1 },
+            _ => {}
+        }
         let kind = dtype.typestr().chars().nth(1).unwrap_or('V');
         CType::number(dtype.c_type(), kind, dtype.itemsize())
     }

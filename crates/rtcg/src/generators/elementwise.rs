@@ -1,0 +1,365 @@
+//! `ElementwiseKernel`: a C snippet over the elements of arrays of any layout.
+
+// Launching runs the user's snippet.
+#![allow(unsafe_code)]
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::generators::error::GeneratorError;
+use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
+use crate::generators::operand::{ArrayView, Value, broadcast_shape, join_axes, wrong, wrong_type};
+use rtcg_codegen::carg::{Argument, TypeRegistry, parse_arguments};
+use rtcg_codegen::pointwise::{self, Access, BLOCK_THREADS, Pointwise};
+use rtcg_codegen::snippet::ElementUse;
+use rtcg_driver::{PackedArgs, Stream};
+use std::sync::Arc;
+
+/// Which `i` the snippet is executed for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Region {
+    /// Every element of the arrays.
+    All,
+    /// As Python's `range(start, stop, step)`.
+    Range {
+        /// First index.
+        start: i64,
+        /// The index before which to end.
+        stop: i64,
+        /// Distance, not 0.
+        step: i64,
+    },
+}
+
+/// The grid is this many times what the device holds at once, for arrays that are large enough: blocks
+/// that finish early make room for others.
+const WAVES: usize = 8;
+
+/// An elementwise kernel. Cheap to call again: each form is compiled once per context.
+#[derive(Debug)]
+pub struct Elementwise {
+    spec: Pointwise,
+    settings: CompileSettings,
+    uses: Vec<ElementUse>,
+    lanes: usize,
+    transparent: bool,
+    shares: bool,
+    forms: PerContext<Access, Loaded>,
+}
+
+/// How a call's arrays are addressed.
+struct Plan {
+    n: usize,
+    access: Access,
+    /// The structure of the strided form.
+    layout: Vec<u8>,
+}
+
+impl Elementwise {
+    /// A kernel from C declarations and a snippet.
+    ///
+    /// # Errors
+    /// When a declaration is wrong.
+    pub fn parse(arguments: &str, operation: &str) -> Result<Self> {
+        let arguments =
+            parse_arguments(arguments, &TypeRegistry::new()).map_err(|e| GeneratorError::value(e.to_string()))?;
+        let spec = Pointwise { name: "kernel".into(), arguments, operation: operation.into(), ..Pointwise::default() };
+        Ok(Self::new(spec, CompileSettings::default()))
+    }
+
+    /// A kernel as described. Nothing is compiled yet.
+    pub fn new(spec: Pointwise, settings: CompileSettings) -> Self {
+        Self {
+            uses: spec.uses(),
+            lanes: spec.lanes(),
+            transparent: spec.is_transparent(),
+            shares: spec.allows_shared_elements(),
+            spec,
+            settings,
+            forms: PerContext::default(),
+        }
+    }
+
+    /// The description.
+    pub fn spec(&self) -> &Pointwise {
+        &self.spec
+    }
+
+    /// The kernel's source for arrays that are contiguous, or for a range.
+    pub fn source(&self, ranged: bool) -> String {
+        self.spec.source(&Access::Flat { ranged })
+    }
+
+    /// The source that a call with these arguments runs.
+    ///
+    /// # Errors
+    /// As [`Elementwise::launch`].
+    pub fn source_for(&self, ctx: &Context, args: &[Value<'_>], region: Region) -> Result<String> {
+        Ok(self.spec.source(&self.plan(ctx, args, region)?.access))
+    }
+
+    /// The kernel for contiguous arrays (or a range) with the parameters that [`Elementwise::source`]
+    /// shows, for launching by hand with blocks of at most 256 threads.
+    ///
+    /// # Errors
+    /// When it does not compile.
+    pub fn function(&self, ctx: &Context, ranged: bool) -> Result<crate::Function> {
+        let loaded = self.form(ctx, &Access::Flat { ranged })?;
+        Ok(crate::Function::new(ctx.clone(), loaded.function.clone()))
+    }
+
+    fn form(&self, ctx: &Context, access: &Access) -> Result<Arc<Loaded>> {
+        self.forms.get(ctx, access, || {
+            let spec = &self.spec;
+            let snippets = [
+                ("operation", &spec.operation[..]),
+                ("preamble", &spec.preamble),
+                ("loop_prep", &spec.loop_prep),
+                ("after_loop", &spec.after_loop),
+            ];
+            let module = self.settings.load(ctx, &spec.source(access), &snippets)?;
+            Loaded::new(ctx, &module, &spec.name, BLOCK_THREADS)
+        })
+    }
+
+    /// Executes the snippet for each `i` of `region`; enqueues and does not wait.
+    ///
+    /// Arrays that the snippet names only as `x[i]` are broadcast against each other and may have any
+    /// strides. When their shapes do not broadcast, the first array decides how many elements there are,
+    /// and the others must have as many at least. In a region, and for arrays that are used in other
+    /// ways, `i` counts elements in C order (in memory order where all arrays are contiguous).
+    ///
+    /// # Errors
+    /// When an argument does not fit its declaration or the others, or the snippet does not compile.
+    ///
+    /// # Safety
+    /// The snippet is foreign code: it must stay inside the arrays, which must live until it has run.
+    pub unsafe fn launch(
+        &self,
+        ctx: &Context,
+        args: &[Value<'_>],
+        region: Region,
+        stream: Option<&Stream>,
+    ) -> Result<()> {
+        let plan = self.plan(ctx, args, region)?;
+        if plan.n == 0 {
+            return Ok(());
+        }
+        let kernel = self.form(ctx, &plan.access)?;
+        let packed = self.pack(&kernel, args, region, &plan)?;
+        let lanes = if let Access::Packed { lanes } = plan.access { lanes } else { 1 };
+        let blocks = kernel.blocks(plan.n.div_ceil(lanes), WAVES);
+        // SAFETY: the arguments were checked against the declarations; the rest is the caller's promise.
+        unsafe { kernel.launch(ctx, blocks, &packed, stream) }
+    }
+
+    fn pack(&self, kernel: &Loaded, args: &[Value<'_>], region: Region, plan: &Plan) -> Result<PackedArgs> {
+        let mut packer = kernel.function.args();
+        for (value, argument) in args.iter().zip(&self.spec.arguments) {
+            match value {
+                Value::Array(view) => packer.push(&view.ptr.to_ne_bytes(), 8)?,
+                Value::Bytes(bytes) => packer.push(bytes, argument.ctype.align)?,
+            }
+        }
+        match (&plan.access, region) {
+            (Access::Flat { ranged: true }, Region::Range { start, stop, step }) => {
+                [start, stop, step].iter().try_for_each(|x| packer.push(&x.to_ne_bytes(), 8))?;
+            }
+            (Access::Strided { .. }, _) => packer.push(&plan.layout, 8)?,
+            _ => packer.push(&(plan.n as u64).to_ne_bytes(), 8)?,
+        }
+        Ok(packer.pack()?)
+    }
+
+    /// Checks the arguments and decides the form.
+    fn plan(&self, ctx: &Context, args: &[Value<'_>], region: Region) -> Result<Plan> {
+        check_arguments(&self.spec.name, &self.spec.arguments, &self.uses, args)?;
+        let arrays = || args.iter().zip(&self.uses).filter_map(|(v, u)| v.array().map(|a| (a, *u)));
+        let Some((first, _)) = arrays().next() else {
+            return Err(GeneratorError::value(format!("kernel '{}' has no array argument", self.spec.name)));
+        };
+        if let Region::Range { start, stop, step } = region {
+            return self.plan_range(args, first, (start, stop, step));
+        }
+        let flat = |n| Plan { n, access: Access::Flat { ranged: false }, layout: Vec::new() };
+        let same_shape = arrays().all(|(a, _)| a.shape == first.shape);
+        let all_contiguous =
+            arrays().all(|(a, _)| a.is_c_contiguous()) || (same_shape && arrays().all(|(a, _)| a.is_f_contiguous()));
+        if same_shape && all_contiguous {
+            let n = first.size();
+            return Ok(if self.may_pack(ctx, n, args) {
+                Plan { access: Access::Packed { lanes: self.lanes }, ..flat(n) }
+            } else {
+                flat(n)
+            });
+        }
+        self.plan_mixed(args, first, all_contiguous)
+    }
+
+    /// Wide accesses need aligned arrays that share no elements, and enough of them for the device.
+    fn may_pack(&self, ctx: &Context, n: usize, args: &[Value<'_>]) -> bool {
+        const ENOUGH: usize = 1 << 15;
+        if self.lanes == 1 || n < ENOUGH || !ctx.device().loads_machine_code() {
+            return false;
+        }
+        let arrays: Vec<_> = args.iter().zip(&self.uses).filter_map(|(v, u)| v.array().map(|a| (a, *u))).collect();
+        let wide = |a: &ArrayView<'_>| (self.lanes * a.itemsize).min(16) as u64;
+        let writes = |u: ElementUse| matches!(u, ElementUse::Assigned | ElementUse::Changed);
+        arrays.iter().all(|(a, _)| a.ptr % wide(a) == 0)
+            && arrays.iter().enumerate().all(|(k, (a, u))| {
+                !writes(*u)
+                    || arrays.iter().enumerate().all(|(j, (b, _))| {
+                        let ((a0, a1), (b0, b1)) = (a.extent(), b.extent());
+                        let apart = a1 <= b0 || b1 <= a0;
+                        k == j || apart || (self.shares && a.ptr == b.ptr && a.itemsize == b.itemsize)
+                    })
+            })
+    }
+
+    /// Arrays of different shapes, orders or strides.
+    fn plan_mixed(&self, args: &[Value<'_>], first: &ArrayView<'_>, all_contiguous: bool) -> Result<Plan> {
+        let named: Vec<_> = args
+            .iter()
+            .zip(&self.spec.arguments)
+            .zip(&self.uses)
+            .filter_map(|((v, a), u)| v.array().map(|view| (view, a, *u)))
+            .collect();
+        let elementwise = || named.iter().filter(|(.., u)| !matches!(u, ElementUse::Other | ElementUse::Unused));
+        let shape = broadcast_shape(elementwise().map(|(view, ..)| view.shape));
+        let outputs_fit = |shape: &[usize]| {
+            elementwise()
+                .all(|(view, _, u)| !matches!(u, ElementUse::Assigned | ElementUse::Changed) || view.shape == shape)
+        };
+        match shape {
+            Some(shape) if self.transparent && outputs_fit(&shape) && elementwise().next().is_some() => {
+                if all_contiguous && elementwise().all(|(view, ..)| view.shape == shape) {
+                    return Ok(Plan {
+                        n: shape.iter().product(),
+                        access: Access::Flat { ranged: false },
+                        layout: vec![],
+                    });
+                }
+                self.strided(&named, &shape)
+            }
+            _ if all_contiguous => {
+                let n = first.size();
+                match elementwise().find(|(view, ..)| view.size() < n) {
+                    Some((view, a, _)) => Err(wrong(
+                        &a.name,
+                        format_args!(
+                            "has shape {:?}; expected one that fits {:?}, the shape of the first array",
+                            view.shape, first.shape
+                        ),
+                    )),
+                    None => Ok(Plan { n, access: Access::Flat { ranged: false }, layout: vec![] }),
+                }
+            }
+            _ if self.transparent && named.iter().all(|(view, ..)| view.shape == first.shape) => {
+                self.strided(&named, first.shape)
+            }
+            _ => {
+                let (view, a, _) = named
+                    .iter()
+                    .find(|(view, ..)| view.shape != first.shape || !view.is_c_contiguous())
+                    .unwrap_or(&named[0]);
+                Err(wrong(
+                    &a.name,
+                    format_args!(
+                        "has shape {:?} and strides {:?}, which do not fit the first array of shape {:?} and strides {:?}",
+                        view.shape, view.strides, first.shape, first.strides
+                    ),
+                ))
+            }
+        }
+    }
+
+    fn strided(&self, named: &[(&ArrayView<'_>, &Argument, ElementUse)], shape: &[usize]) -> Result<Plan> {
+        let n: usize = shape.iter().product();
+        let rows: Vec<_> = named.iter().map(|(view, ..)| view.strides_in(shape)).collect();
+        for (row, (view, a, used)) in rows.iter().zip(named) {
+            if row.is_none() && !(*used == ElementUse::Other && view.is_c_contiguous()) {
+                return Err(wrong(
+                    &a.name,
+                    format_args!(
+                        "has shape {:?}, strides {:?}; expected shape {shape:?} or contiguous memory",
+                        view.shape, view.strides
+                    ),
+                ));
+            }
+        }
+        // An array that is indexed freely must be walked by its own shape, so it may not be broadcast.
+        let takes_part = |row: &Option<Vec<isize>>, view: &ArrayView<'_>, used| {
+            row.is_some() && (used != ElementUse::Other || (view.shape == shape && !view.is_c_contiguous()))
+        };
+        let strides: Vec<_> = rows.iter().map(|row| row.clone().unwrap_or_else(|| vec![0; shape.len()])).collect();
+        let (shape, strides) = join_axes(shape, &strides);
+        let mut parts = rows.iter().zip(named).map(|(row, (view, _, used))| takes_part(row, view, *used));
+        let strided = self.spec.arguments.iter().map(|a| a.is_vector && parts.next().unwrap_or(false)).collect();
+        let access = Access::Strided { ndim: shape.len(), strided, small: n <= u32::MAX as usize };
+        Ok(Plan { n, access, layout: pointwise::layout_bytes(n, &shape, &strides) })
+    }
+
+    fn plan_range(
+        &self,
+        args: &[Value<'_>],
+        first: &ArrayView<'_>,
+        (start, stop, step): (i64, i64, i64),
+    ) -> Result<Plan> {
+        if step == 0 {
+            return Err(GeneratorError::value("the step of a range is 0"));
+        }
+        for (value, a) in args.iter().zip(&self.spec.arguments) {
+            if let Some(view) = value.array().filter(|view| !view.is_c_contiguous() && !view.is_f_contiguous()) {
+                return Err(wrong(
+                    &a.name,
+                    format_args!("has strides {:?}; a range needs contiguous arrays", view.strides),
+                ));
+            }
+        }
+        let _ = first;
+        let count = if step < 0 {
+            (start as i128 - stop as i128 - step as i128 - 1) / -(step as i128)
+        } else {
+            (stop as i128 - start as i128 + step as i128 - 1) / step as i128
+        };
+        Ok(Plan { n: count.max(0) as usize, access: Access::Flat { ranged: true }, layout: Vec::new() })
+    }
+}
+
+/// Number and kinds of the arguments, and the sizes of their elements.
+pub(crate) fn check_arguments(
+    kernel: &str,
+    declared: &[Argument],
+    uses: &[ElementUse],
+    args: &[Value<'_>],
+) -> Result<()> {
+    if args.len() != declared.len() {
+        return Err(GeneratorError::of_type(format!(
+            "kernel '{kernel}' takes {} arguments ({}), {} were given",
+            declared.len(),
+            declared.iter().map(Argument::declarator).collect::<Vec<_>>().join(", "),
+            args.len()
+        )));
+    }
+    for ((value, a), used) in args.iter().zip(declared).zip(uses) {
+        let size = a.ctype.itemsize;
+        match value {
+            Value::Array(_) if !a.is_vector => {
+                return wrong_type(&a.name, format_args!("is an array; expected a value of type {}", a.ctype.name));
+            }
+            Value::Array(view) if view.itemsize != size && *used != ElementUse::Other => {
+                return wrong_type(
+                    &a.name,
+                    format_args!("has elements of {} bytes; '{}' has {size}", view.itemsize, a.declarator()),
+                );
+            }
+            Value::Bytes(_) if a.is_vector => {
+                return wrong_type(&a.name, format_args!("is a value; expected an array for '{}'", a.declarator()));
+            }
+            Value::Bytes(bytes) if bytes.len() != size => {
+                return wrong_type(&a.name, format_args!("has {} bytes; '{}' has {size}", bytes.len(), a.declarator()));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

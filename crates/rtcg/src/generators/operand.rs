@@ -1,0 +1,191 @@
+//! Arguments of generated kernels, and how the layouts of several arrays go together.
+
+use crate::error::Result;
+use crate::generators::error::GeneratorError;
+use crate::memory::{DeviceVec, Element};
+use rtcg_array::GpuArray;
+
+/// Where an array lies in device memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ArrayView<'a> {
+    /// Address of the first element; anything when there is none.
+    pub ptr: u64,
+    /// Length of each axis.
+    pub shape: &'a [usize],
+    /// Bytes from one element to the next along each axis.
+    pub strides: &'a [isize],
+    /// Bytes of an element.
+    pub itemsize: usize,
+}
+
+/// An argument of a generated kernel.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Value<'a> {
+    /// An array.
+    Array(ArrayView<'a>),
+    /// The bytes of a value.
+    Bytes(&'a [u8]),
+}
+
+impl<'a> Value<'a> {
+    /// A number by value.
+    pub fn of<T: Element>(value: &'a T) -> Self {
+        Value::Bytes(T::as_bytes(std::slice::from_ref(value)))
+    }
+
+    pub(crate) fn array(&self) -> Option<&ArrayView<'a>> {
+        if let Value::Array(view) = self { Some(view) } else { None }
+    }
+}
+
+impl<'a> From<&'a GpuArray> for ArrayView<'a> {
+    fn from(array: &'a GpuArray) -> Self {
+        let layout = array.layout();
+        ArrayView {
+            ptr: array.device_ptr().unwrap_or(0),
+            shape: &layout.shape,
+            strides: &layout.strides,
+            itemsize: array.dtype().itemsize(),
+        }
+    }
+}
+
+impl<T: Element> DeviceVec<T> {
+    /// This memory as a one-dimensional array.
+    pub fn view(&self) -> ArrayView<'_> {
+        ArrayView { ptr: self.ptr(), shape: self.shape(), strides: Self::STRIDES, itemsize: size_of::<T>() }
+    }
+}
+
+impl ArrayView<'_> {
+    /// Number of elements.
+    pub fn size(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    fn is_contiguous_over(&self, mut axes: impl Iterator<Item = usize>) -> bool {
+        let mut step = self.itemsize as isize;
+        axes.all(|axis| {
+            let fits = self.shape[axis] <= 1 || self.strides[axis] == step;
+            step *= self.shape[axis] as isize;
+            fits
+        })
+    }
+
+    /// The last axis varies fastest and there are no gaps.
+    pub fn is_c_contiguous(&self) -> bool {
+        self.size() == 0 || self.is_contiguous_over((0..self.shape.len()).rev())
+    }
+
+    /// The first axis varies fastest and there are no gaps.
+    pub fn is_f_contiguous(&self) -> bool {
+        self.size() == 0 || self.is_contiguous_over(0..self.shape.len())
+    }
+
+    /// The first byte and the byte after the last that the array may touch.
+    pub(crate) fn extent(&self) -> (u64, u64) {
+        if self.size() == 0 {
+            return (self.ptr, self.ptr);
+        }
+        let (mut low, mut high) = (0i64, self.itemsize as i64);
+        for (&length, &stride) in self.shape.iter().zip(self.strides) {
+            let reach = (length as i64 - 1) * stride as i64;
+            if reach < 0 { low += reach } else { high += reach }
+        }
+        (self.ptr.wrapping_add_signed(low), self.ptr.wrapping_add_signed(high))
+    }
+
+    /// The strides of this array broadcast to `shape`; axes of length 1 and missing ones do not move.
+    pub(crate) fn strides_in(&self, shape: &[usize]) -> Option<Vec<isize>> {
+        let missing = shape.len().checked_sub(self.shape.len())?;
+        let mut strides = vec![0; shape.len()];
+        for (axis, (&length, &stride)) in self.shape.iter().zip(self.strides).enumerate() {
+            match length {
+                1 => {}
+                _ if length == shape[missing + axis] => strides[missing + axis] = stride,
+                _ => return None,
+            }
+        }
+        Some(strides)
+    }
+}
+
+/// The shape that all of `shapes` broadcast to, by NumPy's rule.
+pub(crate) fn broadcast_shape<'a>(shapes: impl Iterator<Item = &'a [usize]>) -> Option<Vec<usize>> {
+    let mut result: Vec<usize> = Vec::new();
+    for shape in shapes {
+        if shape.len() > result.len() {
+            let missing = shape.len() - result.len();
+            result.splice(0..0, std::iter::repeat_n(1, missing));
+        }
+        let offset = result.len() - shape.len();
+        for (axis, &length) in shape.iter().enumerate() {
+            match result[offset + axis] {
+                1 => result[offset + axis] = length,
+                known if length == known || length == 1 => {}
+                _ => return None,
+            }
+        }
+    }
+    Some(result)
+}
+
+/// Joins neighbouring axes that every array walks as one, and drops axes of length 1. The last axis
+/// stays the one that varies fastest in `i`.
+pub(crate) fn join_axes(shape: &[usize], strides: &[Vec<isize>]) -> (Vec<usize>, Vec<Vec<isize>>) {
+    let mut joined: Vec<usize> = Vec::new();
+    let mut steps: Vec<Vec<isize>> = vec![Vec::new(); strides.len()];
+    for (axis, &length) in shape.iter().enumerate() {
+        if length == 1 {
+            continue;
+        }
+        let continues = !joined.is_empty()
+            && strides.iter().zip(&steps).all(|(s, done)| done[done.len() - 1] == s[axis] * length as isize);
+        if continues {
+            let last = joined.len() - 1;
+            joined[last] *= length;
+            steps.iter_mut().zip(strides).for_each(|(done, s)| done[last] = s[axis]);
+        } else {
+            joined.push(length);
+            steps.iter_mut().zip(strides).for_each(|(done, s)| done.push(s[axis]));
+        }
+    }
+    if joined.is_empty() {
+        joined.push(1);
+        steps.iter_mut().for_each(|s| s.push(0));
+    }
+    (joined, steps)
+}
+
+/// An error that names an argument.
+pub(crate) fn wrong(name: &str, what: impl std::fmt::Display) -> crate::Error {
+    GeneratorError::value(format!("argument '{name}' {what}"))
+}
+
+/// An error of an argument's type.
+pub(crate) fn wrong_type<T>(name: &str, what: impl std::fmt::Display) -> Result<T> {
+    Err(GeneratorError::of_type(format!("argument '{name}' {what}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_broadcast_as_numpys() {
+        let shapes: [&[usize]; 3] = [&[3, 1], &[4], &[1, 1, 4]];
+        assert_eq!(broadcast_shape(shapes.into_iter()), Some(vec![1, 3, 4]));
+        assert_eq!(broadcast_shape([&[3usize][..], &[4]].into_iter()), None);
+        assert_eq!(broadcast_shape([&[0usize][..], &[1]].into_iter()), Some(vec![0]));
+    }
+
+    #[test]
+    fn axes_that_all_arrays_walk_together_are_joined() {
+        let (shape, strides) = join_axes(&[2, 3, 4], &[vec![48, 16, 4], vec![12, 4, 0]]);
+        assert_eq!(shape, [6, 4]);
+        assert_eq!(strides, [[16, 4], [4, 0]]);
+        assert_eq!(join_axes(&[1, 1], &[vec![9, 9]]).0, [1]);
+        let (shape, strides) = join_axes(&[5, 1, 7], &[vec![28, 99, 4]]);
+        assert_eq!((shape, strides), (vec![35], vec![vec![4]]));
+    }
+}

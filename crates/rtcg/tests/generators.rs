@@ -1,0 +1,146 @@
+//! Kernels from snippets: every form gives what a loop on the host gives, and mistakes are named.
+
+// Launching runs the snippets of these tests.
+#![allow(unsafe_code)]
+
+use rtcg::codegen::carg::{TypeRegistry, parse_arguments};
+use rtcg::codegen::pointwise::{Access, Pointwise};
+use rtcg::generators::{ArrayView, CompileSettings, Elementwise, Region, Value};
+use rtcg::prelude::*;
+
+fn context() -> Context {
+    Context::new().expect("the virtual GPU is always there")
+}
+
+fn run(ctx: &Context, kernel: &Elementwise, args: &[Value<'_>]) -> rtcg::Result<()> {
+    // SAFETY: the snippets of these tests stay inside their arrays.
+    unsafe { kernel.launch(ctx, args, Region::All, None) }
+}
+
+#[test]
+fn elements_of_contiguous_arrays() {
+    let ctx = context();
+    let kernel = Elementwise::parse("float a, float *x, float *z", "z[i] = a * x[i] + i").unwrap();
+    for n in [1usize, 255, 256, 1000, 100_003] {
+        let x: Vec<f32> = (0..n).map(|i| (i % 97) as f32).collect();
+        let (x_dev, z_dev) = (ctx.to_device(&x).unwrap(), ctx.zeros::<f32>(n).unwrap());
+        run(&ctx, &kernel, &[Value::of(&2.0f32), Value::Array(x_dev.view()), Value::Array(z_dev.view())]).unwrap();
+        let expected: Vec<f32> = x.iter().enumerate().map(|(i, x)| 2.0 * x + i as f32).collect();
+        assert_eq!(z_dev.to_vec().unwrap(), expected, "{n}");
+    }
+}
+
+/// The packed form on any device, with sizes that leave a tail.
+#[test]
+fn packs_and_their_tail() {
+    let ctx = context();
+    let arguments = parse_arguments("double *z, const unsigned char *x, float *y", &TypeRegistry::new()).unwrap();
+    let spec = Pointwise {
+        name: "packed".into(),
+        arguments,
+        operation: "z[i] = x[i] + i; if (x[i] > 5) y[i] -= 1".into(),
+        ..Default::default()
+    };
+    assert_eq!(spec.lanes(), 4);
+    let target = rtcg::target_of(&ctx.device()).unwrap();
+    let mut request = rtcg::compile::CompileRequest::new(spec.source(&Access::Packed { lanes: 4 }), target);
+    request.no_extern_c = true;
+    let module = ctx.compile_with(&request).unwrap();
+    let function = module.function("packed").unwrap();
+    for n in [3usize, 4, 1027] {
+        let x: Vec<u8> = (0..n).map(|i| (i % 11) as u8).collect();
+        let (x_dev, y_dev) = (ctx.to_device(&x).unwrap(), ctx.to_device(&vec![2.0f32; n]).unwrap());
+        let z_dev = ctx.zeros::<f64>(n).unwrap();
+        // SAFETY: the three arrays have n elements.
+        unsafe { function.launch(Grid::new(2, 64), &[&z_dev, &x_dev, &y_dev, &(n as u64)]).unwrap() };
+        let expected: Vec<f64> = x.iter().enumerate().map(|(i, x)| f64::from(*x) + i as f64).collect();
+        assert_eq!(z_dev.to_vec().unwrap(), expected, "{n}");
+        let expected: Vec<f32> = x.iter().map(|x| if *x > 5 { 1.0 } else { 2.0 }).collect();
+        assert_eq!(y_dev.to_vec().unwrap(), expected, "{n}");
+    }
+}
+
+#[test]
+fn arrays_are_broadcast_and_strided() {
+    let ctx = context();
+    let kernel = Elementwise::parse("int *z, int *x, int *y", "z[i] = 100 * x[i] + y[i]").unwrap();
+    let x = ctx.to_device(&[1i32, 2, 3]).unwrap();
+    let y = ctx.to_device(&[0i32, 10, 20, 30, 40, 50, 60, 70]).unwrap();
+    let z = ctx.zeros::<i32>(12).unwrap();
+    // x is a column, y every other element from the end, z is transposed.
+    let x_view = ArrayView { shape: &[3, 1], strides: &[4, 4], ..x.view() };
+    let y_view = ArrayView { ptr: y.ptr() + 28, shape: &[4], strides: &[-8], ..y.view() };
+    let z_view = ArrayView { shape: &[3, 4], strides: &[4, 12], ..z.view() };
+    run(&ctx, &kernel, &[Value::Array(z_view), Value::Array(x_view), Value::Array(y_view)]).unwrap();
+    let mut expected = vec![0; 12];
+    for row in 0..3 {
+        for column in 0..4 {
+            expected[column * 3 + row] = 100 * (row as i32 + 1) + 70 - 20 * column as i32;
+        }
+    }
+    assert_eq!(z.to_vec().unwrap(), expected);
+}
+
+#[test]
+fn strided_arrays_are_indexed_freely() {
+    let ctx = context();
+    let kernel = Elementwise::parse("int *z, int *x", "z[i] = x[n - 1 - i] + (int)n").unwrap();
+    let (x, z) = (ctx.to_device(&(0..20).collect::<Vec<i32>>()).unwrap(), ctx.zeros::<i32>(10).unwrap());
+    let every_other = ArrayView { shape: &[10], strides: &[8], ..x.view() };
+    run(&ctx, &kernel, &[Value::Array(z.view()), Value::Array(every_other)]).unwrap();
+    assert_eq!(z.to_vec().unwrap(), (0..10).map(|i| 18 - 2 * i + 10).collect::<Vec<_>>());
+}
+
+#[test]
+fn arrays_that_do_not_broadcast_follow_the_first() {
+    let ctx = context();
+    let kernel = Elementwise::parse("int *z, int *x, int *table", "z[i] = table[x[i]]").unwrap();
+    let table = ctx.to_device(&[5i32, 6]).unwrap();
+    let (x, z) = (ctx.to_device(&[0i32, 1, 1, 0]).unwrap(), ctx.zeros::<i32>(4).unwrap());
+    let square = ArrayView { shape: &[2, 2], strides: &[8, 4], ..z.view() };
+    run(&ctx, &kernel, &[Value::Array(square), Value::Array(x.view()), Value::Array(table.view())]).unwrap();
+    assert_eq!(z.to_vec().unwrap(), [5, 6, 6, 5]);
+    let short = ctx.to_device(&[0i32, 1, 0]).unwrap();
+    let error = run(&ctx, &kernel, &[Value::Array(z.view()), Value::Array(short.view()), Value::Array(table.view())])
+        .unwrap_err();
+    assert!(error.to_string().contains("argument 'x' has shape [3]"), "{error}");
+}
+
+#[test]
+fn ranges_of_both_directions() {
+    let ctx = context();
+    let kernel = Elementwise::parse("int *z", "z[i] += i").unwrap();
+    for (start, stop, step) in [(1, 10, 3), (9, -1, -2), (0, 10, 1), (5, 5, 1), (7, 3, 1)] {
+        let z = ctx.zeros::<i32>(10).unwrap();
+        // SAFETY: the range lies inside the array.
+        unsafe { kernel.launch(&ctx, &[Value::Array(z.view())], Region::Range { start, stop, step }, None).unwrap() };
+        let mut expected = vec![0; 10];
+        let mut i = start;
+        while if step > 0 { i < stop } else { i > stop } {
+            expected[i as usize] = i as i32;
+            i += step;
+        }
+        assert_eq!(z.to_vec().unwrap(), expected, "{start} {stop} {step}");
+    }
+}
+
+#[test]
+fn mistakes_in_calls_and_snippets_are_named() {
+    let ctx = context();
+    let (z, d) = (ctx.zeros::<f32>(4).unwrap(), ctx.zeros::<f64>(4).unwrap());
+    let kernel = Elementwise::parse("float *z, float a", "z[i] =\n  a * undeclared").unwrap();
+    for (args, expected) in [
+        (vec![Value::Array(z.view())], "takes 2 arguments (float *z, float a), 1 were given"),
+        (vec![Value::Array(d.view()), Value::of(&1.0f32)], "argument 'z' has elements of 8 bytes; 'float *z' has 4"),
+        (vec![Value::of(&1.0f32), Value::of(&1.0f32)], "argument 'z' is a value; expected an array"),
+        (vec![Value::Array(z.view()), Value::of(&1i64)], "argument 'a' has 8 bytes; 'float a' has 4"),
+    ] {
+        let error = run(&ctx, &kernel, &args).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    let error = run(&ctx, &kernel, &[Value::Array(z.view()), Value::of(&1.0f32)]).unwrap_err();
+    let rtcg::Error::Compile(error) = error else { panic!("{error}") };
+    assert!(error.log.contains("operation(2)"), "{}", error.log);
+    assert!(error.excerpt.contains("> 2 |   a * undeclared"), "{}", error.excerpt);
+    let _ = CompileSettings::default();
+}
