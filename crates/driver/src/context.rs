@@ -210,6 +210,23 @@ fn restore_after(gone: &Context) -> Result<()> {
     unsafe { call!(table, cuCtxSetCurrent(handle)) }.map_err(|error| Error { call: "cuCtxPopCurrent", ..error })
 }
 
+/// Calls `body` with the calling thread's current context, without taking a reference to it. `body`
+/// must not push, pop or drop contexts.
+#[inline]
+pub(crate) fn with_current_context<T>(body: impl FnOnce(Option<&Context>) -> T) -> T {
+    let mut body = Some(body);
+    let on_stack = STACK.try_with(|s| {
+        let stack = s.borrow();
+        let top = stack.last()?;
+        body.take().map(|body| body(Some(top)))
+    });
+    match (on_stack.ok().flatten(), body) {
+        (Some(value), _) => value,
+        (None, Some(body)) => body(Context::foreign().as_ref()),
+        (None, None) => unreachable!("the body is taken only to make the value"),
+    }
+}
+
 /// The table of the calling thread's current context, in the name of `call`.
 #[inline]
 pub(crate) fn current_table(call: &'static str) -> Result<&'static DriverTable> {

@@ -24,11 +24,15 @@ impl std::fmt::Debug for Event {
 impl Event {
     /// Creates an event in the current context; `flags` as `CUevent_flags`.
     pub fn new(flags: u32) -> Result<Self> {
-        let ctx = Context::require()?;
+        Self::new_in(&Context::require()?, flags)
+    }
+
+    /// [`Event::new`] in a context that is current in the driver.
+    pub(crate) fn new_in(ctx: &Context, flags: u32) -> Result<Self> {
         let mut handle = CUevent::null();
         // SAFETY: writes one handle.
         unsafe { call_in!(ctx, cuEventCreate(&raw mut handle, flags)) }?;
-        Ok(Self(Arc::new(Inner { ctx, handle })))
+        Ok(Self(Arc::new(Inner { ctx: ctx.clone(), handle })))
     }
 
     /// Opens an event of another process from its [`Event::ipc_handle`].

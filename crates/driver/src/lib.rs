@@ -26,6 +26,7 @@ pub mod memory;
 mod module;
 mod multiprocessor;
 mod occupancy;
+pub mod pool;
 mod process;
 pub mod profiler;
 mod stream;

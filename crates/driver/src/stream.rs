@@ -3,7 +3,7 @@
 use crate::context::{Context, current_table};
 use crate::error::{Error, Result};
 use crate::event::Event;
-use rtcg_cuda_sys::{CUresult, CUstream, DriverTable};
+use rtcg_cuda_sys::{CU_STREAM_NON_BLOCKING, CUresult, CUstream, DriverTable};
 use std::sync::Arc;
 
 struct Inner {
@@ -55,6 +55,25 @@ impl Stream {
     #[inline]
     pub fn handle(&self) -> CUstream {
         self.0.handle
+    }
+
+    /// Whether both are references to the same stream.
+    #[inline]
+    pub(crate) fn is_same(&self, other: &Stream) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Whether this is the only reference.
+    pub(crate) fn is_unique(&self) -> bool {
+        Arc::strong_count(&self.0) == 1
+    }
+
+    /// Whether it and the legacy default stream wait for each other.
+    pub(crate) fn is_blocking(&self) -> bool {
+        let mut flags = 0;
+        // SAFETY: the stream is alive, one value is written.
+        let asked = unsafe { call_in!(self.0.ctx, cuStreamGetFlags(self.0.handle, &raw mut flags)) };
+        asked.is_ok() && flags & CU_STREAM_NON_BLOCKING.0 == 0
     }
 
     /// The context the stream belongs to.

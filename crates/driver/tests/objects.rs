@@ -396,7 +396,7 @@ fn cooperative_launches_are_checked() {
 fn memory_may_be_allocated_in_stream_order() {
     in_context(|_| {
         let stream = Stream::new(0).unwrap();
-        let memory = DeviceAllocation::new_async(4096, &stream).unwrap();
+        let memory = DeviceAllocation::new_async(4096, Some(&stream)).unwrap();
         let mut back = vec![0; 4096];
         // SAFETY: the stream is waited for before `back` is looked at.
         unsafe {

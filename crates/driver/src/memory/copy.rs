@@ -1,9 +1,10 @@
 //! Linear copies. The plain ones wait until the data has arrived; the `async` ones do not, and
 //! their host memory must live and stay untouched until the stream has passed them.
 
-use crate::context::Context;
+use crate::context::{Context, current_table};
 use crate::error::Result;
-use crate::stream::Stream;
+use crate::memory::explain::address_error;
+use crate::stream::{Stream, current_with};
 use rtcg_cuda_sys::{CUdeviceptr, DriverTable};
 
 /// Copies host bytes to the device.
@@ -12,7 +13,7 @@ use rtcg_cuda_sys::{CUdeviceptr, DriverTable};
 /// `dst` must be valid for `src.len()` bytes in the current context.
 pub unsafe fn memcpy_htod(dst: CUdeviceptr, src: &[u8]) -> Result<()> {
     // SAFETY: the source is a slice, the destination is the caller's promise.
-    unsafe { call_current!(cuMemcpyHtoD(dst, src.as_ptr().cast(), src.len())) }
+    unsafe { memcpy_htod_in(current_table("cuMemcpyHtoD")?, dst, src) }
 }
 
 /// Copies device bytes to the host.
@@ -21,7 +22,7 @@ pub unsafe fn memcpy_htod(dst: CUdeviceptr, src: &[u8]) -> Result<()> {
 /// `src` must be valid for `dst.len()` bytes in the current context.
 pub unsafe fn memcpy_dtoh(dst: &mut [u8], src: CUdeviceptr) -> Result<()> {
     // SAFETY: the destination is a slice, the source is the caller's promise.
-    unsafe { call_current!(cuMemcpyDtoH(dst.as_mut_ptr().cast(), src, dst.len())) }
+    unsafe { memcpy_dtoh_in(current_table("cuMemcpyDtoH")?, dst, src) }
 }
 
 /// [`memcpy_htod`] through a given table.
@@ -30,7 +31,8 @@ pub unsafe fn memcpy_dtoh(dst: &mut [u8], src: CUdeviceptr) -> Result<()> {
 /// As [`memcpy_htod`]; a context of the table must be current.
 pub(crate) unsafe fn memcpy_htod_in(table: &DriverTable, dst: CUdeviceptr, src: &[u8]) -> Result<()> {
     // SAFETY: the caller's promise.
-    unsafe { call!(table, cuMemcpyHtoD(dst, src.as_ptr().cast(), src.len())) }
+    let result = unsafe { call!(table, cuMemcpyHtoD(dst, src.as_ptr().cast(), src.len())) };
+    address_error(table, result, &[("dest", dst, src.len())])
 }
 
 /// [`memcpy_dtoh`] through a given table.
@@ -39,7 +41,8 @@ pub(crate) unsafe fn memcpy_htod_in(table: &DriverTable, dst: CUdeviceptr, src: 
 /// As [`memcpy_dtoh`]; a context of the table must be current.
 pub(crate) unsafe fn memcpy_dtoh_in(table: &DriverTable, dst: &mut [u8], src: CUdeviceptr) -> Result<()> {
     // SAFETY: the caller's promise.
-    unsafe { call!(table, cuMemcpyDtoH(dst.as_mut_ptr().cast(), src, dst.len())) }
+    let result = unsafe { call!(table, cuMemcpyDtoH(dst.as_mut_ptr().cast(), src, dst.len())) };
+    address_error(table, result, &[("src", src, dst.len())])
 }
 
 /// Copies host bytes to the device in stream order.
@@ -53,8 +56,10 @@ pub unsafe fn memcpy_htod_async(
     nbytes: usize,
     stream: Option<&Stream>,
 ) -> Result<()> {
+    let (table, stream) = current_with("cuMemcpyHtoDAsync", stream)?;
     // SAFETY: the caller's promise.
-    unsafe { call_on_stream!(stream, cuMemcpyHtoDAsync(dst, src.cast(), nbytes)) }
+    let result = unsafe { call!(table, cuMemcpyHtoDAsync(dst, src.cast(), nbytes, stream)) };
+    address_error(table, result, &[("dest", dst, nbytes)])
 }
 
 /// Copies device bytes to the host in stream order.
@@ -63,8 +68,10 @@ pub unsafe fn memcpy_htod_async(
 /// `dst` and `src` must be valid for `nbytes` until the stream has passed the copy, and nobody
 /// may use `dst` meanwhile.
 pub unsafe fn memcpy_dtoh_async(dst: *mut u8, src: CUdeviceptr, nbytes: usize, stream: Option<&Stream>) -> Result<()> {
+    let (table, stream) = current_with("cuMemcpyDtoHAsync", stream)?;
     // SAFETY: the caller's promise.
-    unsafe { call_on_stream!(stream, cuMemcpyDtoHAsync(dst.cast(), src, nbytes)) }
+    let result = unsafe { call!(table, cuMemcpyDtoHAsync(dst.cast(), src, nbytes, stream)) };
+    address_error(table, result, &[("src", src, nbytes)])
 }
 
 /// Copies within the device (or between devices of one driver).
@@ -72,8 +79,10 @@ pub unsafe fn memcpy_dtoh_async(dst: *mut u8, src: CUdeviceptr, nbytes: usize, s
 /// # Safety
 /// Both pointers must be valid for `nbytes` in the current context.
 pub unsafe fn memcpy_dtod(dst: CUdeviceptr, src: CUdeviceptr, nbytes: usize) -> Result<()> {
+    let table = current_table("cuMemcpyDtoD")?;
     // SAFETY: the caller's promise.
-    unsafe { call_current!(cuMemcpyDtoD(dst, src, nbytes)) }
+    let result = unsafe { call!(table, cuMemcpyDtoD(dst, src, nbytes)) };
+    address_error(table, result, &[("dest", dst, nbytes), ("src", src, nbytes)])
 }
 
 /// [`memcpy_dtod`] in stream order.
@@ -86,8 +95,10 @@ pub unsafe fn memcpy_dtod_async(
     nbytes: usize,
     stream: Option<&Stream>,
 ) -> Result<()> {
+    let (table, stream) = current_with("cuMemcpyDtoDAsync", stream)?;
     // SAFETY: the caller's promise.
-    unsafe { call_on_stream!(stream, cuMemcpyDtoDAsync(dst, src, nbytes)) }
+    let result = unsafe { call!(table, cuMemcpyDtoDAsync(dst, src, nbytes, stream)) };
+    address_error(table, result, &[("dest", dst, nbytes), ("src", src, nbytes)])
 }
 
 /// Copies between contexts; `None` means the current one.
@@ -103,8 +114,10 @@ pub unsafe fn memcpy_peer(
 ) -> Result<()> {
     let (dst_ctx, src_ctx) = peers("cuMemcpyPeer", dst_ctx, src_ctx)?;
     let (to, from) = (dst_ctx.handle(), src_ctx.handle());
+    let table = current_table("cuMemcpyPeer")?;
     // SAFETY: the caller's promise; both contexts are alive and of the current driver.
-    unsafe { call_current!(cuMemcpyPeer(dst, to, src, from, nbytes)) }
+    let result = unsafe { call!(table, cuMemcpyPeer(dst, to, src, from, nbytes)) };
+    address_error(table, result, &[("dest", dst, nbytes), ("src", src, nbytes)])
 }
 
 /// [`memcpy_peer`] in stream order.
@@ -121,8 +134,10 @@ pub unsafe fn memcpy_peer_async(
 ) -> Result<()> {
     let (dst_ctx, src_ctx) = peers("cuMemcpyPeerAsync", dst_ctx, src_ctx)?;
     let (to, from) = (dst_ctx.handle(), src_ctx.handle());
+    let (table, stream) = current_with("cuMemcpyPeerAsync", stream)?;
     // SAFETY: the caller's promise; both contexts are alive and of the current driver.
-    unsafe { call_on_stream!(stream, cuMemcpyPeerAsync(dst, to, src, from, nbytes)) }
+    let result = unsafe { call!(table, cuMemcpyPeerAsync(dst, to, src, from, nbytes, stream)) };
+    address_error(table, result, &[("dest", dst, nbytes), ("src", src, nbytes)])
 }
 
 fn peers(call: &'static str, dst: Option<&Context>, src: Option<&Context>) -> Result<(Context, Context)> {

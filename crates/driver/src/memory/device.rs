@@ -1,7 +1,9 @@
 //! Memory that kernels use: plain, managed, and mapped from another process.
 
-use crate::context::Context;
+use crate::context::{Context, current_table};
 use crate::error::{Error, Result};
+use crate::memory::explain::{address_error, allocation_error};
+use crate::memory::reclaim::with_retries;
 use crate::stream::{Stream, handle_for};
 use rtcg_cuda_sys::*;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,63 +25,66 @@ pub fn mem_alloc(nbytes: usize) -> Result<DeviceAllocation> {
 /// bytes: `(allocation, pitch)`.
 pub fn mem_alloc_pitch(width: usize, height: usize, access_size: u32) -> Result<(DeviceAllocation, usize)> {
     let ctx = Context::require()?;
-    let (mut ptr, mut pitch) = (0, 0);
-    let out = (&raw mut ptr, &raw mut pitch);
-    // SAFETY: writes a pointer and a size.
-    unsafe { call_in!(ctx, cuMemAllocPitch(out.0, out.1, width, height, access_size)) }?;
+    let (ptr, pitch) = allocate(&ctx, "cuMemAllocPitch", width.saturating_mul(height), |table| {
+        let (mut ptr, mut pitch) = (0, 0);
+        let out = (&raw mut ptr, &raw mut pitch);
+        // SAFETY: writes a pointer and a size.
+        unsafe { call!(table, cuMemAllocPitch(out.0, out.1, width, height, access_size)) }?;
+        Ok((ptr, pitch))
+    })
+    .map_err(|error| explain_pitch(error, width, height, access_size))?;
     let nbytes = pitch.saturating_mul(height);
     Ok((DeviceAllocation::from_parts(ctx, ptr, nbytes, Origin::Alloc), pitch))
+}
+
+#[cold]
+fn explain_pitch(error: Error, width: usize, height: usize, access_size: u32) -> Error {
+    match error.code {
+        CUresult::CUDA_ERROR_INVALID_VALUE => error.with_detail(format!(
+            "{height} rows of {width} bytes for accesses of {access_size} bytes were asked for; expected no 0, and \
+             accesses of 4, 8 or 16 bytes"
+        )),
+        _ => error,
+    }
 }
 
 /// `(base, nbytes)` of the allocation that holds `ptr`.
 pub fn mem_get_address_range(ptr: CUdeviceptr) -> Result<(CUdeviceptr, usize)> {
     let (mut base, mut nbytes) = (0, 0);
+    let table = current_table("cuMemGetAddressRange")?;
     // SAFETY: writes a pointer and a size; the driver checks `ptr`.
-    unsafe { call_current!(cuMemGetAddressRange(&raw mut base, &raw mut nbytes, ptr)) }?;
+    let result = unsafe { call!(table, cuMemGetAddressRange(&raw mut base, &raw mut nbytes, ptr)) };
+    address_error(table, result, &[("ptr", ptr, 1)])?;
     Ok((base, nbytes))
 }
 
 /// The bytes by which another process maps the allocation at `ptr` ([`IpcMemory`]).
 pub fn mem_get_ipc_handle(ptr: CUdeviceptr) -> Result<[u8; 64]> {
     let mut handle = CUipcMemHandle::default();
+    let table = current_table("cuIpcGetMemHandle")?;
     // SAFETY: writes one structure; the driver checks `ptr`.
-    unsafe { call_current!(cuIpcGetMemHandle(&raw mut handle, ptr)) }?;
+    let result = unsafe { call!(table, cuIpcGetMemHandle(&raw mut handle, ptr)) };
+    address_error(table, result, &[("ptr", ptr, 1)])?;
     Ok(handle.reserved.map(|b| b as u8))
 }
 
-/// A pointer attribute whose value is at most 8 bytes, zero-extended.
-pub fn pointer_attribute_u64(attribute: CUpointer_attribute, ptr: CUdeviceptr) -> Result<u64> {
-    use CUpointer_attribute as A;
-    if attribute == A::CU_POINTER_ATTRIBUTE_P2P_TOKENS {
-        let detail = "the value of this attribute is larger than 8 bytes";
-        let code = CUresult::CUDA_ERROR_INVALID_VALUE;
-        return Err(Error::new("cuPointerGetAttribute", code, detail));
-    }
-    // 16 bytes, because an attribute of a future driver may be larger than those known today.
-    let mut value = [0u64; 2];
-    // SAFETY: the value has room for every scalar attribute; the driver checks `ptr`.
-    unsafe { call_current!(cuPointerGetAttribute(value.as_mut_ptr().cast(), attribute, ptr)) }?;
-    Ok(value[0])
-}
-
-/// What was asked for, and what there was, where the driver says neither.
-#[cold]
-fn explain(error: Error, nbytes: usize) -> Error {
-    let free = mem_get_info().map(|(free, total)| format!(", {free} of {total} are free")).unwrap_or_default();
-    match error.code {
-        CUresult::CUDA_ERROR_OUT_OF_MEMORY => error.with_detail(format!("{nbytes} bytes were asked for{free}")),
-        CUresult::CUDA_ERROR_INVALID_VALUE => {
-            error.with_detail(format!("{nbytes} bytes were asked for; expected 1 or more"))
-        }
-        _ => error,
-    }
+/// Runs an allocating call in a context, again when memory was short and some could be made free.
+fn allocate<T>(
+    ctx: &Context,
+    call: &'static str,
+    nbytes: usize,
+    allocate: impl Fn(&DriverTable) -> Result<T>,
+) -> Result<T> {
+    let table = ctx.live_table(call)?;
+    with_retries(|| allocate(table).map_err(|error| allocation_error(table, error, nbytes)))
 }
 
 /// How memory came here, and so how it is given back.
 #[derive(Debug)]
 enum Origin {
     Alloc,
-    AllocAsync(Stream),
+    /// In the order of a stream, or of the default stream.
+    AllocAsync(Option<Stream>),
     Ipc,
 }
 
@@ -101,21 +106,55 @@ impl DeviceAllocation {
     /// Allocates in the current context. Zero bytes are an error of the driver.
     pub fn new(nbytes: usize) -> Result<Self> {
         let ctx = Context::require()?;
-        let mut ptr = 0;
-        // SAFETY: writes one pointer.
-        unsafe { call_in!(ctx, cuMemAlloc(&raw mut ptr, nbytes)) }.map_err(|error| explain(error, nbytes))?;
+        let ptr = allocate(&ctx, "cuMemAlloc", nbytes, |table| {
+            let mut ptr = 0;
+            // SAFETY: writes one pointer.
+            unsafe { call!(table, cuMemAlloc(&raw mut ptr, nbytes)) }?;
+            Ok(ptr)
+        })?;
         Ok(Self::from_parts(ctx, ptr, nbytes, Origin::Alloc))
     }
 
     /// Allocates in stream order, which is much cheaper than [`DeviceAllocation::new`] on a real
-    /// device. The memory may be used by work in `stream`, and by other work that waits for it;
-    /// it is freed in the order of the same stream.
-    pub fn new_async(nbytes: usize, stream: &Stream) -> Result<Self> {
-        let ctx = stream.context().clone();
-        let mut ptr = 0;
-        // SAFETY: writes one pointer; the stream is alive.
-        unsafe { call_in!(ctx, cuMemAllocAsync(&raw mut ptr, nbytes, stream.handle())) }?;
-        Ok(Self::from_parts(ctx, ptr, nbytes, Origin::AllocAsync(stream.clone())))
+    /// device. The memory may be used by work in `stream` (`None` is the default stream of the current
+    /// context), and by other work that waits for it; it is freed in the order of the same stream.
+    pub fn new_async(nbytes: usize, stream: Option<&Stream>) -> Result<Self> {
+        Self::ordered("cuMemAllocAsync", nbytes, stream, |table, ptr, stream| {
+            // SAFETY: writes one pointer; the stream is alive.
+            unsafe { call!(table, cuMemAllocAsync(ptr, nbytes, stream)) }
+        })
+    }
+
+    /// [`DeviceAllocation::new_async`] from a pool, which must exist.
+    pub(super) fn from_pool(pool: CUmemoryPool, nbytes: usize, stream: Option<&Stream>) -> Result<Self> {
+        Self::ordered("cuMemAllocFromPoolAsync", nbytes, stream, |table, ptr, stream| {
+            // SAFETY: writes one pointer; pool and stream are alive.
+            unsafe { call!(table, cuMemAllocFromPoolAsync(ptr, nbytes, pool, stream)) }
+        })
+    }
+
+    fn ordered(
+        call: &'static str,
+        nbytes: usize,
+        stream: Option<&Stream>,
+        ask: impl Fn(&DriverTable, *mut CUdeviceptr, CUstream) -> Result<()>,
+    ) -> Result<Self> {
+        let ctx = stream.map_or_else(Context::require, |stream| Ok(stream.context().clone()))?;
+        let handle = stream.map_or(CUstream::null(), Stream::handle);
+        let ptr = ctx.with_current(|| {
+            allocate(&ctx, call, nbytes, |table| {
+                let mut ptr = 0;
+                ask(table, &raw mut ptr, handle)?;
+                Ok(ptr)
+            })
+        })?;
+        Ok(Self::from_parts(ctx, ptr, nbytes, Origin::AllocAsync(stream.cloned())))
+    }
+
+    /// Memory that belongs to another process, whose pool this process imported.
+    pub(super) fn imported(ctx: Context, ptr: CUdeviceptr) -> Result<Self> {
+        let (base, size) = mem_get_address_range(ptr)?;
+        Ok(Self::from_parts(ctx, ptr, size - (ptr - base) as usize, Origin::AllocAsync(None)))
     }
 
     /// The address of the first byte.
@@ -148,13 +187,33 @@ impl DeviceAllocation {
         self.ctx.cleanup(|table| self.release(table))
     }
 
+    /// Frees memory that was allocated in stream order once `stream` has passed its present work. The
+    /// memory must not be in use by other streams then.
+    pub fn free_async(&self, stream: Option<&Stream>) -> Result<()> {
+        if !matches!(self.origin, Origin::AllocAsync(_)) {
+            let detail = "the memory was not allocated in stream order";
+            return Err(Error::new("cuMemFreeAsync", CUresult::CUDA_ERROR_INVALID_VALUE, detail));
+        }
+        let stream = handle_for("cuMemFreeAsync", self.ctx.live_table("cuMemFreeAsync")?, stream)?;
+        if self.freed.swap(true, Ordering::AcqRel) {
+            let code = CUresult::CUDA_ERROR_INVALID_HANDLE;
+            return Err(Error::new("device_allocation::free", code, "it was freed before"));
+        }
+        // SAFETY: the memory is this object's, and `freed` lets only one call come here.
+        self.ctx.cleanup(|table| unsafe { call!(table, cuMemFreeAsync(self.ptr, stream)) })
+    }
+
     fn release(&self, table: &DriverTable) -> Result<()> {
         // SAFETY: the memory is this object's, and `freed` lets only one call come here.
         unsafe {
             match &self.origin {
                 Origin::Alloc => call!(table, cuMemFree(self.ptr)),
                 Origin::AllocAsync(stream) => {
-                    call!(table, cuMemFreeAsync(self.ptr, stream.handle()))
+                    let stream = stream.as_ref().map_or(CUstream::null(), Stream::handle);
+                    let freed = call!(table, cuMemFreeAsync(self.ptr, stream));
+                    // A stream that was closed has no order any more.
+                    let is_closed = |error: &Error| error.code == CUresult::CUDA_ERROR_INVALID_HANDLE;
+                    if freed.as_ref().is_err_and(is_closed) { call!(table, cuMemFree(self.ptr)) } else { freed }
                 }
                 Origin::Ipc => call!(table, cuIpcCloseMemHandle(self.ptr)),
             }
@@ -206,9 +265,12 @@ impl ManagedAllocation {
     pub fn new(nbytes: usize, flags: u32) -> Result<Self> {
         let ctx = Context::require()?;
         let flags = if flags == 0 { CU_MEM_ATTACH_GLOBAL.0 } else { flags };
-        let mut ptr = 0;
-        // SAFETY: writes one pointer.
-        unsafe { call_in!(ctx, cuMemAllocManaged(&raw mut ptr, nbytes, flags)) }?;
+        let ptr = allocate(&ctx, "cuMemAllocManaged", nbytes, |table| {
+            let mut ptr = 0;
+            // SAFETY: writes one pointer.
+            unsafe { call!(table, cuMemAllocManaged(&raw mut ptr, nbytes, flags)) }?;
+            Ok(ptr)
+        })?;
         Ok(Self(DeviceAllocation::from_parts(ctx, ptr, nbytes, Origin::Alloc)))
     }
 
@@ -253,7 +315,13 @@ impl IpcMemory {
         let mut ptr = 0;
         // SAFETY: writes one pointer; the driver checks the bytes.
         unsafe { call_in!(ctx, cuIpcOpenMemHandle(&raw mut ptr, handle, flags)) }?;
-        Ok(Self(DeviceAllocation::from_parts(ctx, ptr, 0, Origin::Ipc)))
+        let nbytes = mem_get_address_range(ptr).map_or(0, |(base, size)| size - (ptr - base) as usize);
+        Ok(Self(DeviceAllocation::from_parts(ctx, ptr, nbytes, Origin::Ipc)))
+    }
+
+    /// The memory as an allocation; its size is that of the other process's allocation.
+    pub fn allocation(&self) -> &DeviceAllocation {
+        &self.0
     }
 
     /// The address in this process.

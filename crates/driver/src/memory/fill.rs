@@ -1,8 +1,18 @@
 //! Filling device memory with a value. Sizes count elements, pitches count bytes.
 
+use crate::context::current_table;
 use crate::error::Result;
-use crate::stream::Stream;
+use crate::memory::explain::address_error;
+use crate::stream::{Stream, current_with};
 use rtcg_cuda_sys::CUdeviceptr;
+
+/// The bytes from the first to the last one of a filled rectangle.
+fn extent(pitch: usize, width: usize, height: usize, item: usize) -> usize {
+    match height {
+        0 => 0,
+        _ => pitch.saturating_mul(height - 1).saturating_add(width.saturating_mul(item)),
+    }
+}
 
 macro_rules! fills {
     ($($name:ident $name_async:ident $call:ident $call_async:ident $ty:ty, $bits:literal;)*) => {
@@ -12,8 +22,10 @@ macro_rules! fills {
             /// # Safety
             /// `dst` must be valid for the whole range in the current context.
             pub unsafe fn $name(dst: CUdeviceptr, value: $ty, n: usize) -> Result<()> {
+                let table = current_table(stringify!($call))?;
                 // SAFETY: the caller's promise.
-                unsafe { call_current!($call(dst, value, n)) }
+                let result = unsafe { call!(table, $call(dst, value, n)) };
+                address_error(table, result, &[("dest", dst, n.saturating_mul(size_of::<$ty>()))])
             }
 
             #[doc = concat!("Sets `n` elements of ", $bits, " bits to `value`, in stream order.")]
@@ -26,8 +38,10 @@ macro_rules! fills {
                 n: usize,
                 stream: Option<&Stream>,
             ) -> Result<()> {
+                let (table, stream) = current_with(stringify!($call_async), stream)?;
                 // SAFETY: the caller's promise.
-                unsafe { call_on_stream!(stream, $call_async(dst, value, n)) }
+                let result = unsafe { call!(table, $call_async(dst, value, n, stream)) };
+                address_error(table, result, &[("dest", dst, n.saturating_mul(size_of::<$ty>()))])
             }
         )*
     };
@@ -53,8 +67,10 @@ macro_rules! fills_2d {
                 width: usize,
                 height: usize,
             ) -> Result<()> {
+                let table = current_table(stringify!($call))?;
                 // SAFETY: the caller's promise.
-                unsafe { call_current!($call(dst, pitch, value, width, height)) }
+                let result = unsafe { call!(table, $call(dst, pitch, value, width, height)) };
+                address_error(table, result, &[("dest", dst, extent(pitch, width, height, size_of::<$ty>()))])
             }
 
             #[doc = concat!("Sets `height` rows of `width` elements of ", $bits, " bits, in stream order.")]
@@ -69,8 +85,10 @@ macro_rules! fills_2d {
                 height: usize,
                 stream: Option<&Stream>,
             ) -> Result<()> {
+                let (table, stream) = current_with(stringify!($call_async), stream)?;
                 // SAFETY: the caller's promise.
-                unsafe { call_on_stream!(stream, $call_async(dst, pitch, value, width, height)) }
+                let result = unsafe { call!(table, $call_async(dst, pitch, value, width, height, stream)) };
+                address_error(table, result, &[("dest", dst, extent(pitch, width, height, size_of::<$ty>()))])
             }
         )*
     };

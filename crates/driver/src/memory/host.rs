@@ -2,6 +2,8 @@
 
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::memory::explain::allocation_error;
+use crate::memory::reclaim::with_retries;
 use rtcg_cuda_sys::{CUdeviceptr, CUresult, DriverTable, c_void};
 use std::alloc::Layout;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,10 +41,27 @@ impl HostAllocation {
     /// unspecified.
     pub fn new(nbytes: usize, flags: u32) -> Result<Self> {
         let ctx = Context::require()?;
+        let table = ctx.live_table("cuMemHostAlloc")?;
+        let ptr = with_retries(|| Self::allocate(table, nbytes, flags))?;
+        Ok(Self { ctx, ptr, nbytes, freed: AtomicBool::new(false) })
+    }
+
+    /// The allocation itself, in the context that is current in the driver.
+    pub(crate) fn allocate(table: &DriverTable, nbytes: usize, flags: u32) -> Result<*mut u8> {
         let mut ptr: *mut c_void = std::ptr::null_mut();
         // SAFETY: writes one pointer.
-        unsafe { call_in!(ctx, cuMemHostAlloc(&raw mut ptr, nbytes, flags)) }?;
-        Ok(Self { ctx, ptr: ptr.cast(), nbytes, freed: AtomicBool::new(false) })
+        unsafe { call!(table, cuMemHostAlloc(&raw mut ptr, nbytes, flags)) }.map_err(|error| match error.code {
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
+                error.with_detail(format!("{nbytes} bytes of page-locked host memory were asked for"))
+            }
+            _ => allocation_error(table, error, nbytes),
+        })?;
+        Ok(ptr.cast())
+    }
+
+    /// Whether [`HostAllocation::free`] was called.
+    pub fn is_freed(&self) -> bool {
+        self.freed.load(Ordering::Acquire)
     }
 
     /// The address of the first byte.
@@ -119,9 +138,15 @@ impl AlignedHostAllocation {
         // SAFETY: the size is not zero.
         let ptr = unsafe { std::alloc::alloc_zeroed(layout) };
         if ptr.is_null() {
-            return Err(Error::new(call, CUresult::CUDA_ERROR_OUT_OF_MEMORY, ""));
+            let detail = format!("{nbytes} bytes were asked for");
+            return Err(Error::new(call, CUresult::CUDA_ERROR_OUT_OF_MEMORY, detail));
         }
         Ok(Self { ptr, layout, freed: AtomicBool::new(false) })
+    }
+
+    /// Whether [`AlignedHostAllocation::free`] was called.
+    pub fn is_freed(&self) -> bool {
+        self.freed.load(Ordering::Acquire)
     }
 
     /// The address of the first byte.
@@ -173,7 +198,10 @@ impl RegisteredHost {
     pub unsafe fn new(ptr: *mut u8, nbytes: usize, flags: u32) -> Result<Self> {
         let ctx = Context::require()?;
         // SAFETY: the caller's promise.
-        unsafe { call_in!(ctx, cuMemHostRegister(ptr.cast(), nbytes, flags)) }?;
+        unsafe { call_in!(ctx, cuMemHostRegister(ptr.cast(), nbytes, flags)) }.map_err(|error| match error.detail {
+            Some(_) => error,
+            None => error.with_detail(format!("{nbytes} bytes at {ptr:p}")),
+        })?;
         Ok(Self { ctx, ptr, nbytes, unregistered: AtomicBool::new(false) })
     }
 
@@ -190,6 +218,11 @@ impl RegisteredHost {
     /// The device's address of this memory.
     pub fn device_pointer(&self) -> Result<CUdeviceptr> {
         device_pointer(&self.ctx, self.ptr)
+    }
+
+    /// Whether [`RegisteredHost::unregister`] was called.
+    pub fn is_unregistered(&self) -> bool {
+        self.unregistered.load(Ordering::Acquire)
     }
 
     /// Undoes the page-locking now. A second call is an error.

@@ -3,8 +3,13 @@
 mod array;
 mod copy;
 mod device;
+mod explain;
 mod fill;
+mod hints;
 mod host;
+mod mapping;
+mod memory_pool;
+pub(crate) mod reclaim;
 mod structured;
 
 pub use array::{Array, MipmappedArray, memcpy_atoa, memcpy_atod, memcpy_atoh, memcpy_dtoa, memcpy_htoa};
@@ -15,11 +20,16 @@ pub use copy::{
 pub(crate) use copy::{memcpy_dtoh_in, memcpy_htod_in};
 pub use device::{
     DeviceAllocation, IpcMemory, ManagedAllocation, mem_alloc, mem_alloc_pitch, mem_get_address_range, mem_get_info,
-    mem_get_ipc_handle, pointer_attribute_u64,
+    mem_get_ipc_handle,
 };
+pub(crate) use explain::allocation_error;
 pub use fill::{
     memset_d2d8, memset_d2d8_async, memset_d2d16, memset_d2d16_async, memset_d2d32, memset_d2d32_async, memset_d8,
     memset_d8_async, memset_d16, memset_d16_async, memset_d32, memset_d32_async,
 };
+pub use hints::{mem_advise, mem_prefetch_async, mem_range_attribute, pointer_attribute_u64};
 pub use host::{AlignedHostAllocation, HostAllocation, RegisteredHost};
+pub use mapping::{AccessRights, AddressRange, Mapping, PhysicalMemory, mem_granularity};
+pub use memory_pool::MemoryPool;
+pub use reclaim::set_reclaim_hook;
 pub use structured::{memcpy_2d, memcpy_2d_async, memcpy_3d, memcpy_3d_async, memcpy_3d_peer, memcpy_3d_peer_async};

@@ -1,0 +1,298 @@
+//! Virtual memory management: addresses and memory apart from each other.
+//!
+//! Establishes: memory and addresses stay as long as a mapping joins them, and a mapping is undone
+//! before either goes. None of them belongs to a context.
+
+use super::memory_pool::location_of;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::{drivers, process};
+use rtcg_cuda_sys::*;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What a device may do with memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AccessRights {
+    /// Nothing.
+    None,
+    /// Read.
+    Read,
+    /// Read and write.
+    ReadWrite,
+}
+
+impl AccessRights {
+    pub(super) fn flags(self) -> CUmemAccess_flags {
+        match self {
+            Self::None => CU_MEM_ACCESS_FLAGS_PROT_NONE,
+            Self::Read => CU_MEM_ACCESS_FLAGS_PROT_READ,
+            Self::ReadWrite => CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+        }
+    }
+
+    pub(super) fn of(flags: CUmemAccess_flags) -> Self {
+        match flags {
+            CU_MEM_ACCESS_FLAGS_PROT_NONE => Self::None,
+            CU_MEM_ACCESS_FLAGS_PROT_READ => Self::Read,
+            _ => Self::ReadWrite,
+        }
+    }
+}
+
+/// Owns a file descriptor that the driver made.
+pub(super) fn take_fd(call: &'static str, fd: c_int) -> Result<OwnedFd> {
+    if fd < 0 {
+        return Err(Error::new(call, CUresult::CUDA_ERROR_UNKNOWN, "the driver gave no file descriptor"));
+    }
+    // SAFETY: the driver made the descriptor for the caller, who is the only one to have it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Reports a failed clean-up, unless there was nothing to clean up any more.
+fn report(result: Result<()>) {
+    if let Err(error) = result {
+        drivers::report_cleanup(&error);
+    }
+}
+
+fn properties(device: &Device, exportable: bool) -> CUmemAllocationProp {
+    let handle_types = if exportable { CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR } else { CU_MEM_HANDLE_TYPE_NONE };
+    CUmemAllocationProp {
+        type_: CU_MEM_ALLOCATION_TYPE_PINNED,
+        requestedHandleTypes: handle_types,
+        location: location_of(device),
+        ..Default::default()
+    }
+}
+
+/// Sizes and offsets of physical memory on a device are multiples of this many bytes.
+pub fn mem_granularity(device: &Device) -> Result<usize> {
+    let mut granularity = 0;
+    let (props, option) = (properties(device, false), CU_MEM_ALLOC_GRANULARITY_MINIMUM);
+    // SAFETY: one size is written, one structure read.
+    unsafe { call!(device.table(), cuMemGetAllocationGranularity(&raw mut granularity, &raw const props, option)) }?;
+    Ok(granularity)
+}
+
+struct PhysicalInner {
+    device: Device,
+    handle: CUmemGenericAllocationHandle,
+    nbytes: usize,
+}
+
+/// Memory of a device without an address. Cloning gives another reference to the same memory.
+#[derive(Clone)]
+pub struct PhysicalMemory(Arc<PhysicalInner>);
+
+impl std::fmt::Debug for PhysicalMemory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "PhysicalMemory({} bytes on device {})", self.0.nbytes, self.0.device.ordinal())
+    }
+}
+
+impl PhysicalMemory {
+    /// Memory on a device; `nbytes` is rounded up to [`mem_granularity`]. Memory that is `exportable`
+    /// can go to another process as a file descriptor.
+    pub fn new(device: Device, nbytes: usize, exportable: bool) -> Result<Self> {
+        let nbytes = nbytes.checked_next_multiple_of(mem_granularity(&device)?.max(1)).unwrap_or(usize::MAX);
+        let props = properties(&device, exportable);
+        let mut handle = 0;
+        // SAFETY: one handle is written, one structure read.
+        unsafe { call!(device.table(), cuMemCreate(&raw mut handle, nbytes, &raw const props, 0)) }
+            .map_err(|error| super::explain::allocation_error(device.table(), error, nbytes))?;
+        Ok(Self(Arc::new(PhysicalInner { device, handle, nbytes })))
+    }
+
+    /// Memory that another process exported, with the size it has there.
+    pub fn import(device: Device, fd: BorrowedFd<'_>, nbytes: usize) -> Result<Self> {
+        let mut handle = 0;
+        let fd = std::ptr::without_provenance_mut(fd.as_raw_fd() as usize);
+        let kind = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+        // SAFETY: writes one handle; the driver checks the descriptor.
+        unsafe { call!(device.table(), cuMemImportFromShareableHandle(&raw mut handle, fd, kind)) }?;
+        Ok(Self(Arc::new(PhysicalInner { device, handle, nbytes })))
+    }
+
+    /// The memory as a file descriptor, for another process.
+    pub fn export(&self) -> Result<OwnedFd> {
+        let mut fd: c_int = -1;
+        let (handle, kind) = (self.0.handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+        // SAFETY: the memory exists, one file descriptor is written.
+        unsafe { call!(self.0.device.table(), cuMemExportToShareableHandle((&raw mut fd).cast(), handle, kind, 0)) }?;
+        take_fd("cuMemExportToShareableHandle", fd)
+    }
+
+    /// The size in bytes.
+    pub fn nbytes(&self) -> usize {
+        self.0.nbytes
+    }
+
+    /// The device it is on.
+    pub fn device(&self) -> Device {
+        self.0.device
+    }
+}
+
+impl Drop for PhysicalInner {
+    fn drop(&mut self) {
+        if !process::is_gone() {
+            // SAFETY: this is the last use of the handle.
+            report(unsafe { call!(self.device.table(), cuMemRelease(self.handle)) });
+        }
+    }
+}
+
+struct RangeInner {
+    table: &'static DriverTable,
+    ptr: CUdeviceptr,
+    nbytes: usize,
+}
+
+/// Addresses without memory. Cloning gives another reference to the same ones.
+#[derive(Clone)]
+pub struct AddressRange(Arc<RangeInner>);
+
+impl std::fmt::Debug for AddressRange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "AddressRange({:#x}, {} bytes)", self.0.ptr, self.0.nbytes)
+    }
+}
+
+impl AddressRange {
+    /// Reserves addresses for memory of a device; `nbytes` is rounded up to [`mem_granularity`].
+    /// `alignment` is a power of two, or 0 for the driver's choice.
+    pub fn new(device: &Device, nbytes: usize, alignment: usize) -> Result<Self> {
+        let table = device.table();
+        let nbytes = nbytes.checked_next_multiple_of(mem_granularity(device)?.max(1)).unwrap_or(usize::MAX);
+        let mut ptr = 0;
+        // SAFETY: writes one pointer.
+        unsafe { call!(table, cuMemAddressReserve(&raw mut ptr, nbytes, alignment, 0, 0)) }
+            .map_err(|error| error.with_detail(format!("{nbytes} bytes of addresses, aligned to {alignment}")))?;
+        Ok(Self(Arc::new(RangeInner { table, ptr, nbytes })))
+    }
+
+    /// The first address.
+    pub fn ptr(&self) -> CUdeviceptr {
+        self.0.ptr
+    }
+
+    /// The size in bytes.
+    pub fn nbytes(&self) -> usize {
+        self.0.nbytes
+    }
+
+    /// Puts memory at `offset` bytes of these addresses. Nobody may use it before
+    /// [`Mapping::set_access`].
+    pub fn map(&self, offset: usize, memory: &PhysicalMemory) -> Result<Mapping> {
+        let nbytes = memory.nbytes();
+        let code = CUresult::CUDA_ERROR_INVALID_VALUE;
+        if offset.checked_add(nbytes).is_none_or(|end| end > self.0.nbytes) {
+            let detail = format!("{nbytes} bytes at offset {offset} are outside the {} bytes reserved", self.0.nbytes);
+            return Err(Error::new("cuMemMap", code, detail));
+        }
+        if memory.0.device.table() != self.0.table {
+            return Err(Error::new("cuMemMap", code, "memory and addresses belong to different drivers"));
+        }
+        let ptr = self.0.ptr + offset as u64;
+        // SAFETY: range and memory exist, and the mapping lies within the range.
+        unsafe { call!(self.0.table, cuMemMap(ptr, nbytes, 0, memory.0.handle, 0)) }
+            .map_err(|error| error.with_detail(format!("{nbytes} bytes at offset {offset}")))?;
+        let (range, memory) = (self.clone(), memory.clone());
+        Ok(Mapping { range, memory, ptr, unmapped: AtomicBool::new(false) })
+    }
+}
+
+impl Drop for RangeInner {
+    fn drop(&mut self) {
+        if !process::is_gone() {
+            // SAFETY: nothing is mapped here any more, since mappings hold their range.
+            report(unsafe { call!(self.table, cuMemAddressFree(self.ptr, self.nbytes)) });
+        }
+    }
+}
+
+/// Memory at addresses, until dropped. Work that uses it must be over by then.
+#[derive(Debug)]
+pub struct Mapping {
+    range: AddressRange,
+    memory: PhysicalMemory,
+    ptr: CUdeviceptr,
+    unmapped: AtomicBool,
+}
+
+impl Mapping {
+    /// The first address.
+    pub fn ptr(&self) -> CUdeviceptr {
+        self.ptr
+    }
+
+    /// The size in bytes.
+    pub fn nbytes(&self) -> usize {
+        self.memory.nbytes()
+    }
+
+    /// The addresses that it is part of.
+    pub fn range(&self) -> &AddressRange {
+        &self.range
+    }
+
+    /// The memory behind it.
+    pub fn memory(&self) -> &PhysicalMemory {
+        &self.memory
+    }
+
+    /// Whether [`Mapping::unmap`] was called.
+    pub fn is_unmapped(&self) -> bool {
+        self.unmapped.load(Ordering::Acquire)
+    }
+
+    /// Says what a device may do with the memory at these addresses.
+    pub fn set_access(&self, device: &Device, rights: AccessRights) -> Result<()> {
+        self.live("cuMemSetAccess")?;
+        let wish = CUmemAccessDesc { location: location_of(device), flags: rights.flags() };
+        // SAFETY: the mapping exists, one structure is read.
+        unsafe { call!(self.range.0.table, cuMemSetAccess(self.ptr, self.nbytes(), &raw const wish, 1)) }
+    }
+
+    /// What a device may do with the memory at these addresses.
+    pub fn access(&self, device: &Device) -> Result<AccessRights> {
+        self.live("cuMemGetAccess")?;
+        let (mut flags, location) = (0u64, location_of(device));
+        // SAFETY: the mapping exists, one value is written.
+        unsafe { call!(self.range.0.table, cuMemGetAccess(&raw mut flags, &raw const location, self.ptr)) }?;
+        Ok(AccessRights::of(CUmemAccess_flags(flags as u32)))
+    }
+
+    /// Undoes the mapping now. A second call is an error.
+    pub fn unmap(&self) -> Result<()> {
+        if self.unmapped.swap(true, Ordering::AcqRel) {
+            return Err(Error::new("cuMemUnmap", CUresult::CUDA_ERROR_INVALID_HANDLE, "it was unmapped before"));
+        }
+        self.release()
+    }
+
+    fn live(&self, call: &'static str) -> Result<()> {
+        if self.is_unmapped() {
+            return Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_HANDLE, "the mapping was undone"));
+        }
+        Ok(())
+    }
+
+    fn release(&self) -> Result<()> {
+        if process::is_gone() {
+            return Ok(());
+        }
+        // SAFETY: the mapping is this object's, and `unmapped` lets only one call come here.
+        unsafe { call!(self.range.0.table, cuMemUnmap(self.ptr, self.nbytes())) }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        if !*self.unmapped.get_mut() {
+            report(self.release());
+        }
+    }
+}

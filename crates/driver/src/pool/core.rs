@@ -1,0 +1,383 @@
+//! What device and host pools share: handing out blocks, taking them back, asking the driver.
+//!
+//! Establishes: the lock is never held while the driver, a hook or a drop of another object runs, so
+//! that whatever these wait for may use the pool meanwhile.
+
+use super::arena::{Arena, Leftovers, Poll};
+use super::bins::{alloc_size, bin_number};
+use super::lease::Lease;
+use super::source::Source;
+use super::statistics::PoolStatistics;
+use crate::context::{Context, with_current_context};
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::memory::reclaim;
+use crate::process;
+use crate::stream::Stream;
+use rtcg_cuda_sys::*;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+#[derive(Default)]
+pub(super) struct State {
+    arenas: Vec<Arena>,
+    numbers: PoolStatistics,
+    stopped: bool,
+}
+
+/// A pool.
+pub(super) struct Core {
+    pub(super) source: Source,
+    state: Mutex<State>,
+    /// What the blocks in use are for, in a pool that is being debugged: address, size and label.
+    labels: Option<Mutex<Labels>>,
+}
+
+pub(super) type Labels = HashMap<u64, (usize, Arc<str>)>;
+
+/// Whom a new lease is for.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) arena: u32,
+    pub(super) lane: u32,
+}
+
+impl State {
+    #[inline]
+    fn find(&self, ctx: &Context) -> Option<usize> {
+        self.arenas.iter().position(|arena| arena.ctx.as_ref().is_some_and(|known| known == ctx))
+    }
+
+    /// The arena of a context, made if need be.
+    fn arena_for(&mut self, ctx: &Context) -> usize {
+        if let Some(index) = self.find(ctx) {
+            return index;
+        }
+        let vacant = self.arenas.iter().position(|arena| arena.ctx.is_none() && arena.is_idle());
+        let index = vacant.unwrap_or_else(|| {
+            self.arenas.push(Arena::new());
+            self.arenas.len() - 1
+        });
+        self.arenas[index].ctx = Some(ctx.clone());
+        index
+    }
+
+    /// Closes arenas that hold nothing, and drops the blocks of contexts that are gone.
+    fn tidy(&mut self) -> Vec<Leftovers> {
+        let mut leftovers = Vec::new();
+        for arena in &mut self.arenas {
+            if arena.ctx.as_ref().is_some_and(|ctx| !ctx.is_alive()) {
+                while let Some((bin, _)) = arena.take_largest() {
+                    self.numbers.held_blocks -= 1;
+                    self.numbers.give_back(alloc_size(bin).unwrap_or(0));
+                }
+            }
+            if arena.ctx.is_some() && arena.is_idle() {
+                leftovers.push(arena.close());
+            }
+        }
+        leftovers
+    }
+}
+
+impl Core {
+    pub(super) fn new(source: Source, is_labelled: bool) -> Arc<Self> {
+        let labels = is_labelled.then(Mutex::default);
+        let core = Arc::new(Self { source, state: Mutex::default(), labels });
+        if source == Source::Device {
+            let weak: Weak<Self> = Arc::downgrade(&core);
+            reclaim::register(weak);
+        }
+        core
+    }
+
+    /// The labels of the blocks in use; none in a pool that is not being debugged.
+    pub(super) fn labels(&self) -> Option<MutexGuard<'_, Labels>> {
+        self.labels.as_ref().map(|labels| labels.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    #[inline]
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A block that was used before, if there is one that the stream may use.
+    #[inline]
+    pub(super) fn lease_held(self: &Arc<Self>, nbytes: usize, stream: Option<&Stream>) -> Option<Lease> {
+        if process::is_forked() {
+            return None;
+        }
+        match stream {
+            Some(stream) => self.lease_held_in(stream.context(), nbytes, Some(stream), None),
+            None => with_current_context(|ctx| self.lease_held_in(ctx?, nbytes, None, None)),
+        }
+    }
+
+    /// [`Core::lease_held`] in a context. A stream that was not seen before is taken up only when it is
+    /// said whether the default stream waits for it.
+    #[inline]
+    fn lease_held_in(
+        self: &Arc<Self>,
+        ctx: &Context,
+        nbytes: usize,
+        stream: Option<&Stream>,
+        is_blocking: Option<bool>,
+    ) -> Option<Lease> {
+        let bin = bin_number(nbytes);
+        let mut guard = self.lock();
+        let state = &mut *guard;
+        let index = state.find(ctx)?;
+        let arena = &mut state.arenas[index];
+        let lane = match arena.lane_of(stream) {
+            Some(lane) => lane,
+            None => arena.lane_for(Some((stream?, is_blocking?))),
+        };
+        if !ctx.is_alive() {
+            return None;
+        }
+        let ptr = arena.take(bin, lane)?;
+        arena.begin_lease(lane);
+        state.numbers.held_blocks -= 1;
+        state.numbers.n_reused += 1;
+        state.numbers.lease(nbytes);
+        drop(guard);
+        Some(Lease::new(self.clone(), ptr, nbytes, Place { arena: index as u32, lane }))
+    }
+
+    /// A block for a stream, from the driver when there is no other.
+    pub(super) fn lease(self: &Arc<Self>, nbytes: usize, stream: Option<&Stream>) -> Result<Lease> {
+        if let Some(lease) = self.lease_held(nbytes, stream) {
+            return Ok(lease);
+        }
+        let ctx = match stream {
+            Some(stream) => stream.context().clone(),
+            None => Context::require()?,
+        };
+        ctx.live_table("memory_pool::allocate")?;
+        let is_blocking = stream.map(|stream| stream.is_blocking());
+        self.poll(&ctx, bin_number(nbytes));
+        if let Some(lease) = self.lease_held_in(&ctx, nbytes, stream, is_blocking) {
+            return Ok(lease);
+        }
+        self.lease_new(&ctx, nbytes, stream, is_blocking)
+    }
+
+    fn lease_new(
+        self: &Arc<Self>,
+        ctx: &Context,
+        nbytes: usize,
+        stream: Option<&Stream>,
+        is_blocking: Option<bool>,
+    ) -> Result<Lease> {
+        let size = alloc_size(bin_number(nbytes)).unwrap_or(nbytes);
+        let ptr = match self.source.allocate(ctx, size) {
+            Err(error) if reclaim::is_out_of_memory(&error) => {
+                reclaim::run_hook();
+                if let Some(lease) = self.lease_held_in(ctx, nbytes, stream, is_blocking) {
+                    return Ok(lease);
+                }
+                self.allocate_after_freeing(ctx, size)?
+            }
+            other => other?,
+        };
+        let mut guard = self.lock();
+        let state = &mut *guard;
+        let index = state.arena_for(ctx);
+        let arena = &mut state.arenas[index];
+        let lane = arena.lane_for(stream.zip(is_blocking));
+        arena.begin_lease(lane);
+        state.numbers.take(size);
+        state.numbers.lease(nbytes);
+        drop(guard);
+        Ok(Lease::new(self.clone(), ptr, nbytes, Place { arena: index as u32, lane }))
+    }
+
+    /// Gives held blocks back to the driver, the largest first, until it can allocate.
+    fn allocate_after_freeing(&self, ctx: &Context, size: usize) -> Result<u64> {
+        let mut asked_others = false;
+        loop {
+            match self.source.allocate(ctx, size) {
+                Err(error) if reclaim::is_out_of_memory(&error) => {
+                    if !self.free_one() {
+                        if !std::mem::replace(&mut asked_others, true) {
+                            reclaim::empty_pools();
+                            continue;
+                        }
+                        let all = self.statistics();
+                        let (held, active) = (all.held_blocks, all.active_blocks);
+                        let detail = error.detail.clone().unwrap_or_default();
+                        return Err(error.with_detail(format!(
+                            "{detail}; the pool holds {held} unused blocks, and {active} blocks with {} bytes are in use",
+                            all.active_bytes
+                        )));
+                    }
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// Gives the largest held block back to the driver. False when there is none.
+    fn free_one(&self) -> bool {
+        let mut guard = self.lock();
+        let state = &mut *guard;
+        let arenas = state.arenas.iter_mut().filter(|arena| arena.n_held > 0);
+        let Some(arena) = arenas.max_by_key(|arena| arena.largest_bin()) else { return false };
+        let Some((bin, ptr)) = arena.take_largest() else { return false };
+        let ctx = arena.ctx.clone();
+        state.numbers.held_blocks -= 1;
+        state.numbers.give_back(alloc_size(bin).unwrap_or(0));
+        drop(guard);
+        if let Some(ctx) = ctx {
+            self.free_block(&ctx, ptr);
+        }
+        true
+    }
+
+    fn free_block(&self, ctx: &Context, ptr: u64) {
+        if let Err(error) = self.source.free(ctx, ptr) {
+            crate::drivers::report_cleanup(&error);
+        }
+    }
+
+    /// Gives all held blocks back to the driver.
+    pub(super) fn free_held(&self) {
+        if process::is_gone() {
+            return;
+        }
+        while self.free_one() {}
+        let leftovers = self.lock().tidy();
+        drop(leftovers);
+    }
+
+    /// Keeps nothing from now on.
+    pub(super) fn stop_holding(&self) {
+        if process::is_gone() {
+            return;
+        }
+        self.lock().stopped = true;
+        self.free_held();
+    }
+
+    pub(super) fn statistics(&self) -> PoolStatistics {
+        if process::is_gone() {
+            return PoolStatistics::default();
+        }
+        let mut guard = self.lock();
+        let leftovers = guard.tidy();
+        let numbers = guard.numbers;
+        drop(guard);
+        drop(leftovers);
+        numbers
+    }
+
+    /// Takes a block back.
+    #[inline]
+    pub(super) fn give_back(&self, ptr: u64, nbytes: usize, place: Place, others: Vec<Stream>) {
+        if process::is_gone() {
+            return;
+        }
+        if let Some(mut labels) = self.labels() {
+            labels.remove(&ptr);
+        }
+        let blocking: Vec<bool> = others.iter().map(Stream::is_blocking).collect();
+        let bin = bin_number(nbytes);
+        let mut guard = self.lock();
+        let state = &mut *guard;
+        let arena = &mut state.arenas[place.arena as usize];
+        arena.end_lease(place.lane);
+        state.numbers.end_lease(nbytes);
+        if !state.stopped && arena.ctx.as_ref().is_some_and(Context::is_alive) {
+            let lanes = others.iter().zip(blocking).map(|other| arena.lane_for(Some(other))).collect();
+            arena.hold(bin, ptr, place.lane, lanes);
+            state.numbers.held_blocks += 1;
+            return;
+        }
+        let ctx = arena.ctx.clone();
+        state.numbers.give_back(alloc_size(bin).unwrap_or(0));
+        let leftovers = state.tidy();
+        drop(guard);
+        if let Some(ctx) = ctx {
+            self.free_block(&ctx, ptr);
+        }
+        drop(leftovers);
+        // `others` goes last: its streams may be destroyed with it.
+        drop(others);
+    }
+
+    /// Asks how far the streams are that used blocks, where a block of this bin could come of it.
+    fn poll(&self, ctx: &Context, bin: usize) {
+        let mut guard = self.lock();
+        let Some(index) = guard.find(ctx) else { return };
+        let mut polls = guard.arenas[index].begin_poll(bin);
+        drop(guard);
+        if polls.is_empty() {
+            return;
+        }
+        let _ = ctx.hold_current(|| {
+            polls.iter_mut().for_each(|poll| poll.run(ctx));
+            Ok(())
+        });
+        // A lane that is being polled keeps its arena from being closed, so the index still fits.
+        let streams = self.lock().arenas[index].end_poll(polls);
+        drop(streams);
+    }
+}
+
+impl Poll {
+    /// Finds out whether the stream has passed what its event stands for. An error leaves the blocks
+    /// to this stream.
+    fn run(&mut self, ctx: &Context) {
+        match self.progress(ctx) {
+            Ok(has_passed) => self.has_passed = has_passed,
+            // A stream that was closed takes no event; its work is over when that of the context is.
+            Err(error) if error.code == CUresult::CUDA_ERROR_INVALID_HANDLE => {
+                // SAFETY: takes no arguments; the context is current in the driver.
+                self.has_passed = unsafe { call_in!(ctx, cuCtxSynchronize()) }.is_ok();
+                self.recorded = Some(self.clock);
+            }
+            Err(_) => {}
+        }
+    }
+
+    fn progress(&mut self, ctx: &Context) -> Result<bool> {
+        let event = match &self.event {
+            Some(event) => event,
+            None => self.event.insert(Event::new_in(ctx, CU_EVENT_DISABLE_TIMING.0)?),
+        };
+        if self.recorded.is_none() {
+            // An event recorded in a stream that is captured would become part of the graph.
+            if is_capturing(ctx, self.stream.as_ref())? {
+                return Ok(false);
+            }
+            event.record(self.stream.as_ref())?;
+            self.recorded = Some(self.clock);
+        }
+        event.query()
+    }
+}
+
+fn is_capturing(ctx: &Context, stream: Option<&Stream>) -> Result<bool> {
+    let stream = stream.map_or(CUstream::null(), Stream::handle);
+    let mut status = CUstreamCaptureStatus::default();
+    // SAFETY: the stream is held, one value is written.
+    unsafe { call_in!(ctx, cuStreamIsCapturing(stream, &raw mut status)) }?;
+    Ok(status != CU_STREAM_CAPTURE_STATUS_NONE)
+}
+
+impl reclaim::Reclaim for Core {
+    fn reclaim(&self) {
+        self.free_held();
+    }
+}
+
+impl Drop for Core {
+    fn drop(&mut self) {
+        self.free_held();
+    }
+}
+
+/// A second `free` is an error with this call's name.
+pub(super) fn freed_twice(call: &'static str) -> Error {
+    Error::new(call, CUresult::CUDA_ERROR_INVALID_HANDLE, "it was freed before")
+}

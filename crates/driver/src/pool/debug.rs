@@ -1,0 +1,108 @@
+//! A pool that tells what its memory is for.
+
+use super::core::Core;
+use super::device::{DeviceMemoryPool, PooledDeviceAllocation};
+use super::source::Source;
+use crate::error::Result;
+use crate::memory::mem_get_info;
+use crate::stream::Stream;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Blocks of the same size and purpose.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BlockCount {
+    /// Bytes of each, as asked for.
+    pub nbytes: usize,
+    /// What they are for.
+    pub label: Arc<str>,
+    /// How many are in use.
+    pub count: usize,
+}
+
+/// A [`DeviceMemoryPool`] whose allocations carry labels. Whenever it takes memory from the driver it
+/// writes what is in use and for what, so that growth can be understood.
+pub struct DebugMemoryPool {
+    pool: DeviceMemoryPool,
+    log: Mutex<Box<dyn Write + Send>>,
+}
+
+impl std::fmt::Debug for DebugMemoryPool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "DebugMemoryPool({:?})", self.pool.statistics())
+    }
+}
+
+impl DebugMemoryPool {
+    /// An empty pool that writes to `log`.
+    pub fn new(log: impl Write + Send + 'static) -> Self {
+        Self { pool: DeviceMemoryPool::labelled(), log: Mutex::new(Box::new(log)) }
+    }
+
+    /// The pool without labels: its statistics, and more.
+    pub fn pool(&self) -> &DeviceMemoryPool {
+        &self.pool
+    }
+
+    /// [`DeviceMemoryPool::allocate`] with a word on what the memory is for.
+    pub fn allocate(&self, nbytes: usize, stream: Option<&Stream>, label: &str) -> Result<PooledDeviceAllocation> {
+        let (memory, was_taken) = self.pool.allocate_labelled(nbytes, stream, label)?;
+        if was_taken {
+            let text = self.pool.report(nbytes, label);
+            let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+            // A log that cannot be written is no reason to have no memory.
+            let _ = log.write_all(text.as_bytes()).and_then(|()| log.flush());
+        }
+        Ok(memory)
+    }
+}
+
+/// Labels.
+impl DeviceMemoryPool {
+    /// An empty pool that remembers what its memory is for.
+    pub fn labelled() -> Self {
+        Self(Core::new(Source::Device, true))
+    }
+
+    /// [`DeviceMemoryPool::allocate`] in a pool made by [`DeviceMemoryPool::labelled`]; and whether
+    /// memory was taken from the driver for it.
+    pub fn allocate_labelled(
+        &self,
+        nbytes: usize,
+        stream: Option<&Stream>,
+        label: &str,
+    ) -> Result<(PooledDeviceAllocation, bool)> {
+        let before = self.statistics().n_taken;
+        let memory = self.allocate(nbytes, stream)?;
+        if let Some(mut labels) = self.0.labels() {
+            labels.insert(memory.ptr(), (nbytes, label.into()));
+        }
+        Ok((memory, self.statistics().n_taken != before))
+    }
+
+    /// The labelled blocks in use, the largest first.
+    pub fn histogram(&self) -> Vec<BlockCount> {
+        let mut counts = BTreeMap::new();
+        if let Some(labels) = self.0.labels() {
+            labels.values().for_each(|(nbytes, label)| *counts.entry((*nbytes, label.clone())).or_insert(0) += 1);
+        }
+        let all = counts.into_iter().rev();
+        all.map(|((nbytes, label), count)| BlockCount { nbytes, label, count }).collect()
+    }
+
+    /// A text about an allocation for which memory was taken from the driver, and all that is in use.
+    pub fn report(&self, nbytes: usize, label: &str) -> String {
+        let all = self.statistics();
+        let (free, total) = mem_get_info().unwrap_or_default();
+        let mut text = format!(
+            "allocation of {nbytes} bytes for {label}\n  device: {free} of {total} bytes free; pool: {} bytes in {} \
+             blocks in use, {} unused blocks, {} bytes managed\n",
+            all.active_bytes, all.active_blocks, all.held_blocks, all.managed_bytes
+        );
+        for BlockCount { nbytes, label, count } in self.histogram() {
+            text += &format!("  {count:6} x {nbytes:12} bytes  {label}\n");
+        }
+        text
+    }
+}

@@ -1,0 +1,46 @@
+//! Where a pool's blocks come from.
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::memory::{HostAllocation, allocation_error};
+
+/// Device memory, or page-locked host memory with flags.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Source {
+    Device,
+    Host(u32),
+}
+
+impl Source {
+    /// A block of `nbytes` bytes in a context.
+    pub(super) fn allocate(self, ctx: &Context, nbytes: usize) -> Result<u64> {
+        ctx.hold_current(|| {
+            let table = ctx.table();
+            match self {
+                Self::Device => {
+                    let mut ptr = 0;
+                    // SAFETY: writes one pointer.
+                    unsafe { call!(table, cuMemAlloc(&raw mut ptr, nbytes)) }
+                        .map_err(|error| allocation_error(table, error, nbytes))?;
+                    Ok(ptr)
+                }
+                Self::Host(flags) => {
+                    HostAllocation::allocate(table, nbytes, flags).map(|ptr| ptr.expose_provenance() as u64)
+                }
+            }
+        })
+    }
+
+    /// Gives a block back; does nothing when its context is gone.
+    pub(super) fn free(self, ctx: &Context, ptr: u64) -> Result<()> {
+        ctx.cleanup(|table| {
+            // SAFETY: the block is the pool's, which has just forgotten it.
+            unsafe {
+                match self {
+                    Self::Device => call!(table, cuMemFree(ptr)),
+                    Self::Host(_) => call!(table, cuMemFreeHost(std::ptr::with_exposed_provenance_mut(ptr as usize))),
+                }
+            }
+        })
+    }
+}
