@@ -386,6 +386,73 @@ class pointer_attribute(_Enum):
     MEMORY_BLOCK_ID: ClassVar[pointer_attribute]
     IS_HW_DECOMPRESS_CAPABLE: ClassVar[pointer_attribute]
 
+class capture_mode(_Enum):
+    """Which calls are errors while a stream is captured."""
+
+    GLOBAL: ClassVar[capture_mode]
+    THREAD_LOCAL: ClassVar[capture_mode]
+    RELAXED: ClassVar[capture_mode]
+
+class capture_status(_Enum):
+    """Whether a stream is captured."""
+
+    NONE: ClassVar[capture_status]
+    ACTIVE: ClassVar[capture_status]
+    INVALIDATED: ClassVar[capture_status]
+
+class graph_node_type(_Enum):
+    """Kinds of nodes."""
+
+    KERNEL: ClassVar[graph_node_type]
+    MEMCPY: ClassVar[graph_node_type]
+    MEMSET: ClassVar[graph_node_type]
+    HOST: ClassVar[graph_node_type]
+    GRAPH: ClassVar[graph_node_type]
+    EMPTY: ClassVar[graph_node_type]
+    WAIT_EVENT: ClassVar[graph_node_type]
+    EVENT_RECORD: ClassVar[graph_node_type]
+    EXT_SEMAS_SIGNAL: ClassVar[graph_node_type]
+    EXT_SEMAS_WAIT: ClassVar[graph_node_type]
+    MEM_ALLOC: ClassVar[graph_node_type]
+    MEM_FREE: ClassVar[graph_node_type]
+    BATCH_MEM_OP: ClassVar[graph_node_type]
+    CONDITIONAL: ClassVar[graph_node_type]
+
+class graph_conditional_node_type(_Enum):
+    """Kinds of conditional nodes."""
+
+    IF: ClassVar[graph_conditional_node_type]
+    WHILE: ClassVar[graph_conditional_node_type]
+    SWITCH: ClassVar[graph_conditional_node_type]
+
+class graph_debug_dot_flags(_Enum):
+    """What the picture of a graph tells."""
+
+    VERBOSE: ClassVar[graph_debug_dot_flags]
+    RUNTIME_TYPES: ClassVar[graph_debug_dot_flags]
+    KERNEL_NODE_PARAMS: ClassVar[graph_debug_dot_flags]
+    MEMCPY_NODE_PARAMS: ClassVar[graph_debug_dot_flags]
+    MEMSET_NODE_PARAMS: ClassVar[graph_debug_dot_flags]
+    HOST_NODE_PARAMS: ClassVar[graph_debug_dot_flags]
+    EVENT_NODE_PARAMS: ClassVar[graph_debug_dot_flags]
+    EXT_SEMAS_SIGNAL_NODE_PARAMS: ClassVar[graph_debug_dot_flags]
+    EXT_SEMAS_WAIT_NODE_PARAMS: ClassVar[graph_debug_dot_flags]
+    KERNEL_NODE_ATTRIBUTES: ClassVar[graph_debug_dot_flags]
+    HANDLES: ClassVar[graph_debug_dot_flags]
+    MEM_ALLOC_NODE_PARAMS: ClassVar[graph_debug_dot_flags]
+    MEM_FREE_NODE_PARAMS: ClassVar[graph_debug_dot_flags]
+    BATCH_MEM_OP_NODE_PARAMS: ClassVar[graph_debug_dot_flags]
+    EXTRA_TOPO_INFO: ClassVar[graph_debug_dot_flags]
+    CONDITIONAL_NODE_PARAMS: ClassVar[graph_debug_dot_flags]
+
+class graph_instantiate_flags(_Enum):
+    """How graphs are made executable."""
+
+    AUTO_FREE_ON_LAUNCH: ClassVar[graph_instantiate_flags]
+    UPLOAD: ClassVar[graph_instantiate_flags]
+    DEVICE_LAUNCH: ClassVar[graph_instantiate_flags]
+    USE_NODE_PRIORITY: ClassVar[graph_instantiate_flags]
+
 class shared_config(_Enum):
     DEFAULT_BANK_SIZE: ClassVar[shared_config]
     FOUR_BYTE_BANK_SIZE: ClassVar[shared_config]
@@ -477,6 +544,12 @@ __all__ = [
     "compute_mode",
     "pointer_attribute",
     "shared_config",
+    "capture_mode",
+    "capture_status",
+    "graph_conditional_node_type",
+    "graph_debug_dot_flags",
+    "graph_instantiate_flags",
+    "graph_node_type",
     "ctx_flags",
     "event_flags",
     "stream_flags",

@@ -9,7 +9,17 @@ from numpy.typing import DTypeLike, NDArray
 from typing_extensions import Buffer, Self
 
 from pycuda._arrays import ArrayDescriptor, ArrayDescriptor3D
-from pycuda._enums import address_mode, array_format, compute_mode, filter_mode, func_cache, shared_config
+from pycuda._enums import (
+    address_mode,
+    array_format,
+    capture_mode,
+    capture_status as _capture_status,
+    compute_mode,
+    filter_mode,
+    func_cache,
+    graph_node_type,
+    shared_config,
+)
 
 class _HoldsPointer(Protocol):
     def get_pointer(self) -> int: ...
@@ -145,6 +155,24 @@ class Stream:
     def is_done(self) -> bool: ...
     def wait_for_event(self, evt: Event) -> None:
         """Later work of this stream waits for `evt`."""
+    def begin_capture(self, mode: int = 0, graph: Graph | None = None) -> None:
+        """From now on, work becomes nodes of a new graph (or of `graph`) instead of being done.
+
+        Streams that wait for events of this one are captured too. `mode` of `capture_mode` says which
+        calls of other threads are errors meanwhile. Arguments of launches and the buffers of
+        asynchronous copies live as long as the graph.
+        """
+    def end_capture(self) -> Graph:
+        """End the capture. An error if something has made it invalid; then it is over too."""
+    def capture(self, mode: int = 0, graph: Graph | None = None) -> StreamCapture:
+        """``with stream.capture() as graph:`` captures the block. Needs a driver of CUDA 12.3."""
+    def is_capturing(self) -> bool: ...
+    @property
+    def capture_status(self) -> _capture_status: ...
+    def get_capture_info(self) -> tuple[_capture_status, int, Graph, list[GraphNode]] | None:
+        """Status, number, graph so far, and the nodes that the next one comes after; None if not captured."""
+    def update_capture_dependencies(self, nodes: Sequence[GraphNode], only: bool = True) -> None:
+        """Set (or, unless `only`, add) the nodes that the next captured one comes after."""
     @property
     def handle(self) -> int: ...
     @property
@@ -492,6 +520,236 @@ class Module:
         """The texture reference of this name. `LogicError` when there is none."""
     def get_surfref(self, name: str) -> SurfaceReference:
         """The surface reference of this name. `LogicError` when there is none."""
+
+# -- graphs
+
+class Graph:
+    """Work put together once, as nodes with their order, and launched often.
+
+    A graph is made node by node, or by capturing a stream (`Stream.begin_capture`). Each ``add_*``
+    method takes `dependencies`, the nodes of this graph that the new one comes after, and returns
+    the new `GraphNode`. Arguments of kernels and the buffers of copies live as long as the graph
+    and the executable graphs made from it; host memory is read and written when the graph runs.
+    """
+
+    def __new__(cls) -> Self: ...
+    def add_kernel_node(
+        self,
+        *args: Any,
+        func: Function,
+        block: _Extents | int,
+        grid: _Extents | int | None = None,
+        shared: int = 0,
+        dependencies: Sequence[GraphNode] | None = None,
+        cooperative: bool = False,
+    ) -> GraphNode:
+        """Launch `func`. Arguments are those of a direct call, but for `In`, `Out` and `InOut`."""
+    def add_memcpy_htod_node(
+        self,
+        dest: _DevicePointer,
+        src: _HostBuffer,
+        size: int | None = None,
+        dependencies: Sequence[GraphNode] | None = None,
+    ) -> GraphNode:
+        """Copy `size` bytes (default: all of `src`) to the device."""
+    def add_memcpy_dtoh_node(
+        self,
+        dest: _HostBuffer,
+        src: _DevicePointer,
+        size: int | None = None,
+        dependencies: Sequence[GraphNode] | None = None,
+    ) -> GraphNode:
+        """Copy `size` bytes (default: as many as `dest` has) to the host."""
+    def add_memcpy_dtod_node(
+        self, dest: _DevicePointer, src: _DevicePointer, size: int, dependencies: Sequence[GraphNode] | None = None
+    ) -> GraphNode:
+        """Copy `size` bytes on the device."""
+    def add_memcpy_node(self, copy: Memcpy3D, dependencies: Sequence[GraphNode] | None = None) -> GraphNode:
+        """Copy a box; later changes of `copy` do not reach the node."""
+    def add_memset_node(
+        self,
+        dest: _DevicePointer,
+        value: int,
+        count: int,
+        element_size: int = 1,
+        height: int = 1,
+        pitch: int | None = None,
+        dependencies: Sequence[GraphNode] | None = None,
+    ) -> GraphNode:
+        """Fill `height` rows, `pitch` bytes apart, of `count` elements of 1, 2 or 4 bytes."""
+    def add_host_node(
+        self, function: Callable[[], object], dependencies: Sequence[GraphNode] | None = None
+    ) -> GraphNode:
+        """Call `function`, on a thread of the driver. It must not use the driver; what it raises goes to
+        `sys.unraisablehook`."""
+    def add_empty_node(self, dependencies: Sequence[GraphNode] | None = None) -> GraphNode:
+        """A node that does nothing but join others."""
+    def add_event_record_node(self, event: Event, dependencies: Sequence[GraphNode] | None = None) -> GraphNode: ...
+    def add_event_wait_node(self, event: Event, dependencies: Sequence[GraphNode] | None = None) -> GraphNode: ...
+    def add_child_graph_node(self, graph: Graph, dependencies: Sequence[GraphNode] | None = None) -> GraphNode:
+        """A copy of another graph as one node."""
+    def add_memalloc_node(
+        self, size: int, dependencies: Sequence[GraphNode] | None = None
+    ) -> tuple[GraphNode, GraphAllocation]:
+        """Memory that exists from this node to the one that frees it, at the same address in every launch."""
+    def add_memfree_node(self, ptr: _DevicePointer, dependencies: Sequence[GraphNode] | None = None) -> GraphNode: ...
+    def conditional_handle(self, default: int | None = None) -> int:
+        """A condition, which kernels set with ``cudaGraphSetConditional``.
+
+        With a `default` it has that value at the start of every launch, else it keeps the one it had.
+        """
+    def add_conditional_node(
+        self, handle: int, type: int, size: int = 1, dependencies: Sequence[GraphNode] | None = None
+    ) -> tuple[GraphNode, list[Graph]]:
+        """A node that runs one of `size` graphs, which are filled afterwards.
+
+        `type` is of `graph_conditional_node_type`: IF runs the first where the condition is not 0, else
+        the second if there is one; WHILE runs the one as long as the condition is not 0; SWITCH runs
+        the one with the condition's number, if there is one.
+        """
+    def add_dependencies(self, pairs: Sequence[tuple[GraphNode, GraphNode]]) -> None:
+        """Of each pair the second node comes after the first."""
+    def remove_dependencies(self, pairs: Sequence[tuple[GraphNode, GraphNode]]) -> None: ...
+    def get_nodes(self) -> list[GraphNode]: ...
+    def get_root_nodes(self) -> list[GraphNode]:
+        """The nodes that come after no other."""
+    def get_edges(self) -> list[tuple[GraphNode, GraphNode]]: ...
+    def clone(self) -> Graph:
+        """A copy with nodes of its own, see `GraphNode.find_in_clone`."""
+    def instantiate(self, flags: int = 0) -> GraphExec:
+        """Make it executable; `flags` of `graph_instantiate_flags`. Later changes of the graph do not reach the result.
+
+        Raises
+        ------
+        LogicError
+            If the graph has a cycle or a node that the device cannot run.
+        """
+    def debug_dot_print(self, path: _Path, flags: int = 0) -> None:
+        """Write a picture in the language of Graphviz; `flags` of `graph_debug_dot_flags`."""
+    def dot(self, flags: int = 0) -> str:
+        """The picture of `debug_dot_print` as text."""
+    @property
+    def handle(self) -> int: ...
+    def __len__(self) -> int:
+        """The number of nodes."""
+    def __bool__(self) -> bool: ...
+
+@final
+class GraphNode:
+    """A node of a `Graph`, which it keeps alive."""
+
+    @property
+    def type(self) -> graph_node_type: ...
+    @property
+    def graph(self) -> Graph: ...
+    @property
+    def dependencies(self) -> list[GraphNode]:
+        """The nodes that it comes right after."""
+    @property
+    def dependents(self) -> list[GraphNode]:
+        """The nodes that come right after it."""
+    @property
+    def child_graph(self) -> Graph:
+        """The graph inside a child graph node."""
+    @property
+    def handle(self) -> int: ...
+    def find_in_clone(self, graph: Graph) -> GraphNode:
+        """The node of `graph`, made by `Graph.clone`, that stands for this one."""
+    def remove(self) -> None:
+        """Take it and its edges out of the graph."""
+    def kernel_node_set_params(
+        self,
+        *args: Any,
+        func: Function | None = None,
+        block: _Extents | int | None = None,
+        grid: _Extents | int | None = None,
+        shared: int | None = None,
+    ) -> None:
+        """Launch otherwise when the graph is instantiated next; what is not given stays."""
+    def __hash__(self) -> int: ...
+
+@final
+class GraphAllocation:
+    """Memory that exists while a graph runs; an argument of kernel, copy and memset nodes."""
+
+    @property
+    def nbytes(self) -> int: ...
+    def get_pointer(self) -> int: ...
+    def __int__(self) -> int: ...
+    def __index__(self) -> int: ...
+
+@final
+class GraphExec:
+    """An executable graph.
+
+    Methods named ``*_node_set_params`` change what a node of the graph that this was made from does
+    in later launches; the graph itself does not change.
+    """
+
+    def launch(self, stream: Stream | None = None) -> None:
+        """Run the graph in stream order; does not wait. Launches of one executable graph never overlap."""
+    def upload(self, stream: Stream | None = None) -> None:
+        """Prepare the next launch, which is then quicker."""
+    def update(self, graph: Graph) -> None:
+        """Take over what the nodes of `graph` do, which must have the same shape.
+
+        Raises
+        ------
+        LogicError
+            Says how the graphs differ; then nothing has changed.
+        """
+    @property
+    def flags(self) -> int: ...
+    @property
+    def handle(self) -> int: ...
+    def kernel_node_set_params(
+        self,
+        *args: Any,
+        kernel_node: GraphNode,
+        func: Function | None = None,
+        block: _Extents | int | None = None,
+        grid: _Extents | int | None = None,
+        shared: int | None = None,
+    ) -> None:
+        """Replace the arguments, and what else is given. A captured node needs `func` and `block`."""
+    def memcpy_htod_node_set_params(
+        self, node: GraphNode, dest: _DevicePointer, src: _HostBuffer, size: int | None = None
+    ) -> None: ...
+    def memcpy_dtoh_node_set_params(
+        self, node: GraphNode, dest: _HostBuffer, src: _DevicePointer, size: int | None = None
+    ) -> None: ...
+    def memcpy_dtod_node_set_params(
+        self, node: GraphNode, dest: _DevicePointer, src: _DevicePointer, size: int
+    ) -> None: ...
+    def memcpy_node_set_params(self, node: GraphNode, copy: Memcpy3D) -> None: ...
+    def memset_node_set_params(
+        self,
+        node: GraphNode,
+        dest: _DevicePointer,
+        value: int,
+        count: int,
+        element_size: int = 1,
+        height: int = 1,
+        pitch: int | None = None,
+    ) -> None: ...
+    def host_node_set_params(self, node: GraphNode, function: Callable[[], object]) -> None: ...
+    def event_node_set_event(self, node: GraphNode, event: Event) -> None:
+        """Of a node that records or waits for an event."""
+    def child_graph_node_set_params(self, node: GraphNode, graph: Graph) -> None:
+        """`graph` must have the shape of the one that is there."""
+    def node_set_enabled(self, node: GraphNode, enabled: bool) -> None:
+        """Switch a kernel, copy or memset node on or off."""
+    def node_get_enabled(self, node: GraphNode) -> bool: ...
+
+@final
+class StreamCapture:
+    """What `Stream.capture` returns: ``with stream.capture() as graph:``."""
+
+    def __enter__(self) -> Graph: ...
+    def __exit__(self, kind: object, value: object, traceback: object) -> bool: ...
+
+def exchange_capture_mode(mode: int) -> capture_mode:
+    """Set how strictly calls of this thread are checked while streams are captured; returns the mode before."""
 
 class Linker:
     """Links several images into one module."""

@@ -42,7 +42,7 @@ pub use event::Event;
 pub use function::{Function, Param};
 pub use graph::{
     CaptureInfo, Conditional, Graph, GraphExec, GraphNode, HostFn, KernelNode, MemsetNode, Place,
-    exchange_capture_mode, keep_in_capture, linear_copy,
+    exchange_capture_mode, is_any_capturing, keep_in_capture, linear_copy,
 };
 pub use launch::{ArgPacker, LaunchOptions, PackedArgs, PreparedArgs};
 pub use linker::Linker;

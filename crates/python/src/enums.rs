@@ -36,6 +36,12 @@ table! {
     "memory_type" = CUmemorytype without "CU_MEMORYTYPE_";
     "compute_mode" = CUcomputemode without "CU_COMPUTEMODE_";
     "pointer_attribute" = CUpointer_attribute without "CU_POINTER_ATTRIBUTE_";
+    "capture_mode" = CUstreamCaptureMode without "CU_STREAM_CAPTURE_MODE_";
+    "capture_status" = CUstreamCaptureStatus without "CU_STREAM_CAPTURE_STATUS_";
+    "graph_node_type" = CUgraphNodeType without "CU_GRAPH_NODE_TYPE_";
+    "graph_conditional_node_type" = CUgraphConditionalNodeType without "CU_GRAPH_COND_TYPE_";
+    "graph_debug_dot_flags" = CUgraphDebugDot_flags without "CU_GRAPH_DEBUG_DOT_FLAGS_";
+    "graph_instantiate_flags" = CUgraphInstantiate_flags without "CUDA_GRAPH_INSTANTIATE_FLAG_";
     "shared_config" = CUsharedconfig without "CU_SHARED_MEM_CONFIG_";
 }
 

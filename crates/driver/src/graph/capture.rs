@@ -42,10 +42,15 @@ pub struct CaptureInfo {
     pub dependencies: Vec<GraphNode>,
 }
 
+/// Whether any stream is being captured by this crate. Costs nothing.
+pub fn is_any_capturing() -> bool {
+    N_CAPTURES.load(Ordering::Relaxed) != 0
+}
+
 /// Keeps an object as long as the graph that `stream` is being captured into; false if it is not
 /// being captured. Costs nothing while no stream is.
 pub fn keep_in_capture(stream: Option<&Stream>, object: impl FnOnce() -> Object) -> bool {
-    if N_CAPTURES.load(Ordering::Relaxed) == 0 {
+    if !is_any_capturing() {
         return false;
     }
     let Some(Ok(Some(raw))) = stream.map(Stream::raw_capture) else { return false };

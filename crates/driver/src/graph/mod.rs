@@ -13,7 +13,7 @@ mod list;
 mod node;
 mod params;
 
-pub use capture::{CaptureInfo, exchange_capture_mode, keep_in_capture};
+pub use capture::{CaptureInfo, exchange_capture_mode, is_any_capturing, keep_in_capture};
 pub use exec::GraphExec;
 pub use node::{GraphNode, HostFn};
 pub use params::{Conditional, KernelNode, MemsetNode, Place, linear_copy};

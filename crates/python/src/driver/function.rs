@@ -1,6 +1,7 @@
 //! `Function`: a kernel and the ways to call it.
 
 use crate::driver::arguments::{Packed, pack};
+use crate::driver::graph::{keep_captured, refuse_handlers};
 use crate::driver::prepared::Prepared;
 use crate::driver::stream::PyStream;
 use crate::driver::texture::PyTextureReference;
@@ -24,6 +25,11 @@ pub(crate) struct PyFunction {
 impl PyFunction {
     pub(crate) fn new(function: Function) -> Self {
         Self { function, prepared: RwLock::new(None), texrefs: RwLock::default() }
+    }
+
+    /// The kernel of the core.
+    pub(crate) fn core(&self) -> &Function {
+        &self.function
     }
 
     fn prepared(&self) -> PyResult<Arc<Prepared>> {
@@ -107,7 +113,7 @@ fn stream_argument<'py>(value: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyStrea
 }
 
 /// One to three positive numbers; missing ones are 1.
-fn dimensions(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32; 3]> {
+pub(crate) fn dimensions(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32; 3]> {
     let mut result = [1; 3];
     let bad = |_| expected(name, value, "a tuple of one to three integers");
     if let Ok(tuple) = value.cast::<PyTuple>() {
@@ -159,8 +165,9 @@ impl PyFunction {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Option<f64>> {
         let options = CallOptions::parse(kwargs)?;
-        let Packed { bytes, handlers } = pack(&self.function, args)?;
         let stream = options.stream.as_ref();
+        refuse_handlers(stream.map(|s| &s.get().0), args)?;
+        let Packed { bytes, handlers } = pack(&self.function, args)?;
         options.texrefs.iter().try_for_each(|texref| self.function.param_set_texref(texref)).or_raise()?;
         call_handlers(&handlers, "pre_call", stream)?;
         if options.time_kernel {
@@ -168,6 +175,7 @@ impl PyFunction {
         }
         let start = Instant::now();
         self.launch(py, &options.geometry, stream.map(|s| &s.get().0), &bytes)?;
+        keep_captured(stream.map(|s| &s.get().0), args.as_any());
         let outputs: Vec<_> =
             handlers.into_iter().filter(|handler| handler.hasattr("post_call").unwrap_or(false)).collect();
         if outputs.is_empty() && !options.time_kernel {
@@ -223,7 +231,9 @@ impl PyFunction {
     ) -> PyResult<()> {
         let geometry = prepared_geometry(grid, block, shared_size)?;
         let bytes = self.prepared()?.pack(args, 0)?;
-        self.launch(py, &geometry, stream.map(|s| &s.get().0), &bytes)
+        self.launch(py, &geometry, stream.map(|s| &s.get().0), &bytes)?;
+        keep_captured(stream.map(|s| &s.get().0), args.as_any());
+        Ok(())
     }
 
     /// Returns a callable that waits for the kernel and gives its run time in seconds.

@@ -3,6 +3,7 @@
 //! An event is recorded behind the copy. Later asynchronous copies, and every wait, look which
 //! events have happened and let those buffers go.
 
+use crate::driver::graph::keep_captured;
 use pyo3::prelude::*;
 use rtcg::driver::{Event, Stream, sys};
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +11,11 @@ use std::sync::{Mutex, PoisonError};
 static IN_FLIGHT: Mutex<Vec<(Event, Py<PyAny>)>> = Mutex::new(Vec::new());
 
 /// Holds `owner` until the work that is now in `stream` is done.
+/// Of a stream that is being captured the graph holds it.
 pub(crate) fn until_passed(stream: Option<&Stream>, owner: Py<PyAny>) -> rtcg::driver::Result<()> {
+    if Python::attach(|py| keep_captured(stream, owner.bind(py))) {
+        return Ok(());
+    }
     let event = Event::new(sys::CU_EVENT_DISABLE_TIMING.0)?;
     event.record(stream)?;
     IN_FLIGHT.lock().unwrap_or_else(PoisonError::into_inner).push((event, owner));

@@ -8,6 +8,7 @@ mod copy;
 pub(crate) mod device;
 mod event;
 pub(crate) mod function;
+mod graph;
 mod host;
 mod keep_alive;
 pub(crate) mod memory;
@@ -28,5 +29,6 @@ pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     module::register(m)?;
     function::register(m)?;
     structured::register(m)?;
-    texture::register(m)
+    texture::register(m)?;
+    graph::register(m)
 }

@@ -207,6 +207,14 @@ copy_class! {
     }
 }
 
+impl PyMemcpy3D {
+    /// The structure, and the host objects it points into.
+    pub(crate) fn parts(&self, py: Python<'_>) -> (CUDA_MEMCPY3D, Vec<Py<PyAny>>) {
+        let copy = lock(&self.copy);
+        (copy.raw, copy.src.iter().chain(&copy.dst).map(|owner| owner.clone_ref(py)).collect())
+    }
+}
+
 copy_class! {
     /// A copy of a box.
     PyMemcpy3D as "Memcpy3D" over CUDA_MEMCPY3D {

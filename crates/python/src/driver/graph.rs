@@ -1,0 +1,749 @@
+//! `Graph`, `GraphNode`, `GraphExec`, and what capturing a stream needs.
+
+use crate::driver::arguments::{Packed, pack};
+use crate::driver::event::PyEvent;
+use crate::driver::function::{PyFunction, dimensions};
+use crate::driver::keep_alive;
+use crate::driver::stream::{PyStream, stream_of};
+use crate::driver::structured::PyMemcpy3D;
+use crate::errors::{LogicError, OrRaise};
+use crate::host_buffer::HostBuffer;
+use crate::pointer::DevicePtr;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use rtcg::driver::sys::{self, CUstreamCaptureMode};
+use rtcg::driver::{
+    Graph, GraphExec, GraphNode, HostFn, KernelNode, MemsetNode, Place, Stream, is_any_capturing, keep_in_capture,
+    linear_copy,
+};
+use std::any::Any;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The member of an enumeration, or the number where it has no name.
+pub(crate) fn enum_member<'py>(py: Python<'py>, class: &str, value: u32) -> PyResult<Bound<'py, PyAny>> {
+    let class = py.import("pycuda._enums")?.getattr(class)?;
+    class.getattr("values")?.call_method1("get", (value, value))
+}
+
+type Nodes<'py> = Vec<Bound<'py, PyGraphNode>>;
+type Pairs<'py> = Vec<(Bound<'py, PyGraphNode>, Bound<'py, PyGraphNode>)>;
+
+/// A Python object that a graph holds.
+fn held(object: &Bound<'_, PyAny>) -> Arc<dyn Any + Send + Sync> {
+    Arc::new(object.clone().unbind())
+}
+
+/// Keeps an object for the graph that `stream` is being captured into; false if it is not.
+pub(crate) fn keep_captured(stream: Option<&Stream>, object: &Bound<'_, PyAny>) -> bool {
+    keep_in_capture(stream, || held(object))
+}
+
+/// `In`, `Out` and `InOut` copy around one launch, which a graph cannot repeat.
+pub(crate) fn refuse_handlers(stream: Option<&Stream>, args: &Bound<'_, PyTuple>) -> PyResult<()> {
+    match stream {
+        Some(stream) if is_any_capturing() && stream.is_capturing().or_raise()? => refuse(args),
+        _ => Ok(()),
+    }
+}
+
+fn refuse(args: &Bound<'_, PyTuple>) -> PyResult<()> {
+    let handler = args.iter().find(|arg| arg.hasattr("pre_call").unwrap_or(false));
+    handler.map_or(Ok(()), |handler| Err(no_handlers(&handler)))
+}
+
+fn no_handlers(handler: &Bound<'_, PyAny>) -> PyErr {
+    let kind = handler.get_type().name().map_or_else(|_| "?".to_string(), |name| name.to_string());
+    LogicError::new_err(format!(
+        "{kind} copies around a single launch and cannot be part of a graph; add copies as nodes, or capture memcpy_*_async"
+    ))
+}
+
+fn unwrapped(nodes: &Option<Nodes<'_>>) -> Vec<GraphNode> {
+    nodes.iter().flatten().map(|node| node.get().0.clone()).collect()
+}
+
+fn pairs_of(pairs: &Pairs<'_>) -> Vec<(GraphNode, GraphNode)> {
+    pairs.iter().map(|(from, to)| (from.get().0.clone(), to.get().0.clone())).collect()
+}
+
+fn wrapped(nodes: Vec<GraphNode>) -> Vec<PyGraphNode> {
+    nodes.into_iter().map(PyGraphNode).collect()
+}
+
+/// A function of Python for a host node. What it raises goes to `sys.unraisablehook`.
+fn host_function(function: &Bound<'_, PyAny>) -> PyResult<Box<HostFn>> {
+    if !function.is_callable() {
+        return Err(PyTypeError::new_err("function is not callable"));
+    }
+    let function = function.clone().unbind();
+    Ok(Box::new(move || {
+        Python::attach(|py| {
+            if let Err(error) = function.call0(py) {
+                error.write_unraisable(py, Some(function.bind(py)));
+            }
+        });
+    }))
+}
+
+/// The memory of a host buffer and the device address of a copy between the two.
+struct HostCopy {
+    copy: sys::CUDA_MEMCPY3D,
+    owner: Py<PyAny>,
+}
+
+fn size_of_copy(call: &str, size: Option<usize>, device: DevicePtr, host: &HostBuffer<'_>) -> PyResult<usize> {
+    let room = host.nbytes();
+    let size = size.unwrap_or(room);
+    if size > room {
+        return Err(PyValueError::new_err(format!("size is {size}, but the buffer has {room} bytes")));
+    }
+    device.check(call, size)?;
+    Ok(size)
+}
+
+fn to_device(dest: DevicePtr, src: &Bound<'_, PyAny>, size: Option<usize>) -> PyResult<HostCopy> {
+    let src = HostBuffer::of(src, "src")?;
+    let size = size_of_copy("cuGraphAddMemcpyNode", size, dest, &src)?;
+    let copy = linear_copy(Place::Device(dest.0), Place::Host(src.as_ptr()), size);
+    Ok(HostCopy { copy, owner: src.owner() })
+}
+
+fn to_host(dest: &Bound<'_, PyAny>, src: DevicePtr, size: Option<usize>) -> PyResult<HostCopy> {
+    let dest = HostBuffer::writable(dest, "dest")?;
+    let size = size_of_copy("cuGraphAddMemcpyNode", size, src, &dest)?;
+    let copy = linear_copy(Place::Host(dest.as_ptr()), Place::Device(src.0), size);
+    Ok(HostCopy { copy, owner: dest.owner() })
+}
+
+fn on_device(dest: DevicePtr, src: DevicePtr, size: usize) -> PyResult<sys::CUDA_MEMCPY3D> {
+    dest.check("cuGraphAddMemcpyNode", size)?;
+    src.check("cuGraphAddMemcpyNode", size)?;
+    Ok(linear_copy(Place::Device(dest.0), Place::Device(src.0), size))
+}
+
+fn memset_of(
+    dest: DevicePtr,
+    value: u32,
+    count: usize,
+    element_size: u32,
+    height: usize,
+    pitch: Option<usize>,
+) -> PyResult<MemsetNode> {
+    if !matches!(element_size, 1 | 2 | 4) {
+        return Err(PyValueError::new_err(format!("element_size is {element_size}; expected 1, 2 or 4")));
+    }
+    let row = count * element_size as usize;
+    let pitch = pitch.unwrap_or(row);
+    dest.check("cuGraphAddMemsetNode", if height > 0 { pitch * (height - 1) + row } else { 0 })?;
+    Ok(MemsetNode { dst: dest.0, pitch, value, element_size, width: count, height })
+}
+
+/// A graph.
+#[pyclass(name = "Graph", module = "pycuda._driver", frozen, subclass, eq)]
+#[derive(PartialEq)]
+pub(crate) struct PyGraph(pub(crate) Graph);
+
+impl PyGraph {
+    fn add_copy(&self, copy: &sys::CUDA_MEMCPY3D, after: &[GraphNode], owners: &[&Py<PyAny>]) -> PyResult<PyGraphNode> {
+        // SAFETY: the host's memory is held by the node; the driver checks the device's.
+        let node = unsafe { self.0.add_memcpy_node(copy, after) }.or_raise()?;
+        Python::attach(|py| owners.iter().for_each(|owner| node.keep(held(owner.bind(py)))));
+        Ok(PyGraphNode(node))
+    }
+}
+
+#[pymethods]
+impl PyGraph {
+    #[new]
+    fn new() -> PyResult<Self> {
+        Graph::new().or_raise().map(Self)
+    }
+
+    #[pyo3(signature = (*args, func, block, grid = None, shared = 0, dependencies = None, cooperative = false))]
+    #[allow(clippy::too_many_arguments)]
+    fn add_kernel_node(
+        &self,
+        args: &Bound<'_, PyTuple>,
+        func: &Bound<'_, PyFunction>,
+        block: &Bound<'_, PyAny>,
+        grid: Option<&Bound<'_, PyAny>>,
+        shared: u32,
+        dependencies: Option<Nodes<'_>>,
+        cooperative: bool,
+    ) -> PyResult<PyGraphNode> {
+        let kernel = KernelNode {
+            function: func.get().core().clone(),
+            grid: grid.map_or(Ok([1; 3]), |grid| dimensions(grid, "grid"))?,
+            block: dimensions(block, "block")?,
+            shared_bytes: shared,
+            args: packed(func, args)?,
+            cooperative,
+        };
+        // SAFETY: number and sizes of the arguments were checked, and the node holds them; what the
+        // kernel does with them is the business of who wrote it.
+        let node = unsafe { self.0.add_kernel_node(kernel, &unwrapped(&dependencies)) }.or_raise()?;
+        node.keep(held(args.as_any()));
+        Ok(PyGraphNode(node))
+    }
+
+    #[pyo3(signature = (dest, src, size = None, dependencies = None))]
+    fn add_memcpy_htod_node(
+        &self,
+        dest: &Bound<'_, PyAny>,
+        src: &Bound<'_, PyAny>,
+        size: Option<usize>,
+        dependencies: Option<Nodes<'_>>,
+    ) -> PyResult<PyGraphNode> {
+        let HostCopy { copy, owner } = to_device(dest.extract()?, src, size)?;
+        self.add_copy(&copy, &unwrapped(&dependencies), &[&owner, &dest.clone().unbind()])
+    }
+
+    #[pyo3(signature = (dest, src, size = None, dependencies = None))]
+    fn add_memcpy_dtoh_node(
+        &self,
+        dest: &Bound<'_, PyAny>,
+        src: &Bound<'_, PyAny>,
+        size: Option<usize>,
+        dependencies: Option<Nodes<'_>>,
+    ) -> PyResult<PyGraphNode> {
+        let HostCopy { copy, owner } = to_host(dest, src.extract()?, size)?;
+        self.add_copy(&copy, &unwrapped(&dependencies), &[&owner, &src.clone().unbind()])
+    }
+
+    #[pyo3(signature = (dest, src, size, dependencies = None))]
+    fn add_memcpy_dtod_node(
+        &self,
+        dest: &Bound<'_, PyAny>,
+        src: &Bound<'_, PyAny>,
+        size: usize,
+        dependencies: Option<Nodes<'_>>,
+    ) -> PyResult<PyGraphNode> {
+        let copy = on_device(dest.extract()?, src.extract()?, size)?;
+        self.add_copy(&copy, &unwrapped(&dependencies), &[&dest.clone().unbind(), &src.clone().unbind()])
+    }
+
+    #[pyo3(signature = (copy, dependencies = None))]
+    fn add_memcpy_node(
+        &self,
+        py: Python<'_>,
+        copy: &Bound<'_, PyMemcpy3D>,
+        dependencies: Option<Nodes<'_>>,
+    ) -> PyResult<PyGraphNode> {
+        let (raw, owners) = copy.get().parts(py);
+        self.add_copy(&raw, &unwrapped(&dependencies), &owners.iter().collect::<Vec<_>>())
+    }
+
+    #[pyo3(signature = (dest, value, count, element_size = 1, height = 1, pitch = None, dependencies = None))]
+    #[allow(clippy::too_many_arguments)]
+    fn add_memset_node(
+        &self,
+        dest: &Bound<'_, PyAny>,
+        value: u32,
+        count: usize,
+        element_size: u32,
+        height: usize,
+        pitch: Option<usize>,
+        dependencies: Option<Nodes<'_>>,
+    ) -> PyResult<PyGraphNode> {
+        let fill = memset_of(dest.extract()?, value, count, element_size, height, pitch)?;
+        // SAFETY: the node holds the memory; the driver checks the range.
+        let node = unsafe { self.0.add_memset_node(&fill, &unwrapped(&dependencies)) }.or_raise()?;
+        node.keep(held(dest));
+        Ok(PyGraphNode(node))
+    }
+
+    #[pyo3(signature = (function, dependencies = None))]
+    fn add_host_node(&self, function: &Bound<'_, PyAny>, dependencies: Option<Nodes<'_>>) -> PyResult<PyGraphNode> {
+        self.0.add_host_node(host_function(function)?, &unwrapped(&dependencies)).or_raise().map(PyGraphNode)
+    }
+
+    #[pyo3(signature = (dependencies = None))]
+    fn add_empty_node(&self, dependencies: Option<Nodes<'_>>) -> PyResult<PyGraphNode> {
+        self.0.add_empty_node(&unwrapped(&dependencies)).or_raise().map(PyGraphNode)
+    }
+
+    #[pyo3(signature = (event, dependencies = None))]
+    fn add_event_record_node(&self, event: &PyEvent, dependencies: Option<Nodes<'_>>) -> PyResult<PyGraphNode> {
+        self.0.add_event_record_node(&event.0, &unwrapped(&dependencies)).or_raise().map(PyGraphNode)
+    }
+
+    #[pyo3(signature = (event, dependencies = None))]
+    fn add_event_wait_node(&self, event: &PyEvent, dependencies: Option<Nodes<'_>>) -> PyResult<PyGraphNode> {
+        self.0.add_event_wait_node(&event.0, &unwrapped(&dependencies)).or_raise().map(PyGraphNode)
+    }
+
+    #[pyo3(signature = (graph, dependencies = None))]
+    fn add_child_graph_node(&self, graph: &PyGraph, dependencies: Option<Nodes<'_>>) -> PyResult<PyGraphNode> {
+        self.0.add_child_graph_node(&graph.0, &unwrapped(&dependencies)).or_raise().map(PyGraphNode)
+    }
+
+    #[pyo3(signature = (size, dependencies = None))]
+    fn add_memalloc_node(
+        &self,
+        size: usize,
+        dependencies: Option<Nodes<'_>>,
+    ) -> PyResult<(PyGraphNode, PyGraphAllocation)> {
+        let (node, ptr) = self.0.add_mem_alloc_node(size, &unwrapped(&dependencies)).or_raise()?;
+        Ok((PyGraphNode(node), PyGraphAllocation { ptr, nbytes: size, _graph: self.0.clone() }))
+    }
+
+    #[pyo3(signature = (ptr, dependencies = None))]
+    fn add_memfree_node(&self, ptr: DevicePtr, dependencies: Option<Nodes<'_>>) -> PyResult<PyGraphNode> {
+        // SAFETY: the driver takes addresses of graph memory only; what runs later is the program's business.
+        unsafe { self.0.add_mem_free_node(ptr.0, &unwrapped(&dependencies)) }.or_raise().map(PyGraphNode)
+    }
+
+    /// A condition: a number that kernels pass to `cudaGraphSetConditional`.
+    #[pyo3(signature = (default = None))]
+    fn conditional_handle(&self, default: Option<u32>) -> PyResult<u64> {
+        Ok(self.0.conditional(default).or_raise()?.0)
+    }
+
+    #[pyo3(signature = (handle, r#type, size = 1, dependencies = None))]
+    fn add_conditional_node(
+        &self,
+        handle: u64,
+        r#type: u32,
+        size: u32,
+        dependencies: Option<Nodes<'_>>,
+    ) -> PyResult<(PyGraphNode, Vec<PyGraph>)> {
+        let (condition, kind) = (rtcg::driver::Conditional(handle), sys::CUgraphConditionalNodeType(r#type));
+        let after = unwrapped(&dependencies);
+        let (node, bodies) = self.0.add_conditional_node(condition, kind, size, &after).or_raise()?;
+        Ok((PyGraphNode(node), bodies.into_iter().map(PyGraph).collect()))
+    }
+
+    fn add_dependencies(&self, pairs: Pairs<'_>) -> PyResult<()> {
+        self.0.add_dependencies(&pairs_of(&pairs)).or_raise()
+    }
+
+    fn remove_dependencies(&self, pairs: Pairs<'_>) -> PyResult<()> {
+        self.0.remove_dependencies(&pairs_of(&pairs)).or_raise()
+    }
+
+    fn get_nodes(&self) -> PyResult<Vec<PyGraphNode>> {
+        self.0.nodes().or_raise().map(wrapped)
+    }
+
+    fn get_root_nodes(&self) -> PyResult<Vec<PyGraphNode>> {
+        self.0.root_nodes().or_raise().map(wrapped)
+    }
+
+    fn get_edges(&self) -> PyResult<Vec<(PyGraphNode, PyGraphNode)>> {
+        let edges = self.0.edges().or_raise()?;
+        Ok(edges.into_iter().map(|(from, to)| (PyGraphNode(from), PyGraphNode(to))).collect())
+    }
+
+    fn clone(&self) -> PyResult<Self> {
+        self.0.duplicate().or_raise().map(Self)
+    }
+
+    #[pyo3(signature = (flags = 0))]
+    fn instantiate(&self, py: Python<'_>, flags: u64) -> PyResult<PyGraphExec> {
+        py.detach(|| self.0.instantiate(flags)).or_raise().map(PyGraphExec)
+    }
+
+    #[pyo3(signature = (path, flags = 0))]
+    fn debug_dot_print(&self, path: PathBuf, flags: u32) -> PyResult<()> {
+        self.0.debug_dot_print(&path, flags).or_raise()
+    }
+
+    #[pyo3(signature = (flags = 0))]
+    fn dot(&self, flags: u32) -> PyResult<String> {
+        self.0.dot(flags).or_raise()
+    }
+
+    #[getter]
+    fn handle(&self) -> usize {
+        self.0.handle().addr()
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        Ok(self.0.nodes().or_raise()?.len())
+    }
+
+    fn __bool__(&self) -> bool {
+        true
+    }
+
+    fn __repr__(&self) -> String {
+        let n = self.0.nodes().map_or(0, |nodes| nodes.len());
+        format!("<pycuda.driver.Graph at {:#x} with {n} nodes>", self.0.handle().addr())
+    }
+}
+
+/// The arguments of a kernel node.
+fn packed(func: &Bound<'_, PyFunction>, args: &Bound<'_, PyTuple>) -> PyResult<Vec<u8>> {
+    refuse(args)?;
+    let Packed { bytes, .. } = pack(func.get().core(), args)?;
+    Ok(bytes.to_vec())
+}
+
+/// A node of a graph.
+#[pyclass(name = "GraphNode", module = "pycuda._driver", frozen, eq)]
+#[derive(PartialEq)]
+pub(crate) struct PyGraphNode(GraphNode);
+
+impl PyGraphNode {
+    /// A kernel like the present one, with what is given replaced.
+    fn changed(
+        present: Option<Arc<KernelNode>>,
+        args: &Bound<'_, PyTuple>,
+        change: &KernelChange<'_, '_>,
+    ) -> PyResult<KernelNode> {
+        let missing = |name: &str| PyTypeError::new_err(format!("{name} must be given for a node that was captured"));
+        let function = match (change.func, &present) {
+            (Some(func), _) => func.get().core().clone(),
+            (None, Some(present)) => present.function.clone(),
+            (None, None) => return Err(missing("func")),
+        };
+        let block = match (change.block, &present) {
+            (Some(block), _) => dimensions(block, "block")?,
+            (None, Some(present)) => present.block,
+            (None, None) => return Err(missing("block")),
+        };
+        let grid = match (change.grid, &present) {
+            (Some(grid), _) => dimensions(grid, "grid")?,
+            (None, Some(present)) => present.grid,
+            (None, None) => [1; 3],
+        };
+        let present_shared = present.as_ref().map_or(0, |present| present.shared_bytes);
+        let holder = Bound::new(args.py(), PyFunction::new(function.clone()))?;
+        Ok(KernelNode {
+            function,
+            grid,
+            block,
+            shared_bytes: change.shared.unwrap_or(present_shared),
+            args: packed(&holder, args)?,
+            cooperative: present.is_some_and(|present| present.cooperative),
+        })
+    }
+}
+
+/// What a kernel node shall do otherwise than before.
+struct KernelChange<'a, 'py> {
+    func: Option<&'a Bound<'py, PyFunction>>,
+    block: Option<&'a Bound<'py, PyAny>>,
+    grid: Option<&'a Bound<'py, PyAny>>,
+    shared: Option<u32>,
+}
+
+#[pymethods]
+impl PyGraphNode {
+    #[getter]
+    fn r#type<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        enum_member(py, "graph_node_type", self.0.kind().or_raise()?.0)
+    }
+
+    #[getter]
+    fn graph(&self) -> PyGraph {
+        PyGraph(self.0.graph().clone())
+    }
+
+    #[getter]
+    fn dependencies(&self) -> PyResult<Vec<PyGraphNode>> {
+        self.0.dependencies().or_raise().map(wrapped)
+    }
+
+    #[getter]
+    fn dependents(&self) -> PyResult<Vec<PyGraphNode>> {
+        self.0.dependents().or_raise().map(wrapped)
+    }
+
+    #[getter]
+    fn child_graph(&self) -> PyResult<PyGraph> {
+        self.0.child_graph().or_raise().map(PyGraph)
+    }
+
+    #[getter]
+    fn handle(&self) -> usize {
+        self.0.handle().addr()
+    }
+
+    fn find_in_clone(&self, graph: &PyGraph) -> PyResult<PyGraphNode> {
+        self.0.find_in(&graph.0).or_raise().map(PyGraphNode)
+    }
+
+    fn remove(&self) -> PyResult<()> {
+        self.0.remove().or_raise()
+    }
+
+    #[pyo3(signature = (*args, func = None, block = None, grid = None, shared = None))]
+    fn kernel_node_set_params(
+        &self,
+        args: &Bound<'_, PyTuple>,
+        func: Option<&Bound<'_, PyFunction>>,
+        block: Option<&Bound<'_, PyAny>>,
+        grid: Option<&Bound<'_, PyAny>>,
+        shared: Option<u32>,
+    ) -> PyResult<()> {
+        let kernel = Self::changed(self.0.kernel(), args, &KernelChange { func, block, grid, shared })?;
+        // SAFETY: as when adding.
+        unsafe { self.0.set_kernel(kernel) }.or_raise()?;
+        self.0.keep(held(args.as_any()));
+        Ok(())
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.0.handle().addr() as u64
+    }
+
+    fn __repr__(&self) -> String {
+        let kind = self.0.kind().ok().and_then(sys::CUgraphNodeType::name);
+        let kind = kind.map_or("removed", |name| name.trim_start_matches("CU_GRAPH_NODE_TYPE_"));
+        format!("<pycuda.driver.GraphNode {kind} at {:#x}>", self.0.handle().addr())
+    }
+}
+
+/// Memory that exists while a graph runs.
+#[pyclass(name = "GraphAllocation", module = "pycuda._driver", frozen)]
+pub(crate) struct PyGraphAllocation {
+    ptr: u64,
+    nbytes: usize,
+    _graph: Graph,
+}
+
+#[pymethods]
+impl PyGraphAllocation {
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.nbytes
+    }
+
+    fn get_pointer(&self) -> u64 {
+        self.ptr
+    }
+
+    fn __int__(&self) -> u64 {
+        self.ptr
+    }
+
+    fn __index__(&self) -> u64 {
+        self.ptr
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<pycuda.driver.GraphAllocation {:#x}, {} bytes>", self.ptr, self.nbytes)
+    }
+}
+
+/// An executable graph.
+#[pyclass(name = "GraphExec", module = "pycuda._driver", frozen)]
+pub(crate) struct PyGraphExec(GraphExec);
+
+impl PyGraphExec {
+    fn set_copy(&self, node: &GraphNode, copy: &sys::CUDA_MEMCPY3D, owners: &[&Py<PyAny>]) -> PyResult<()> {
+        // SAFETY: the host's memory is held for the node; the driver checks the device's.
+        unsafe { self.0.set_memcpy(node, copy) }.or_raise()?;
+        Python::attach(|py| owners.iter().for_each(|owner| self.0.keep(node, held(owner.bind(py)))));
+        Ok(())
+    }
+}
+
+#[pymethods]
+impl PyGraphExec {
+    #[pyo3(signature = (stream = None))]
+    fn launch(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
+        let stream = stream_of(stream);
+        keep_alive::release_passed();
+        py.detach(|| self.0.launch(stream)).or_raise()
+    }
+
+    #[pyo3(signature = (stream = None))]
+    fn upload(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
+        let stream = stream_of(stream);
+        py.detach(|| self.0.upload(stream)).or_raise()
+    }
+
+    fn update(&self, py: Python<'_>, graph: &PyGraph) -> PyResult<()> {
+        py.detach(|| self.0.update(&graph.0)).or_raise()
+    }
+
+    #[getter]
+    fn flags(&self) -> PyResult<u64> {
+        self.0.flags().or_raise()
+    }
+
+    #[getter]
+    fn handle(&self) -> usize {
+        self.0.handle().addr()
+    }
+
+    #[pyo3(signature = (*args, kernel_node, func = None, block = None, grid = None, shared = None))]
+    #[allow(clippy::too_many_arguments)]
+    fn kernel_node_set_params(
+        &self,
+        args: &Bound<'_, PyTuple>,
+        kernel_node: &PyGraphNode,
+        func: Option<&Bound<'_, PyFunction>>,
+        block: Option<&Bound<'_, PyAny>>,
+        grid: Option<&Bound<'_, PyAny>>,
+        shared: Option<u32>,
+    ) -> PyResult<()> {
+        let node = &kernel_node.0;
+        let present = self.0.kernel(node).or_else(|| node.kernel());
+        let kernel = PyGraphNode::changed(present, args, &KernelChange { func, block, grid, shared })?;
+        // SAFETY: as when adding.
+        unsafe { self.0.set_kernel(node, kernel) }.or_raise()?;
+        self.0.keep(node, held(args.as_any()));
+        Ok(())
+    }
+
+    #[pyo3(signature = (node, dest, src, size = None))]
+    fn memcpy_htod_node_set_params(
+        &self,
+        node: &PyGraphNode,
+        dest: &Bound<'_, PyAny>,
+        src: &Bound<'_, PyAny>,
+        size: Option<usize>,
+    ) -> PyResult<()> {
+        let HostCopy { copy, owner } = to_device(dest.extract()?, src, size)?;
+        self.set_copy(&node.0, &copy, &[&owner, &dest.clone().unbind()])
+    }
+
+    #[pyo3(signature = (node, dest, src, size = None))]
+    fn memcpy_dtoh_node_set_params(
+        &self,
+        node: &PyGraphNode,
+        dest: &Bound<'_, PyAny>,
+        src: &Bound<'_, PyAny>,
+        size: Option<usize>,
+    ) -> PyResult<()> {
+        let HostCopy { copy, owner } = to_host(dest, src.extract()?, size)?;
+        self.set_copy(&node.0, &copy, &[&owner, &src.clone().unbind()])
+    }
+
+    fn memcpy_dtod_node_set_params(
+        &self,
+        node: &PyGraphNode,
+        dest: &Bound<'_, PyAny>,
+        src: &Bound<'_, PyAny>,
+        size: usize,
+    ) -> PyResult<()> {
+        let copy = on_device(dest.extract()?, src.extract()?, size)?;
+        self.set_copy(&node.0, &copy, &[&dest.clone().unbind(), &src.clone().unbind()])
+    }
+
+    fn memcpy_node_set_params(&self, py: Python<'_>, node: &PyGraphNode, copy: &Bound<'_, PyMemcpy3D>) -> PyResult<()> {
+        let (raw, owners) = copy.get().parts(py);
+        self.set_copy(&node.0, &raw, &owners.iter().collect::<Vec<_>>())
+    }
+
+    #[pyo3(signature = (node, dest, value, count, element_size = 1, height = 1, pitch = None))]
+    #[allow(clippy::too_many_arguments)]
+    fn memset_node_set_params(
+        &self,
+        node: &PyGraphNode,
+        dest: &Bound<'_, PyAny>,
+        value: u32,
+        count: usize,
+        element_size: u32,
+        height: usize,
+        pitch: Option<usize>,
+    ) -> PyResult<()> {
+        let fill = memset_of(dest.extract()?, value, count, element_size, height, pitch)?;
+        // SAFETY: the memory is held for the node; the driver checks the range.
+        unsafe { self.0.set_memset(&node.0, &fill) }.or_raise()?;
+        self.0.keep(&node.0, held(dest));
+        Ok(())
+    }
+
+    fn host_node_set_params(&self, node: &PyGraphNode, function: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.0.set_host(&node.0, host_function(function)?).or_raise()
+    }
+
+    fn event_node_set_event(&self, node: &PyGraphNode, event: &PyEvent) -> PyResult<()> {
+        self.0.set_event(&node.0, &event.0).or_raise()
+    }
+
+    fn child_graph_node_set_params(&self, node: &PyGraphNode, graph: &PyGraph) -> PyResult<()> {
+        self.0.set_child_graph(&node.0, &graph.0).or_raise()
+    }
+
+    fn node_set_enabled(&self, node: &PyGraphNode, enabled: bool) -> PyResult<()> {
+        self.0.set_enabled(&node.0, enabled).or_raise()
+    }
+
+    fn node_get_enabled(&self, node: &PyGraphNode) -> PyResult<bool> {
+        self.0.is_enabled(&node.0).or_raise()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<pycuda.driver.GraphExec at {:#x}>", self.0.handle().addr())
+    }
+}
+
+/// `with stream.capture() as graph:`
+#[pyclass(name = "StreamCapture", module = "pycuda._driver", frozen)]
+pub(crate) struct PyStreamCapture {
+    stream: Stream,
+    mode: CUstreamCaptureMode,
+    graph: Mutex<Option<Graph>>,
+}
+
+impl PyStreamCapture {
+    pub(crate) fn new(stream: &Stream, mode: u32, graph: Option<&PyGraph>) -> Self {
+        let graph = Mutex::new(graph.map(|graph| graph.0.clone()));
+        Self { stream: stream.clone(), mode: CUstreamCaptureMode(mode), graph }
+    }
+}
+
+#[pymethods]
+impl PyStreamCapture {
+    fn __enter__(&self) -> PyResult<PyGraph> {
+        let mut slot = self.graph.lock().unwrap_or_else(PoisonError::into_inner);
+        let graph = match slot.take() {
+            Some(graph) => graph,
+            None => Graph::new().or_raise()?,
+        };
+        *slot = Some(graph.clone());
+        self.stream.begin_capture_to(&graph, &[], self.mode).or_raise()?;
+        Ok(PyGraph(graph))
+    }
+
+    /// Ends the capture. What the block raised is more interesting than that the capture is invalid.
+    #[pyo3(signature = (kind, _value, _traceback))]
+    fn __exit__(
+        &self,
+        kind: &Bound<'_, PyAny>,
+        _value: &Bound<'_, PyAny>,
+        _traceback: &Bound<'_, PyAny>,
+    ) -> PyResult<bool> {
+        let ended = self.stream.end_capture();
+        if kind.is_none() {
+            ended.or_raise()?;
+        }
+        Ok(false)
+    }
+}
+
+#[pyfunction]
+fn exchange_capture_mode(py: Python<'_>, mode: u32) -> PyResult<Bound<'_, PyAny>> {
+    let before = rtcg::driver::exchange_capture_mode(CUstreamCaptureMode(mode)).or_raise()?;
+    enum_member(py, "capture_mode", before.0)
+}
+
+/// What a stream says about its capture: `(status, id, graph, dependencies)`.
+pub(crate) type CaptureInfo<'py> = (Bound<'py, PyAny>, u64, PyGraph, Vec<PyGraphNode>);
+
+pub(crate) fn capture_info<'py>(py: Python<'py>, stream: &Stream) -> PyResult<Option<CaptureInfo<'py>>> {
+    let status = enum_member(py, "capture_status", stream.capture_status().or_raise()?.0)?;
+    let info = stream.capture_info().or_raise()?;
+    Ok(info.map(|info| (status, info.id, PyGraph(info.graph), wrapped(info.dependencies))))
+}
+
+/// The nodes behind Python's objects, for the methods of streams.
+pub(crate) fn nodes_of(nodes: Vec<Bound<'_, PyGraphNode>>) -> Vec<GraphNode> {
+    unwrapped(&Some(nodes))
+}
+
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<PyGraph>()?;
+    m.add_class::<PyGraphNode>()?;
+    m.add_class::<PyGraphExec>()?;
+    m.add_class::<PyGraphAllocation>()?;
+    m.add_class::<PyStreamCapture>()?;
+    m.add_function(wrap_pyfunction!(exchange_capture_mode, m)?)
+}
