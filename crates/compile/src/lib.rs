@@ -19,6 +19,8 @@ mod nvrtc;
 mod options;
 mod request;
 mod shims;
+mod signature;
+mod tokens;
 
 pub use arch::Arch;
 pub use cache::{cache_directory, clear_memory_cache};
@@ -27,3 +29,4 @@ pub use error::{CompileError, ErrorKind};
 pub use options::default_options;
 pub use request::{Artifact, BinaryKind, CachePolicy, CompileRequest, Target};
 pub use shims::names as provided_headers;
+pub use signature::{KernelDeclarations, KernelParameter};

@@ -132,14 +132,58 @@ impl Context {
     }
 
     /// The top of the calling thread's stack.
+    #[inline]
     pub fn current() -> Option<Self> {
         STACK.try_with(|s| s.borrow().last().cloned()).ok().flatten()
     }
 
+    /// The top of the calling thread's stack, else the context that another library made current
+    /// in this thread.
+    pub fn current_or_foreign() -> Option<Self> {
+        Self::current().or_else(Self::foreign)
+    }
+
+    /// Puts `ctx` in the place of the top of the calling thread's stack and makes it current, as
+    /// `cuCtxSetCurrent` does with the driver's own stack; `None` pops, and is no error when the
+    /// stack is empty.
+    pub fn set_current(ctx: Option<&Self>) -> Result<()> {
+        let Some(ctx) = ctx else {
+            return if Self::current().is_some() { Self::pop().map(drop) } else { Ok(()) };
+        };
+        ctx.push()?;
+        let _ = STACK.try_with(|s| {
+            let mut stack = s.borrow_mut();
+            let below = stack.len().checked_sub(2);
+            below.map(|index| stack.remove(index))
+        });
+        Ok(())
+    }
+
+    /// Makes the driver agree with the stack again, should another library of this process have
+    /// made its own context current in this thread. True when that was so.
+    pub(crate) fn make_sure_is_current(&self) -> Result<bool> {
+        let table = self.live_table("cuCtxSetCurrent")?;
+        let mut current = CUcontext::null();
+        // SAFETY: writes one handle.
+        unsafe { call!(table, cuCtxGetCurrent(&raw mut current)) }?;
+        if current == self.0.handle {
+            return Ok(false);
+        }
+        self.make_current("cuCtxSetCurrent")?;
+        Ok(true)
+    }
+
     /// The context that a new resource belongs to: the top of the stack, else the one that
-    /// another library made current in this thread.
+    /// another library made current in this thread. The driver is made to agree.
     pub fn require() -> Result<Self> {
-        Self::current().or_else(Self::foreign).ok_or_else(|| {
+        if let Some(ctx) = Self::current() {
+            // A context that was detached by another thread is reported by the call that follows.
+            if ctx.is_alive() && !process::is_forked() {
+                ctx.make_sure_is_current()?;
+            }
+            return Ok(ctx);
+        }
+        Self::foreign().ok_or_else(|| {
             let detail = "no currently active context?";
             let code = CUresult::CUDA_ERROR_INVALID_CONTEXT;
             Error::new("explicit_context_dependent", code, detail)
@@ -189,6 +233,11 @@ impl Context {
             })
             .unwrap_or(false);
         if was_here { restore_after(self) } else { Ok(()) }
+    }
+
+    /// [`Context::detach`] that may be called again.
+    pub fn close(&self) -> Result<()> {
+        if self.is_alive() { self.detach() } else { Ok(()) }
     }
 
     fn make_current(&self, call: &'static str) -> Result<()> {
@@ -305,6 +354,9 @@ impl Context {
 
     /// Waits until the current context has done all its work. Errors of kernels surface here.
     pub fn synchronize() -> Result<()> {
+        if let Some(ctx) = Self::current().filter(|ctx| ctx.is_alive() && !process::is_forked()) {
+            ctx.make_sure_is_current()?;
+        }
         // SAFETY: takes no arguments.
         unsafe { call_current!(cuCtxSynchronize()) }
     }
@@ -321,6 +373,14 @@ impl Context {
         // SAFETY: writes one size.
         unsafe { call_current!(cuCtxGetLimit(&raw mut value, limit)) }?;
         Ok(value)
+    }
+
+    /// The flags of the current context, as `CUctx_flags`.
+    pub fn flags() -> Result<u32> {
+        let mut flags = 0;
+        // SAFETY: writes one unsigned int.
+        unsafe { call_current!(cuCtxGetFlags(&raw mut flags)) }?;
+        Ok(flags)
     }
 
     /// The preferred split of cache and shared memory of the current context.

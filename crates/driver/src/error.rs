@@ -79,7 +79,11 @@ impl Error {
             None
         };
         let detail = if crate::process::is_forked() {
-            Some("this process was forked after the driver was initialised".to_owned())
+            Some(
+                "this process was forked after the driver was initialised; start processes with the method \"spawn\", or \
+                 use CUDA only in the child"
+                    .to_owned(),
+            )
         } else {
             missing.or_else(|| virtual_gpu::failure_detail(table))
         };

@@ -1,14 +1,23 @@
 //! Events: marks in streams, and the time between them.
+//!
+//! Establishes: an event that was closed, or whose context is gone, is never given to a driver.
 
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::stream::{Stream, handle_for, ready};
-use rtcg_cuda_sys::{CUevent, CUipcEventHandle, CUresult, c_char};
+use crate::stream::{Stream, closed, handle_for, ready};
+use rtcg_cuda_sys::{
+    CU_EVENT_DISABLE_TIMING, CU_EVENT_INTERPROCESS, CUevent, CUipcEventHandle, CUresult, DriverTable, c_char,
+};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 struct Inner {
     ctx: Context,
     handle: CUevent,
+    /// As it was created; 0 where that is not known.
+    flags: u32,
+    recorded: AtomicBool,
+    closed: AtomicBool,
 }
 
 /// An event. Cloning gives another reference to the same one.
@@ -22,6 +31,11 @@ impl std::fmt::Debug for Event {
 }
 
 impl Event {
+    fn from_parts(ctx: Context, handle: CUevent, flags: u32) -> Self {
+        let (recorded, closed) = (AtomicBool::new(false), AtomicBool::new(false));
+        Self(Arc::new(Inner { ctx, handle, flags, recorded, closed }))
+    }
+
     /// Creates an event in the current context; `flags` as `CUevent_flags`.
     pub fn new(flags: u32) -> Result<Self> {
         Self::new_in(&Context::require()?, flags)
@@ -32,7 +46,7 @@ impl Event {
         let mut handle = CUevent::null();
         // SAFETY: writes one handle.
         unsafe { call_in!(ctx, cuEventCreate(&raw mut handle, flags)) }?;
-        Ok(Self(Arc::new(Inner { ctx: ctx.clone(), handle })))
+        Ok(Self::from_parts(ctx.clone(), handle, flags))
     }
 
     /// Opens an event of another process from its [`Event::ipc_handle`].
@@ -42,7 +56,10 @@ impl Event {
         let mut handle = CUevent::null();
         // SAFETY: writes one handle; the driver checks the bytes.
         unsafe { call_in!(ctx, cuIpcOpenEventHandle(&raw mut handle, ipc)) }?;
-        Ok(Self(Arc::new(Inner { ctx, handle })))
+        let event = Self::from_parts(ctx, handle, CU_EVENT_DISABLE_TIMING.0);
+        // The other process may have recorded it.
+        event.0.recorded.store(true, Ordering::Relaxed);
+        Ok(event)
     }
 
     /// The driver's handle.
@@ -55,38 +72,102 @@ impl Event {
         &self.0.ctx
     }
 
+    /// The table of an event that can be used.
+    #[inline]
+    pub(crate) fn live_table(&self, call: &'static str) -> Result<&'static DriverTable> {
+        if self.0.closed.load(Ordering::Acquire) {
+            return Err(closed(call, "event"));
+        }
+        self.0.ctx.live_table(call)
+    }
+
     /// Marks the present end of a stream.
+    #[inline]
     pub fn record(&self, stream: Option<&Stream>) -> Result<()> {
-        let table = self.0.ctx.live_table("cuEventRecord")?;
+        let table = self.live_table("cuEventRecord")?;
         let stream = handle_for("cuEventRecord", table, stream)?;
         // SAFETY: event and stream are alive and of the same driver.
-        unsafe { call!(table, cuEventRecord(self.0.handle, stream)) }
+        unsafe { call!(table, cuEventRecord(self.0.handle, stream)) }?;
+        self.0.recorded.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// [`Event::record`] with `CUevent_record_flags`: `EXTERNAL` makes a captured graph record
+    /// the event at each launch.
+    pub fn record_with(&self, stream: Option<&Stream>, flags: u32) -> Result<()> {
+        let table = self.live_table("cuEventRecordWithFlags")?;
+        let stream = handle_for("cuEventRecordWithFlags", table, stream)?;
+        // SAFETY: event and stream are alive and of the same driver.
+        unsafe { call!(table, cuEventRecordWithFlags(self.0.handle, stream, flags)) }?;
+        self.0.recorded.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Whether the event was recorded through this object. One that was not counts as reached.
+    pub fn is_recorded(&self) -> bool {
+        self.0.recorded.load(Ordering::Relaxed)
+    }
+
+    /// Destroys the event while references to it remain. Calling it again does nothing.
+    ///
+    /// As in CUDA, no other thread may be using the event at that moment.
+    pub fn close(&self) -> Result<()> {
+        if self.0.closed.swap(true, Ordering::AcqRel) {
+            return Ok(());
+        }
+        // SAFETY: this is the last use of the handle; every other call looks at `closed`.
+        self.0.ctx.cleanup(|table| unsafe { call!(table, cuEventDestroy(self.0.handle)) })
+    }
+
+    /// Whether [`Event::close`] was called.
+    pub fn is_closed(&self) -> bool {
+        self.0.closed.load(Ordering::Acquire)
     }
 
     /// Waits until the mark is reached.
     pub fn synchronize(&self) -> Result<()> {
         // SAFETY: the event is alive.
-        unsafe { call_in!(self.0.ctx, cuEventSynchronize(self.0.handle)) }
+        unsafe { call_in!(self, cuEventSynchronize(self.0.handle)) }
     }
 
     /// Whether the mark is reached.
     pub fn query(&self) -> Result<bool> {
         // SAFETY: the event is alive.
-        ready(unsafe { call_in!(self.0.ctx, cuEventQuery(self.0.handle)) })
+        ready(unsafe { call_in!(self, cuEventQuery(self.0.handle)) })
     }
 
     /// Milliseconds from `start` to this event; both must have been reached.
     pub fn time_since(&self, start: &Event) -> Result<f32> {
         let mut ms = 0.0;
-        let table = start.0.ctx.live_table("cuEventElapsedTime")?;
-        if self.0.ctx.live_table("cuEventElapsedTime")? != table {
+        let table = start.live_table("cuEventElapsedTime")?;
+        if self.live_table("cuEventElapsedTime")? != table {
             let detail = "the events belong to different drivers";
             return Err(Error::new("cuEventElapsedTime", CUresult::CUDA_ERROR_INVALID_HANDLE, detail));
         }
-        let (start, end) = (start.0.handle, self.0.handle);
+        let handles = (start.0.handle, self.0.handle);
         // SAFETY: both events are alive and of the same driver, one float is written.
-        unsafe { call!(table, cuEventElapsedTime(&raw mut ms, start, end)) }?;
+        unsafe { call!(table, cuEventElapsedTime(&raw mut ms, handles.0, handles.1)) }
+            .map_err(|error| self.explain_no_time(start, error))?;
         Ok(ms)
+    }
+
+    /// Why there is no time between two events.
+    #[cold]
+    fn explain_no_time(&self, start: &Event, error: Error) -> Error {
+        let name = |first| if first { "the first event" } else { "the second event" };
+        for (event, is_first) in [(start, true), (self, false)] {
+            let who = name(is_first);
+            if event.0.flags & CU_EVENT_DISABLE_TIMING.0 != 0 {
+                return error.with_detail(format!("{who} was created with DISABLE_TIMING"));
+            }
+            if !event.is_recorded() {
+                return error.with_detail(format!("{who} was never recorded; call record() before"));
+            }
+            if error.code == CUresult::CUDA_ERROR_NOT_READY && !event.query().unwrap_or(true) {
+                return error.with_detail(format!("{who} has not happened yet; call its synchronize() before"));
+            }
+        }
+        error
     }
 
     /// Milliseconds from this event to `end`.
@@ -99,13 +180,22 @@ impl Event {
     pub fn ipc_handle(&self) -> Result<[u8; 64]> {
         let mut ipc = CUipcEventHandle::default();
         // SAFETY: the event is alive, one structure is written.
-        unsafe { call_in!(self.0.ctx, cuIpcGetEventHandle(&raw mut ipc, self.0.handle)) }?;
+        unsafe { call_in!(self, cuIpcGetEventHandle(&raw mut ipc, self.0.handle)) }.map_err(|error| {
+            let wanted = CU_EVENT_INTERPROCESS.0 | CU_EVENT_DISABLE_TIMING.0;
+            if error.detail.is_some() || self.0.flags & wanted == wanted {
+                return error;
+            }
+            error.with_detail("an event for other processes is created with INTERPROCESS | DISABLE_TIMING")
+        })?;
         Ok(ipc.reserved.map(|b| b as u8))
     }
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
+        if *self.closed.get_mut() {
+            return;
+        }
         // SAFETY: this is the last use of the handle.
         self.ctx.drop_resource(|table| unsafe { call!(table, cuEventDestroy(self.handle)) });
     }

@@ -2,7 +2,9 @@
 
 use crate::error::Result;
 use crate::module::Module;
+use crate::signature::Signature;
 use rtcg_cuda_sys::*;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// Where a parameter lies in the packed arguments.
@@ -20,6 +22,9 @@ pub(crate) struct Inner {
     pub(crate) handle: CUfunction,
     name: String,
     params: OnceLock<Option<Vec<Param>>>,
+    signature: OnceLock<Option<Arc<Signature>>>,
+    /// The bytes of dynamic shared memory that launches are known to be allowed; 0 is not asked yet.
+    pub(crate) dynamic_limit: AtomicU32,
 }
 
 /// A kernel of a module. Cloning gives another reference to the same one.
@@ -35,8 +40,9 @@ impl std::fmt::Debug for Function {
 impl Function {
     pub(crate) fn from_parts(module: Module, handle: CUfunction, name: &str) -> Self {
         let table = module.context().table();
-        let params = OnceLock::new();
-        Self(Arc::new(Inner { module, table, handle, name: name.to_owned(), params }))
+        let (params, signature) = (OnceLock::new(), OnceLock::new());
+        let dynamic_limit = AtomicU32::new(0);
+        Self(Arc::new(Inner { module, table, handle, name: name.to_owned(), params, signature, dynamic_limit }))
     }
 
     /// The (mangled) name it was asked for by.
@@ -57,28 +63,39 @@ impl Function {
     /// The value of an attribute.
     pub fn attribute(&self, attribute: CUfunction_attribute) -> Result<i32> {
         let mut value = 0;
-        let ctx = self.0.module.context();
+        let module = &self.0.module;
         // SAFETY: the function is alive, one int is written.
-        unsafe { call_in!(ctx, cuFuncGetAttribute(&raw mut value, attribute, self.0.handle)) }?;
+        unsafe { call_in!(module, cuFuncGetAttribute(&raw mut value, attribute, self.0.handle)) }?;
         Ok(value)
     }
 
     /// Sets an attribute.
     pub fn set_attribute(&self, attribute: CUfunction_attribute, value: i32) -> Result<()> {
+        self.0.dynamic_limit.store(0, Ordering::Relaxed);
         // SAFETY: the function is alive.
-        unsafe { call_in!(self.0.module.context(), cuFuncSetAttribute(self.0.handle, attribute, value)) }
+        unsafe { call_in!(self.0.module, cuFuncSetAttribute(self.0.handle, attribute, value)) }
     }
 
     /// Sets the preferred split of cache and shared memory.
     pub fn set_cache_config(&self, config: CUfunc_cache) -> Result<()> {
         // SAFETY: the function is alive.
-        unsafe { call_in!(self.0.module.context(), cuFuncSetCacheConfig(self.0.handle, config)) }
+        unsafe { call_in!(self.0.module, cuFuncSetCacheConfig(self.0.handle, config)) }
     }
 
     /// Sets the shared-memory bank size.
     pub fn set_shared_config(&self, config: CUsharedconfig) -> Result<()> {
         // SAFETY: the function is alive.
-        unsafe { call_in!(self.0.module.context(), cuFuncSetSharedMemConfig(self.0.handle, config)) }
+        unsafe { call_in!(self.0.module, cuFuncSetSharedMemConfig(self.0.handle, config)) }
+    }
+
+    /// The kernel's parameters as its source declares them; `None` where the source is not known
+    /// ([`crate::Module::set_signatures`]), cannot be understood, or contradicts what was loaded.
+    pub fn signature(&self) -> Option<&Arc<Signature>> {
+        let found = self.0.signature.get_or_init(|| {
+            let signature = self.0.module.signature_of(&self.0.name)?;
+            signature.fits(self.params()).then(|| Arc::new(signature))
+        });
+        found.as_ref()
     }
 
     /// The kernel's parameters, asked from the driver once; `None` when the driver cannot tell
@@ -91,8 +108,8 @@ impl Function {
         if !self.0.table.has(DriverFn::cuFuncGetParamInfo) {
             return None;
         }
-        let ctx = self.0.module.context();
-        ctx.hold_current(|| Ok(self.list_params())).unwrap_or(None)
+        self.0.module.live_table("cuFuncGetParamInfo").ok()?;
+        self.0.module.context().hold_current(|| Ok(self.list_params())).unwrap_or(None)
     }
 
     /// The driver ends the list with `INVALID_VALUE`; any other error means it cannot tell.

@@ -1,23 +1,20 @@
-//! Launching kernels: packing and checking arguments, the launch itself, explaining failures.
+//! Launching kernels: packing and checking the sizes of arguments, and the launch itself.
+//! Types are checked by `signature`, failures explained by `launch_reason`.
 //!
 //! Arguments are packed into one buffer at the offsets that the kernel's parameters have. Where
 //! the driver can tell these ([`Function::params`]), number and sizes are checked and an error
 //! says which argument is wrong; where it cannot, C's alignment rules give the offsets.
 
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::function::{Function, Param};
+use crate::launch_options::LaunchOptions;
 use crate::process;
+use crate::signature::Given;
 use crate::stream::{Stream, handle_for};
+use crate::weak_scalar::{Unfit, WeakScalar};
 use rtcg_cuda_sys::*;
-
-/// Extra wishes for a launch.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub struct LaunchOptions {
-    /// All blocks must be resident at once, so that the grid can synchronise.
-    pub cooperative: bool,
-    /// Blocks per cluster (compute capability 9.0).
-    pub cluster: Option<[u32; 3]>,
-}
+use std::sync::atomic::Ordering;
 
 /// Packs the arguments of one launch.
 #[derive(Debug)]
@@ -94,6 +91,31 @@ impl<'f> ArgPacker<'f> {
         Ok(())
     }
 
+    /// [`ArgPacker::push`] of something whose type is known, which is checked against the kernel's
+    /// source where that is known too.
+    pub fn push_as(&mut self, bytes: &[u8], align: usize, given: Given) -> Result<()> {
+        let slot = self.slot(bytes.len(), align)?;
+        self.function.check_type(self.count, given)?;
+        self.packed.put(slot.offset, bytes);
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Adds a number without a type of its own in the type that the source declares.
+    pub fn push_weak(&mut self, value: WeakScalar) -> Result<()> {
+        let call = "cuLaunchKernel";
+        let refuse = |why: String| Error::new(call, CUresult::CUDA_ERROR_INVALID_VALUE, why);
+        let describe = || self.function.describe_parameter(self.count);
+        let Some(declared) = self.function.declaration(self.count) else {
+            return Err(refuse(format!("{} has no known type for {value:?}", describe())));
+        };
+        let bytes = value.convert(declared.kind).map_err(|why| match why {
+            Unfit::Kind => refuse(format!("{} cannot be {value:?}", describe())),
+            Unfit::Value => refuse(format!("{} has no value {value:?}", describe())),
+        })?;
+        self.push(&bytes, bytes.len().min(8))
+    }
+
     fn slot(&self, nbytes: usize, align: usize) -> Result<Param> {
         match self.params {
             Some(params) => match params.get(self.count) {
@@ -160,9 +182,9 @@ impl Function {
 
     #[cold]
     fn wrong_size(&self, index: usize, given: usize, wanted: usize) -> Error {
+        let declared = self.declaration(index).map_or_else(String::new, |declared| format!(", '{declared}',"));
         self.argument_error(format!(
-            "argument #{index} (0-based) has {given} bytes, but the parameter of kernel '{}' has \
-             {wanted}",
+            "argument #{index} (0-based) has {given} bytes, but the parameter{declared} of kernel '{}' has {wanted}",
             self.name()
         ))
     }
@@ -207,6 +229,9 @@ fn natural_layout(args: &[(usize, usize)]) -> Vec<Param> {
 impl Function {
     /// Launches the kernel with packed arguments. Returns when the launch is queued.
     ///
+    /// More dynamic shared memory than kernels get by default is asked for where `shared_bytes`
+    /// needs it.
+    ///
     /// # Safety
     /// The arguments must be what the kernel expects (see [`Function::args`]), and the memory
     /// they point to must be valid until the kernel has run.
@@ -219,36 +244,33 @@ impl Function {
         stream: Option<&Stream>,
         args: &[u8],
     ) -> Result<()> {
-        let mut nbytes = args.len();
-        let mut extra = [
-            CU_LAUNCH_PARAM_BUFFER_POINTER,
-            args.as_ptr().cast_mut().cast(),
-            CU_LAUNCH_PARAM_BUFFER_SIZE,
-            (&raw mut nbytes).cast(),
-            CU_LAUNCH_PARAM_END,
-        ];
-        let extra = if args.is_empty() { std::ptr::null_mut() } else { extra.as_mut_ptr() };
+        let table = self.0.module.live_table("cuLaunchKernel")?;
+        let stream = handle_for("cuLaunchKernel", table, stream)?;
+        if shared_bytes > self.0.dynamic_limit.load(Ordering::Relaxed) {
+            self.allow_dynamic_shared(shared_bytes);
+        }
         let ([gx, gy, gz], [bx, by, bz]) = (grid, block);
-        let table = self.0.module.context().live_table("cuLaunchKernel")?;
-        let s = handle_for("cuLaunchKernel", table, stream)?;
-        let (f, none) = (self.0.handle, std::ptr::null_mut());
-        let code = if process::is_forked() {
-            CUresult::CUDA_ERROR_NOT_INITIALIZED
-        } else {
+        let f = self.0.handle;
+        let launch = |extra: *mut *mut c_void| {
             // SAFETY: the function is alive; the arguments are the caller's promise, and the
             // driver copies them before it returns.
-            unsafe { table.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared_bytes, s, none, extra) }
+            unsafe {
+                let none = std::ptr::null_mut();
+                table.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared_bytes, stream, none, extra)
+            }
         };
+        let code = with_extra(args, launch);
         if code.is_success() {
             return Ok(());
         }
-        Err(self.explain("cuLaunchKernel", code, grid, block, shared_bytes))
+        let again = || with_extra(args, launch);
+        self.launch_failed("cuLaunchKernel", code, grid, block, shared_bytes, &LaunchOptions::default(), again)
     }
 
     /// [`Function::launch`] with the options of `cuLaunchKernelEx`.
     ///
     /// # Safety
-    /// As [`Function::launch`].
+    /// As [`Function::launch`]; events among the options must be alive and of this context.
     pub unsafe fn launch_with(
         &self,
         grid: [u32; 3],
@@ -262,149 +284,113 @@ impl Function {
             // SAFETY: the caller's promise.
             return unsafe { self.launch(grid, block, shared_bytes, stream, args) };
         }
-        let table = self.0.module.context().live_table("cuLaunchKernelEx")?;
+        let table = self.0.module.live_table("cuLaunchKernelEx")?;
         let stream = handle_for("cuLaunchKernelEx", table, stream)?;
+        if shared_bytes > self.0.dynamic_limit.load(Ordering::Relaxed) {
+            self.allow_dynamic_shared(shared_bytes);
+        }
         let mut attributes = options.attributes();
-        let config = CUlaunchConfig {
-            gridDimX: grid[0],
-            gridDimY: grid[1],
-            gridDimZ: grid[2],
-            blockDimX: block[0],
-            blockDimY: block[1],
-            blockDimZ: block[2],
-            sharedMemBytes: shared_bytes,
-            hStream: stream,
-            attrs: attributes.as_mut_ptr(),
-            numAttrs: attributes.len() as c_uint,
+        let config = launch_config(grid, block, shared_bytes, stream, &mut attributes);
+        let launch = |extra: *mut *mut c_void| {
+            // SAFETY: as in `launch`; config and attributes live until the call returns.
+            unsafe { table.cuLaunchKernelEx(&raw const config, self.0.handle, std::ptr::null_mut(), extra) }
         };
-        let mut nbytes = args.len();
-        let mut extra = [
-            CU_LAUNCH_PARAM_BUFFER_POINTER,
-            args.as_ptr().cast_mut().cast(),
-            CU_LAUNCH_PARAM_BUFFER_SIZE,
-            (&raw mut nbytes).cast(),
-            CU_LAUNCH_PARAM_END,
-        ];
-        let extra = if args.is_empty() { std::ptr::null_mut() } else { extra.as_mut_ptr() };
-        let (f, none) = (self.0.handle, std::ptr::null_mut());
-        // SAFETY: as in `launch`; config and attributes live until the call returns.
-        unsafe { call!(table, cuLaunchKernelEx(&raw const config, f, none, extra)) }
-            .map_err(|e| self.explain(e.call, e.code, grid, block, shared_bytes))
+        let code = with_extra(args, launch);
+        if code.is_success() {
+            return Ok(());
+        }
+        let again = || with_extra(args, launch);
+        self.launch_failed("cuLaunchKernelEx", code, grid, block, shared_bytes, &options, again)
     }
 
-    /// A failed launch with what this crate can find out about the reason. Costs nothing until
-    /// something has failed.
+    /// Raises the attribute `MAX_DYNAMIC_SHARED_SIZE_BYTES` to `nbytes` where it is smaller. What
+    /// the device cannot give is left to the launch, which then fails.
+    #[cold]
+    fn allow_dynamic_shared(&self, nbytes: u32) {
+        let attribute = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        let limit = self.attribute(attribute).ok().and_then(|limit| u32::try_from(limit).ok()).unwrap_or(0);
+        let wanted = i32::try_from(nbytes).unwrap_or(i32::MAX);
+        if limit >= nbytes {
+            self.0.dynamic_limit.store(limit, Ordering::Relaxed);
+        } else if self.set_attribute(attribute, wanted).is_ok() {
+            self.0.dynamic_limit.store(nbytes, Ordering::Relaxed);
+        }
+    }
+
+    /// A launch that the driver refused. Another library of this process may have made its own
+    /// context current in this thread; then ours is put back and the launch tried once more.
     #[cold]
     #[inline(never)]
-    fn explain(&self, call: &'static str, code: CUresult, grid: [u32; 3], block: [u32; 3], shared_bytes: u32) -> Error {
-        let error = Error::from_call(self.0.table, call, code);
-        if error.detail.is_some() || process::is_forked() {
-            return error;
-        }
-        let reason = self
-            .block_reason(block)
-            .or_else(|| self.grid_reason(grid))
-            .or_else(|| self.shared_reason(shared_bytes))
-            .or_else(|| self.context_reason());
-        error.with_detail(reason.unwrap_or_default())
-    }
-
-    fn device_limit(&self, attribute: CUdevice_attribute) -> Option<u64> {
-        let value = self.0.module.context().device().attribute(attribute).ok()?;
-        u64::try_from(value).ok()
-    }
-
-    /// Which axis of a block or grid is longer than the device allows.
-    fn axis_reason(&self, what: &str, shape: [u32; 3], limits: [CUdevice_attribute; 3]) -> Option<String> {
-        ['x', 'y', 'z'].into_iter().zip(shape).zip(limits).find_map(|((axis, length), attribute)| {
-            let limit = self.device_limit(attribute)?;
-            (u64::from(length) > limit).then(|| format!("{what} {shape:?}: {axis} may be {limit} at most"))
-        })
-    }
-
-    fn block_reason(&self, block: [u32; 3]) -> Option<String> {
-        let threads: u64 = block.iter().map(|n| u64::from(*n)).product();
-        if threads == 0 {
-            return Some(format!("block {block:?} has no threads"));
-        }
-        let limits = [
-            CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X,
-            CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y,
-            CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z,
-        ];
-        if let Some(reason) = self.axis_reason("block", block, limits) {
-            return Some(reason);
-        }
-        let limit = self.device_limit(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
-        if threads > limit {
-            return Some(format!("block {block:?} has {threads} threads, {limit} are allowed"));
-        }
-        let own = self.attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK).ok()?;
-        (threads > own.max(0) as u64).then(|| {
-            let registers = self.attribute(CU_FUNC_ATTRIBUTE_NUM_REGS).unwrap_or(0);
-            let name = self.name();
-            format!(
-                "block {block:?} has {threads} threads, kernel '{name}' ({registers} registers \
-                 per thread) can run with {own} at most"
-            )
-        })
-    }
-
-    fn grid_reason(&self, grid: [u32; 3]) -> Option<String> {
-        if grid.contains(&0) {
-            return Some(format!("grid {grid:?} has no blocks"));
-        }
-        let limits = [
-            CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X,
-            CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y,
-            CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z,
-        ];
-        self.axis_reason("grid", grid, limits)
-    }
-
-    fn shared_reason(&self, dynamic: u32) -> Option<String> {
-        let fixed = self.attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES).ok()?.max(0) as u64;
-        let limit = self.attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES).ok()?;
-        if u64::from(dynamic) > limit.max(0) as u64 {
-            return Some(format!(
-                "{dynamic} bytes of dynamic shared memory asked for, {limit} allowed beside the \
-                 kernel's own {fixed} (attribute MAX_DYNAMIC_SHARED_SIZE_BYTES raises the limit)"
-            ));
-        }
-        None
-    }
-
-    fn context_reason(&self) -> Option<String> {
+    #[allow(clippy::too_many_arguments)]
+    fn launch_failed(
+        &self,
+        call: &'static str,
+        code: CUresult,
+        grid: [u32; 3],
+        block: [u32; 3],
+        shared_bytes: u32,
+        options: &LaunchOptions,
+        again: impl FnOnce() -> CUresult,
+    ) -> Result<()> {
+        let is_about_context = matches!(
+            code,
+            CUresult::CUDA_ERROR_INVALID_CONTEXT
+                | CUresult::CUDA_ERROR_INVALID_HANDLE
+                | CUresult::CUDA_ERROR_INVALID_VALUE
+        );
         let ctx = self.0.module.context();
-        match crate::context::Context::current() {
-            None => Some("no context is current in this thread".to_owned()),
-            Some(_) if !ctx.is_alive() => Some("the kernel's context is gone".to_owned()),
-            Some(current) if current != *ctx => {
-                Some("the kernel was loaded in another context than the current one".to_owned())
-            }
-            Some(_) => None,
+        let was_displaced = is_about_context
+            && Context::current().is_some_and(|current| current == *ctx)
+            && ctx.make_sure_is_current().unwrap_or(false);
+        let code = if was_displaced { again() } else { code };
+        if code.is_success() {
+            return Ok(());
         }
+        Err(self.explain(call, code, grid, block, shared_bytes, options))
     }
 }
 
-impl LaunchOptions {
-    fn attributes(&self) -> Vec<CUlaunchAttribute> {
-        let mut attributes = Vec::new();
-        if self.cooperative {
-            let value = CUlaunchAttributeValue { cooperative: 1 };
-            attributes.push(attribute(CU_LAUNCH_ATTRIBUTE_COOPERATIVE, value));
-        }
-        if let Some([x, y, z]) = self.cluster {
-            let dim = CUlaunchAttributeValue_clusterDim { x, y, z };
-            let value = CUlaunchAttributeValue { clusterDim: dim };
-            attributes.push(attribute(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, value));
-        }
-        attributes
+/// Calls `launch` with the list that hands over packed arguments; in a forked child without
+/// calling.
+#[inline(always)]
+fn with_extra(args: &[u8], launch: impl FnOnce(*mut *mut c_void) -> CUresult) -> CUresult {
+    if process::is_forked() {
+        return CUresult::CUDA_ERROR_NOT_INITIALIZED;
     }
+    if args.is_empty() {
+        return launch(std::ptr::null_mut());
+    }
+    let mut nbytes = args.len();
+    let mut extra = [
+        CU_LAUNCH_PARAM_BUFFER_POINTER,
+        args.as_ptr().cast_mut().cast(),
+        CU_LAUNCH_PARAM_BUFFER_SIZE,
+        (&raw mut nbytes).cast(),
+        CU_LAUNCH_PARAM_END,
+    ];
+    launch(extra.as_mut_ptr())
 }
 
-fn attribute(id: CUlaunchAttributeID, value: CUlaunchAttributeValue) -> CUlaunchAttribute {
-    CUlaunchAttribute { id, value, ..Default::default() }
+/// The configuration of a launch. It points to `attributes`.
+pub(crate) fn launch_config(
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared_bytes: u32,
+    stream: CUstream,
+    attributes: &mut [CUlaunchAttribute],
+) -> CUlaunchConfig {
+    CUlaunchConfig {
+        gridDimX: grid[0],
+        gridDimY: grid[1],
+        gridDimZ: grid[2],
+        blockDimX: block[0],
+        blockDimY: block[1],
+        blockDimZ: block[2],
+        sharedMemBytes: shared_bytes,
+        hStream: stream,
+        attrs: attributes.as_mut_ptr(),
+        numAttrs: attributes.len() as c_uint,
+    }
 }
 
 #[cfg(test)]

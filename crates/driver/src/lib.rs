@@ -20,7 +20,10 @@ mod drivers;
 mod event;
 mod function;
 mod graph;
+mod host_call;
 mod launch;
+mod launch_options;
+mod launch_reason;
 mod linker;
 pub mod memory;
 mod module;
@@ -29,10 +32,12 @@ mod occupancy;
 pub mod pool;
 mod process;
 pub mod profiler;
+pub mod signature;
 mod stream;
 mod texture;
 mod texture_object;
 mod virtual_gpu;
+mod weak_scalar;
 
 pub use context::{Context, ContextKind};
 pub use device::Device;
@@ -44,7 +49,8 @@ pub use graph::{
     CaptureInfo, Conditional, Graph, GraphExec, GraphNode, HostFn, KernelNode, MemsetNode, Place,
     exchange_capture_mode, is_any_capturing, keep_in_capture, linear_copy,
 };
-pub use launch::{ArgPacker, LaunchOptions, PackedArgs, PreparedArgs};
+pub use launch::{ArgPacker, PackedArgs, PreparedArgs};
+pub use launch_options::LaunchOptions;
 pub use linker::Linker;
 pub use memory::{
     AlignedHostAllocation, Array, DeviceAllocation, HostAllocation, IpcMemory, ManagedAllocation, MipmappedArray,
@@ -59,3 +65,4 @@ pub use texture::{SurfaceReference, TextureReference};
 pub use texture_object::{SurfaceObject, TextureObject, TextureResource};
 pub use virtual_gpu::table as virtual_table;
 pub use virtual_gpu::{check, end_work, schedule, set_interrupt_check};
+pub use weak_scalar::{Converted, Unfit, WeakScalar};

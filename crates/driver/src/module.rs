@@ -3,16 +3,24 @@
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::function::Function;
+use crate::signature::Signature;
+use crate::stream::closed;
 use crate::texture::References;
 use rtcg_cuda_sys::*;
 use std::ffi::CString;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// Tells the declaration of a kernel by its name.
+type SignatureLookup = Box<dyn Fn(&str) -> Option<Signature> + Send + Sync>;
 
 struct Inner {
     ctx: Context,
     handle: CUmodule,
     /// What was bound to variables that stand for texture and surface references.
     references: References,
+    signatures: OnceLock<SignatureLookup>,
+    closed: AtomicBool,
 }
 
 /// A loaded module. Cloning gives another reference to the same one.
@@ -36,7 +44,8 @@ pub struct JitLog {
 
 impl Module {
     fn from_parts(ctx: Context, handle: CUmodule) -> Self {
-        Self(Arc::new(Inner { ctx, handle, references: References::default() }))
+        let (signatures, closed) = (OnceLock::new(), AtomicBool::new(false));
+        Self(Arc::new(Inner { ctx, handle, references: References::default(), signatures, closed }))
     }
 
     /// Loads a file into the current context.
@@ -91,6 +100,42 @@ impl Module {
         &self.0.references
     }
 
+    /// Says how the kernels were declared in the source, so that arguments are checked by their
+    /// types ([`crate::signature`]). Only the first call counts.
+    pub fn set_signatures(&self, look_up: impl Fn(&str) -> Option<Signature> + Send + Sync + 'static) {
+        let _ = self.0.signatures.set(Box::new(look_up));
+    }
+
+    pub(crate) fn signature_of(&self, kernel: &str) -> Option<Signature> {
+        self.0.signatures.get()?(kernel)
+    }
+
+    /// Unloads the module while references to it and to its kernels remain, which become
+    /// unusable. Calling it again does nothing.
+    ///
+    /// As in CUDA, no kernel of it may be running at that moment.
+    pub fn close(&self) -> Result<()> {
+        if self.0.closed.swap(true, Ordering::AcqRel) {
+            return Ok(());
+        }
+        // SAFETY: this is the last use of the handle; every other call looks at `closed`.
+        self.0.ctx.cleanup(|table| unsafe { call!(table, cuModuleUnload(self.0.handle)) })
+    }
+
+    /// Whether [`Module::close`] was called.
+    pub fn is_closed(&self) -> bool {
+        self.0.closed.load(Ordering::Acquire)
+    }
+
+    /// The table of a module that can be used.
+    #[inline]
+    pub(crate) fn live_table(&self, call: &'static str) -> Result<&'static DriverTable> {
+        if self.is_closed() {
+            return Err(closed(call, "module"));
+        }
+        self.0.ctx.live_table(call)
+    }
+
     /// The context the module is loaded in.
     pub fn context(&self) -> &Context {
         &self.0.ctx
@@ -125,6 +170,7 @@ impl Module {
         ask: impl FnOnce(&'static DriverTable, *const c_char) -> Result<()>,
     ) -> Result<()> {
         let c_name = c_string(call, name.as_bytes())?;
+        self.live_table(call)?;
         let ctx = &self.0.ctx;
         ctx.hold_current(|| ask(ctx.table(), c_name.as_ptr())).map_err(|e| named(e, name))
     }
@@ -136,6 +182,9 @@ impl Module {
 
 impl Drop for Inner {
     fn drop(&mut self) {
+        if *self.closed.get_mut() {
+            return;
+        }
         // SAFETY: this is the last use of the handle; functions hold the module.
         self.ctx.drop_resource(|table| unsafe { call!(table, cuModuleUnload(self.handle)) });
     }

@@ -2,16 +2,24 @@
 
 use crate::error::Result;
 use crate::function::Function;
-use rtcg_cuda_sys::c_int;
+use crate::launch::launch_config;
+use crate::launch_options::LaunchOptions;
+use rtcg_cuda_sys::{CUlaunchConfig, CUstream, DriverTable, c_int};
 
 impl Function {
+    /// Asks the driver with the kernel's context current.
+    fn ask<T>(&self, call: &'static str, body: impl FnOnce(&'static DriverTable) -> Result<T>) -> Result<T> {
+        let table = self.0.module.live_table(call)?;
+        self.0.module.context().hold_current(|| body(table))
+    }
+
     /// Blocks of `block_threads` threads with `shared_bytes` of dynamic shared memory that fit on
     /// one multiprocessor.
     pub fn max_active_blocks(&self, block_threads: u32, shared_bytes: usize) -> Result<u32> {
         let mut blocks = 0;
-        let (table, f, threads) = (self.0.table, self.0.handle, block_threads as c_int);
+        let (f, threads) = (self.0.handle, block_threads as c_int);
         // SAFETY: the function is alive, one int is written.
-        self.0.module.context().hold_current(|| unsafe {
+        self.ask("cuOccupancyMaxActiveBlocksPerMultiprocessor", |table| unsafe {
             let out = &raw mut blocks;
             call!(table, cuOccupancyMaxActiveBlocksPerMultiprocessor(out, f, threads, shared_bytes))
         })?;
@@ -22,12 +30,55 @@ impl Function {
     /// device with it. `limit` bounds the block size, 0 means no bound.
     pub fn max_potential_block_size(&self, shared_bytes: usize, limit: u32) -> Result<(u32, u32)> {
         let (mut grid, mut block) = (0, 0);
-        let (table, f, limit) = (self.0.table, self.0.handle, limit as c_int);
+        let (f, limit) = (self.0.handle, limit as c_int);
         // SAFETY: the function is alive, two ints are written, there is no callback.
-        self.0.module.context().hold_current(|| unsafe {
+        self.ask("cuOccupancyMaxPotentialBlockSize", |table| unsafe {
             let (grid, block) = (&raw mut grid, &raw mut block);
             call!(table, cuOccupancyMaxPotentialBlockSize(grid, block, f, None, shared_bytes, limit))
         })?;
         Ok((grid.max(0) as u32, block.max(0) as u32))
+    }
+
+    /// Bytes of dynamic shared memory that each of `blocks` blocks of `block_threads` threads may
+    /// use for all of them to fit on one multiprocessor.
+    pub fn available_dynamic_shared(&self, blocks: u32, block_threads: u32) -> Result<usize> {
+        let mut nbytes = 0;
+        let (f, blocks, threads) = (self.0.handle, blocks as c_int, block_threads as c_int);
+        // SAFETY: the function is alive, one size is written.
+        self.ask("cuOccupancyAvailableDynamicSMemPerBlock", |table| unsafe {
+            call!(table, cuOccupancyAvailableDynamicSMemPerBlock(&raw mut nbytes, f, blocks, threads))
+        })?;
+        Ok(nbytes)
+    }
+
+    /// Blocks that the largest possible cluster has with these blocks.
+    pub fn max_potential_cluster_size(&self, block: [u32; 3], shared_bytes: u32) -> Result<u32> {
+        let mut size = 0;
+        let f = self.0.handle;
+        let config = self.cluster_config([1; 3], block, shared_bytes);
+        // SAFETY: the function is alive, one int is written, the configuration has no attributes.
+        self.ask("cuOccupancyMaxPotentialClusterSize", |table| unsafe {
+            call!(table, cuOccupancyMaxPotentialClusterSize(&raw mut size, f, &raw const config))
+        })?;
+        Ok(size.max(0) as u32)
+    }
+
+    /// Clusters of `cluster` blocks that can run at once on the device.
+    pub fn max_active_clusters(&self, cluster: [u32; 3], block: [u32; 3], shared_bytes: u32) -> Result<u32> {
+        let mut clusters = 0;
+        let f = self.0.handle;
+        let mut attributes = LaunchOptions { cluster: Some(cluster), ..LaunchOptions::default() }.attributes();
+        let config = launch_config(cluster, block, shared_bytes, CUstream::null(), &mut attributes);
+        // SAFETY: the function is alive, one int is written, the attributes live until the end.
+        self.ask("cuOccupancyMaxActiveClusters", |table| unsafe {
+            call!(table, cuOccupancyMaxActiveClusters(&raw mut clusters, f, &raw const config))
+        })?;
+        Ok(clusters.max(0) as u32)
+    }
+
+    fn cluster_config(&self, grid: [u32; 3], block: [u32; 3], shared_bytes: u32) -> CUlaunchConfig {
+        let mut config = launch_config(grid, block, shared_bytes, CUstream::null(), &mut []);
+        config.attrs = std::ptr::null_mut();
+        config
     }
 }

@@ -1,21 +1,46 @@
-//! Streams.
+//! Streams: queues of work in order.
+//!
+//! Establishes: a stream that was closed, or whose context is gone, is never given to a driver.
+//! What `None` means where a stream is optional is decided in one place, [`handle_for`].
 
 use crate::context::{Context, current_table};
 use crate::error::{Error, Result};
 use crate::event::Event;
-use rtcg_cuda_sys::{CU_STREAM_NON_BLOCKING, CUresult, CUstream, DriverTable};
+use rtcg_cuda_sys::{
+    CU_STREAM_LEGACY, CU_STREAM_NON_BLOCKING, CU_STREAM_PER_THREAD, CUdeviceptr, CUresult, CUstream, DriverTable,
+};
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 struct Inner {
     ctx: Context,
     handle: CUstream,
     owned: bool,
+    closed: AtomicBool,
 }
 
 /// A stream of the context it was created in. Cloning gives another reference to the same one.
-/// Where an `Option<&Stream>` is taken, `None` means the legacy default stream.
+///
+/// Where an `Option<&Stream>` is taken, `None` means the stream that the calling thread has
+/// entered with [`Stream::enter`], and outside of that the legacy default stream.
 #[derive(Clone)]
 pub struct Stream(Arc<Inner>);
+
+thread_local! {
+    /// The handle that `None` stands for where no stream was entered is null.
+    static ENTERED: RefCell<Vec<Stream>> = const { RefCell::new(Vec::new()) };
+    static HAS_ENTERED: Cell<bool> = const { Cell::new(false) };
+}
+
+impl PartialEq for Stream {
+    /// The same stream of the driver.
+    fn eq(&self, other: &Self) -> bool {
+        self.0.handle == other.0.handle && self.0.ctx == other.0.ctx
+    }
+}
+
+impl Eq for Stream {}
 
 impl std::fmt::Debug for Stream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -23,14 +48,19 @@ impl std::fmt::Debug for Stream {
     }
 }
 
+/// How streams come to be and what they say about themselves.
 impl Stream {
+    fn from_parts(ctx: Context, handle: CUstream, owned: bool) -> Self {
+        Self(Arc::new(Inner { ctx, handle, owned, closed: AtomicBool::new(false) }))
+    }
+
     /// Creates a stream in the current context; `flags` as `CUstream_flags`.
     pub fn new(flags: u32) -> Result<Self> {
         let ctx = Context::require()?;
         let mut handle = CUstream::null();
         // SAFETY: writes one handle.
         unsafe { call_in!(ctx, cuStreamCreate(&raw mut handle, flags)) }?;
-        Ok(Self(Arc::new(Inner { ctx, handle, owned: true })))
+        Ok(Self::from_parts(ctx, handle, true))
     }
 
     /// Creates a stream with a priority; see [`Context::stream_priority_range`].
@@ -39,16 +69,28 @@ impl Stream {
         let mut handle = CUstream::null();
         // SAFETY: writes one handle.
         unsafe { call_in!(ctx, cuStreamCreateWithPriority(&raw mut handle, flags, priority)) }?;
-        Ok(Self(Arc::new(Inner { ctx, handle, owned: true })))
+        Ok(Self::from_parts(ctx, handle, true))
     }
 
-    /// Wraps a stream that another library made in the current context; it is not destroyed here.
+    /// Wraps a stream that another library made; it is not destroyed here. It belongs to the
+    /// current context, or to the one that the driver names where that is another.
     ///
     /// # Safety
     /// `handle` must be a stream of the current context's driver and outlive all uses.
     pub unsafe fn from_external(handle: CUstream) -> Result<Self> {
         let ctx = Context::require()?;
-        Ok(Self(Arc::new(Inner { ctx, handle, owned: false })))
+        Ok(Self::from_parts(ctx, handle, false))
+    }
+
+    /// The legacy default stream of the current context, which waits for all blocking streams and
+    /// they for it.
+    pub fn legacy_default() -> Result<Self> {
+        Ok(Self::from_parts(Context::require()?, CU_STREAM_LEGACY, false))
+    }
+
+    /// The default stream of the calling thread: each thread that uses this handle means its own.
+    pub fn per_thread_default() -> Result<Self> {
+        Ok(Self::from_parts(Context::require()?, CU_STREAM_PER_THREAD, false))
     }
 
     /// The driver's handle.
@@ -81,33 +123,164 @@ impl Stream {
         &self.0.ctx
     }
 
+    /// Whether the stream is destroyed when its last reference goes.
+    pub fn is_owned(&self) -> bool {
+        self.0.owned
+    }
+
+    /// The table of a stream that can be used.
+    #[inline]
+    fn live_table(&self, call: &'static str) -> Result<&'static DriverTable> {
+        if self.0.closed.load(Ordering::Acquire) {
+            return Err(closed(call, "stream"));
+        }
+        self.0.ctx.live_table(call)
+    }
+
     /// The priority.
     pub fn priority(&self) -> Result<i32> {
         let mut priority = 0;
         // SAFETY: the stream is alive, one int is written.
-        unsafe { call_in!(self.0.ctx, cuStreamGetPriority(self.0.handle, &raw mut priority)) }?;
+        unsafe { call_in!(self, cuStreamGetPriority(self.0.handle, &raw mut priority)) }?;
         Ok(priority)
     }
 
+    /// The flags it was created with, as `CUstream_flags`.
+    pub fn flags(&self) -> Result<u32> {
+        let mut flags = 0;
+        // SAFETY: the stream is alive, one unsigned int is written.
+        unsafe { call_in!(self, cuStreamGetFlags(self.0.handle, &raw mut flags)) }?;
+        Ok(flags)
+    }
+
+    /// A number that no other stream of the process has or had.
+    pub fn id(&self) -> Result<u64> {
+        let mut id = 0;
+        // SAFETY: the stream is alive, one number is written.
+        unsafe { call_in!(self, cuStreamGetId(self.0.handle, &raw mut id)) }?;
+        Ok(id)
+    }
+
+    /// Destroys the stream while references to it remain. What is queued still runs. Calling it
+    /// again does nothing; a stream of others is left alone and only becomes unusable here.
+    ///
+    /// As in CUDA, no other thread may be using the stream at that moment.
+    pub fn close(&self) -> Result<()> {
+        if self.0.closed.swap(true, Ordering::AcqRel) || !self.0.owned {
+            return Ok(());
+        }
+        self.0.ctx.cleanup(|table| {
+            // SAFETY: this is the last use of the handle; every other call looks at `closed`.
+            unsafe { call!(table, cuStreamDestroy(self.0.handle)) }
+        })
+    }
+
+    /// Whether [`Stream::close`] was called.
+    pub fn is_closed(&self) -> bool {
+        self.0.closed.load(Ordering::Acquire)
+    }
+}
+
+/// The stream that `None` stands for.
+impl Stream {
+    /// The stream that the calling thread entered last, if any.
+    pub fn current() -> Option<Self> {
+        if !HAS_ENTERED.get() {
+            return None;
+        }
+        ENTERED.try_with(|stack| stack.borrow().last().cloned()).ok().flatten()
+    }
+
+    /// From now on `None` means this stream in the calling thread, until [`Stream::leave`].
+    pub fn enter(&self) -> Result<()> {
+        self.live_table("Stream::enter")?;
+        let _ = ENTERED.try_with(|stack| stack.borrow_mut().push(self.clone()));
+        HAS_ENTERED.set(true);
+        Ok(())
+    }
+
+    /// Undoes the last [`Stream::enter`] of the calling thread that named this stream.
+    pub fn leave(&self) -> Result<()> {
+        let left = ENTERED.try_with(|stack| {
+            let mut stack = stack.borrow_mut();
+            let found = stack.iter().rposition(|entered| entered == self).map(|index| stack.remove(index));
+            HAS_ENTERED.set(!stack.is_empty());
+            found.is_some()
+        });
+        match left {
+            Ok(false) => {
+                let detail = "the stream was not entered in this thread";
+                Err(Error::new("Stream::leave", CUresult::CUDA_ERROR_INVALID_VALUE, detail))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The use of an object that was closed.
+#[cold]
+pub(crate) fn closed(call: &'static str, what: &str) -> Error {
+    Error::new(call, CUresult::CUDA_ERROR_INVALID_HANDLE, format!("the {what} was closed"))
+}
+
+/// Waiting, and work other than kernels and copies.
+impl Stream {
     /// Waits until all work in the stream is done. Errors of kernels surface here.
     pub fn synchronize(&self) -> Result<()> {
         // SAFETY: the stream is alive.
-        unsafe { call_in!(self.0.ctx, cuStreamSynchronize(self.0.handle)) }
+        unsafe { call_in!(self, cuStreamSynchronize(self.0.handle)) }
     }
 
     /// Whether all work in the stream is done.
     pub fn is_done(&self) -> Result<bool> {
         // SAFETY: the stream is alive.
-        let result = unsafe { call_in!(self.0.ctx, cuStreamQuery(self.0.handle)) };
+        let result = unsafe { call_in!(self, cuStreamQuery(self.0.handle)) };
         ready(result)
     }
 
     /// Makes later work in this stream wait for the event.
     pub fn wait_for_event(&self, event: &Event) -> Result<()> {
-        let table = event.context().live_table("cuStreamWaitEvent")?;
+        let table = event.live_table("cuStreamWaitEvent")?;
         let stream = handle_for("cuStreamWaitEvent", table, Some(self))?;
         // SAFETY: stream and event are alive and of the same driver.
         unsafe { call!(table, cuStreamWaitEvent(stream, event.handle(), 0)) }
+    }
+
+    /// Writes a value of 4 bytes to device memory, once earlier work is done.
+    ///
+    /// # Safety
+    /// The address must be device memory that lives until then.
+    pub unsafe fn write_value32(&self, ptr: CUdeviceptr, value: u32, flags: u32) -> Result<()> {
+        // SAFETY: the stream is alive; the address is the caller's promise.
+        unsafe { call_in!(self, cuStreamWriteValue32(self.0.handle, ptr, value, flags)) }
+    }
+
+    /// Writes a value of 8 bytes to device memory, once earlier work is done.
+    ///
+    /// # Safety
+    /// As [`Stream::write_value32`].
+    pub unsafe fn write_value64(&self, ptr: CUdeviceptr, value: u64, flags: u32) -> Result<()> {
+        // SAFETY: as above.
+        unsafe { call_in!(self, cuStreamWriteValue64(self.0.handle, ptr, value, flags)) }
+    }
+
+    /// Makes later work wait until 4 bytes of device memory compare with `value` as `flags`
+    /// (`CUstreamWaitValue_flags`) say.
+    ///
+    /// # Safety
+    /// As [`Stream::write_value32`].
+    pub unsafe fn wait_value32(&self, ptr: CUdeviceptr, value: u32, flags: u32) -> Result<()> {
+        // SAFETY: as above.
+        unsafe { call_in!(self, cuStreamWaitValue32(self.0.handle, ptr, value, flags)) }
+    }
+
+    /// [`Stream::wait_value32`] for 8 bytes.
+    ///
+    /// # Safety
+    /// As [`Stream::write_value32`].
+    pub unsafe fn wait_value64(&self, ptr: CUdeviceptr, value: u64, flags: u32) -> Result<()> {
+        // SAFETY: as above.
+        unsafe { call_in!(self, cuStreamWaitValue64(self.0.handle, ptr, value, flags)) }
     }
 }
 
@@ -124,12 +297,23 @@ pub(crate) fn ready(result: Result<()>) -> Result<bool> {
 /// be of that driver, because a driver given a foreign or dead handle may crash.
 #[inline]
 pub(crate) fn handle_for(call: &'static str, table: &DriverTable, stream: Option<&Stream>) -> Result<CUstream> {
-    let Some(stream) = stream else { return Ok(CUstream::null()) };
-    if stream.0.ctx.live_table(call)? == table {
+    let Some(stream) = stream else {
+        return if HAS_ENTERED.get() { entered_for(call, table) } else { Ok(CUstream::null()) };
+    };
+    if stream.live_table(call)? == table {
         return Ok(stream.0.handle);
     }
     let detail = "the stream belongs to another driver (a real and a virtual device share no streams)";
     Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_HANDLE, detail))
+}
+
+/// The handle of the stream that this thread has entered.
+#[cold]
+fn entered_for(call: &'static str, table: &DriverTable) -> Result<CUstream> {
+    match Stream::current() {
+        Some(stream) => handle_for(call, table, Some(&stream)),
+        None => Ok(CUstream::null()),
+    }
 }
 
 /// The table of the current context, and the handle of a stream that fits it.
@@ -141,7 +325,7 @@ pub(crate) fn current_with(call: &'static str, stream: Option<&Stream>) -> Resul
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if self.owned {
+        if self.owned && !*self.closed.get_mut() {
             // SAFETY: this is the last use of the handle.
             self.ctx.drop_resource(|table| unsafe { call!(table, cuStreamDestroy(self.handle)) });
         }

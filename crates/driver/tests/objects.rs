@@ -759,3 +759,195 @@ fn a_faulting_kernel_is_an_error_and_nothing_more() {
     Context::pop().unwrap();
     drop(ctx);
 }
+
+#[test]
+fn streams_can_be_entered_and_closed() {
+    in_context(|_| {
+        let (a, b) = (Stream::new(1).unwrap(), Stream::new(0).unwrap());
+        assert_eq!((a.flags().unwrap(), b.flags().unwrap()), (1, 0));
+        assert_ne!(a.id().unwrap(), b.id().unwrap());
+        assert!(Stream::current().is_none());
+        a.enter().unwrap();
+        b.enter().unwrap();
+        assert_eq!(Stream::current(), Some(b.clone()));
+        b.leave().unwrap();
+        assert_eq!(Stream::current(), Some(a.clone()));
+        std::thread::scope(|s| s.spawn(|| assert!(Stream::current().is_none())).join().unwrap());
+        // `None` is now the stream, which the event shows: it waits for what is in `a`.
+        let (event, gate) = (Event::new(0).unwrap(), mem_alloc(4).unwrap());
+        gate.write(0, &[0; 4]).unwrap();
+        // SAFETY: the memory lives until the streams are done.
+        unsafe { a.wait_value32(gate.ptr(), 1, CU_STREAM_WAIT_VALUE_EQ.0).unwrap() };
+        event.record(None).unwrap();
+        assert!(!event.query().unwrap());
+        // SAFETY: as above.
+        unsafe { b.write_value32(gate.ptr(), 1, 0).unwrap() };
+        event.synchronize().unwrap();
+        a.leave().unwrap();
+        assert!(a.leave().is_err());
+        a.close().unwrap();
+        a.close().unwrap();
+        assert!(a.is_closed());
+        let error = a.synchronize().unwrap_err().to_string();
+        assert!(error.contains("the stream was closed"), "{error}");
+        assert!(event.record(Some(&a)).is_err() && a.enter().is_err());
+        event.close().unwrap();
+        event.close().unwrap();
+        assert!(event.query().unwrap_err().to_string().contains("the event was closed"));
+        Stream::legacy_default().unwrap().synchronize().unwrap();
+        Stream::per_thread_default().unwrap().synchronize().unwrap();
+    });
+}
+
+#[test]
+fn host_functions_run_in_stream_order() {
+    in_context(|_| {
+        let stream = Stream::new(1).unwrap();
+        let (send, receive) = std::sync::mpsc::channel();
+        let gate = mem_alloc(8).unwrap();
+        gate.write(0, &[0; 8]).unwrap();
+        // SAFETY: the memory lives until the stream is done.
+        unsafe { stream.wait_value64(gate.ptr(), 5, CU_STREAM_WAIT_VALUE_GEQ.0).unwrap() };
+        let to = send.clone();
+        stream.launch_host_func(move || to.send(1).unwrap()).unwrap();
+        let to = send.clone();
+        stream.add_callback(move |result| to.send(if result.is_ok() { 2 } else { -2 }).unwrap()).unwrap();
+        stream.launch_host_func(move || send.send(3).unwrap()).unwrap();
+        assert!(receive.try_recv().is_err());
+        // SAFETY: as above.
+        unsafe { Stream::new(1).unwrap().write_value64(gate.ptr(), 6, 0).unwrap() };
+        stream.synchronize().unwrap();
+        assert_eq!(receive.iter().collect::<Vec<_>>(), [1, 2, 3]);
+    });
+}
+
+#[test]
+fn a_panic_in_a_host_function_is_reported_and_ends_nothing() {
+    if !is_child() {
+        let (out, _) = child("a_panic_in_a_host_function_is_reported_and_ends_nothing");
+        assert!(out.contains("a host function panicked: not to reach the driver"), "{out}");
+        return;
+    }
+    rtcg_driver::set_cleanup_hook(|error| println!("{error}"));
+    in_context(|_| {
+        let stream = Stream::new(1).unwrap();
+        stream.launch_host_func(|| panic!("not to reach the driver")).unwrap();
+        stream.synchronize().unwrap();
+    });
+}
+
+#[test]
+fn events_say_why_there_is_no_time() {
+    in_context(|_| {
+        let (a, b, untimed) = (Event::new(0).unwrap(), Event::new(0).unwrap(), Event::new(2).unwrap());
+        let text = |end: &Event, start: &Event| end.time_since(start).unwrap_err().to_string();
+        assert!(text(&b, &a).ends_with("the first event was never recorded; call record() before"));
+        a.record(None).unwrap();
+        assert!(text(&b, &a).contains("the second event was never recorded"));
+        b.record(None).unwrap();
+        b.synchronize().unwrap();
+        assert!(b.time_since(&a).unwrap() >= 0.0);
+        untimed.record(None).unwrap();
+        assert!(text(&untimed, &a).contains("the second event was created with DISABLE_TIMING"));
+        let error = a.ipc_handle().unwrap_err().to_string();
+        assert!(error.contains("INTERPROCESS | DISABLE_TIMING") || error.contains("not supported"), "{error}");
+    });
+}
+
+#[test]
+fn contexts_of_others_are_seen_and_do_no_harm() {
+    in_context(|ctx| {
+        let (table, module) = (ctx.table(), Module::from_image(PTX).unwrap());
+        let scale = module.function("scale").unwrap();
+        let foreign = std::thread::spawn({
+            let ctx = ctx.clone();
+            move || {
+                // Another library, which knows nothing of our stack.
+                // SAFETY: the handle is alive.
+                assert!(unsafe { ctx.table().cuCtxSetCurrent(ctx.handle()) }.is_success());
+                assert!(Context::current().is_none());
+                let seen = Context::current_or_foreign().expect("it is current");
+                assert_eq!((&seen, seen.kind()), (&ctx, rtcg_driver::ContextKind::Foreign));
+                mem_alloc(16).unwrap();
+                seen.close().unwrap();
+                assert!(ctx.is_alive());
+            }
+        });
+        foreign.join().unwrap();
+        let mut other = CUcontext::null();
+        // SAFETY: writes one handle; the context is destroyed below.
+        unsafe { assert!(table.cuCtxCreate_v2(&raw mut other, 0, ctx.device().handle()).is_success()) };
+        let memory = mem_alloc(16).unwrap();
+        // SAFETY: as before.
+        unsafe { assert!(table.cuCtxSetCurrent(other).is_success()) };
+        let args = [&memory.ptr().to_ne_bytes()[..], &[0; 8]].concat();
+        // SAFETY: the arguments fit the kernel, which does nothing for n = 0.
+        unsafe { scale.launch([1; 3], [1; 3], 0, None, &args).unwrap() };
+        Stream::new(0).unwrap().synchronize().unwrap();
+        let mut current = CUcontext::null();
+        // SAFETY: writes one handle; the other context is alive and not used any more.
+        unsafe {
+            assert!(table.cuCtxGetCurrent(&raw mut current).is_success());
+            assert_eq!(current, ctx.handle());
+            assert!(table.cuCtxDestroy(other).is_success());
+        }
+    });
+}
+
+#[test]
+fn set_current_replaces_the_top() {
+    let dev = device();
+    let (a, b) = (dev.make_context(0).unwrap(), dev.make_context(0).unwrap());
+    Context::set_current(Some(&a)).unwrap();
+    assert_eq!(Context::stack(), [a.clone(), a.clone()]);
+    Context::set_current(Some(&b)).unwrap();
+    assert_eq!(Context::stack(), [a.clone(), b.clone()]);
+    Context::set_current(None).unwrap();
+    Context::set_current(None).unwrap();
+    Context::set_current(None).unwrap();
+    assert!(Context::stack().is_empty());
+    Context::set_current(Some(&b)).unwrap();
+    assert_eq!(Context::stack(), [b.clone()]);
+    a.close().unwrap();
+    a.close().unwrap();
+    b.close().unwrap();
+    assert!(Context::stack().is_empty() && Context::set_current(Some(&b)).is_err());
+}
+
+#[test]
+fn closed_modules_launch_nothing() {
+    in_context(|_| {
+        let module = Module::from_image(PTX).unwrap();
+        let scale = module.function("scale").unwrap();
+        module.close().unwrap();
+        module.close().unwrap();
+        assert!(module.function("scale").unwrap_err().to_string().contains("the module was closed"));
+        // SAFETY: nothing is launched.
+        let error = unsafe { scale.launch([1; 3], [1; 3], 0, None, &[0; 16]) }.unwrap_err();
+        assert!(error.to_string().contains("the module was closed"), "{error}");
+        assert!(scale.attribute(CU_FUNC_ATTRIBUTE_NUM_REGS).is_err() && scale.max_active_blocks(32, 0).is_err());
+    });
+}
+
+#[test]
+fn occupancy_and_options_a_device_lacks() {
+    in_context(|ctx| {
+        let module = Module::from_image(PTX).unwrap();
+        let scale = module.function("scale").unwrap();
+        assert!(scale.max_active_blocks(64, 0).unwrap() >= 1);
+        let (grid, block) = scale.max_potential_block_size(0, 0).unwrap();
+        assert!(grid >= 1 && block >= 32);
+        assert!(scale.max_potential_block_size(0, 64).unwrap().1 <= 64);
+        assert!(scale.available_dynamic_shared(1, 64).unwrap() >= 16 << 10);
+        let device = ctx.device();
+        if device.attribute(CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH).unwrap() != 0 {
+            assert!(scale.max_potential_cluster_size([64, 1, 1], 0).unwrap() >= 1);
+            assert!(scale.max_active_clusters([2, 1, 1], [64, 1, 1], 0).unwrap() >= 1);
+            return;
+        }
+        let options = LaunchOptions { cluster: Some([2, 1, 1]), ..LaunchOptions::default() };
+        // SAFETY: the arguments fit the kernel, which does nothing for n = 0.
+        let error = unsafe { scale.launch_with([2, 1, 1], [1; 3], 0, None, &[0; 16], options) }.unwrap_err();
+        assert!(error.to_string().contains("clusters of blocks are not supported by"), "{error}");
+    });
+}

@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::launch::Function;
 use crate::memory::{DeviceVec, Element};
+use crate::signatures::declare_source;
 use rtcg_compile::{Arch, CompileRequest, Compiler, Target};
 use rtcg_driver::Device;
 
@@ -68,7 +69,9 @@ impl Context {
     /// As [`Context::compile`].
     pub fn compile_with(&self, request: &CompileRequest) -> Result<Module> {
         let artifact = Compiler.compile(request)?;
-        self.load(&artifact.bytes)
+        let module = self.load(&artifact.bytes)?;
+        declare_source(&module.inner, request.source.clone(), request.options.clone());
+        Ok(module)
     }
 
     /// Loads PTX, a cubin or a fat binary.

@@ -7,7 +7,8 @@
 use crate::context::Context;
 use crate::error::Result;
 use crate::memory::{DeviceVec, Element};
-use rtcg_driver::Stream;
+use rtcg_driver::signature::Given;
+use rtcg_driver::{LaunchOptions, Stream};
 
 /// Up to three dimensions; missing ones are 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,12 +39,19 @@ pub struct Grid<'a> {
     threads: Dim3,
     shared_bytes: u32,
     stream: Option<&'a Stream>,
+    options: LaunchOptions,
 }
 
 impl<'a> Grid<'a> {
     /// `blocks` blocks of `threads` threads each.
     pub fn new(blocks: impl Into<Dim3>, threads: impl Into<Dim3>) -> Self {
-        Self { blocks: blocks.into(), threads: threads.into(), shared_bytes: 0, stream: None }
+        Self {
+            blocks: blocks.into(),
+            threads: threads.into(),
+            shared_bytes: 0,
+            stream: None,
+            options: LaunchOptions::default(),
+        }
     }
 
     /// Blocks of 256 threads that cover `n` elements, one thread each.
@@ -62,23 +70,32 @@ impl<'a> Grid<'a> {
         self.stream = Some(stream);
         self
     }
+
+    /// With wishes beyond the geometry: cooperation, clusters, priorities.
+    pub fn options(mut self, options: LaunchOptions) -> Self {
+        self.options = options;
+        self
+    }
 }
+
+/// Takes an argument's bytes, its alignment in C and its type.
+pub type Put<'p> = dyn FnMut(&[u8], usize, Given) -> rtcg_driver::Result<()> + 'p;
 
 /// What can be passed to a kernel: numbers by value, device memory by pointer.
 pub trait KernelArgument {
-    /// Calls `put` with the argument's bytes and its alignment in C.
-    fn with_bytes(&self, put: &mut dyn FnMut(&[u8], usize) -> rtcg_driver::Result<()>) -> rtcg_driver::Result<()>;
+    /// Calls `put` with what the kernel gets.
+    fn with_bytes(&self, put: &mut Put<'_>) -> rtcg_driver::Result<()>;
 }
 
 impl<T: Element> KernelArgument for DeviceVec<T> {
-    fn with_bytes(&self, put: &mut dyn FnMut(&[u8], usize) -> rtcg_driver::Result<()>) -> rtcg_driver::Result<()> {
-        put(&self.ptr().to_ne_bytes(), 8)
+    fn with_bytes(&self, put: &mut Put<'_>) -> rtcg_driver::Result<()> {
+        put(&self.ptr().to_ne_bytes(), 8, Given::Pointer(Some(T::NUMBER)))
     }
 }
 
 impl<T: Element> KernelArgument for T {
-    fn with_bytes(&self, put: &mut dyn FnMut(&[u8], usize) -> rtcg_driver::Result<()>) -> rtcg_driver::Result<()> {
-        put(T::as_bytes(std::slice::from_ref(self)), align_of::<T>())
+    fn with_bytes(&self, put: &mut Put<'_>) -> rtcg_driver::Result<()> {
+        put(T::as_bytes(std::slice::from_ref(self)), align_of::<T>(), Given::Value(T::NUMBER))
     }
 }
 
@@ -99,8 +116,8 @@ impl Function {
         &self.inner
     }
 
-    /// Enqueues the kernel; does not wait. Number and sizes of the arguments are checked against
-    /// the kernel's parameters.
+    /// Enqueues the kernel; does not wait. Number, sizes and types of the arguments are checked
+    /// against the kernel's parameters, types as far as its source tells them.
     ///
     /// # Errors
     /// When an argument does not fit (the message says which), or the device cannot run the
@@ -112,11 +129,12 @@ impl Function {
     pub unsafe fn launch(&self, grid: Grid<'_>, args: &[&dyn KernelArgument]) -> Result<()> {
         let mut packer = self.inner.args();
         for arg in args {
-            arg.with_bytes(&mut |bytes, align| packer.push(bytes, align))?;
+            arg.with_bytes(&mut |bytes, align, given| packer.push_as(bytes, align, given))?;
         }
         let packed = packer.pack()?;
-        let Grid { blocks, threads, shared_bytes, stream } = grid;
+        let Grid { blocks, threads, shared_bytes, stream, options } = grid;
         // SAFETY: the caller's promise.
-        self.ctx.enter(|| unsafe { self.inner.launch(blocks.0, threads.0, shared_bytes, stream, &packed) })
+        self.ctx
+            .enter(|| unsafe { self.inner.launch_with(blocks.0, threads.0, shared_bytes, stream, &packed, options) })
     }
 }

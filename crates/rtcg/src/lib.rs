@@ -25,16 +25,18 @@ pub mod info;
 mod launch;
 mod memory;
 mod runtime;
+mod signatures;
 
 pub use context::{Context, Module, target_of};
 pub use error::{Error, Result};
-pub use launch::{Dim3, Function, Grid, KernelArgument};
+pub use launch::{Dim3, Function, Grid, KernelArgument, Put};
 pub use memory::{DeviceVec, Element};
 pub use rtcg_array as array;
 pub use rtcg_codegen as codegen;
 pub use rtcg_compile as compile;
 pub use rtcg_driver as driver;
 pub use runtime::{CudaRuntime, DeviceBuffer};
+pub use signatures::declare_source;
 
 /// What most programs need.
 pub mod prelude {

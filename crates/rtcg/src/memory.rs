@@ -6,6 +6,7 @@
 use crate::context::Context;
 use crate::error::Result;
 use rtcg_driver::DeviceAllocation;
+use rtcg_driver::signature::Number;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -29,18 +30,37 @@ pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
 
     /// Zero.
     const ZERO: Self;
+
+    /// The type in C.
+    const NUMBER: Number;
+}
+
+const fn int(nbytes: u8, signed: bool) -> Number {
+    Number::Int { nbytes, signed }
 }
 
 macro_rules! elements {
-    ($($t:ty: $zero:literal),*) => {$(
+    ($($t:ty: $zero:literal, $number:expr;)*) => {$(
         impl sealed::Sealed for $t {}
         impl Element for $t {
             const ZERO: Self = $zero;
+            const NUMBER: Number = $number;
         }
     )*};
 }
 
-elements!(i8: 0, i16: 0, i32: 0, i64: 0, u8: 0, u16: 0, u32: 0, u64: 0, f32: 0.0, f64: 0.0);
+elements! {
+    i8: 0, int(1, true);
+    i16: 0, int(2, true);
+    i32: 0, int(4, true);
+    i64: 0, int(8, true);
+    u8: 0, int(1, false);
+    u16: 0, int(2, false);
+    u32: 0, int(4, false);
+    u64: 0, int(8, false);
+    f32: 0.0, Number::Float;
+    f64: 0.0, Number::Double;
+}
 
 /// Device memory for elements of one type, freed with the last reference.
 #[derive(Debug, Clone)]

@@ -46,6 +46,45 @@ fn a_wrong_argument_is_named() {
 }
 
 #[test]
+fn a_wrong_type_is_named() {
+    let ctx = context();
+    let (y, doubles) = (ctx.zeros::<f32>(4).unwrap(), ctx.zeros::<f64>(4).unwrap());
+    let axpy = ctx.compile(AXPY).unwrap().function("axpy").unwrap();
+    let launch = |args: &[&dyn KernelArgument]| {
+        // SAFETY: no launch comes to pass.
+        unsafe { axpy.launch(Grid::cover(4), args).unwrap_err().to_string() }
+    };
+    let text = launch(&[&y, &doubles, &3.0f32, &4i32]);
+    let expected = "argument #1 (0-based) of kernel 'axpy', declared as 'const float *x', cannot be an array of double";
+    assert!(text.ends_with(expected), "{text}");
+    let text = launch(&[&y, &y, &3i32, &4i32]);
+    assert!(text.ends_with("declared as 'float a', cannot be a value of type int"), "{text}");
+    let text = launch(&[&y, &2.0f64, &3.0f32, &4i32]);
+    assert!(text.ends_with("cannot be a value of type double"), "{text}");
+}
+
+#[test]
+fn a_launch_takes_options_and_as_much_shared_memory_as_there_is() {
+    let ctx = context();
+    let source = "__global__ void last(int *out, int n) {
+        extern __shared__ int cache[];
+        cache[n - 1] = 7;
+        __syncthreads();
+        *out = cache[n - 1];
+    }";
+    let last = ctx.compile(source).unwrap().function("last").unwrap();
+    let out = ctx.zeros::<i32>(1).unwrap();
+    let options = rtcg::driver::LaunchOptions { cooperative: true, priority: Some(0), ..Default::default() };
+    let n = 80 * 1024 / 4;
+    // SAFETY: the kernel writes the last element of its shared memory and one integer.
+    unsafe { last.launch(Grid::new(1, 1).shared(4 * n as u32).options(options), &[&out, &n]).unwrap() };
+    assert_eq!(out.to_vec().unwrap(), [7]);
+    // SAFETY: it does not come to pass.
+    let error = unsafe { last.launch(Grid::new(1, 1).shared(1 << 30), &[&out, &n]).unwrap_err() };
+    assert!(error.to_string().contains("bytes of dynamic shared memory asked for; the device has"), "{error}");
+}
+
+#[test]
 fn a_compile_error_shows_the_line() {
     let error = context().compile("__global__ void f(int *a)\n{\n    a[0] = undeclared;\n}").unwrap_err();
     let rtcg::Error::Compile(error) = error else { panic!("{error}") };

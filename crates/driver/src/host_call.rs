@@ -1,0 +1,98 @@
+//! Functions of the program that run on the host in stream order.
+//!
+//! Establishes: a function lives until it has run, a panic inside it does not reach the driver, and
+//! one that can never run (its context failed before) is still dropped where the driver says so.
+//! Inside, no driver function may be called; that is CUDA's rule, and the driver answers with
+//! `NOT_PERMITTED`.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::stream::{Stream, handle_for};
+use crate::{drivers, process};
+use rtcg_cuda_sys::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+type Callback = Box<dyn FnOnce(Result<()>) + Send>;
+type HostFunction = Box<dyn Fn() + Send + Sync>;
+
+/// Runs `body`; a panic is reported as a failed clean-up, there being nobody to return it to.
+fn without_panic(call: &'static str, body: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(body)) {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        let detail = format!("a host function panicked: {text}");
+        let error = Error::new(call, CUresult::CUDA_ERROR_UNKNOWN, detail);
+        let _ = catch_unwind(AssertUnwindSafe(|| drivers::report_cleanup(&error)));
+    }
+}
+
+unsafe extern "C" fn run_callback(_: CUstream, status: CUresult, data: *mut c_void) {
+    // SAFETY: `data` is the box that `add_callback` gave away; the driver calls this once.
+    let callback = unsafe { Box::from_raw(data.cast::<Callback>()) };
+    if process::is_gone() {
+        std::mem::forget(callback);
+        return;
+    }
+    let result = if status.is_success() {
+        Ok(())
+    } else {
+        let detail = "the work before the callback failed";
+        Err(Error { kind: ErrorKind::of(status), ..Error::new("cuStreamAddCallback", status, detail) })
+    };
+    without_panic("cuStreamAddCallback", || callback(result));
+}
+
+unsafe extern "C" fn run_once(data: *mut c_void) {
+    // SAFETY: `data` is the box that `launch_host_func` gave away; outside of a capture the driver
+    // calls this once.
+    let function = unsafe { Box::from_raw(data.cast::<HostFunction>()) };
+    if process::is_gone() {
+        std::mem::forget(function);
+        return;
+    }
+    without_panic("cuLaunchHostFunc", function);
+}
+
+unsafe extern "C" fn run_again(data: *mut c_void) {
+    // SAFETY: a box that a capture took is never freed, because graphs may run it at any time.
+    let function = unsafe { &*data.cast::<HostFunction>() };
+    if !process::is_gone() {
+        without_panic("cuLaunchHostFunc", function);
+    }
+}
+
+impl Stream {
+    /// Calls `callback` on a thread of the driver when all earlier work is done; later work waits
+    /// for it. It is called with an error when that work failed. Cannot be captured in a graph.
+    pub fn add_callback(&self, callback: impl FnOnce(Result<()>) + Send + 'static) -> Result<()> {
+        let table = self.context().live_table("cuStreamAddCallback")?;
+        let handle = handle_for("cuStreamAddCallback", table, Some(self))?;
+        let callback: Callback = Box::new(callback);
+        let data = Box::into_raw(Box::new(callback));
+        // SAFETY: the stream is alive; the driver hands `data` back to `run_callback`.
+        let result = unsafe { call!(table, cuStreamAddCallback(handle, Some(run_callback), data.cast(), 0)) };
+        // SAFETY: the driver refused and will not call; the box is ours again.
+        result.inspect_err(|_| drop(unsafe { Box::from_raw(data) }))
+    }
+
+    /// Calls `function` on a thread of the driver when all earlier work has succeeded; later work
+    /// waits for it. When earlier work failed it is not called. In a stream that is being captured
+    /// it becomes a node, is called by each launch of the graph, and is never dropped.
+    pub fn launch_host_func(&self, function: impl Fn() + Send + Sync + 'static) -> Result<()> {
+        let table = self.context().live_table("cuLaunchHostFunc")?;
+        let handle = handle_for("cuLaunchHostFunc", table, Some(self))?;
+        let run = if self.is_captured(table, handle)? { run_again } else { run_once };
+        let function: HostFunction = Box::new(function);
+        let data = Box::into_raw(Box::new(function));
+        // SAFETY: the stream is alive; the driver hands `data` back to the function.
+        let result = unsafe { call!(table, cuLaunchHostFunc(handle, Some(run), data.cast())) };
+        // SAFETY: the driver refused and will not call; the box is ours again.
+        result.inspect_err(|_| drop(unsafe { Box::from_raw(data) }))
+    }
+
+    fn is_captured(&self, table: &'static DriverTable, handle: CUstream) -> Result<bool> {
+        let mut status = CUstreamCaptureStatus::default();
+        // SAFETY: the stream is alive, one value is written.
+        unsafe { call!(table, cuStreamIsCapturing(handle, &raw mut status)) }?;
+        Ok(status.0 != 0)
+    }
+}

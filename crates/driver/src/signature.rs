@@ -1,0 +1,375 @@
+//! The types of a kernel's parameters, and whether what is given fits them.
+//!
+//! The driver knows only sizes; types come from the source, read elsewhere and handed to
+//! [`crate::Module::set_signatures`]. A type that is not understood fits everything: only what is
+//! surely wrong is refused, because a program that worked must go on working. Integers fit each
+//! other when their sizes do, bytes fit anything, and a pointer may be passed as an integer.
+
+use crate::error::Error;
+use crate::function::{Function, Param};
+use rtcg_cuda_sys::CUresult;
+
+/// A number in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Number {
+    /// `bool`.
+    Bool,
+    /// An integer of this many bytes.
+    Int {
+        /// Bytes.
+        nbytes: u8,
+        /// Whether it has negative values.
+        signed: bool,
+    },
+    /// `__half`.
+    Half,
+    /// `__nv_bfloat16`.
+    BFloat16,
+    /// `float`.
+    Float,
+    /// `double`.
+    Double,
+    /// Two `float`, also `float2`.
+    Complex64,
+    /// Two `double`, also `double2`.
+    Complex128,
+}
+
+/// What a parameter is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ParamKind {
+    /// A number by value.
+    Value(Number),
+    /// An address of such numbers; `None` is `void` or what is not known.
+    Pointer(Option<Number>),
+    /// A structure, or something not understood.
+    Unknown,
+}
+
+/// A parameter as the source declares it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ParamDeclaration {
+    /// Its type as far as it is understood.
+    pub kind: ParamKind,
+    /// Its type as it is written, `const float *`.
+    pub c_type: String,
+    /// Its name, where it has one.
+    pub name: Option<String>,
+}
+
+/// The parameters of a kernel.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Signature {
+    /// In order.
+    pub params: Vec<ParamDeclaration>,
+}
+
+impl Number {
+    /// The number that a C type is, its words in any usual order.
+    pub fn from_c(name: &str) -> Option<Self> {
+        let int = |nbytes, signed| Some(Self::Int { nbytes, signed });
+        match name {
+            "bool" => return Some(Self::Bool),
+            "float" => return Some(Self::Float),
+            "double" => return Some(Self::Double),
+            "half" | "__half" => return Some(Self::Half),
+            "nv_bfloat16" | "__nv_bfloat16" => return Some(Self::BFloat16),
+            "float2" | "cuComplex" | "cuFloatComplex" | "pycuda::complex<float>" | "complex<float>" => {
+                return Some(Self::Complex64);
+            }
+            "double2" | "cuDoubleComplex" | "pycuda::complex<double>" | "complex<double>" => {
+                return Some(Self::Complex128);
+            }
+            "int8_t" => return int(1, true),
+            "uint8_t" | "uchar" | "byte" => return int(1, false),
+            "int16_t" => return int(2, true),
+            "uint16_t" | "ushort" => return int(2, false),
+            "int32_t" => return int(4, true),
+            "uint32_t" | "uint" => return int(4, false),
+            "int64_t" | "ptrdiff_t" | "intptr_t" => return int(8, true),
+            "uint64_t" | "size_t" | "uintptr_t" => return int(8, false),
+            "cudaTextureObject_t" | "cudaSurfaceObject_t" => return int(8, false),
+            _ => {}
+        }
+        Self::from_words(name)
+    }
+
+    /// `unsigned long long int` and its like.
+    fn from_words(name: &str) -> Option<Self> {
+        let (mut signed, mut longs, mut base) = (None, 0, None);
+        for word in name.split_whitespace() {
+            match word {
+                "signed" | "unsigned" if signed.is_none() => signed = Some(word == "signed"),
+                "long" => longs += 1,
+                "short" | "char" if base.is_none() => base = Some(word),
+                "int" if matches!(base, None | Some("short")) => base = base.or(Some("int")),
+                _ => return None,
+            }
+        }
+        let nbytes = match (base, longs) {
+            (Some("char"), 0) => 1,
+            (Some("short"), 0) => 2,
+            (Some("int"), 0) => 4,
+            (None, 0) if signed.is_some() => 4,
+            // As on the host, which CUDA follows; a contradiction is found by comparing sizes.
+            (None | Some("int"), 1) => size_of::<std::ffi::c_long>() as u8,
+            (None | Some("int"), 2) => 8,
+            _ => return None,
+        };
+        Some(Self::Int { nbytes, signed: signed.unwrap_or(true) })
+    }
+
+    /// Bytes.
+    pub fn nbytes(self) -> usize {
+        match self {
+            Self::Bool => 1,
+            Self::Int { nbytes, .. } => nbytes.into(),
+            Self::Half | Self::BFloat16 => 2,
+            Self::Float => 4,
+            Self::Double | Self::Complex64 => 8,
+            Self::Complex128 => 16,
+        }
+    }
+
+    /// The usual name in C.
+    pub fn c_name(self) -> &'static str {
+        match self {
+            Self::Bool => "bool",
+            Self::Int { nbytes: 1, signed: true } => "signed char",
+            Self::Int { nbytes: 1, .. } => "unsigned char",
+            Self::Int { nbytes: 2, signed: true } => "short",
+            Self::Int { nbytes: 2, .. } => "unsigned short",
+            Self::Int { nbytes: 4, signed: true } => "int",
+            Self::Int { nbytes: 4, .. } => "unsigned int",
+            Self::Int { signed: true, .. } => "long long",
+            Self::Int { .. } => "unsigned long long",
+            Self::Half => "half",
+            Self::BFloat16 => "bfloat16",
+            Self::Float => "float",
+            Self::Double => "double",
+            Self::Complex64 => "complex of float",
+            Self::Complex128 => "complex of double",
+        }
+    }
+
+    /// Whether it stands for an integer of this many bytes, or for bits that are kept in one:
+    /// programs pass half precision as 16-bit integers.
+    fn is_integral(self, nbytes: usize) -> bool {
+        match self {
+            Self::Int { nbytes: n, .. } => usize::from(n) == nbytes,
+            Self::Bool => nbytes == 1,
+            Self::Half | Self::BFloat16 => nbytes == 2,
+            _ => false,
+        }
+    }
+
+    /// Whether a scalar of type `given` may stand for a parameter of this type.
+    pub fn accepts_value(self, given: Self) -> bool {
+        self == given
+            || (self.is_integral(given.nbytes()) && given.is_integral(self.nbytes()) && !self.is_other_half(given))
+    }
+
+    fn is_other_half(self, given: Self) -> bool {
+        matches!((self, given), (Self::Half, Self::BFloat16) | (Self::BFloat16, Self::Half))
+    }
+
+    /// Whether an array of `given` may be passed for a pointer to this type.
+    pub fn accepts_elements(self, given: Self) -> bool {
+        let component = |number| match number {
+            Self::Complex64 => Self::Float,
+            Self::Complex128 => Self::Double,
+            other => other,
+        };
+        self.nbytes() == 1 || given.nbytes() == 1 || component(self).accepts_value(component(given))
+    }
+}
+
+impl ParamKind {
+    /// The kind of a type that is `pointers` times a pointer to the C type `base`.
+    pub fn from_c(base: &str, pointers: usize) -> Self {
+        match (pointers, Number::from_c(base)) {
+            (0, Some(number)) => Self::Value(number),
+            (0, None) => Self::Unknown,
+            (1, number) => Self::Pointer(number),
+            _ => Self::Pointer(Some(Number::Int { nbytes: 8, signed: false })),
+        }
+    }
+
+    /// Bytes, where known.
+    pub fn nbytes(self) -> Option<usize> {
+        match self {
+            Self::Value(number) => Some(number.nbytes()),
+            Self::Pointer(_) => Some(8),
+            Self::Unknown => None,
+        }
+    }
+
+    /// Whether a scalar of type `given` may be passed.
+    pub fn accepts_value(self, given: Number) -> bool {
+        match self {
+            Self::Value(number) => number.accepts_value(given),
+            Self::Pointer(_) => given.is_integral(8),
+            Self::Unknown => true,
+        }
+    }
+
+    /// Whether an address may be passed.
+    pub fn accepts_pointer(self) -> bool {
+        match self {
+            Self::Value(number) => number.is_integral(8),
+            Self::Pointer(_) | Self::Unknown => true,
+        }
+    }
+
+    /// Whether the address of an array of `given` may be passed.
+    pub fn accepts_array(self, given: Number) -> bool {
+        match self {
+            Self::Pointer(Some(number)) => number.accepts_elements(given),
+            _ => self.accepts_pointer(),
+        }
+    }
+}
+
+/// What is given for a parameter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Given {
+    /// A number of this type by value.
+    Value(Number),
+    /// An address, and what numbers are known to lie there.
+    Pointer(Option<Number>),
+    /// Bytes of no known type.
+    Bytes,
+}
+
+impl ParamKind {
+    /// Whether it may be passed. Sizes are checked elsewhere.
+    #[inline]
+    pub fn accepts(self, given: Given) -> bool {
+        match given {
+            Given::Value(number) => self.accepts_value(number),
+            Given::Pointer(Some(number)) => self.accepts_array(number),
+            Given::Pointer(None) => self.accepts_pointer(),
+            Given::Bytes => true,
+        }
+    }
+}
+
+impl Function {
+    /// How a parameter was declared, where that is known.
+    #[inline]
+    pub fn declaration(&self, index: usize) -> Option<&ParamDeclaration> {
+        self.signature()?.params.get(index)
+    }
+
+    /// Checks the type of an argument against the kernel's source.
+    ///
+    /// # Errors
+    /// When it surely does not fit; the message names kernel and parameter.
+    #[inline]
+    pub fn check_type(&self, index: usize, given: Given) -> crate::Result<()> {
+        match self.declaration(index) {
+            Some(declared) if !declared.kind.accepts(given) => Err(self.wrong_type(index, given)),
+            _ => Ok(()),
+        }
+    }
+
+    /// `argument #1 (0-based) of kernel 'axpy', declared as 'float a',`
+    pub fn describe_parameter(&self, index: usize) -> String {
+        let declared =
+            self.declaration(index).map_or_else(String::new, |declared| format!(", declared as '{declared}',"));
+        format!("argument #{index} (0-based) of kernel '{}'{declared}", self.name())
+    }
+
+    #[cold]
+    fn wrong_type(&self, index: usize, given: Given) -> Error {
+        let given = match given {
+            Given::Value(number) => format!("a value of type {}", number.c_name()),
+            Given::Pointer(Some(number)) => format!("an array of {}", number.c_name()),
+            Given::Pointer(None) => "an address".to_owned(),
+            Given::Bytes => "bytes".to_owned(),
+        };
+        let detail = format!("{} cannot be {given}", self.describe_parameter(index));
+        Error::new("cuLaunchKernel", CUresult::CUDA_ERROR_INVALID_VALUE, detail)
+    }
+}
+
+impl ParamDeclaration {
+    /// A declaration from its parts.
+    pub fn new(base: &str, pointers: usize, c_type: &str, name: Option<&str>) -> Self {
+        let kind = ParamKind::from_c(base, pointers);
+        Self { kind, c_type: c_type.to_owned(), name: name.map(str::to_owned) }
+    }
+}
+
+impl std::fmt::Display for ParamDeclaration {
+    /// As it is written: `const float *x`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.name {
+            Some(name) if self.c_type.ends_with(['*', '&']) => write!(f, "{}{name}", self.c_type),
+            Some(name) => write!(f, "{} {name}", self.c_type),
+            None => f.write_str(&self.c_type),
+        }
+    }
+}
+
+impl Signature {
+    /// Whether number and sizes agree with what the driver says about the kernel: a declaration
+    /// that does not was misread (a macro, a type of the same name in another place).
+    pub(crate) fn fits(&self, params: Option<&[Param]>) -> bool {
+        let Some(params) = params else { return true };
+        let agrees = |(declared, param): (&ParamDeclaration, &Param)| {
+            declared.kind.nbytes().is_none_or(|nbytes| nbytes == param.nbytes)
+        };
+        self.params.len() == params.len() && self.params.iter().zip(params).all(agrees)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c_names_are_numbers() {
+        let int = |nbytes, signed| Some(Number::Int { nbytes, signed });
+        for (name, expected) in [
+            ("int", int(4, true)),
+            ("unsigned", int(4, false)),
+            ("long long unsigned int", int(8, false)),
+            ("short int", int(2, true)),
+            ("signed char", int(1, true)),
+            ("unsigned short", int(2, false)),
+            ("size_t", int(8, false)),
+            ("float2", Some(Number::Complex64)),
+            ("long double", None),
+            ("my_struct", None),
+            ("char int", None),
+            ("", None),
+        ] {
+            assert_eq!(Number::from_c(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_surely_wrong_is_refused() {
+        let kind = ParamKind::from_c;
+        let number = |name| Number::from_c(name).unwrap();
+        assert!(kind("int", 0).accepts_value(number("unsigned")));
+        assert!(!kind("int", 0).accepts_value(number("float")));
+        assert!(!kind("float", 0).accepts_value(number("int")));
+        assert!(kind("half", 0).accepts_value(number("ushort")));
+        assert!(!kind("half", 0).accepts_value(number("__nv_bfloat16")));
+        assert!(!kind("double", 0).accepts_value(number("long long")));
+        assert!(kind("float", 1).accepts_value(number("size_t")));
+        assert!(!kind("float", 1).accepts_value(number("double")));
+        assert!(kind("float", 1).accepts_array(number("float")));
+        assert!(kind("float", 1).accepts_array(number("float2")));
+        assert!(kind("double2", 1).accepts_array(number("double")));
+        assert!(!kind("float", 1).accepts_array(number("double")));
+        assert!(!kind("float", 1).accepts_array(number("int")));
+        assert!(kind("unsigned", 1).accepts_array(number("int")));
+        assert!(kind("char", 1).accepts_array(number("double")) && kind("double", 1).accepts_array(number("uchar")));
+        assert!(kind("void", 1).accepts_array(number("double")) && kind("T", 1).accepts_array(number("int")));
+        assert!(kind("size_t", 0).accepts_pointer() && !kind("double", 0).accepts_pointer());
+        assert!(kind("T", 0).accepts_pointer() && kind("T", 0).accepts_value(number("double")));
+    }
+}
