@@ -252,12 +252,14 @@ def test_dynamic_shared_memory_beyond_the_default(module):
     if most <= device.max_shared_memory_per_block:
         pytest.skip("the device has no more")
     out = np.zeros(1, np.uint32)
-    with pytest.raises(cuda.LogicError, match="MAX_DYNAMIC_SHARED_SIZE_BYTES"):
-        kernel(cuda.Out(out), block=(1, 1, 1), shared=most)
-    kernel.set_attribute(cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, most)
-    assert kernel.max_dynamic_shared_size_bytes == most
+    with pytest.raises(cuda.LogicError, match=f"{most + 1} bytes of dynamic shared memory asked for.* has {most} "):
+        kernel(cuda.Out(out), block=(1, 1, 1), shared=most + 1)
     kernel(cuda.Out(out), block=(1, 1, 1), shared=most)
     assert out[0] == most
+    assert kernel.max_dynamic_shared_size_bytes == most
+    kernel.set_attribute(cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, most - 4096)
+    kernel.prepare("P").prepared_call((1, 1), (1, 1, 1), cuda.mem_alloc(4), shared_size=most)
+    assert kernel.max_dynamic_shared_size_bytes == most
 
 
 # -- handlers ---------------------------------------------------------------------------------
