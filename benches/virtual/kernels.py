@@ -128,7 +128,7 @@ KERNEL stencil(GLOBAL float *out, GLOBAL const float *in, int n)
 }
 """
 
-# Warps exist in CUDA alone.
+# Warps and unsigned thread numbers exist in CUDA alone.
 CUDA_ONLY = r"""
 KERNEL reduce_shuffle(float *out, const float *in, int n)
 {
@@ -136,6 +136,13 @@ KERNEL reduce_shuffle(float *out, const float *in, int n)
   for (int i = GROUP0 * SIZE0 + LID0; i < n; i += GROUPS0 * SIZE0) sum += in[i];
   for (int d = 16; d > 0; d >>= 1) sum += __shfl_down_sync(~0u, sum, d);
   if (LID0 % 32 == 0) out[(GROUP0 * SIZE0 + LID0) / 32] = sum;
+}
+
+// The same loop as lin_comb with the other spelling of thread numbers: the compiler unrolls this one.
+KERNEL lin_comb_signed(float *z, const float *x, const float *y, float a, float b, int n)
+{
+  int step = (int)gridDim.x * (int)blockDim.x;
+  for (int i = (int)blockIdx.x * (int)blockDim.x + (int)threadIdx.x; i < n; i += step) z[i] = a * x[i] + b * y[i];
 }
 
 KERNEL empty(void) {}

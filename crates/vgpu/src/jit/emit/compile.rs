@@ -420,6 +420,8 @@ impl Compiler {
         if std::env::var_os("RTCG_DUMP_CLIF").is_some() {
             eprintln!("{}", self.context.func.display());
         }
+        let show_code = std::env::var_os("RTCG_DUMP_ASM").is_some();
+        self.context.set_disasm(show_code);
         let fail = |e: String| JitError {
             message: format!("code generation failed: {e}"),
             function: String::new(),
@@ -430,6 +432,9 @@ impl Compiler {
         jit.define_function_with_control_plane(id, &mut self.context, &mut ControlPlane::default())
             .map_err(|e| fail(format!("{e:?}")))?;
         let Some(code) = self.context.compiled_code() else { return Err(fail("no code".into())) };
+        if let (true, Some(text)) = (show_code, &code.vcode) {
+            eprintln!("{text}");
+        }
         let locs = code
             .buffer
             .get_srclocs_sorted()

@@ -265,6 +265,7 @@ impl<'a> Gen<'a, '_> {
         self.b.switch_to_block(self.blocks[block]);
         let plan = self.plan;
         let stmts = &plan.body.blocks[block].stmts;
+        self.ends = crate::jit::lanes::ends::find(&plan.body, &plan.classes, &plan.live, block);
         self.block_entry.clear();
         if stmts.iter().any(|st| crate::jit::lanes::widening::needs_check(&plan.classes, st)) {
             for r in plan.live[block].iter() {
@@ -442,7 +443,7 @@ impl<'a> Gen<'a, '_> {
             Term::Never => {
                 self.b.ins().trap(ir::TrapCode::unwrap_user(1));
             }
-            Term::Branch { guard, taken, fall } => self.converged_branch(block, *guard, *taken, *fall),
+            Term::Branch { guard, taken, fall } => self.converged_branch(block, *guard, *taken, *fall)?,
             Term::Any { guard, taken, fall } => {
                 let (t, f) = (self.edge(block, *taken), self.edge(block, *fall));
                 let masks = self.guard_lanes(*guard);
@@ -450,21 +451,46 @@ impl<'a> Gen<'a, '_> {
                 let any = self.b.ins().vany_true(any);
                 self.b.ins().brif(any, t, &[], f, &[]);
             }
-            Term::Split { guard, all, some, none } => self.converged_split(block, *guard, [*all, *some, *none]),
+            Term::Split { guard, all, some, none } => self.converged_split(block, *guard, [*all, *some, *none])?,
             Term::Table { index, targets } => self.converged_table(block, *index, targets),
         }
         Ok(())
     }
 
-    fn converged_branch(&mut self, block: usize, guard: Guard, taken: usize, fall: usize) {
+    /// Goes to `t` or `f` if the first and the last lane decide that; goes on in a cold block, where
+    /// the masks are made, if not.
+    fn branch_by_ends(&mut self, t: ir::Block, f: ir::Block) -> Result<Option<Vec<Parts>>, JitError> {
+        let Some(ends) = self.ends else { return Ok(None) };
+        let verdict = self.judge_ends(&ends);
+        let parted = self.b.create_block();
+        self.b.set_cold_block(parted);
+        let undecided = match verdict.all {
+            Some(_) => self.b.create_block(),
+            None => parted,
+        };
+        self.b.ins().brif(verdict.some, undecided, &[], f, &[]);
+        if let Some(all) = verdict.all {
+            self.b.seal_block(undecided);
+            self.b.switch_to_block(undecided);
+            self.b.ins().brif(all, t, &[], parted, &[]);
+        }
+        self.b.seal_block(parted);
+        self.b.switch_to_block(parted);
+        self.predicate_of_lanes(&ends).map(Some)
+    }
+
+    fn converged_branch(&mut self, block: usize, guard: Guard, taken: usize, fall: usize) -> Result<(), JitError> {
         let (t, f) = (self.edge(block, taken), self.edge(block, fall));
         let (t, f, taken, fall) = if guard.negated { (f, t, fall, taken) } else { (t, f, taken, fall) };
         if self.class(guard.reg).is_scalar() {
             let p = self.use_scalar(guard.reg)[0];
             self.b.ins().brif(p, t, &[], f, &[]);
-            return;
+            return Ok(());
         }
-        let masks: Vec<Parts> = (0..CHUNKS).map(|c| self.read(guard.reg, c)).collect();
+        let masks = match self.branch_by_ends(t, f)? {
+            Some(masks) => masks,
+            None => (0..CHUNKS).map(|c| self.read(guard.reg, c)).collect(),
+        };
         let flat: Vec<Value> = masks.iter().flatten().copied().collect();
         let values: Vec<_> =
             self.plan.live_out(block).iter().map(|r| (Reg(r as u32), self.snapshot(Reg(r as u32)))).collect();
@@ -489,6 +515,7 @@ impl<'a> Gen<'a, '_> {
         if let Some(masked) = self.masked_entry {
             self.b.ins().jump(masked, &[]);
         }
+        Ok(())
     }
 
     /// The lanes' masks of a guard, all chunks.
@@ -497,10 +524,13 @@ impl<'a> Gen<'a, '_> {
         if guard.negated { masks.into_iter().map(|m| self.b.ins().bnot(m)).collect() } else { masks }
     }
 
-    fn converged_split(&mut self, block: usize, guard: Guard, [all, some, none]: [usize; 3]) {
+    fn converged_split(&mut self, block: usize, guard: Guard, [all, some, none]: [usize; 3]) -> Result<(), JitError> {
         let (all, none) = if guard.negated { (none, all) } else { (all, none) };
         let (all, some, none) = (self.edge(block, all), self.edge(block, some), self.edge(block, none));
-        let masks = self.guard_lanes(Guard { reg: guard.reg, negated: false });
+        let masks = match self.branch_by_ends(all, none)? {
+            Some(masks) => masks.into_iter().flatten().collect(),
+            None => self.guard_lanes(Guard { reg: guard.reg, negated: false }),
+        };
         let any = self.fold(&masks, |g, a, b| g.b.ins().bor(a, b));
         let any = self.b.ins().vany_true(any);
         let more = self.b.create_block();
@@ -510,6 +540,7 @@ impl<'a> Gen<'a, '_> {
         let every = self.fold(&masks, |g, a, b| g.b.ins().band(a, b));
         let every = self.b.ins().vall_true(every);
         self.b.ins().brif(every, all, &[], some, &[]);
+        Ok(())
     }
 
     fn fold(&mut self, values: &[Value], f: impl Fn(&mut Self, Value, Value) -> Value) -> Value {

@@ -10,6 +10,7 @@ use super::values::{CHUNK_LANES, CHUNKS, Parts, Shape, Width};
 use crate::jit::JitError;
 use crate::jit::lanes::body::Stmt;
 use crate::jit::lanes::classes::Class;
+use crate::jit::lanes::ends::Ends;
 use crate::jit::lanes::plan::{Plan, header};
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::{FunctionBuilder, Variable};
@@ -83,6 +84,8 @@ pub(crate) struct Gen<'a, 'f> {
     /// Live values at the start of the current block, when a check may go back there.
     pub(crate) block_entry: Vec<(Reg, SmallVec<[Parts; 4]>)>,
     pub(crate) block: usize,
+    /// How the branch at the end of the current block is decided by two lanes.
+    pub(crate) ends: Option<Ends>,
     /// Uniform registers of this segment that are loaded chunk by chunk, and their lanes in the
     /// current chunk.
     pub(crate) sunk: Vec<Reg>,
@@ -132,6 +135,7 @@ impl<'a, 'f> Gen<'a, 'f> {
             splats: HashMap::new(),
             block_entry: vec![],
             block: 0,
+            ends: None,
             sunk: vec![],
             in_chunk: None,
             chunk_values: vec![],
@@ -414,6 +418,9 @@ impl<'a, 'f> Gen<'a, 'f> {
     pub(crate) fn operand(&mut self, o: Operand, w: Width, chunk: usize) -> Parts {
         if let Operand::Reg(r) = o {
             let from = self.width(r);
+            if let Some(bits) = self.float_constant(r).filter(|_| from == w) {
+                return ops::constant(&mut self.cx(), Shape::Chunk, w, bits);
+            }
             let parts = self.read(r, chunk);
             return ops::fit_source(&mut self.cx(), Shape::Chunk, &parts, from, w);
         }
@@ -424,6 +431,13 @@ impl<'a, 'f> Gen<'a, 'f> {
             Operand::Special(s) => self.special_lanes(s, w, chunk),
             _ => self.address_lanes(o, w, chunk),
         }
+    }
+
+    /// The bits of a register of a float that is always the same: loading a constant vector costs
+    /// less than copying a scalar to all lanes and keeping the copy.
+    fn float_constant(&self, r: Reg) -> Option<u64> {
+        let declared = self.plan.f.regs.get(r.index())?;
+        self.ops.constant(r).filter(|_| matches!(declared.ty, Type::F32 | Type::F64))
     }
 
     /// A uniform operand, or lane 0's value of an affine one.

@@ -7,6 +7,7 @@ pub(crate) mod calls;
 pub(crate) mod check;
 pub(crate) mod compile;
 pub(crate) mod converged;
+pub(crate) mod ends;
 pub(crate) mod generate;
 pub(crate) mod lazy;
 mod libcalls;

@@ -182,6 +182,9 @@ impl<'a, 'f> Gen<'a, 'f> {
 
     /// A statement for the lanes of one chunk.
     fn lanes_of(&mut self, st: &Stmt<'a>, chunk: usize) -> Result<(), JitError> {
+        if self.is_deferred(st) {
+            return Ok(());
+        }
         self.statement = st.index;
         self.set_site(crate::jit::lanes::sites::chunk(chunk));
         if self.recorded[self.current].done {
@@ -210,6 +213,12 @@ impl<'a, 'f> Gen<'a, 'f> {
             self.write(r, chunk, parts, guard.as_ref());
         }
         Ok(())
+    }
+
+    /// Whether the predicate that `st` makes is made at the end of the block, when lanes disagree.
+    fn is_deferred(&self, st: &Stmt<'_>) -> bool {
+        let deferred = self.ends.filter(|e| e.deferred);
+        deferred.is_some_and(|e| std::ptr::eq(st, &raw const self.plan.body.blocks[self.block].stmts[e.at]))
     }
 
     /// Splits the statements of a block into segments; `true` marks an ordering point.

@@ -59,6 +59,8 @@ pub(crate) struct Classes {
     entry: bool,
     /// Stride of the address of each `.local` variable; `None` for variables of other spaces.
     local_stride: Vec<Option<i64>>,
+    /// See [`super::seldom`].
+    seldom: BitSet,
 }
 
 /// How converged code executes a statement.
@@ -104,14 +106,17 @@ impl Classes {
             rows_of_8: variant.rows_of_8,
             entry: f.entry,
             local_stride: f.vars.iter().map(|v| (v.space == Space::Local).then_some(i64::from(pitch))).collect(),
+            seldom: BitSet::new(body.widths.len()),
         };
         c.solve(body);
         let mut handled = BitSet::new(body.blocks.len());
+        let mut spread = BitSet::new(body.widths.len());
         loop {
+            c.seldom = super::seldom::registers(body, &c, &spread);
             let mut changed = false;
             for (b, block) in body.blocks.iter().enumerate() {
-                if c.diverges(&block.term) && handled.insert(b) {
-                    changed |= c.spread(body, b, ipdom[b], live);
+                if c.diverges(&block.term) && !c.seldom_diverges(&block.term) && handled.insert(b) {
+                    changed |= c.spread(body, b, ipdom[b], live, &mut spread);
                 }
             }
             if !changed {
@@ -126,6 +131,11 @@ impl Classes {
         self.of[r.index()].unwrap_or(Class::Uniform)
     }
 
+    /// Whether a register that this analysis has seen is held as one scalar, or one per chunk.
+    pub(crate) fn is_known_scalar(&self, r: Reg) -> bool {
+        self.of.get(r.index()).is_some_and(|c| c.is_some_and(Class::is_scalar))
+    }
+
     /// Whether lanes can disagree at a terminator.
     pub(crate) fn diverges(&self, term: &Term) -> bool {
         match term {
@@ -133,6 +143,11 @@ impl Classes {
             Term::Table { index, .. } => self.get(*index) != Class::Uniform,
             _ => false,
         }
+    }
+
+    /// Whether lanes disagree at a branch in few warps only, if in any.
+    pub(crate) fn seldom_diverges(&self, term: &Term) -> bool {
+        matches!(term, Term::Branch { guard, .. } if self.seldom.holds(guard.reg.index()))
     }
 
     /// The value of a register that holds one constant everywhere.
@@ -168,16 +183,16 @@ impl Classes {
 
     /// Registers written under a divergent branch and read where the lanes meet again differ
     /// between the lanes that came along different ways.
-    fn spread(&mut self, body: &Body<'_>, b: usize, end: Option<usize>, live: &[BitSet]) -> bool {
+    fn spread(&mut self, body: &Body<'_>, b: usize, end: Option<usize>, live: &[BitSet], spread: &mut BitSet) -> bool {
         let Some(end) = end else { return false };
         let carry = body.carry();
         let mut changed = false;
         for x in influence(body, b, Some(end)).iter() {
             for st in &body.blocks[x].stmts {
                 stmt_defs(st, carry, &mut |r| {
-                    if live[end].contains(r.index()) && self.of[r.index()] != Some(Class::Varying) {
+                    if live[end].contains(r.index()) {
+                        changed |= spread.insert(r.index());
                         self.of[r.index()] = Some(Class::Varying);
-                        changed = true;
                     }
                 });
             }
@@ -304,12 +319,17 @@ impl Classes {
             Mov { ty, src, .. } if matches!(ty.bits(), 32 | 64) && self.same_width(*src, *ty) => {
                 result(ty.bits(), self.stride(*src)?)
             }
+            Unary { op: UnOp::Not | UnOp::Neg, ty, mods, a, .. } if integer(*ty) && !mods.sat => {
+                result(ty.bits(), self.stride(*a)?.wrapping_neg())
+            }
             Binary { op, ty, mods, a, b, .. } if integer(*ty) && !mods.sat => {
                 let (sa, sb) = (self.stride(*a)?, self.stride(*b)?);
                 match op {
                     BinOp::Add => result(ty.bits(), sa.wrapping_add(sb)),
                     BinOp::Sub => result(ty.bits(), sa.wrapping_sub(sb)),
                     BinOp::Mul => result(ty.bits(), self.product(*a, *b)?),
+                    // The complement of x is -1 - x.
+                    BinOp::Xor if self.constant(*b) == Some(-1) => result(ty.bits(), sa.wrapping_neg()),
                     BinOp::Shl => {
                         let by = self.constant(*b).filter(|&n| (0..i64::from(ty.bits())).contains(&n))?;
                         result(ty.bits(), sa.wrapping_shl(by as u32))
@@ -338,7 +358,7 @@ impl Classes {
     }
 
     /// An immediate, or a register exactly as wide as `ty`.
-    fn same_width(&self, o: Operand, ty: Type) -> bool {
+    pub(crate) fn same_width(&self, o: Operand, ty: Type) -> bool {
         !matches!(o, Operand::Reg(r) if self.widths[r.index()] != Width::of(ty))
     }
 

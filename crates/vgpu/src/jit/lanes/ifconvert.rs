@@ -40,7 +40,7 @@ pub(crate) fn run(body: &mut Body<'_>, classes: &Classes, live: &[BitSet]) -> bo
         refill_preds(body);
         live = super::flow::live_in(body);
     }
-    any |= super::splits::run(body, &diverging, &live);
+    any |= super::splits::run(body, classes, &diverging, &live);
     if any {
         body.renumber();
     }

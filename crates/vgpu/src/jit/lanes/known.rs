@@ -41,6 +41,7 @@ fn result(inst: &Inst) -> Known {
         Inst::Unary { ty: Type::F32, mods, .. }
         | Inst::Binary { ty: Type::F32, mods, .. }
         | Inst::Ternary { ty: Type::F32, mods, .. }
+        | Inst::Cvt { dty: Type::F32, mods, .. }
             if mods.sat =>
         {
             Known::Unit
@@ -58,14 +59,15 @@ mod tests {
     fn all_definitions_must_agree() {
         let text = ".version 8.0\n.target sm_80\n.address_size 64\n.func f(.reg .f32 %f7) { .reg .f32 %f<7>;
             mov.f32 %f1, 0f40000000; fma.rn.sat.f32 %f2, %f1, %f1, %f1; mov.f32 %f3, 0f3f800000;
-            add.f32 %f3, %f1, %f1; add.sat.f32 %f4, %f1, %f1; mul.sat.f32 %f4, %f1, %f1; mov.f32 %f7, 0f00000000; ret; }";
+            add.f32 %f3, %f1, %f1; add.sat.f32 %f4, %f1, %f1; mul.sat.f32 %f4, %f1, %f1; cvt.sat.f32.f32 %f5, %f1; cvt.f32.f32 %f6, %f1;
+            mov.f32 %f7, 0f00000000; ret; }";
         let parsed = rtcg_ptx::parse(text);
         assert!(!parsed.has_errors(), "{}", parsed.render("test"));
         let function = &parsed.module.functions[0];
         let known = of(function);
         let get = |name: &str| known[function.regs.iter().position(|r| &*r.name == name).unwrap()];
         assert_eq!(get("%f1"), Known::Constant(0x4000_0000));
-        assert_eq!(["%f2", "%f4"].map(get), [Known::Unit; 2]);
-        assert_eq!(["%f0", "%f3", "%f7"].map(get), [Known::Anything; 3]);
+        assert_eq!(["%f2", "%f4", "%f5"].map(get), [Known::Unit; 3]);
+        assert_eq!(["%f0", "%f3", "%f6", "%f7"].map(get), [Known::Anything; 4]);
     }
 }

@@ -6,10 +6,13 @@
 //! knows how machine code is made, so a back end with wider vectors can be put beside
 //! [`super::emit`].
 
+#[cfg(test)]
+mod affine_tests;
 pub(crate) mod barrier;
 pub(crate) mod body;
 pub(crate) mod classes;
 pub(crate) mod contract;
+pub(crate) mod ends;
 pub(crate) mod flow;
 pub(crate) mod ifconvert;
 pub(crate) mod known;
@@ -19,6 +22,7 @@ pub mod operands;
 pub(crate) mod plan;
 pub(crate) mod pure;
 pub(crate) mod segments;
+pub(crate) mod seldom;
 pub(crate) mod sites;
 pub(crate) mod spin;
 pub(crate) mod splits;

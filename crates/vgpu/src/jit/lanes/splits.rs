@@ -5,18 +5,20 @@
 //! Assumes that small branches have been converted already.
 
 use super::body::{Block, Body, Stmt, Term};
+use super::classes::Classes;
 use super::flow::BitSet;
 use super::ifconvert::{add_guarded, can_be_guarded, new_predicate, positive, stable_guard};
 use rtcg_ptx::ast::*;
 use std::borrow::Cow;
 
 /// Rewrites the branches that `diverging` names; says whether anything changed.
-pub(crate) fn run(body: &mut Body<'_>, diverging: &[bool], live: &[BitSet]) -> bool {
+pub(crate) fn run(body: &mut Body<'_>, classes: &Classes, diverging: &[bool], live: &[BitSet]) -> bool {
     let mut changed = false;
     let mut taken = vec![false; body.blocks.len()];
     for head in 0..diverging.len() {
         if let Some(chain) = plain_loop(body, head, diverging)
             && !chain.blocks.iter().any(|&b| taken[b])
+            && !chain.costs_classes(body, classes, diverging, live)
         {
             chain.blocks.iter().for_each(|&b| taken[b] = true);
             copy_loop(body, &chain, live);
@@ -24,7 +26,7 @@ pub(crate) fn run(body: &mut Body<'_>, diverging: &[bool], live: &[BitSet]) -> b
         }
     }
     for b in 0..diverging.len() {
-        if diverging[b] && !taken[b] && copy_sides(body, b, live) {
+        if diverging[b] && !taken[b] && copy_sides(body, classes, b, live) {
             changed = true;
         }
     }
@@ -35,6 +37,28 @@ pub(crate) fn run(body: &mut Body<'_>, diverging: &[bool], live: &[BitSet]) -> b
 struct Chain {
     blocks: Vec<usize>,
     exit: usize,
+}
+
+impl Chain {
+    /// Whether a copy is not worth it: its lanes seldom part, and a register that is computed once
+    /// for all lanes would be written for some lanes only.
+    fn costs_classes(&self, body: &Body<'_>, classes: &Classes, diverging: &[bool], live: &[BitSet]) -> bool {
+        let parting = |b: &&usize| diverging.get(**b) == Some(&true);
+        let seldom = self.blocks.iter().filter(parting).all(|&b| classes.seldom_diverges(&body.blocks[b].term));
+        seldom && self.blocks.iter().any(|&b| guards_scalars(&body.blocks[b], classes, &live[self.exit]))
+    }
+}
+
+/// Whether a guarded copy of `block` would write registers of one value for all lanes under a guard.
+fn guards_scalars(block: &Block<'_>, classes: &Classes, keep: &BitSet) -> bool {
+    block.stmts.iter().any(|st| {
+        let effect = st.guard.is_some() || !super::pure::is_pure(&st.inst) && !matches!(&*st.inst, Inst::Cvta { .. });
+        let mut found = false;
+        super::operands::for_each_def(&st.inst, &mut |r| {
+            found |= (effect || keep.holds(r.index())) && classes.is_known_scalar(r);
+        });
+        found
+    })
 }
 
 /// The chain that begins at `head`, when its lanes may part.
@@ -176,7 +200,7 @@ fn copy_loop(body: &mut Body<'_>, chain: &Chain, live: &[BitSet]) {
 }
 
 /// Copies the sides of the branch at the end of `b` into one guarded block.
-fn copy_sides(body: &mut Body<'_>, b: usize, live: &[BitSet]) -> bool {
+fn copy_sides(body: &mut Body<'_>, classes: &Classes, b: usize, live: &[BitSet]) -> bool {
     let Term::Branch { guard, taken, fall } = body.blocks[b].term else { return false };
     let plain = |x: usize| x < live.len() && x != b && body.blocks[x].preds == [b] && can_be_guarded(&body.blocks[x]);
     let goes = |x: usize| if let Term::Jump(j) = body.blocks[x].term { Some(j) } else { None };
@@ -196,6 +220,11 @@ fn copy_sides(body: &mut Body<'_>, b: usize, live: &[BitSet]) -> bool {
     sides.iter().skip(1).for_each(|&(s, _)| {
         keep.union(&live[s]);
     });
+    if classes.seldom_diverges(&body.blocks[b].term)
+        && sides.iter().any(|&(s, _)| guards_scalars(&body.blocks[s], classes, &keep))
+    {
+        return false;
+    }
     let index = body.blocks[b].term_index;
     let stable = stable_guard(body, b, guard, &sides);
     let some = body.blocks.len();

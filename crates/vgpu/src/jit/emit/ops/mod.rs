@@ -66,6 +66,14 @@ impl OpState {
         OpState { unseen_nans: nan::unseen(function), known: known::of(function), ..OpState::default() }
     }
 
+    /// The bits that a register holds always, if they are known.
+    pub(crate) fn constant(&self, r: rtcg_ptx::ast::Reg) -> Option<u64> {
+        match self.known.get(r.index()) {
+            Some(Known::Constant(bits)) => Some(*bits),
+            _ => None,
+        }
+    }
+
     /// What is known of a 32-bit operand.
     fn known(&self, operand: &Operand) -> Known {
         match operand {
