@@ -9,6 +9,8 @@ import numpy as np
 
 import pycuda.driver as drv
 from pycuda import _rtcg
+from pycuda._arguments import Argument, ScalarArg, VectorArg, dtype_to_ctype, get_arg_type, parse_c_arg  # noqa: F401
+from pycuda.compyte.dtypes import get_or_register_dtype, register_dtype  # noqa: F401
 
 
 def bitlog2(n):
@@ -260,28 +262,3 @@ def mark_cuda_test(f):
     except ImportError:
         return wrapper
     return pytest.mark.cuda(wrapper)
-
-
-# -- C types ----------------------------------------------------------------------------------
-
-_C_TYPES = {
-    "bool": "bool", "int8": "signed char", "uint8": "unsigned char", "int16": "short", "uint16": "unsigned short",
-    "int32": "int", "uint32": "unsigned int", "int64": "long", "uint64": "unsigned long", "float16": "half",
-    "float32": "float", "float64": "double", "complex64": "pycuda::complex<float>",
-    "complex128": "pycuda::complex<double>",
-}  # fmt: skip
-
-
-def dtype_to_ctype(dtype, with_fp_tex_hack=False):
-    """The C type of a dtype as kernels spell it."""
-    if dtype is None:
-        raise ValueError("dtype may not be None")
-    name = np.dtype(dtype).name
-    if with_fp_tex_hack and name in ("float32", "float64", "complex64", "complex128"):
-        return {"float32": "fp_tex_float", "float64": "fp_tex_double", "complex64": "fp_tex_cfloat"}.get(
-            name, "fp_tex_cdouble"
-        )
-    try:
-        return _C_TYPES[name]
-    except KeyError:
-        raise ValueError(f"unable to map dtype {name!r}") from None

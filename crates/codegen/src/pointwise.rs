@@ -124,12 +124,13 @@ impl Pointwise {
             Access::Strided { .. } => "const rtcg::layout rtcg_l",
         };
         let parameters: Vec<_> = declarations.iter().map(String::as_str).chain([last]).collect();
-        let _ = write!(
-            out,
-            "extern \"C\" __global__ void __launch_bounds__({BLOCK_THREADS}) {}({})\n{{\n",
-            self.name,
-            parameters.join(", ")
-        );
+        // The flat form is launched by hand too, with any block.
+        let bounds = match access {
+            Access::Flat { .. } => String::new(),
+            _ => format!("__launch_bounds__({BLOCK_THREADS}) "),
+        };
+        let parameters = parameters.join(", ");
+        let _ = write!(out, "extern \"C\" __global__ void {bounds}{}({parameters})\n{{\n", self.name);
         self.put_names(&mut out, access);
         put_snippet(&mut out, "loop_prep", &self.loop_prep, "");
         match access {

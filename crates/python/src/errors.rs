@@ -8,6 +8,7 @@ use pyo3::types::PyType;
 use rtcg::array::{ArrayError, ArrayErrorKind};
 use rtcg::compile::CompileError;
 use rtcg::driver::ErrorKind;
+use rtcg::generators::GeneratorErrorKind;
 
 pyo3::create_exception!(pycuda._driver, Error, PyException, "Base of all errors of the driver and the compiler.");
 pyo3::create_exception!(pycuda._driver, LaunchError, Error, "A kernel failed or asks for more than the device has.");
@@ -64,6 +65,20 @@ pub(crate) fn array_error(py: Python<'_>, error: ArrayError) -> PyErr {
                 RuntimeError::new_err(message)
             }
         }
+    }
+}
+
+/// An error of a generated kernel.
+pub(crate) fn generator_error(py: Python<'_>, error: rtcg::Error) -> PyErr {
+    match error {
+        rtcg::Error::Driver(error) => driver_error(error),
+        rtcg::Error::Compile(error) => compile_error(py, *error),
+        rtcg::Error::Array(error) => array_error(py, error),
+        rtcg::Error::Generator(error) => match error.kind {
+            GeneratorErrorKind::Value => PyValueError::new_err(error.message),
+            GeneratorErrorKind::Type => PyTypeError::new_err(error.message),
+        },
+        other => RuntimeError::new_err(other.to_string()),
     }
 }
 

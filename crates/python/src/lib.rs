@@ -12,7 +12,9 @@ use pyo3::prelude::*;
 
 mod checking;
 mod compiler;
+mod ctypes;
 mod driver;
+mod elementwise;
 mod enums;
 mod errors;
 mod gpuarray;
@@ -31,6 +33,8 @@ fn _rtcg(m: &Bound<'_, PyModule>) -> PyResult<()> {
     compiler::register(m)?;
     driver::register(m)?;
     gpuarray::register(m)?;
+    ctypes::register(m)?;
+    elementwise::register(m)?;
     info::register(m)?;
     tools::register(m)?;
     Ok(())

@@ -14,7 +14,7 @@ mod keep_alive;
 pub(crate) mod memory;
 mod module;
 mod prepared;
-mod stream;
+pub(crate) mod stream;
 mod structured;
 mod texture;
 

@@ -1,0 +1,408 @@
+//! C types and NumPy's: the registry behind `pycuda.tools` and `pycuda.compyte.dtypes`, declared
+//! parameters, and Python values as the bytes of a C type.
+
+use crate::driver::memory::PyDeviceAllocation;
+use crate::gpuarray::PyGpuArray;
+use numpy::{PyArrayDescr, PyArrayDescrMethods};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyList, PyString, PyTuple};
+use rtcg::codegen::carg::{Argument, CType, Form, TypeRegistry, parse_argument, parse_arguments};
+use rtcg::generators::{ArrayView, Value};
+use std::sync::{Mutex, PoisonError};
+
+/// The names of the process, and the dtypes that were registered, by their number.
+struct Registry {
+    types: TypeRegistry,
+    dtypes: Vec<(Py<PyArrayDescr>, String)>,
+}
+
+static REGISTRY: Mutex<Option<Registry>> = Mutex::new(None);
+
+fn with_registry<T>(body: impl FnOnce(&mut Registry) -> T) -> T {
+    let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
+    body(registry.get_or_insert_with(|| Registry { types: TypeRegistry::new(), dtypes: Vec::new() }))
+}
+
+fn lookup(name: &str) -> PyResult<CType> {
+    with_registry(|r| r.types.lookup(name)).ok_or_else(|| PyValueError::new_err(format!("unknown type '{name}'")))
+}
+
+const VECTOR_NAMES: [&str; 12] =
+    ["char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "longlong", "ulonglong", "float", "double"];
+
+/// CUDA's vector types as NumPy's structures.
+fn vector_dtypes(py: Python<'_>) -> PyResult<&Vec<(Py<PyArrayDescr>, String)>> {
+    static VECTORS: PyOnceLock<Vec<(Py<PyArrayDescr>, String)>> = PyOnceLock::new();
+    VECTORS.get_or_try_init(py, || {
+        let mut all = Vec::new();
+        for base in VECTOR_NAMES {
+            for lanes in 1..=4 {
+                let name = format!("{base}{lanes}");
+                let dtype = dtype_of_ctype(py, &lookup(&name)?)?.unbind();
+                all.push((dtype, name));
+            }
+        }
+        Ok(all)
+    })
+}
+
+/// The type that kernels know a dtype by.
+pub(crate) fn ctype_of_dtype(dtype: &Bound<'_, PyArrayDescr>) -> PyResult<CType> {
+    let py = dtype.py();
+    let (kind, size) = (dtype.kind() as char, dtype.itemsize());
+    let name = match (kind, size) {
+        ('b', _) => "bool",
+        ('i', 1) => "signed char",
+        ('u', 1) => "unsigned char",
+        ('i', 2) => "short",
+        ('u', 2) => "unsigned short",
+        ('i', 4) => "int",
+        ('u', 4) => "unsigned int",
+        ('i', 8) => "long",
+        ('u', 8) => "unsigned long",
+        ('f', 2) => "half",
+        ('f', 4) => "float",
+        ('f', 8) => "double",
+        ('c', 8) => "pycuda::complex<float>",
+        ('c', 16) => "pycuda::complex<double>",
+        ('V', 2) if dtype.getattr("name")?.eq("bfloat16")? => "__nv_bfloat16",
+        ('V', _) => return structure(py, dtype),
+        _ => return Err(unmapped(dtype)),
+    };
+    lookup(name)
+}
+
+fn unmapped(dtype: &Bound<'_, PyArrayDescr>) -> PyErr {
+    PyValueError::new_err(format!("unable to map dtype '{dtype}' to a C type"))
+}
+
+fn structure(py: Python<'_>, dtype: &Bound<'_, PyArrayDescr>) -> PyResult<CType> {
+    let known =
+        with_registry(|r| r.dtypes.iter().map(|(known, name)| (known.clone_ref(py), name.clone())).collect::<Vec<_>>());
+    let vectors = vector_dtypes(py)?;
+    let found = known.iter().chain(vectors).find(|(known, _)| known.bind(py).is_equiv_to(dtype));
+    found.map_or_else(|| Err(unmapped(dtype)), |(_, name)| lookup(name))
+}
+
+/// NumPy's dtype of a C type.
+pub(crate) fn dtype_of_ctype<'py>(py: Python<'py>, ctype: &CType) -> PyResult<Bound<'py, PyArrayDescr>> {
+    let size = ctype.itemsize;
+    match ctype.form {
+        Form::Number(kind) => PyArrayDescr::new(py, format!("{kind}{size}")),
+        Form::BFloat16 => PyArrayDescr::new(py, py.import("ml_dtypes")?.getattr("bfloat16")?),
+        Form::Vector { kind, lanes } => {
+            let part = format!("{kind}{}", size / usize::from(lanes));
+            let fields = ["x", "y", "z", "w"].into_iter().take(lanes.into()).map(|name| (name, &part));
+            PyArrayDescr::new(py, PyList::new(py, fields)?.into_any())
+        }
+        Form::Registered(number) => {
+            let known = with_registry(|r| r.dtypes.get(number as usize).map(|(dtype, _)| dtype.clone_ref(py)));
+            let name = &ctype.name;
+            known
+                .map(|dtype| dtype.into_bound(py))
+                .ok_or_else(|| PyValueError::new_err(format!("type '{name}' has no dtype")))
+        }
+    }
+}
+
+/// Makes `names` known as `dtype`; returns the dtype they mean.
+#[pyfunction]
+fn register_ctype<'py>(names: Vec<String>, dtype: Bound<'py, PyArrayDescr>) -> PyResult<Bound<'py, PyArrayDescr>> {
+    let py = dtype.py();
+    let mut meaning = ctype_of_dtype(&dtype).ok();
+    for name in names {
+        let known = match with_registry(|r| r.types.lookup(&name)) {
+            Some(known) => known,
+            None if meaning.is_none() => {
+                let (itemsize, align) = (dtype.itemsize(), dtype.alignment());
+                let owned = dtype.clone().unbind();
+                with_registry(|r| {
+                    let new = r.types.register(&name, itemsize, align);
+                    new.inspect(|new| r.dtypes.push((owned, new.name.clone())))
+                })
+                .map_err(|error| PyValueError::new_err(error.to_string()))?
+            }
+            None => {
+                let ctype = meaning.clone().ok_or_else(|| unmapped(&dtype))?;
+                with_registry(|r| r.types.alias(&name, &ctype))
+                    .map_err(|error| PyValueError::new_err(error.to_string()))?;
+                ctype
+            }
+        };
+        let means = dtype_of_ctype(py, &known)?;
+        if !means.is_equiv_to(&dtype) {
+            return Err(PyValueError::new_err(format!(
+                "'{name}' is already the dtype {means}; it cannot become {dtype}"
+            )));
+        }
+        meaning = Some(known);
+    }
+    meaning.map_or(Ok(dtype), |ctype| dtype_of_ctype(py, &ctype))
+}
+
+/// The dtype of a C name; raises ValueError for unknown names.
+#[pyfunction]
+fn dtype_of_c_name<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArrayDescr>> {
+    dtype_of_ctype(py, &lookup(name)?)
+}
+
+/// The C name of a dtype; raises ValueError for unknown dtypes.
+#[pyfunction]
+fn c_name_of_dtype(dtype: Bound<'_, PyArrayDescr>) -> PyResult<String> {
+    Ok(ctype_of_dtype(&dtype)?.name)
+}
+
+/// `(is_vector, is_const, dtype, name)` of a C declaration.
+#[pyfunction]
+fn parse_declaration<'py>(py: Python<'py>, text: &str) -> PyResult<(bool, bool, Bound<'py, PyArrayDescr>, String)> {
+    let parsed = with_registry(|r| parse_argument(text, &r.types));
+    let argument = parsed.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok((argument.is_vector, argument.is_const, dtype_of_ctype(py, &argument.ctype)?, argument.name))
+}
+
+/// Parameters from a C text, or from a list of `pycuda.tools.Argument` and texts. The list stays as it is.
+pub(crate) fn arguments_of(arguments: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> {
+    if let Ok(text) = arguments.cast::<PyString>() {
+        let text = text.to_cow()?;
+        return with_registry(|r| parse_arguments(&text, &r.types))
+            .map_err(|error| PyValueError::new_err(error.to_string()));
+    }
+    let mut all = Vec::new();
+    for item in arguments.try_iter()? {
+        let item = item?;
+        if item.is_instance_of::<PyString>() {
+            all.extend(arguments_of(&item)?);
+        } else {
+            all.push(argument_of(&item)?);
+        }
+    }
+    Ok(all)
+}
+
+fn argument_of(item: &Bound<'_, PyAny>) -> PyResult<Argument> {
+    let wrong = || {
+        let shown = item.repr().map_or_else(|_| "?".into(), |text| text.to_string());
+        PyTypeError::new_err(format!("arguments contain {shown}; expected VectorArg, ScalarArg or a C declaration"))
+    };
+    let dtype = PyArrayDescr::new(item.py(), item.getattr("dtype").map_err(|_| wrong())?)?;
+    let is_vector = match item.getattr_opt("is_vector")? {
+        Some(flag) => flag.is_truthy()?,
+        None => return Err(wrong()),
+    };
+    let is_const = item.getattr_opt("is_const")?.map_or(Ok(false), |flag| flag.is_truthy())?;
+    let mut ctype = ctype_of_dtype(&dtype)?;
+    // A subclass may spell its own type.
+    if let Some(name) = item.getattr_opt("ctype")?.filter(|name| !name.is_none()) {
+        ctype.name = name.extract()?;
+    }
+    Ok(Argument { name: item.getattr("name")?.extract()?, ctype, is_vector, is_const })
+}
+
+/// An array argument with what its view borrows.
+pub(crate) enum ArrayHolder<'py> {
+    Gpu(Bound<'py, PyGpuArray>),
+    Interface { ptr: u64, shape: Vec<usize>, strides: Vec<isize>, itemsize: usize },
+}
+
+impl<'py> ArrayHolder<'py> {
+    /// A `GPUArray`, or anything with `__cuda_array_interface__`; `None` for other objects.
+    pub(crate) fn of(object: &Bound<'py, PyAny>) -> PyResult<Option<Self>> {
+        if let Ok(array) = object.cast::<PyGpuArray>() {
+            return Ok(Some(ArrayHolder::Gpu(array.clone())));
+        }
+        let Some(interface) = object.getattr_opt("__cuda_array_interface__")? else { return Ok(None) };
+        let interface = interface.cast_into::<PyDict>()?;
+        let item = |name: &str| {
+            interface
+                .get_item(name)?
+                .ok_or_else(|| PyTypeError::new_err(format!("the array interface of an argument has no '{name}'")))
+        };
+        let shape: Vec<usize> = item("shape")?.extract()?;
+        let itemsize = PyArrayDescr::new(object.py(), item("typestr")?)?.itemsize();
+        let strides = match interface.get_item("strides")?.filter(|s| !s.is_none()) {
+            Some(strides) => strides.extract()?,
+            None => rtcg::array::Layout::contiguous(&shape, itemsize, rtcg::array::Order::C).strides,
+        };
+        let ptr = item("data")?.get_item(0)?.extract::<Option<u64>>()?.unwrap_or(0);
+        Ok(Some(ArrayHolder::Interface { ptr, shape, strides, itemsize }))
+    }
+
+    pub(crate) fn view(&self) -> ArrayView<'_> {
+        match self {
+            ArrayHolder::Gpu(array) => ArrayView::from(&array.get().array),
+            ArrayHolder::Interface { ptr, shape, strides, itemsize } => {
+                ArrayView { ptr: *ptr, shape, strides, itemsize: *itemsize }
+            }
+        }
+    }
+}
+
+/// A Python argument as a kernel takes it.
+pub(crate) enum Held<'py> {
+    Array(ArrayHolder<'py>),
+    Bytes([u8; 16], u8),
+    Structure(Bound<'py, PyBytes>),
+    /// A bare address, whose size nobody knows.
+    Address(u64),
+}
+
+impl Held<'_> {
+    /// The argument, whose length in elements is `n` where only an address is known.
+    pub(crate) fn value<'a>(&'a self, itemsize: usize, n: &'a [usize], strides: &'a [isize]) -> Value<'a> {
+        match self {
+            Held::Array(holder) => Value::Array(holder.view()),
+            Held::Bytes(bytes, len) => Value::Bytes(&bytes[..usize::from(*len)]),
+            Held::Structure(bytes) => Value::Bytes(bytes.as_bytes()),
+            Held::Address(ptr) => Value::Array(ArrayView { ptr: *ptr, shape: n, strides, itemsize }),
+        }
+    }
+}
+
+/// The arguments of a call, each by its declaration. Their number is checked by the core.
+pub(crate) fn hold_all<'py>(declared: &[Argument], args: &Bound<'py, PyTuple>) -> PyResult<Vec<Held<'py>>> {
+    args.iter()
+        .enumerate()
+        .map(|(at, object)| match declared.get(at) {
+            Some(argument) => hold(argument, &object),
+            None => Ok(Held::Address(0)),
+        })
+        .collect()
+}
+
+fn hold<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyResult<Held<'py>> {
+    if !argument.is_vector {
+        return scalar_bytes(argument, object);
+    }
+    if let Some(holder) = ArrayHolder::of(object)? {
+        return Ok(Held::Array(holder));
+    }
+    if let Ok(memory) = object.cast::<PyDeviceAllocation>() {
+        return Ok(Held::Address(memory.get().ptr()?));
+    }
+    if let Some(memory) = object.getattr_opt("gpudata")? {
+        return Ok(Held::Address(memory.extract::<crate::pointer::DevicePtr>()?.0));
+    }
+    Err(expected(argument, object, "a GPUArray or another array on the device"))
+}
+
+fn expected(argument: &Argument, object: &Bound<'_, PyAny>, what: &str) -> PyErr {
+    let kind = object.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
+    PyTypeError::new_err(format!(
+        "argument '{}' is of type {kind}; expected {what} for '{}'",
+        argument.name,
+        argument.declarator()
+    ))
+}
+
+/// Values of each call together with what stands for bare addresses: the shape of the first array.
+pub(crate) fn values<'a>(
+    declared: &[Argument],
+    held: &'a [Held<'_>],
+    shape: &'a [usize],
+    strides: &'a [Vec<isize>],
+) -> Vec<Value<'a>> {
+    held.iter()
+        .enumerate()
+        .map(|(at, held)| {
+            let itemsize = declared.get(at).map_or(0, |a| a.ctype.itemsize);
+            held.value(itemsize, shape, strides.get(at).map_or(&[], |s| s))
+        })
+        .collect()
+}
+
+/// The shape of the first real array, and strides in it for each argument's type.
+pub(crate) fn stand_in_layout(declared: &[Argument], held: &[Held<'_>]) -> (Vec<usize>, Vec<Vec<isize>>) {
+    if !held.iter().any(|h| matches!(h, Held::Address(_))) {
+        return (Vec::new(), Vec::new());
+    }
+    let first = held.iter().find_map(|h| if let Held::Array(a) = h { Some(a.view().shape.to_vec()) } else { None });
+    let shape = first.unwrap_or_default();
+    let strides = declared
+        .iter()
+        .map(|a| rtcg::array::Layout::contiguous(&shape, a.ctype.itemsize, rtcg::array::Order::C).strides)
+        .collect();
+    (shape, strides)
+}
+
+/// A Python value as the bytes of the declared type.
+fn scalar_bytes<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyResult<Held<'py>> {
+    let ctype = &argument.ctype;
+    let mut bytes = [0u8; 16];
+    let mut put = |src: &[u8]| bytes[..src.len()].copy_from_slice(src);
+    match (ctype.form, ctype.itemsize) {
+        (Form::Number('f'), 4) => put(&(real(argument, object)? as f32).to_ne_bytes()),
+        (Form::Number('f'), 8) => put(&real(argument, object)?.to_ne_bytes()),
+        (Form::Number('f'), _) => put(&half::f16::from_f64(real(argument, object)?).to_ne_bytes()),
+        (Form::BFloat16, _) => put(&half::bf16::from_f64(real(argument, object)?).to_ne_bytes()),
+        (Form::Number('b'), _) => put(&[u8::from(object.is_truthy()?)]),
+        (Form::Number('c'), size) => {
+            let z = complex(argument, object)?;
+            if size == 8 {
+                put(&[(z.0 as f32).to_ne_bytes(), (z.1 as f32).to_ne_bytes()].concat());
+            } else {
+                put(&[z.0.to_ne_bytes(), z.1.to_ne_bytes()].concat());
+            }
+        }
+        (Form::Number(kind), size) => put(&integer(argument, object, kind, size)?.to_ne_bytes()[..size]),
+        _ => return structure_bytes(argument, object),
+    }
+    Ok(Held::Bytes(bytes, ctype.itemsize as u8))
+}
+
+fn real(argument: &Argument, object: &Bound<'_, PyAny>) -> PyResult<f64> {
+    object.extract::<f64>().map_err(|_| expected(argument, object, "a real number"))
+}
+
+fn complex(argument: &Argument, object: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {
+    let wrong = |_| expected(argument, object, "a number");
+    if object.is_instance_of::<PyFloat>() {
+        return Ok((object.extract()?, 0.0));
+    }
+    let number = object.py().get_type::<PyComplex>().call1((object,)).map_err(wrong)?;
+    Ok((number.getattr("real")?.extract()?, number.getattr("imag")?.extract()?))
+}
+
+fn integer(argument: &Argument, object: &Bound<'_, PyAny>, kind: char, size: usize) -> PyResult<i128> {
+    let value: i128 = if let Ok(flag) = object.cast::<PyBool>() {
+        flag.is_true().into()
+    } else if let Ok(value) = object.extract::<i64>() {
+        value.into()
+    } else if let Ok(value) = object.extract::<u64>() {
+        value.into()
+    } else {
+        // Arrays without axes, and numpy.bool, have no __index__ of their own.
+        let item = object.call_method0("item").map_err(|_| expected(argument, object, "an integer"))?;
+        let number = item.extract::<i64>().map(i128::from).or_else(|_| item.extract::<bool>().map(i128::from));
+        number.map_err(|_| expected(argument, object, "an integer"))?
+    };
+    let bits = 8 * size as u32;
+    let range = if kind == 'u' { 0..=(1i128 << bits) - 1 } else { -(1i128 << (bits - 1))..=(1i128 << (bits - 1)) - 1 };
+    if range.contains(&value) {
+        return Ok(value);
+    }
+    Err(PyOverflowError::new_err(format!(
+        "argument '{}' is {value}, which '{}' cannot hold",
+        argument.name,
+        argument.declarator()
+    )))
+}
+
+fn structure_bytes<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyResult<Held<'py>> {
+    let py = object.py();
+    let dtype = dtype_of_ctype(py, &argument.ctype)?;
+    let array = py.import("numpy")?.getattr("asarray")?.call1((object, dtype))?;
+    let bytes = array.call_method0("tobytes")?.cast_into::<PyBytes>()?;
+    if bytes.as_bytes().len() != argument.ctype.itemsize {
+        return Err(expected(argument, object, "one structure"));
+    }
+    Ok(Held::Structure(bytes))
+}
+
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(register_ctype, m)?)?;
+    m.add_function(wrap_pyfunction!(dtype_of_c_name, m)?)?;
+    m.add_function(wrap_pyfunction!(c_name_of_dtype, m)?)?;
+    m.add_function(wrap_pyfunction!(parse_declaration, m)?)
+}

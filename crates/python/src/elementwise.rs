@@ -1,0 +1,150 @@
+//! `pycuda.elementwise`: the kernel class. What it does is in `rtcg::generators`.
+
+use crate::ctypes::{Held, arguments_of, hold_all, stand_in_layout, values};
+use crate::driver::function::PyFunction;
+use crate::driver::stream::{PyStream, stream_of};
+use crate::errors::{OrRaise, generator_error};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PySlice, PyTuple};
+use rtcg::codegen::pointwise::Pointwise;
+use rtcg::generators::{CompileSettings, Elementwise, Region};
+
+/// The context that the calling thread works in.
+pub(crate) fn current_context() -> PyResult<rtcg::Context> {
+    Ok(rtcg::Context::from(rtcg::driver::Context::require().or_raise()?))
+}
+
+/// Options for the compiler as Python passes them.
+pub(crate) fn settings(keep: bool, options: Option<Vec<String>>) -> CompileSettings {
+    CompileSettings { options, keep }
+}
+
+/// A kernel that executes a C snippet for each element.
+#[pyclass(name = "ElementwiseKernel", module = "pycuda.elementwise", frozen, subclass, weakref, dict)]
+pub(crate) struct PyElementwiseKernel {
+    kernel: Elementwise,
+}
+
+#[pymethods]
+impl PyElementwiseKernel {
+    #[new]
+    #[pyo3(signature = (
+        arguments, operation, name = "kernel", keep = false, options = None, preamble = "", loop_prep = "", after_loop = ""
+    ))]
+    #[allow(clippy::too_many_arguments, reason = "upstream's signature")]
+    fn new(
+        arguments: &Bound<'_, PyAny>,
+        operation: &str,
+        name: &str,
+        keep: bool,
+        options: Option<Vec<String>>,
+        preamble: &str,
+        loop_prep: &str,
+        after_loop: &str,
+    ) -> PyResult<Self> {
+        let spec = Pointwise {
+            name: identifier(name)?,
+            arguments: arguments_of(arguments)?,
+            operation: operation.into(),
+            preamble: preamble.into(),
+            loop_prep: loop_prep.into(),
+            after_loop: after_loop.into(),
+        };
+        Ok(Self { kernel: Elementwise::new(spec, settings(keep, options)) })
+    }
+
+    #[pyo3(signature = (*args, range = None, slice = None, stream = None))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        range: Option<&Bound<'py, PyAny>>,
+        slice: Option<&Bound<'py, PySlice>>,
+        stream: Option<&Bound<'py, PyStream>>,
+    ) -> PyResult<()> {
+        let declared = &self.kernel.spec().arguments;
+        let held = hold_all(declared, args)?;
+        let region = region_of(range, slice, &held)?;
+        let (shape, strides) = stand_in_layout(declared, &held);
+        let values = values(declared, &held, &shape, &strides);
+        let ctx = current_context()?;
+        // SAFETY: the snippet is the user's, who promises that it stays inside its arrays.
+        let launch = || unsafe { self.kernel.launch(&ctx, &values, region, stream_of(stream)) };
+        // Launching does not wait; a first call compiles, which may take long.
+        let result = launch();
+        result.map_err(|error| generator_error(py, error))
+    }
+
+    /// The CUDA source for contiguous arrays (or for a range), or for the arguments of a call.
+    #[pyo3(signature = (*args, use_range = false))]
+    fn get_source<'py>(&self, py: Python<'py>, args: &Bound<'py, PyTuple>, use_range: bool) -> PyResult<String> {
+        if args.is_empty() {
+            return Ok(self.kernel.source(use_range));
+        }
+        let declared = &self.kernel.spec().arguments;
+        let held = hold_all(declared, args)?;
+        let (shape, strides) = stand_in_layout(declared, &held);
+        let values = values(declared, &held, &shape, &strides);
+        let source = self.kernel.source_for(&current_context()?, &values, Region::All);
+        source.map_err(|error| generator_error(py, error))
+    }
+
+    #[getter(source)]
+    fn plain_source(&self) -> String {
+        self.kernel.source(false)
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.kernel.spec().name
+    }
+
+    /// The kernel whose source `get_source(use_range=...)` shows.
+    #[pyo3(signature = (use_range = false))]
+    fn _function(&self, py: Python<'_>, use_range: bool) -> PyResult<PyFunction> {
+        let ctx = current_context()?;
+        let function = py.detach(|| self.kernel.function(&ctx, use_range));
+        let function = function.map_err(|error| generator_error(py, error))?;
+        Ok(PyFunction::new(function.driver().clone()))
+    }
+}
+
+/// A name that a kernel can have.
+pub(crate) fn identifier(name: &str) -> PyResult<String> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) || !name.chars().all(is_word) {
+        return Err(PyValueError::new_err(format!("name is {name:?}; expected a C identifier")));
+    }
+    Ok(name.into())
+}
+
+fn region_of(
+    range: Option<&Bound<'_, PyAny>>,
+    slice: Option<&Bound<'_, PySlice>>,
+    held: &[Held<'_>],
+) -> PyResult<Region> {
+    match (range, slice) {
+        (Some(_), Some(_)) => Err(PyTypeError::new_err("may not specify both range and slice")),
+        (None, None) => Ok(Region::All),
+        (None, Some(slice)) => {
+            let arrays = held.iter().find_map(|h| if let Held::Array(a) = h { Some(a.view().size()) } else { None });
+            let size =
+                arrays.ok_or_else(|| PyTypeError::new_err("slice needs an array argument, whose size it is of"))?;
+            let indices = slice.indices(size as isize)?;
+            Ok(Region::Range { start: indices.start as i64, stop: indices.stop as i64, step: indices.step as i64 })
+        }
+        (Some(range), None) => {
+            let part = |name: &str| -> PyResult<Option<i64>> { range.getattr(name)?.extract() };
+            let wrong = |_| PyTypeError::new_err("range is no slice or range with integer start, stop and step");
+            let (start, stop, step) =
+                (part("start").map_err(wrong)?, part("stop").map_err(wrong)?, part("step").map_err(wrong)?);
+            let stop = stop.ok_or_else(|| PyTypeError::new_err("range has no stop"))?;
+            Ok(Region::Range { start: start.unwrap_or(0), stop, step: step.unwrap_or(1) })
+        }
+    }
+}
+
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<PyElementwiseKernel>()
+}
