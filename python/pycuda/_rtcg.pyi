@@ -975,3 +975,40 @@ class Multiprocessor:
     def occupancy(self, threads: int, registers: int, shared_bytes: int) -> tuple[int, int, float, str]: ...
 
 def max_active_blocks(function: Function, threads: int, shared_bytes: int = 0) -> int: ...
+
+# -- C types and generated kernels
+
+def register_ctype(names: Sequence[str], dtype: np.dtype[Any]) -> np.dtype[Any]: ...
+def dtype_of_c_name(name: str) -> np.dtype[Any]: ...
+def c_name_of_dtype(dtype: np.dtype[Any]) -> str: ...
+def parse_declaration(text: str) -> tuple[bool, bool, np.dtype[Any], str]: ...
+
+class ElementwiseKernel:
+    def __new__(
+        cls,
+        arguments: Any,
+        operation: str,
+        name: str = "kernel",
+        keep: bool = False,
+        options: Sequence[str] | None = None,
+        preamble: str = "",
+        loop_prep: str = "",
+        after_loop: str = "",
+    ) -> Self: ...
+    def __call__(
+        self,
+        *args: Any,
+        range: Any = None,
+        slice: slice | None = None,
+        stream: Stream | None = None,
+    ) -> None:
+        """Enqueue the kernel; does not wait."""
+    def get_source(self, *args: Any, use_range: bool = False) -> str:
+        """The CUDA source for contiguous arrays or a range, or for the arguments of a call."""
+    def get_texref(self, name: str, use_range: bool = False) -> TextureReference:
+        """The texture reference `name` of the preamble."""
+    @property
+    def source(self) -> str:
+        """The CUDA source for contiguous arrays."""
+    @property
+    def name(self) -> str: ...

@@ -1,7 +1,7 @@
 """Kernels that execute a C snippet for each element of arrays.
 
-:class:`ElementwiseKernel` takes arrays of any layout and broadcasts them. The functions below it return prepared kernels
-for contiguous arrays, whose last argument is the number of elements; they are remembered per context.
+:class:`ElementwiseKernel` takes arrays of any layout and broadcasts them. The functions below it return prepared
+kernels for contiguous arrays, whose last argument is the number of elements; they are remembered per context.
 """
 
 import numpy as np
@@ -36,9 +36,10 @@ class ElementwiseKernel(_rtcg.ElementwiseKernel):
 
     Notes
     -----
-    Calling it, ``kernel(*args, range=None, slice=None, stream=None)``, enqueues the kernel and does not wait. Arrays that
-    the snippet names only as ``x[i]`` are broadcast and may have any strides; others must be indexed in C order. With
-    `range` (a slice or range) or `slice` (of the first array) only those ``i`` are executed, in arrays that are contiguous.
+    Calling it, ``kernel(*args, range=None, slice=None, stream=None)``, enqueues the kernel and does not wait. Arrays
+    that the snippet names only as ``x[i]`` are broadcast and may have any strides; others must be indexed in C order.
+    With `range` (a slice or range) or `slice` (of the first array) only those ``i`` are executed, in arrays that are
+    contiguous.
 
     Each form (contiguous, with wide accesses, strided) is compiled at its first use and kept on disk.
     """
@@ -47,10 +48,6 @@ class ElementwiseKernel(_rtcg.ElementwiseKernel):
         self = super().__new__(cls, arguments, operation, name, keep, options, *args, **kwargs)
         self.arguments = tuple(arguments_of(arguments))
         return self
-
-    def get_texref(self, name, use_range=False):
-        """Return the texture reference `name` of the preamble."""
-        return self._function(use_range).module.get_texref(name)
 
     def generate_stride_kernel_and_types(self, use_range):
         """Return ``(module, prepared function, arguments)`` of the form for contiguous arrays."""
@@ -150,7 +147,8 @@ def get_take_kernel(dtype, idx_dtype, vec_count=1):
 
 @context_dependent_memoize
 def get_take_put_kernel(dtype, idx_dtype, with_offsets, vec_count=1):
-    """``dest_k[dest_idx[i]] = src_k[src_idx[i] (+ offset_k)]``; arguments: dest_idx, src_idx, dests, srcs, offsets, n."""
+    """``dest_k[dest_idx[i]] = src_k[src_idx[i] (+ offset_k)]``; arguments: dest_idx, src_idx, dests, srcs,
+    offsets, n."""
     arguments = [VectorArg(idx_dtype, "gmem_dest_idx", const=True), VectorArg(idx_dtype, "gmem_src_idx", const=True)]
     arguments += [VectorArg(dtype, f"dest{k}") for k in range(vec_count)]
     arguments += [VectorArg(dtype, f"src{k}", const=True) for k in range(vec_count)]
@@ -206,9 +204,7 @@ def get_linear_combination_kernel(summand_descriptors, dtype_z):
         arguments.append(VectorArg(vector_dtype, f"x{k}", const=True))
         terms.append(f"{_cast(f'a{k}', scalar_dtype, z)} * {_cast(f'x{k}[i]', vector_dtype, z)}")
     arguments.append(VectorArg(z, "z"))
-    return get_elwise_kernel(
-        arguments, f"z[i] = {' + '.join(terms)}", "linear_combination", loop_prep="\n".join(prep)
-    )
+    return get_elwise_kernel(arguments, f"z[i] = {' + '.join(terms)}", "linear_combination", loop_prep="\n".join(prep))
 
 
 @context_dependent_memoize
@@ -223,7 +219,12 @@ def get_axpbyz_kernel(dtype_x, dtype_y, dtype_z, x_is_scalar=False, y_is_scalar=
 @context_dependent_memoize
 def get_axpbz_kernel(dtype_x, dtype_z):
     """``z[i] = a*x[i] + b``; arguments a, x, b, z, n."""
-    arguments = [ScalarArg(dtype_z, "a"), VectorArg(dtype_x, "x", True), ScalarArg(dtype_z, "b"), VectorArg(dtype_z, "z")]
+    arguments = [
+        ScalarArg(dtype_z, "a"),
+        VectorArg(dtype_x, "x", True),
+        ScalarArg(dtype_z, "b"),
+        VectorArg(dtype_z, "z"),
+    ]
     return get_elwise_kernel(arguments, f"z[i] = a * {_cast('x[i]', dtype_x, dtype_z)} + b", "axpb")
 
 
@@ -396,4 +397,6 @@ def get_scalar_op_kernel(dtype_x, dtype_a, dtype_y, operator):
 @context_dependent_memoize
 def get_logical_not_kernel(dtype_x, dtype_out):
     """``z[i] = x[i] == 0``; arguments x, z, n."""
-    return get_elwise_kernel([VectorArg(dtype_x, "x", True), VectorArg(dtype_out, "z")], "z[i] = (x[i] == 0)", "logical_not")
+    return get_elwise_kernel(
+        [VectorArg(dtype_x, "x", True), VectorArg(dtype_out, "z")], "z[i] = (x[i] == 0)", "logical_not"
+    )

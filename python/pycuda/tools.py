@@ -5,8 +5,6 @@ import gc
 import operator
 import os
 
-import numpy as np
-
 import pycuda.driver as drv
 from pycuda import _rtcg
 from pycuda._arguments import Argument, ScalarArg, VectorArg, dtype_to_ctype, get_arg_type, parse_c_arg  # noqa: F401

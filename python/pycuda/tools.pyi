@@ -3,9 +3,16 @@
 from collections.abc import Callable, Iterator
 from typing import Any, ParamSpec, SupportsIndex, TypeVar
 
-from numpy.typing import DTypeLike
-
+from pycuda._arguments import (
+    Argument as Argument,
+    ScalarArg as ScalarArg,
+    VectorArg as VectorArg,
+    dtype_to_ctype as dtype_to_ctype,
+    get_arg_type as get_arg_type,
+    parse_c_arg as parse_c_arg,
+)
 from pycuda._rtcg import Context, Device
+from pycuda.compyte.dtypes import get_or_register_dtype as get_or_register_dtype, register_dtype as register_dtype
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -49,4 +56,3 @@ class OccupancyRecord:
 
 def init_cuda_context_fixture() -> Iterator[Context]: ...
 def mark_cuda_test(f: Callable[_P, _R]) -> Callable[_P, _R]: ...
-def dtype_to_ctype(dtype: DTypeLike, with_fp_tex_hack: bool = False) -> str: ...

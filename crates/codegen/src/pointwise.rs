@@ -132,14 +132,14 @@ impl Pointwise {
         let parameters = parameters.join(", ");
         let _ = write!(out, "extern \"C\" __global__ void {bounds}{}({parameters})\n{{\n", self.name);
         self.put_names(&mut out, access);
-        put_snippet(&mut out, "loop_prep", &self.loop_prep, "");
+        put_snippet(&mut out, "loop_prep", &self.loop_prep, ";");
         match access {
             Access::Flat { ranged: false } => self.put_flat(&mut out),
             Access::Flat { ranged: true } => self.put_ranged(&mut out),
             Access::Packed { lanes } => self.put_packed(&mut out, *lanes),
             Access::Strided { ndim, strided, small } => self.put_strided(&mut out, *ndim, strided, *small),
         }
-        put_snippet(&mut out, "after_loop", &self.after_loop, "");
+        put_snippet(&mut out, "after_loop", &self.after_loop, ";");
         out.push_str("}\n");
         out
     }
@@ -319,11 +319,11 @@ pub(crate) fn put_headers(out: &mut String, arguments: &[Argument], texts: &[&st
 
 /// Puts the user's text so that messages of the compiler count its lines and call it by `name`.
 pub(crate) fn put_snippet(out: &mut String, name: &str, text: &str, end: &str) {
-    if text.trim().is_empty() && end.is_empty() {
+    if text.trim().is_empty() {
         return;
     }
-    let text = text.trim_end();
-    let _ = writeln!(out, "#line 1 \"{name}\"\n{text}{}", if text.ends_with(';') { "" } else { end });
+    // The end stands on a line of its own, because the text may close with a comment.
+    let _ = writeln!(out, "#line 1 \"{name}\"\n{}\n{end}", text.trim_end());
     let next = out.matches('\n').count() + 2;
     let _ = writeln!(out, "#line {next} \"kernel.cu\"");
 }
@@ -406,9 +406,9 @@ mod tests {
         let source = kernel("float *z", "z[i] =\n  undeclared").source(&Access::Flat { ranged: false });
         let lines: Vec<_> = source.lines().collect();
         let at = lines.iter().position(|line| *line == "#line 1 \"operation\"").unwrap();
-        assert_eq!(lines[at + 2], "  undeclared;");
+        assert_eq!(lines[at + 2..at + 4], ["  undeclared", ";"]);
         // The line after a #line has the number it says.
-        assert_eq!(lines[at + 3], format!("#line {} \"kernel.cu\"", at + 5));
+        assert_eq!(lines[at + 4], format!("#line {} \"kernel.cu\"", at + 6));
     }
 
     #[test]

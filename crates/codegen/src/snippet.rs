@@ -38,8 +38,8 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
             c.len_utf8()
         } else if rest.starts_with("//") {
             rest.find('\n').unwrap_or(rest.len())
-        } else if rest.starts_with("/*") {
-            rest[2..].find("*/").map_or(rest.len(), |end| end + 4)
+        } else if let Some(inside) = rest.strip_prefix("/*") {
+            inside.find("*/").map_or(rest.len(), |end| end + 4)
         } else {
             let token = token_at(rest, c);
             let (Token::Name(t) | Token::Literal(t) | Token::Punct(t)) = token;

@@ -3,6 +3,7 @@
 use crate::ctypes::{Held, arguments_of, hold_all, stand_in_layout, values};
 use crate::driver::function::PyFunction;
 use crate::driver::stream::{PyStream, stream_of};
+use crate::driver::texture::PyTextureReference;
 use crate::errors::{OrRaise, generator_error};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -98,6 +99,15 @@ impl PyElementwiseKernel {
     #[getter]
     fn name(&self) -> &str {
         &self.kernel.spec().name
+    }
+
+    /// The texture reference `name`, which the preamble declares.
+    #[pyo3(signature = (name, use_range = false))]
+    fn get_texref(&self, py: Python<'_>, name: &str, use_range: bool) -> PyResult<PyTextureReference> {
+        let ctx = current_context()?;
+        let function = py.detach(|| self.kernel.function(&ctx, use_range));
+        let function = function.map_err(|error| generator_error(py, error))?;
+        function.driver().module().texref(name).or_raise().map(PyTextureReference)
     }
 
     /// The kernel whose source `get_source(use_range=...)` shows.

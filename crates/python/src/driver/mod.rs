@@ -16,7 +16,7 @@ mod module;
 mod prepared;
 pub(crate) mod stream;
 mod structured;
-mod texture;
+pub(crate) mod texture;
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     device::register(m)?;

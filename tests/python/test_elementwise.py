@@ -1,0 +1,247 @@
+"""pycuda.elementwise and the C types it is declared with."""
+
+import numpy as np
+import pycuda.driver as drv
+import pycuda.gpuarray as gpuarray
+import pytest
+from pycuda.compiler import CompileError
+from pycuda.compyte import dtypes
+from pycuda.elementwise import ElementwiseKernel, get_elwise_kernel
+from pycuda.tools import (
+    ScalarArg,
+    VectorArg,
+    dtype_to_ctype,
+    get_arg_type,
+    get_or_register_dtype,
+    parse_c_arg,
+    register_dtype,
+)
+
+
+@pytest.fixture(autouse=True)
+def _context(context):
+    """Every test here runs in the session's context."""
+
+
+# -- C types ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text, kind, dtype, name",
+    [
+        ("float *x", VectorArg, np.float32, "x"),
+        ("const pycuda::complex<double> *y", VectorArg, np.complex128, "y"),
+        ("int n", ScalarArg, np.int32, "n"),
+        ("unsigned long long int q[]", VectorArg, np.uint64, "q"),
+        ("const double *__restrict__ d", VectorArg, np.float64, "d"),
+        ("size_t s", ScalarArg, np.uint64, "s"),
+        ("half h", ScalarArg, np.float16, "h"),
+        ("uint8_t *b", VectorArg, np.uint8, "b"),
+        ("float3 v", ScalarArg, np.dtype([("x", "f4"), ("y", "f4"), ("z", "f4")]), "v"),
+    ],
+)
+def test_declarations(text, kind, dtype, name):
+    arg = parse_c_arg(text)
+    assert type(arg) is kind and arg.dtype == dtype and arg.name == name
+    assert parse_c_arg(arg.declarator()) == arg
+
+
+def test_letters_of_types():
+    assert get_arg_type("float *x") == "P"
+    assert get_arg_type("int n") == "i"
+    assert get_arg_type("double2 v") == "16s"
+
+
+@pytest.mark.parametrize("text", ["foo *x", "float", "float **x", "float &x"])
+def test_wrong_declarations(text):
+    with pytest.raises(ValueError, match="in the declaration"):
+        parse_c_arg(text)
+
+
+def test_names_of_dtypes():
+    assert dtype_to_ctype(np.int64) == "long"
+    assert dtype_to_ctype(np.float32, with_fp_tex_hack=True) == "fp_tex_float"
+    with pytest.raises(ValueError, match="may not be None"):
+        dtype_to_ctype(None)
+    with pytest.raises(ValueError, match="unable to map"):
+        dtype_to_ctype(np.dtype("datetime64[s]"))
+    assert dtype_to_ctype(np.dtype([("x", "f8"), ("y", "f8")])) == "double2"
+
+
+def test_structures_are_registered():
+    pair = np.dtype([("key", np.int32), ("weight", np.float32)])
+    assert get_or_register_dtype("test_pair", pair) == pair
+    assert get_or_register_dtype("test_pair") == pair
+    assert dtype_to_ctype(pair) == "test_pair"
+    assert parse_c_arg("test_pair *p").dtype == pair
+    with pytest.raises(RuntimeError, match="test_pair"):
+        get_or_register_dtype("test_pair", np.dtype([("a", "f8"), ("b", "f8"), ("c", "f8")]))
+    with pytest.raises(dtypes.TypeNameNotKnown):
+        get_or_register_dtype("never_heard_of")
+    with pytest.warns(DeprecationWarning), pytest.raises(RuntimeError):
+        register_dtype(pair, "test_pair")
+    own = dtypes.DTypeRegistry()
+    dtypes.fill_registry_with_c99_stdint_types(own)
+    assert own.get_or_register_dtype("int16_t") == np.int16
+
+
+# -- kernels ----------------------------------------------------------------------------------
+
+
+def test_linear_combination():
+    a, b = np.random.default_rng(1).normal(size=(2, 1000)).astype(np.float32)
+    kernel = ElementwiseKernel("float a, float *x, float b, float *y, float *z", "z[i] = a*x[i] + b*y[i]", "lin_comb")
+    z = gpuarray.empty(a.shape, a.dtype)
+    assert kernel(5, gpuarray.to_gpu(a), 6.0, gpuarray.to_gpu(b), z) is None
+    np.testing.assert_allclose(z.get(), 5 * a + 6 * b, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "dtype", [np.bool_, np.int8, np.uint16, np.int64, np.float16, np.float32, np.float64, np.complex64, np.complex128]
+)
+def test_every_type_as_value_and_array(dtype):
+    host = np.arange(50).astype(dtype)
+    value = np.dtype(dtype).type(3)
+    kernel = ElementwiseKernel(
+        [ScalarArg(dtype, "a"), VectorArg(dtype, "x", const=True), VectorArg(dtype, "z")], "z[i] = i % 2 ? a : x[i]"
+    )
+    z = gpuarray.empty(50, dtype)
+    for given in (value, value.item(), np.asarray(value)):
+        kernel(given, gpuarray.to_gpu(host), z)
+        np.testing.assert_array_equal(z.get(), np.where(np.arange(50) % 2, value, host))
+
+
+def test_a_list_of_arguments_stays_as_it_is_and_serves_both_forms():
+    arguments = [VectorArg(np.float32, "z")]
+    kernel = ElementwiseKernel(arguments, "z[i] = i")
+    z = gpuarray.zeros(10, np.float32)
+    kernel(z, range=slice(2, 5, None))
+    kernel(z, range=range(7, 6, -1))
+    np.testing.assert_array_equal(z.get(), [0, 0, 2, 3, 4, 0, 0, 7, 0, 0])
+    kernel(z)
+    np.testing.assert_array_equal(z.get(), np.arange(10))
+    assert [a.name for a in arguments] == ["z"]
+
+
+@pytest.mark.parametrize(
+    "where", [slice(None, None, 2), slice(-3, None), slice(None, None, -3), slice(8, 2, -2), slice(3, 3)]
+)
+def test_slices(where):
+    z = gpuarray.zeros(20, np.int32)
+    ElementwiseKernel("int *z", "z[i] = i + 1")(z, slice=where)
+    expected = np.zeros(20, np.int32)
+    expected[where] = np.arange(1, 21)[where]
+    np.testing.assert_array_equal(z.get(), expected)
+
+
+def test_preamble_loop_prep_and_after_loop():
+    kernel = ElementwiseKernel(
+        "float *z, float *total", "z[i] = f(i) + bias; own += 1",
+        preamble="__device__ float f(size_t i) { return 2.0f * i; }",
+        loop_prep="const float bias = 0.5f; float own = 0", after_loop="atomicAdd(total, own)",
+    )  # fmt: skip
+    z, total = gpuarray.zeros(300, np.float32), gpuarray.zeros(1, np.float32)
+    kernel(z, total)
+    np.testing.assert_array_equal(z.get(), 2.0 * np.arange(300) + 0.5)
+    assert total.get()[0] == 300
+
+
+def test_structures_and_vectors():
+    z = gpuarray.zeros(8, np.float64)
+    v = np.zeros((), np.dtype([("x", "f8"), ("y", "f8")]))
+    v["x"], v["y"] = 3, 4
+    ElementwiseKernel("double2 v, double *z", "z[i] = v.x + i * v.y")(v, z)
+    np.testing.assert_array_equal(z.get(), 3 + 4.0 * np.arange(8))
+
+
+def test_streams_and_large_arrays():
+    n = 300_001
+    host = np.arange(n, dtype=np.float32)
+    stream = drv.Stream()
+    x, z = gpuarray.to_gpu(host), gpuarray.zeros(n, np.float32)
+    kernel = ElementwiseKernel("float *x, float *z", "z[i] = sqrtf(x[i])")
+    kernel(x, z, stream=stream)
+    stream.synchronize()
+    np.testing.assert_allclose(z.get(), np.sqrt(host), rtol=1e-6)
+
+
+def test_mistakes():
+    z, d = gpuarray.zeros(4, np.float32), gpuarray.zeros(4, np.float64)
+    kernel = ElementwiseKernel("float *z, int a", "z[i] = a")
+    for args, error, text in [
+        ((z,), TypeError, "takes 2 arguments"), ((d, 1), TypeError, "elements of 8 bytes"),
+        ((z, 1.5), TypeError, "expected an integer"), ((z, 1 << 40), OverflowError, "1099511627776"),
+        ((3, 1), TypeError, "expected a GPUArray"), ((np.zeros(4, np.float32), 1), TypeError, "expected a GPUArray"),
+    ]:  # fmt: skip
+        with pytest.raises(error, match=text):
+            kernel(*args)
+    with pytest.raises(TypeError):
+        kernel(z, 1, nonsense=3)
+    with pytest.raises(TypeError, match="both range and slice"):
+        kernel(z, 1, range=slice(0, 1, 1), slice=slice(1))
+    with pytest.raises(ValueError, match="no array argument"):
+        ElementwiseKernel("int a", "a")(1)
+    with pytest.raises(ValueError, match="unknown type 'flaot'"):
+        ElementwiseKernel("flaot *z", "z[i] = 0")
+
+
+def test_errors_in_snippets_show_the_users_lines():
+    kernel = ElementwiseKernel("float *z", "float t = 1;\nz[i] = t + undeclared_thing")
+    with pytest.raises(CompileError) as caught:
+        kernel(gpuarray.zeros(4, np.float32))
+    assert "operation(2)" in str(caught.value)
+    assert "> 2 | z[i] = t + undeclared_thing" in str(caught.value)
+
+
+def test_source_and_prepared_functions():
+    kernel = ElementwiseKernel("float *x, float *z", "z[i] = x[i] + 1", "plus_one")
+    assert "void plus_one(float *x, float *z, unsigned long n)" in kernel.get_source()
+    assert "long start, long stop, long step" in kernel.get_source(use_range=True)
+    x, z = gpuarray.to_gpu(np.arange(10, dtype=np.float32)), gpuarray.zeros(10, np.float32)
+    function = get_elwise_kernel("float *x, float *z", "z[i] = x[i] + 1")
+    function.prepared_call((2, 1), (32, 1, 1), x.gpudata, z.gpudata, 10)
+    np.testing.assert_array_equal(z.get(), np.arange(10) + 1)
+    module, function, arguments = kernel.generate_stride_kernel_and_types(True)
+    assert [a.name for a in arguments] == ["x", "z", "start", "stop", "step"]
+    function.prepared_call((2, 1), (32, 1, 1), x.gpudata, z.gpudata, 0, 10, 3)
+
+
+def test_kernels_by_name():
+    import pycuda.elementwise as ew
+
+    f4, i4, c8 = np.dtype(np.float32), np.dtype(np.int32), np.dtype(np.complex64)
+    x = np.arange(1, 9, dtype=f4)
+    y = x[::-1].copy()
+    k = np.array([3, 0, 7, 1, 1, 2, 6, 5], i4)
+
+    def run(function, *args, out=f4):
+        z = gpuarray.zeros(8, out)
+        device = [gpuarray.to_gpu(a).gpudata if isinstance(a, np.ndarray) else a for a in args]
+        device = [z.gpudata if a is Ellipsis else a for a in device]
+        function.prepared_call((1, 1), (32, 1, 1), *device, 8)
+        return z.get()
+
+    eq = np.testing.assert_allclose
+    eq(run(ew.get_take_kernel(f4, i4), k, ..., x), x[k])
+    eq(run(ew.get_put_kernel(f4, i4), np.arange(8, dtype=i4)[::-1].copy(), ..., x), x[::-1])
+    eq(run(ew.get_axpbyz_kernel(f4, i4, f4), 2, x, 3, k, ...), 2 * x + 3 * k)
+    eq(run(ew.get_axpbz_kernel(f4, f4), 2, x, 1, ...), 2 * x + 1)
+    eq(run(ew.get_binary_op_kernel(f4, f4, np.dtype(bool), "<"), x, y, ..., out=bool), x < y)
+    eq(run(ew.get_binary_op_kernel(f4, c8, c8, "*"), x, y.astype(c8), ..., out=c8), x * y)
+    eq(run(ew.get_rdivide_elwise_kernel(f4, f4), x, 2, ...), 2 / x)
+    eq(run(ew.get_binary_minmax_kernel("max", f4, f4, f4, False), x, y, ...), np.maximum(x, y))
+    eq(run(ew.get_fill_kernel(f4), 4, ...), np.full(8, 4))
+    eq(run(ew.get_reverse_kernel(f4), x, ...), x[::-1])
+    eq(run(ew.get_copy_kernel(i4, f4), ..., x + 0.5, out=i4), x)
+    eq(run(ew.get_arange_kernel(f4), ..., 1, 2), 1 + 2 * np.arange(8))
+    eq(run(ew.get_conj_kernel(c8), (x + 1j * y), ..., out=c8), x - 1j * y)
+    eq(run(ew.get_imag_kernel(c8, f4), (x + 1j * y), ...), y)
+    eq(run(ew.get_pow_array_kernel(f4, f4, f4, True, False), x, 2, ...), x**2)
+    eq(run(ew.get_fmod_kernel(), x, y, ...), np.fmod(x, y))
+    eq(run(ew.get_ldexp_kernel(), x, np.full(8, 2, f4), ...), x * 4)
+    eq(run(ew.get_unary_func_kernel("sqrtf", f4), x, ...), np.sqrt(x))
+    eq(run(ew.get_if_positive_kernel(i4, f4), k, x, y, ...), np.where(k > 0, x, y))
+    eq(run(ew.get_scalar_op_kernel(f4, f4, f4, "-"), x, 3, ...), x - 3)
+    eq(run(ew.get_logical_not_kernel(i4, np.dtype(bool)), k, ..., out=bool), k == 0)
+    combination = ew.get_linear_combination_kernel(((False, f4, f4), (True, f4, i4)), f4)
+    eq(run(combination, 2, x, np.array([3], f4), k, ...), 2 * x + 3 * k)
