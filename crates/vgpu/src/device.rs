@@ -144,10 +144,12 @@ fn capability(number: i32) -> Option<i32> {
     // L1 caches, MANAGED_MEMORY, HOST_NATIVE_ATOMIC, CONCURRENT_MANAGED_ACCESS, PREEMPTION,
     // registered memory at its host address, COOPERATIVE_LAUNCH, FLUSH_REMOTE_WRITES, HOST_REGISTER,
     // DIRECT_MANAGED_MEM_ACCESS_FROM_HOST, VIRTUAL_MEMORY_MANAGEMENT and its
-    // file descriptors, READ_ONLY_HOST_REGISTER, MEMORY_POOLS, stream memory
-    // operations with all their forms.
-    const YES: &[i32] =
-        &[15, 19, 31, 41, 78, 79, 80, 83, 86, 89, 90, 91, 92, 93, 94, 95, 98, 99, 101, 102, 103, 113, 115, 122, 123];
+    // file descriptors, READ_ONLY_HOST_REGISTER, MEMORY_POOLS with file
+    // descriptors, stream memory operations with all their forms, IPC_EVENT.
+    const YES: &[i32] = &[
+        15, 19, 31, 41, 78, 79, 80, 83, 86, 89, 90, 91, 92, 93, 94, 95, 98, 99, 101, 102, 103, 113, 115, 119, 122, 123,
+        125,
+    ];
     (1..=147).contains(&number).then(|| i32::from(YES.contains(&number)))
 }
 

@@ -122,6 +122,9 @@ pub(crate) fn free(start: u64) -> Res {
 }
 
 fn discharge(block: &Block) {
+    if block.kind == Kind::Imported {
+        return;
+    }
     if block.owner.pool != 0
         && let Ok(pool) = POOLS.get(block.owner.pool)
     {

@@ -6,10 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use crate::context::Context;
+use crate::context::{CONTEXTS, Context};
 use crate::error::{Code, Res, ensure};
+use crate::event_shared::SharedEvent;
+use crate::exec;
 use crate::graph::capture::Captured;
-use crate::stream::{Fence, Fences, Stream, Work};
+use crate::memory::ipc::HANDLE_BYTES;
+use crate::stream::{Fence, Fences, Stream, Work, interrupted, is_dropped};
 
 /// `CU_EVENT_DISABLE_TIMING`
 const DISABLE_TIMING: u32 = 2;
@@ -26,6 +29,8 @@ pub(crate) struct Event {
     recorded: Mutex<Option<Recorded>>,
     /// Where it was recorded in a capture, if that was the last time.
     captured: Mutex<Option<Captured>>,
+    /// Its state, when other processes have a part in it.
+    shared: Option<Arc<SharedEvent>>,
 }
 
 #[derive(Debug, Clone)]
@@ -40,6 +45,8 @@ struct Recorded {
 pub(crate) struct Record {
     /// Nanoseconds since [`epoch`], 0 for not yet.
     at_ns: AtomicU64,
+    /// The event of several processes that this is a record of, and its number there.
+    shared: Option<(Arc<SharedEvent>, u32)>,
 }
 
 fn epoch() -> Instant {
@@ -57,6 +64,9 @@ impl Record {
     /// The point has been passed.
     pub(crate) fn finish(&self) {
         self.at_ns.store(now_ns(), Ordering::Release);
+        if let Some((event, number)) = &self.shared {
+            event.pass(*number);
+        }
     }
 }
 
@@ -67,15 +77,34 @@ impl Event {
         ensure(flags & !7 == 0, Code::INVALID_VALUE)?;
         if flags & INTERPROCESS != 0 {
             ensure(flags & DISABLE_TIMING != 0, Code::INVALID_VALUE)?;
-            return Err(Code::NOT_SUPPORTED.because("events cannot be shared between processes on the virtual GPU"));
         }
-        Ok(Event { ctx_id, flags, recorded: Mutex::new(None), captured: Mutex::new(None) })
+        let shared = if flags & INTERPROCESS != 0 { Some(SharedEvent::new()?) } else { None };
+        Ok(Event::with(ctx_id, flags, shared))
+    }
+
+    /// The event of another process.
+    pub(crate) fn open(ctx_id: u64, handle: &[u8; HANDLE_BYTES]) -> Res<Event> {
+        Ok(Event::with(ctx_id, INTERPROCESS | DISABLE_TIMING, Some(SharedEvent::open(handle)?)))
+    }
+
+    fn with(ctx_id: u64, flags: u32, shared: Option<Arc<SharedEvent>>) -> Event {
+        Event { ctx_id, flags, recorded: Mutex::new(None), captured: Mutex::new(None), shared }
+    }
+
+    /// What other processes open it with.
+    pub(crate) fn ipc_handle(&self) -> Res<[u8; HANDLE_BYTES]> {
+        self.shared.as_ref().ok_or(Code::INVALID_VALUE)?.handle()
+    }
+
+    fn new_record(&self) -> Arc<Record> {
+        let shared = self.shared.as_ref().map(|s| (s.clone(), s.record()));
+        Arc::new(Record { shared, ..Record::default() })
     }
 
     /// Records the event at the end of what the stream has to do.
     pub(crate) fn record(&self, ctx: &Arc<Context>, stream: &Arc<Stream>) {
         *self.captured.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        let record = Arc::new(Record::default());
+        let record = self.new_record();
         let fence = match stream.try_turn(ctx) {
             Some(_turn) => {
                 record.finish();
@@ -103,7 +132,7 @@ impl Event {
 
     /// Records the event at the point after all of `fences`.
     pub(crate) fn record_after(&self, ctx: &Arc<Context>, fences: Fences) {
-        let record = Arc::new(Record::default());
+        let record = self.new_record();
         // A stream of its own, so that nothing else waits for it.
         let stream = Stream::new(Arc::downgrade(ctx), ctx.id, crate::stream::Kind::NonBlocking, 0);
         let fence = stream.submit(ctx, fences, Work::Record(record.clone()));
@@ -116,12 +145,42 @@ impl Event {
 
     /// Whether the latest record has been passed; true for an event that was never recorded.
     pub(crate) fn is_done(&self) -> bool {
-        self.fence().is_none()
+        match &self.shared {
+            Some(event) => event.is_passed(event.latest()),
+            None => self.fence().is_none(),
+        }
     }
 
     /// The point to wait for, if the latest record has not been passed yet.
     pub(crate) fn fence(&self) -> Option<Fence> {
+        if let Some(event) = &self.shared {
+            return self.fence_of_processes(event);
+        }
         self.recorded()?.fence.filter(|f| !f.is_reached())
+    }
+
+    /// A point that is reached when whichever process recorded the event last has passed it.
+    fn fence_of_processes(&self, event: &Arc<SharedEvent>) -> Option<Fence> {
+        let number = event.latest();
+        if event.is_passed(number) {
+            return None;
+        }
+        let ctx = CONTEXTS.find(|c| c.id == self.ctx_id)?;
+        let stream = Stream::new(Arc::downgrade(&ctx), ctx.id, crate::stream::Kind::NonBlocking, 0);
+        let (event, context, since) = (event.clone(), ctx.clone(), ctx.cancel.generation());
+        let wait = move || {
+            while !event.is_passed(number) {
+                if exec::is_asked_here() && exec::is_requested() {
+                    context.interrupt();
+                }
+                if is_dropped(&context, since) {
+                    return Err(interrupted());
+                }
+                event.pause(number, exec::TICK);
+            }
+            Ok(())
+        };
+        Some(stream.submit(&ctx, Fences::new(), Work::Device(Box::new(wait))))
     }
 
     /// Waits for the latest record on behalf of a call.

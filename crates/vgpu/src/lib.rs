@@ -13,6 +13,7 @@ mod driver;
 mod env;
 pub mod error;
 mod event;
+mod event_shared;
 pub mod exec;
 mod graph;
 mod handles;

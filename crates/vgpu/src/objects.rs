@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::driver::{FUNCTIONS, MODULES};
 use crate::error::{Code, Error, Res, ensure};
 use crate::memory::globals::{self, GlobalRange};
+use crate::memory::ipc::Ticket;
 use crate::module::{self, LoadOptions, LoadedModule};
 
 /// `CUmodule`
@@ -258,6 +259,10 @@ pub(crate) struct Pool {
     pub(crate) release_threshold: AtomicU64,
     /// `CU_MEMPOOL_ATTR_REUSE_...`, by attribute number less one.
     pub(crate) reuse: [AtomicI32; 3],
+    /// What other processes import it with, if it was made for that.
+    pub(crate) ticket: Option<Ticket>,
+    /// The ticket of another process's pool that this one stands for; 0 for a pool of this process.
+    pub(crate) imported: u64,
 }
 
 impl Pool {
@@ -271,6 +276,8 @@ impl Pool {
             used_high: AtomicU64::new(0),
             release_threshold: AtomicU64::new(0),
             reuse: [const { AtomicI32::new(1) }; 3],
+            ticket: None,
+            imported: 0,
         }
     }
 

@@ -142,6 +142,7 @@ extern "C" __global__ void largest_four(int n, const $T *a, $T *o) {
         __syncthreads();
         if (t < d) { $T m[4]; int p = 0, q = 0; for (int k = 0; k < 4; ++k) m[k] = best[t][p] >= best[t + d][q] ? best[t][p++] : best[t + d][q++]; for (int k = 0; k < 4; ++k) best[t][k] = m[k]; }
     }
+    __syncthreads();
     if (t < 4) o[t] = best[0][t];
 }"""
 for _t, _n in (("int", 256), ("float", 128), ("double", 64), ("unsigned short", 512), ("long long", 128)):

@@ -42,10 +42,6 @@ fn set_access(ptr: CUdeviceptr, size: usize, wish: CUmemAccessDesc) -> Res {
     }
 }
 
-const BETWEEN_PROCESSES: &str =
-    "memory and events shared between processes by cuIpc (use cuMemExportToShareableHandle)";
-const POOLS_BETWEEN_PROCESSES: &str = "memory pools that are shared between processes";
-
 driver_functions! {
     fn cuMemGetAllocationGranularity(granularity: *mut usize, prop: *const CUmemAllocationProp, option: CUmemAllocationGranularity_flags) {
         ensure(option.0 <= 1, Code::INVALID_VALUE)?;
@@ -139,50 +135,5 @@ driver_functions! {
     fn cuMemGetHandleForAddressRange(handle: *mut c_void, dptr: CUdeviceptr, size: usize, handleType: CUmemRangeHandleType, flags: u64) {
         let _ = (handle, dptr, size, handleType, flags);
         Err(unsupported("handles for the memory of address ranges (dma-buf)"))
-    }
-
-    fn cuIpcGetEventHandle(pHandle: *mut CUipcEventHandle, event: CUevent) {
-        let _ = (pHandle, event);
-        Err(unsupported(BETWEEN_PROCESSES))
-    }
-
-    fn cuIpcOpenEventHandle(phEvent: *mut CUevent, handle: CUipcEventHandle) {
-        let _ = (phEvent, handle);
-        Err(unsupported(BETWEEN_PROCESSES))
-    }
-
-    fn cuIpcGetMemHandle(pHandle: *mut CUipcMemHandle, dptr: CUdeviceptr) {
-        let _ = (pHandle, dptr);
-        Err(unsupported(BETWEEN_PROCESSES))
-    }
-
-    fn cuIpcOpenMemHandle(pdptr: *mut CUdeviceptr, handle: CUipcMemHandle, Flags: c_uint) {
-        let _ = (pdptr, handle, Flags);
-        Err(unsupported(BETWEEN_PROCESSES))
-    }
-
-    fn cuIpcCloseMemHandle(dptr: CUdeviceptr) {
-        let _ = dptr;
-        Err(unsupported(BETWEEN_PROCESSES))
-    }
-
-    fn cuMemPoolExportToShareableHandle(handle_out: *mut c_void, pool: CUmemoryPool, handleType: CUmemAllocationHandleType, flags: u64) {
-        let _ = (handle_out, pool, handleType, flags);
-        Err(unsupported(POOLS_BETWEEN_PROCESSES))
-    }
-
-    fn cuMemPoolImportFromShareableHandle(pool_out: *mut CUmemoryPool, handle: *mut c_void, handleType: CUmemAllocationHandleType, flags: u64) {
-        let _ = (pool_out, handle, handleType, flags);
-        Err(unsupported(POOLS_BETWEEN_PROCESSES))
-    }
-
-    fn cuMemPoolExportPointer(shareData_out: *mut CUmemPoolPtrExportData, ptr: CUdeviceptr) {
-        let _ = (shareData_out, ptr);
-        Err(unsupported(POOLS_BETWEEN_PROCESSES))
-    }
-
-    fn cuMemPoolImportPointer(ptr_out: *mut CUdeviceptr, pool: CUmemoryPool, shareData: *mut CUmemPoolPtrExportData) {
-        let _ = (ptr_out, pool, shareData);
-        Err(unsupported(POOLS_BETWEEN_PROCESSES))
     }
 }

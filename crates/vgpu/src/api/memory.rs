@@ -22,7 +22,9 @@ pub(crate) fn free_after_work(address: u64, kinds: &[Kind]) -> Res {
     if let Some(outcome) = graph::memory::release(address) {
         return context.synchronize().and(outcome);
     }
-    let block = driver::heap()?.find(address).filter(|b| b.start == address && kinds.contains(&b.kind));
+    // Imported blocks of pools are freed like those of the pool itself, others are closed.
+    let fits = |b: &Block| kinds.contains(&b.kind) || (b.kind == Kind::Imported && b.owner.pool != 0);
+    let block = driver::heap()?.find(address).filter(|b| b.start == address && fits(b));
     if block.is_none() && address != 0 {
         crate::check::leaks::invalid_free(address);
     }
@@ -128,7 +130,7 @@ driver_functions! {
         ensure(Flags == 0, Code::INVALID_VALUE)?;
         current()?;
         let address = p.addr() as u64;
-        let is_host_block = driver::heap()?.find(address).is_some_and(|b| b.kind != Kind::Device);
+        let is_host_block = driver::heap()?.find(address).is_some_and(|b| !b.kind.is_device());
         ensure(is_host_block || host::find(address).is_some(), Code::INVALID_VALUE)?;
         put(pdptr, address)
     }

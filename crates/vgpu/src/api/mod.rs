@@ -13,6 +13,7 @@ pub(crate) mod graph;
 pub(crate) mod graph_capture;
 pub(crate) mod graph_exec;
 pub(crate) mod graph_node;
+pub(crate) mod ipc;
 pub(crate) mod jit_options;
 pub(crate) mod launch;
 pub(crate) mod library;
@@ -68,6 +69,7 @@ pub(crate) const ALL: &[&[(&str, Entry)]] = &[
     texture::EXPORTS,
     texture_ref::EXPORTS,
     graph::EXPORTS,
+    ipc::EXPORTS,
     graph_node::EXPORTS,
     graph_exec::EXPORTS,
     graph_capture::EXPORTS,

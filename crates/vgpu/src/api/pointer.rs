@@ -68,15 +68,20 @@ unsafe fn put_attribute(data: *mut c_void, attribute: CUpointer_attribute, known
             A::CU_POINTER_ATTRIBUTE_MEMORY_TYPE => put(data.cast(), memory_type),
             A::CU_POINTER_ATTRIBUTE_DEVICE_POINTER => put(data.cast(), address),
             // Plain device memory has no host address in CUDA's terms, although it has one here.
-            A::CU_POINTER_ATTRIBUTE_HOST_POINTER if known.kind == Kind::Device => Code::INVALID_VALUE.err(),
+            A::CU_POINTER_ATTRIBUTE_HOST_POINTER if known.kind.is_device() => Code::INVALID_VALUE.err(),
             A::CU_POINTER_ATTRIBUTE_HOST_POINTER => put(data.cast(), address),
             A::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS => put(data.cast::<c_int>(), 0),
             A::CU_POINTER_ATTRIBUTE_BUFFER_ID | A::CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID => put(data.cast(), known.id),
             A::CU_POINTER_ATTRIBUTE_IS_MANAGED => put(data.cast::<c_uint>(), c_uint::from(known.kind == Kind::Managed)),
             A::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL => put(data.cast(), known.device as c_int),
-            A::CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE
-            | A::CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE
-            | A::CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE => put(data.cast::<c_uint>(), 0),
+            A::CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE => {
+                let is_plain =
+                    driver::heap()?.find(address).is_some_and(|b| b.kind == Kind::Device && b.owner.pool == 0);
+                put(data.cast::<c_uint>(), c_uint::from(is_plain))
+            }
+            A::CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE | A::CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE => {
+                put(data.cast::<c_uint>(), 0)
+            }
             A::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR | A::CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR => {
                 put(data.cast(), known.start)
             }
@@ -212,7 +217,7 @@ driver_functions! {
     fn cuPointerSetAttribute(value: *const c_void, attribute: CUpointer_attribute, ptr: CUdeviceptr) {
         ensure(!value.is_null() && attribute == CUpointer_attribute::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, Code::INVALID_VALUE)?;
         // Synchronous copies always complete before they return.
-        ensure(find(ptr).is_some_and(|k| k.kind == Kind::Device), Code::INVALID_VALUE)
+        ensure(find(ptr).is_some_and(|k| k.kind.is_device()), Code::INVALID_VALUE)
     }
 
     fn cuMemAdvise(devPtr: CUdeviceptr, count: usize, advice: CUmem_advise, location: CUmemLocation) {

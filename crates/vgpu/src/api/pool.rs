@@ -18,6 +18,7 @@ use crate::driver::{self, POOLS, stream_and_context};
 use crate::error::{Code, Res, ensure};
 use crate::graph::{self, Action, GraphMemory, capture};
 use crate::memory::heap::Kind;
+use crate::memory::ipc::{self, Place, Ticket};
 use crate::objects::Pool;
 use crate::stream::{Fences, Stream, Work};
 
@@ -38,7 +39,7 @@ fn current_pool(device: &Device) -> Res<u64> {
 
 fn alloc(ctx: &Context, size: usize, pool_handle: u64) -> Res<u64> {
     let pool = POOLS.get_or(pool_handle, Code::INVALID_VALUE)?;
-    ensure(pool.device == ctx.device.ordinal, Code::INVALID_VALUE)?;
+    ensure(pool.device == ctx.device.ordinal && pool.imported == 0, Code::INVALID_VALUE)?;
     let block = alloc_patiently(ctx, size, Kind::Device, pool_handle, 0)?;
     if let Err(error) = pool.charge(block.span) {
         // The block was not charged to the pool, so it must not be given back to it.
@@ -74,7 +75,7 @@ unsafe fn device_of(location: *const CUmemLocation) -> Res<&'static Device> {
 
 fn set_pool(device: &Device, pool: CUmemoryPool) -> Res {
     let found = POOLS.get_or(pool.number(), Code::INVALID_VALUE)?;
-    ensure(found.device == device.ordinal, Code::INVALID_VALUE)?;
+    ensure(found.device == device.ordinal && found.imported == 0, Code::INVALID_VALUE)?;
     device.pool.store(pool.number(), Ordering::Release);
     Ok(())
 }
@@ -108,7 +109,9 @@ driver_functions! {
             stream.submit(&context, Fences::new(), Work::CleanUp(Box::new(release)));
             return Ok(());
         }
-        let block = driver::heap()?.find(dptr).filter(|b| b.start == dptr && b.kind != Kind::Host);
+        let block = driver::heap()?.find(dptr).filter(|b| {
+            b.start == dptr && b.kind != Kind::Host && (b.kind != Kind::Imported || b.owner.pool != 0)
+        });
         ensure(block.is_some(), Code::INVALID_VALUE)?;
         if let Some(_turn) = stream.try_turn(&context) {
             return driver::free(dptr);
@@ -148,11 +151,16 @@ driver_functions! {
         ensure(!pool.is_null(), Code::INVALID_VALUE)?;
         let props = poolProps.as_ref().ok_or(Code::INVALID_VALUE)?;
         ensure(props.allocType == CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED, Code::INVALID_VALUE)?;
-        if props.handleTypes.0 != 0 {
-            return Err(unsupported("memory pools that are shared between processes"));
+        if props.handleTypes.0 > 1 {
+            return Err(unsupported("handles of memory pools other than file descriptors"));
         }
         let device = device_of(&raw const props.location)?;
-        let (handle, _) = POOLS.insert_with(|_| Arc::new(Pool::new(device.ordinal, props.maxSize as u64, false)))?;
+        let mut made = Pool::new(device.ordinal, props.maxSize as u64, false);
+        if props.handleTypes.0 == 1 {
+            let place = Place { device: u64::from(device.ordinal), ..Place::default() };
+            made.ticket = Some(Ticket::new(ipc::Kind::Pool, place)?);
+        }
+        let (handle, _) = POOLS.insert_with(|_| Arc::new(made))?;
         put(pool, CUmemoryPool::from_number(handle))
     }
 

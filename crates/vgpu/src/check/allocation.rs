@@ -69,6 +69,7 @@ fn bytes(n: u64) -> String {
 fn of_block(b: &Block, freed: bool) -> Piece {
     let kind = match b.kind {
         Kind::Device => "allocation",
+        Kind::Imported => "allocation of another process",
         Kind::Host => "page-locked allocation",
         Kind::Managed => "managed allocation",
     };

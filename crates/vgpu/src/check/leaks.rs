@@ -29,6 +29,7 @@ pub(crate) fn context_ended(blocks: &[Block], others: &[(&str, usize)]) {
     for b in blocks {
         let kind = match b.kind {
             Kind::Device => "device memory",
+            Kind::Imported => "memory of another process",
             Kind::Host => "page-locked host memory",
             Kind::Managed => "managed memory",
         };

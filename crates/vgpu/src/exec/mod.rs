@@ -35,6 +35,7 @@ mod report;
 mod resident;
 mod serial;
 mod signals;
+pub(crate) use signals::install as install_signals;
 mod slots;
 mod stack;
 mod stop;

@@ -10,12 +10,15 @@
 
 use super::fiber::{Exit, GUARD, Guard, SignalInfo};
 use crate::arch;
+use crate::memory::move_pages;
 use std::cell::UnsafeCell;
 use std::mem::{MaybeUninit, zeroed};
 use std::ptr::{null_mut, with_exposed_provenance_mut};
 use std::sync::Once;
 
 const SIGNALS: [i32; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
+/// `si_code`: the memory is there, but not for this access.
+const SEGV_ACCERR: i32 = 2;
 const ALTERNATE_STACK: usize = 64 << 10;
 
 struct Previous([UnsafeCell<MaybeUninit<libc::sigaction>>; SIGNALS.len()]);
@@ -106,6 +109,11 @@ fn make_alternate_stack() -> Option<AlternateStack> {
 /// # Safety
 /// Called by the system as a SA_SIGINFO handler.
 unsafe extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    // SAFETY: these signals carry a valid description, and a SIGSEGV an address.
+    let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
+    if signal == libc::SIGSEGV && code == SEGV_ACCERR && move_pages::is_over(address) {
+        return;
+    }
     let ours = GUARD.try_with(|guard| {
         // SAFETY: the system passes valid pointers.
         unsafe { end_fiber(guard, signal, &*info, &mut *context.cast::<libc::ucontext_t>()) }

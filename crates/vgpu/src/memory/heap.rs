@@ -9,8 +9,14 @@
 //! nobody else changes its protection.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
+use super::ipc::{self, Place};
+use super::move_pages;
+use super::pages::{Pages, advise, page_bytes, set_access};
 use crate::check::{self, shadow};
 use crate::error::{Code, Res, ensure};
 
@@ -18,7 +24,6 @@ use crate::error::{Code, Res, ensure};
 pub(crate) const ALIGNMENT: u64 = 256;
 const LARGEST_CLASS: u64 = 64 << 10;
 const SLAB_BYTES: u64 = 512 << 10;
-const HUGE_PAGE: u64 = 2 << 20;
 /// Bytes behind each block that belong to nobody, when accesses are checked.
 const RED_ZONE: u64 = 256;
 /// Freed blocks that are remembered, so that a report can name them.
@@ -38,6 +43,15 @@ pub(crate) enum Kind {
     Host,
     /// `cuMemAllocManaged`.
     Managed,
+    /// Device memory of another process.
+    Imported,
+}
+
+impl Kind {
+    /// Memory of a device that the host has no address for, in CUDA's terms.
+    pub(crate) fn is_device(self) -> bool {
+        matches!(self, Kind::Device | Kind::Imported)
+    }
 }
 
 /// Who asked for a block.
@@ -94,6 +108,9 @@ struct Space {
     slabs: HashMap<u64, Slab>,
     /// Slabs with a free place, by size class.
     open: HashMap<u64, BTreeSet<u64>>,
+    /// Ranges of whole pages that are mapped from files: slabs and large blocks that other processes may
+    /// open (with the file), and those of other processes.
+    files: HashMap<u64, Option<Arc<File>>>,
     next_id: u64,
 }
 
@@ -110,7 +127,7 @@ impl Heap {
     /// fault every page in again.
     pub(crate) fn new(start: u64, len: u64, warm_limit: u64) -> Heap {
         let pages = Pages::new(start, len, warm_limit);
-        let space = Space { pages, slabs: HashMap::new(), open: HashMap::new(), next_id: 1 };
+        let space = Space { pages, slabs: HashMap::new(), open: HashMap::new(), files: HashMap::new(), next_id: 1 };
         Heap { space: Mutex::new(space), live: RwLock::new(BTreeMap::new()), freed: Mutex::default() }
     }
 
@@ -136,13 +153,14 @@ impl Heap {
     pub(crate) fn free(&self, start: u64) -> Res<Block> {
         let block = self.live.write().unwrap_or_else(PoisonError::into_inner).remove(&start);
         let block = block.ok_or(Code::INVALID_VALUE)?;
-        shadow::released(start as usize, block.span as usize);
+        ipc::forget(start);
+        shadow::released(start as usize, block.size as usize);
         let mut freed = self.freed();
         freed.remembered.push_back(block);
         if freed.remembered.len() > REMEMBERED {
             freed.remembered.pop_front();
         }
-        if check::enabled().memory {
+        if check::enabled().memory && block.kind != Kind::Imported {
             self.quarantine(&mut freed, block);
         } else {
             self.space().give_back(&block);
@@ -203,6 +221,50 @@ impl Heap {
         (len <= block.size - (address - block.start)).then_some(block)
     }
 
+    /// Lets other processes map a live block. The pages it lies in go into a file, which the other
+    /// blocks of a slab share.
+    pub(crate) fn share(&self, block: &Block, pool: u64) -> Res<Place> {
+        let small = block.span <= LARGEST_CLASS;
+        let base = if small { block.start & !(SLAB_BYTES - 1) } else { block.start };
+        let mut space = self.space();
+        let file = match space.files.get(&base) {
+            Some(Some(file)) => file.clone(),
+            _ => {
+                let len = if small { SLAB_BYTES } else { block.span };
+                let file = Arc::new(ipc::new_file(len)?);
+                move_pages::into_file(base, len, &file)?;
+                space.files.insert(base, Some(file.clone()));
+                file
+            }
+        };
+        let about = file.metadata().map_err(|_| Code::OPERATING_SYSTEM)?;
+        let (fd, offset) = (file.as_raw_fd() as u64, block.start - base);
+        Ok(Place { fd, inode: about.ino(), offset, size: block.size, device: u64::from(block.owner.device), pool })
+    }
+
+    /// A block over memory of another process.
+    pub(crate) fn adopt(&self, file: &File, place: &Place, owner: Owner) -> Res<Block> {
+        let page = page_bytes();
+        let (first, end) = (place.offset & !(page - 1), place.offset.checked_add(place.size));
+        let end = end.and_then(|e| e.checked_next_multiple_of(page)).ok_or(Code::INVALID_VALUE)?;
+        ensure(file.metadata().is_ok_and(|m| m.len() >= end) && place.size > 0, Code::INVALID_VALUE)?;
+        let span = end - first;
+        let mut space = self.space();
+        let base = space.pages.carve(span + page, page).ok_or(Code::OUT_OF_MEMORY)?;
+        if !space.pages.map_file(base, span, file, first) {
+            space.pages.reset(base, span);
+            return Code::MAP_FAILED.err();
+        }
+        space.files.insert(base, None);
+        let (start, size, id) = (base + (place.offset - first), place.size, space.next_id);
+        space.next_id += 1;
+        drop(space);
+        let block = Block { start, size, span, kind: Kind::Imported, owner, flags: 0, id };
+        self.live.write().unwrap_or_else(PoisonError::into_inner).insert(start, block);
+        shadow::allocated(start as usize, size as usize, true);
+        Ok(block)
+    }
+
     /// Addresses without access, which their user maps memory at; a page without access follows.
     pub(crate) fn reserve(&self, len: u64, alignment: u64) -> Option<u64> {
         let mut space = self.space();
@@ -248,16 +310,21 @@ fn span_of(size: u64) -> Option<u64> {
     Some(size.next_multiple_of(step))
 }
 
-fn page_bytes() -> u64 {
-    super::window::page_size() as u64
-}
-
 impl Space {
     fn give_back(&mut self, block: &Block) {
-        if block.span <= LARGEST_CLASS {
-            self.return_place(block.start);
+        match block.kind {
+            Kind::Imported => self.give_pages(block.start & !(page_bytes() - 1), block.span),
+            _ if block.span <= LARGEST_CLASS => self.return_place(block.start),
+            _ => self.give_pages(block.start, block.span),
+        }
+    }
+
+    /// Pages that nobody uses any more. Those of a file leave it, so that what comes next is private.
+    fn give_pages(&mut self, start: u64, span: u64) {
+        if self.files.remove(&start).is_some() {
+            self.pages.reset(start, span);
         } else {
-            self.pages.give_back(block.start, block.span);
+            self.pages.give_back(start, span);
         }
     }
 
@@ -295,136 +362,9 @@ impl Space {
         if empty && open.len() > 1 {
             open.remove(&base);
             self.slabs.remove(&base);
-            self.pages.give_back(base, SLAB_BYTES);
+            self.give_pages(base, SLAB_BYTES);
         }
     }
-}
-
-/// Whole pages: which addresses are free, and which of the free ones still hold memory.
-#[derive(Debug)]
-struct Pages {
-    /// Free ranges by address; neighbours are always merged.
-    free: BTreeMap<u64, u64>,
-    /// The same ranges by length.
-    by_len: BTreeSet<(u64, u64)>,
-    /// Freed ranges without access whose pages are still in memory, oldest first. The length is
-    /// that of the block; its guard page follows.
-    warm: VecDeque<(u64, u64)>,
-    warm_bytes: u64,
-    warm_limit: u64,
-}
-
-impl Pages {
-    fn new(start: u64, len: u64, warm_limit: u64) -> Pages {
-        let mut pages =
-            Pages { free: BTreeMap::new(), by_len: BTreeSet::new(), warm: VecDeque::new(), warm_bytes: 0, warm_limit };
-        pages.insert_free(start, len);
-        pages
-    }
-
-    fn take(&mut self, span: u64) -> Option<u64> {
-        if let Some(at) = self.warm.iter().rposition(|&(_, len)| len == span) {
-            let (start, _) = self.warm.remove(at)?;
-            self.warm_bytes -= span;
-            if set_access(start, span, true) {
-                return Some(start);
-            }
-            self.recycle(start, span);
-        }
-        let alignment = if span >= HUGE_PAGE { HUGE_PAGE } else { page_bytes() };
-        self.take_aligned(span, alignment)
-    }
-
-    /// `span` accessible bytes at a multiple of `alignment`, and a page without access behind.
-    fn take_aligned(&mut self, span: u64, alignment: u64) -> Option<u64> {
-        let start = self.carve(span + page_bytes(), alignment).or_else(|| {
-            self.cool_down(0);
-            self.carve(span + page_bytes(), alignment)
-        })?;
-        if !set_access(start, span, true) {
-            self.insert_free(start, span + page_bytes());
-            return None;
-        }
-        if span >= HUGE_PAGE {
-            advise(start, span, libc::MADV_HUGEPAGE);
-        }
-        Some(start)
-    }
-
-    fn give_back(&mut self, start: u64, span: u64) {
-        if !set_access(start, span, false) {
-            // The system refuses to split a mapping further; then it must not be reused either,
-            // but the memory itself can go.
-            advise(start, span, libc::MADV_DONTNEED);
-            return;
-        }
-        self.warm.push_back((start, span));
-        self.warm_bytes += span;
-        self.cool_down(self.warm_limit);
-    }
-
-    /// Drops the oldest warm ranges until at most `limit` bytes of them are left.
-    fn cool_down(&mut self, limit: u64) {
-        while self.warm_bytes > limit {
-            let Some((start, span)) = self.warm.pop_front() else { return };
-            self.warm_bytes -= span;
-            self.recycle(start, span);
-        }
-    }
-
-    fn recycle(&mut self, start: u64, span: u64) {
-        advise(start, span, libc::MADV_DONTNEED);
-        self.insert_free(start, span + page_bytes());
-    }
-
-    /// Cuts `len` bytes out of the smallest free range that has room for them.
-    fn carve(&mut self, len: u64, alignment: u64) -> Option<u64> {
-        let fits = |&&(size, at): &&(u64, u64)| at.next_multiple_of(alignment) + len <= at + size;
-        let &(size, at) = self.by_len.range((len, 0)..).find(fits)?;
-        let start = at.next_multiple_of(alignment);
-        self.by_len.remove(&(size, at));
-        self.free.remove(&at);
-        self.keep_free(at, start - at);
-        self.keep_free(start + len, at + size - (start + len));
-        Some(start)
-    }
-
-    fn keep_free(&mut self, start: u64, len: u64) {
-        if len > 0 {
-            self.free.insert(start, len);
-            self.by_len.insert((len, start));
-        }
-    }
-
-    fn insert_free(&mut self, mut start: u64, mut len: u64) {
-        if let Some((&before, &size)) = self.free.range(..start).next_back()
-            && before + size == start
-        {
-            self.free.remove(&before);
-            self.by_len.remove(&(size, before));
-            start = before;
-            len += size;
-        }
-        if let Some(&size) = self.free.get(&(start + len)) {
-            self.free.remove(&(start + len));
-            self.by_len.remove(&(size, start + len));
-            len += size;
-        }
-        self.keep_free(start, len);
-    }
-}
-
-fn set_access(start: u64, len: u64, access: bool) -> bool {
-    let protection = if access { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_NONE };
-    // SAFETY: the range was carved out of the heap's reserved addresses, which only this heap
-    // manages; no Rust reference points into it.
-    unsafe { libc::mprotect(start as *mut libc::c_void, len as usize, protection) == 0 }
-}
-
-fn advise(start: u64, len: u64, advice: i32) {
-    // A refused advice costs memory or speed, never correctness.
-    // SAFETY: as for `set_access`; `MADV_DONTNEED` is only used on free ranges.
-    let _ = unsafe { libc::madvise(start as *mut libc::c_void, len as usize, advice) };
 }
 
 #[cfg(test)]

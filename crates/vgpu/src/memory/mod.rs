@@ -5,5 +5,8 @@ pub(crate) mod globals;
 pub(crate) mod heap;
 pub(crate) mod hints;
 pub mod host;
+pub(crate) mod ipc;
 pub(crate) mod mapping;
+pub(crate) mod move_pages;
+mod pages;
 pub mod window;

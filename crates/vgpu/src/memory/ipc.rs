@@ -1,0 +1,245 @@
+//! What other processes are given of this one: device memory, events and memory pools.
+//!
+//! Establishes: everything that is shared has a *ticket*, a small anonymous file that says what it is
+//! and whether it is still there. A handle names a process, its descriptor of the ticket, and the
+//! ticket's number, which never comes twice; so the handle of a process that has ended, or of what has
+//! been freed meanwhile, is recognised. The other process opens ticket and memory through
+//! `/proc/PID/fd`, which the system allows to processes of the same user.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::Read;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::error::{Code, Error, Res, ensure};
+
+/// Bytes of a handle, as in CUDA.
+pub(crate) const HANDLE_BYTES: usize = 64;
+/// What handles and tickets begin with.
+const MAGIC: u64 = u64::from_le_bytes(*b"rtcg-ipc");
+/// Bytes of a ticket.
+pub(crate) const TICKET_BYTES: usize = 4096;
+
+/// What a ticket is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u64)]
+pub(crate) enum Kind {
+    /// A block of `cuMemAlloc`.
+    Memory = 1,
+    /// An event.
+    Event = 2,
+    /// A memory pool.
+    Pool = 3,
+    /// A block of a memory pool.
+    PoolMemory = 4,
+}
+
+/// Where a block lies, for who maps it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Place {
+    /// Descriptor of the file in the process that has it.
+    pub(crate) fd: u64,
+    /// Number of the file in its file system, so that a descriptor that was used again is recognised.
+    pub(crate) inode: u64,
+    /// First byte in the file.
+    pub(crate) offset: u64,
+    /// Bytes of the block.
+    pub(crate) size: u64,
+    /// Ordinal of its device.
+    pub(crate) device: u64,
+    /// Number of the pool's ticket, 0 without one.
+    pub(crate) pool: u64,
+}
+
+/// A ticket as it lies in its file: words, the first of which is [`MAGIC`].
+const ID: usize = 1;
+const KIND: usize = 2;
+const ALIVE: usize = 3;
+const PLACE: usize = 4;
+const WORDS: usize = PLACE + 6;
+/// Where a ticket has room for what its kind needs.
+pub(crate) const ROOM_AT: usize = 256;
+
+/// Something of this process that others may open; they no longer can when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Ticket {
+    pub(crate) file: File,
+    /// Unique in the system.
+    pub(crate) id: u64,
+    kind: Kind,
+}
+
+/// A number that no other ticket has.
+fn new_id() -> u64 {
+    let mut bytes = [0; 8];
+    let random = File::open("/dev/urandom").and_then(|mut f| f.read_exact(&mut bytes));
+    let id = u64::from_le_bytes(bytes);
+    static COUNT: AtomicUsize = AtomicUsize::new(1);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed) as u64;
+    if random.is_ok() && id != 0 { id } else { u64::from(std::process::id()) << 32 | count }
+}
+
+/// A file in memory.
+pub(crate) fn new_file(bytes: u64) -> Res<File> {
+    // SAFETY: the name is a C string.
+    let fd = unsafe { libc::memfd_create(c"rtcg shared".as_ptr(), libc::MFD_CLOEXEC) };
+    ensure(fd >= 0, Code::OPERATING_SYSTEM)?;
+    // SAFETY: the descriptor was just made.
+    let file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
+    file.set_len(bytes).map_err(|_| Code::OUT_OF_MEMORY)?;
+    Ok(file)
+}
+
+impl Ticket {
+    /// A ticket for something that is there from now on.
+    pub(crate) fn new(kind: Kind, place: Place) -> Res<Ticket> {
+        let ticket = Ticket { file: new_file(TICKET_BYTES as u64)?, id: new_id(), kind };
+        let Place { fd, inode, offset, size, device, pool } = place;
+        let words = [MAGIC, ticket.id, kind as u64, 1, fd, inode, offset, size, device, pool];
+        ticket.write(0, &words)?;
+        Ok(ticket)
+    }
+
+    fn write(&self, word: usize, words: &[u64]) -> Res {
+        let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        self.file.write_all_at(&bytes, word as u64 * 8).map_err(|_| Code::OPERATING_SYSTEM.into())
+    }
+
+    /// What another process opens it with.
+    pub(crate) fn handle(&self) -> [u8; HANDLE_BYTES] {
+        let mut handle = [0; HANDLE_BYTES];
+        let whose = u64::from(std::process::id()) | (self.file.as_raw_fd() as u64) << 32;
+        for (i, word) in [MAGIC, self.id, self.kind as u64, whose].into_iter().enumerate() {
+            handle[i * 8..][..8].copy_from_slice(&word.to_le_bytes());
+        }
+        handle
+    }
+
+    /// A descriptor of the ticket for another process, which the caller closes.
+    pub(crate) fn export(&self) -> Res<RawFd> {
+        // SAFETY: duplicates a descriptor that is open as long as the value lives.
+        let fd = unsafe { libc::fcntl(self.file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 0) };
+        ensure(fd >= 0, Code::OPERATING_SYSTEM)?;
+        Ok(fd)
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        // Who has it open already learns it here; nobody else can open it any more.
+        let _ = self.write(ALIVE, &[0]);
+    }
+}
+
+/// The ticket of another process.
+#[derive(Debug)]
+pub(crate) struct Foreign {
+    pub(crate) file: File,
+    /// The process, 0 when the ticket came as a descriptor.
+    pid: u32,
+    /// Number of the ticket.
+    pub(crate) id: u64,
+    /// Where the memory is.
+    pub(crate) place: Place,
+}
+
+fn gone(what: &str) -> Error {
+    Code::INVALID_HANDLE.because(what.to_owned())
+}
+
+fn open_of(pid: u32, fd: u64) -> std::io::Result<File> {
+    OpenOptions::new().read(true).write(true).custom_flags(libc::O_CLOEXEC).open(format!("/proc/{pid}/fd/{fd}"))
+}
+
+impl Foreign {
+    /// Opens what a handle names.
+    pub(crate) fn open(handle: &[u8; HANDLE_BYTES], kind: Kind) -> Res<Foreign> {
+        let word = |i: usize| u64::from_le_bytes(std::array::from_fn(|b| handle[i * 8 + b]));
+        ensure(word(0) == MAGIC && word(2) == kind as u64, Code::INVALID_VALUE)?;
+        let (pid, fd) = (word(3) as u32, word(3) >> 32);
+        if pid == std::process::id() {
+            return Err(Code::INVALID_CONTEXT.because("a process cannot open what it shares itself"));
+        }
+        let file = open_of(pid, fd).map_err(|e| match e.kind() {
+            std::io::ErrorKind::PermissionDenied => {
+                Code::NOT_PERMITTED.because(format!("process {pid}, which shares this, belongs to another user"))
+            }
+            _ => gone("the process that shared this has ended, or has freed it"),
+        })?;
+        let found = Foreign::read(file, pid)?;
+        ensure(found.id == word(1), Code::INVALID_HANDLE)?;
+        Ok(found)
+    }
+
+    /// The ticket behind a descriptor, which stays the caller's.
+    pub(crate) fn from_fd(fd: RawFd, kind: Kind) -> Res<Foreign> {
+        // SAFETY: a wrong number is an error of the call.
+        let copy = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
+        ensure(copy >= 0, Code::INVALID_VALUE)?;
+        // SAFETY: the descriptor was just made.
+        let file = File::from(unsafe { OwnedFd::from_raw_fd(copy) });
+        let found = Foreign::read(file, 0).map_err(|_| Code::INVALID_VALUE)?;
+        ensure(found.words()?[KIND] == kind as u64, Code::INVALID_VALUE)?;
+        Ok(found)
+    }
+
+    fn read(file: File, pid: u32) -> Res<Foreign> {
+        let mut found = Foreign { file, pid, id: 0, place: Place::default() };
+        let words = found.words()?;
+        ensure(words[0] == MAGIC && words[ALIVE] == 1, Code::INVALID_HANDLE)?;
+        let [fd, inode, offset, size, device, pool] = std::array::from_fn(|i| words[PLACE + i]);
+        (found.id, found.place) = (words[ID], Place { fd, inode, offset, size, device, pool });
+        Ok(found)
+    }
+
+    fn words(&self) -> Res<[u64; WORDS]> {
+        let mut bytes = [0; WORDS * 8];
+        self.file.read_exact_at(&mut bytes, 0).map_err(|_| gone("this is no handle of another process"))?;
+        Ok(std::array::from_fn(|i| u64::from_le_bytes(std::array::from_fn(|b| bytes[i * 8 + b]))))
+    }
+
+    /// The file that the memory lies in.
+    pub(crate) fn memory(&self) -> Res<File> {
+        let file = open_of(self.pid, self.place.fd).map_err(|_| gone("the memory has been freed"))?;
+        let same = file.metadata().is_ok_and(|m| m.ino() == self.place.inode);
+        // Freed, and the descriptor used for something else, between the two looks.
+        ensure(same && self.words()?[ALIVE] == 1, Code::INVALID_HANDLE)?;
+        Ok(file)
+    }
+}
+
+/// The tickets of blocks of this process, by their first address.
+static BLOCKS: Mutex<Option<HashMap<u64, Ticket>>> = Mutex::new(None);
+static N_BLOCKS: AtomicUsize = AtomicUsize::new(0);
+
+fn blocks() -> MutexGuard<'static, Option<HashMap<u64, Ticket>>> {
+    BLOCKS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The handle of a block, whose place `share` finds out when it is asked for the first time.
+pub(crate) fn handle_of(start: u64, kind: Kind, share: impl FnOnce() -> Res<Place>) -> Res<[u8; HANDLE_BYTES]> {
+    let mut guard = blocks();
+    let known = guard.get_or_insert_default();
+    if let Some(ticket) = known.get(&start) {
+        return Ok(ticket.handle());
+    }
+    let ticket = Ticket::new(kind, share()?)?;
+    let handle = ticket.handle();
+    known.insert(start, ticket);
+    N_BLOCKS.store(known.len(), Ordering::Release);
+    Ok(handle)
+}
+
+/// A block is freed: its handle is good for nothing from now on.
+pub(crate) fn forget(start: u64) {
+    if N_BLOCKS.load(Ordering::Acquire) == 0 {
+        return;
+    }
+    if let Some(known) = blocks().as_mut() {
+        known.remove(&start);
+        N_BLOCKS.store(known.len(), Ordering::Release);
+    }
+}
