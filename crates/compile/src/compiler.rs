@@ -8,7 +8,7 @@ use crate::includes::{self, Dependency, Scan, SearchPath, Stamp};
 use crate::options::{self, Translated};
 use crate::request::{Artifact, BinaryKind, CompileRequest};
 use crate::{nvcc, nvrtc, shims};
-use rtcg_cuda_sys::NvrtcTable;
+use rtcg_cuda_sys::{NvrtcTable, trace};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -46,6 +46,21 @@ impl Compiler {
     ///
     /// Blocks for the time of the compilation. May be called from several threads at once.
     pub fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
+        let begun = trace::is_on().then(trace::clock_ns);
+        let result = self.find_or_compile(request);
+        if let Some(begun) = begun {
+            let how = match &result {
+                Ok(artifact) if artifact.from_cache => "from the cache: ",
+                Ok(_) => "compile ",
+                Err(_) => "refuse ",
+            };
+            let name = if request.name.is_empty() { "kernel.cu" } else { &request.name };
+            trace::span("compiler", &format!("{how}{name}"), begun);
+        }
+        result
+    }
+
+    fn find_or_compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
         let plan = Plan::new(request)?;
         let key = plan.key();
         let cache = Cache::open(&request.cache);

@@ -23,7 +23,7 @@ mod signature;
 mod tokens;
 
 pub use arch::Arch;
-pub use cache::{cache_directory, clear_memory_cache};
+pub use cache::{CacheStatus, cache_directory, cache_status, clear_memory_cache};
 pub use compiler::{Compiler, CompilerInfo, wrap_source};
 pub use error::{CompileError, ErrorKind};
 pub use options::default_options;

@@ -15,6 +15,7 @@ mod load;
 pub mod nvrtc;
 pub mod search;
 mod table;
+pub mod trace;
 pub mod types;
 
 pub use load::LoadError;

@@ -60,6 +60,23 @@ impl OpenLibrary {
         }
     }
 
+    /// A library that the process has loaded already.
+    pub(crate) fn loaded(name: &str) -> Option<Self> {
+        #[cfg(unix)]
+        {
+            use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+            let flags = RTLD_NOW | RTLD_LOCAL | libc::RTLD_NOLOAD;
+            // SAFETY: runs no initialisers, since nothing is loaded.
+            let library = unsafe { Library::open(Some(name), flags) }.ok()?;
+            Some(Self(Box::leak(Box::new(libloading::Library::from(library)))))
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = name;
+            None
+        }
+    }
+
     /// The address of a symbol.
     pub(crate) fn symbol(self, name: &str) -> Option<*const c_void> {
         let name = CString::new(name).ok()?;

@@ -99,6 +99,24 @@ pub fn find_nvcc(name: &str) -> Result<PathBuf, LoadError> {
     })
 }
 
+/// The shared library `name` (`curand` for `libcurand.so.10`) of the first installation that has it.
+/// It is only looked for, not opened.
+pub fn find_library(name: &str) -> Option<PathBuf> {
+    let prefixes = [format!("lib{name}.so"), format!("{name}64_"), format!("lib{name}.dylib")];
+    let fits = |path: &PathBuf| {
+        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        prefixes.iter().any(|prefix| file.starts_with(prefix.as_str()))
+    };
+    let directories = installations().into_iter().flat_map(|i| i.lib_dirs);
+    directories
+        .filter_map(|dir| {
+            let mut found: Vec<_> = std::fs::read_dir(dir).ok()?.flatten().map(|e| e.path()).filter(fits).collect();
+            found.sort();
+            found.into_iter().next()
+        })
+        .next()
+}
+
 fn find_program(name: &str) -> Result<PathBuf, Vec<(String, String)>> {
     let mut tried = Vec::new();
     let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);

@@ -1,7 +1,7 @@
 //! The driver table: one lazily filled slot per function of the declaration list.
 //!
-//! A call loads its slot (one atomic load, one compare) and jumps; an empty slot asks the
-//! table's resolver once. Tables live as long as the process, so that every object above may
+//! A call loads its slot and the switch of the trace (two atomic loads, two compares) and jumps;
+//! an empty slot asks the table's resolver once. Tables live as long as the process, so that every object above may
 //! hold a `&'static DriverTable`.
 
 use crate::load::{self, LoadError};
@@ -100,6 +100,29 @@ macro_rules! define_table {
             $(FunctionInfo { name: stringify!($name), symbol: $symbol, since: $since },)*
         ];
 
+        /// The functions while a trace is made.
+        #[allow(non_snake_case, clippy::too_many_arguments)]
+        mod traced {
+            use super::{DriverFn, DriverTable, fn_type};
+            use crate::trace::{Call, Traced};
+            #[allow(unused_imports)]
+            use crate::types::*;
+            $(
+                #[cold]
+                #[inline(never)]
+                pub(super) unsafe fn $name(
+                    table: &DriverTable, function: fn_type::$name $(, $arg: $ty)*
+                ) -> CUresult {
+                    let arguments: &[(&'static str, &dyn Traced)] = &[$((stringify!($arg), &$arg)),*];
+                    let call = Call::begin(table, DriverFn::$name, arguments);
+                    // SAFETY: the arguments are the caller's promise.
+                    let code = unsafe { function($($arg),*) };
+                    call.end(code, arguments);
+                    code
+                }
+            )*
+        }
+
         impl DriverFn {
             /// All functions in the order of the declaration list.
             pub const ALL: &'static [DriverFn] = &[$(DriverFn::$name,)*];
@@ -119,6 +142,10 @@ macro_rules! define_table {
                     // SAFETY: the slot of a function only ever holds a pointer that the
                     // resolver gave for that name, and the list states the name's signature.
                     let function: fn_type::$name = unsafe { std::mem::transmute(pointer) };
+                    if crate::trace::is_on() {
+                        // SAFETY: the arguments are the caller's promise.
+                        return unsafe { traced::$name(self, function, $($arg),*) };
+                    }
                     // SAFETY: the arguments are the caller's promise.
                     unsafe { function($($arg),*) }
                 }
@@ -194,6 +221,7 @@ impl DriverTable {
     }
 
     fn new(kind: TableKind, origin: String, resolver: Resolver) -> DriverTable {
+        crate::trace::start_if_asked();
         DriverTable {
             kind,
             origin,

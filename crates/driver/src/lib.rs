@@ -60,6 +60,7 @@ pub use module::{JitLog, Module};
 pub use multiprocessor::{DoesNotFit, LimitedBy, Multiprocessor, Occupancy};
 pub use rtcg_cuda_sys as sys;
 pub use rtcg_cuda_sys::CUdeviceptr;
+pub use rtcg_cuda_sys::trace;
 pub use stream::Stream;
 pub use texture::{SurfaceReference, TextureReference};
 pub use texture_object::{SurfaceObject, TextureObject, TextureResource};

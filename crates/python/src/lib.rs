@@ -23,6 +23,7 @@ mod info;
 mod interrupt;
 mod pointer;
 mod tools;
+mod tracing;
 
 #[pymodule]
 fn _rtcg(m: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -37,5 +38,6 @@ fn _rtcg(m: &Bound<'_, PyModule>) -> PyResult<()> {
     elementwise::register(m)?;
     info::register(m)?;
     tools::register(m)?;
+    tracing::register(m)?;
     Ok(())
 }

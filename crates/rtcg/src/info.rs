@@ -20,6 +20,8 @@ const SETTINGS: &[(&str, &str)] = &[
     ("RTCG_VIRTUAL_MEMORY", "each virtual device has half of the machine's memory"),
     ("RTCG_VIRTUAL_TIMEOUT", "kernels may run as long as they want"),
     ("RTCG_CHECK", "kernels run unchecked"),
+    ("RTCG_SCHEDULE", "threads of the virtual GPU run in its normal order"),
+    ("RTCG_TRACE", "driver calls are not traced"),
     ("RTCG_WORKERS", "one thread per core runs grids of the virtual GPU"),
     ("RTCG_LIBCUDA", "the loader finds the CUDA driver"),
     ("RTCG_NVRTC", "NVRTC is searched in wheels and toolkits"),
@@ -27,6 +29,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("PYCUDA_CACHE_DIR", "the compiler's cache lies in the user's cache folder"),
     ("PYCUDA_DISABLE_CACHE", "compiled programs are kept"),
     ("PYCUDA_DEFAULT_NVCC_FLAGS", "no further options"),
+    ("CUDA_DEVICE", "the first device that works is the default one"),
     ("CUDA_HOME", "toolkits are searched in wheels and where they usually are"),
     ("CUDA_PATH", "the same"),
     ("CUDA_VISIBLE_DEVICES", "NVIDIA's driver shows all its devices"),
@@ -35,7 +38,9 @@ const SETTINGS: &[(&str, &str)] = &[
 
 /// The report, several lines of text.
 pub fn report(details: Details) -> String {
-    let mut text = format!("rtcg {}\n", env!("CARGO_PKG_VERSION"));
+    let system = (std::env::consts::OS, std::env::consts::ARCH);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut text = format!("rtcg {} on {} {}, {cores} cores\n", env!("CARGO_PKG_VERSION"), system.0, system.1);
     let started = rtcg_driver::init(0);
     drivers(&mut text);
     section(&mut text, "Devices");
@@ -46,6 +51,7 @@ pub fn report(details: Details) -> String {
         describe(&mut text, &device, details.attributes);
     }
     compilers(&mut text);
+    libraries(&mut text);
     settings(&mut text);
     if details.functions {
         functions(&mut text);
@@ -136,8 +142,32 @@ fn compilers(text: &mut String) {
     for directory in directories {
         item(text, "", &directory);
     }
-    let cache = rtcg_compile::cache_directory();
-    item(text, "cache", &cache.map_or("nothing is kept on disk".to_owned(), |dir| dir.display().to_string()));
+    cache(text);
+}
+
+fn cache(text: &mut String) {
+    let Some(status) = rtcg_compile::cache_status() else {
+        return item(text, "cache", "nothing is kept on disk");
+    };
+    item(text, "cache", &status.dir.display().to_string());
+    let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+    let (programs, used, limit) = (status.n_programs, mib(status.n_bytes), mib(status.limit_bytes));
+    item(text, "", &format!("{programs} programs, {used:.1} MiB of at most {limit:.0} MiB"));
+    if let Some(reason) = status.unwritable {
+        item(text, "", &format!("nothing new is kept: {}", one_line(&reason)));
+    }
+}
+
+/// Libraries beside the driver and the compiler that are used when they are there.
+fn libraries(text: &mut String) {
+    section(text, "Libraries");
+    for installation in sys::search::installations() {
+        item(text, "CUDA", &installation.origin);
+    }
+    let curand =
+        sys::search::find_library("curand").map_or("not found, not needed".to_owned(), |p| p.display().to_string());
+    item(text, "cuRAND", &curand);
+    item(text, "NVTX listener", rtcg_driver::trace::nvtx::origin().unwrap_or("none: no profiler is attached"));
 }
 
 fn settings(text: &mut String) {

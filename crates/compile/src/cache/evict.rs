@@ -15,7 +15,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 static STORED: AtomicU64 = AtomicU64::new(0);
 
 /// `RTCG_CACHE_SIZE` in bytes, with an optional suffix K, M or G; 1 GiB when not set.
-fn limit() -> u64 {
+pub(super) fn limit() -> u64 {
     static LIMIT: OnceLock<u64> = OnceLock::new();
     *LIMIT.get_or_init(|| {
         let Some(text) = std::env::var("RTCG_CACHE_SIZE").ok().filter(|text| !text.is_empty()) else {
@@ -52,6 +52,14 @@ pub(super) fn after_store(dir: &Path, bytes: u64) {
     STORED.store(0, Ordering::Relaxed);
     let _ = std::fs::write(&marker, b"");
     sweep(dir, limit);
+}
+
+/// Programs in the cache, and bytes of all its files.
+pub(super) fn usage(dir: &Path) -> (u64, u64) {
+    let mut files = Vec::new();
+    collect(dir, 0, &mut files);
+    let programs = files.iter().filter(|f| f.path.extension().is_some_and(|e| e == "entry")).count();
+    (programs as u64, files.iter().map(|f| f.size).sum())
 }
 
 struct File {

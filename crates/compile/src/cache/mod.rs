@@ -13,12 +13,14 @@
 
 mod evict;
 mod format;
+mod status;
 
 use crate::hash::{Key, KeyHasher};
 use crate::includes::Dependency;
 use crate::request::{Artifact, CachePolicy};
 pub(crate) use format::Stored;
 use format::{decode_artifact, decode_manifest, encode_artifact, encode_manifest};
+pub use status::{CacheStatus, cache_status};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -18,7 +18,7 @@ use crate::error::{Code, Res, ensure};
 use crate::exec::{self, CancelFlag, Launch};
 use crate::graph::{Action, KernelAction, capture};
 use crate::objects::{Function, fault_error, lock};
-use crate::stream::{Fences, Work};
+use crate::stream::{Fences, Work, running};
 
 /// Grids of at most this many threads may run inside the launch call.
 const INLINE_THREADS: u64 = 8192;
@@ -29,10 +29,31 @@ const BRIEF: Duration = Duration::from_micros(200);
 
 /// Runs a launch and remembers whether it was brief.
 pub(crate) fn run_kernel(launch: &Launch, function: &Function, cancel: &CancelFlag, since: u64) -> Res {
+    run_launched(launch, function, cancel, since, 0)
+}
+
+/// The same for a launch with a number in a trace, 0 for none.
+fn run_launched(launch: &Launch, function: &Function, cancel: &CancelFlag, since: u64, number: u64) -> Res {
+    let traced_from = trace::is_on().then(trace::clock_ns);
     let start = Instant::now();
     let outcome = exec::run_since(launch, cancel, since).map_err(fault_error);
     function.is_brief.store(start.elapsed() < BRIEF, Ordering::Relaxed);
+    if let Some(begun) = traced_from {
+        write_span(launch, function, begun, number);
+    }
     outcome
+}
+
+#[cold]
+fn write_span(launch: &Launch, function: &Function, begun_ns: u64, number: u64) {
+    if !trace::kernels_report_themselves() {
+        return;
+    }
+    let (ctx, stream) = running();
+    let device = format!("virtual GPU, context {ctx}");
+    let track = trace::Track { device: &device, device_number: ctx, stream };
+    let name = function.kernel.name();
+    trace::device_span(track, name, begun_ns, trace::clock_ns(), launch.grid, launch.block, number);
 }
 
 /// A launch as the different calls ask for it.
@@ -140,13 +161,14 @@ fn launch(request: &Request, pack: impl FnOnce(&Function) -> Res<Vec<u8>>) -> Re
     let may_run_here = is_short && !function.may_wait && !request.cooperative;
     if may_run_here && let Some(_turn) = stream.try_turn(&ctx) {
         // A fault spoils the context and the next call says so; anything else is this call's error.
-        return run_kernel(&launch, &function, &ctx.cancel, since)
+        return run_launched(&launch, &function, &ctx.cancel, since, trace::current_launch())
             .or_else(|e| if ctx.spoil(&e) { Ok(()) } else { Err(e) });
     }
     // Compiled now, so that a kernel that cannot be is this call's error and not a later one's.
     function.kernel.program(request.block).map_err(fault_error)?;
     let cancel = ctx.cancel.clone();
-    let work = move || run_kernel(&launch, &function, &cancel, since);
+    let number = trace::current_launch();
+    let work = move || run_launched(&launch, &function, &cancel, since, number);
     stream.submit(&ctx, Fences::new(), Work::Device(Box::new(work)));
     Ok(())
 }

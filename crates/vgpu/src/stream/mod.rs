@@ -110,6 +110,7 @@ pub(crate) enum Work {
 }
 
 thread_local! {
+    static RUNNING: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
     static IN_HOST_CALL: Cell<bool> = const { Cell::new(false) };
     static HELP_DEPTH: Cell<u32> = const { Cell::new(0) };
 }
@@ -121,6 +122,11 @@ const MAX_HELP_DEPTH: u32 = 6;
 /// not permitted there, and waiting for a stream could wait for itself.
 pub(crate) fn in_host_call() -> bool {
     IN_HOST_CALL.try_with(Cell::get).unwrap_or(false)
+}
+
+/// Context and stream whose operation the calling thread runs, or ran last.
+pub(crate) fn running() -> (u64, u64) {
+    RUNNING.get()
 }
 
 impl Stream {
@@ -167,6 +173,7 @@ impl Stream {
             order.note_busy(self);
         }
         queue.claimed = true;
+        RUNNING.set((self.ctx_id, self.id));
         let number = self.submitted.fetch_add(1, Ordering::AcqRel) + 1;
         Some(Turn { stream: self, number })
     }
@@ -292,6 +299,7 @@ impl Stream {
     }
 
     fn run_operation(self: &Arc<Self>, operation: Operation) {
+        RUNNING.set((self.ctx_id, self.id));
         let Operation { number, fences, ctx, since, work } = operation;
         let waited = fences.iter().try_for_each(|f| f.wait(&ctx, since));
         match work {

@@ -1,0 +1,35 @@
+//! What the cache on disk holds, for reports.
+
+use super::{cache_directory, evict};
+use std::path::{Path, PathBuf};
+
+/// The cache on disk.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CacheStatus {
+    /// Its folder, which need not exist yet.
+    pub dir: PathBuf,
+    /// Compiled programs.
+    pub n_programs: u64,
+    /// Bytes of all files.
+    pub n_bytes: u64,
+    /// The bytes that it is kept below.
+    pub limit_bytes: u64,
+    /// Why nothing can be written to it, if that is so.
+    pub unwritable: Option<String>,
+}
+
+/// The state of the cache; `None` when nothing is kept on disk.
+pub fn cache_status() -> Option<CacheStatus> {
+    let dir = cache_directory()?;
+    let (n_programs, n_bytes) = evict::usage(&dir);
+    let unwritable = probe(&dir).err().map(|error| error.to_string());
+    Some(CacheStatus { n_programs, n_bytes, limit_bytes: evict::limit(), unwritable, dir })
+}
+
+/// Writes a file there and removes it; where the folder does not exist, in the one it would be made in.
+fn probe(dir: &Path) -> std::io::Result<()> {
+    let existing = dir.ancestors().find(|d| d.is_dir()).unwrap_or(dir);
+    let file = existing.join(format!(".rtcg-probe-{}", std::process::id()));
+    std::fs::write(&file, b"?")?;
+    std::fs::remove_file(&file)
+}

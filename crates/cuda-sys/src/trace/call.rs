@@ -1,0 +1,149 @@
+//! One traced call of the driver: its times, its arguments in words, what it returned.
+
+use super::kernels::{self, Launched};
+use super::writer::Object;
+use super::{arrow, clock_ns, emit, new_launch, put, thread_number};
+use crate::table::{DriverFn, DriverTable};
+use crate::types::*;
+use std::any::Any;
+use std::ffi::CStr;
+use std::fmt::Debug;
+
+/// An argument that can be written down.
+pub(crate) trait Traced: Debug {
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<T: Debug + 'static> Traced for T {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+pub(crate) type Arguments<'a> = &'a [(&'static str, &'a dyn Traced)];
+
+/// A call in progress.
+pub(crate) struct Call {
+    table: &'static DriverTable,
+    function: DriverFn,
+    launched: Option<Launched>,
+    start_ns: u64,
+}
+
+impl Call {
+    /// Before the call; a launch gets its events here.
+    pub(crate) fn begin(table: &DriverTable, function: DriverFn, arguments: Arguments<'_>) -> Self {
+        // SAFETY: tables live as long as the process: both ways to make one leave it in a static.
+        let table: &'static DriverTable = unsafe { &*std::ptr::from_ref(table) };
+        if ends_contexts(function) {
+            kernels::collect(kernels::Wait::All);
+        }
+        let launched = is_launch(function).then(|| Launched::new(table, function, new_launch(), arguments));
+        Self { table, function, launched, start_ns: clock_ns() }
+    }
+
+    /// After the call.
+    pub(crate) fn end(self, code: CUresult, arguments: Arguments<'_>) {
+        let end_ns = clock_ns();
+        let mut args = Object::new();
+        for (position, (name, value)) in arguments.iter().enumerate() {
+            let written = code.is_success() && position == 0 && writes_first(self.function);
+            args.text(name, &in_words(*value, written));
+        }
+        if let Some(launched) = &self.launched {
+            args.text("kernel", launched.name());
+        }
+        args.text("result", &format!("{code:?}"));
+        let name = match &self.launched {
+            Some(launched) => format!("{} {}", self.function.info().name, launched.name()),
+            None => self.function.info().name.to_owned(),
+        };
+        emit(|event| {
+            event.text("ph", "X").text("cat", "driver").text("name", &name);
+            event.micros("ts", self.start_ns).micros("dur", end_ns - self.start_ns).object("args", args);
+        });
+        if let Some(launched) = self.launched {
+            let text = arrow("s", std::process::id().into(), thread_number(), self.start_ns, launched.number());
+            put(|writer| writer.event(&text));
+            launched.done(self.table, code);
+        } else if code.is_success() && waits(self.function) {
+            kernels::collect(kernels::Wait::Nothing);
+        }
+    }
+}
+
+fn is_launch(function: DriverFn) -> bool {
+    use DriverFn as F;
+    matches!(function, F::cuLaunchKernel | F::cuLaunchKernelEx | F::cuLaunchCooperativeKernel | F::cuGraphLaunch)
+}
+
+/// Calls after which kernels of a real GPU have probably finished.
+fn waits(function: DriverFn) -> bool {
+    let name = function.info().name;
+    name.ends_with("Synchronize") || name.starts_with("cuMemcpyDtoH")
+}
+
+/// Calls that take events with them.
+fn ends_contexts(function: DriverFn) -> bool {
+    use DriverFn as F;
+    matches!(function, F::cuCtxDestroy | F::cuCtxDetach | F::cuDevicePrimaryCtxRelease | F::cuDevicePrimaryCtxReset)
+}
+
+/// Whether the first parameter, where it is a pointer to a handle or a number, receives one.
+fn writes_first(function: DriverFn) -> bool {
+    let name = function.info().name;
+    // These fill arrays whose length another parameter says.
+    !name.contains("Enumerate") && !name.contains("Capabilities")
+}
+
+fn in_words(value: &dyn Traced, is_written: bool) -> String {
+    let any = value.as_any();
+    if let Some(text) = any.downcast_ref::<*const c_char>() {
+        return if text.is_null() {
+            "null".to_owned()
+        } else {
+            // SAFETY: what the driver takes as `const char *` are NUL-terminated strings, and the
+            // call has returned without touching them.
+            unsafe { CStr::from_ptr(*text) }.to_string_lossy().into_owned()
+        };
+    }
+    if let Some(address) = any.downcast_ref::<CUdeviceptr>() {
+        // The type is that of every 64-bit number; small ones are hardly addresses.
+        return if *address >> 16 == 0 { address.to_string() } else { format!("{address:#x}") };
+    }
+    if is_written && let Some(found) = pointed_to(any) {
+        return found;
+    }
+    handle_in_words(any).unwrap_or_else(|| format!("{value:?}"))
+}
+
+macro_rules! read_first_that_fits {
+    ($any:ident: $($ty:ty),*) => {
+        $(if let Some(pointer) = $any.downcast_ref::<*mut $ty>() {
+            // SAFETY: the call succeeded, so it wrote its result there.
+            return (!pointer.is_null()).then(|| unsafe { pointer.read_unaligned() }).map(|v| in_words(&v, false));
+        })*
+    };
+}
+
+/// What the call wrote, for results that are one handle or number.
+fn pointed_to(any: &dyn Any) -> Option<String> {
+    read_first_that_fits!(any: c_int, c_uint, usize, CUdeviceptr, f32, CUcontext, CUmodule, CUfunction, CUstream,
+        CUevent, CUarray, CUmipmappedArray, CUmemoryPool, CUgraph, CUgraphExec, CUgraphNode, CUlibrary, CUkernel,
+        CUtexref, CUsurfref, CUgraphicsResource, CUlimit, CUfunc_cache, CUsharedconfig);
+    None
+}
+
+macro_rules! handles_in_words {
+    ($any:ident: $($ty:ty),*) => {
+        $(if let Some(handle) = $any.downcast_ref::<$ty>() {
+            return Some(if handle.is_null() { "null".to_owned() } else { format!("{:#x}", handle.addr()) });
+        })*
+    };
+}
+
+fn handle_in_words(any: &dyn Any) -> Option<String> {
+    handles_in_words!(any: CUcontext, CUmodule, CUfunction, CUstream, CUevent, CUarray, CUmipmappedArray, CUmemoryPool,
+        CUgraph, CUgraphExec, CUgraphNode, CUlibrary, CUkernel, CUtexref, CUsurfref, CUgraphicsResource);
+    None
+}

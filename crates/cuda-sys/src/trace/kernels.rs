@@ -1,0 +1,292 @@
+//! When kernels of a real GPU ran: each launch is put between two events, whose times are asked
+//! for when the program has waited for something, and at the latest when their context goes.
+//!
+//! The times are those since an event that each context records first, whose place on the host's
+//! clock is known to the accuracy of one wait. Launches that are captured into a graph get none.
+
+use super::call::Arguments;
+use super::{Track, clock_ns, device_span};
+use crate::table::{DriverFn, DriverTable, TableKind};
+use crate::types::*;
+use std::collections::HashMap;
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Beyond this many launches whose times are not known, the oldest is waited for.
+const MOST_PENDING: usize = 4096;
+
+static EVERY_DEVICE: AtomicBool = AtomicBool::new(false);
+static STATE: Mutex<Option<State>> = Mutex::new(None);
+
+/// Whether kernels of virtual devices are timed by events, too, in place of reporting themselves:
+/// for tests of this module.
+pub fn set_events_for_every_device(on: bool) {
+    EVERY_DEVICE.store(on, Ordering::Relaxed);
+}
+
+/// Whether kernels behind this table report themselves.
+pub fn kernels_report_themselves() -> bool {
+    !EVERY_DEVICE.load(Ordering::Relaxed)
+}
+
+#[derive(Default)]
+struct State {
+    bases: HashMap<usize, Base>,
+    pending: Vec<Pending>,
+    names: HashMap<usize, String>,
+}
+
+/// A context's first event.
+#[derive(Clone, Copy)]
+struct Base {
+    event: CUevent,
+    at_ns: u64,
+    number: u64,
+}
+
+struct Pending {
+    table: &'static DriverTable,
+    ctx: CUcontext,
+    stream: CUstream,
+    begin: CUevent,
+    end: CUevent,
+    name: String,
+    grid: [u32; 3],
+    block: [u32; 3],
+    launch: u64,
+}
+
+fn state() -> MutexGuard<'static, Option<State>> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Calls the driver itself: these calls are no part of the trace.
+macro_rules! untraced {
+    ($table:expr, $name:ident($($arg:expr),*)) => {
+        match $table.pointer(DriverFn::$name) {
+            Some(pointer) => {
+                // SAFETY: the slot holds a function of the type that the list states for its name.
+                let function: crate::table::fn_type::$name = unsafe { std::mem::transmute(pointer) };
+                // SAFETY: every pointer among the arguments is to a local of the right type.
+                unsafe { function($($arg),*) }
+            }
+            None => CUresult::CUDA_ERROR_NOT_SUPPORTED,
+        }
+    };
+}
+
+/// A launch in progress.
+pub(super) struct Launched {
+    number: u64,
+    name: String,
+    stream: CUstream,
+    grid: [u32; 3],
+    block: [u32; 3],
+    begin: Option<(CUcontext, CUevent)>,
+}
+
+impl Launched {
+    pub(super) fn new(table: &'static DriverTable, function: DriverFn, number: u64, arguments: Arguments<'_>) -> Self {
+        let mut launched = Self {
+            number,
+            name: "graph".to_owned(),
+            stream: CUstream::null(),
+            grid: [0; 3],
+            block: [0; 3],
+            begin: None,
+        };
+        launched.read(table, function, arguments);
+        if table.kind() == TableKind::Real || !kernels_report_themselves() {
+            launched.begin = begin(table, launched.stream);
+        }
+        launched
+    }
+
+    fn read(&mut self, table: &'static DriverTable, function: DriverFn, arguments: Arguments<'_>) {
+        let numbers: Vec<c_uint> =
+            arguments.iter().filter_map(|(_, value)| value.as_any().downcast_ref().copied()).collect();
+        if function != DriverFn::cuGraphLaunch && numbers.len() >= 6 {
+            self.grid.copy_from_slice(&numbers[..3]);
+            self.block.copy_from_slice(&numbers[3..6]);
+        }
+        for (_, value) in arguments {
+            let any = value.as_any();
+            if let Some(stream) = any.downcast_ref::<CUstream>() {
+                self.stream = *stream;
+            } else if let Some(f) = any.downcast_ref::<CUfunction>() {
+                self.name = name_of(table, *f);
+            } else if let Some(config) = any.downcast_ref::<*const CUlaunchConfig>()
+                // SAFETY: the caller passes null or a valid configuration.
+                && let Some(config) = unsafe { config.as_ref() }
+            {
+                self.stream = config.hStream;
+                self.grid = [config.gridDimX, config.gridDimY, config.gridDimZ];
+                self.block = [config.blockDimX, config.blockDimY, config.blockDimZ];
+            }
+        }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// After the call: the second event.
+    pub(super) fn done(self, table: &'static DriverTable, code: CUresult) {
+        let Some((ctx, begin)) = self.begin else { return };
+        let end = new_event(table);
+        let recorded =
+            end.filter(|end| code.is_success() && untraced!(table, cuEventRecord(*end, self.stream)).is_success());
+        let Some(end) = recorded else {
+            [Some(begin), end].into_iter().flatten().for_each(|event| {
+                untraced!(table, cuEventDestroy(event));
+            });
+            return;
+        };
+        let Self { number, name, stream, grid, block, .. } = self;
+        let pending = Pending { table, ctx, stream, begin, end, name, grid, block, launch: number };
+        let n_pending = {
+            let mut state = state();
+            let list = &mut state.get_or_insert_default().pending;
+            list.push(pending);
+            list.len()
+        };
+        if n_pending > MOST_PENDING {
+            collect(Wait::Oldest);
+        }
+    }
+}
+
+fn name_of(table: &'static DriverTable, f: CUfunction) -> String {
+    let mut state = state();
+    let names = &mut state.get_or_insert_default().names;
+    if let Some(name) = names.get(&f.addr()) {
+        return name.clone();
+    }
+    let mut text: *const c_char = std::ptr::null();
+    if !untraced!(table, cuFuncGetName(&raw mut text, f)).is_success() || text.is_null() {
+        return format!("kernel {:#x}", f.addr());
+    }
+    // SAFETY: the driver gave a NUL-terminated string that lives as long as the function.
+    let name = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
+    names.insert(f.addr(), name.clone());
+    name
+}
+
+fn new_event(table: &DriverTable) -> Option<CUevent> {
+    let mut event = CUevent::null();
+    untraced!(table, cuEventCreate(&raw mut event, 0)).is_success().then_some(event)
+}
+
+/// The first event of a launch, unless the stream is being captured.
+fn begin(table: &'static DriverTable, stream: CUstream) -> Option<(CUcontext, CUevent)> {
+    let mut status = CUstreamCaptureStatus::default();
+    let asked = untraced!(table, cuStreamIsCapturing(stream, &raw mut status));
+    if !asked.is_success() || status != CU_STREAM_CAPTURE_STATUS_NONE {
+        return None;
+    }
+    let mut ctx = CUcontext::null();
+    if !untraced!(table, cuCtxGetCurrent(&raw mut ctx)).is_success() || ctx.is_null() {
+        return None;
+    }
+    base_of(table, ctx, stream)?;
+    let event = new_event(table)?;
+    if untraced!(table, cuEventRecord(event, stream)).is_success() {
+        return Some((ctx, event));
+    }
+    untraced!(table, cuEventDestroy(event));
+    None
+}
+
+fn base_of(table: &'static DriverTable, ctx: CUcontext, stream: CUstream) -> Option<Base> {
+    let mut state = state();
+    let bases = &mut state.get_or_insert_default().bases;
+    if let Some(base) = bases.get(&ctx.addr()) {
+        return Some(*base);
+    }
+    let event = new_event(table)?;
+    let recorded = untraced!(table, cuEventRecord(event, stream)).is_success();
+    if !recorded || !untraced!(table, cuEventSynchronize(event)).is_success() {
+        return None;
+    }
+    let base = Base { event, at_ns: clock_ns(), number: bases.len() as u64 };
+    bases.insert(ctx.addr(), base);
+    Some(base)
+}
+
+/// How long [`collect`] may take.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// Only what has finished.
+    Nothing,
+    /// The oldest launch, and what has finished.
+    Oldest,
+    /// All; contexts may go then.
+    All,
+}
+
+/// Writes down the launches whose times are known.
+pub(super) fn collect(wait: Wait) {
+    let mut state = state();
+    let Some(state) = state.as_mut().filter(|state| !state.pending.is_empty() || wait == Wait::All) else { return };
+    let pending = std::mem::take(&mut state.pending);
+    for (position, launch) in pending.into_iter().enumerate() {
+        let waits = wait == Wait::All || (wait == Wait::Oldest && position == 0);
+        let Some(base) = state.bases.get(&launch.ctx.addr()) else { continue };
+        if let Some(launch) = launch.write(*base, waits) {
+            state.pending.push(launch);
+        }
+    }
+    if wait == Wait::All {
+        // A context that comes later may get the address of one that goes now.
+        state.bases.clear();
+        state.names.clear();
+    }
+}
+
+impl Pending {
+    /// Writes the span and frees the events; gives itself back when the kernel has not finished.
+    fn write(self, base: Base, waits: bool) -> Option<Self> {
+        let table = self.table;
+        if !untraced!(table, cuCtxPushCurrent(self.ctx)).is_success() {
+            return None;
+        }
+        // Asking for an event is refused while any stream is being captured, unless the thread
+        // says that it knows what it does.
+        let mut mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+        untraced!(table, cuThreadExchangeStreamCaptureMode(&raw mut mode));
+        let ready = if waits {
+            untraced!(table, cuEventSynchronize(self.end))
+        } else {
+            untraced!(table, cuEventQuery(self.end))
+        };
+        let span = if ready.is_success() { self.span(base) } else { None };
+        let again = ready == CUresult::CUDA_ERROR_NOT_READY;
+        if !again {
+            untraced!(table, cuEventDestroy(self.begin));
+            untraced!(table, cuEventDestroy(self.end));
+        }
+        untraced!(table, cuThreadExchangeStreamCaptureMode(&raw mut mode));
+        let mut popped = CUcontext::null();
+        untraced!(table, cuCtxPopCurrent(&raw mut popped));
+        if let Some((start, end)) = span {
+            let device = format!("GPU, context {:#x}", self.ctx.addr());
+            let track = Track { device: &device, device_number: base.number, stream: self.stream.addr() as u64 };
+            device_span(track, &self.name, start, end, self.grid, self.block, self.launch);
+        }
+        again.then_some(self)
+    }
+
+    fn span(&self, base: Base) -> Option<(u64, u64)> {
+        let (mut before, mut length) = (0.0_f32, 0.0_f32);
+        let table = self.table;
+        let code = untraced!(table, cuEventElapsedTime(&raw mut before, base.event, self.begin));
+        let code_2 = untraced!(table, cuEventElapsedTime(&raw mut length, self.begin, self.end));
+        let start = base.at_ns + (f64::from(before) * 1e6) as u64;
+        (code.is_success() && code_2.is_success()).then(|| (start, start + (f64::from(length) * 1e6) as u64))
+    }
+}

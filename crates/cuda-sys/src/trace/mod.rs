@@ -1,0 +1,258 @@
+//! Tracing of the driver API: every call through a [`DriverTable`](crate::DriverTable) with its
+//! arguments, result and times on its thread, and the time each kernel ran, as a file in the
+//! trace-event format that Perfetto and Chrome's trace viewer open.
+//!
+//! `RTCG_TRACE=file.json` traces a process from its first driver call to its end; [`start`] and
+//! [`stop`] trace a part of it. While tracing is off a call costs one relaxed load more. While it
+//! is on, arguments are written down after the call has returned, outside of its time.
+//!
+//! Kernels of the virtual GPU report themselves ([`device_span`]); those of a real GPU are placed
+//! between two events ([`kernels`]), so there a span also contains what the GPU did between them.
+
+mod call;
+mod kernels;
+pub mod nvtx;
+mod writer;
+
+use std::cell::Cell;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, Once, OnceLock, PoisonError};
+use std::time::Instant;
+
+pub(crate) use call::{Call, Traced};
+pub use kernels::{kernels_report_themselves, set_events_for_every_device};
+use writer::{Object, Writer};
+
+static ON: AtomicBool = AtomicBool::new(false);
+static TRACE: Mutex<Option<Writer>> = Mutex::new(None);
+static SESSION: AtomicU64 = AtomicU64::new(0);
+static NEXT_LAUNCH: AtomicU64 = AtomicU64::new(1);
+
+thread_local! {
+    /// The session in which this thread's name was written down.
+    static NAMED: Cell<u64> = const { Cell::new(0) };
+    /// The launch that this thread is about to make.
+    static LAUNCH: Cell<u64> = const { Cell::new(0) };
+}
+
+/// What a finished trace is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Finished {
+    /// The file.
+    pub path: PathBuf,
+    /// How many events it holds.
+    pub n_events: u64,
+}
+
+/// Whether a trace is being made.
+#[inline(always)]
+pub fn is_on() -> bool {
+    ON.load(Ordering::Relaxed)
+}
+
+fn locked() -> std::sync::MutexGuard<'static, Option<Writer>> {
+    TRACE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Nanoseconds since the process first asked; the clock of all spans.
+pub fn clock_ns() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+}
+
+/// Begins a trace. `%p` in the file's name becomes the number of the process. A trace that is being
+/// made is finished first.
+pub fn start(path: &Path) -> io::Result<()> {
+    clock_ns();
+    stop()?;
+    let name = path.to_string_lossy().replace("%p", &std::process::id().to_string());
+    let mut writer = Writer::create(Path::new(&name))?;
+    writer.name_process(std::process::id().into(), "host");
+    *locked() = Some(writer);
+    SESSION.fetch_add(1, Ordering::Relaxed);
+    at_exit();
+    ON.store(true, Ordering::Relaxed);
+    Ok(())
+}
+
+/// Ends the trace and completes its file; `None` when there is none. Waits for kernels of a real
+/// GPU whose times are still to be learnt.
+pub fn stop() -> io::Result<Option<Finished>> {
+    if is_on() && !is_in_child() {
+        kernels::collect(kernels::Wait::All);
+    }
+    ON.store(false, Ordering::Relaxed);
+    let Some(writer) = locked().take() else { return Ok(None) };
+    if writer.process != std::process::id() {
+        writer.abandon();
+        return Ok(None);
+    }
+    writer.finish().map(Some)
+}
+
+/// What `RTCG_TRACE` asks for, once a process; called when a table is made.
+pub(crate) fn start_if_asked() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let Some(path) = std::env::var_os("RTCG_TRACE").filter(|v| !v.is_empty()) else { return };
+        if let Err(error) = start(Path::new(&path)) {
+            eprintln!("rtcg: RTCG_TRACE={}: {error}", path.to_string_lossy());
+        }
+    });
+}
+
+/// A trace that nobody stops ends with the process.
+fn at_exit() {
+    extern "C" fn finish() {
+        if let Err(error) = stop() {
+            eprintln!("rtcg: the trace could not be completed: {error}");
+        }
+    }
+    static ONCE: Once = Once::new();
+    // SAFETY: registers a function that lives as long as the process and does not unwind: its
+    // locks ignore poison and its errors are values.
+    ONCE.call_once(|| unsafe {
+        libc::atexit(finish);
+    });
+}
+
+/// A forked child must not write into its parent's file.
+fn is_in_child() -> bool {
+    locked().as_ref().is_some_and(|writer| writer.process != std::process::id())
+}
+
+/// Writes an event of the calling thread. `fill` adds what the kind of event asks for.
+fn emit(fill: impl FnOnce(&mut Object)) {
+    let (process, thread) = (u64::from(std::process::id()), thread_number());
+    let mut object = Object::new();
+    object.number("pid", process).number("tid", thread);
+    fill(&mut object);
+    let text = object.finish();
+    put(|writer| {
+        name_thread(writer, process, thread);
+        writer.event(&text);
+    });
+}
+
+fn put(write: impl FnOnce(&mut Writer)) {
+    let mut trace = locked();
+    let Some(writer) = trace.as_mut() else { return };
+    if writer.process != std::process::id() {
+        ON.store(false, Ordering::Relaxed);
+        return;
+    }
+    write(writer);
+    if let Some(error) = writer.error.take() {
+        ON.store(false, Ordering::Relaxed);
+        eprintln!("rtcg: the trace ends here, {} cannot be written: {error}", writer.path.display());
+        if let Some(writer) = trace.take() {
+            writer.abandon();
+        }
+    }
+}
+
+fn name_thread(writer: &mut Writer, process: u64, thread: u64) {
+    let session = SESSION.load(Ordering::Relaxed);
+    if NAMED.with(|named| named.replace(session)) != session {
+        let name = std::thread::current().name().map_or_else(|| format!("thread {thread}"), str::to_owned);
+        writer.name_thread(process, thread, &name);
+    }
+}
+
+fn thread_number() -> u64 {
+    #[cfg(target_os = "linux")]
+    // SAFETY: asks the kernel for a number.
+    return unsafe { libc::syscall(libc::SYS_gettid) } as u64;
+    #[cfg(not(target_os = "linux"))]
+    {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        thread_local!(static NUMBER: u64 = NEXT.fetch_add(1, Ordering::Relaxed));
+        NUMBER.with(|n| *n)
+    }
+}
+
+/// Writes a span of the calling thread that began at `start_ns` and ends now.
+pub fn span(category: &str, name: &str, start_ns: u64) {
+    if !is_on() {
+        return;
+    }
+    let end = clock_ns();
+    emit(|event| {
+        event.text("ph", "X").text("cat", category).text("name", name);
+        event.micros("ts", start_ns).micros("dur", end.saturating_sub(start_ns));
+    });
+}
+
+/// A launch is about to be made: its number, for the arrow to its kernel.
+fn new_launch() -> u64 {
+    let number = NEXT_LAUNCH.fetch_add(1, Ordering::Relaxed);
+    LAUNCH.with(|launch| launch.set(number));
+    number
+}
+
+/// The number of the launch that the calling thread is making; 0 when none is traced.
+pub fn current_launch() -> u64 {
+    if is_on() { LAUNCH.with(Cell::get) } else { 0 }
+}
+
+/// Where on a device something ran.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Track<'a> {
+    /// The device or context, in words.
+    pub device: &'a str,
+    /// A number of its own for each device and context.
+    pub device_number: u64,
+    /// The stream; 0 for the default stream.
+    pub stream: u64,
+}
+
+/// Numbers of processes in the trace that stand for devices.
+const FIRST_DEVICE: u64 = 1 << 32;
+
+/// Writes down that a kernel ran from `start_ns` to `end_ns`. `launch` is the number that
+/// [`current_launch`] gave when it was launched, 0 for none.
+pub fn device_span(
+    track: Track<'_>,
+    name: &str,
+    start_ns: u64,
+    end_ns: u64,
+    grid: [u32; 3],
+    block: [u32; 3],
+    launch: u64,
+) {
+    let (process, thread) = (FIRST_DEVICE + track.device_number, track.stream);
+    let mut event = Object::new();
+    event.number("pid", process).number("tid", thread).text("ph", "X").text("cat", "kernel").text("name", name);
+    event.micros("ts", start_ns).micros("dur", end_ns.saturating_sub(start_ns));
+    let mut args = Object::new();
+    args.text("grid", &format!("{grid:?}")).text("block", &format!("{block:?}"));
+    event.object("args", args);
+    let event = event.finish();
+    put(|writer| {
+        if writer.is_new_track(process, thread) {
+            writer.name_process(process, track.device);
+            writer.name_thread(process, thread, &stream_name(thread));
+        }
+        writer.event(&event);
+        if launch != 0 {
+            writer.event(&arrow("f", process, thread, start_ns, launch));
+        }
+    });
+}
+
+fn stream_name(stream: u64) -> String {
+    if stream == 0 { "default stream".to_owned() } else { format!("stream {stream:#x}") }
+}
+
+/// One end of the arrow from a launch to its kernel.
+fn arrow(phase: &str, process: u64, thread: u64, at_ns: u64, launch: u64) -> String {
+    let mut event = Object::new();
+    event.number("pid", process).number("tid", thread).text("ph", phase).text("cat", "launch").text("name", "launch");
+    event.number("id", launch).micros("ts", at_ns);
+    if phase == "f" {
+        event.text("bp", "e");
+    }
+    event.finish()
+}

@@ -1,0 +1,167 @@
+//! The file of a trace: a JSON array of events, one a line. A file that breaks off (a killed
+//! process) is still opened by Perfetto, which asks for no closing bracket.
+
+use super::Finished;
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Text is collected up to this many bytes before it is written.
+const CHUNK: usize = 256 << 10;
+
+/// An open trace.
+pub(super) struct Writer {
+    pub(super) path: PathBuf,
+    /// The process that opened it.
+    pub(super) process: u32,
+    /// Why the last write failed.
+    pub(super) error: Option<io::Error>,
+    file: File,
+    text: String,
+    n_events: u64,
+    tracks: HashSet<(u64, u64)>,
+}
+
+impl Writer {
+    pub(super) fn create(path: &Path) -> io::Result<Self> {
+        Ok(Self {
+            path: path.to_owned(),
+            process: std::process::id(),
+            error: None,
+            file: File::create(path)?,
+            text: "[".to_owned(),
+            n_events: 0,
+            tracks: HashSet::new(),
+        })
+    }
+
+    /// Appends an event, a JSON object.
+    pub(super) fn event(&mut self, object: &str) {
+        self.text.push_str(if self.n_events == 0 { "\n" } else { ",\n" });
+        self.text.push_str(object);
+        self.n_events += 1;
+        if self.text.len() >= CHUNK
+            && let Err(error) = self.flush()
+        {
+            self.error = Some(error);
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let written = self.file.write_all(self.text.as_bytes());
+        self.text.clear();
+        written
+    }
+
+    /// Whether this is the first event there.
+    pub(super) fn is_new_track(&mut self, process: u64, thread: u64) -> bool {
+        self.tracks.insert((process, thread))
+    }
+
+    pub(super) fn name_process(&mut self, process: u64, name: &str) {
+        self.metadata("process_name", process, 0, name);
+    }
+
+    pub(super) fn name_thread(&mut self, process: u64, thread: u64, name: &str) {
+        self.metadata("thread_name", process, thread, name);
+    }
+
+    fn metadata(&mut self, what: &str, process: u64, thread: u64, name: &str) {
+        let mut event = Object::new();
+        event.text("ph", "M").text("name", what).number("pid", process).number("tid", thread);
+        let mut args = Object::new();
+        args.text("name", name);
+        event.object("args", args);
+        self.event(&event.finish());
+    }
+
+    pub(super) fn finish(mut self) -> io::Result<Finished> {
+        self.text.push_str("\n]\n");
+        self.flush()?;
+        Ok(Finished { path: self.path, n_events: self.n_events })
+    }
+
+    /// Forgets what has not been written.
+    pub(super) fn abandon(mut self) {
+        self.text.clear();
+    }
+}
+
+/// A JSON object in the making.
+pub(super) struct Object(String);
+
+impl Object {
+    pub(super) fn new() -> Self {
+        Self("{".to_owned())
+    }
+
+    fn key(&mut self, key: &str) -> &mut String {
+        if self.0.len() > 1 {
+            self.0.push(',');
+        }
+        quote(&mut self.0, key);
+        self.0.push(':');
+        &mut self.0
+    }
+
+    pub(super) fn text(&mut self, key: &str, value: &str) -> &mut Self {
+        quote(self.key(key), value);
+        self
+    }
+
+    pub(super) fn number(&mut self, key: &str, value: u64) -> &mut Self {
+        let _ = write!(self.key(key), "{value}");
+        self
+    }
+
+    /// Nanoseconds as the microseconds that the format wants.
+    pub(super) fn micros(&mut self, key: &str, ns: u64) -> &mut Self {
+        let _ = write!(self.key(key), "{}.{:03}", ns / 1000, ns % 1000);
+        self
+    }
+
+    pub(super) fn object(&mut self, key: &str, value: Object) -> &mut Self {
+        let text = value.finish();
+        self.key(key).push_str(&text);
+        self
+    }
+
+    pub(super) fn finish(mut self) -> String {
+        self.0.push('}');
+        self.0
+    }
+}
+
+fn quote(out: &mut String, text: &str) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            c if (c as u32) < 0x20 => {
+                let _ = write!(out, "\\u{:04x}", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_are_json() {
+        let mut object = Object::new();
+        let mut inner = Object::new();
+        inner.number("n", 7);
+        object.text("a", "say \"x\\y\"\n\u{1}").micros("t", 1_234_567).object("o", inner);
+        assert_eq!(object.finish(), r#"{"a":"say \"x\\y\"\n\u0001","t":1234.567,"o":{"n":7}}"#);
+        assert_eq!(Object::new().finish(), "{}");
+    }
+}

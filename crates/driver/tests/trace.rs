@@ -1,0 +1,139 @@
+//! Traces of driver calls and kernels. There is one trace a process, so the tests take turns.
+#![allow(unsafe_code)]
+
+use rtcg_driver::memory::mem_alloc;
+use rtcg_driver::{Context, Device, LaunchOptions, Module, Stream, trace};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+const PTX: &[u8] = include_bytes!("kernels.ptx");
+
+fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn file(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("rtcg-trace-{}-{name}.json", std::process::id()))
+}
+
+/// Runs `body` in a context of the first device while a trace is made; the lines of the trace.
+fn traced(name: &str, body: impl FnOnce()) -> Vec<String> {
+    rtcg_driver::set_notice_hook(|_| ());
+    rtcg_driver::init(0).expect("there is a device, if only a virtual one");
+    let path = file(name);
+    trace::start(&path).expect("the file can be written");
+    assert!(trace::is_on());
+    let ctx = Device::new(0).unwrap().make_context(0).expect("a context can be made");
+    body();
+    Context::pop().expect("the context is on the stack");
+    ctx.detach().expect("the context is alive");
+    let finished = trace::stop().expect("the file can be written").expect("there is a trace");
+    assert!(!trace::is_on());
+    let text = std::fs::read_to_string(&finished.path).expect("the file is there");
+    std::fs::remove_file(&finished.path).expect("the file can be removed");
+    let lines: Vec<String> = text.lines().map(|line| line.trim_end_matches(',').to_owned()).collect();
+    assert_eq!((lines.first().map(String::as_str), lines.last().map(String::as_str)), (Some("["), Some("]")));
+    assert_eq!(lines.len() as u64, finished.n_events + 2);
+    lines
+}
+
+fn launch_in_a_stream() {
+    let module = Module::from_image(PTX).expect("the module loads");
+    let function = module.function("scale").expect("the kernel exists");
+    let memory = mem_alloc(400).expect("there is memory");
+    let stream = Stream::new(0).expect("a stream can be made");
+    let mut arguments = memory.ptr().to_ne_bytes().to_vec();
+    arguments.extend(2.0_f32.to_ne_bytes());
+    arguments.extend(100_u32.to_ne_bytes());
+    // SAFETY: the kernel scales the 100 floats of `memory`.
+    unsafe {
+        function.launch_with([4, 1, 1], [32, 1, 1], 0, Some(&stream), &arguments, LaunchOptions::default()).unwrap();
+    }
+    stream.synchronize().expect("the kernel runs");
+}
+
+fn lines_with<'a>(lines: &'a [String], words: &[&str]) -> Vec<&'a String> {
+    lines.iter().filter(|line| words.iter().all(|word| line.contains(word))).collect()
+}
+
+fn number_after(line: &str, key: &str) -> f64 {
+    let at = line.find(key).unwrap_or_else(|| panic!("{key} in {line}")) + key.len();
+    let digits: String = line[at..].chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
+    digits.parse().unwrap_or_else(|_| panic!("a number after {key} in {line}"))
+}
+
+#[test]
+fn calls_have_arguments_results_and_times() {
+    let _turn = turn();
+    let lines = traced("calls", || {
+        launch_in_a_stream();
+        assert!(mem_alloc(0).is_err());
+    });
+    let alloc = lines_with(&lines, &[r#""name":"cuMemAlloc""#, r#""bytesize":"400""#, "CUDA_SUCCESS"]);
+    assert_eq!(alloc.len(), 1, "{lines:?}");
+    assert!(alloc[0].contains(r#""dptr":"0x"#) && alloc[0].contains(r#""ph":"X""#), "{}", alloc[0]);
+    assert!(number_after(alloc[0], r#""dur":"#) >= 0.0);
+    assert_eq!(lines_with(&lines, &[r#""name":"scale""#, "cuModuleGetFunction"]).len(), 1, "strings are shown");
+    assert_eq!(lines_with(&lines, &[r#""name":"cuMemAlloc""#, "CUDA_ERROR_INVALID_VALUE"]).len(), 1);
+    assert_eq!(lines_with(&lines, &["cuCtxDestroy"]).len(), 1);
+    assert!(!lines_with(&lines, &["thread_name", "calls_have_arguments"]).is_empty(), "threads are named");
+}
+
+/// The span of the kernel on its stream, inside of the time between launch and synchronisation,
+/// and the arrow that leads to it.
+fn check_kernel(lines: &[String], device: &str) {
+    let spans = lines_with(lines, &[r#""cat":"kernel""#, r#""name":"scale""#]);
+    assert_eq!(spans.len(), 1, "{lines:?}");
+    assert!(spans[0].contains(r#""grid":"[4, 1, 1]","block":"[32, 1, 1]""#), "{}", spans[0]);
+    assert_eq!(lines_with(lines, &["process_name", device]).len(), 1, "{lines:?}");
+    let launch = lines_with(lines, &["cuLaunchKernel", r#""kernel":"scale""#]);
+    let wait = lines_with(lines, &["cuStreamSynchronize"]);
+    let end_of = |line: &str| number_after(line, r#""ts":"#) + number_after(line, r#""dur":"#);
+    assert!(number_after(spans[0], r#""ts":"#) >= number_after(launch[0], r#""ts":"#) - 1.0, "{lines:?}");
+    assert!(end_of(spans[0]) <= end_of(wait[0]) + 1.0, "{lines:?}");
+    let (from, to) = (lines_with(lines, &[r#""ph":"s""#]), lines_with(lines, &[r#""ph":"f""#]));
+    assert_eq!((from.len(), to.len()), (1, 1));
+    assert_eq!(number_after(from[0], r#""id":"#), number_after(to[0], r#""id":"#));
+}
+
+#[test]
+fn kernels_have_spans_on_their_stream() {
+    let _turn = turn();
+    let lines = traced("kernels", launch_in_a_stream);
+    let is_virtual = Device::new(0).unwrap().is_virtual();
+    check_kernel(&lines, if is_virtual { "virtual GPU, context" } else { "GPU, context" });
+}
+
+#[test]
+fn kernels_of_any_device_can_be_timed_by_events() {
+    let _turn = turn();
+    trace::set_events_for_every_device(true);
+    let lines = traced("events", launch_in_a_stream);
+    trace::set_events_for_every_device(false);
+    check_kernel(&lines, r#""name":"GPU, context"#);
+    assert!(lines_with(&lines, &["cuEventCreate"]).is_empty(), "the trace's own calls are not in it");
+}
+
+#[test]
+fn ranges_and_marks_are_on_the_thread() {
+    let _turn = turn();
+    let lines = traced("ranges", || {
+        let _outer = trace::nvtx::range("say \"outer\"");
+        trace::nvtx::mark("now");
+    });
+    assert_eq!(lines_with(&lines, &[r#""ph":"B""#, r#"say \"outer\""#]).len(), 1);
+    assert_eq!(lines_with(&lines, &[r#""ph":"E""#]).len(), 1);
+    assert_eq!(lines_with(&lines, &[r#""ph":"i""#, "now"]).len(), 1);
+}
+
+#[test]
+fn without_a_trace_nothing_is_written() {
+    let _turn = turn();
+    assert!(!trace::is_on());
+    assert_eq!(trace::stop().expect("nothing can fail"), None);
+    trace::nvtx::mark("nobody hears this");
+    assert_eq!(trace::current_launch(), 0);
+    let missing = std::env::temp_dir().join("rtcg-no-such-folder").join("trace.json");
+    assert!(trace::start(&missing).is_err() && !trace::is_on());
+}

@@ -1,0 +1,6 @@
+"""``python -m pycuda.info``: what this installation has; the first thing to look at when something fails."""
+
+__all__ = ["main", "report"]
+
+def report(*, attributes: bool = False, functions: bool = False) -> str: ...
+def main() -> None: ...

@@ -1,0 +1,49 @@
+"""`python -m pycuda.info`: what the report says, and that it never fails."""
+
+import subprocess
+import sys
+
+import pycuda.driver as cuda
+import pytest
+from pycuda import info
+
+from tests.python.subprocesses import ROOT, run_python
+
+pytestmark = pytest.mark.usefixtures("context")
+
+
+def test_the_report():
+    text = info.report()
+    device = cuda.Device(0)
+    for expected in ("pycuda 2026.1", "Python 3.", "numpy ", device.name(), "NVRTC", "cache", "RTCG_TRACE"):
+        assert expected in text
+    for section in ("Drivers", "Devices", "Compiler", "Libraries", "Environment"):
+        assert f"\n{section}\n" in text
+    assert "programs, " in text and "MiB" in text
+
+
+def test_more_on_request():
+    short, long = info.report(), info.report(attributes=True, functions=True)
+    assert "MULTIPROCESSOR_COUNT" in long and "MULTIPROCESSOR_COUNT" not in short
+    assert "cuLaunchKernel" in long and "cuLaunchKernel" not in short
+
+
+@pytest.mark.parametrize("module", ["pycuda.info", "pycuda"])
+def test_as_a_program(module):
+    result = subprocess.run(
+        [sys.executable, "-m", module, "--attributes"], capture_output=True, text=True, timeout=60, cwd=ROOT / "python"
+    )
+    assert result.returncode == 0 and "WARP_SIZE" in result.stdout and result.stderr == ""
+
+
+def test_where_things_are_missing(tmp_path):
+    code = "from pycuda import info; print(info.report())"
+    cache = tmp_path / "cache"
+    cache.write_text("a file in the place of the folder")
+    result = run_python(
+        code, RTCG_LIBCUDA="none", RTCG_NVRTC="none", RTCG_VIRTUAL_DEVICES=1, PYCUDA_CACHE_DIR=cache, RTCG_CHECK=""
+    )
+    assert "RTCG_LIBCUDA=none" in result.stdout and "RTCG_NVRTC=none" in result.stdout
+    assert str(cache) in result.stdout
+    result = run_python(code, RTCG_LIBCUDA="none", RTCG_VIRTUAL_DEVICES=0, PYCUDA_DISABLE_CACHE=1)
+    assert "nothing is kept on disk" in result.stdout and "none" in result.stdout
