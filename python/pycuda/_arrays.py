@@ -138,8 +138,7 @@ def np_to_array(nparray, order, allowSurfaceBind=False):  # noqa: N803 (the name
 
 def gpuarray_to_array(gpuarray, order, allowSurfaceBind=False):  # noqa: N803 (the name is PyCUDA's)
     """As `np_to_array`, from an array on the device that is contiguous in `order`."""
-    contiguous = gpuarray.flags.c_contiguous if order == "C" else gpuarray.flags.f_contiguous
-    if not contiguous:
+    if not _is_contiguous(gpuarray, order):
         raise ValueError(f"the array is not contiguous in order {order!r}")
     descr = _described(gpuarray.shape, gpuarray.dtype, order, allowSurfaceBind)
     ary = Array(descr)
@@ -183,6 +182,72 @@ def bind_array_to_texref(ary, texref):
 def matrix_to_texref(matrix, texref, order):
     """Bind a new array with the contents of `matrix`, see `matrix_to_array`."""
     bind_array_to_texref(matrix_to_array(matrix, order), texref)
+
+
+def bind_to_texref(ary, texref, allow_offset=False):
+    """Bind an array on the device to a texture reference of its dtype; returns the offset in elements.
+
+    See `bind_to_texref_ext`; here the format is the one that the reference has.
+    """
+    return texref.set_address(ary.gpudata, _nbytes_of(ary), allow_offset) // ary.dtype.itemsize
+
+
+def bind_to_texref_ext(
+    ary, texref, channels=1, allow_double_hack=False, allow_complex_hack=False, allow_offset=False
+):
+    """Bind an array on the device to a texture reference, as linear memory.
+
+    Parameters
+    ----------
+    ary : GPUArray
+        Contiguous; it is not kept alive.
+    texref : TextureReference
+    channels : int
+        So many elements make one texel.
+    allow_double_hack, allow_complex_hack : bool
+        Bind float64 as two int32 channels, complex64 as two uint32 ones and complex128 as four int32
+        ones, for ``fp_tex_double``, ``fp_tex_cfloat`` and ``fp_tex_cdouble`` of ``pycuda-helpers.hpp``.
+    allow_offset : bool
+        Let the array begin at an address that textures cannot begin at. Otherwise that is an error.
+
+    Returns
+    -------
+    int
+        The number of elements to be added to indices.
+    """
+    name = ary.dtype.name
+    as_integers = {"float64": allow_double_hack, "complex64": allow_complex_hack, "complex128": allow_complex_hack}
+    if as_integers.get(name, False):
+        if channels != 1:
+            raise ValueError(f"channels is {channels}; expected 1 for {name}, which takes several itself")
+        n_channels = _AS_INTEGERS[name]
+        fmt = array_format.UNSIGNED_INT32 if name == "complex64" else array_format.SIGNED_INT32
+        read_as_integer = True
+    else:
+        fmt, n_channels = dtype_to_array_format(ary.dtype), channels
+        read_as_integer = np.issubdtype(ary.dtype, np.integer)
+    offset = texref.set_address(ary.gpudata, _nbytes_of(ary), allow_offset)
+    texref.set_format(fmt, n_channels)
+    if read_as_integer:
+        texref.set_flags(texref.get_flags() | TRSF_READ_AS_INTEGER)
+    return offset // ary.dtype.itemsize
+
+
+def _is_contiguous(ary, order):
+    """Whether the elements lie one after the other in this order."""
+    step = ary.dtype.itemsize
+    axes = list(zip(ary.shape, ary.strides, strict=True))
+    for length, stride in reversed(axes) if order == "C" else axes:
+        if length != 1 and stride != step:
+            return False
+        step *= length
+    return True
+
+
+def _nbytes_of(ary):
+    if not (_is_contiguous(ary, "C") or _is_contiguous(ary, "F")):
+        raise ValueError("the array is not contiguous; textures read linear memory only if it is")
+    return ary.size * ary.dtype.itemsize
 
 
 def texture_object(

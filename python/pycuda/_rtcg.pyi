@@ -927,6 +927,24 @@ class GPUArray:
         """Overwrite all elements with those of a host array of the same size and dtype; waits."""
     def get(self, ary: NDArray[Any] | None = None) -> NDArray[Any]:
         """A copy on the host: in `ary`, or in a new array of the same memory order; waits."""
+    def bind_to_texref(self, texref: TextureReference, allow_offset: bool = False) -> int:
+        """Bind to a texture reference as linear memory; returns the offset in elements.
+
+        The format stays that of the reference. The array must be contiguous and is not kept alive.
+        """
+    def bind_to_texref_ext(
+        self,
+        texref: TextureReference,
+        channels: int = 1,
+        allow_double_hack: bool = False,
+        allow_complex_hack: bool = False,
+        allow_offset: bool = False,
+    ) -> int:
+        """As `bind_to_texref`, and set the format: `channels` elements make a texel.
+
+        With the hacks float64 and complex numbers become channels of integers, which the functions
+        ``fp_tex...`` of ``pycuda-helpers.hpp`` put together again.
+        """
     def fill(self, value: Any) -> Self:
         """Set every element to `value`."""
     def copy(self) -> GPUArray:

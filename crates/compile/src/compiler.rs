@@ -148,7 +148,7 @@ impl<'a> Plan<'a> {
         let mut hasher = KeyHasher::default();
         hasher.field(&shims::IDENTITY.to_le_bytes());
         hasher.field(env!("CARGO_PKG_VERSION").as_bytes());
-        hasher.field(request.source.as_bytes());
+        hasher.field(shims::without_static(&request.source).as_bytes());
         hasher.field(self.name().as_bytes());
         hasher.field(&[u8::from(request.no_extern_c), request.target.kind as u8, u8::from(self.nvcc.is_some())]);
         hasher.field(self.arch.map(|a| a.to_string()).unwrap_or_default().as_bytes());

@@ -176,6 +176,23 @@ pub(crate) fn prelude(texts: &[&str]) -> String {
 /// `texture<...>` and `surface<...>`, which compilers since CUDA 12 do not know.
 const TEXTURE_REFERENCES: &str = include_str!("headers/texture-references.hpp");
 
+/// The source with the word `static` blanked where it stands before a texture or surface reference:
+/// the variable must be seen from outside, and nothing is told apart by it.
+pub(crate) fn without_static(source: &str) -> std::borrow::Cow<'_, str> {
+    let mut text = std::borrow::Cow::Borrowed(source);
+    for (at, word) in source.match_indices("static") {
+        let rest = source[at + word.len()..].trim_start();
+        let is_reference = ["texture", "surface"]
+            .iter()
+            .any(|name| rest.strip_prefix(name).is_some_and(|after| after.trim_start().starts_with('<')));
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        if is_reference && !source[..at].ends_with(is_word) && rest.len() < source.len() - at - word.len() {
+            text.to_mut().replace_range(at..at + word.len(), "      ");
+        }
+    }
+    text
+}
+
 /// Whether the source has the word `name` before a `<`.
 fn names_template(source: &str, name: &str) -> bool {
     source.match_indices(name).any(|(at, _)| {
@@ -203,6 +220,14 @@ fn defines(source: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn references_lose_the_word_static() {
+        let blank = |source| without_static(source).into_owned();
+        assert_eq!(blank("static texture<float, 2> t;"), "       texture<float, 2> t;");
+        assert_eq!(blank("static  surface <void> s; static int i;"), "        surface <void> s; static int i;");
+        assert_eq!(blank("int nonstatic texture<1>; statictexture<2>;"), "int nonstatic texture<1>; statictexture<2>;");
+    }
 
     #[test]
     fn header_names_are_sorted_for_the_search() {

@@ -407,6 +407,30 @@ impl PyGpuArray {
         }
     }
 
+    /// Binds to a texture reference of its dtype; the offset in elements.
+    #[pyo3(signature = (texref, allow_offset = false))]
+    fn bind_to_texref<'py>(
+        slf: &Bound<'py, Self>,
+        texref: &Bound<'py, PyAny>,
+        allow_offset: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("pycuda._arrays")?.getattr("bind_to_texref")?.call1((slf, texref, allow_offset))
+    }
+
+    /// Binds to a texture reference and sets its format; the offset in elements.
+    #[pyo3(signature = (texref, channels = 1, allow_double_hack = false, allow_complex_hack = false, allow_offset = false))]
+    fn bind_to_texref_ext<'py>(
+        slf: &Bound<'py, Self>,
+        texref: &Bound<'py, PyAny>,
+        channels: i32,
+        allow_double_hack: bool,
+        allow_complex_hack: bool,
+        allow_offset: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let arguments = (slf, texref, channels, allow_double_hack, allow_complex_hack, allow_offset);
+        slf.py().import("pycuda._arrays")?.getattr("bind_to_texref_ext")?.call1(arguments)
+    }
+
     /// Sets every element to `value`; does not wait.
     fn fill<'py>(slf: Bound<'py, Self>, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
         let py = slf.py();

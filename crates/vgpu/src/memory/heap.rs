@@ -20,8 +20,8 @@ use super::pages::{Pages, advise, page_bytes, set_access};
 use crate::check::{self, shadow};
 use crate::error::{Code, Res, ensure};
 
-/// Alignment of every block, as on a GPU.
-pub(crate) const ALIGNMENT: u64 = 256;
+/// Alignment of every block: that of textures of linear memory, which GPUs give every block, too.
+pub(crate) const ALIGNMENT: u64 = 512;
 const LARGEST_CLASS: u64 = 64 << 10;
 const SLAB_BYTES: u64 = 512 << 10;
 /// Bytes behind each block that belong to nobody, when accesses are checked.
