@@ -516,6 +516,8 @@ class Module:
         """The kernel of this name. `LogicError` when there is none."""
     def get_global(self, name: str) -> tuple[int, int]:
         """(address, size in bytes) of a global or constant variable."""
+    def get_global_array(self, name: str, dtype: DTypeLike, shape: int | Sequence[int] | None = None) -> GPUArray:
+        """A variable as an array that shares its memory; by default one dimension of as many elements as there are."""
     def get_texref(self, name: str) -> TextureReference:
         """The texture reference of this name. `LogicError` when there is none."""
     def get_surfref(self, name: str) -> SurfaceReference:

@@ -65,7 +65,7 @@ def compile_plain(source, options, keep, nvcc, cache_dir, target="cubin"):
 
     See :func:`compile` for the parameters.
     """
-    return _compile(source, nvcc, options, keep, True, None, None, cache_dir, None, target)
+    return _run(_program(source, nvcc, options, keep, True, None, None, cache_dir, None, target))
 
 
 def compile(
@@ -120,15 +120,37 @@ def compile(
     -----
     The interpreter is released while the compiler runs.
     """
-    if options is None:
-        options = DEFAULT_NVCC_FLAGS
-    from pycuda import driver
+    settings = _Settings(nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs)
+    return _run(settings.program(source, target))
 
-    if getattr(driver, "CUDA_DEBUGGING", False):
-        cache_dir = False
-        keep = True
-        options = [*_list_of("options", options), "-g", "-G"]
-    return _compile(source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs, target)
+
+class _Settings:
+    """How to compile: the parameters that :func:`compile` and the classes below share."""
+
+    def __init__(self, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs):
+        self.nvcc = nvcc
+        self.options = options
+        self.keep = keep
+        self.no_extern_c = no_extern_c
+        self.arch = arch
+        self.code = code
+        self.cache_dir = cache_dir
+        self.include_dirs = _list_of("include_dirs", include_dirs)
+
+    def program(self, source, target="cubin", options=None, name_expressions=()):
+        """What the native module compiles; `options` in place of those given at first."""
+        from pycuda import driver
+
+        options = self.options if options is None else options
+        options = _list_of("options", DEFAULT_NVCC_FLAGS if options is None else options)
+        keep, cache_dir = self.keep, self.cache_dir
+        if getattr(driver, "CUDA_DEBUGGING", False):
+            keep, cache_dir = True, False
+            options += ["-g", "-G"]
+        return _program(
+            source, self.nvcc, options, keep, self.no_extern_c, self.arch, self.code, cache_dir, self.include_dirs,
+            target, name_expressions,
+        )  # fmt: skip
 
 
 def _list_of(name, values):
@@ -138,13 +160,13 @@ def _list_of(name, values):
     return list(values or ())
 
 
-def _compile(source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs, target):
+def _program(
+    source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs, target, name_expressions=()
+):
     if isinstance(source, (bytes, bytearray)):
         raise TypeError(f"source is of type {type(source).__name__}; expected str, or an object with str()")
-    if not isinstance(source, str):
-        source = str(source)
-    binary, log, from_cache = _rtcg.compile(
-        source,
+    wishes = (
+        source if isinstance(source, str) else str(source),
         nvcc,
         [str(option) for option in _list_of("options", options)],
         bool(keep),
@@ -155,6 +177,12 @@ def _compile(source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, in
         _list_of("include_dirs", include_dirs),
         target,
     )
+    return _rtcg.Program(wishes, _list_of("name_expressions", name_expressions))
+
+
+def _run(program):
+    """The binary; what the compiler has to say is a warning, once."""
+    binary, log, from_cache = program.compile()
     if log and not from_cache:
         _warn(f"The CUDA compiler succeeded, but said the following:\n{log}")
     return binary
@@ -169,9 +197,51 @@ def _warn(text):
 class CudaModule:
     """Base of the classes that compile and load: forwards to the loaded ``module``."""
 
+    #: Knows the names of C++, where the module was compiled from one source.
+    _program = None
+
+    def _look_up(self, what, name):
+        if self._program is None:
+            return getattr(self.module, what)(name)
+        return getattr(self._program, what)(self.module, name)
+
     def get_function(self, name):
-        """Return the kernel `name`, a :class:`pycuda.driver.Function`."""
-        return self.module.get_function(name)
+        """Return the kernel `name`, a :class:`pycuda.driver.Function`.
+
+        Of a :class:`SourceModule` with `no_extern_c`, `name` may be any name of C++: ``"ns::f"``,
+        ``"f<float, 3>"``, or that of a kernel without C linkage. An instance of a template that the
+        source does not use is compiled when it is asked for first (and cached), into a module of its
+        own: variables that are templates are then other ones. Names given as `name_expressions` are
+        compiled with the rest.
+        """
+        return self._look_up("get_function", name)
+
+    def get_global(self, name):
+        """Return ``(address, number of bytes)`` of a variable; `name` as for :meth:`get_function`."""
+        return self._look_up("get_global", name)
+
+    def get_texref(self, name):
+        """Return the :class:`pycuda.driver.TextureReference` of this name."""
+        return self._look_up("get_texref", name)
+
+    def get_surfref(self, name):
+        """Return the :class:`pycuda.driver.SurfaceReference` of this name."""
+        return self._look_up("get_surfref", name)
+
+    def get_global_array(self, name, dtype, shape=None):
+        """Return a variable as a :class:`pycuda.gpuarray.GPUArray`, which shares its memory.
+
+        Parameters
+        ----------
+        name : str
+            As for :meth:`get_global`.
+        dtype : dtype
+        shape : tuple of int, optional
+            By default one dimension, of as many elements as there are.
+        """
+        from pycuda.driver import _global_array
+
+        return _global_array(self.module, name, self.get_global(name), dtype, shape)
 
     def _check_arch(self, arch):
         if arch is None:
@@ -186,16 +256,17 @@ class CudaModule:
         if asked > device.compute_capability():
             _warn(f"trying to compile for {arch}, which this device does not have")
 
-    def _bind_module(self):
-        self.get_global = self.module.get_global
-        self.get_texref = self.module.get_texref
-        self.get_surfref = self.module.get_surfref
-
 
 class SourceModule(CudaModule):
     """CUDA C++ source, compiled and loaded into the current context.
 
-    Parameters are those of :func:`compile`.
+    Parameters are those of :func:`compile`, and
+
+    Parameters
+    ----------
+    name_expressions : sequence of str, optional
+        Names of C++ that will be asked for, such as ``"f<float>"`` or ``"&ns::value<int>"`` (an
+        addition to PyCUDA; see :meth:`get_function`).
 
     Attributes
     ----------
@@ -213,13 +284,17 @@ class SourceModule(CudaModule):
         code=None,
         cache_dir=None,
         include_dirs=None,
+        name_expressions=(),
     ):
         self._check_arch(arch)
-        binary = compile(source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs)
+        settings = _Settings(nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs)
+        self._program = settings.program(source, name_expressions=name_expressions)
+        binary = _run(self._program)
         from pycuda.driver import module_from_buffer
 
         self.module = module_from_buffer(binary)
-        self._bind_module()
+        # Kernels check their arguments by the types that the source declares.
+        self._program.declare(self.module)
 
 
 class DynamicModule(CudaModule):
@@ -260,13 +335,7 @@ class DynamicModule(CudaModule):
         capability = Context.get_device().compute_capability()
         if capability < (3, 5):
             raise Exception(f"DynamicModule needs a device of compute capability 3.5, this one has {capability}")
-        self.nvcc = nvcc
-        self.keep = keep
-        self.no_extern_c = no_extern_c
-        self.arch = arch
-        self.code = code
-        self.cache_dir = cache_dir
-        self.include_dirs = _list_of("include_dirs", include_dirs)
+        self._settings = _Settings(nvcc, None, keep, no_extern_c, arch, code, cache_dir, include_dirs)
         self.cuda_libdir = cuda_libdir
         self.libdir, self.libptn = None, None
         self.module = None
@@ -279,10 +348,7 @@ class DynamicModule(CudaModule):
         if not any(option.startswith(("-rdc", "--relocatable-device-code", "-dc")) for option in options):
             # What is to be linked with other programs may name their functions.
             options.append("-rdc=true")
-        ptx = compile(
-            source, self.nvcc, options, self.keep, self.no_extern_c, self.arch, self.code, self.cache_dir,
-            self.include_dirs, target="ptx",
-        )  # fmt: skip
+        ptx = _run(self._settings.program(source, "ptx", options))
         from pycuda.driver import jit_input_type
 
         self.linker.add_data(ptx, jit_input_type.PTX, name)
@@ -322,7 +388,6 @@ class DynamicModule(CudaModule):
         """Link what was added and load it; returns the module."""
         self.module = self.linker.link_module()
         self.linker = None
-        self._bind_module()
         return self
 
 
@@ -347,7 +412,10 @@ def _library_directories(first):
 
 
 class DynamicSourceModule(DynamicModule):
-    """One source linked with CUDA's device runtime, for kernels that launch kernels."""
+    """One source linked with CUDA's device runtime, for kernels that launch kernels.
+
+    Parameters are those of :func:`compile`, and `cuda_libdir` of :class:`DynamicModule`.
+    """
 
     def __init__(
         self,

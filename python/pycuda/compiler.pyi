@@ -1,12 +1,23 @@
 """From CUDA C++ source to loaded modules."""
 
-from collections.abc import Callable, Sequence
-from typing import Literal, NoReturn
+from collections.abc import Sequence
+from typing import Literal
 
+from numpy.typing import DTypeLike
 from typing_extensions import Self
 
 from pycuda._driver import CompileError as CompileError
-from pycuda._rtcg import Function, Module, _HostBuffer, _JitOptions, _MessageHandler, _Path
+from pycuda._rtcg import (
+    Function,
+    GPUArray,
+    Module,
+    SurfaceReference,
+    TextureReference,
+    _HostBuffer,
+    _JitOptions,
+    _MessageHandler,
+    _Path,
+)
 
 __all__ = [
     "DEFAULT_NVCC_FLAGS",
@@ -49,6 +60,10 @@ def compile(
 class CudaModule:
     module: Module
     def get_function(self, name: str) -> Function: ...
+    def get_global(self, name: str) -> tuple[int, int]: ...
+    def get_texref(self, name: str) -> TextureReference: ...
+    def get_surfref(self, name: str) -> SurfaceReference: ...
+    def get_global_array(self, name: str, dtype: DTypeLike, shape: int | Sequence[int] | None = None) -> GPUArray: ...
 
 class SourceModule(CudaModule):
     def __init__(
@@ -62,10 +77,8 @@ class SourceModule(CudaModule):
         code: str | None = None,
         cache_dir: _Path | bool | None = None,
         include_dirs: Sequence[_Path] | None = None,
+        name_expressions: Sequence[str] = (),
     ) -> None: ...
-    get_global: Callable[[str], tuple[int, int]]
-    get_texref: Callable[[str], NoReturn]
-    get_surfref: Callable[[str], NoReturn]
 
 class DynamicModule(CudaModule):
     def __init__(
@@ -89,9 +102,6 @@ class DynamicModule(CudaModule):
     def add_file(self, filename: _Path, input_type: int) -> Self: ...
     def add_stdlib(self, libname: str) -> Self: ...
     def link(self) -> Self: ...
-    get_global: Callable[[str], tuple[int, int]]
-    get_texref: Callable[[str], NoReturn]
-    get_surfref: Callable[[str], NoReturn]
 
 class DynamicSourceModule(DynamicModule):
     def __init__(

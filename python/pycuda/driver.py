@@ -345,6 +345,22 @@ py_memcpy_htoa = memcpy_htoa
 py_memcpy_atoh = memcpy_atoh
 
 
+def _global_array(module, name, place, dtype, shape):
+    """A variable of a module as a GPUArray over its memory, which holds the module."""
+    from pycuda.gpuarray import GPUArray
+
+    address, nbytes = place
+    dtype = np.dtype(dtype)
+    if shape is None:
+        if nbytes % dtype.itemsize:
+            raise ValueError(f"{name!r} has {nbytes} bytes, which is no whole number of {dtype}")
+        shape = (nbytes // dtype.itemsize,)
+    shape, dtype, wanted, _ = _geometry(shape, dtype, "C")
+    if wanted > nbytes:
+        raise ValueError(f"shape is {shape} of {dtype}, {wanted} bytes, but {name!r} has {nbytes} bytes")
+    return GPUArray(shape, dtype, base=module, gpudata=address)
+
+
 # -- arguments that copy themselves -----------------------------------------------------------
 
 

@@ -204,7 +204,8 @@ pub(crate) fn c_string(call: &'static str, bytes: &[u8]) -> Result<CString> {
         .map_err(|_| Error::new(call, CUresult::CUDA_ERROR_INVALID_VALUE, "the name contains a NUL character"))
 }
 
-const LOG_BYTES: usize = 32 * 1024;
+/// More than any log has: a driver cuts what does not fit. Memory that is not written costs nothing.
+const LOG_BYTES: usize = 4 << 20;
 
 /// JIT options with the two log buffers.
 pub(crate) struct JitOptions {

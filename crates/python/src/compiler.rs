@@ -1,9 +1,13 @@
 //! What `pycuda.compiler` needs from the core.
 
-use crate::errors::{OrRaise, compile_error};
+use crate::driver::function::PyFunction;
+use crate::driver::module::PyModuleHandle;
+use crate::driver::texture::{PySurfaceReference, PyTextureReference};
+use crate::errors::{LogicError, OrRaise, compile_error, driver_error};
 use pyo3::exceptions::{PyAssertionError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use rtcg::Names;
 use rtcg::compile::{BinaryKind, CachePolicy, CompileRequest, Compiler, Target};
 use rtcg::driver::Context;
 use std::path::PathBuf;
@@ -36,35 +40,87 @@ fn cache_policy(cache_dir: Option<&Bound<'_, PyAny>>) -> PyResult<CachePolicy> {
     Ok(CachePolicy::Dir(path))
 }
 
-/// Compiles; returns `(binary, log, from_cache)`.
-#[pyfunction]
-#[pyo3(signature = (source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs, target))]
-#[allow(clippy::too_many_arguments)]
-fn compile<'py>(
-    py: Python<'py>,
-    source: String,
-    nvcc: String,
-    options: Vec<String>,
-    keep: bool,
-    no_extern_c: bool,
-    arch: Option<&str>,
-    code: Option<&str>,
-    cache_dir: Option<&Bound<'py, PyAny>>,
-    include_dirs: Vec<PathBuf>,
-    target: &str,
-) -> PyResult<(Bound<'py, PyBytes>, String, bool)> {
-    let mut request = CompileRequest::new(source, target_here(binary_kind(target)?)?);
-    request.options = options;
-    request.options.extend(arch.map(|a| format!("-arch={a}")));
-    request.options.extend(code.map(|c| format!("-code={c}")));
-    request.include_dirs = include_dirs;
-    request.no_extern_c = no_extern_c;
-    request.keep = keep;
-    request.cache = cache_policy(cache_dir)?;
-    request.nvcc = Some(nvcc);
-    let result = py.detach(|| Compiler.compile(&request));
-    let artifact = result.map_err(|e| compile_error(py, e))?;
-    Ok((PyBytes::new(py, &artifact.bytes), artifact.log, artifact.from_cache))
+/// What Python passes to compile something.
+#[derive(FromPyObject)]
+struct Wishes<'py>(
+    String,
+    String,
+    Vec<String>,
+    bool,
+    bool,
+    Option<String>,
+    Option<String>,
+    Option<Bound<'py, PyAny>>,
+    Vec<PathBuf>,
+    String,
+);
+
+impl Wishes<'_> {
+    fn request(self) -> PyResult<CompileRequest> {
+        let Wishes(source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs, target) = self;
+        let mut request = CompileRequest::new(source, target_here(binary_kind(&target)?)?);
+        request.options = options;
+        request.options.extend(arch.map(|a| format!("-arch={a}")));
+        request.options.extend(code.map(|c| format!("-code={c}")));
+        request.include_dirs = include_dirs;
+        request.no_extern_c = no_extern_c;
+        request.keep = keep;
+        request.cache = cache_policy(cache_dir.as_ref())?;
+        request.nvcc = Some(nvcc);
+        Ok(request)
+    }
+}
+
+/// A program to be compiled, and the names of C++ in it.
+#[pyclass(name = "Program", module = "pycuda._rtcg", frozen)]
+struct PyProgram(Names);
+
+fn found<T>(py: Python<'_>, result: rtcg::Result<T>) -> PyResult<T> {
+    result.map_err(|error| match error {
+        rtcg::Error::Driver(error) => driver_error(error),
+        rtcg::Error::Compile(error) => compile_error(py, *error),
+        other => LogicError::new_err(other.to_string()),
+    })
+}
+
+#[pymethods]
+impl PyProgram {
+    #[new]
+    #[pyo3(signature = (wishes, name_expressions = Vec::new()))]
+    fn new(wishes: Wishes<'_>, name_expressions: Vec<String>) -> PyResult<Self> {
+        let mut request = wishes.request()?;
+        request.name_expressions = name_expressions;
+        Ok(Self(Names::new(request)))
+    }
+
+    /// Compiles; returns `(binary, log, from_cache)`.
+    fn compile<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, String, bool)> {
+        let artifact = py.detach(|| self.0.compile_program()).map_err(|e| compile_error(py, e))?;
+        Ok((PyBytes::new(py, &artifact.bytes), artifact.log, artifact.from_cache))
+    }
+
+    /// Tells a module that was loaded from the binary what it was compiled from, so that arguments
+    /// of its kernels are checked by type.
+    fn declare(&self, module: &PyModuleHandle) {
+        let request = self.0.request();
+        rtcg::declare_source(&module.0, request.source.clone(), request.options.clone());
+    }
+
+    fn get_function(&self, py: Python<'_>, module: &PyModuleHandle, name: &str) -> PyResult<PyFunction> {
+        found(py, py.detach(|| self.0.function(&module.0, name))).map(PyFunction::new)
+    }
+
+    fn get_global(&self, py: Python<'_>, module: &PyModuleHandle, name: &str) -> PyResult<(u64, usize)> {
+        found(py, py.detach(|| self.0.global(&module.0, name)))
+    }
+
+    fn get_texref(&self, py: Python<'_>, module: &PyModuleHandle, name: &str) -> PyResult<PyTextureReference> {
+        found(py, py.detach(|| self.0.texref(&module.0, name))).map(PyTextureReference)
+    }
+
+    fn get_surfref(&self, py: Python<'_>, module: &PyModuleHandle, name: &str) -> PyResult<PySurfaceReference> {
+        found(py, py.detach(|| self.0.surfref(&module.0, name))).map(PySurfaceReference)
+    }
 }
 
 /// The compiler that `nvcc` stands for: `(version text, path)`.
@@ -94,7 +150,7 @@ fn add_search_roots(py: Python<'_>) -> PyResult<()> {
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     add_search_roots(m.py())?;
-    m.add_function(wrap_pyfunction!(compile, m)?)?;
+    m.add_class::<PyProgram>()?;
     m.add_function(wrap_pyfunction!(compiler_info, m)?)?;
     m.add_function(wrap_pyfunction!(default_nvcc_flags, m)?)
 }

@@ -1,11 +1,14 @@
 //! A device made ready for use, and programs compiled for it.
 
 use crate::error::Result;
+use crate::global::Global;
 use crate::launch::Function;
 use crate::memory::{DeviceVec, Element};
+use crate::names::Names;
 use crate::signatures::declare_source;
-use rtcg_compile::{Arch, CompileRequest, Compiler, Target};
+use rtcg_compile::{Arch, CompileRequest, Target};
 use rtcg_driver::Device;
+use std::sync::Arc;
 
 /// What the compiler must produce for `device`: machine code where the device loads it, else PTX.
 ///
@@ -68,10 +71,11 @@ impl Context {
     /// # Errors
     /// As [`Context::compile`].
     pub fn compile_with(&self, request: &CompileRequest) -> Result<Module> {
-        let artifact = Compiler.compile(request)?;
+        let names = Names::new(request.clone());
+        let artifact = names.compile_program()?;
         let module = self.load(&artifact.bytes)?;
         declare_source(&module.inner, request.source.clone(), request.options.clone());
-        Ok(module)
+        Ok(Module { names: Some(Arc::new(names)), ..module })
     }
 
     /// Loads PTX, a cubin or a fat binary.
@@ -80,7 +84,7 @@ impl Context {
     /// When the driver refuses the image; its log is in the message.
     pub fn load(&self, image: &[u8]) -> Result<Module> {
         let module = self.enter(|| rtcg_driver::Module::from_image(image))?;
-        Ok(Module { ctx: self.clone(), inner: module })
+        Ok(Module { ctx: self.clone(), inner: module, names: None })
     }
 
     /// Copies a slice to new device memory; waits.
@@ -109,13 +113,18 @@ impl Context {
 
     /// Runs `body` with this context on top of the calling thread's stack.
     pub(crate) fn enter<T>(&self, body: impl FnOnce() -> rtcg_driver::Result<T>) -> Result<T> {
+        self.enter_any(|| Ok(body()?))
+    }
+
+    /// [`Context::enter`] for what fails in other ways too.
+    pub(crate) fn enter_any<T>(&self, body: impl FnOnce() -> Result<T>) -> Result<T> {
         if rtcg_driver::Context::current().as_ref() == Some(&self.inner) {
-            return Ok(body()?);
+            return body();
         }
         self.inner.push()?;
         let result = body();
         rtcg_driver::Context::pop()?;
-        Ok(result?)
+        result
     }
 }
 
@@ -131,15 +140,34 @@ impl From<rtcg_driver::Context> for Context {
 pub struct Module {
     ctx: Context,
     inner: rtcg_driver::Module,
+    /// What C++ calls things, where the module was compiled here.
+    names: Option<Arc<Names>>,
 }
 
 impl Module {
-    /// The kernel of this name.
+    /// The kernel of this name. Of a program with C++ linkage (`no_extern_c`) it may be any name of
+    /// C++, such as `ns::f` or `f<float>`; see [`Names`].
     ///
     /// # Errors
     /// When there is none.
     pub fn function(&self, name: &str) -> Result<Function> {
-        Ok(Function::new(self.ctx.clone(), self.inner.function(name)?))
+        let found = match &self.names {
+            Some(names) => self.ctx.enter_any(|| names.function(&self.inner, name))?,
+            None => self.inner.function(name)?,
+        };
+        Ok(Function::new(self.ctx.clone(), found))
+    }
+
+    /// A variable of this name as elements of one type.
+    ///
+    /// # Errors
+    /// When there is none, or its size is no multiple of an element's.
+    pub fn global<T: Element>(&self, name: &str) -> Result<Global<T>> {
+        let (ptr, nbytes) = match &self.names {
+            Some(names) => self.ctx.enter_any(|| names.global(&self.inner, name))?,
+            None => self.inner.global(name)?,
+        };
+        Global::new(&self.ctx, self, name, ptr, nbytes)
     }
 
     /// The driver's module below.

@@ -21,16 +21,20 @@
 mod context;
 mod error;
 pub mod generators;
+mod global;
 pub mod info;
 mod launch;
 mod memory;
+mod names;
 mod runtime;
 mod signatures;
 
 pub use context::{Context, Module, target_of};
 pub use error::{Error, Result};
+pub use global::Global;
 pub use launch::{Dim3, Function, Grid, KernelArgument, Put};
 pub use memory::{DeviceVec, Element};
+pub use names::Names;
 pub use rtcg_array as array;
 pub use rtcg_codegen as codegen;
 pub use rtcg_compile as compile;
@@ -40,5 +44,5 @@ pub use signatures::declare_source;
 
 /// What most programs need.
 pub mod prelude {
-    pub use crate::{Context, DeviceVec, Function, Grid, KernelArgument, Module};
+    pub use crate::{Context, DeviceVec, Function, Global, Grid, KernelArgument, Module};
 }

@@ -143,3 +143,76 @@ fn a_fault_is_an_error_and_spoils_only_its_context() {
     own.detach().unwrap();
     assert_eq!(context().to_device(&[5i32]).unwrap().to_vec().unwrap(), [5]);
 }
+
+const TEMPLATES: &str = "
+namespace ns {
+__device__ int value = 7;
+__constant__ float table[4] = {1, 2, 3, 4};
+template <class T, int N> __global__ void fill(T *a) { a[threadIdx.x] = T(N + value); }
+__global__ void bump() { value += 1; }
+}
+template <class T> __device__ T counter = T(5);
+template <class T> __global__ void count(T *a) { *a = counter<T>++; }
+__global__ void plain(float *a) { a[threadIdx.x] = ns::table[threadIdx.x]; }
+";
+
+fn templates(names: &[&str]) -> (Context, Module) {
+    let ctx = context();
+    let mut request = rtcg::compile::CompileRequest::new(TEMPLATES, rtcg::target_of(&ctx.device()).unwrap());
+    request.no_extern_c = true;
+    request.name_expressions = names.iter().map(|name| name.to_string()).collect();
+    let module = ctx.compile_with(&request).unwrap();
+    (ctx, module)
+}
+
+#[test]
+fn names_of_cpp_are_found() {
+    let (ctx, module) = templates(&[]);
+    let (floats, ints) = (ctx.zeros::<f32>(4).unwrap(), ctx.zeros::<i64>(4).unwrap());
+    let none: [&dyn KernelArgument; 0] = [];
+    // SAFETY: the kernels write four elements at most.
+    unsafe {
+        module.function("ns::fill<float, 3>").unwrap().launch(Grid::new(1, 4), &[&floats]).unwrap();
+        assert_eq!(floats.to_vec().unwrap(), [10.0; 4]);
+        module.function("ns::fill<long long, -7>").unwrap().launch(Grid::new(1, 4), &[&ints]).unwrap();
+        assert_eq!(ints.to_vec().unwrap(), [0; 4]);
+        module.function("plain").unwrap().launch(Grid::new(1, 4), &[&floats]).unwrap();
+        assert_eq!(floats.to_vec().unwrap(), [1.0, 2.0, 3.0, 4.0]);
+        // A variable that is no template exists once, in the program that was loaded first.
+        let value = module.global::<i32>("ns::value").unwrap();
+        module.function("ns::bump").unwrap().launch(Grid::new(1, 1), &none).unwrap();
+        assert_eq!(value.get().unwrap(), 8);
+    }
+    let error = module.function("ns::fill<float>").unwrap_err();
+    assert!(matches!(error, rtcg::Error::Compile(_)), "{error}");
+    let error = module.function("absent").unwrap_err();
+    assert!(matches!(error, rtcg::Error::Driver(_)) && error.to_string().contains("'absent'"), "{error}");
+}
+
+#[test]
+fn names_asked_for_at_once_share_their_variables() {
+    let (ctx, module) = templates(&["count<int>", "&counter<int>", "ns::fill<int, 1>"]);
+    let a = ctx.zeros::<i32>(1).unwrap();
+    let counter = module.global::<i32>("&counter<int>").unwrap();
+    counter.set(40).unwrap();
+    // SAFETY: the kernels write one element.
+    unsafe { module.function("count<int>").unwrap().launch(Grid::new(1, 1), &[&a]).unwrap() };
+    assert_eq!((a.to_vec().unwrap()[0], counter.get().unwrap()), (40, 41));
+    module.global::<i32>("ns::value").unwrap().set(90).unwrap();
+    // SAFETY: as above.
+    unsafe { module.function("ns::fill<int, 1>").unwrap().launch(Grid::new(1, 1), &[&a]).unwrap() };
+    assert_eq!(a.to_vec().unwrap(), [91]);
+}
+
+#[test]
+fn variables_are_slices() {
+    let (_, module) = templates(&[]);
+    let table = module.global::<f32>("ns::table").unwrap();
+    assert_eq!((table.len(), table.to_vec().unwrap()), (4, vec![1.0, 2.0, 3.0, 4.0]));
+    table.write(1, &[20.0, 30.0]).unwrap();
+    assert_eq!(table.to_vec().unwrap(), [1.0, 20.0, 30.0, 4.0]);
+    let error = table.write(3, &[0.0, 0.0]).unwrap_err();
+    assert!(error.to_string().contains("elements 3 to 5 of a variable of 4"), "{error}");
+    let error = module.global::<f64>("ns::value").unwrap_err();
+    assert!(error.to_string().contains("has 4 bytes, which is no whole number of f64"), "{error}");
+}

@@ -12,7 +12,7 @@ mod graph;
 mod host;
 mod keep_alive;
 pub(crate) mod memory;
-mod module;
+pub(crate) mod module;
 mod prepared;
 pub(crate) mod stream;
 mod structured;

@@ -23,6 +23,18 @@ impl PyModuleHandle {
         self.0.global(name).or_raise()
     }
 
+    /// A variable as an array over its memory.
+    #[pyo3(signature = (name, dtype, shape = None))]
+    fn get_global_array<'py>(
+        slf: &Bound<'py, Self>,
+        name: &str,
+        dtype: &Bound<'py, PyAny>,
+        shape: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let make = slf.py().import("pycuda.driver")?.getattr("_global_array")?;
+        make.call1((slf, name, slf.get().get_global(name)?, dtype, shape))
+    }
+
     fn get_texref(&self, name: &str) -> PyResult<PyTextureReference> {
         self.0.texref(name).or_raise().map(PyTextureReference)
     }
