@@ -192,9 +192,7 @@ def bind_to_texref(ary, texref, allow_offset=False):
     return texref.set_address(ary.gpudata, _nbytes_of(ary), allow_offset) // ary.dtype.itemsize
 
 
-def bind_to_texref_ext(
-    ary, texref, channels=1, allow_double_hack=False, allow_complex_hack=False, allow_offset=False
-):
+def bind_to_texref_ext(ary, texref, channels=1, allow_double_hack=False, allow_complex_hack=False, allow_offset=False):
     """Bind an array on the device to a texture reference, as linear memory.
 
     Parameters

@@ -14,6 +14,8 @@ use std::sync::{Arc, OnceLock};
 const MAX_CONST: u64 = 64 << 10;
 /// Parameters of a kernel, in bytes.
 const MAX_PARAMS: usize = 32_764;
+/// How the names of the device runtime's functions begin by which a kernel launches another.
+const LAUNCHES: [&str; 3] = ["__cudaCDP2", "cudaLaunchDevice", "cudaGetParameterBuffer"];
 /// Functions that kernels may call without defining them.
 const PROVIDED: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 
@@ -137,7 +139,13 @@ fn refused_texture(inst: &ast::TexInst) -> Option<String> {
 
 fn unresolved(f: &ast::Function) -> Option<String> {
     let known = f.defined || PROVIDED.contains(&&*f.name);
-    (!known).then(|| format!("unresolved extern function {}", f.name))
+    let what = match &*f.name {
+        name if LAUNCHES.iter().any(|start| name.starts_with(start)) => {
+            "the virtual GPU does not launch kernels from kernels (dynamic parallelism): "
+        }
+        _ => "",
+    };
+    (!known).then(|| format!("{what}unresolved extern function {}", f.name))
 }
 
 impl LoadedModule {
