@@ -12,7 +12,9 @@ use crate::error::{Code, Res, ensure};
 use crate::exec::launch::{MAX_BLOCK, MAX_GRID, MAX_SHARED, MAX_SHARED_OPTIN, MAX_THREADS_PER_BLOCK};
 
 /// `CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT`
-pub(crate) const N_MULTIPROCESSORS: u32 = crate::exec::MULTIPROCESSORS;
+pub(crate) fn n_multiprocessors() -> u32 {
+    crate::exec::n_multiprocessors()
+}
 /// `CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR`
 pub(crate) const THREADS_PER_MULTIPROCESSOR: u32 = 2048;
 /// `CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR`
@@ -110,7 +112,7 @@ impl Device {
             12 | 82 => REGISTERS as i32,
             13 => machine.clock_khz,
             14 => 512,
-            16 => N_MULTIPROCESSORS as i32,
+            16 => n_multiprocessors() as i32,
             33 => self.ordinal as i32 + 1,
             34 => 0,
             36 => 1_600_000,

@@ -1,8 +1,9 @@
 //! In which order threads run: as it suits the machine, always the same, or at random.
 //!
 //! Establishes: with [`Schedule::Deterministic`] and [`Schedule::Chaos`] one thread runs the blocks
-//! of a launch and a stream's operation ends before the call that submits it returns, so that a
-//! program that does not depend on time does the same in every run (with the same seed).
+//! of a launch, and one operation of all streams runs at a time: with the first, it ends before the call
+//! that submits it returns; with the second, the seed chooses among those that may run. A program that
+//! does not depend on time does the same in every run (with the same seed).
 
 use std::fmt;
 use std::sync::{PoisonError, RwLock};
@@ -15,7 +16,7 @@ pub enum Schedule {
     Normal,
     /// One core, blocks and warps in ascending order.
     Deterministic,
-    /// One core; blocks, warps and lanes take turns at random, also between memory accesses.
+    /// One core; streams, blocks, warps and lanes take turns at random, also between memory accesses.
     Chaos(u64),
 }
 
@@ -54,8 +55,20 @@ static LAUNCHES: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::ne
 /// Sets the schedule of the launches that follow, instead of the environment variable
 /// `RTCG_SCHEDULE`. With the same seed the random order begins anew.
 pub fn set(schedule: Schedule) {
+    crate::stream::chaos::finish();
     *CURRENT.write().unwrap_or_else(PoisonError::into_inner) = Some(schedule);
     LAUNCHES.store(0, std::sync::atomic::Ordering::Relaxed);
+    CHOICES.store(0, std::sync::atomic::Ordering::Relaxed);
+}
+
+/// How many times [`choose`] was asked.
+static CHOICES: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+
+/// A number below `n`: the next random choice among operations of streams.
+pub(crate) fn choose(n: usize) -> usize {
+    let Schedule::Chaos(seed) = current() else { return 0 };
+    let count = CHOICES.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    (mix(mix(seed).rotate_left(32) ^ mix(count)) % n.max(1) as u64) as usize
 }
 
 /// The schedule of launches.

@@ -134,3 +134,109 @@ fn deterministic_sums_of_floats_are_equal_bit_for_bit() {
     assert!(others.any(|v| v != first), "the sum does not depend on the order, so this test shows nothing");
     schedule::set(Schedule::Normal);
 }
+
+/// Two streams: a kernel writes in one, a copy reads in the other, with or without an event between
+/// them; what is read, and then the same again on the way back.
+fn two_streams(p: &Program, ordered: bool) -> (Vec<u32>, Vec<u32>) {
+    let (writes, reads) = (stream(1), stream(1));
+    let mut f = CUfunction::null();
+    ok!(cuModuleGetFunction(&raw mut f, p.module, c"right_syncthreads".as_ptr()));
+    ok!(cuMemsetD32(p.out, 0, WORDS));
+    ok!(cuMemsetD32(p.state, 0, WORDS));
+    ok!(cuCtxSynchronize());
+    let mut args: [*mut c_void; 1] = [(&raw const p.out).cast_mut().cast()];
+    let none = std::ptr::null_mut();
+    ok!(cuLaunchKernel(f, 1, 1, 1, 128, 1, 1, 0, writes, args.as_mut_ptr(), none));
+    let passed = event(2);
+    ok!(cuEventRecord(passed, writes));
+    if ordered {
+        ok!(cuStreamWaitEvent(reads, passed, 0));
+    }
+    ok!(cuMemcpyDtoDAsync(p.state, p.out, 4 * WORDS, reads));
+    ok!(cuEventRecord(passed, reads));
+    if ordered {
+        ok!(cuStreamWaitEvent(writes, passed, 0));
+    }
+    ok!(cuMemsetD32Async(p.out, 9, WORDS, writes));
+    ok!(cuStreamSynchronize(reads));
+    let read = p.words(p.state);
+    ok!(cuStreamSynchronize(writes));
+    let written = p.words(p.out);
+    ok!(cuStreamDestroy(reads));
+    ok!(cuStreamDestroy(writes));
+    (read, written)
+}
+
+#[test]
+fn chaos_exposes_a_missing_event() {
+    let _turn = turn();
+    let p = Program::new();
+    schedule::set(Schedule::Deterministic);
+    let usual = two_streams(&p, true);
+    assert_eq!((usual.0[0], usual.1[0]), (3, 9));
+    let mut seen = std::collections::BTreeSet::new();
+    for seed in 0..40 {
+        schedule::set(Schedule::Chaos(seed));
+        assert_eq!(two_streams(&p, true), usual, "seed {seed}");
+        let first = two_streams(&p, false);
+        schedule::set(Schedule::Chaos(seed));
+        two_streams(&p, true);
+        assert_eq!(two_streams(&p, false), first, "seed {seed}");
+        seen.insert(first.0[0]);
+    }
+    // Copied before, in between, and after.
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), [0, 3, 9]);
+    schedule::set(Schedule::Normal);
+}
+
+#[test]
+fn chaos_keeps_the_order_of_the_legacy_default_stream() {
+    let _turn = turn();
+    let p = Program::new();
+    for seed in 0..20 {
+        schedule::set(Schedule::Chaos(seed));
+        let (a, b) = (stream(0), stream(0));
+        ok!(cuMemsetD32Async(p.out, 1, WORDS, a));
+        ok!(cuMemcpyDtoDAsync(p.state, p.out, 4 * WORDS, CUstream::null()));
+        ok!(cuMemsetD32Async(p.out, 2, WORDS, b));
+        ok!(cuCtxSynchronize());
+        assert_eq!((p.words(p.state)[5], p.words(p.out)[5]), (1, 2), "seed {seed}");
+        ok!(cuStreamDestroy(a));
+        ok!(cuStreamDestroy(b));
+    }
+    schedule::set(Schedule::Normal);
+}
+
+#[test]
+fn chaos_gets_on_with_what_nobody_waits_for() {
+    let _turn = turn();
+    let p = Program::new();
+    schedule::set(Schedule::Chaos(5));
+    let on = stream(1);
+    let passed = event(2);
+    for _ in 0..50 {
+        ok!(cuMemsetD32Async(p.out, 4, WORDS, on));
+    }
+    ok!(cuEventRecord(passed, on));
+    // Asking is enough.
+    let mut asked = 0;
+    while call!(cuEventQuery(passed)).is_err() {
+        asked += 1;
+        assert!(asked < 1000);
+    }
+    // A host function that nobody waits for runs sooner or later.
+    static CALLED: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+    unsafe extern "C" fn called(_: *mut c_void) {
+        CALLED.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+    }
+    for _ in 0..20 {
+        ok!(cuMemsetD32Async(p.out, 4, WORDS, on));
+        ok!(cuLaunchHostFunc(on, Some(called), std::ptr::null_mut()));
+    }
+    let begin = std::time::Instant::now();
+    while CALLED.load(std::sync::atomic::Ordering::SeqCst) < 20 {
+        assert!(begin.elapsed().as_secs() < 20);
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    schedule::set(Schedule::Normal);
+}

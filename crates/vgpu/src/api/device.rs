@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_uint};
 use rtcg_cuda_sys::*;
 
 use super::{driver_functions, put, put_optional, text};
-use crate::device::{CAPABILITY, N_MULTIPROCESSORS, device, devices};
+use crate::device::{CAPABILITY, device, devices, n_multiprocessors};
 use crate::error::{Code, Res, ensure};
 
 /// Copies a text into a caller's buffer, cut to fit, always terminated.
@@ -154,7 +154,7 @@ driver_functions! {
         crate::context::current_alive()?;
         ensure(type_ == CUexecAffinityType::CU_EXEC_AFFINITY_TYPE_SM_COUNT, Code::UNSUPPORTED_EXEC_AFFINITY)?;
         let mut answer = CUexecAffinityParam { type_, ..Default::default() };
-        answer.param.smCount = CUexecAffinitySmCount { val: N_MULTIPROCESSORS };
+        answer.param.smCount = CUexecAffinitySmCount { val: n_multiprocessors() };
         put(pExecAffinity, answer)
     }
 }

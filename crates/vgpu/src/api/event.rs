@@ -66,6 +66,7 @@ driver_functions! {
         let (event, context) = event_and_context(hEvent)?;
         context.check()?;
         ensure(event.captured().is_none(), Code::CAPTURED_EVENT)?;
+        crate::stream::chaos::nudge();
         ensure(event.is_done(), Code::NOT_READY)?;
         context.outcome()
     }

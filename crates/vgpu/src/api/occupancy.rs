@@ -12,8 +12,8 @@ use super::function::function_in;
 use super::{driver_functions, put};
 use crate::context::current;
 use crate::device::{
-    BLOCKS_PER_MULTIPROCESSOR, N_MULTIPROCESSORS, REGISTERS, RESERVED_SHARED, SHARED_PER_MULTIPROCESSOR,
-    THREADS_PER_MULTIPROCESSOR,
+    BLOCKS_PER_MULTIPROCESSOR, REGISTERS, RESERVED_SHARED, SHARED_PER_MULTIPROCESSOR, THREADS_PER_MULTIPROCESSOR,
+    n_multiprocessors,
 };
 use crate::error::{Code, Res, ensure};
 use crate::exec::launch::MAX_SHARED_OPTIN;
@@ -22,6 +22,10 @@ use crate::module::Kernel;
 
 /// Registers are given to warps in units of this.
 const REGISTER_UNIT: u32 = 256;
+/// A multiprocessor has four parts, each with its registers for warps of its own.
+const PARTS: u32 = 4;
+/// Shared memory is given to blocks in units of this.
+const SHARED_UNIT: u32 = 128;
 
 fn blocks_per_multiprocessor(kernel: &Kernel, threads: u32, dynamic_shared: u32) -> u32 {
     let resident = max_resident_blocks(kernel, threads, dynamic_shared);
@@ -31,11 +35,12 @@ fn blocks_per_multiprocessor(kernel: &Kernel, threads: u32, dynamic_shared: u32)
     let warps = threads.div_ceil(32);
     let by_threads = THREADS_PER_MULTIPROCESSOR / (warps * 32);
     let shared = kernel.static_shared() + dynamic_shared + RESERVED_SHARED;
-    let by_shared = SHARED_PER_MULTIPROCESSOR / shared;
+    let by_shared = SHARED_PER_MULTIPROCESSOR / shared.next_multiple_of(SHARED_UNIT);
     let per_warp = (kernel.n_regs().max(1) * 32).next_multiple_of(REGISTER_UNIT);
-    let by_registers = REGISTERS / (per_warp * warps);
-    // A device that keeps fewer blocks than it has multiprocessors still runs one block on each.
-    let by_device = (resident / N_MULTIPROCESSORS).max(1);
+    let by_registers = REGISTERS / PARTS / per_warp * PARTS / warps;
+    // There are never more multiprocessors than resident blocks.
+    let by_device = resident / n_multiprocessors();
+    // The number of registers is that of the PTX, which says little: a block runs whatever it is.
     by_threads.min(by_shared).min(by_registers.max(1)).min(BLOCKS_PER_MULTIPROCESSOR).min(by_device)
 }
 
@@ -62,7 +67,7 @@ fn best_block(func: CUfunction, shared_for: CUoccupancyB2DSize, shared: usize, l
         let blocks = blocks_per_multiprocessor(kernel, threads, u32::try_from(dynamic).unwrap_or(u32::MAX));
         if blocks * threads > best_threads {
             best_threads = blocks * threads;
-            best = ((blocks * N_MULTIPROCESSORS) as c_int, threads as c_int);
+            best = ((blocks * n_multiprocessors()) as c_int, threads as c_int);
         }
     }
     ensure(best_threads > 0, Code::INVALID_VALUE)?;
@@ -97,7 +102,8 @@ driver_functions! {
         let blocks = u32::try_from(numBlocks).ok().filter(|&n| n > 0).ok_or(Code::INVALID_VALUE)?;
         ensure(blockSize > 0, Code::INVALID_VALUE)?;
         let taken = function.kernel.static_shared() + RESERVED_SHARED;
-        let share = (SHARED_PER_MULTIPROCESSOR / blocks).min(MAX_SHARED_OPTIN + RESERVED_SHARED);
+        let share = SHARED_PER_MULTIPROCESSOR / blocks / SHARED_UNIT * SHARED_UNIT;
+        let share = share.min(MAX_SHARED_OPTIN + RESERVED_SHARED);
         put(dynamicSmemSize, share.saturating_sub(taken) as usize)
     }
 }

@@ -92,6 +92,7 @@ driver_functions! {
     fn cuStreamQuery(hStream: CUstream) {
         let (context, stream) = stream_and_context(hStream.number())?;
         capture::refuse(&stream)?;
+        crate::stream::chaos::nudge();
         ensure(stream.is_idle(), Code::NOT_READY)?;
         context.outcome()
     }

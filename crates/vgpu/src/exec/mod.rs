@@ -50,4 +50,5 @@ pub use job::{MULTIPROCESSORS, Shape};
 pub use launch::{CancelFlag, Launch, max_resident_blocks, run, run_since, validate};
 pub(crate) use monitor::enlist;
 pub use program::{Place, Program, Sites};
+pub(crate) use slots::n_multiprocessors;
 pub use worker::{n_workers, run_program};

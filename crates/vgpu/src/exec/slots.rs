@@ -51,6 +51,14 @@ pub(crate) fn n_resident_blocks() -> usize {
     window().map_or(0, |w| w.n_shared_spans() - 1)
 }
 
+/// Multiprocessors of the device: fewer than usual where the window has no room for a block on each.
+pub(crate) fn n_multiprocessors() -> u32 {
+    match n_resident_blocks() as u32 {
+        0 => super::MULTIPROCESSORS,
+        n => n.min(super::MULTIPROCESSORS),
+    }
+}
+
 impl SlotPool {
     const fn new(area: fn(&Window) -> (usize, usize), slot_len: usize, first: usize) -> SlotPool {
         SlotPool { free: Mutex::new(Free { slots: Vec::new(), fresh: first }), area, slot_len }

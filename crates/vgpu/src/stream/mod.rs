@@ -8,6 +8,7 @@
 //! A queue is worked off by whoever claims it: the submitting thread if the stream is idle and the
 //! operation is short ([`Turn`]), a thread that waits for the stream anyway, or a runner thread.
 
+pub(crate) mod chaos;
 mod runner;
 
 use std::cell::Cell;
@@ -161,6 +162,9 @@ impl Stream {
     /// Claims an idle stream for an operation that the calling thread runs itself, right now.
     /// `None` when the stream is busy or the operation has to wait for something.
     pub(crate) fn try_turn<'a>(self: &'a Arc<Self>, ctx: &Arc<Context>) -> Option<Turn<'a>> {
+        if chaos::is_on() {
+            return None;
+        }
         let order = (self.kind != Kind::NonBlocking).then(|| ctx.order());
         let mut queue = self.queue();
         if queue.claimed || !queue.operations.is_empty() {
@@ -196,6 +200,11 @@ impl Stream {
             since: ctx.cancel.generation(),
             work,
         });
+        if chaos::is_on() {
+            drop(queue);
+            chaos::submitted(self);
+            return Fence { stream: self.clone(), number };
+        }
         // In a fixed order an operation ends before the next one is submitted.
         let at_once = crate::schedule::current().is_ordered() && !in_host_call();
         self.ensure_scheduled(queue);
@@ -340,8 +349,17 @@ impl Stream {
             if is_dropped(ctx, since) {
                 return Err(interrupted());
             }
-            let can_help =
-                !queue.claimed && queue.operations.front().is_some_and(|op| !matches!(op.work, Work::Host(_)));
+            if chaos::is_on() {
+                drop(queue);
+                let ran = chaos::run_one();
+                queue = self.queue();
+                if ran {
+                    continue;
+                }
+            }
+            let can_help = !chaos::is_on()
+                && !queue.claimed
+                && queue.operations.front().is_some_and(|op| !matches!(op.work, Work::Host(_)));
             let depth = HELP_DEPTH.try_with(Cell::get).unwrap_or(MAX_HELP_DEPTH);
             if can_help && depth < MAX_HELP_DEPTH {
                 HELP_DEPTH.set(depth + 1);
@@ -426,6 +444,9 @@ impl Fence {
     /// Waits without working the queue off, and whatever becomes of the context. Whether the point
     /// was passed before the deadline.
     pub(crate) fn wait_quietly(&self, deadline: Option<Instant>) -> bool {
+        if chaos::is_on() {
+            chaos::hurry();
+        }
         let mut queue = self.stream.queue();
         while !self.is_reached() {
             if deadline.is_some_and(|d| Instant::now() >= d) {

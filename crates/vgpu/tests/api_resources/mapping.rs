@@ -4,7 +4,6 @@ use crate::api_common::new_context;
 use crate::support::{function, module, read, run};
 use rtcg_cuda_sys::*;
 use std::ffi::c_int;
-use std::ptr::null_mut;
 
 const MIB2: usize = 2 << 20;
 

@@ -1,0 +1,147 @@
+//! Operations in a random order: each stream's own order and all fences hold, nothing else does.
+//!
+//! Establishes: under [`Schedule::Chaos`](crate::schedule::Schedule) a submitted operation only waits in
+//! its queue. One operation at a time runs, whichever the seed chooses of those at the head of a queue
+//! whose fences are reached: some when others are submitted, the others when somebody waits. A program
+//! with one thread therefore sees the same order in every run, and one that forgets a fence will
+//! sooner or later see its operations swapped.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::{Fence, Operation, Queue, Stream, Work, in_host_call};
+use crate::schedule::{self, Schedule};
+
+/// Streams whose queues may hold something, in the order in which they got it.
+static PENDING: Mutex<Vec<Arc<Stream>>> = Mutex::new(Vec::new());
+/// Held by the thread that runs an operation.
+static TURN: Mutex<()> = Mutex::new(());
+/// Somebody looks after operations that nobody waits for.
+static WATCHED: AtomicBool = AtomicBool::new(false);
+/// The operations of ended contexts must not wait for their time.
+static HURRY: AtomicBool = AtomicBool::new(false);
+/// Counts submissions and waits.
+static ACTIVITY: AtomicU64 = AtomicU64::new(0);
+/// Operations that nobody waits for run after this time without any call.
+const PATIENCE: Duration = Duration::from_millis(1500);
+const TICK: Duration = Duration::from_millis(20);
+/// Streams with waiting operations that are kept at most.
+const MOST_PENDING: usize = 64;
+
+/// Whether operations run in a random order.
+pub(super) fn is_on() -> bool {
+    matches!(schedule::current(), Schedule::Chaos(_))
+}
+
+fn pending() -> MutexGuard<'static, Vec<Arc<Stream>>> {
+    PENDING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes note of a stream with a new operation, and runs some that may run.
+pub(super) fn submitted(stream: &Arc<Stream>) {
+    let mut list = pending();
+    if !list.iter().any(|s| s.id == stream.id) {
+        list.push(stream.clone());
+    }
+    let n = list.len();
+    drop(list);
+    ACTIVITY.fetch_add(1, Ordering::Relaxed);
+    watch();
+    if in_host_call() {
+        return;
+    }
+    let steps = if n > MOST_PENDING { n } else { schedule::choose(4).saturating_sub(1) };
+    (0..steps).all(|_| run_one());
+}
+
+/// One step for a program that asks again and again whether something is done.
+pub(crate) fn nudge() {
+    if is_on() && !in_host_call() {
+        run_one();
+    }
+}
+
+/// Runs all that waits, before another order begins.
+pub(crate) fn finish() {
+    while run_one() {}
+}
+
+/// Has what waits run at once, on another thread.
+pub(super) fn hurry() {
+    HURRY.store(true, Ordering::Release);
+    watch();
+}
+
+fn is_ready(queue: &Queue) -> bool {
+    !queue.claimed && queue.operations.front().is_some_and(|op| op.fences.iter().all(Fence::is_reached))
+}
+
+/// Runs one operation. False when none can run, or another thread runs one.
+pub(super) fn run_one() -> bool {
+    let Ok(_turn) = TURN.try_lock() else { return false };
+    ACTIVITY.fetch_add(1, Ordering::Relaxed);
+    let streams: Vec<Arc<Stream>> = {
+        let mut list = pending();
+        list.retain(|s| !s.queue().operations.is_empty());
+        list.iter().filter(|s| is_ready(&s.queue())).cloned().collect()
+    };
+    if streams.is_empty() {
+        return false;
+    }
+    let stream = &streams[schedule::choose(streams.len())];
+    let mut queue = stream.queue();
+    if !is_ready(&queue) {
+        return true;
+    }
+    let Some(operation) = queue.operations.pop_front() else { return true };
+    queue.claimed = true;
+    drop(queue);
+    run(stream, operation);
+    stream.queue().claimed = false;
+    true
+}
+
+fn run(stream: &Arc<Stream>, operation: Operation) {
+    if !matches!(operation.work, Work::Host(_)) {
+        return stream.run_operation(operation);
+    }
+    // Functions of the program run on a thread of ours, as always.
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            crate::exec::mark_own_thread();
+            stream.run_operation(operation);
+        });
+    });
+}
+
+/// Starts the thread that looks after what nobody waits for.
+fn watch() {
+    if WATCHED.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    let started = std::thread::Builder::new().name("rtcg-chaos".into()).spawn(|| {
+        crate::exec::mark_own_thread();
+        let (mut seen, mut since) = (0, Instant::now());
+        loop {
+            std::thread::sleep(TICK);
+            let now = ACTIVITY.load(Ordering::Relaxed);
+            if now != seen {
+                (seen, since) = (now, Instant::now());
+            }
+            if HURRY.swap(false, Ordering::AcqRel) || since.elapsed() > PATIENCE {
+                finish();
+                if pending().is_empty() {
+                    break;
+                }
+            }
+        }
+        WATCHED.store(false, Ordering::Release);
+        if !pending().is_empty() {
+            watch();
+        }
+    });
+    if started.is_err() {
+        WATCHED.store(false, Ordering::Release);
+    }
+}
