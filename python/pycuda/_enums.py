@@ -94,7 +94,9 @@ host_alloc_flags = _plain(
     "host_alloc_flags", {"PORTABLE": 1, "DEVICEMAP": 2, "WRITECOMBINED": 4}, "Flags of page-locked memory."
 )
 mem_host_register_flags = _plain(
-    "mem_host_register_flags", {"PORTABLE": 1, "DEVICEMAP": 2}, "Flags of `register_host_memory`."
+    "mem_host_register_flags",
+    {"PORTABLE": 1, "DEVICEMAP": 2, "IOMEMORY": 4, "READ_ONLY": 8},
+    "Flags of `register_host_memory`.",
 )
 array3d_flags = _plain(
     "array3d_flags",

@@ -363,6 +363,40 @@ class compute_mode(_Enum):
     PROHIBITED: ClassVar[compute_mode]
     EXCLUSIVE_PROCESS: ClassVar[compute_mode]
 
+class mem_advice(_Enum):
+    SET_READ_MOSTLY: ClassVar[mem_advice]
+    UNSET_READ_MOSTLY: ClassVar[mem_advice]
+    SET_PREFERRED_LOCATION: ClassVar[mem_advice]
+    UNSET_PREFERRED_LOCATION: ClassVar[mem_advice]
+    SET_ACCESSED_BY: ClassVar[mem_advice]
+    UNSET_ACCESSED_BY: ClassVar[mem_advice]
+
+class mem_range_attribute(_Enum):
+    READ_MOSTLY: ClassVar[mem_range_attribute]
+    PREFERRED_LOCATION: ClassVar[mem_range_attribute]
+    ACCESSED_BY: ClassVar[mem_range_attribute]
+    LAST_PREFETCH_LOCATION: ClassVar[mem_range_attribute]
+    PREFERRED_LOCATION_TYPE: ClassVar[mem_range_attribute]
+    PREFERRED_LOCATION_ID: ClassVar[mem_range_attribute]
+    LAST_PREFETCH_LOCATION_TYPE: ClassVar[mem_range_attribute]
+    LAST_PREFETCH_LOCATION_ID: ClassVar[mem_range_attribute]
+
+class mem_pool_attribute(_Enum):
+    REUSE_FOLLOW_EVENT_DEPENDENCIES: ClassVar[mem_pool_attribute]
+    REUSE_ALLOW_OPPORTUNISTIC: ClassVar[mem_pool_attribute]
+    REUSE_ALLOW_INTERNAL_DEPENDENCIES: ClassVar[mem_pool_attribute]
+    RELEASE_THRESHOLD: ClassVar[mem_pool_attribute]
+    RESERVED_MEM_CURRENT: ClassVar[mem_pool_attribute]
+    RESERVED_MEM_HIGH: ClassVar[mem_pool_attribute]
+    USED_MEM_CURRENT: ClassVar[mem_pool_attribute]
+    USED_MEM_HIGH: ClassVar[mem_pool_attribute]
+
+class mem_access_flags(_Enum):
+    PROT_NONE: ClassVar[mem_access_flags]
+    PROT_READ: ClassVar[mem_access_flags]
+    PROT_READWRITE: ClassVar[mem_access_flags]
+    PROT_MAX: ClassVar[mem_access_flags]
+
 class pointer_attribute(_Enum):
     CONTEXT: ClassVar[pointer_attribute]
     MEMORY_TYPE: ClassVar[pointer_attribute]
@@ -519,6 +553,8 @@ class host_alloc_flags:
 class mem_host_register_flags:
     PORTABLE: ClassVar[int]
     DEVICEMAP: ClassVar[int]
+    IOMEMORY: ClassVar[int]
+    READ_ONLY: ClassVar[int]
 
 class array3d_flags:
     ARRAY3D_2DARRAY: ClassVar[int]
@@ -542,6 +578,10 @@ __all__ = [
     "filter_mode",
     "memory_type",
     "compute_mode",
+    "mem_advice",
+    "mem_range_attribute",
+    "mem_pool_attribute",
+    "mem_access_flags",
     "pointer_attribute",
     "shared_config",
     "capture_mode",

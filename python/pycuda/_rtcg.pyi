@@ -18,6 +18,8 @@ from pycuda._enums import (
     filter_mode,
     func_cache,
     graph_node_type,
+    mem_access_flags,
+    memory_type,
     shared_config,
 )
 
@@ -199,25 +201,41 @@ class Event:
 # -- memory
 
 class DeviceAllocation:
-    """Device memory, freed with the last reference or by `free`."""
+    """Device memory, freed with the last reference, by `free` or at the end of a ``with`` statement."""
 
     def free(self) -> None:
         """Free now. A second time is a `LogicError`."""
-    def as_buffer(self, size: int, offset: int = 0) -> memoryview: ...
+    def free_async(self, stream: Stream | None = None) -> None:
+        """Free memory of `mem_alloc_async` once `stream` has passed its present work."""
+    def close(self) -> None:
+        """Free now, if that was not done before."""
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_exception: object) -> None: ...
+    def as_buffer(self, size: int, offset: int = 0) -> memoryview:
+        """A writable view of the memory; only for memory that the host can reach."""
     @property
     def nbytes(self) -> int: ...
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
 
 class ManagedAllocation:
-    """Memory that host and device share by migration."""
+    """Memory that host and device share by migration; the base of arrays made by `pycuda.driver.managed_empty`."""
 
-    def __new__(cls, nbytes: int, flags: int) -> Self: ...
+    def __new__(cls, nbytes: int, flags: int = 0) -> Self: ...
     def free(self) -> None: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_exception: object) -> None: ...
     def as_buffer(self, size: int, offset: int = 0) -> memoryview: ...
     def get_device_pointer(self) -> int: ...
     def attach(self, mem_flags: int, stream: Stream | None = None) -> None: ...
+    def advise(self, advice: int, device: Device | None = None) -> None:
+        """Advise how all of the memory will be used; see `pycuda.driver.mem_advise`."""
+    def prefetch(self, device: Device | None = None, stream: Stream | None = None) -> None:
+        """Move all of the memory to a device (None: to the host) in stream order."""
     def _as_array(self, dtype: np.dtype[Any], shape: Sequence[int], fortran: bool) -> NDArray[Any]: ...
+    @property
+    def nbytes(self) -> int: ...
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
 
@@ -225,7 +243,12 @@ class IPCMemoryHandle:
     """Memory of another process."""
 
     def __new__(cls, devhandle: _HostBuffer, flags: int = 1) -> Self: ...
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Unmap now. A second time is a `LogicError`."""
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_exception: object) -> None: ...
+    @property
+    def nbytes(self) -> int: ...
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
 
@@ -234,16 +257,28 @@ class PagelockedHostAllocation:
 
     def __new__(cls, nbytes: int, flags: int) -> Self: ...
     def free(self) -> None: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_exception: object) -> None: ...
     def get_flags(self) -> int: ...
     def get_device_pointer(self) -> int: ...
     def _as_array(self, dtype: np.dtype[Any], shape: Sequence[int], fortran: bool) -> NDArray[Any]: ...
+    @property
+    def nbytes(self) -> int: ...
 
 class AlignedHostAllocation:
     """Aligned host memory; the base of arrays made by `pycuda.driver.aligned_empty`."""
 
     def __new__(cls, nbytes: int, alignment: int) -> Self: ...
     def free(self) -> None: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_exception: object) -> None: ...
+    def get_device_pointer(self) -> int:
+        """The device's address of this memory, once it was registered with `register_host_memory`."""
     def _as_array(self, dtype: np.dtype[Any], shape: Sequence[int], fortran: bool) -> NDArray[Any]: ...
+    @property
+    def nbytes(self) -> int: ...
 
 class RegisteredHostMemory:
     """Page-locked memory that somebody else allocated."""
@@ -252,13 +287,274 @@ class RegisteredHostMemory:
     @property
     def base(self) -> NDArray[Any]: ...
     def unregister(self) -> None: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_exception: object) -> None: ...
     def get_device_pointer(self) -> int: ...
     def _as_array(self, dtype: np.dtype[Any], shape: Sequence[int], fortran: bool) -> NDArray[Any]: ...
+    @property
+    def nbytes(self) -> int: ...
+
+class MemoryPool:
+    """A pool of the driver, from which memory in stream order comes.
+
+    Parameters
+    ----------
+    device : Device, optional
+        Default: the device of the current context.
+    max_size : int
+        Bytes that the pool may have; 0: no limit.
+    exportable : bool
+        Whether it can go to another process.
+    """
+
+    def __new__(cls, device: Device | None = None, max_size: int = 0, exportable: bool = False) -> Self: ...
+    @staticmethod
+    def get_default(device: Device | None = None) -> MemoryPool:
+        """The pool that a device has from the beginning."""
+    @staticmethod
+    def get_current(device: Device | None = None) -> MemoryPool:
+        """The pool that allocations in stream order on a device use now."""
+    @staticmethod
+    def from_fd(fd: int, device: Device | None = None) -> MemoryPool:
+        """A pool that another process exported as a file descriptor, which stays the caller's."""
+    def export_fd(self) -> int:
+        """The pool as a file descriptor for another process; the caller closes it."""
+    @staticmethod
+    def export_pointer(memory: DeviceAllocation) -> bytearray:
+        """What stands for memory of this pool in a process that has imported it, 64 bytes."""
+    def import_pointer(self, data: _HostBuffer) -> DeviceAllocation:
+        """Memory of the process that exported this pool."""
+    def make_current(self) -> None:
+        """Make it the pool of its device's allocations in stream order."""
+    def allocate(self, size: int, stream: Stream | None = None) -> DeviceAllocation:
+        """Memory of `size` bytes for `stream`, freed in its order."""
+    def trim(self, min_bytes_to_keep: int = 0) -> None:
+        """Give unused memory back to the device until no more than `min_bytes_to_keep` are reserved."""
+    def get_attribute(self, attribute: int) -> int: ...
+    def set_attribute(self, attribute: int, value: int) -> None: ...
+    release_threshold: int
+    @property
+    def used_bytes(self) -> int: ...
+    @property
+    def reserved_bytes(self) -> int: ...
+    @property
+    def peak_used_bytes(self) -> int: ...
+    @property
+    def peak_reserved_bytes(self) -> int: ...
+    def reset_peaks(self) -> None: ...
+    def set_access(self, device: Device, flags: int) -> None:
+        """Say what a device may do with the pool's memory, by `mem_access_flags`."""
+    def get_access(self, device: Device) -> mem_access_flags: ...
+    @property
+    def device(self) -> Device: ...
+    @property
+    def handle(self) -> int: ...
+    def close(self) -> None:
+        """Give the pool up. Memory from it stays until it is freed."""
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_exception: object) -> None: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+# -- virtual memory management
+
+class PhysicalMemory:
+    """Memory of a device without an address, released with its last reference.
+
+    Parameters
+    ----------
+    size : int
+        Bytes; rounded up to `mem_get_granularity`.
+    device : Device, optional
+        Default: the device of the current context.
+    exportable : bool
+        Whether it can go to another process.
+    """
+
+    def __new__(cls, size: int, device: Device | None = None, exportable: bool = False) -> Self: ...
+    @staticmethod
+    def from_fd(fd: int, size: int, device: Device | None = None) -> PhysicalMemory:
+        """Memory of `size` bytes that another process exported as a file descriptor, which stays the caller's."""
+    def export_fd(self) -> int:
+        """The memory as a file descriptor for another process; the caller closes it."""
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def device(self) -> Device: ...
+
+class AddressRange:
+    """Addresses without memory, free again with the last reference to them and to what is mapped there.
+
+    Parameters
+    ----------
+    size : int
+        Bytes; rounded up to `mem_get_granularity`.
+    alignment : int
+        A power of two; 0: the driver's choice.
+    device : Device, optional
+        Whose driver reserves them; default: that of the current context.
+    """
+
+    def __new__(cls, size: int, alignment: int = 0, device: Device | None = None) -> Self: ...
+    def map(self, memory: PhysicalMemory, offset: int = 0, devices: Sequence[Device] | None = None) -> Mapping:
+        """Put memory at `offset` bytes of these addresses and let its device, or `devices`, use it."""
+    @property
+    def ptr(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+
+@final
+class Mapping:
+    """Memory at addresses: a device pointer. Made by `AddressRange.map`."""
+
+    def unmap(self) -> None: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_exception: object) -> None: ...
+    def set_access(self, device: Device, flags: int) -> None:
+        """Say what a device may do with the memory at these addresses, by `mem_access_flags`."""
+    def get_access(self, device: Device) -> mem_access_flags: ...
+    @property
+    def nbytes(self) -> int: ...
+    def __int__(self) -> int: ...
+    def __index__(self) -> int: ...
+
+def mem_get_granularity(device: Device | None = None) -> int:
+    """Sizes and offsets of physical memory on a device are multiples of this many bytes."""
+
+# -- pools
+
+class PooledDeviceAllocation:
+    """Device memory of a pool, which gets it back with the last reference, by `free` or at the end of ``with``."""
+
+    def free(self) -> None: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_exception: object) -> None: ...
+    def used_in(self, stream: Stream | None = None) -> None:
+        """Say that work in another stream uses this memory; launches and copies of this package do so themselves."""
+    def as_buffer(self, size: int, offset: int = 0) -> memoryview: ...
+    @property
+    def nbytes(self) -> int: ...
+    def __len__(self) -> int: ...
+    def __int__(self) -> int: ...
+    def __index__(self) -> int: ...
+
+@final
+class PooledHostAllocation:
+    """Page-locked memory of a pool: the base of the pool's arrays."""
+
+    def free(self) -> None: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_exception: object) -> None: ...
+    @property
+    def nbytes(self) -> int: ...
+    def __len__(self) -> int: ...
+
+class _Pool:
+    @property
+    def held_blocks(self) -> int:
+        """Number of unused blocks."""
+    @property
+    def active_blocks(self) -> int:
+        """Number of blocks in use."""
+    @property
+    def managed_bytes(self) -> int:
+        """Bytes that the pool has from the driver."""
+    @property
+    def active_bytes(self) -> int:
+        """Bytes asked for in the blocks in use."""
+    def statistics(self) -> dict[str, int]:
+        """All numbers of the pool, with peaks and counts."""
+    @staticmethod
+    def bin_number(size: int) -> int:
+        """The bin of a size in bytes; sizes of a bin share blocks."""
+    @staticmethod
+    def alloc_size(bin: int) -> int:
+        """The size in bytes of the blocks of a bin."""
+    def free_held(self) -> None:
+        """Give all unused blocks back to the driver."""
+    def stop_holding(self) -> None:
+        """Give all unused blocks back to the driver, now and from now on."""
+    def close(self) -> None:
+        """Stop holding memory."""
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_exception: object) -> None: ...
+
+class DeviceMemoryPool(_Pool):
+    """Keeps freed device memory for the next allocation of about the same size.
+
+    Memory that a stream gave back is handed to the same stream at once, and to another one when the
+    first has passed its work. May be used from any thread and outlive its contexts.
+    """
+
+    def __new__(cls, *, _labelled: bool = False) -> Self: ...
+    def allocate(self, size: int, stream: Stream | None = None) -> PooledDeviceAllocation:
+        """Memory of `size` bytes for work in `stream`, default the default stream.
+
+        Raises
+        ------
+        MemoryError
+            If the device has not enough memory, after garbage was collected and unused blocks were
+            given back to the driver, the largest first.
+        """
+    def _allocate_labelled(
+        self, size: int, stream: Stream | None, label: str
+    ) -> tuple[PooledDeviceAllocation, bool]: ...
+    def _histogram(self) -> list[tuple[int, str, int]]: ...
+    def _report(self, size: int, label: str) -> str: ...
+
+class PageLockedAllocator:
+    """How a `PageLockedMemoryPool` allocates: `flags` as `host_alloc_flags`."""
+
+    def __new__(cls, flags: int = 0) -> Self: ...
+    @property
+    def flags(self) -> int: ...
+
+class PageLockedMemoryPool(_Pool):
+    """Keeps freed page-locked memory for the next array of about the same size."""
+
+    def __new__(cls, allocator: PageLockedAllocator | None = None) -> Self: ...
+    def allocate(self, shape: int | Sequence[int], dtype: DTypeLike, order: str = "C") -> NDArray[Any]:
+        """A page-locked array with undefined contents; ``.base`` is its `PooledHostAllocation`."""
+
+# -- what is known about memory
 
 def mem_get_info() -> tuple[int, int]:
     """(free, total) bytes of the current context's device."""
 
-def mem_alloc(bytes: int) -> DeviceAllocation: ...
+def mem_alloc(bytes: int) -> DeviceAllocation:
+    """Allocate `bytes` bytes of device memory in the current context.
+
+    When the device is out of memory, garbage is collected, then pools give up what they hold unused,
+    and the allocation is tried once more.
+
+    Raises
+    ------
+    MemoryError
+        If the device has not enough memory (`pycuda.driver.MemoryError`).
+    LogicError
+        If `bytes` is 0 or there is no current context.
+    """
+
+def mem_alloc_async(size: int, stream: Stream | None = None, pool: MemoryPool | None = None) -> DeviceAllocation:
+    """Allocate `size` bytes of device memory in stream order.
+
+    The memory may be used by work in `stream`, and by other work that waits for it. It is freed in the
+    order of the same stream, or of the one given to `free_async`.
+
+    Parameters
+    ----------
+    size : int
+        Bytes.
+    stream : Stream, optional
+        Default: the default stream of the current context.
+    pool : MemoryPool, optional
+        Default: the device's current pool.
+    """
+
 def mem_alloc_pitch(width: int, height: int, access_size: int) -> tuple[DeviceAllocation, int]:
     """Rows of `width` bytes, aligned for accesses of 4, 8 or 16 bytes: (memory, pitch)."""
 
@@ -266,6 +562,33 @@ def mem_get_address_range(ptr: _DevicePointer) -> tuple[int, int]:
     """(base, size) of the allocation that holds `ptr`."""
 
 def mem_get_ipc_handle(devptr: _DevicePointer) -> bytearray: ...
+def pointer_get_attribute(attribute: int, devptr: _DevicePointer) -> int:
+    """What the driver knows about an address, by `pointer_attribute`: an int, a bool or a `memory_type`."""
+
+def mem_advise(devptr: _DevicePointer, size: int, advice: int, device: Device | None = None) -> None:
+    """Advise how a range of managed memory will be used, by `mem_advice`. Results do not depend on advice.
+
+    Parameters
+    ----------
+    devptr : device pointer
+    size : int
+        Bytes.
+    advice : mem_advice
+    device : Device, optional
+        What the advice speaks of; None is the host.
+    """
+
+def mem_prefetch_async(
+    devptr: _DevicePointer, size: int, device: Device | None = None, stream: Stream | None = None
+) -> None:
+    """Move a range of managed memory to a device (None: to the host) in stream order."""
+
+def mem_range_get_attribute(attribute: int, devptr: _DevicePointer, size: int) -> int:
+    """What was advised about a range of managed memory, by `mem_range_attribute`.
+
+    Of devices, -1 is the host and -2 none, or different ones.
+    """
+
 def view_address(address: int, size: int, offset: int = 0) -> memoryview: ...
 
 # -- copies and fills
@@ -351,6 +674,10 @@ def memset_d2d32_async(
 
 class Memcpy2D:
     def __new__(cls) -> Self: ...
+    src_memory_type: memory_type
+    src_device: int
+    dst_memory_type: memory_type
+    dst_device: int
     src_x_in_bytes: int
     src_y: int
     src_pitch: int
@@ -371,6 +698,10 @@ class Memcpy2D:
 
 class Memcpy3D:
     def __new__(cls) -> Self: ...
+    src_memory_type: memory_type
+    src_device: int
+    dst_memory_type: memory_type
+    dst_device: int
     src_x_in_bytes: int
     src_y: int
     src_z: int
@@ -398,6 +729,10 @@ class Memcpy3D:
 
 class Memcpy3DPeer:
     def __new__(cls) -> Self: ...
+    src_memory_type: memory_type
+    src_device: int
+    dst_memory_type: memory_type
+    dst_device: int
     src_x_in_bytes: int
     src_y: int
     src_z: int
@@ -421,8 +756,8 @@ class Memcpy3DPeer:
     def set_dst_unified(self, buffer: _HostBuffer) -> None: ...
     def set_src_array(self, array: Array) -> None: ...
     def set_dst_array(self, array: Array) -> None: ...
-    def set_src_context(self, ctx: Context) -> None: ...
-    def set_dst_context(self, ctx: Context) -> None: ...
+    def set_src_context(self, ctx: Context | None) -> None: ...
+    def set_dst_context(self, ctx: Context | None) -> None: ...
     def __call__(self, stream: Stream | None = None) -> None: ...
 
 # -- arrays, textures, surfaces

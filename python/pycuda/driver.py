@@ -3,7 +3,7 @@
 The same functions work on a real GPU and on the virtual one; `Device.is_virtual` tells which it is.
 """
 
-import gc
+import abc
 import sys
 import warnings
 
@@ -32,11 +32,13 @@ from pycuda._driver import CompileError
 from pycuda._enums import *  # noqa: F403
 from pycuda._enums import mem_attach_flags
 from pycuda._rtcg import (
+    AddressRange,
     AlignedHostAllocation,
     Array,
     Context,
     Device,
     DeviceAllocation,
+    DeviceMemoryPool,
     Error,
     Event,
     Function,
@@ -49,13 +51,20 @@ from pycuda._rtcg import (
     Linker,
     LogicError,
     ManagedAllocation,
+    Mapping,
     Memcpy2D,
     Memcpy3D,
     Memcpy3DPeer,
     MemoryError,
+    MemoryPool,
     MipmappedArray,
     Module,
+    PageLockedAllocator,
     PagelockedHostAllocation,
+    PageLockedMemoryPool,
+    PhysicalMemory,
+    PooledDeviceAllocation,
+    PooledHostAllocation,
     RegisteredHostMemory,
     RuntimeError,
     Stream,
@@ -68,10 +77,16 @@ from pycuda._rtcg import (
     get_driver_version,
     init,
     initialize_profiler,
+    mem_advise,
+    mem_alloc,
+    mem_alloc_async,
     mem_alloc_pitch,
     mem_get_address_range,
+    mem_get_granularity,
     mem_get_info,
     mem_get_ipc_handle,
+    mem_prefetch_async,
+    mem_range_get_attribute,
     memcpy_atoa,
     memcpy_atod,
     memcpy_atoh,
@@ -99,33 +114,35 @@ from pycuda._rtcg import (
     memset_d32_async,
     module_from_buffer,
     module_from_file,
+    pointer_get_attribute,
     start_profiler,
     stop_profiler,
 )
 
 __all__ = [
-    "AlignedHostAllocation", "ArgumentHandler", "Array", "ArrayDescriptor", "ArrayDescriptor3D", "CUDA_DEBUGGING",
-    "CompileError", "Context", "Device", "DeviceAllocation", "Error", "Event", "Function", "Graph", "GraphAllocation",
-    "GraphExec", "GraphNode", "HostAllocation",
-    "IPCMemoryHandle", "In", "InOut", "LaunchError", "Linker", "LogicError", "ManagedAllocation", "Memcpy2D",
-    "Memcpy3D", "Memcpy3DPeer", "MemoryError", "MipmappedArray", "Module", "Out", "PagelockedHostAllocation",
-    "PointerHolderBase", "RegisteredHostMemory", "RuntimeError", "Stream", "StreamCapture", "SurfaceObject",
-    "SurfaceReference",
-    "TRSA_OVERRIDE_FORMAT", "TRSF_NORMALIZED_COORDINATES", "TRSF_READ_AS_INTEGER", "TRSF_SEAMLESS_CUBEMAP", "TRSF_SRGB",
-    "TR_DEFAULT", "TextureObject", "TextureReference", "aligned_empty",
-    "aligned_empty_like", "aligned_zeros", "aligned_zeros_like", "bind_array_to_texref", "bitlog2",
-    "dtype_to_array_format", "exchange_capture_mode",
-    "from_device", "from_device_like", "get_driver_version", "get_version", "gpuarray_to_array", "have_gl_ext",
-    "init", "initialize_profiler", "make_multichannel_2d_array", "managed_empty", "managed_empty_like",
-    "managed_zeros", "managed_zeros_like", "matrix_to_array", "matrix_to_texref", "mem_alloc", "mem_alloc_like",
-    "mem_alloc_pitch", "mem_get_address_range", "mem_get_info", "mem_get_ipc_handle", "memcpy_atoa",
-    "memcpy_atod", "memcpy_atoh", "memcpy_dtoa", "memcpy_dtod", "memcpy_dtod_async", "memcpy_dtoh",
-    "memcpy_dtoh_async", "memcpy_htoa", "memcpy_htod", "memcpy_htod_async", "memcpy_peer", "memcpy_peer_async",
-    "memset_d16", "memset_d16_async", "memset_d2d16", "memset_d2d16_async", "memset_d2d32", "memset_d2d32_async",
-    "memset_d2d8", "memset_d2d8_async", "memset_d32", "memset_d32_async", "memset_d8", "memset_d8_async",
-    "module_from_buffer", "module_from_file", "np_to_array", "pagelocked_empty", "pagelocked_empty_like",
-    "pagelocked_zeros", "pagelocked_zeros_like", "py_memcpy_atoh", "py_memcpy_htoa", "register_host_memory",
-    "set_debugging", "start_profiler", "stop_profiler", "texture_object", "to_device",
+    "AddressRange", "AlignedHostAllocation", "ArgumentHandler", "Array", "ArrayDescriptor", "ArrayDescriptor3D",
+    "CUDA_DEBUGGING", "CompileError", "Context", "Device", "DeviceAllocation", "DeviceMemoryPool", "Error", "Event",
+    "Function", "Graph", "GraphAllocation", "GraphExec", "GraphNode", "HostAllocation", "HostPointer",
+    "IPCMemoryHandle", "In", "InOut", "LaunchError", "Linker", "LogicError", "ManagedAllocation", "Mapping",
+    "Memcpy2D", "Memcpy3D", "Memcpy3DPeer", "MemoryError", "MemoryPool", "MipmappedArray", "Module", "Out",
+    "PageLockedAllocator", "PageLockedMemoryPool", "PagelockedHostAllocation", "PhysicalMemory", "PointerHolderBase",
+    "PooledDeviceAllocation", "PooledHostAllocation", "RegisteredHostMemory", "RuntimeError", "Stream",
+    "StreamCapture", "SurfaceObject", "SurfaceReference", "TRSA_OVERRIDE_FORMAT", "TRSF_NORMALIZED_COORDINATES",
+    "TRSF_READ_AS_INTEGER", "TRSF_SEAMLESS_CUBEMAP", "TRSF_SRGB", "TR_DEFAULT", "TextureObject", "TextureReference",
+    "aligned_empty", "aligned_empty_like", "aligned_zeros", "aligned_zeros_like", "bind_array_to_texref", "bitlog2",
+    "dtype_to_array_format", "exchange_capture_mode", "from_device", "from_device_like", "get_driver_version",
+    "get_version", "gpuarray_to_array", "have_gl_ext", "init", "initialize_profiler", "make_multichannel_2d_array",
+    "managed_empty", "managed_empty_like", "managed_zeros", "managed_zeros_like", "matrix_to_array",
+    "matrix_to_texref", "mem_advise", "mem_alloc", "mem_alloc_async", "mem_alloc_like", "mem_alloc_pitch",
+    "mem_get_address_range", "mem_get_granularity", "mem_get_info", "mem_get_ipc_handle", "mem_prefetch_async",
+    "mem_range_get_attribute", "memcpy_atoa", "memcpy_atod", "memcpy_atoh", "memcpy_dtoa", "memcpy_dtod",
+    "memcpy_dtod_async", "memcpy_dtoh", "memcpy_dtoh_async", "memcpy_htoa", "memcpy_htod", "memcpy_htod_async",
+    "memcpy_peer", "memcpy_peer_async", "memset_d16", "memset_d16_async", "memset_d2d16", "memset_d2d16_async",
+    "memset_d2d32", "memset_d2d32_async", "memset_d2d8", "memset_d2d8_async", "memset_d32", "memset_d32_async",
+    "memset_d8", "memset_d8_async", "module_from_buffer", "module_from_file", "np_to_array", "pagelocked_empty",
+    "pagelocked_empty_like", "pagelocked_zeros", "pagelocked_zeros_like", "pointer_get_attribute", "py_memcpy_atoh",
+    "py_memcpy_htoa", "register_host_memory", "set_debugging", "start_profiler", "stop_profiler", "texture_object",
+    "to_device",
 ]  # fmt: skip
 
 HostAllocation = PagelockedHostAllocation
@@ -195,25 +212,6 @@ class PointerHolderBase:
         return int(self.get_pointer())
 
 
-def mem_alloc(bytes):
-    """Allocate `bytes` bytes of device memory in the current context.
-
-    When the device is out of memory, garbage is collected and the allocation tried once more.
-
-    Raises
-    ------
-    MemoryError
-        If the device has not enough memory (`pycuda.driver.MemoryError`).
-    LogicError
-        If `bytes` is 0 or there is no current context.
-    """
-    try:
-        return _rtcg.mem_alloc(bytes)
-    except MemoryError:
-        gc.collect()
-        return _rtcg.mem_alloc(bytes)
-
-
 def mem_alloc_like(ary):
     """Device memory of the size of `ary`."""
     return mem_alloc(ary.nbytes)
@@ -239,6 +237,18 @@ def from_device_like(devptr, other_ary):
     array = np.empty_like(other_ary)
     memcpy_dtoh(array, devptr)
     return array
+
+
+class HostPointer(abc.ABC):
+    """What the classes of host memory have in common: the device may reach it."""
+
+    @abc.abstractmethod
+    def get_device_pointer(self):
+        """The device's address of the memory."""
+
+
+for _class in (PagelockedHostAllocation, AlignedHostAllocation, RegisteredHostMemory):
+    HostPointer.register(_class)
 
 
 # -- host arrays that the device can reach ----------------------------------------------------

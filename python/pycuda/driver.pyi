@@ -1,5 +1,6 @@
 """CUDA's driver API: devices, contexts, memory, modules, streams, events, launches."""
 
+import abc
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,11 +27,13 @@ from pycuda._arrays import (
 from pycuda._driver import CompileError as CompileError
 from pycuda._enums import *  # noqa: F403
 from pycuda._rtcg import (
+    AddressRange as AddressRange,
     AlignedHostAllocation as AlignedHostAllocation,
     Array as Array,
     Context as Context,
     Device as Device,
     DeviceAllocation as DeviceAllocation,
+    DeviceMemoryPool as DeviceMemoryPool,
     Error as Error,
     Event as Event,
     Function as Function,
@@ -43,13 +46,20 @@ from pycuda._rtcg import (
     Linker as Linker,
     LogicError as LogicError,
     ManagedAllocation as ManagedAllocation,
+    Mapping as Mapping,
     Memcpy2D as Memcpy2D,
     Memcpy3D as Memcpy3D,
     Memcpy3DPeer as Memcpy3DPeer,
     MemoryError as MemoryError,
+    MemoryPool as MemoryPool,
     MipmappedArray as MipmappedArray,
     Module as Module,
+    PageLockedAllocator as PageLockedAllocator,
     PagelockedHostAllocation as PagelockedHostAllocation,
+    PageLockedMemoryPool as PageLockedMemoryPool,
+    PhysicalMemory as PhysicalMemory,
+    PooledDeviceAllocation as PooledDeviceAllocation,
+    PooledHostAllocation as PooledHostAllocation,
     RegisteredHostMemory as RegisteredHostMemory,
     RuntimeError as RuntimeError,
     Stream as Stream,
@@ -64,10 +74,16 @@ from pycuda._rtcg import (
     get_driver_version as get_driver_version,
     init as init,
     initialize_profiler as initialize_profiler,
+    mem_advise as mem_advise,
+    mem_alloc as mem_alloc,
+    mem_alloc_async as mem_alloc_async,
     mem_alloc_pitch as mem_alloc_pitch,
     mem_get_address_range as mem_get_address_range,
+    mem_get_granularity as mem_get_granularity,
     mem_get_info as mem_get_info,
     mem_get_ipc_handle as mem_get_ipc_handle,
+    mem_prefetch_async as mem_prefetch_async,
+    mem_range_get_attribute as mem_range_get_attribute,
     memcpy_atoa as memcpy_atoa,
     memcpy_atod as memcpy_atod,
     memcpy_atoh as memcpy_atoh,
@@ -95,11 +111,13 @@ from pycuda._rtcg import (
     memset_d32_async as memset_d32_async,
     module_from_buffer as module_from_buffer,
     module_from_file as module_from_file,
+    pointer_get_attribute as pointer_get_attribute,
     start_profiler as start_profiler,
     stop_profiler as stop_profiler,
 )
 
 __all__ = [
+    "AddressRange",
     "AlignedHostAllocation",
     "ArgumentHandler",
     "Array",
@@ -110,6 +128,7 @@ __all__ = [
     "Context",
     "Device",
     "DeviceAllocation",
+    "DeviceMemoryPool",
     "Error",
     "Event",
     "Function",
@@ -118,6 +137,7 @@ __all__ = [
     "GraphExec",
     "GraphNode",
     "HostAllocation",
+    "HostPointer",
     "IPCMemoryHandle",
     "In",
     "InOut",
@@ -125,15 +145,22 @@ __all__ = [
     "Linker",
     "LogicError",
     "ManagedAllocation",
+    "Mapping",
     "Memcpy2D",
     "Memcpy3D",
     "Memcpy3DPeer",
     "MemoryError",
+    "MemoryPool",
     "MipmappedArray",
     "Module",
     "Out",
+    "PageLockedAllocator",
+    "PageLockedMemoryPool",
     "PagelockedHostAllocation",
+    "PhysicalMemory",
     "PointerHolderBase",
+    "PooledDeviceAllocation",
+    "PooledHostAllocation",
     "RegisteredHostMemory",
     "RuntimeError",
     "Stream",
@@ -152,8 +179,8 @@ __all__ = [
     "aligned_empty_like",
     "aligned_zeros",
     "aligned_zeros_like",
-    "bitlog2",
     "bind_array_to_texref",
+    "bitlog2",
     "dtype_to_array_format",
     "exchange_capture_mode",
     "from_device",
@@ -171,12 +198,17 @@ __all__ = [
     "managed_zeros_like",
     "matrix_to_array",
     "matrix_to_texref",
+    "mem_advise",
     "mem_alloc",
+    "mem_alloc_async",
     "mem_alloc_like",
     "mem_alloc_pitch",
     "mem_get_address_range",
+    "mem_get_granularity",
     "mem_get_info",
     "mem_get_ipc_handle",
+    "mem_prefetch_async",
+    "mem_range_get_attribute",
     "memcpy_atoa",
     "memcpy_atod",
     "memcpy_atoh",
@@ -209,6 +241,7 @@ __all__ = [
     "pagelocked_empty_like",
     "pagelocked_zeros",
     "pagelocked_zeros_like",
+    "pointer_get_attribute",
     "py_memcpy_atoh",
     "py_memcpy_htoa",
     "register_host_memory",
@@ -228,13 +261,16 @@ def bitlog2(n: int) -> int: ...
 def get_version() -> tuple[int, int, int]: ...
 def have_gl_ext() -> bool: ...
 
+class HostPointer(abc.ABC):
+    @abc.abstractmethod
+    def get_device_pointer(self) -> int: ...
+
 class PointerHolderBase:
     def get_pointer(self) -> int: ...
     def as_buffer(self, size: int, offset: int = 0) -> memoryview: ...
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
 
-def mem_alloc(bytes: int) -> DeviceAllocation: ...
 def mem_alloc_like(ary: Any) -> DeviceAllocation: ...
 def to_device(buffer: _HostBuffer) -> DeviceAllocation: ...
 def from_device(

@@ -2,12 +2,23 @@
 
 import functools
 import gc
+import json
 import operator
 import os
+import sys
+import traceback
+import warnings
 
 import pycuda.driver as drv
 from pycuda import _rtcg
 from pycuda._arguments import Argument, ScalarArg, VectorArg, dtype_to_ctype, get_arg_type, parse_c_arg  # noqa: F401
+from pycuda._rtcg import (  # noqa: F401
+    DeviceMemoryPool,
+    PageLockedAllocator,
+    PageLockedMemoryPool,
+    PooledDeviceAllocation,
+    PooledHostAllocation,
+)
 from pycuda.compyte.dtypes import get_or_register_dtype, register_dtype  # noqa: F401
 
 
@@ -260,3 +271,77 @@ def mark_cuda_test(f):
     except ImportError:
         return wrapper
     return pytest.mark.cuda(wrapper)
+
+
+# -- memory pools -----------------------------------------------------------------------------
+
+
+class DebugMemoryPool(DeviceMemoryPool):
+    """A pool that tells, whenever it takes memory from the driver, what its memory is used for.
+
+    Blocks are told apart by the functions that allocate them, and by the names that a user gives to
+    these.
+
+    Parameters
+    ----------
+    interactive : bool
+        Ask for a name with `input` for every new place that allocates. Names are remembered in
+        ``rtcg-pool-names.json`` in the cache folder of the user.
+    logfile : file, optional
+        Where to write; default the standard output.
+    """
+
+    def __new__(cls, interactive=True, logfile=None):
+        return super().__new__(cls, _labelled=True)
+
+    def __init__(self, interactive=True, logfile=None):
+        self.interactive = interactive
+        self.logfile = logfile
+        self._names = _load_names() if interactive else {}
+
+    def allocate(self, size, stream=None):
+        """Memory of `size` bytes; see `DeviceMemoryPool.allocate`."""
+        label = self._describe(size)
+        memory, was_taken = self._allocate_labelled(size, stream, label)
+        if was_taken:
+            print(self._report(size, label), end="", file=self.logfile or sys.stdout, flush=True)
+        return memory
+
+    def describe(self):
+        """The blocks in use: ``(size, what for, count)``, the largest first."""
+        return self._histogram()
+
+    def _describe(self, size):
+        frames = traceback.extract_stack(limit=12)[:-2]
+        place = " > ".join(f"{frame.name} ({os.path.basename(frame.filename)}:{frame.lineno})" for frame in frames[-4:])
+        if not self.interactive:
+            return place
+        if place not in self._names:
+            self._names[place] = input(f"{size} bytes are allocated by {place}\nWhat are they for? ") or place
+            _save_names(self._names)
+        return self._names[place]
+
+
+def _names_file():
+    folder = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(folder, "rtcg-pool-names.json")
+
+
+def _load_names():
+    try:
+        with open(_names_file(), encoding="utf-8") as file:
+            names = json.load(file)
+    except (OSError, ValueError):
+        return {}
+    return names if isinstance(names, dict) else {}
+
+
+def _save_names(names):
+    path = _names_file()
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(f"{path}.{os.getpid()}", "w", encoding="utf-8") as file:
+            json.dump(names, file)
+        os.replace(file.name, path)
+    except OSError as error:
+        warnings.warn(f"the names of allocations are not remembered: {error}", stacklevel=4)

@@ -1,7 +1,9 @@
 """Contexts, memoisation, and C types of dtypes."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, ParamSpec, SupportsIndex, TypeVar
+from typing import Any, ParamSpec, SupportsIndex, TextIO, TypeVar
+
+from typing_extensions import Self
 
 from pycuda._arguments import (
     Argument as Argument,
@@ -11,7 +13,16 @@ from pycuda._arguments import (
     get_arg_type as get_arg_type,
     parse_c_arg as parse_c_arg,
 )
-from pycuda._rtcg import Context, Device
+from pycuda._rtcg import (
+    Context,
+    Device,
+    DeviceMemoryPool as DeviceMemoryPool,
+    PageLockedAllocator as PageLockedAllocator,
+    PageLockedMemoryPool as PageLockedMemoryPool,
+    PooledDeviceAllocation as PooledDeviceAllocation,
+    PooledHostAllocation as PooledHostAllocation,
+    Stream,
+)
 from pycuda.compyte.dtypes import get_or_register_dtype as get_or_register_dtype, register_dtype as register_dtype
 
 _P = ParamSpec("_P")
@@ -56,3 +67,11 @@ class OccupancyRecord:
 
 def init_cuda_context_fixture() -> Iterator[Context]: ...
 def mark_cuda_test(f: Callable[_P, _R]) -> Callable[_P, _R]: ...
+
+class DebugMemoryPool(DeviceMemoryPool):
+    interactive: bool
+    logfile: TextIO | None
+    def __new__(cls, interactive: bool = True, logfile: TextIO | None = None) -> Self: ...
+    def __init__(self, interactive: bool = True, logfile: TextIO | None = None) -> None: ...
+    def allocate(self, size: int, stream: Stream | None = None) -> PooledDeviceAllocation: ...
+    def describe(self) -> list[tuple[int, str, int]]: ...

@@ -53,8 +53,8 @@ pub use launch::{ArgPacker, PackedArgs, PreparedArgs};
 pub use launch_options::LaunchOptions;
 pub use linker::Linker;
 pub use memory::{
-    AlignedHostAllocation, Array, DeviceAllocation, HostAllocation, IpcMemory, ManagedAllocation, MipmappedArray,
-    RegisteredHost,
+    AlignedHostAllocation, Array, DeviceAllocation, HostAllocation, IpcMemory, ManagedAllocation, MemoryPool,
+    MipmappedArray, RegisteredHost,
 };
 pub use module::{JitLog, Module};
 pub use multiprocessor::{DoesNotFit, LimitedBy, Multiprocessor, Occupancy};

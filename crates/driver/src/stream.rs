@@ -112,10 +112,13 @@ impl Stream {
 
     /// Whether it and the legacy default stream wait for each other.
     pub(crate) fn is_blocking(&self) -> bool {
-        let mut flags = 0;
-        // SAFETY: the stream is alive, one value is written.
-        let asked = unsafe { call_in!(self.0.ctx, cuStreamGetFlags(self.0.handle, &raw mut flags)) };
-        asked.is_ok() && flags & CU_STREAM_NON_BLOCKING.0 == 0
+        self.flags().is_ok_and(|flags| flags & CU_STREAM_NON_BLOCKING.0 == 0)
+    }
+
+    /// Whether it is the legacy default stream by its handle.
+    #[inline]
+    pub(crate) fn is_legacy_default(&self) -> bool {
+        self.0.handle == CU_STREAM_LEGACY
     }
 
     /// The context the stream belongs to.

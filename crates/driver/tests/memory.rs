@@ -165,8 +165,8 @@ fn memory_used_in_further_streams_waits_for_all() {
         let gate = Gate::in_stream(&b);
         let memory = pool.allocate(5000, Some(&a)).unwrap();
         let ptr = memory.ptr();
-        memory.used_in(&b);
-        memory.used_in(&b);
+        memory.used_in(Some(&b));
+        memory.used_in(Some(&b));
         drop(memory);
         assert_eq!(pool.statistics().held_blocks, 1);
         assert_ne!(pool.allocate(5000, Some(&a)).unwrap().ptr(), ptr);
@@ -175,7 +175,7 @@ fn memory_used_in_further_streams_waits_for_all() {
         let held: Vec<_> = (0..2).map(|_| pool.allocate(5000, Some(&a)).unwrap()).collect();
         assert!(held.iter().any(|memory| memory.ptr() == ptr));
         // What is shared is given back to the driver too.
-        held[0].used_in(&b);
+        held[0].used_in(Some(&b));
         drop(held);
         pool.free_held();
         assert_eq!(pool.statistics().managed_bytes, 0);

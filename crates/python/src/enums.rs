@@ -35,6 +35,10 @@ table! {
     "filter_mode" = CUfilter_mode without "CU_TR_FILTER_MODE_";
     "memory_type" = CUmemorytype without "CU_MEMORYTYPE_";
     "compute_mode" = CUcomputemode without "CU_COMPUTEMODE_";
+    "mem_advice" = CUmem_advise without "CU_MEM_ADVISE_";
+    "mem_range_attribute" = CUmem_range_attribute without "CU_MEM_RANGE_ATTRIBUTE_";
+    "mem_pool_attribute" = CUmemPool_attribute without "CU_MEMPOOL_ATTR_";
+    "mem_access_flags" = CUmemAccess_flags without "CU_MEM_ACCESS_FLAGS_";
     "pointer_attribute" = CUpointer_attribute without "CU_POINTER_ATTRIBUTE_";
     "capture_mode" = CUstreamCaptureMode without "CU_STREAM_CAPTURE_MODE_";
     "capture_status" = CUstreamCaptureStatus without "CU_STREAM_CAPTURE_STATUS_";
@@ -57,6 +61,11 @@ fn enum_values(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         all.set_item(name, dict)?;
     }
     Ok(all)
+}
+
+/// A value as a member of an enumeration.
+pub(crate) fn enum_member<'py>(py: Python<'py>, class: &str, value: u32) -> PyResult<Bound<'py, PyAny>> {
+    py.import("pycuda._enums")?.getattr(class)?.call1((value,))
 }
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {

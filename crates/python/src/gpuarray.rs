@@ -2,6 +2,7 @@
 //! dtypes, shapes and scalars are translated.
 
 use crate::driver::memory::PyDeviceAllocation;
+use crate::driver::pool::PyPooledDeviceAllocation;
 use crate::errors::{OrRaise, array_error};
 use crate::host_buffer::HostBuffer;
 use crate::pointer::DevicePtr;
@@ -107,6 +108,12 @@ impl PyGpuArray {
 
     fn result(py: Python<'_>, result: rtcg::array::Result<GpuArray>) -> PyResult<Self> {
         result.map(Self::wrap).map_err(|error| array_error(py, error))
+    }
+
+    /// The memory of the array, where it came from a pool.
+    pub(crate) fn pooled_memory<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyPooledDeviceAllocation>> {
+        let foreign = self.array.buffer()?.clone().as_any().downcast::<ForeignBuffer>().ok()?;
+        foreign.owner.bind(py).clone().cast_into().ok()
     }
 
     fn order(&self) -> &'static str {

@@ -2,9 +2,14 @@
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use rtcg::driver::Stream;
 
-use crate::driver::memory::PyDeviceAllocation;
+use crate::driver::memory::{PyDeviceAllocation, PyIpcMemory, PyManagedAllocation};
+use crate::driver::pool::{self, PyPooledDeviceAllocation};
+use crate::driver::virtual_memory::PyMapping;
 use crate::errors::LogicError;
+use crate::gpuarray::PyGpuArray;
 
 /// A device address: an integer, a device allocation, anything with `__index__`, or an object
 /// with `get_pointer()` (subclasses of `PointerHolderBase`).
@@ -16,24 +21,58 @@ type Room = Option<usize>;
 
 impl DevicePtr {
     /// An error if fewer than `nbytes` are known to be there. The driver itself sees only accesses
-    /// outside all memory, not those that reach into a neighbour.
-    pub(crate) fn check(self, call: &str, nbytes: usize) -> PyResult<()> {
+    /// outside all memory, not those that reach into a neighbour. `name` is that of the argument.
+    pub(crate) fn check_named(self, call: &str, name: &str, nbytes: usize) -> PyResult<()> {
         match self.1 {
             Some(room) if nbytes > room => Err(LogicError::new_err(format!(
-                "{call} failed: invalid argument - {nbytes} bytes do not fit into an allocation of {room} bytes"
+                "{call} failed: invalid argument - {name}{nbytes} bytes do not fit into an allocation of {room} bytes"
             ))),
             _ => Ok(()),
         }
     }
+
+    /// [`DevicePtr::check_named`] of a call with one address.
+    pub(crate) fn check(self, call: &str, nbytes: usize) -> PyResult<()> {
+        self.check_named(call, "", nbytes)
+    }
+
+    /// The number of bytes behind it, where that is known.
+    pub(crate) fn room(self) -> Option<usize> {
+        self.1
+    }
+}
+
+/// Address and size of memory of this package's own classes; `None` for other objects.
+pub(crate) fn own_memory(object: &Bound<'_, PyAny>) -> PyResult<Option<(u64, usize)>> {
+    if let Ok(memory) = object.cast::<PyDeviceAllocation>() {
+        let memory = memory.get();
+        return Ok(Some((memory.ptr()?, memory.0.nbytes())));
+    }
+    if let Ok(memory) = object.cast::<PyPooledDeviceAllocation>() {
+        let memory = memory.get();
+        return Ok(Some((memory.ptr()?, memory.0.nbytes())));
+    }
+    if let Ok(memory) = object.cast::<PyManagedAllocation>() {
+        let memory = memory.get();
+        return Ok(Some((memory.ptr()?, memory.0.allocation().nbytes())));
+    }
+    if let Ok(memory) = object.cast::<PyIpcMemory>() {
+        let memory = memory.get();
+        return Ok(Some((memory.ptr()?, memory.0.allocation().nbytes())));
+    }
+    if let Ok(memory) = object.cast::<PyMapping>() {
+        let memory = memory.get();
+        return Ok(Some((memory.ptr()?, memory.0.nbytes())));
+    }
+    Ok(None)
 }
 
 impl<'a, 'py> FromPyObject<'a, 'py> for DevicePtr {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        if let Ok(allocation) = object.cast::<PyDeviceAllocation>() {
-            let memory = allocation.get();
-            return Ok(DevicePtr(memory.ptr()?, Some(memory.0.nbytes())));
+        if let Some((address, nbytes)) = own_memory(&object)? {
+            return Ok(DevicePtr(address, Some(nbytes)));
         }
         if let Ok(address) = object.extract::<u64>() {
             return Ok(DevicePtr(address, None));
@@ -47,4 +86,48 @@ impl<'a, 'py> FromPyObject<'a, 'py> for DevicePtr {
         let kind = object.get_type().name()?;
         Err(PyTypeError::new_err(format!("expected a device pointer (an allocation or an integer), got {kind}")))
     }
+}
+
+/// A device address with the object that stands for it.
+pub(crate) struct DeviceMemory<'a, 'py> {
+    pub(crate) ptr: DevicePtr,
+    object: Borrowed<'a, 'py, PyAny>,
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for DeviceMemory<'a, 'py> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        Ok(Self { ptr: object.extract()?, object })
+    }
+}
+
+impl DeviceMemory<'_, '_> {
+    /// The object.
+    pub(crate) fn owner(&self) -> Py<PyAny> {
+        self.object.to_owned().unbind()
+    }
+
+    /// Tells a pool which stream uses its memory.
+    pub(crate) fn used_in(&self, stream: Option<&Stream>) {
+        mark_used(&self.object, stream);
+    }
+}
+
+fn mark_used(object: &Bound<'_, PyAny>, stream: Option<&Stream>) {
+    if let Ok(memory) = object.cast::<PyPooledDeviceAllocation>() {
+        memory.get().0.used_in(stream);
+    } else if let Ok(array) = object.cast::<PyGpuArray>()
+        && let Some(memory) = array.get().pooled_memory(object.py())
+    {
+        memory.get().0.used_in(stream);
+    }
+}
+
+/// Tells pools that a kernel in `stream` uses those of its arguments that are their memory.
+pub(crate) fn arguments_used_in(args: &Bound<'_, PyTuple>, stream: Option<&Stream>) {
+    if !pool::is_in_use() {
+        return;
+    }
+    args.iter_borrowed().for_each(|arg| mark_used(&arg, stream));
 }

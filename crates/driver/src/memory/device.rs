@@ -139,8 +139,10 @@ impl DeviceAllocation {
         stream: Option<&Stream>,
         ask: impl Fn(&DriverTable, *mut CUdeviceptr, CUstream) -> Result<()>,
     ) -> Result<Self> {
+        let entered = if stream.is_none() { Stream::current() } else { None };
+        let stream = stream.or(entered.as_ref());
         let ctx = stream.map_or_else(Context::require, |stream| Ok(stream.context().clone()))?;
-        let handle = stream.map_or(CUstream::null(), Stream::handle);
+        let handle = handle_for(call, ctx.live_table(call)?, stream)?;
         let ptr = ctx.with_current(|| {
             allocate(&ctx, call, nbytes, |table| {
                 let mut ptr = 0;
@@ -209,11 +211,13 @@ impl DeviceAllocation {
             match &self.origin {
                 Origin::Alloc => call!(table, cuMemFree(self.ptr)),
                 Origin::AllocAsync(stream) => {
-                    let stream = stream.as_ref().map_or(CUstream::null(), Stream::handle);
-                    let freed = call!(table, cuMemFreeAsync(self.ptr, stream));
-                    // A stream that was closed has no order any more.
-                    let is_closed = |error: &Error| error.code == CUresult::CUDA_ERROR_INVALID_HANDLE;
-                    if freed.as_ref().is_err_and(is_closed) { call!(table, cuMemFree(self.ptr)) } else { freed }
+                    let own = stream.as_ref().map(|stream| handle_for("cuMemFreeAsync", table, Some(stream)));
+                    match own {
+                        None => call!(table, cuMemFreeAsync(self.ptr, CUstream::null())),
+                        Some(Ok(stream)) => call!(table, cuMemFreeAsync(self.ptr, stream)),
+                        // A stream that was closed has no order any more.
+                        Some(Err(_)) => call!(table, cuMemFree(self.ptr)),
+                    }
                 }
                 Origin::Ipc => call!(table, cuIpcCloseMemHandle(self.ptr)),
             }

@@ -6,8 +6,8 @@ use crate::memory::explain::address_error;
 use crate::stream::{Stream, current_with};
 use rtcg_cuda_sys::CUdeviceptr;
 
-/// The bytes from the first to the last one of a filled rectangle.
-fn extent(pitch: usize, width: usize, height: usize, item: usize) -> usize {
+/// The bytes from the first to the last one of `height` rows of `width` elements of `item` bytes.
+pub fn extent_2d(pitch: usize, width: usize, height: usize, item: usize) -> usize {
     match height {
         0 => 0,
         _ => pitch.saturating_mul(height - 1).saturating_add(width.saturating_mul(item)),
@@ -70,7 +70,7 @@ macro_rules! fills_2d {
                 let table = current_table(stringify!($call))?;
                 // SAFETY: the caller's promise.
                 let result = unsafe { call!(table, $call(dst, pitch, value, width, height)) };
-                address_error(table, result, &[("dest", dst, extent(pitch, width, height, size_of::<$ty>()))])
+                address_error(table, result, &[("dest", dst, extent_2d(pitch, width, height, size_of::<$ty>()))])
             }
 
             #[doc = concat!("Sets `height` rows of `width` elements of ", $bits, " bits, in stream order.")]
@@ -88,7 +88,7 @@ macro_rules! fills_2d {
                 let (table, stream) = current_with(stringify!($call_async), stream)?;
                 // SAFETY: the caller's promise.
                 let result = unsafe { call!(table, $call_async(dst, pitch, value, width, height, stream)) };
-                address_error(table, result, &[("dest", dst, extent(pitch, width, height, size_of::<$ty>()))])
+                address_error(table, result, &[("dest", dst, extent_2d(pitch, width, height, size_of::<$ty>()))])
             }
         )*
     };

@@ -21,6 +21,14 @@ fn device_pointer(ctx: &Context, host: *mut u8) -> Result<CUdeviceptr> {
     Ok(ptr)
 }
 
+/// The device's address of page-locked or registered memory, in the current context.
+pub fn host_device_pointer(host: *const u8) -> Result<CUdeviceptr> {
+    let mut ptr = 0;
+    // SAFETY: writes one pointer; the driver checks the host pointer.
+    unsafe { call_current!(cuMemHostGetDevicePointer(&raw mut ptr, host.cast_mut().cast(), 0)) }?;
+    Ok(ptr)
+}
+
 /// Page-locked host memory, freed when dropped.
 #[derive(Debug)]
 pub struct HostAllocation {

@@ -24,12 +24,18 @@ pub enum AccessRights {
 }
 
 impl AccessRights {
-    pub(super) fn flags(self) -> CUmemAccess_flags {
+    /// As the driver says it.
+    pub fn flags(self) -> CUmemAccess_flags {
         match self {
             Self::None => CU_MEM_ACCESS_FLAGS_PROT_NONE,
             Self::Read => CU_MEM_ACCESS_FLAGS_PROT_READ,
             Self::ReadWrite => CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
         }
+    }
+
+    /// What flags of the driver say, `None` if they say something else.
+    pub fn from_flags(flags: u32) -> Option<Self> {
+        [Self::None, Self::Read, Self::ReadWrite].into_iter().find(|rights| rights.flags().0 == flags)
     }
 
     pub(super) fn of(flags: CUmemAccess_flags) -> Self {

@@ -24,11 +24,11 @@ pub use device::{
 };
 pub(crate) use explain::allocation_error;
 pub use fill::{
-    memset_d2d8, memset_d2d8_async, memset_d2d16, memset_d2d16_async, memset_d2d32, memset_d2d32_async, memset_d8,
-    memset_d8_async, memset_d16, memset_d16_async, memset_d32, memset_d32_async,
+    extent_2d, memset_d2d8, memset_d2d8_async, memset_d2d16, memset_d2d16_async, memset_d2d32, memset_d2d32_async,
+    memset_d8, memset_d8_async, memset_d16, memset_d16_async, memset_d32, memset_d32_async,
 };
 pub use hints::{mem_advise, mem_prefetch_async, mem_range_attribute, pointer_attribute_u64};
-pub use host::{AlignedHostAllocation, HostAllocation, RegisteredHost};
+pub use host::{AlignedHostAllocation, HostAllocation, RegisteredHost, host_device_pointer};
 pub use mapping::{AccessRights, AddressRange, Mapping, PhysicalMemory, mem_granularity};
 pub use memory_pool::MemoryPool;
 pub use reclaim::set_reclaim_hook;

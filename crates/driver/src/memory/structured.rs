@@ -1,5 +1,6 @@
 //! Copies of two- and three-dimensional regions, described by the driver's own structures.
 
+use crate::context::Context;
 use crate::error::Result;
 use crate::stream::Stream;
 use rtcg_cuda_sys::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER};
@@ -40,13 +41,25 @@ pub unsafe fn memcpy_3d_async(copy: &CUDA_MEMCPY3D, stream: Option<&Stream>) -> 
     unsafe { call_on_stream!(stream, cuMemcpy3DAsync(copy)) }
 }
 
-/// Copies a 3-D region between contexts and waits.
+/// A copy in which null stands for no context any more, but for the current one.
+fn with_contexts(copy: &CUDA_MEMCPY3D_PEER) -> Result<CUDA_MEMCPY3D_PEER> {
+    let mut copy = *copy;
+    for ctx in [&mut copy.srcContext, &mut copy.dstContext] {
+        if ctx.is_null() {
+            *ctx = Context::require()?.handle();
+        }
+    }
+    Ok(copy)
+}
+
+/// Copies a 3-D region between contexts and waits. A context that is null is the current one.
 ///
 /// # Safety
 /// All pointers and handles in `copy` must be valid for the region it describes.
 pub unsafe fn memcpy_3d_peer(copy: &CUDA_MEMCPY3D_PEER) -> Result<()> {
+    let copy = with_contexts(copy)?;
     // SAFETY: the caller's promise.
-    unsafe { call_current!(cuMemcpy3DPeer(copy)) }
+    unsafe { call_current!(cuMemcpy3DPeer(&raw const copy)) }
 }
 
 /// [`memcpy_3d_peer`] in stream order.
@@ -54,6 +67,7 @@ pub unsafe fn memcpy_3d_peer(copy: &CUDA_MEMCPY3D_PEER) -> Result<()> {
 /// # Safety
 /// As [`memcpy_3d_peer`], until the stream has passed the copy.
 pub unsafe fn memcpy_3d_peer_async(copy: &CUDA_MEMCPY3D_PEER, stream: Option<&Stream>) -> Result<()> {
+    let copy = with_contexts(copy)?;
     // SAFETY: the caller's promise.
-    unsafe { call_on_stream!(stream, cuMemcpy3DPeerAsync(copy)) }
+    unsafe { call_on_stream!(stream, cuMemcpy3DPeerAsync(&raw const copy)) }
 }

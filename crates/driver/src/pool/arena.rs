@@ -8,6 +8,7 @@ use super::bins::N_BINS;
 use crate::context::Context;
 use crate::event::Event;
 use crate::stream::Stream;
+use rtcg_cuda_sys::CU_STREAM_PER_THREAD;
 
 /// The lane of the legacy default stream.
 pub(super) const DEFAULT_LANE: u32 = 0;
@@ -39,6 +40,8 @@ struct Lane {
     /// `None` is the default stream, and a lane without a stream.
     stream: Option<Stream>,
     is_vacant: bool,
+    /// Whether it is the default stream of whichever thread uses it.
+    is_of_threads: bool,
     /// Whether the legacy default stream and this one wait for each other.
     is_blocking: bool,
     n_active: usize,
@@ -91,18 +94,19 @@ impl Arena {
     /// The lane of a stream that was seen before.
     #[inline]
     pub(super) fn lane_of(&self, stream: Option<&Stream>) -> Option<u32> {
-        let Some(stream) = stream else { return Some(DEFAULT_LANE) };
+        let Some(stream) = stream.filter(|stream| !stream.is_legacy_default()) else { return Some(DEFAULT_LANE) };
         let found = self.lanes.iter().position(|lane| lane.stream.as_ref().is_some_and(|known| known.is_same(stream)));
         found.map(|index| index as u32)
     }
 
     /// The lane of a stream, made if need be.
     pub(super) fn lane_for(&mut self, stream: Option<(&Stream, bool)>) -> u32 {
-        let Some((stream, is_blocking)) = stream else { return DEFAULT_LANE };
-        if let Some(lane) = self.lane_of(Some(stream)) {
+        if let Some(lane) = self.lane_of(stream.map(|(stream, _)| stream)) {
             return lane;
         }
-        let fresh = Lane { stream: Some(stream.clone()), is_blocking, ..Lane::default() };
+        let Some((stream, is_blocking)) = stream else { return DEFAULT_LANE };
+        let is_of_threads = stream.handle() == CU_STREAM_PER_THREAD;
+        let fresh = Lane { stream: Some(stream.clone()), is_blocking, is_of_threads, ..Lane::default() };
         match self.lanes.iter().position(|lane| lane.is_vacant) {
             Some(index) => {
                 // The event goes on, so that no event is destroyed under the lock.
@@ -154,6 +158,9 @@ impl Arena {
     /// Keeps a block that `lane` used last, and `others` too.
     #[inline]
     pub(super) fn hold(&mut self, bin: usize, ptr: u64, lane: u32, mut others: Vec<u32>) {
+        if self.lanes.iter().any(|lane| lane.is_of_threads) {
+            self.replace_lanes_of_threads(lane, &mut others);
+        }
         others.retain(|other| *other != lane);
         let mark = self.clock;
         self.clock += 1;
@@ -165,6 +172,18 @@ impl Arena {
         } else {
             others.iter().for_each(|other| self.lanes[*other as usize].used_until = self.clock);
             self.shared.push(Shared { block, bin, others });
+        }
+    }
+
+    /// The default stream of a thread is another one in each thread. The legacy default stream waits
+    /// for all of them, so it is asked in their place.
+    #[cold]
+    fn replace_lanes_of_threads(&self, lane: u32, others: &mut Vec<u32>) {
+        let is_of_threads = |lane: &u32| self.lanes[*lane as usize].is_of_threads;
+        let any = is_of_threads(&lane) || others.iter().any(is_of_threads);
+        others.retain(|other| !is_of_threads(other));
+        if any && !others.contains(&DEFAULT_LANE) {
+            others.push(DEFAULT_LANE);
         }
     }
 
@@ -226,6 +245,12 @@ impl Arena {
                 lane.is_vacant = true;
                 let held = self.bins.iter_mut().flatten().filter(|block| block.lane == index as u32);
                 held.for_each(|block| block.lane = FREE_LANE);
+                for shared in &mut self.shared {
+                    shared.others.retain(|other| *other != index as u32);
+                    if shared.block.lane == index as u32 {
+                        shared.block.lane = FREE_LANE;
+                    }
+                }
             }
         }
         gone

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::memory::reclaim;
 use crate::process;
-use crate::stream::Stream;
+use crate::stream::{Stream, handle_for};
 use rtcg_cuda_sys::*;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -107,7 +107,8 @@ impl Core {
         if process::is_forked() {
             return None;
         }
-        match stream {
+        let entered = entered_instead_of(stream);
+        match stream.or(entered.as_ref()) {
             Some(stream) => self.lease_held_in(stream.context(), nbytes, Some(stream), None),
             None => with_current_context(|ctx| self.lease_held_in(ctx?, nbytes, None, None)),
         }
@@ -146,6 +147,8 @@ impl Core {
 
     /// A block for a stream, from the driver when there is no other.
     pub(super) fn lease(self: &Arc<Self>, nbytes: usize, stream: Option<&Stream>) -> Result<Lease> {
+        let entered = entered_instead_of(stream);
+        let stream = stream.or(entered.as_ref());
         if let Some(lease) = self.lease_held(nbytes, stream) {
             return Ok(lease);
         }
@@ -273,14 +276,15 @@ impl Core {
 
     /// Takes a block back.
     #[inline]
-    pub(super) fn give_back(&self, ptr: u64, nbytes: usize, place: Place, others: Vec<Stream>) {
+    pub(super) fn give_back(&self, ptr: u64, nbytes: usize, place: Place, others: Vec<Option<Stream>>) {
         if process::is_gone() {
             return;
         }
         if let Some(mut labels) = self.labels() {
             labels.remove(&ptr);
         }
-        let blocking: Vec<bool> = others.iter().map(Stream::is_blocking).collect();
+        let streams = others.iter().map(|other| other.as_ref().map(|stream| (stream, stream.is_blocking())));
+        let streams: Vec<_> = streams.collect();
         let bin = bin_number(nbytes);
         let mut guard = self.lock();
         let state = &mut *guard;
@@ -288,7 +292,7 @@ impl Core {
         arena.end_lease(place.lane);
         state.numbers.end_lease(nbytes);
         if !state.stopped && arena.ctx.as_ref().is_some_and(Context::is_alive) {
-            let lanes = others.iter().zip(blocking).map(|other| arena.lane_for(Some(other))).collect();
+            let lanes = streams.iter().map(|stream| arena.lane_for(*stream)).collect();
             arena.hold(bin, ptr, place.lane, lanes);
             state.numbers.held_blocks += 1;
             return;
@@ -350,15 +354,32 @@ impl Poll {
             if is_capturing(ctx, self.stream.as_ref())? {
                 return Ok(false);
             }
-            event.record(self.stream.as_ref())?;
+            let table = ctx.live_table("cuEventRecord")?;
+            let stream = handle_of(table, self.stream.as_ref())?;
+            // SAFETY: event and stream are alive and of the context, which is current in the driver.
+            unsafe { call!(table, cuEventRecord(event.handle(), stream)) }?;
             self.recorded = Some(self.clock);
         }
         event.query()
     }
 }
 
+/// The stream that `None` stands for, if the thread has entered one.
+#[inline]
+fn entered_instead_of(stream: Option<&Stream>) -> Option<Stream> {
+    if stream.is_none() { Stream::current() } else { None }
+}
+
+/// The handle of a stream; `None` is the legacy default stream, whatever the thread has entered.
+fn handle_of(table: &DriverTable, stream: Option<&Stream>) -> Result<CUstream> {
+    match stream {
+        Some(stream) => handle_for("memory_pool::allocate", table, Some(stream)),
+        None => Ok(CUstream::null()),
+    }
+}
+
 fn is_capturing(ctx: &Context, stream: Option<&Stream>) -> Result<bool> {
-    let stream = stream.map_or(CUstream::null(), Stream::handle);
+    let stream = handle_of(ctx.live_table("cuStreamIsCapturing")?, stream)?;
     let mut status = CUstreamCaptureStatus::default();
     // SAFETY: the stream is held, one value is written.
     unsafe { call_in!(ctx, cuStreamIsCapturing(stream, &raw mut status)) }?;

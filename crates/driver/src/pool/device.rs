@@ -115,9 +115,10 @@ impl PooledDeviceAllocation {
         self.0.is_freed()
     }
 
-    /// Says that work in another stream than the one it was allocated for uses this memory: when it
-    /// is given back, it is handed out again only when that stream has passed its present work.
-    pub fn used_in(&self, stream: &Stream) {
+    /// Says that work in another stream than the one it was allocated for uses this memory (`None` is
+    /// the default stream): when it is given back, it is handed out again only when that stream has
+    /// passed what is in it then.
+    pub fn used_in(&self, stream: Option<&Stream>) {
         self.0.used_in(stream);
     }
 

@@ -108,7 +108,7 @@ impl PooledHostAllocation {
     }
 
     /// Says that copies in another stream than the one it was allocated for use this memory.
-    pub fn used_in(&self, stream: &Stream) {
+    pub fn used_in(&self, stream: Option<&Stream>) {
         self.0.used_in(stream);
     }
 

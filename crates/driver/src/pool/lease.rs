@@ -1,5 +1,6 @@
 //! A block that somebody uses, until it goes back to its pool.
 
+use super::arena::DEFAULT_LANE;
 use super::core::{Core, Place, freed_twice};
 use crate::error::Result;
 use crate::stream::Stream;
@@ -12,8 +13,8 @@ pub(super) struct Lease {
     nbytes: usize,
     place: Place,
     freed: AtomicBool,
-    /// Further streams that use the block.
-    others: Mutex<Vec<Stream>>,
+    /// Further streams that use the block; `None` is the legacy default stream.
+    others: Mutex<Vec<Option<Stream>>>,
 }
 
 impl Lease {
@@ -37,10 +38,18 @@ impl Lease {
     }
 
     /// Remembers that work in another stream uses the block.
-    pub(super) fn used_in(&self, stream: &Stream) {
+    pub(super) fn used_in(&self, stream: Option<&Stream>) {
+        let stream = stream.cloned().or_else(Stream::current).filter(|stream| !stream.is_legacy_default());
+        if stream.is_none() && self.place.lane == DEFAULT_LANE {
+            return;
+        }
         let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
-        if !others.iter().any(|known| known.is_same(stream)) {
-            others.push(stream.clone());
+        let is_known = others.iter().any(|known| match (known, &stream) {
+            (Some(known), Some(stream)) => known.is_same(stream),
+            (known, stream) => known.is_none() && stream.is_none(),
+        });
+        if !is_known {
+            others.push(stream);
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::driver::memory::{PyDeviceAllocation, PyManagedAllocation};
 use crate::errors::{OrRaise, driver_error};
 use crate::host_buffer::HostBuffer;
-use crate::pointer::DevicePtr;
+use crate::pointer::{DevicePtr, own_memory};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, npyffi};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi::PyTypeObject;
@@ -184,10 +184,10 @@ fn pointer_of(arg: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
     if let Ok(memory) = arg.getattr("gpudata") {
         return if memory.is_none() { Ok(Some(0)) } else { Ok(Some(memory.extract::<DevicePtr>()?.0)) };
     }
-    let holds_pointer = arg.hasattr("get_pointer")?
-        || arg.cast::<PyManagedAllocation>().is_ok()
-        || arg.cast::<crate::driver::memory::PyIpcMemory>().is_ok();
-    if holds_pointer { arg.extract::<DevicePtr>().map(|ptr| Some(ptr.0)) } else { Ok(None) }
+    if let Some((address, _)) = own_memory(arg)? {
+        return Ok(Some(address));
+    }
+    if arg.hasattr("get_pointer")? { arg.extract::<DevicePtr>().map(|ptr| Some(ptr.0)) } else { Ok(None) }
 }
 
 fn invalid_type(index: usize, arg: &Bound<'_, PyAny>) -> PyErr {

@@ -5,14 +5,14 @@ use crate::driver::keep_alive;
 use crate::driver::stream::{PyStream, stream_of};
 use crate::errors::OrRaise;
 use crate::host_buffer::HostBuffer;
-use crate::pointer::DevicePtr;
+use crate::pointer::{DeviceMemory, DevicePtr};
 use pyo3::prelude::*;
-use rtcg::driver::{Context, memory};
+use rtcg::driver::{Context, Stream, memory};
 
 #[pyfunction]
 fn memcpy_htod(py: Python<'_>, dest: DevicePtr, src: &Bound<'_, PyAny>) -> PyResult<()> {
     let src = HostBuffer::of(src, "src")?;
-    dest.check("cuMemcpyHtoD", src.nbytes())?;
+    dest.check_named("cuMemcpyHtoD", "dest: ", src.nbytes())?;
     // SAFETY: the buffer outlives the copy; the driver checks the device range.
     let bytes = unsafe { src.bytes() };
     if bytes.is_empty() {
@@ -25,7 +25,7 @@ fn memcpy_htod(py: Python<'_>, dest: DevicePtr, src: &Bound<'_, PyAny>) -> PyRes
 #[pyfunction]
 fn memcpy_dtoh(py: Python<'_>, dest: &Bound<'_, PyAny>, src: DevicePtr) -> PyResult<()> {
     let dest = HostBuffer::writable(dest, "dest")?;
-    src.check("cuMemcpyDtoH", dest.nbytes())?;
+    src.check_named("cuMemcpyDtoH", "src: ", dest.nbytes())?;
     // SAFETY: the buffer is writable and outlives the copy; the driver checks the device range.
     let bytes = unsafe { dest.bytes_mut() };
     if bytes.is_empty() {
@@ -39,20 +39,22 @@ fn memcpy_dtoh(py: Python<'_>, dest: &Bound<'_, PyAny>, src: DevicePtr) -> PyRes
 #[pyo3(signature = (dest, src, stream = None))]
 fn memcpy_htod_async(
     py: Python<'_>,
-    dest: DevicePtr,
+    dest: DeviceMemory<'_, '_>,
     src: &Bound<'_, PyAny>,
     stream: Option<&Bound<'_, PyStream>>,
 ) -> PyResult<()> {
     let src = HostBuffer::of(src, "src")?;
     let (address, nbytes, stream) = (src.as_ptr().addr(), src.nbytes(), stream_of(stream));
-    dest.check("cuMemcpyHtoDAsync", nbytes)?;
+    let target = dest.ptr;
+    target.check_named("cuMemcpyHtoDAsync", "dest: ", nbytes)?;
+    dest.used_in(stream);
     if nbytes == 0 {
         return Ok(());
     }
     py.detach(|| {
         let host = std::ptr::with_exposed_provenance_mut::<u8>(address);
         // SAFETY: the buffer is held until the stream has passed the copy.
-        unsafe { memory::memcpy_htod_async(dest.0, host, nbytes, stream) }
+        unsafe { memory::memcpy_htod_async(target.0, host, nbytes, stream) }
     })
     .or_raise()?;
     keep_alive::until_passed(stream, src.owner()).or_raise()
@@ -63,27 +65,43 @@ fn memcpy_htod_async(
 fn memcpy_dtoh_async(
     py: Python<'_>,
     dest: &Bound<'_, PyAny>,
-    src: DevicePtr,
+    src: DeviceMemory<'_, '_>,
     stream: Option<&Bound<'_, PyStream>>,
 ) -> PyResult<()> {
     let dest = HostBuffer::writable(dest, "dest")?;
     let (address, nbytes, stream) = (dest.as_ptr().addr(), dest.nbytes(), stream_of(stream));
-    src.check("cuMemcpyDtoHAsync", nbytes)?;
+    let source = src.ptr;
+    source.check_named("cuMemcpyDtoHAsync", "src: ", nbytes)?;
+    src.used_in(stream);
     if nbytes == 0 {
         return Ok(());
     }
     py.detach(|| {
         let host = std::ptr::with_exposed_provenance_mut::<u8>(address);
         // SAFETY: the buffer is writable and held until the stream has passed the copy.
-        unsafe { memory::memcpy_dtoh_async(host, src.0, nbytes, stream) }
+        unsafe { memory::memcpy_dtoh_async(host, source.0, nbytes, stream) }
     })
     .or_raise()?;
     keep_alive::until_passed(stream, dest.owner()).or_raise()
 }
 
 fn check_both(call: &str, dest: DevicePtr, src: DevicePtr, nbytes: usize) -> PyResult<()> {
-    dest.check(call, nbytes)?;
-    src.check(call, nbytes)
+    dest.check_named(call, "dest: ", nbytes)?;
+    src.check_named(call, "src: ", nbytes)
+}
+
+/// Checks both ends of a copy in a stream, and tells their pools of the stream.
+fn use_both(
+    call: &str,
+    dest: &DeviceMemory<'_, '_>,
+    src: &DeviceMemory<'_, '_>,
+    nbytes: usize,
+    stream: Option<&Stream>,
+) -> PyResult<(u64, u64)> {
+    check_both(call, dest.ptr, src.ptr, nbytes)?;
+    dest.used_in(stream);
+    src.used_in(stream);
+    Ok((dest.ptr.0, src.ptr.0))
 }
 
 #[pyfunction]
@@ -97,15 +115,15 @@ fn memcpy_dtod(py: Python<'_>, dest: DevicePtr, src: DevicePtr, size: usize) -> 
 #[pyo3(signature = (dest, src, size, stream = None))]
 fn memcpy_dtod_async(
     py: Python<'_>,
-    dest: DevicePtr,
-    src: DevicePtr,
+    dest: DeviceMemory<'_, '_>,
+    src: DeviceMemory<'_, '_>,
     size: usize,
     stream: Option<&Bound<'_, PyStream>>,
 ) -> PyResult<()> {
-    check_both("cuMemcpyDtoDAsync", dest, src, size)?;
     let stream = stream_of(stream);
+    let (dest, src) = use_both("cuMemcpyDtoDAsync", &dest, &src, size, stream)?;
     // SAFETY: the driver checks both ranges.
-    py.detach(|| unsafe { memory::memcpy_dtod_async(dest.0, src.0, size, stream) }).or_raise()
+    py.detach(|| unsafe { memory::memcpy_dtod_async(dest, src, size, stream) }).or_raise()
 }
 
 fn context_of<'a>(context: Option<&'a Bound<'_, PyContext>>) -> Option<&'a Context> {
@@ -132,25 +150,17 @@ fn memcpy_peer(
 #[pyo3(signature = (dest, src, size, dest_context = None, src_context = None, stream = None))]
 fn memcpy_peer_async(
     py: Python<'_>,
-    dest: DevicePtr,
-    src: DevicePtr,
+    dest: DeviceMemory<'_, '_>,
+    src: DeviceMemory<'_, '_>,
     size: usize,
     dest_context: Option<&Bound<'_, PyContext>>,
     src_context: Option<&Bound<'_, PyContext>>,
     stream: Option<&Bound<'_, PyStream>>,
 ) -> PyResult<()> {
-    check_both("cuMemcpyPeerAsync", dest, src, size)?;
     let (to, from, stream) = (context_of(dest_context), context_of(src_context), stream_of(stream));
+    let (dest, src) = use_both("cuMemcpyPeerAsync", &dest, &src, size, stream)?;
     // SAFETY: the driver checks both ranges.
-    py.detach(|| unsafe { memory::memcpy_peer_async(dest.0, to, src.0, from, size, stream) }).or_raise()
-}
-
-/// The bytes from the first to the last one of a filled rectangle.
-fn extent(pitch: usize, width: usize, height: usize, item: usize) -> usize {
-    match height {
-        0 => 0,
-        _ => pitch.saturating_mul(height - 1).saturating_add(width.saturating_mul(item)),
-    }
+    py.detach(|| unsafe { memory::memcpy_peer_async(dest, to, src, from, size, stream) }).or_raise()
 }
 
 macro_rules! fills {
@@ -158,7 +168,7 @@ macro_rules! fills {
         $(
             #[pyfunction]
             fn $name(py: Python<'_>, dest: DevicePtr, data: $ty, size: usize) -> PyResult<()> {
-                dest.check(stringify!($name), size.saturating_mul(size_of::<$ty>()))?;
+                dest.check_named(stringify!($name), "dest: ", size.saturating_mul(size_of::<$ty>()))?;
                 // SAFETY: the driver checks the range.
                 py.detach(|| unsafe { memory::$name(dest.0, data, size) }).or_raise()
             }
@@ -167,20 +177,21 @@ macro_rules! fills {
             #[pyo3(signature = (dest, data, size, stream = None))]
             fn $name_async(
                 py: Python<'_>,
-                dest: DevicePtr,
+                dest: DeviceMemory<'_, '_>,
                 data: $ty,
                 size: usize,
                 stream: Option<&Bound<'_, PyStream>>,
             ) -> PyResult<()> {
-                dest.check(stringify!($name), size.saturating_mul(size_of::<$ty>()))?;
-                let stream = stream_of(stream);
+                let (target, stream) = (dest.ptr, stream_of(stream));
+                target.check_named(stringify!($name), "dest: ", size.saturating_mul(size_of::<$ty>()))?;
+                dest.used_in(stream);
                 // SAFETY: the driver checks the range.
-                py.detach(|| unsafe { memory::$name_async(dest.0, data, size, stream) }).or_raise()
+                py.detach(|| unsafe { memory::$name_async(target.0, data, size, stream) }).or_raise()
             }
 
             #[pyfunction]
             fn $name_2d(py: Python<'_>, dest: DevicePtr, pitch: usize, data: $ty, width: usize, height: usize) -> PyResult<()> {
-                dest.check(stringify!($name_2d), extent(pitch, width, height, size_of::<$ty>()))?;
+                dest.check_named(stringify!($name_2d), "dest: ", memory::extent_2d(pitch, width, height, size_of::<$ty>()))?;
                 // SAFETY: the driver checks the range.
                 py.detach(|| unsafe { memory::$name_2d(dest.0, pitch, data, width, height) }).or_raise()
             }
@@ -189,17 +200,18 @@ macro_rules! fills {
             #[pyo3(signature = (dest, pitch, data, width, height, stream = None))]
             fn $name_2d_async(
                 py: Python<'_>,
-                dest: DevicePtr,
+                dest: DeviceMemory<'_, '_>,
                 pitch: usize,
                 data: $ty,
                 width: usize,
                 height: usize,
                 stream: Option<&Bound<'_, PyStream>>,
             ) -> PyResult<()> {
-                dest.check(stringify!($name_2d), extent(pitch, width, height, size_of::<$ty>()))?;
-                let stream = stream_of(stream);
+                let (target, stream) = (dest.ptr, stream_of(stream));
+                target.check_named(stringify!($name_2d), "dest: ", memory::extent_2d(pitch, width, height, size_of::<$ty>()))?;
+                dest.used_in(stream);
                 // SAFETY: the driver checks the range.
-                py.detach(|| unsafe { memory::$name_2d_async(dest.0, pitch, data, width, height, stream) }).or_raise()
+                py.detach(|| unsafe { memory::$name_2d_async(target.0, pitch, data, width, height, stream) }).or_raise()
             }
         )*
 

@@ -6,6 +6,7 @@ use crate::driver::prepared::Prepared;
 use crate::driver::stream::PyStream;
 use crate::driver::texture::PyTextureReference;
 use crate::errors::{LogicError, OrRaise, driver_error};
+use crate::pointer::arguments_used_in;
 use pyo3::exceptions::{PyAssertionError, PyAttributeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -176,6 +177,7 @@ impl PyFunction {
         let start = Instant::now();
         self.launch(py, &options.geometry, stream.map(|s| &s.get().0), &bytes)?;
         keep_captured(stream.map(|s| &s.get().0), args.as_any());
+        arguments_used_in(args, stream.map(|s| &s.get().0));
         let outputs: Vec<_> =
             handlers.into_iter().filter(|handler| handler.hasattr("post_call").unwrap_or(false)).collect();
         if outputs.is_empty() && !options.time_kernel {
@@ -216,7 +218,9 @@ impl PyFunction {
     ) -> PyResult<()> {
         let geometry = prepared_geometry(grid, block, shared_size)?;
         let bytes = self.prepared()?.pack(args, 0)?;
-        self.launch(py, &geometry, None, &bytes)
+        self.launch(py, &geometry, None, &bytes)?;
+        arguments_used_in(args, None);
+        Ok(())
     }
 
     #[pyo3(signature = (grid, block, stream, *args, shared_size = 0))]
@@ -233,6 +237,7 @@ impl PyFunction {
         let bytes = self.prepared()?.pack(args, 0)?;
         self.launch(py, &geometry, stream.map(|s| &s.get().0), &bytes)?;
         keep_captured(stream.map(|s| &s.get().0), args.as_any());
+        arguments_used_in(args, stream.map(|s| &s.get().0));
         Ok(())
     }
 
@@ -251,6 +256,7 @@ impl PyFunction {
         let (start, end) = (Event::new(0).or_raise()?, Event::new(0).or_raise()?);
         start.record(None).or_raise()?;
         self.launch(py, &geometry, None, &bytes)?;
+        arguments_used_in(args, None);
         end.record(None).or_raise()?;
         Ok(TimedCall { start, end })
     }

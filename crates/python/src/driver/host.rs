@@ -1,6 +1,8 @@
 //! Host memory that the device can reach, as owners of NumPy arrays.
 
-use crate::errors::OrRaise;
+use crate::driver::memory::used_after_free;
+use crate::driver::resource::resource_methods;
+use crate::errors::{LogicError, OrRaise};
 use crate::host_buffer::{HostBuffer, array_over};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::PyValueError;
@@ -13,15 +15,17 @@ macro_rules! host_memory {
         #[pyclass(name = $name, module = "pycuda._driver", frozen, subclass)]
         pub(crate) struct $class($inner);
 
-        #[pymethods]
-        impl $class {
+        resource_methods! {
+            $class, free = free, is_freed = |memory| memory.is_freed(), release = |memory| memory.free();
+
             #[new]
-            fn new(nbytes: usize, $argument: $ty) -> PyResult<Self> {
-                $inner::new(nbytes, $argument).or_raise().map(Self)
+            fn new(py: Python<'_>, nbytes: usize, $argument: $ty) -> PyResult<Self> {
+                py.detach(|| $inner::new(nbytes, $argument)).or_raise().map(Self)
             }
 
-            fn free(&self) -> PyResult<()> {
-                self.0.free().or_raise()
+            #[getter]
+            fn nbytes(&self) -> usize {
+                self.0.nbytes()
             }
 
             /// An array over this memory, which it keeps alive.
@@ -32,6 +36,9 @@ macro_rules! host_memory {
                 fortran: bool,
             ) -> PyResult<Bound<'py, PyAny>> {
                 let memory = &slf.get().0;
+                if memory.is_freed() {
+                    return Err(used_after_free($name));
+                }
                 let (data, room) = (memory.as_ptr(), memory.nbytes());
                 checked_array(slf.into_any(), data, room, dtype, &shape, fortran)
             }
@@ -57,6 +64,42 @@ host_memory! {
 host_memory! {
     /// Host memory whose address is a multiple of an alignment.
     PyAlignedAllocation as "AlignedHostAllocation" over AlignedHostAllocation, alignment: usize;
+
+    /// The device's address of this memory, once it was registered with `register_host_memory`.
+    fn get_device_pointer(&self) -> PyResult<u64> {
+        rtcg::driver::memory::host_device_pointer(self.0.as_ptr()).or_raise()
+    }
+}
+
+/// Shape, element type and order of an array to be made.
+pub(crate) struct Geometry<'py> {
+    pub(crate) shape: Vec<usize>,
+    pub(crate) dtype: Bound<'py, PyArrayDescr>,
+    pub(crate) fortran: bool,
+    /// What the array needs; never 0, so that there is something to allocate.
+    pub(crate) nbytes: usize,
+}
+
+impl<'py> Geometry<'py> {
+    /// Reads `shape` (an int or several), `dtype` and `order`.
+    pub(crate) fn of(shape: &Bound<'py, PyAny>, dtype: &Bound<'py, PyAny>, order: &str) -> PyResult<Self> {
+        let fortran = match order {
+            "C" => false,
+            "F" => true,
+            _ => return Err(LogicError::new_err(format!("order is '{order}'; expected 'C' or 'F'"))),
+        };
+        let signed: Vec<isize> = match shape.extract::<isize>() {
+            Ok(n) => vec![n],
+            Err(_) => shape.try_iter()?.map(|n| n?.extract()).collect::<PyResult<_>>()?,
+        };
+        let shape = signed.iter().map(|&n| usize::try_from(n)).collect::<Result<Vec<_>, _>>();
+        let shape =
+            shape.map_err(|_| PyValueError::new_err(format!("shape is {signed:?}; expected no negative length")))?;
+        let dtype = PyArrayDescr::new(dtype.py(), dtype)?;
+        let nbytes = shape.iter().try_fold(dtype.itemsize(), |total, &n| total.checked_mul(n));
+        let nbytes = nbytes.ok_or_else(|| PyValueError::new_err(format!("shape is {shape:?}, which is too large")))?;
+        Ok(Self { shape, dtype, fortran, nbytes: nbytes.max(1) })
+    }
 }
 
 /// An array over memory with `room` bytes, refused when it does not fit.
@@ -78,30 +121,37 @@ pub(crate) fn checked_array<'py>(
 
 /// Page-locked memory that somebody else allocated.
 #[pyclass(name = "RegisteredHostMemory", module = "pycuda._driver", frozen, subclass)]
-pub(crate) struct PyRegisteredHost {
-    memory: RegisteredHost,
+pub(crate) struct PyRegisteredHost(
+    RegisteredHost,
     /// The array whose memory it is.
-    #[pyo3(get)]
-    base: Py<PyAny>,
-}
+    Py<PyAny>,
+);
 
-#[pymethods]
-impl PyRegisteredHost {
+resource_methods! {
+    PyRegisteredHost, free = unregister, is_freed = |memory| memory.is_unregistered(), release = |memory| memory.unregister();
+
     #[new]
     #[pyo3(signature = (ary, flags = 0))]
     fn new(ary: &Bound<'_, PyAny>, flags: u32) -> PyResult<Self> {
         let buffer = HostBuffer::of(ary, "ary")?;
         // SAFETY: `base` keeps the memory alive until it is unregistered.
         let memory = unsafe { RegisteredHost::new(buffer.as_ptr(), buffer.nbytes(), flags) }.or_raise()?;
-        Ok(Self { memory, base: ary.clone().unbind() })
+        Ok(Self(memory, ary.clone().unbind()))
     }
 
-    fn unregister(&self) -> PyResult<()> {
-        self.memory.unregister().or_raise()
+    /// The array whose memory it is.
+    #[getter]
+    fn base(&self, py: Python<'_>) -> Py<PyAny> {
+        self.1.clone_ref(py)
+    }
+
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.0.nbytes()
     }
 
     fn get_device_pointer(&self) -> PyResult<u64> {
-        self.memory.device_pointer().or_raise()
+        self.0.device_pointer().or_raise()
     }
 
     fn _as_array<'py>(
@@ -110,7 +160,7 @@ impl PyRegisteredHost {
         shape: Vec<usize>,
         fortran: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let memory = &slf.get().memory;
+        let memory = &slf.get().0;
         let (data, room) = (memory.as_ptr(), memory.nbytes());
         checked_array(slf.into_any(), data, room, dtype, &shape, fortran)
     }

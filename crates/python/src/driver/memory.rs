@@ -1,15 +1,18 @@
 //! Device memory.
 
+use crate::driver::device::PyDevice;
 use crate::driver::event::handle_bytes;
 use crate::driver::host::checked_array;
+use crate::driver::memory_pool::PyMemoryPool;
+use crate::driver::resource::resource_methods;
 use crate::driver::stream::{PyStream, stream_of};
 use crate::errors::{LogicError, OrRaise};
 use crate::pointer::DevicePtr;
 use numpy::PyArrayDescr;
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
-use pyo3::types::PyByteArray;
-use rtcg::driver::{DeviceAllocation, IpcMemory, ManagedAllocation, memory};
+use pyo3::types::{PyBool, PyByteArray, PyTuple};
+use rtcg::driver::{Device, DeviceAllocation, IpcMemory, ManagedAllocation, memory, sys};
 use std::sync::Arc;
 
 /// Device memory, freed with the last reference or by `free()`.
@@ -22,18 +25,42 @@ impl PyDeviceAllocation {
     }
 }
 
+/// What is said when memory is used that was given back.
+pub(crate) fn used_after_free(what: &str) -> PyErr {
+    LogicError::new_err(format!("{what} used after free()"))
+}
+
 /// The address of memory that was not freed yet.
 fn address_of(memory: &DeviceAllocation) -> PyResult<u64> {
     if memory.is_freed() {
-        return Err(LogicError::new_err("device allocation used after free()"));
+        return Err(used_after_free("device allocation"));
     }
     Ok(memory.ptr())
 }
 
-#[pymethods]
-impl PyDeviceAllocation {
-    fn free(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.0.free()).or_raise()
+/// A view of the bytes of an allocation that the host can reach.
+pub(crate) fn view_memory<'py>(
+    py: Python<'py>,
+    address: u64,
+    room: usize,
+    size: usize,
+    offset: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    if offset.checked_add(size).is_none_or(|end| end > room) {
+        return Err(LogicError::new_err(format!(
+            "as_buffer: {size} bytes at offset {offset} are outside an allocation of {room} bytes"
+        )));
+    }
+    view_address(py, address, size, offset)
+}
+
+resource_methods! {
+    PyDeviceAllocation, free = free, is_freed = |memory| memory.is_freed(), release = |memory| memory.free();
+
+    /// Free memory of `mem_alloc_async` once `stream` has passed its present work.
+    #[pyo3(signature = (stream = None))]
+    fn free_async(&self, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
+        self.0.free_async(stream_of(stream)).or_raise()
     }
 
     #[getter]
@@ -44,11 +71,12 @@ impl PyDeviceAllocation {
     /// A writable memoryview over the device's addresses; only for memory that the host can reach.
     #[pyo3(signature = (size, offset = 0))]
     fn as_buffer<'py>(&self, py: Python<'py>, size: usize, offset: usize) -> PyResult<Bound<'py, PyAny>> {
-        view_address(py, self.ptr()?, size, offset)
+        view_memory(py, self.ptr()?, self.0.nbytes(), size, offset)
     }
 
     fn __repr__(&self) -> String {
-        format!("<pycuda.driver.DeviceAllocation {:#x}, {} bytes>", self.0.ptr(), self.0.nbytes())
+        let freed = if self.0.is_freed() { ", freed" } else { "" };
+        format!("<pycuda.driver.DeviceAllocation {:#x}, {} bytes{freed}>", self.0.ptr(), self.0.nbytes())
     }
 
     fn __int__(&self) -> PyResult<u64> {
@@ -65,24 +93,27 @@ impl PyDeviceAllocation {
 pub(crate) struct PyManagedAllocation(pub(crate) ManagedAllocation);
 
 impl PyManagedAllocation {
-    fn ptr(&self) -> PyResult<u64> {
+    pub(crate) fn ptr(&self) -> PyResult<u64> {
         address_of(self.0.allocation())
     }
 }
 
-#[pymethods]
-impl PyManagedAllocation {
-    #[new]
-    fn new(nbytes: usize, flags: u32) -> PyResult<Self> {
-        ManagedAllocation::new(nbytes, flags).or_raise().map(Self)
-    }
+resource_methods! {
+    PyManagedAllocation, free = free, is_freed = |memory| memory.allocation().is_freed(), release = |memory| memory.free();
 
-    fn free(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.0.free()).or_raise()
+    #[new]
+    #[pyo3(signature = (nbytes, flags = 0))]
+    fn new(py: Python<'_>, nbytes: usize, flags: u32) -> PyResult<Self> {
+        py.detach(|| ManagedAllocation::new(nbytes, flags)).or_raise().map(Self)
     }
 
     fn get_device_pointer(&self) -> PyResult<u64> {
         self.ptr()
+    }
+
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.0.allocation().nbytes()
     }
 
     /// An array over this memory, which it keeps alive.
@@ -100,12 +131,25 @@ impl PyManagedAllocation {
 
     #[pyo3(signature = (size, offset = 0))]
     fn as_buffer<'py>(&self, py: Python<'py>, size: usize, offset: usize) -> PyResult<Bound<'py, PyAny>> {
-        view_address(py, self.ptr()?, size, offset)
+        view_memory(py, self.ptr()?, self.nbytes(), size, offset)
     }
 
     #[pyo3(signature = (mem_flags, stream = None))]
     fn attach(&self, mem_flags: u32, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
+        self.ptr()?;
         self.0.attach(mem_flags, stream_of(stream)).or_raise()
+    }
+
+    /// Advise how all of the memory will be used; see `pycuda.driver.mem_advise`.
+    #[pyo3(signature = (advice, device = None))]
+    fn advise(&self, advice: u32, device: Option<&Bound<'_, PyDevice>>) -> PyResult<()> {
+        memory::mem_advise(self.ptr()?, self.nbytes(), sys::CUmem_advise(advice), device_of(device)).or_raise()
+    }
+
+    /// Move all of the memory to a device (None: to the host) in stream order.
+    #[pyo3(signature = (device = None, stream = None))]
+    fn prefetch(&self, device: Option<&Bound<'_, PyDevice>>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
+        memory::mem_prefetch_async(self.ptr()?, self.nbytes(), device_of(device), stream_of(stream)).or_raise()
     }
 
     fn __int__(&self) -> PyResult<u64> {
@@ -117,9 +161,31 @@ impl PyManagedAllocation {
     }
 }
 
+/// The device that an optional argument names.
+fn device_of<'a>(device: Option<&'a Bound<'_, PyDevice>>) -> Option<&'a Device> {
+    device.map(|device| &device.get().0)
+}
+
+/// The device that an optional argument names, else that of the current context.
+pub(crate) fn device_or_current(device: Option<&Bound<'_, PyDevice>>) -> PyResult<Device> {
+    match device {
+        Some(device) => Ok(device.get().0),
+        None => rtcg::driver::Context::current_device().or_raise(),
+    }
+}
+
 /// Memory of another process.
 #[pyclass(name = "IPCMemoryHandle", module = "pycuda._driver", frozen, subclass)]
-pub(crate) struct PyIpcMemory(IpcMemory);
+pub(crate) struct PyIpcMemory(pub(crate) IpcMemory);
+
+impl PyIpcMemory {
+    pub(crate) fn ptr(&self) -> PyResult<u64> {
+        match self.0.allocation().is_freed() {
+            true => Err(LogicError::new_err("memory of another process used after close()")),
+            false => Ok(self.0.ptr()),
+        }
+    }
+}
 
 #[pymethods]
 impl PyIpcMemory {
@@ -129,16 +195,31 @@ impl PyIpcMemory {
         IpcMemory::open(handle_bytes(devhandle)?, flags).or_raise().map(Self)
     }
 
+    /// Unmap now. A second time is a `LogicError`.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.0.close()).or_raise()
     }
 
-    fn __int__(&self) -> u64 {
-        self.0.ptr()
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.0.allocation().nbytes()
     }
 
-    fn __index__(&self) -> u64 {
-        self.0.ptr()
+    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
+        if self.0.allocation().is_freed() { Ok(()) } else { self.close(py) }
+    }
+
+    fn __int__(&self) -> PyResult<u64> {
+        self.ptr()
+    }
+
+    fn __index__(&self) -> PyResult<u64> {
+        self.ptr()
     }
 }
 
@@ -158,11 +239,50 @@ fn mem_get_info() -> PyResult<(usize, usize)> {
     memory::mem_get_info().or_raise()
 }
 
-/// One attempt; `pycuda.driver.mem_alloc` collects garbage and tries again.
+/// Allocate `bytes` bytes of device memory in the current context.
+///
+/// When the device is out of memory, garbage is collected, then pools give up what they hold unused,
+/// and the allocation is tried once more.
+///
+/// Raises
+/// ------
+/// MemoryError
+///     If the device has not enough memory (`pycuda.driver.MemoryError`).
+/// LogicError
+///     If `bytes` is 0 or there is no current context.
 #[pyfunction]
 fn mem_alloc(py: Python<'_>, bytes: usize) -> PyResult<PyDeviceAllocation> {
     let memory = py.detach(|| memory::mem_alloc(bytes)).or_raise()?;
     Ok(PyDeviceAllocation(Arc::new(memory)))
+}
+
+/// Allocate `size` bytes of device memory in stream order.
+///
+/// The memory may be used by work in `stream`, and by other work that waits for it. It is freed in the
+/// order of the same stream, or of the one given to `free_async`.
+///
+/// Parameters
+/// ----------
+/// size : int
+///     Bytes.
+/// stream : Stream, optional
+///     Default: the default stream of the current context.
+/// pool : MemoryPool, optional
+///     Default: the device's current pool.
+#[pyfunction]
+#[pyo3(signature = (size, stream = None, pool = None))]
+fn mem_alloc_async(
+    py: Python<'_>,
+    size: usize,
+    stream: Option<&Bound<'_, PyStream>>,
+    pool: Option<&Bound<'_, PyMemoryPool>>,
+) -> PyResult<PyDeviceAllocation> {
+    let (stream, pool) = (stream_of(stream), pool.map(|pool| &pool.get().0));
+    let memory = py.detach(|| match pool {
+        Some(pool) => pool.allocate(size, stream),
+        None => DeviceAllocation::new_async(size, stream),
+    });
+    Ok(PyDeviceAllocation(Arc::new(memory.or_raise()?)))
 }
 
 #[pyfunction]
@@ -186,14 +306,97 @@ fn mem_get_ipc_handle(py: Python<'_>, devptr: DevicePtr) -> PyResult<Bound<'_, P
     Ok(PyByteArray::new(py, &memory::mem_get_ipc_handle(devptr.0).or_raise()?))
 }
 
+/// What the driver knows about an address.
+///
+/// Parameters
+/// ----------
+/// attribute : pointer_attribute
+/// devptr : device pointer
+///     Also an address in page-locked, registered or managed memory.
+///
+/// Returns
+/// -------
+/// int, bool or memory_type
+#[pyfunction]
+fn pointer_get_attribute<'py>(py: Python<'py>, attribute: u32, devptr: DevicePtr) -> PyResult<Bound<'py, PyAny>> {
+    use sys::CUpointer_attribute as A;
+    let attribute = A(attribute);
+    let value = memory::pointer_attribute_u64(attribute, devptr.0).or_raise()?;
+    Ok(match attribute {
+        A::CU_POINTER_ATTRIBUTE_MEMORY_TYPE => crate::enums::enum_member(py, "memory_type", value as u32)?,
+        A::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL => (value as u32 as i32).into_pyobject(py)?.into_any(),
+        A::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
+        | A::CU_POINTER_ATTRIBUTE_IS_MANAGED
+        | A::CU_POINTER_ATTRIBUTE_MAPPED
+        | A::CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE
+        | A::CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE
+        | A::CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE => PyBool::new(py, value as u32 != 0).to_owned().into_any(),
+        _ => value.into_pyobject(py)?.into_any(),
+    })
+}
+
+/// Advise how a range of managed memory will be used. Results do not depend on advice.
+///
+/// Parameters
+/// ----------
+/// devptr : device pointer
+/// size : int
+///     Bytes.
+/// advice : mem_advice
+/// device : Device, optional
+///     What the advice speaks of; None is the host.
+#[pyfunction]
+#[pyo3(signature = (devptr, size, advice, device = None))]
+fn mem_advise(devptr: DevicePtr, size: usize, advice: u32, device: Option<&Bound<'_, PyDevice>>) -> PyResult<()> {
+    devptr.check_named("cuMemAdvise", "devptr: ", size)?;
+    memory::mem_advise(devptr.0, size, sys::CUmem_advise(advice), device_of(device)).or_raise()
+}
+
+/// Move a range of managed memory to a device (None: to the host) in stream order.
+#[pyfunction]
+#[pyo3(signature = (devptr, size, device = None, stream = None))]
+fn mem_prefetch_async(
+    devptr: DevicePtr,
+    size: usize,
+    device: Option<&Bound<'_, PyDevice>>,
+    stream: Option<&Bound<'_, PyStream>>,
+) -> PyResult<()> {
+    devptr.check_named("cuMemPrefetchAsync", "devptr: ", size)?;
+    memory::mem_prefetch_async(devptr.0, size, device_of(device), stream_of(stream)).or_raise()
+}
+
+/// What was advised about a range of managed memory, by `mem_range_attribute`. Of devices, -1 is the
+/// host and -2 none, or different ones.
+#[pyfunction]
+fn mem_range_get_attribute(attribute: u32, devptr: DevicePtr, size: usize) -> PyResult<i32> {
+    devptr.check_named("cuMemRangeGetAttribute", "devptr: ", size)?;
+    memory::mem_range_attribute(sys::CUmem_range_attribute(attribute), devptr.0, size).or_raise()
+}
+
+/// Collects Python's garbage when memory is short. Without an interpreter (at its end) there is none.
+fn collect_garbage() {
+    let _ = Python::try_attach(|py| {
+        let collected = py.import("gc").and_then(|gc| gc.call_method0("collect"));
+        if let Err(error) = collected {
+            error.write_unraisable(py, None);
+        }
+    });
+}
+
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    memory::set_reclaim_hook(collect_garbage);
     m.add_class::<PyDeviceAllocation>()?;
     m.add_class::<PyManagedAllocation>()?;
     m.add_class::<PyIpcMemory>()?;
     m.add_function(wrap_pyfunction!(view_address, m)?)?;
     m.add_function(wrap_pyfunction!(mem_get_info, m)?)?;
     m.add_function(wrap_pyfunction!(mem_alloc, m)?)?;
+    m.add_function(wrap_pyfunction!(mem_alloc_async, m)?)?;
     m.add_function(wrap_pyfunction!(mem_alloc_pitch, m)?)?;
     m.add_function(wrap_pyfunction!(mem_get_address_range, m)?)?;
-    m.add_function(wrap_pyfunction!(mem_get_ipc_handle, m)?)
+    m.add_function(wrap_pyfunction!(mem_get_ipc_handle, m)?)?;
+    m.add_function(wrap_pyfunction!(pointer_get_attribute, m)?)?;
+    m.add_function(wrap_pyfunction!(mem_advise, m)?)?;
+    m.add_function(wrap_pyfunction!(mem_prefetch_async, m)?)?;
+    m.add_function(wrap_pyfunction!(mem_range_get_attribute, m)?)
 }

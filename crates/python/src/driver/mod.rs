@@ -12,11 +12,15 @@ mod graph;
 mod host;
 mod keep_alive;
 pub(crate) mod memory;
+mod memory_pool;
 pub(crate) mod module;
+pub(crate) mod pool;
 mod prepared;
+mod resource;
 pub(crate) mod stream;
 mod structured;
 pub(crate) mod texture;
+pub(crate) mod virtual_memory;
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     device::register(m)?;
@@ -25,6 +29,9 @@ pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     event::register(m)?;
     memory::register(m)?;
     host::register(m)?;
+    memory_pool::register(m)?;
+    pool::register(m)?;
+    virtual_memory::register(m)?;
     copy::register(m)?;
     module::register(m)?;
     function::register(m)?;

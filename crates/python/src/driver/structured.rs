@@ -1,171 +1,391 @@
 //! `Memcpy2D`, `Memcpy3D`, `Memcpy3DPeer`: copies described by a structure.
+//!
+//! The three structures of CUDA name their fields alike; [`Structure`] says what they have in common, so
+//! that everything else is written once.
 
 use crate::driver::context::PyContext;
 use crate::driver::keep_alive;
 use crate::driver::stream::PyStream;
 use crate::driver::texture::PyArrayHandle;
-use crate::errors::OrRaise;
+use crate::enums::enum_member;
+use crate::errors::{LogicError, OrRaise};
 use crate::host_buffer::HostBuffer;
-use crate::pointer::DevicePtr;
-use numpy::{PyUntypedArray, PyUntypedArrayMethods, npyffi};
+use crate::pointer::{DeviceMemory, DevicePtr};
+use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods, npyffi};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
-use rtcg::driver::memory;
 use rtcg::driver::sys::*;
+use rtcg::driver::{Context, Stream, memory};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The structure, and the host objects it points into.
-struct Copy<T> {
+/// An end of a copy.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Src,
+    Dst,
+}
+
+/// What an end of a copy is.
+#[derive(Clone, Copy)]
+enum Place {
+    Host(*mut u8),
+    Unified(*mut u8),
+    Device(u64),
+    Array(CUarray),
+}
+
+/// Where the box of a copy lies in the memory of an end.
+struct Box3 {
+    x: usize,
+    y: usize,
+    z: usize,
+    pitch: usize,
+    /// Rows from one slice to the next.
+    rows: usize,
+    width: usize,
+    height: usize,
+    depth: usize,
+}
+
+impl Box3 {
+    /// The bytes from the beginning of the memory to the end of the box; `None` where the structure
+    /// says too little, which the driver will find.
+    fn reach(&self) -> Option<usize> {
+        if self.width == 0 || self.height == 0 || self.depth == 0 {
+            return Some(0);
+        }
+        let (last_z, last_y) = (self.z.checked_add(self.depth - 1)?, self.y.checked_add(self.height - 1)?);
+        if (last_y > 0 && self.pitch < self.width) || (last_z > 0 && self.rows == 0) {
+            return None;
+        }
+        let row = last_z.checked_mul(self.rows)?.checked_add(last_y)?;
+        row.checked_mul(self.pitch)?.checked_add(self.x)?.checked_add(self.width)
+    }
+}
+
+/// A structure of CUDA that describes a copy.
+trait Structure: Copy + Default {
+    fn put(&mut self, side: Side, place: Place);
+    fn box_of(&self, side: Side) -> (CUmemorytype, Box3);
+
+    /// # Safety
+    /// All that the structure says must be true.
+    unsafe fn copy(&self, stream: Option<&Stream>) -> rtcg::driver::Result<()>;
+}
+
+macro_rules! structure {
+    ($raw:ident, $copy:path, $copy_async:path, $this:ident, src = $src:expr, dst = $dst:expr, depth = $depth:expr) => {
+        impl Structure for $raw {
+            fn put(&mut self, side: Side, place: Place) {
+                let (kind, address) = match place {
+                    Place::Host(_) => (CU_MEMORYTYPE_HOST, 0),
+                    Place::Unified(host) => (CU_MEMORYTYPE_UNIFIED, host.expose_provenance() as u64),
+                    Place::Device(address) => (CU_MEMORYTYPE_DEVICE, address),
+                    Place::Array(_) => (CU_MEMORYTYPE_ARRAY, 0),
+                };
+                match (side, place) {
+                    (Side::Src, Place::Host(host)) => self.srcHost = host.cast(),
+                    (Side::Dst, Place::Host(host)) => self.dstHost = host.cast(),
+                    (Side::Src, Place::Array(array)) => self.srcArray = array,
+                    (Side::Dst, Place::Array(array)) => self.dstArray = array,
+                    (Side::Src, _) => self.srcDevice = address,
+                    (Side::Dst, _) => self.dstDevice = address,
+                }
+                match side {
+                    Side::Src => self.srcMemoryType = kind,
+                    Side::Dst => self.dstMemoryType = kind,
+                }
+            }
+
+            fn box_of(&self, side: Side) -> (CUmemorytype, Box3) {
+                let $this = self;
+                let (kind, [x, y, z, pitch, rows]) = match side {
+                    Side::Src => (self.srcMemoryType, $src),
+                    Side::Dst => (self.dstMemoryType, $dst),
+                };
+                let (width, height, depth) = (self.WidthInBytes, self.Height, $depth);
+                (kind, Box3 { x, y, z, pitch, rows, width, height, depth })
+            }
+
+            unsafe fn copy(&self, stream: Option<&Stream>) -> rtcg::driver::Result<()> {
+                // SAFETY: the caller's promise.
+                unsafe { if stream.is_some() { $copy_async(self, stream) } else { $copy(self) } }
+            }
+        }
+    };
+}
+
+/// The copy of a rectangle whose pitches may be any.
+///
+/// # Safety
+/// As [`memory::memcpy_2d`].
+unsafe fn memcpy_2d_unaligned(copy: &CUDA_MEMCPY2D) -> rtcg::driver::Result<()> {
+    // SAFETY: the caller's promise.
+    unsafe { memory::memcpy_2d(copy, false) }
+}
+
+structure!(
+    CUDA_MEMCPY2D,
+    memcpy_2d_unaligned,
+    memory::memcpy_2d_async,
+    copy,
+    src = [copy.srcXInBytes, copy.srcY, 0, copy.srcPitch, 0],
+    dst = [copy.dstXInBytes, copy.dstY, 0, copy.dstPitch, 0],
+    depth = 1
+);
+structure!(
+    CUDA_MEMCPY3D,
+    memory::memcpy_3d,
+    memory::memcpy_3d_async,
+    copy,
+    src = [copy.srcXInBytes, copy.srcY, copy.srcZ, copy.srcPitch, copy.srcHeight],
+    dst = [copy.dstXInBytes, copy.dstY, copy.dstZ, copy.dstPitch, copy.dstHeight],
+    depth = copy.Depth
+);
+structure!(
+    CUDA_MEMCPY3D_PEER,
+    memory::memcpy_3d_peer,
+    memory::memcpy_3d_peer_async,
+    copy,
+    src = [copy.srcXInBytes, copy.srcY, copy.srcZ, copy.srcPitch, copy.srcHeight],
+    dst = [copy.dstXInBytes, copy.dstY, copy.dstZ, copy.dstPitch, copy.dstHeight],
+    depth = copy.Depth
+);
+
+/// What an end of a copy points into, kept alive, and how many bytes are there, where it is known.
+#[derive(Default)]
+struct End {
+    owner: Option<Py<PyAny>>,
+    room: Option<usize>,
+}
+
+/// The structure, and the objects it points into.
+#[derive(Default)]
+struct Copying<T> {
     raw: T,
-    src: Option<Py<PyAny>>,
-    dst: Option<Py<PyAny>>,
+    ends: [End; 2],
+    /// Those of a peer copy; `None` is the current one.
+    contexts: [Option<Context>; 2],
 }
 
 // SAFETY: the raw pointers in the structure point into the held objects or are handles.
-unsafe impl<T> Send for Copy<T> {}
+unsafe impl<T> Send for Copying<T> {}
 
 /// A structure on its way out of the interpreter.
 struct Sendable<T>(T);
 
-// SAFETY: as for `Copy`.
+// SAFETY: as for `Copying`.
 unsafe impl<T> Send for Sendable<T> {}
-// SAFETY: as for `Copy`.
+// SAFETY: as for `Copying`.
 unsafe impl<T> Sync for Sendable<T> {}
 
-fn lock<T>(copy: &Mutex<Copy<T>>) -> MutexGuard<'_, Copy<T>> {
+fn lock<T>(copy: &Mutex<Copying<T>>) -> MutexGuard<'_, Copying<T>> {
     copy.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where a host object's memory begins. An array may have any strides: the structure says the
-/// layout. Other buffers must be contiguous.
-fn host_address(object: &Bound<'_, PyAny>, writable: bool) -> PyResult<*mut u8> {
+/// Sets an end of a copy.
+fn put<T: Structure>(copy: &Mutex<Copying<T>>, side: Side, place: Place, owner: Py<PyAny>, room: Option<usize>) {
+    let mut copy = lock(copy);
+    copy.raw.put(side, place);
+    let old = std::mem::replace(&mut copy.ends[side as usize], End { owner: Some(owner), room });
+    // What was there goes only after the lock is released: its finaliser may run any code.
+    drop(copy);
+    drop(old);
+}
+
+/// Where a host object's memory begins, and the bytes from there to its end. An array may have any
+/// strides: the structure says the layout. Other buffers must be contiguous.
+fn host_memory(object: &Bound<'_, PyAny>, side: Side) -> PyResult<(*mut u8, usize)> {
     let Ok(array) = object.cast::<PyUntypedArray>() else {
-        let buffer = if writable { HostBuffer::writable(object, "buffer")? } else { HostBuffer::of(object, "buffer")? };
-        return Ok(buffer.as_ptr());
+        let of = if side == Side::Dst { HostBuffer::writable } else { HostBuffer::of };
+        let buffer = of(object, "buffer")?;
+        return Ok((buffer.as_ptr(), buffer.nbytes()));
     };
     // SAFETY: the array is alive.
     let fields = unsafe { &(*array.as_array_ptr()).fields };
-    if writable && fields.flags & npyffi::NPY_ARRAY_WRITEABLE == 0 {
+    if side == Side::Dst && fields.flags & npyffi::NPY_ARRAY_WRITEABLE == 0 {
         return Err(PyTypeError::new_err("buffer is read-only; expected a writable buffer"));
     }
-    Ok(fields.data.cast())
+    if array.shape().contains(&0) {
+        return Ok((fields.data.cast(), 0));
+    }
+    let steps = array.shape().iter().zip(array.strides()).map(|(&n, &stride)| (n - 1) * stride.max(0) as usize);
+    Ok((fields.data.cast(), steps.sum::<usize>() + array.dtype().itemsize()))
 }
 
-/// Holds the host objects of a copy in flight.
-fn hold<T>(py: Python<'_>, copy: &Mutex<Copy<T>>, stream: &rtcg::driver::Stream) -> PyResult<()> {
-    let owners: Vec<Py<PyAny>> = {
-        let copy = lock(copy);
-        copy.src.iter().chain(&copy.dst).map(|owner| owner.clone_ref(py)).collect()
+fn put_host<T: Structure>(
+    copy: &Mutex<Copying<T>>,
+    side: Side,
+    buffer: &Bound<'_, PyAny>,
+    place: fn(*mut u8) -> Place,
+) -> PyResult<()> {
+    let (address, room) = host_memory(buffer, side)?;
+    put(copy, side, place(address), buffer.clone().unbind(), Some(room));
+    Ok(())
+}
+
+/// An error if the copy would leave the memory of an end.
+fn check<T: Structure>(copying: &Copying<T>) -> PyResult<()> {
+    for (side, name) in [(Side::Src, "src"), (Side::Dst, "dst")] {
+        let (kind, region) = copying.raw.box_of(side);
+        let end = &copying.ends[side as usize];
+        if let (false, Some(room), Some(reach)) = (kind == CU_MEMORYTYPE_ARRAY, end.room, region.reach())
+            && reach > room
+        {
+            return Err(LogicError::new_err(format!(
+                "structured copy failed: invalid argument - {name}: the copy reaches {reach} bytes far into memory of \
+                 {room} bytes"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// A driver given the handle of a context that is gone may crash.
+fn check_alive(ctx: &Context) -> PyResult<()> {
+    if ctx.is_alive() {
+        return Ok(());
+    }
+    Err(LogicError::new_err("cuMemcpy3DPeer failed: context is destroyed - the context of an end was detached"))
+}
+
+/// Copies: without a stream it waits.
+fn run<T: Structure>(
+    py: Python<'_>,
+    copying: &Mutex<Copying<T>>,
+    stream: Option<&Stream>,
+    copy: impl FnOnce(&T, Option<&Stream>) -> rtcg::driver::Result<()> + Send,
+) -> PyResult<()> {
+    let (raw, owners) = {
+        let copying = lock(copying);
+        check(&copying)?;
+        copying.contexts.iter().flatten().try_for_each(check_alive)?;
+        let owners = copying.ends.iter().filter_map(|end| end.owner.as_ref());
+        (Sendable(copying.raw), owners.map(|owner| owner.clone_ref(py)).collect::<Vec<_>>())
     };
-    owners.into_iter().try_for_each(|owner| keep_alive::until_passed(Some(stream), owner).or_raise())
+    py.detach(|| {
+        let raw = &raw;
+        copy(&raw.0, stream)
+    })
+    .or_raise()?;
+    match stream {
+        Some(_) => owners.into_iter().try_for_each(|owner| keep_alive::until_passed(stream, owner).or_raise()),
+        None => Ok(()),
+    }
 }
 
 macro_rules! copy_class {
     (
         $(#[$doc:meta])*
-        $class:ident as $name:literal over $raw:ident { $($get:ident $set:ident $field:ident $ty:ty;)* }
+        $class:ident as $name:literal over $raw:ident { $($get:ident $set:ident $field:ident;)* }
         $($extra:tt)*
     ) => {
         $(#[$doc])*
         #[pyclass(frozen, subclass, name = $name, module = "pycuda._driver")]
         pub(crate) struct $class {
-            copy: Mutex<Copy<$raw>>,
+            copy: Mutex<Copying<$raw>>,
         }
 
         #[pymethods]
         impl $class {
             #[new]
             fn new() -> Self {
-                Self { copy: Mutex::new(Copy { raw: $raw::default(), src: None, dst: None }) }
+                Self { copy: Mutex::default() }
             }
 
             $(
                 #[getter($get)]
-                fn $get(&self) -> $ty {
-                    lock(&self.copy).raw.$field as $ty
+                fn $get(&self) -> usize {
+                    lock(&self.copy).raw.$field as usize
                 }
 
                 #[setter($get)]
-                fn $set(&self, value: $ty) {
+                fn $set(&self, value: usize) {
                     lock(&self.copy).raw.$field = value as _;
                 }
             )*
 
-            fn set_src_host(&self, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
-                let address = host_address(buffer, false)?;
+            #[getter]
+            fn src_memory_type<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                let kind = lock(&self.copy).raw.srcMemoryType;
+                enum_member(py, "memory_type", kind.0)
+            }
+
+            #[setter]
+            fn set_src_memory_type(&self, value: u32) {
+                lock(&self.copy).raw.srcMemoryType = CUmemorytype(value);
+            }
+
+            #[getter]
+            fn dst_memory_type<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                let kind = lock(&self.copy).raw.dstMemoryType;
+                enum_member(py, "memory_type", kind.0)
+            }
+
+            #[setter]
+            fn set_dst_memory_type(&self, value: u32) {
+                lock(&self.copy).raw.dstMemoryType = CUmemorytype(value);
+            }
+
+            #[getter(src_device)]
+            fn src_address(&self) -> u64 {
+                lock(&self.copy).raw.srcDevice
+            }
+
+            #[setter(src_device)]
+            fn set_src_address(&self, value: DevicePtr) {
                 let mut copy = lock(&self.copy);
-                copy.raw.srcMemoryType = CUmemorytype::CU_MEMORYTYPE_HOST;
-                copy.raw.srcHost = address.cast();
-                let old = copy.src.replace(buffer.clone().unbind());
-                drop(copy);
-                drop(old);
-                Ok(())
+                copy.raw.srcDevice = value.0;
+                copy.ends[Side::Src as usize].room = value.room();
+            }
+
+            #[getter(dst_device)]
+            fn dst_address(&self) -> u64 {
+                lock(&self.copy).raw.dstDevice
+            }
+
+            #[setter(dst_device)]
+            fn set_dst_address(&self, value: DevicePtr) {
+                let mut copy = lock(&self.copy);
+                copy.raw.dstDevice = value.0;
+                copy.ends[Side::Dst as usize].room = value.room();
+            }
+
+            fn set_src_host(&self, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
+                put_host(&self.copy, Side::Src, buffer, Place::Host)
             }
 
             fn set_dst_host(&self, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
-                let address = host_address(buffer, true)?;
-                let mut copy = lock(&self.copy);
-                copy.raw.dstMemoryType = CUmemorytype::CU_MEMORYTYPE_HOST;
-                copy.raw.dstHost = address.cast();
-                let old = copy.dst.replace(buffer.clone().unbind());
-                drop(copy);
-                drop(old);
-                Ok(())
-            }
-
-            fn set_src_device(&self, devptr: DevicePtr) {
-                let ptr = devptr.0;
-                let mut copy = lock(&self.copy);
-                copy.raw.srcMemoryType = CUmemorytype::CU_MEMORYTYPE_DEVICE;
-                copy.raw.srcDevice = ptr;
-            }
-
-            fn set_dst_device(&self, devptr: DevicePtr) {
-                let ptr = devptr.0;
-                let mut copy = lock(&self.copy);
-                copy.raw.dstMemoryType = CUmemorytype::CU_MEMORYTYPE_DEVICE;
-                copy.raw.dstDevice = ptr;
+                put_host(&self.copy, Side::Dst, buffer, Place::Host)
             }
 
             fn set_src_unified(&self, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
-                let address = host_address(buffer, false)?;
-                let mut copy = lock(&self.copy);
-                copy.raw.srcMemoryType = CUmemorytype::CU_MEMORYTYPE_UNIFIED;
-                copy.raw.srcDevice = address.expose_provenance() as u64;
-                let old = copy.src.replace(buffer.clone().unbind());
-                drop(copy);
-                drop(old);
-                Ok(())
+                put_host(&self.copy, Side::Src, buffer, Place::Unified)
             }
 
             fn set_dst_unified(&self, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
-                let address = host_address(buffer, true)?;
-                let mut copy = lock(&self.copy);
-                copy.raw.dstMemoryType = CUmemorytype::CU_MEMORYTYPE_UNIFIED;
-                copy.raw.dstDevice = address.expose_provenance() as u64;
-                let old = copy.dst.replace(buffer.clone().unbind());
-                drop(copy);
-                drop(old);
-                Ok(())
+                put_host(&self.copy, Side::Dst, buffer, Place::Unified)
+            }
+
+            fn set_src_device(&self, devptr: DeviceMemory<'_, '_>) {
+                let (owner, ptr) = (devptr.owner(), devptr.ptr);
+                put(&self.copy, Side::Src, Place::Device(ptr.0), owner, ptr.room());
+            }
+
+            fn set_dst_device(&self, devptr: DeviceMemory<'_, '_>) {
+                let (owner, ptr) = (devptr.owner(), devptr.ptr);
+                put(&self.copy, Side::Dst, Place::Device(ptr.0), owner, ptr.room());
             }
 
             fn set_src_array(&self, array: &Bound<'_, PyArrayHandle>) {
-                let mut copy = lock(&self.copy);
-                copy.raw.srcMemoryType = CUmemorytype::CU_MEMORYTYPE_ARRAY;
-                copy.raw.srcArray = array.get().0.handle();
-                let old = copy.src.replace(array.clone().into_any().unbind());
-                drop(copy);
-                drop(old);
+                let handle = array.get().0.handle();
+                put(&self.copy, Side::Src, Place::Array(handle), array.clone().into_any().unbind(), None);
             }
 
             fn set_dst_array(&self, array: &Bound<'_, PyArrayHandle>) {
-                let mut copy = lock(&self.copy);
-                copy.raw.dstMemoryType = CUmemorytype::CU_MEMORYTYPE_ARRAY;
-                copy.raw.dstArray = array.get().0.handle();
-                let old = copy.dst.replace(array.clone().into_any().unbind());
-                drop(copy);
-                drop(old);
+                let handle = array.get().0.handle();
+                put(&self.copy, Side::Dst, Place::Array(handle), array.clone().into_any().unbind(), None);
             }
 
             $($extra)*
@@ -176,34 +396,34 @@ macro_rules! copy_class {
 copy_class! {
     /// A copy of a rectangle.
     PyMemcpy2D as "Memcpy2D" over CUDA_MEMCPY2D {
-        src_x_in_bytes set_src_x_in_bytes srcXInBytes usize;
-        src_y set_src_y srcY usize;
-        src_pitch set_src_pitch srcPitch usize;
-        dst_x_in_bytes set_dst_x_in_bytes dstXInBytes usize;
-        dst_y set_dst_y dstY usize;
-        dst_pitch set_dst_pitch dstPitch usize;
-        width_in_bytes set_width_in_bytes WidthInBytes usize;
-        height set_height Height usize;
+        src_x_in_bytes set_src_x_in_bytes srcXInBytes;
+        src_y set_src_y srcY;
+        src_pitch set_src_pitch srcPitch;
+        dst_x_in_bytes set_dst_x_in_bytes dstXInBytes;
+        dst_y set_dst_y dstY;
+        dst_pitch set_dst_pitch dstPitch;
+        width_in_bytes set_width_in_bytes WidthInBytes;
+        height set_height Height;
     }
 
     /// Copy: ``copy(aligned)`` waits, ``copy(stream)`` does not.
     #[pyo3(signature = (aligned = None))]
     fn __call__(&self, py: Python<'_>, aligned: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        let stream = aligned.and_then(|a| a.cast::<PyStream>().ok()).map(|s| s.get().0.clone());
-        let is_aligned = aligned.is_some_and(|a| a.is_instance_of::<PyBool>() && a.is_truthy().unwrap_or(false));
-        let raw = Sendable(lock(&self.copy).raw);
-        py.detach(|| {
-            let raw = &raw;
-            // SAFETY: host ends are held buffers; device ends are checked by the driver.
-            unsafe {
-                match &stream {
-                    Some(stream) => memory::memcpy_2d_async(&raw.0, Some(stream)),
-                    None => memory::memcpy_2d(&raw.0, is_aligned),
+        let stream = aligned.and_then(|a| a.cast::<PyStream>().ok()).map(|s| &s.get().0);
+        let is_aligned = match aligned {
+            Some(aligned) if stream.is_none() => match aligned.cast::<PyBool>() {
+                Ok(is_aligned) => is_aligned.is_true(),
+                Err(_) => {
+                    let kind = aligned.get_type().name()?;
+                    return Err(PyTypeError::new_err(format!("aligned is a {kind}; expected a bool or a Stream")));
                 }
-            }
+            },
+            _ => false,
+        };
+        run(py, &self.copy, stream, |raw, stream| {
+            // SAFETY: host ends are held buffers, which were checked; device ends the driver checks.
+            unsafe { if is_aligned { memory::memcpy_2d(raw, true) } else { raw.copy(stream) } }
         })
-        .or_raise()?;
-        stream.map_or(Ok(()), |stream| hold(py, &self.copy, &stream))
     }
 }
 
@@ -211,95 +431,82 @@ impl PyMemcpy3D {
     /// The structure, and the host objects it points into.
     pub(crate) fn parts(&self, py: Python<'_>) -> (CUDA_MEMCPY3D, Vec<Py<PyAny>>) {
         let copy = lock(&self.copy);
-        (copy.raw, copy.src.iter().chain(&copy.dst).map(|owner| owner.clone_ref(py)).collect())
+        let owners = copy.ends.iter().filter_map(|end| end.owner.as_ref());
+        (copy.raw, owners.map(|owner| owner.clone_ref(py)).collect())
     }
 }
 
 copy_class! {
     /// A copy of a box.
     PyMemcpy3D as "Memcpy3D" over CUDA_MEMCPY3D {
-        src_x_in_bytes set_src_x_in_bytes srcXInBytes usize;
-        src_y set_src_y srcY usize;
-        src_z set_src_z srcZ usize;
-        src_lod set_src_lod srcLOD usize;
-        src_pitch set_src_pitch srcPitch usize;
-        src_height set_src_height srcHeight usize;
-        dst_x_in_bytes set_dst_x_in_bytes dstXInBytes usize;
-        dst_y set_dst_y dstY usize;
-        dst_z set_dst_z dstZ usize;
-        dst_lod set_dst_lod dstLOD usize;
-        dst_pitch set_dst_pitch dstPitch usize;
-        dst_height set_dst_height dstHeight usize;
-        width_in_bytes set_width_in_bytes WidthInBytes usize;
-        height set_height Height usize;
-        depth set_depth Depth usize;
+        src_x_in_bytes set_src_x_in_bytes srcXInBytes;
+        src_y set_src_y srcY;
+        src_z set_src_z srcZ;
+        src_lod set_src_lod srcLOD;
+        src_pitch set_src_pitch srcPitch;
+        src_height set_src_height srcHeight;
+        dst_x_in_bytes set_dst_x_in_bytes dstXInBytes;
+        dst_y set_dst_y dstY;
+        dst_z set_dst_z dstZ;
+        dst_lod set_dst_lod dstLOD;
+        dst_pitch set_dst_pitch dstPitch;
+        dst_height set_dst_height dstHeight;
+        width_in_bytes set_width_in_bytes WidthInBytes;
+        height set_height Height;
+        depth set_depth Depth;
     }
 
     /// Copy: without a stream it waits.
     #[pyo3(signature = (stream = None))]
     fn __call__(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
-        let stream = stream.map(|s| s.get().0.clone());
-        let raw = Sendable(lock(&self.copy).raw);
-        py.detach(|| {
-            let raw = &raw;
-            // SAFETY: as for two dimensions.
-            unsafe {
-                match &stream {
-                    Some(stream) => memory::memcpy_3d_async(&raw.0, Some(stream)),
-                    None => memory::memcpy_3d(&raw.0),
-                }
-            }
-        })
-        .or_raise()?;
-        stream.map_or(Ok(()), |stream| hold(py, &self.copy, &stream))
+        // SAFETY: as for two dimensions.
+        run(py, &self.copy, stream.map(|s| &s.get().0), |raw, stream| unsafe { raw.copy(stream) })
     }
 }
 
 copy_class! {
     /// A copy of a box between contexts.
     PyMemcpy3DPeer as "Memcpy3DPeer" over CUDA_MEMCPY3D_PEER {
-        src_x_in_bytes set_src_x_in_bytes srcXInBytes usize;
-        src_y set_src_y srcY usize;
-        src_z set_src_z srcZ usize;
-        src_lod set_src_lod srcLOD usize;
-        src_pitch set_src_pitch srcPitch usize;
-        src_height set_src_height srcHeight usize;
-        dst_x_in_bytes set_dst_x_in_bytes dstXInBytes usize;
-        dst_y set_dst_y dstY usize;
-        dst_z set_dst_z dstZ usize;
-        dst_lod set_dst_lod dstLOD usize;
-        dst_pitch set_dst_pitch dstPitch usize;
-        dst_height set_dst_height dstHeight usize;
-        width_in_bytes set_width_in_bytes WidthInBytes usize;
-        height set_height Height usize;
-        depth set_depth Depth usize;
+        src_x_in_bytes set_src_x_in_bytes srcXInBytes;
+        src_y set_src_y srcY;
+        src_z set_src_z srcZ;
+        src_lod set_src_lod srcLOD;
+        src_pitch set_src_pitch srcPitch;
+        src_height set_src_height srcHeight;
+        dst_x_in_bytes set_dst_x_in_bytes dstXInBytes;
+        dst_y set_dst_y dstY;
+        dst_z set_dst_z dstZ;
+        dst_lod set_dst_lod dstLOD;
+        dst_pitch set_dst_pitch dstPitch;
+        dst_height set_dst_height dstHeight;
+        width_in_bytes set_width_in_bytes WidthInBytes;
+        height set_height Height;
+        depth set_depth Depth;
     }
 
-    fn set_src_context(&self, ctx: &Bound<'_, PyContext>) {
-        lock(&self.copy).raw.srcContext = ctx.get().0.handle();
+    /// The context of the source; None is the current one.
+    fn set_src_context(&self, ctx: Option<&Bound<'_, PyContext>>) {
+        let mut copy = lock(&self.copy);
+        copy.raw.srcContext = ctx.map_or(CUcontext::null(), |ctx| ctx.get().0.handle());
+        let old = std::mem::replace(&mut copy.contexts[Side::Src as usize], ctx.map(|ctx| ctx.get().0.clone()));
+        drop(copy);
+        drop(old);
     }
 
-    fn set_dst_context(&self, ctx: &Bound<'_, PyContext>) {
-        lock(&self.copy).raw.dstContext = ctx.get().0.handle();
+    /// The context of the destination; None is the current one.
+    fn set_dst_context(&self, ctx: Option<&Bound<'_, PyContext>>) {
+        let mut copy = lock(&self.copy);
+        copy.raw.dstContext = ctx.map_or(CUcontext::null(), |ctx| ctx.get().0.handle());
+        let old = std::mem::replace(&mut copy.contexts[Side::Dst as usize], ctx.map(|ctx| ctx.get().0.clone()));
+        drop(copy);
+        drop(old);
     }
 
     /// Copy: without a stream it waits.
     #[pyo3(signature = (stream = None))]
     fn __call__(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
-        let stream = stream.map(|s| s.get().0.clone());
-        let raw = Sendable(lock(&self.copy).raw);
-        py.detach(|| {
-            let raw = &raw;
-            // SAFETY: as for two dimensions.
-            unsafe {
-                match &stream {
-                    Some(stream) => memory::memcpy_3d_peer_async(&raw.0, Some(stream)),
-                    None => memory::memcpy_3d_peer(&raw.0),
-                }
-            }
-        })
-        .or_raise()?;
-        stream.map_or(Ok(()), |stream| hold(py, &self.copy, &stream))
+        // SAFETY: as for two dimensions.
+        run(py, &self.copy, stream.map(|s| &s.get().0), |raw, stream| unsafe { raw.copy(stream) })
     }
 }
 

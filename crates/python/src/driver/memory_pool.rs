@@ -1,0 +1,196 @@
+//! `MemoryPool`: the driver's own pools, from which memory in stream order comes.
+
+use crate::driver::device::PyDevice;
+use crate::driver::memory::{PyDeviceAllocation, device_or_current};
+use crate::driver::stream::{PyStream, stream_of};
+use crate::driver::virtual_memory::{borrow_fd, rights_of};
+use crate::errors::OrRaise;
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyTuple};
+use rtcg::driver::MemoryPool;
+use rtcg::driver::sys::*;
+use std::os::fd::IntoRawFd;
+use std::sync::Arc;
+
+/// A pool of the driver, from which memory in stream order comes.
+///
+/// Parameters
+/// ----------
+/// device : Device, optional
+///     Default: the device of the current context.
+/// max_size : int
+///     Bytes that the pool may have; 0: no limit.
+/// exportable : bool
+///     Whether it can go to another process.
+#[pyclass(name = "MemoryPool", module = "pycuda._driver", frozen, subclass)]
+pub(crate) struct PyMemoryPool(pub(crate) MemoryPool);
+
+#[pymethods]
+impl PyMemoryPool {
+    #[new]
+    #[pyo3(signature = (device = None, max_size = 0, exportable = false))]
+    fn new(device: Option<&Bound<'_, PyDevice>>, max_size: usize, exportable: bool) -> PyResult<Self> {
+        MemoryPool::new(device_or_current(device)?, max_size, exportable).or_raise().map(Self)
+    }
+
+    /// The pool that a device has from the beginning.
+    #[staticmethod]
+    #[pyo3(signature = (device = None))]
+    fn get_default(device: Option<&Bound<'_, PyDevice>>) -> PyResult<Self> {
+        MemoryPool::default_of(device_or_current(device)?).or_raise().map(Self)
+    }
+
+    /// The pool that allocations in stream order on a device use now.
+    #[staticmethod]
+    #[pyo3(signature = (device = None))]
+    fn get_current(device: Option<&Bound<'_, PyDevice>>) -> PyResult<Self> {
+        MemoryPool::current_of(device_or_current(device)?).or_raise().map(Self)
+    }
+
+    /// A pool that another process exported as a file descriptor, which stays the caller's.
+    #[staticmethod]
+    #[pyo3(signature = (fd, device = None))]
+    fn from_fd(fd: i32, device: Option<&Bound<'_, PyDevice>>) -> PyResult<Self> {
+        MemoryPool::import(device_or_current(device)?, borrow_fd(fd)?).or_raise().map(Self)
+    }
+
+    /// The pool as a file descriptor for another process; the caller closes it.
+    fn export_fd(&self) -> PyResult<i32> {
+        self.0.export().or_raise().map(IntoRawFd::into_raw_fd)
+    }
+
+    /// What stands for memory of this pool in a process that has imported it, 64 bytes.
+    #[staticmethod]
+    fn export_pointer<'py>(py: Python<'py>, memory: &PyDeviceAllocation) -> PyResult<Bound<'py, PyByteArray>> {
+        memory.ptr()?;
+        Ok(PyByteArray::new(py, &MemoryPool::export_pointer(&memory.0).or_raise()?))
+    }
+
+    /// Memory of the process that exported this pool.
+    fn import_pointer(&self, data: &Bound<'_, PyAny>) -> PyResult<PyDeviceAllocation> {
+        let bytes = crate::driver::event::handle_bytes(data)?;
+        self.0.import_pointer(bytes).or_raise().map(|memory| PyDeviceAllocation(Arc::new(memory)))
+    }
+
+    /// Make it the pool of its device's allocations in stream order.
+    fn make_current(&self) -> PyResult<()> {
+        self.0.make_current().or_raise()
+    }
+
+    /// Memory of `size` bytes for `stream`, freed in its order.
+    #[pyo3(signature = (size, stream = None))]
+    fn allocate(
+        &self,
+        py: Python<'_>,
+        size: usize,
+        stream: Option<&Bound<'_, PyStream>>,
+    ) -> PyResult<PyDeviceAllocation> {
+        let stream = stream_of(stream);
+        let memory = py.detach(|| self.0.allocate(size, stream)).or_raise()?;
+        Ok(PyDeviceAllocation(Arc::new(memory)))
+    }
+
+    /// Give unused memory back to the device until no more than `min_bytes_to_keep` are reserved.
+    #[pyo3(signature = (min_bytes_to_keep = 0))]
+    fn trim(&self, py: Python<'_>, min_bytes_to_keep: usize) -> PyResult<()> {
+        py.detach(|| self.0.trim_to(min_bytes_to_keep)).or_raise()
+    }
+
+    /// An attribute, by `mem_pool_attribute`.
+    fn get_attribute(&self, attribute: u32) -> PyResult<u64> {
+        self.0.attribute(CUmemPool_attribute(attribute)).or_raise()
+    }
+
+    /// Set an attribute: a reuse setting (0 or 1), the release threshold, or a high-water mark to 0.
+    fn set_attribute(&self, attribute: u32, value: u64) -> PyResult<()> {
+        self.0.set_attribute(CUmemPool_attribute(attribute), value).or_raise()
+    }
+
+    /// Bytes that the pool keeps when a stream is waited for.
+    #[getter]
+    fn release_threshold(&self) -> PyResult<u64> {
+        self.0.attribute(CU_MEMPOOL_ATTR_RELEASE_THRESHOLD).or_raise()
+    }
+
+    #[setter]
+    fn set_release_threshold(&self, value: u64) -> PyResult<()> {
+        self.0.set_attribute(CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, value).or_raise()
+    }
+
+    /// Bytes in use.
+    #[getter]
+    fn used_bytes(&self) -> PyResult<u64> {
+        self.0.attribute(CU_MEMPOOL_ATTR_USED_MEM_CURRENT).or_raise()
+    }
+
+    /// Bytes that the pool has of the device.
+    #[getter]
+    fn reserved_bytes(&self) -> PyResult<u64> {
+        self.0.attribute(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT).or_raise()
+    }
+
+    /// The largest `used_bytes` since `reset_peaks`.
+    #[getter]
+    fn peak_used_bytes(&self) -> PyResult<u64> {
+        self.0.attribute(CU_MEMPOOL_ATTR_USED_MEM_HIGH).or_raise()
+    }
+
+    /// The largest `reserved_bytes` since `reset_peaks`.
+    #[getter]
+    fn peak_reserved_bytes(&self) -> PyResult<u64> {
+        self.0.attribute(CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH).or_raise()
+    }
+
+    /// Let the peaks begin anew at the present numbers.
+    fn reset_peaks(&self) -> PyResult<()> {
+        self.0.set_attribute(CU_MEMPOOL_ATTR_USED_MEM_HIGH, 0).or_raise()?;
+        self.0.set_attribute(CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, 0).or_raise()
+    }
+
+    /// Say what a device may do with the pool's memory, by `mem_access_flags`.
+    fn set_access(&self, device: &Bound<'_, PyDevice>, flags: u32) -> PyResult<()> {
+        self.0.set_access(&device.get().0, rights_of(flags)?).or_raise()
+    }
+
+    /// What a device may do with the pool's memory: a `mem_access_flags`.
+    fn get_access<'py>(&self, py: Python<'py>, device: &Bound<'py, PyDevice>) -> PyResult<Bound<'py, PyAny>> {
+        let rights = self.0.access(&device.get().0).or_raise()?;
+        crate::enums::enum_member(py, "mem_access_flags", rights.flags().0)
+    }
+
+    #[getter]
+    fn device(&self) -> PyDevice {
+        PyDevice(self.0.device())
+    }
+
+    #[getter]
+    fn handle(&self) -> usize {
+        self.0.handle().addr()
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<PyMemoryPool>().is_ok_and(|other| other.get().0 == self.0)
+    }
+
+    fn __hash__(&self) -> usize {
+        self.0.handle().addr()
+    }
+
+    /// Give the pool up. Memory from it stays until it is freed.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.0.close()).or_raise()
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
+        self.close(py)
+    }
+}
+
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<PyMemoryPool>()
+}

@@ -1,0 +1,308 @@
+//! `pycuda.tools`' memory pools.
+
+use crate::driver::host::{Geometry, checked_array};
+use crate::driver::memory::{used_after_free, view_memory};
+use crate::driver::resource::resource_methods;
+use crate::driver::stream::{PyStream, stream_of};
+use crate::errors::OrRaise;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rtcg::driver::pool::{
+    DeviceMemoryPool, PageLockedAllocator, PageLockedMemoryPool, PoolStatistics, PooledDeviceAllocation,
+    PooledHostAllocation,
+};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether there ever was a pool of device memory.
+static IS_IN_USE: AtomicBool = AtomicBool::new(false);
+
+/// False while no argument of a kernel can be memory of a pool.
+pub(crate) fn is_in_use() -> bool {
+    IS_IN_USE.load(Ordering::Relaxed)
+}
+
+/// Device memory of a pool, which gets it back with the last reference or by `free()`.
+#[pyclass(name = "PooledDeviceAllocation", module = "pycuda._driver", frozen, subclass)]
+pub(crate) struct PyPooledDeviceAllocation(pub(crate) PooledDeviceAllocation);
+
+impl PyPooledDeviceAllocation {
+    pub(crate) fn ptr(&self) -> PyResult<u64> {
+        if self.0.is_freed() {
+            return Err(used_after_free("pooled device allocation"));
+        }
+        Ok(self.0.ptr())
+    }
+}
+
+resource_methods! {
+    PyPooledDeviceAllocation, free = free, is_freed = |memory| memory.is_freed(), release = |memory| memory.free();
+
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.0.nbytes()
+    }
+
+    /// Say that work in another stream (None: the default stream) uses this memory, too. Launches and
+    /// copies of this package do so by themselves.
+    #[pyo3(signature = (stream = None))]
+    fn used_in(&self, stream: Option<&Bound<'_, PyStream>>) {
+        self.0.used_in(stream_of(stream));
+    }
+
+    #[pyo3(signature = (size, offset = 0))]
+    fn as_buffer<'py>(&self, py: Python<'py>, size: usize, offset: usize) -> PyResult<Bound<'py, PyAny>> {
+        view_memory(py, self.ptr()?, self.0.nbytes(), size, offset)
+    }
+
+    fn __repr__(&self) -> String {
+        let freed = if self.0.is_freed() { ", freed" } else { "" };
+        format!("<pycuda.tools.PooledDeviceAllocation {:#x}, {} bytes{freed}>", self.0.ptr(), self.0.nbytes())
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.nbytes()
+    }
+
+    fn __int__(&self) -> PyResult<u64> {
+        self.ptr()
+    }
+
+    fn __index__(&self) -> PyResult<u64> {
+        self.ptr()
+    }
+}
+
+/// Page-locked memory of a pool: the base of the pool's arrays.
+#[pyclass(name = "PooledHostAllocation", module = "pycuda._driver", frozen, subclass)]
+pub(crate) struct PyPooledHostAllocation(PooledHostAllocation);
+
+resource_methods! {
+    PyPooledHostAllocation, free = free, is_freed = |memory| memory.is_freed(), release = |memory| memory.free();
+
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.0.nbytes()
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.nbytes()
+    }
+}
+
+/// A pool's numbers by name.
+fn numbers<'py>(py: Python<'py>, all: &PoolStatistics) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let sizes = [
+        ("held_blocks", all.held_blocks),
+        ("active_blocks", all.active_blocks),
+        ("managed_bytes", all.managed_bytes),
+        ("active_bytes", all.active_bytes),
+        ("peak_managed_bytes", all.peak_managed_bytes),
+        ("peak_active_bytes", all.peak_active_bytes),
+    ];
+    let counts = [
+        ("allocations", all.n_allocations),
+        ("reused", all.n_reused),
+        ("taken_from_driver", all.n_taken),
+        ("returned_to_driver", all.n_returned),
+    ];
+    sizes.into_iter().try_for_each(|(name, value)| dict.set_item(name, value))?;
+    counts.into_iter().try_for_each(|(name, value)| dict.set_item(name, value))?;
+    Ok(dict)
+}
+
+/// The methods that both kinds of pools have.
+macro_rules! pool_methods {
+    ($class:ident over $pool:ident; $($body:tt)*) => {
+        #[pymethods]
+        impl $class {
+            $($body)*
+
+            /// Number of unused blocks.
+            #[getter]
+            fn held_blocks(&self) -> usize {
+                self.0.statistics().held_blocks
+            }
+
+            /// Number of blocks in use.
+            #[getter]
+            fn active_blocks(&self) -> usize {
+                self.0.statistics().active_blocks
+            }
+
+            /// Bytes that the pool has from the driver.
+            #[getter]
+            fn managed_bytes(&self) -> usize {
+                self.0.statistics().managed_bytes
+            }
+
+            /// Bytes asked for in the blocks in use.
+            #[getter]
+            fn active_bytes(&self) -> usize {
+                self.0.statistics().active_bytes
+            }
+
+            /// All numbers of the pool, with peaks and counts, as a dict.
+            fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+                numbers(py, &self.0.statistics())
+            }
+
+            /// The bin of a size in bytes; sizes of a bin share blocks.
+            #[staticmethod]
+            fn bin_number(size: usize) -> usize {
+                $pool::bin_number(size)
+            }
+
+            /// The size in bytes of the blocks of a bin.
+            #[staticmethod]
+            fn alloc_size(bin: usize) -> PyResult<usize> {
+                $pool::alloc_size(bin).or_raise()
+            }
+
+            /// Give all unused blocks back to the driver.
+            fn free_held(&self, py: Python<'_>) {
+                py.detach(|| self.0.free_held());
+            }
+
+            /// Give all unused blocks back to the driver, now and from now on.
+            fn stop_holding(&self, py: Python<'_>) {
+                py.detach(|| self.0.stop_holding());
+            }
+
+            /// Stop holding memory.
+            fn close(&self, py: Python<'_>) {
+                self.stop_holding(py);
+            }
+
+            fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+                slf
+            }
+
+            #[pyo3(signature = (*_exception))]
+            fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, pyo3::types::PyTuple>) {
+                self.stop_holding(py);
+            }
+        }
+    };
+}
+
+/// Keeps freed device memory for the next allocation of about the same size.
+///
+/// Memory that a stream gave back is handed to the same stream at once, and to another one when the
+/// first has passed its work. May be used from any thread and outlive its contexts.
+#[pyclass(name = "DeviceMemoryPool", module = "pycuda._driver", frozen, subclass)]
+pub(crate) struct PyDeviceMemoryPool(DeviceMemoryPool);
+
+pool_methods! {
+    PyDeviceMemoryPool over DeviceMemoryPool;
+
+    #[new]
+    #[pyo3(signature = (*, _labelled = false))]
+    fn new(_labelled: bool) -> Self {
+        IS_IN_USE.store(true, Ordering::Relaxed);
+        Self(if _labelled { DeviceMemoryPool::labelled() } else { DeviceMemoryPool::new() })
+    }
+
+    /// Memory of `size` bytes for work in `stream`, default the default stream.
+    ///
+    /// Raises
+    /// ------
+    /// MemoryError
+    ///     If the device has not enough memory, after garbage was collected and unused blocks were
+    ///     given back to the driver, the largest first.
+    #[pyo3(signature = (size, stream = None))]
+    fn allocate(
+        &self,
+        py: Python<'_>,
+        size: usize,
+        stream: Option<&Bound<'_, PyStream>>,
+    ) -> PyResult<PyPooledDeviceAllocation> {
+        let stream = stream_of(stream);
+        if let Some(memory) = self.0.allocate_held(size, stream) {
+            return Ok(PyPooledDeviceAllocation(memory));
+        }
+        py.detach(|| self.0.allocate(size, stream)).or_raise().map(PyPooledDeviceAllocation)
+    }
+
+    /// `allocate` with a word on what it is for; and whether memory was taken from the driver.
+    #[pyo3(signature = (size, stream, label))]
+    fn _allocate_labelled(
+        &self,
+        py: Python<'_>,
+        size: usize,
+        stream: Option<&Bound<'_, PyStream>>,
+        label: &str,
+    ) -> PyResult<(PyPooledDeviceAllocation, bool)> {
+        let stream = stream_of(stream);
+        let (memory, was_taken) = py.detach(|| self.0.allocate_labelled(size, stream, label)).or_raise()?;
+        Ok((PyPooledDeviceAllocation(memory), was_taken))
+    }
+
+    /// The labelled blocks in use: (size, label, count), the largest first.
+    fn _histogram(&self) -> Vec<(usize, String, usize)> {
+        self.0.histogram().into_iter().map(|block| (block.nbytes, block.label.to_string(), block.count)).collect()
+    }
+
+    fn _report(&self, size: usize, label: &str) -> String {
+        self.0.report(size, label)
+    }
+}
+
+/// How a `PageLockedMemoryPool` allocates: `flags` as `host_alloc_flags`.
+#[pyclass(name = "PageLockedAllocator", module = "pycuda._driver", frozen, subclass)]
+pub(crate) struct PyPageLockedAllocator(PageLockedAllocator);
+
+#[pymethods]
+impl PyPageLockedAllocator {
+    #[new]
+    #[pyo3(signature = (flags = 0))]
+    fn new(flags: u32) -> Self {
+        Self(PageLockedAllocator { flags })
+    }
+
+    #[getter]
+    fn flags(&self) -> u32 {
+        self.0.flags
+    }
+}
+
+/// Keeps freed page-locked memory for the next array of about the same size.
+#[pyclass(name = "PageLockedMemoryPool", module = "pycuda._driver", frozen, subclass)]
+pub(crate) struct PyPageLockedMemoryPool(PageLockedMemoryPool);
+
+pool_methods! {
+    PyPageLockedMemoryPool over PageLockedMemoryPool;
+
+    #[new]
+    #[pyo3(signature = (allocator = None))]
+    fn new(allocator: Option<&Bound<'_, PyPageLockedAllocator>>) -> Self {
+        Self(PageLockedMemoryPool::new(allocator.map_or_else(Default::default, |allocator| allocator.get().0)))
+    }
+
+    /// A page-locked array with undefined contents; ``.base`` is its `PooledHostAllocation`.
+    #[pyo3(signature = (shape, dtype, order = "C"))]
+    fn allocate<'py>(
+        &self,
+        py: Python<'py>,
+        shape: &Bound<'py, PyAny>,
+        dtype: &Bound<'py, PyAny>,
+        order: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let Geometry { shape, dtype, fortran, nbytes } = Geometry::of(shape, dtype, order)?;
+        let memory = match self.0.allocate_held(nbytes, None) {
+            Some(memory) => memory,
+            None => py.detach(|| self.0.allocate(nbytes, None)).or_raise()?,
+        };
+        let (data, room) = (memory.as_ptr(), memory.nbytes());
+        let owner = Bound::new(py, PyPooledHostAllocation(memory))?.into_any();
+        checked_array(owner, data, room, &dtype, &shape, fortran)
+    }
+}
+
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<PyPooledDeviceAllocation>()?;
+    m.add_class::<PyPooledHostAllocation>()?;
+    m.add_class::<PyDeviceMemoryPool>()?;
+    m.add_class::<PyPageLockedAllocator>()?;
+    m.add_class::<PyPageLockedMemoryPool>()
+}

@@ -1,0 +1,179 @@
+//! Virtual memory management: `AddressRange`, `PhysicalMemory`, `Mapping`.
+
+use crate::driver::device::PyDevice;
+use crate::driver::memory::device_or_current;
+use crate::driver::resource::resource_methods;
+use crate::errors::{LogicError, OrRaise};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use rtcg::driver::memory::{AccessRights, AddressRange, Mapping, PhysicalMemory, mem_granularity};
+use std::os::fd::{BorrowedFd, IntoRawFd};
+
+/// A descriptor of the caller's.
+pub(crate) fn borrow_fd<'a>(fd: i32) -> PyResult<BorrowedFd<'a>> {
+    if fd < 0 {
+        return Err(PyValueError::new_err(format!("fd is {fd}; expected a file descriptor")));
+    }
+    // SAFETY: it is used for one call only, and the driver refuses a number that is no open file.
+    Ok(unsafe { BorrowedFd::borrow_raw(fd) })
+}
+
+/// Rights by the numbers of `mem_access_flags`.
+pub(crate) fn rights_of(flags: u32) -> PyResult<AccessRights> {
+    AccessRights::from_flags(flags)
+        .ok_or_else(|| PyValueError::new_err(format!("flags is {flags}; expected a member of mem_access_flags")))
+}
+
+/// Sizes and offsets of physical memory on a device are multiples of this many bytes.
+#[pyfunction]
+#[pyo3(signature = (device = None))]
+fn mem_get_granularity(device: Option<&Bound<'_, PyDevice>>) -> PyResult<usize> {
+    mem_granularity(&device_or_current(device)?).or_raise()
+}
+
+/// Memory of a device without an address, released with its last reference.
+///
+/// Parameters
+/// ----------
+/// size : int
+///     Bytes; rounded up to `mem_get_granularity`.
+/// device : Device, optional
+///     Default: the device of the current context.
+/// exportable : bool
+///     Whether it can go to another process.
+#[pyclass(name = "PhysicalMemory", module = "pycuda._driver", frozen, subclass)]
+pub(crate) struct PyPhysicalMemory(PhysicalMemory);
+
+#[pymethods]
+impl PyPhysicalMemory {
+    #[new]
+    #[pyo3(signature = (size, device = None, exportable = false))]
+    fn new(py: Python<'_>, size: usize, device: Option<&Bound<'_, PyDevice>>, exportable: bool) -> PyResult<Self> {
+        let device = device_or_current(device)?;
+        py.detach(|| PhysicalMemory::new(device, size, exportable)).or_raise().map(Self)
+    }
+
+    /// Memory of `size` bytes that another process exported as a file descriptor, which stays the
+    /// caller's.
+    #[staticmethod]
+    #[pyo3(signature = (fd, size, device = None))]
+    fn from_fd(fd: i32, size: usize, device: Option<&Bound<'_, PyDevice>>) -> PyResult<Self> {
+        PhysicalMemory::import(device_or_current(device)?, borrow_fd(fd)?, size).or_raise().map(Self)
+    }
+
+    /// The memory as a file descriptor for another process; the caller closes it.
+    fn export_fd(&self) -> PyResult<i32> {
+        self.0.export().or_raise().map(IntoRawFd::into_raw_fd)
+    }
+
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.0.nbytes()
+    }
+
+    #[getter]
+    fn device(&self) -> PyDevice {
+        PyDevice(self.0.device())
+    }
+}
+
+/// Addresses without memory, free again with the last reference to them and to what is mapped there.
+///
+/// Parameters
+/// ----------
+/// size : int
+///     Bytes; rounded up to `mem_get_granularity`.
+/// alignment : int
+///     A power of two; 0: the driver's choice.
+/// device : Device, optional
+///     Whose driver reserves them; default: that of the current context.
+#[pyclass(name = "AddressRange", module = "pycuda._driver", frozen, subclass)]
+pub(crate) struct PyAddressRange(AddressRange);
+
+#[pymethods]
+impl PyAddressRange {
+    #[new]
+    #[pyo3(signature = (size, alignment = 0, device = None))]
+    fn new(size: usize, alignment: usize, device: Option<&Bound<'_, PyDevice>>) -> PyResult<Self> {
+        AddressRange::new(&device_or_current(device)?, size, alignment).or_raise().map(Self)
+    }
+
+    /// Put memory at `offset` bytes of these addresses and let its device, or `devices`, use it.
+    #[pyo3(signature = (memory, offset = 0, devices = None))]
+    fn map(
+        &self,
+        py: Python<'_>,
+        memory: &PyPhysicalMemory,
+        offset: usize,
+        devices: Option<Vec<Bound<'_, PyDevice>>>,
+    ) -> PyResult<PyMapping> {
+        let devices = match devices {
+            Some(devices) => devices.iter().map(|device| device.get().0).collect(),
+            None => vec![memory.0.device()],
+        };
+        let mapping = py.detach(|| {
+            let mapping = self.0.map(offset, &memory.0)?;
+            devices.iter().try_for_each(|device| mapping.set_access(device, AccessRights::ReadWrite))?;
+            Ok(mapping)
+        });
+        mapping.or_raise().map(PyMapping)
+    }
+
+    #[getter]
+    fn ptr(&self) -> u64 {
+        self.0.ptr()
+    }
+
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.0.nbytes()
+    }
+}
+
+/// Memory at addresses: a device pointer. Made by `AddressRange.map`.
+#[pyclass(name = "Mapping", module = "pycuda._driver", frozen)]
+pub(crate) struct PyMapping(pub(crate) Mapping);
+
+impl PyMapping {
+    pub(crate) fn ptr(&self) -> PyResult<u64> {
+        if self.0.is_unmapped() {
+            return Err(LogicError::new_err("mapping used after unmap()"));
+        }
+        Ok(self.0.ptr())
+    }
+}
+
+resource_methods! {
+    PyMapping, free = unmap, is_freed = |mapping| mapping.is_unmapped(), release = |mapping| mapping.unmap();
+
+    /// Say what a device may do with the memory at these addresses, by `mem_access_flags`.
+    fn set_access(&self, device: &Bound<'_, PyDevice>, flags: u32) -> PyResult<()> {
+        self.0.set_access(&device.get().0, rights_of(flags)?).or_raise()
+    }
+
+    /// What a device may do with the memory at these addresses: a `mem_access_flags`.
+    fn get_access<'py>(&self, py: Python<'py>, device: &Bound<'py, PyDevice>) -> PyResult<Bound<'py, PyAny>> {
+        let rights = self.0.access(&device.get().0).or_raise()?;
+        crate::enums::enum_member(py, "mem_access_flags", rights.flags().0)
+    }
+
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.0.nbytes()
+    }
+
+    fn __int__(&self) -> PyResult<u64> {
+        self.ptr()
+    }
+
+    fn __index__(&self) -> PyResult<u64> {
+        self.ptr()
+    }
+}
+
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<PyPhysicalMemory>()?;
+    m.add_class::<PyAddressRange>()?;
+    m.add_class::<PyMapping>()?;
+    m.add_function(wrap_pyfunction!(mem_get_granularity, m)?)
+}
