@@ -7,3 +7,17 @@ Distributed as ``rtcg``; imported as ``pycuda`` so that programs written for PyC
 VERSION = (2026, 1)
 VERSION_STATUS = ""
 VERSION_TEXT = ".".join(map(str, VERSION)) + VERSION_STATUS
+
+
+def load_ipython_extension(shell):
+    """``%load_ext pycuda``: the cell magic ``%%cuda_kernel`` of `pycuda.ipython`."""
+    from pycuda import ipython
+
+    ipython.load_ipython_extension(shell)
+
+
+def unload_ipython_extension(shell):
+    """``%unload_ext pycuda``"""
+    from pycuda import ipython
+
+    ipython.unload_ipython_extension(shell)

@@ -243,6 +243,11 @@ class CudaModule:
 
         return _global_array(self.module, name, self.get_global(name), dtype, shape)
 
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        from pycuda import _display
+
+        return _display.bundle(self, self.module._repr_html_())
+
     def _check_arch(self, arch):
         if arch is None:
             return

@@ -75,6 +75,7 @@ from pycuda._rtcg import (
     TextureReference,
     exchange_capture_mode,
     get_driver_version,
+    have_gl_ext,
     init,
     initialize_profiler,
     mem_advise,
@@ -186,9 +187,20 @@ def get_version():
     return (13, 0, 0)
 
 
-def have_gl_ext():
-    """Whether OpenGL interoperation is available."""
-    return False
+# Where upstream has them, too; looked up late, because `pycuda.gl` needs this module.
+_OF_GL = {
+    "make_gl_context": "make_context", "gl_init": "init",
+    **{name: name for name in ("BufferObject", "BufferObjectMapping", "RegisteredBuffer", "RegisteredImage",
+                               "RegisteredMapping", "RegisteredObject")},
+}  # fmt: skip
+
+
+def __getattr__(name):
+    if name not in _OF_GL:
+        raise AttributeError(f"module 'pycuda.driver' has no attribute {name!r}")
+    import pycuda.gl
+
+    return getattr(pycuda.gl, _OF_GL[name])
 
 
 # -- memory -----------------------------------------------------------------------------------

@@ -72,6 +72,7 @@ from pycuda._rtcg import (
     _HostBuffer,
     exchange_capture_mode as exchange_capture_mode,
     get_driver_version as get_driver_version,
+    have_gl_ext as have_gl_ext,
     init as init,
     initialize_profiler as initialize_profiler,
     mem_advise as mem_advise,
@@ -258,8 +259,9 @@ CUDA_DEBUGGING: bool
 
 def set_debugging(flag: bool = True) -> None: ...
 def bitlog2(n: int) -> int: ...
+def make_gl_context(dev: Device, flags: int = 0) -> Context: ...
+def gl_init() -> None: ...
 def get_version() -> tuple[int, int, int]: ...
-def have_gl_ext() -> bool: ...
 
 class HostPointer(abc.ABC):
     @abc.abstractmethod
@@ -319,3 +321,11 @@ class Out(ArgumentHandler):
     def post_call(self, stream: Stream | None) -> None: ...
 
 class InOut(In, Out): ...
+
+# Of `pycuda.gl`; looked up there late.
+BufferObject: type[Any]
+BufferObjectMapping: type[Any]
+RegisteredBuffer: type[Any]
+RegisteredImage: type[Any]
+RegisteredMapping: type[Any]
+RegisteredObject: type[Any]

@@ -117,6 +117,16 @@ pub fn find_library(name: &str) -> Option<PathBuf> {
         .next()
 }
 
+/// Whether the loader finds a library of OpenGL. It stays loaded.
+pub fn loads_opengl() -> bool {
+    const NAMES: &[&str] = if cfg!(windows) {
+        &["opengl32.dll"]
+    } else {
+        &["libOpenGL.so.0", "libGL.so.1", "libEGL.so.1", "libGLESv2.so.2"]
+    };
+    NAMES.iter().any(|name| crate::load::OpenLibrary::open(name, false).is_ok())
+}
+
 fn find_program(name: &str) -> Result<PathBuf, Vec<(String, String)>> {
     let mut tried = Vec::new();
     let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);

@@ -19,6 +19,7 @@ mod device;
 mod drivers;
 mod event;
 mod function;
+pub mod gl;
 mod graph;
 mod host_call;
 mod launch;

@@ -151,6 +151,28 @@ impl Module {
         Ok(Function::from_parts(self.clone(), handle, name))
     }
 
+    /// All kernels, in the driver's order. Needs a driver of CUDA 12.4 or newer.
+    pub fn functions(&self) -> Result<Vec<Function>> {
+        let ctx = &self.0.ctx;
+        let mut count = 0;
+        // SAFETY: the module is alive, one number is written.
+        unsafe { call_in!(ctx, cuModuleGetFunctionCount(&raw mut count, self.0.handle)) }?;
+        let mut handles = vec![CUfunction::null(); count as usize];
+        let out = handles.as_mut_ptr();
+        // SAFETY: at most `count` handles are written.
+        unsafe { call_in!(ctx, cuModuleEnumerateFunctions(out, count, self.0.handle)) }?;
+        handles.into_iter().map(|handle| self.named_function(handle)).collect()
+    }
+
+    fn named_function(&self, handle: CUfunction) -> Result<Function> {
+        let mut name: *const c_char = std::ptr::null();
+        // SAFETY: the function belongs to this module; one pointer is written.
+        unsafe { call_in!(self.0.ctx, cuFuncGetName(&raw mut name, handle)) }?;
+        // SAFETY: the driver gave a NUL-terminated string that lives as long as the module.
+        let name = unsafe { std::ffi::CStr::from_ptr(name) }.to_string_lossy();
+        Ok(Function::from_parts(self.clone(), handle, &name))
+    }
+
     /// `(address, nbytes)` of a global or constant variable.
     pub fn global(&self, name: &str) -> Result<(CUdeviceptr, usize)> {
         let (mut ptr, mut nbytes) = (0, 0);

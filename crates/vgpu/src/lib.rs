@@ -16,6 +16,7 @@ mod event;
 mod event_shared;
 pub mod exec;
 mod graph;
+mod graphics;
 mod handles;
 pub mod jit;
 pub mod memory;

@@ -97,6 +97,10 @@ impl PyDevice {
         self.0.is_virtual()
     }
 
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        crate::driver::html_of("device_html", slf)
+    }
+
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         other.cast::<PyDevice>().is_ok_and(|other| other.get().0 == self.0)
     }

@@ -297,6 +297,10 @@ impl PyFunction {
         }
     }
 
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        crate::driver::html_of("function_html", slf)
+    }
+
     fn __repr__(&self) -> String {
         format!("<pycuda.driver.Function {}>", self.function.name())
     }

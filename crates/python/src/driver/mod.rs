@@ -8,6 +8,7 @@ mod copy;
 pub(crate) mod device;
 mod event;
 pub(crate) mod function;
+pub(crate) mod gl;
 mod graph;
 mod host;
 mod keep_alive;
@@ -22,8 +23,14 @@ mod structured;
 pub(crate) mod texture;
 pub(crate) mod virtual_memory;
 
+/// How notebooks show an object: what a function of `pycuda._display` makes of it.
+pub(crate) fn html_of<'py, T>(function: &str, owner: &Bound<'py, T>) -> PyResult<Bound<'py, PyAny>> {
+    owner.py().import("pycuda._display")?.getattr(function)?.call1((owner.as_any(),))
+}
+
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     device::register(m)?;
+    gl::register(m)?;
     context::register(m)?;
     stream::register(m)?;
     event::register(m)?;

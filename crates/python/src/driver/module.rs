@@ -19,6 +19,15 @@ impl PyModuleHandle {
         self.0.function(name).or_raise().map(PyFunction::new)
     }
 
+    /// All kernels (an addition to PyCUDA).
+    fn get_functions(&self) -> PyResult<Vec<PyFunction>> {
+        Ok(self.0.functions().or_raise()?.into_iter().map(PyFunction::new).collect())
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        crate::driver::html_of("module_html", slf)
+    }
+
     fn get_global(&self, name: &str) -> PyResult<(u64, usize)> {
         self.0.global(name).or_raise()
     }

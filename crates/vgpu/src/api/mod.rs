@@ -13,6 +13,7 @@ pub(crate) mod graph;
 pub(crate) mod graph_capture;
 pub(crate) mod graph_exec;
 pub(crate) mod graph_node;
+pub(crate) mod graphics;
 pub(crate) mod ipc;
 pub(crate) mod jit_options;
 pub(crate) mod launch;
@@ -73,6 +74,7 @@ pub(crate) const ALL: &[&[(&str, Entry)]] = &[
     graph_node::EXPORTS,
     graph_exec::EXPORTS,
     graph_capture::EXPORTS,
+    graphics::EXPORTS,
 ];
 
 /// Defines driver functions, checks each against its declared type, and lists them.
@@ -188,7 +190,7 @@ macro_rules! handles {
 }
 handles!(CUarray CUcontext CUstream CUevent CUmodule CUfunction CUmemoryPool CUlinkState CUlibrary CUkernel);
 handles!(CUmipmappedArray CUtexref CUsurfref);
-handles!(CUgraph CUgraphNode CUgraphExec CUuserObject);
+handles!(CUgraph CUgraphNode CUgraphExec CUuserObject CUgraphicsResource);
 
 /// A feature that this driver does not have.
 pub(crate) fn unsupported(what: &str) -> Error {

@@ -1,0 +1,196 @@
+//! OpenGL interoperation: buffer objects and images of OpenGL as device memory and arrays.
+//!
+//! The OpenGL context must be current on the thread that registers, maps and unmaps; nothing here
+//! makes one. On the virtual GPU buffer objects travel through a copy; images are refused there.
+
+use crate::context::Context;
+use crate::device::Device;
+use crate::drivers;
+use crate::error::{Error, Result};
+use crate::memory::Array;
+use crate::stream::{Stream, handle_for};
+use rtcg_cuda_sys::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether this process can use OpenGL together with CUDA: a driver in use has the functions, and
+/// the machine has a library of OpenGL.
+pub fn is_available() -> bool {
+    let tables = drivers::peek().map(|d| d.tables.clone()).unwrap_or_default();
+    tables.iter().any(|table| table.has(DriverFn::cuGraphicsGLRegisterBuffer)) && search::loads_opengl()
+}
+
+/// The devices that drive the OpenGL context of the calling thread.
+pub fn devices() -> Result<Vec<Device>> {
+    let mut last = None;
+    for table in drivers::get("cuGLGetDevices")?.tables.clone() {
+        let (mut count, mut handles) = (0, [0; 64]);
+        // SAFETY: at most as many handles are written as there is room for.
+        let found = unsafe {
+            let out = (&raw mut count, handles.as_mut_ptr());
+            call!(table, cuGLGetDevices(out.0, out.1, 64, CU_GL_DEVICE_LIST_ALL))
+        };
+        match found {
+            Ok(()) => return handles[..count as usize].iter().map(|&h| Device::from_handle(table, h)).collect(),
+            Err(error) => last = Some(error),
+        }
+    }
+    Err(last.unwrap_or_else(|| Error::new("cuGLGetDevices", CUresult::CUDA_ERROR_NO_DEVICE, "")))
+}
+
+struct Inner {
+    ctx: Context,
+    handle: CUgraphicsResource,
+    name: u32,
+    gone: AtomicBool,
+}
+
+/// A registered buffer object or image. Cloning gives another reference to it; the last one
+/// unregisters.
+#[derive(Clone)]
+pub struct RegisteredObject(Arc<Inner>);
+
+impl std::fmt::Debug for RegisteredObject {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "RegisteredObject(OpenGL {})", self.0.name)
+    }
+}
+
+impl RegisteredObject {
+    fn register(
+        call: &'static str,
+        name: u32,
+        ask: impl FnOnce(&DriverTable, *mut CUgraphicsResource) -> CUresult,
+    ) -> Result<Self> {
+        let ctx = Context::require()?;
+        let mut handle = CUgraphicsResource::null();
+        ctx.hold_current(|| match ask(ctx.table(), &raw mut handle) {
+            code if code.is_success() => Ok(()),
+            code => Err(Error::from_call(ctx.table(), call, code)),
+        })?;
+        Ok(Self(Arc::new(Inner { ctx, handle, name, gone: AtomicBool::new(false) })))
+    }
+
+    /// Registers a buffer object with flags of `graphics_register_flags`.
+    pub fn buffer(buffer: u32, flags: u32) -> Result<Self> {
+        // SAFETY: one handle is written; the driver checks the name.
+        Self::register("cuGraphicsGLRegisterBuffer", buffer, |table, out| unsafe {
+            table.cuGraphicsGLRegisterBuffer(out, buffer, flags)
+        })
+    }
+
+    /// Registers a texture or renderbuffer; `target` is OpenGL's name of its kind.
+    pub fn image(image: u32, target: u32, flags: u32) -> Result<Self> {
+        // SAFETY: one handle is written; the driver checks the name.
+        Self::register("cuGraphicsGLRegisterImage", image, |table, out| unsafe {
+            table.cuGraphicsGLRegisterImage(out, image, target, flags)
+        })
+    }
+
+    /// OpenGL's name of the object.
+    pub fn gl_handle(&self) -> u32 {
+        self.0.name
+    }
+
+    fn live_handle(&self, call: &'static str) -> Result<CUgraphicsResource> {
+        if self.0.gone.load(Ordering::Acquire) {
+            return Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_HANDLE, "the object was unregistered"));
+        }
+        Ok(self.0.handle)
+    }
+
+    /// Says what kernels will do with the memory: flags of `graphics_map_flags`.
+    pub fn set_map_flags(&self, flags: u32) -> Result<()> {
+        let handle = self.live_handle("cuGraphicsResourceSetMapFlags")?;
+        // SAFETY: the resource is registered.
+        unsafe { call_in!(self.0.ctx, cuGraphicsResourceSetMapFlags(handle, flags)) }
+    }
+
+    /// Gives the object to CUDA. Work that is submitted to `stream` afterwards may use it.
+    pub fn map(&self, stream: Option<&Stream>) -> Result<Mapping> {
+        let mut handle = self.live_handle("cuGraphicsMapResources")?;
+        let queue = handle_for("cuGraphicsMapResources", self.0.ctx.table(), stream)?;
+        // SAFETY: the resource is registered, the stream belongs to the same driver.
+        unsafe { call_in!(self.0.ctx, cuGraphicsMapResources(1, &raw mut handle, queue)) }?;
+        Ok(Mapping { object: self.clone(), stream: stream.cloned(), is_mapped: AtomicBool::new(true) })
+    }
+
+    /// Ends the registration, once; the object itself stays with OpenGL.
+    pub fn unregister(&self) -> Result<()> {
+        let handle = self.live_handle("cuGraphicsUnregisterResource")?;
+        self.0.gone.store(true, Ordering::Release);
+        // SAFETY: registered, and by the flag never used again.
+        self.0.ctx.cleanup(|table| unsafe { call!(table, cuGraphicsUnregisterResource(handle)) })
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if !self.gone.load(Ordering::Acquire) {
+            // SAFETY: registered, and this is the last use.
+            self.ctx.drop_resource(|table| unsafe { call!(table, cuGraphicsUnregisterResource(self.handle)) });
+        }
+    }
+}
+
+/// An object while CUDA has it. Dropping it gives the object back to OpenGL.
+#[derive(Debug)]
+pub struct Mapping {
+    object: RegisteredObject,
+    stream: Option<Stream>,
+    is_mapped: AtomicBool,
+}
+
+impl Mapping {
+    fn live_handle(&self, call: &'static str) -> Result<CUgraphicsResource> {
+        if !self.is_mapped.load(Ordering::Acquire) {
+            return Err(Error::new(call, CUresult::CUDA_ERROR_NOT_MAPPED, "it was unmapped"));
+        }
+        self.object.live_handle(call)
+    }
+
+    /// Address and bytes of a buffer object.
+    pub fn device_ptr_and_size(&self) -> Result<(CUdeviceptr, usize)> {
+        let handle = self.live_handle("cuGraphicsResourceGetMappedPointer")?;
+        let (mut ptr, mut nbytes) = (0, 0);
+        let out = (&raw mut ptr, &raw mut nbytes);
+        // SAFETY: the resource is mapped; a pointer and a size are written.
+        unsafe { call_in!(self.object.0.ctx, cuGraphicsResourceGetMappedPointer(out.0, out.1, handle)) }?;
+        Ok((ptr, nbytes))
+    }
+
+    /// A layer or face, and a level of detail, of an image.
+    ///
+    /// # Safety
+    /// The array must not be used after the mapping has ended.
+    pub unsafe fn array(&self, index: u32, level: u32) -> Result<Array> {
+        let handle = self.live_handle("cuGraphicsSubResourceGetMappedArray")?;
+        let mut array = CUarray::null();
+        let out = &raw mut array;
+        // SAFETY: the resource is mapped; one handle is written.
+        unsafe { call_in!(self.object.0.ctx, cuGraphicsSubResourceGetMappedArray(out, handle, index, level)) }?;
+        // SAFETY: this function's contract; the array belongs to the resource's context.
+        self.object.0.ctx.with_current(|| unsafe { Array::from_external(array) })
+    }
+
+    /// Gives the object back to OpenGL after the work of `stream`, by default that of the mapping.
+    pub fn unmap(&self, stream: Option<&Stream>) -> Result<()> {
+        let mut handle = self.live_handle("cuGraphicsUnmapResources")?;
+        let ctx = &self.object.0.ctx;
+        let queue = handle_for("cuGraphicsUnmapResources", ctx.table(), stream.or(self.stream.as_ref()))?;
+        // SAFETY: the resource is mapped, the stream belongs to the same driver.
+        unsafe { call_in!(ctx, cuGraphicsUnmapResources(1, &raw mut handle, queue)) }?;
+        self.is_mapped.store(false, Ordering::Release);
+        Ok(())
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        let Ok(mut handle) = self.live_handle("cuGraphicsUnmapResources") else { return };
+        let ctx = &self.object.0.ctx;
+        let queue = handle_for("cuGraphicsUnmapResources", ctx.table(), self.stream.as_ref()).unwrap_or_default();
+        // SAFETY: the resource is mapped, and this is the last use of the mapping.
+        ctx.drop_resource(|table| unsafe { call!(table, cuGraphicsUnmapResources(1, &raw mut handle, queue)) });
+    }
+}

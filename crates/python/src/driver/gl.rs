@@ -1,0 +1,114 @@
+//! `pycuda.gl`: what OpenGL and CUDA share.
+
+use crate::driver::device::PyDevice;
+use crate::driver::stream::PyStream;
+use crate::driver::texture::PyArrayHandle;
+use crate::errors::OrRaise;
+use pyo3::prelude::*;
+use rtcg::driver::gl::{self, Mapping, RegisteredObject};
+
+/// What registered buffers and images have in common.
+#[pyclass(name = "RegisteredObject", module = "pycuda._driver", frozen, subclass)]
+pub(crate) struct PyRegistered(RegisteredObject);
+
+#[pymethods]
+impl PyRegistered {
+    fn gl_handle(&self) -> u32 {
+        self.0.gl_handle()
+    }
+
+    fn unregister(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.0.unregister()).or_raise()
+    }
+
+    /// What kernels will do with it, of `graphics_map_flags` (an addition to PyCUDA).
+    fn set_map_flags(&self, flags: u32) -> PyResult<()> {
+        self.0.set_map_flags(flags).or_raise()
+    }
+
+    #[pyo3(signature = (stream = None))]
+    fn map(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<PyMapping> {
+        let stream = stream.map(|s| &s.get().0);
+        py.detach(|| self.0.map(stream)).or_raise().map(PyMapping)
+    }
+}
+
+/// A registered buffer object.
+#[pyclass(name = "RegisteredBuffer", module = "pycuda._driver", frozen, subclass, extends = PyRegistered)]
+struct PyRegisteredBuffer;
+
+#[pymethods]
+impl PyRegisteredBuffer {
+    #[new]
+    #[pyo3(signature = (bufobj, flags = 0))]
+    fn new(bufobj: u32, flags: u32) -> PyResult<PyClassInitializer<Self>> {
+        let object = RegisteredObject::buffer(bufobj, flags).or_raise()?;
+        Ok(PyClassInitializer::from(PyRegistered(object)).add_subclass(Self))
+    }
+}
+
+/// A registered texture or renderbuffer.
+#[pyclass(name = "RegisteredImage", module = "pycuda._driver", frozen, subclass, extends = PyRegistered)]
+struct PyRegisteredImage;
+
+#[pymethods]
+impl PyRegisteredImage {
+    #[new]
+    #[pyo3(signature = (bufobj, target, flags = 0))]
+    fn new(bufobj: u32, target: u32, flags: u32) -> PyResult<PyClassInitializer<Self>> {
+        let object = RegisteredObject::image(bufobj, target, flags).or_raise()?;
+        Ok(PyClassInitializer::from(PyRegistered(object)).add_subclass(Self))
+    }
+}
+
+/// A registered object while CUDA has it.
+#[pyclass(name = "RegisteredMapping", module = "pycuda._driver", frozen)]
+struct PyMapping(Mapping);
+
+#[pymethods]
+impl PyMapping {
+    #[pyo3(signature = (stream = None))]
+    fn unmap(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
+        let stream = stream.map(|s| &s.get().0);
+        py.detach(|| self.0.unmap(stream)).or_raise()
+    }
+
+    fn device_ptr_and_size(&self) -> PyResult<(u64, usize)> {
+        self.0.device_ptr_and_size().or_raise()
+    }
+
+    fn array(&self, index: u32, level: u32) -> PyResult<PyArrayHandle> {
+        // SAFETY: as everywhere in PyCUDA, the program keeps what its kernels use: here the
+        // mapping for as long as the array.
+        unsafe { self.0.array(index, level) }.or_raise().map(PyArrayHandle)
+    }
+
+    fn __enter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> PyResult<()> {
+        py.detach(|| self.0.unmap(None)).or_raise()
+    }
+}
+
+#[pyfunction]
+fn have_gl_ext() -> bool {
+    gl::is_available()
+}
+
+/// The devices that drive the current OpenGL context.
+#[pyfunction]
+fn gl_devices() -> PyResult<Vec<PyDevice>> {
+    Ok(gl::devices().or_raise()?.into_iter().map(PyDevice).collect())
+}
+
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<PyRegistered>()?;
+    m.add_class::<PyRegisteredBuffer>()?;
+    m.add_class::<PyRegisteredImage>()?;
+    m.add_class::<PyMapping>()?;
+    m.add_function(wrap_pyfunction!(have_gl_ext, m)?)?;
+    m.add_function(wrap_pyfunction!(gl_devices, m)?)
+}

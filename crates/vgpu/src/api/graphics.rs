@@ -1,0 +1,160 @@
+//! Interoperation with OpenGL: buffer objects as device memory.
+//!
+//! A registered buffer has device memory of its own. Mapping copies the buffer's contents there,
+//! unmapping copies them back, unless the flags say that one of the two is not wanted. Both need
+//! the OpenGL context on the calling thread, as with a real device. Images are not supported.
+
+use std::ffi::c_uint;
+use std::sync::Arc;
+use std::sync::Mutex;
+
+use rtcg_cuda_sys::*;
+
+use super::memory::{alloc_patiently, free_after_work};
+use super::{Handle, driver_functions, put, put_optional, unsupported};
+use crate::context::current;
+use crate::driver::stream_and_context;
+use crate::error::{Code, Res, ensure};
+use crate::graphics;
+use crate::handles::Table;
+use crate::memory::heap::Kind;
+use crate::objects::lock;
+
+static RESOURCES: Table<Resource> = Table::new(0x34);
+
+const READ_ONLY: c_uint = 1;
+const WRITE_DISCARD: c_uint = 2;
+
+/// A registered buffer object.
+struct Resource {
+    buffer: c_uint,
+    memory: u64,
+    size: usize,
+    state: Mutex<State>,
+}
+
+struct State {
+    flags: c_uint,
+    is_mapped: bool,
+}
+
+impl Resource {
+    fn register(buffer: c_uint, flags: c_uint) -> Res<Resource> {
+        ensure(flags <= READ_ONLY | WRITE_DISCARD, Code::INVALID_VALUE)?;
+        let size = graphics::buffer_size(buffer)?;
+        // A buffer without memory still has an address.
+        let memory = alloc_patiently(&*current()?, size.max(1), Kind::Device, 0, 0)?.start;
+        Ok(Resource { buffer, memory, size, state: Mutex::new(State { flags, is_mapped: false }) })
+    }
+
+    fn map(&self) -> Res {
+        let mut state = lock(&self.state);
+        ensure(!state.is_mapped, Code::ALREADY_MAPPED)?;
+        let now = graphics::buffer_size(self.buffer)?;
+        if now != self.size {
+            let text = format!("the buffer object had {} bytes when it was registered and now has {now}", self.size);
+            return Err(Code::INVALID_VALUE.because(text));
+        }
+        if state.flags & WRITE_DISCARD == 0 && self.size > 0 {
+            // SAFETY: the memory has the buffer's size, and nobody uses it while it is not mapped.
+            unsafe { graphics::read_buffer(self.buffer, self.memory as *mut u8, self.size)? };
+        }
+        state.is_mapped = true;
+        Ok(())
+    }
+
+    fn unmap(&self) -> Res {
+        let mut state = lock(&self.state);
+        ensure(state.is_mapped, Code::NOT_MAPPED)?;
+        if state.flags & READ_ONLY == 0 && self.size > 0 {
+            // SAFETY: as for `map`; the work that used the memory has ended.
+            unsafe { graphics::write_buffer(self.buffer, self.memory as *const u8, self.size)? };
+        }
+        state.is_mapped = false;
+        Ok(())
+    }
+}
+
+/// The resources of a list.
+///
+/// # Safety
+/// `list` is null or has `count` elements.
+unsafe fn resources(count: c_uint, list: *const CUgraphicsResource) -> Res<Vec<Arc<Resource>>> {
+    ensure(count == 0 || !list.is_null(), Code::INVALID_VALUE)?;
+    // SAFETY: this function's contract.
+    (0..count as usize).map(|i| RESOURCES.get(unsafe { *list.add(i) }.number())).collect()
+}
+
+fn mapped(resource: CUgraphicsResource) -> Res<Arc<Resource>> {
+    let found = RESOURCES.get(resource.number())?;
+    ensure(lock(&found.state).is_mapped, Code::NOT_MAPPED)?;
+    Ok(found)
+}
+
+driver_functions! {
+    fn cuGLInit() {
+        graphics::check_current()
+    }
+
+    fn cuGLGetDevices(pCudaDeviceCount: *mut c_uint, pCudaDevices: *mut CUdevice, cudaDeviceCount: c_uint, deviceList: CUGLDeviceList) {
+        let _ = deviceList;
+        graphics::check_current()?;
+        // Every virtual device reaches what the processor draws.
+        let count = crate::device::devices().len().min(cudaDeviceCount as usize);
+        for i in 0..count {
+            put(pCudaDevices.wrapping_add(i), i as CUdevice)?;
+        }
+        put_optional(pCudaDeviceCount, count as c_uint);
+        Ok(())
+    }
+
+    fn cuGraphicsGLRegisterBuffer(pCudaResource: *mut CUgraphicsResource, buffer: GLuint, Flags: c_uint) {
+        ensure(!pCudaResource.is_null(), Code::INVALID_VALUE)?;
+        let resource = Arc::new(Resource::register(buffer, Flags)?);
+        let (handle, _) = RESOURCES.insert_with(|_| resource)?;
+        put(pCudaResource, CUgraphicsResource::from_number(handle))
+    }
+
+    fn cuGraphicsGLRegisterImage(pCudaResource: *mut CUgraphicsResource, image: GLuint, target: GLenum, Flags: c_uint) {
+        let _ = (pCudaResource, image, target, Flags);
+        Err(unsupported("OpenGL images (textures and renderbuffers)"))
+    }
+
+    fn cuGraphicsUnregisterResource(resource: CUgraphicsResource) {
+        let resource = RESOURCES.remove(resource.number())?;
+        free_after_work(resource.memory, &[Kind::Device])
+    }
+
+    fn cuGraphicsResourceSetMapFlags(resource: CUgraphicsResource, flags: c_uint) {
+        ensure(flags <= READ_ONLY | WRITE_DISCARD, Code::INVALID_VALUE)?;
+        let resource = RESOURCES.get(resource.number())?;
+        let mut state = lock(&resource.state);
+        ensure(!state.is_mapped, Code::ALREADY_MAPPED)?;
+        state.flags = flags;
+        Ok(())
+    }
+
+    fn cuGraphicsMapResources(count: c_uint, resources: *mut CUgraphicsResource, hStream: CUstream) {
+        stream_and_context(hStream.number())?;
+        self::resources(count, resources)?.iter().try_for_each(|resource| resource.map())
+    }
+
+    fn cuGraphicsUnmapResources(count: c_uint, resources: *mut CUgraphicsResource, hStream: CUstream) {
+        let (context, stream) = stream_and_context(hStream.number())?;
+        // What the stream still does with the memory comes before the copy back.
+        context.wait_for_all([stream.fence()])?;
+        self::resources(count, resources)?.iter().try_for_each(|resource| resource.unmap())
+    }
+
+    fn cuGraphicsResourceGetMappedPointer(pDevPtr: *mut CUdeviceptr, pSize: *mut usize, resource: CUgraphicsResource) {
+        let resource = mapped(resource)?;
+        put_optional(pSize, resource.size);
+        put(pDevPtr, resource.memory)
+    }
+
+    fn cuGraphicsSubResourceGetMappedArray(pArray: *mut CUarray, resource: CUgraphicsResource, arrayIndex: c_uint, mipLevel: c_uint) {
+        let _ = (pArray, arrayIndex, mipLevel);
+        mapped(resource)?;
+        Code::NOT_MAPPED_AS_ARRAY.err()
+    }
+}

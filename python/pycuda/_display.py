@@ -1,0 +1,66 @@
+"""How notebooks show devices, modules and functions."""
+
+from html import escape
+
+
+def table(title, rows, head=()):
+    """An HTML table. Texts are escaped; the first column names what the others say."""
+    lines = ["<table>", f"<caption>{escape(title)}</caption>"]
+    if head:
+        lines.append("<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>")
+    for first, *others in rows:
+        cells = "".join(f"<td>{escape(str(cell))}</td>" for cell in others)
+        lines.append(f'<tr><th style="text-align:left">{escape(str(first))}</th>{cells}</tr>')
+    lines.append("</table>")
+    return "\n".join(lines)
+
+
+def bundle(owner, html):
+    """Both forms, so that a terminal shows the one it can."""
+    return {"text/plain": repr(owner), "text/html": html}
+
+
+def device_html(device):
+    """A device: what it is and what it has."""
+    major, minor = device.compute_capability()
+    rows = [
+        ("kind", "virtual GPU on this machine's processor" if device.is_virtual else "GPU"),
+        ("compute capability", f"{major}.{minor}"),
+        ("memory", f"{device.total_memory() / 2**30:.1f} GiB"),
+        ("multiprocessors", device.multiprocessor_count),
+        ("threads of a multiprocessor", device.max_threads_per_multiprocessor),
+        ("threads of a block", device.max_threads_per_block),
+        ("shared memory of a block", f"{device.max_shared_memory_per_block // 1024} KiB"),
+        ("registers of a block", device.max_registers_per_block),
+        ("PCI bus id", device.pci_bus_id()),
+    ]
+    return table(device.name(), rows)
+
+
+def _figures(function):
+    return (
+        function.name,
+        function.num_regs,
+        function.shared_size_bytes,
+        function.local_size_bytes,
+        function.const_size_bytes,
+        function.max_threads_per_block,
+    )
+
+
+_HEAD = ("kernel", "registers", "shared memory", "local memory", "constant memory", "threads of a block")
+
+
+def functions_html(title, functions):
+    """What each of several kernels needs."""
+    return table(title, map(_figures, functions), _HEAD)
+
+
+def module_html(module):
+    """The kernels of a module and what each needs."""
+    return functions_html("module", module.get_functions())
+
+
+def function_html(function):
+    """What a kernel needs."""
+    return functions_html("kernel", [function])
