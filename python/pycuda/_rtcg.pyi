@@ -1184,18 +1184,31 @@ def module_from_buffer(
 
 # -- compiler
 
-def compile(
-    source: str,
-    nvcc: str,
-    options: Sequence[str],
-    keep: bool,
-    no_extern_c: bool,
-    arch: str | None,
-    code: str | None,
-    cache_dir: _Path | bool | None,
-    include_dirs: Sequence[_Path],
-    target: str,
-) -> tuple[bytes, str, bool]: ...
+@final
+class Program:
+    def __new__(
+        cls,
+        wishes: tuple[
+            str,
+            str,
+            list[str],
+            bool,
+            bool,
+            str | None,
+            str | None,
+            _Path | bool | None,
+            list[_Path],
+            str,
+        ],
+        name_expressions: Sequence[str] = ...,
+    ) -> Self: ...
+    def compile(self) -> tuple[bytes, str, bool]: ...
+    def declare(self, module: Module) -> None: ...
+    def get_function(self, module: Module, name: str) -> Function: ...
+    def get_global(self, module: Module, name: str) -> tuple[int, int]: ...
+    def get_texref(self, module: Module, name: str) -> TextureReference: ...
+    def get_surfref(self, module: Module, name: str) -> SurfaceReference: ...
+
 def compiler_info(nvcc: str) -> tuple[str, str]: ...
 def default_nvcc_flags() -> list[str]: ...
 
