@@ -14,16 +14,25 @@ const BUFFER_SIZE: c_uint = 0x8764;
 const MAP_READ: c_uint = 1;
 const MAP_WRITE_ALL: c_uint = 2 | 8;
 
+type Truth = unsafe extern "C" fn(c_uint) -> u8;
+type GetInteger = unsafe extern "C" fn(c_uint, *mut c_int);
+type Bind = unsafe extern "C" fn(c_uint, c_uint);
+type GetParameter = unsafe extern "C" fn(c_uint, c_uint, *mut i64);
+type MapRange = unsafe extern "C" fn(c_uint, isize, isize, c_uint) -> *mut c_void;
+type CurrentContext = unsafe extern "C" fn() -> *mut c_void;
+
 struct Functions {
-    is_buffer: unsafe extern "C" fn(c_uint) -> u8,
-    get_integer: unsafe extern "C" fn(c_uint, *mut c_int),
-    bind_buffer: unsafe extern "C" fn(c_uint, c_uint),
-    get_buffer_parameter: unsafe extern "C" fn(c_uint, c_uint, *mut i64),
-    map_range: unsafe extern "C" fn(c_uint, isize, isize, c_uint) -> *mut c_void,
-    unmap: unsafe extern "C" fn(c_uint) -> u8,
-    current_context: Option<unsafe extern "C" fn() -> *mut c_void>,
+    is_buffer: Truth,
+    get_integer: GetInteger,
+    bind_buffer: Bind,
+    get_buffer_parameter: GetParameter,
+    map_range: MapRange,
+    unmap: Truth,
+    current_context: Option<CurrentContext>,
 }
 
+/// Finds a function by its name.
+type Finder = Box<dyn Fn(&CStr) -> Option<*const c_void>>;
 type GetProcAddress = unsafe extern "C" fn(*const c_char) -> *const c_void;
 
 fn open(name: &CStr) -> Option<*mut c_void> {
@@ -39,12 +48,12 @@ fn symbol(library: *mut c_void, name: &CStr) -> Option<*const c_void> {
 }
 
 /// How to find functions: by the loader of EGL or GLX, else in the library itself.
-fn finders() -> Vec<Box<dyn Fn(&CStr) -> Option<*const c_void>>> {
-    let mut all: Vec<Box<dyn Fn(&CStr) -> Option<*const c_void>>> = Vec::new();
+fn finders() -> Vec<Finder> {
+    let mut all: Vec<Finder> = Vec::new();
     for (library, loader) in [(c"libEGL.so.1", c"eglGetProcAddress"), (c"libGLX.so.0", c"glXGetProcAddressARB")] {
         if let Some(found) = open(library).and_then(|library| symbol(library, loader)) {
             // SAFETY: both loaders take a name and give an address.
-            let loader: GetProcAddress = unsafe { std::mem::transmute(found) };
+            let loader = unsafe { std::mem::transmute::<*const c_void, GetProcAddress>(found) };
             all.push(Box::new(move |name| {
                 // SAFETY: the name is a string.
                 let found = unsafe { loader(name.as_ptr()) };
@@ -66,13 +75,15 @@ fn load() -> Option<Functions> {
     // SAFETY: OpenGL declares the functions of these names with the types of the fields.
     unsafe {
         Some(Functions {
-            is_buffer: std::mem::transmute::<*const c_void, _>(find(c"glIsBuffer")?),
-            get_integer: std::mem::transmute::<*const c_void, _>(find(c"glGetIntegerv")?),
-            bind_buffer: std::mem::transmute::<*const c_void, _>(find(c"glBindBuffer")?),
-            get_buffer_parameter: std::mem::transmute::<*const c_void, _>(find(c"glGetBufferParameteri64v")?),
-            map_range: std::mem::transmute::<*const c_void, _>(find(c"glMapBufferRange")?),
-            unmap: std::mem::transmute::<*const c_void, _>(find(c"glUnmapBuffer")?),
-            current_context: egl.or_else(glx).map(|f| std::mem::transmute::<*const c_void, _>(f)),
+            is_buffer: std::mem::transmute::<*const c_void, Truth>(find(c"glIsBuffer")?),
+            get_integer: std::mem::transmute::<*const c_void, GetInteger>(find(c"glGetIntegerv")?),
+            bind_buffer: std::mem::transmute::<*const c_void, Bind>(find(c"glBindBuffer")?),
+            get_buffer_parameter: std::mem::transmute::<*const c_void, GetParameter>(find(
+                c"glGetBufferParameteri64v",
+            )?),
+            map_range: std::mem::transmute::<*const c_void, MapRange>(find(c"glMapBufferRange")?),
+            unmap: std::mem::transmute::<*const c_void, Truth>(find(c"glUnmapBuffer")?),
+            current_context: egl.or_else(glx).map(|f| std::mem::transmute::<*const c_void, CurrentContext>(f)),
         })
     }
 }
