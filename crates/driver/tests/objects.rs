@@ -951,3 +951,31 @@ fn occupancy_and_options_a_device_lacks() {
         assert!(error.to_string().contains("clusters of blocks are not supported by"), "{error}");
     });
 }
+
+#[test]
+fn opengl_needs_a_current_context() {
+    in_context(|_| {
+        let device = Context::current_device().unwrap();
+        if !device.is_virtual() {
+            return;
+        }
+        for error in
+            [rtcg_driver::gl::devices().unwrap_err(), rtcg_driver::gl::RegisteredObject::buffer(1, 0).unwrap_err()]
+        {
+            assert_eq!(error.code, CUresult::CUDA_ERROR_INVALID_GRAPHICS_CONTEXT, "{error}");
+            assert!(error.to_string().contains("OpenGL"), "{error}");
+        }
+        let error = rtcg_driver::gl::RegisteredObject::image(1, 0x0DE1, 0).unwrap_err();
+        assert!(error.to_string().contains("not supported on the virtual GPU"), "{error}");
+    });
+}
+
+#[test]
+fn modules_list_their_kernels() {
+    in_context(|_| {
+        let module = Module::from_image(PTX).unwrap();
+        let mut names: Vec<_> = module.functions().unwrap().iter().map(|f| f.name().to_owned()).collect();
+        names.sort();
+        assert_eq!(names, ["fault", "mixed", "nothing", "scale"]);
+    });
+}

@@ -90,8 +90,10 @@ fn check_kernel(lines: &[String], device: &str) {
     let launch = lines_with(lines, &["cuLaunchKernel", r#""kernel":"scale""#]);
     let wait = lines_with(lines, &["cuStreamSynchronize"]);
     let end_of = |line: &str| number_after(line, r#""ts":"#) + number_after(line, r#""dur":"#);
-    assert!(number_after(spans[0], r#""ts":"#) >= number_after(launch[0], r#""ts":"#) - 1.0, "{lines:?}");
-    assert!(end_of(spans[0]) <= end_of(wait[0]) + 1.0, "{lines:?}");
+    // Microseconds between the clocks of host and device.
+    let slack = 30.0;
+    assert!(number_after(spans[0], r#""ts":"#) >= number_after(launch[0], r#""ts":"#) - slack, "{lines:?}");
+    assert!(end_of(spans[0]) <= end_of(wait[0]) + slack, "{lines:?}");
     let (from, to) = (lines_with(lines, &[r#""ph":"s""#]), lines_with(lines, &[r#""ph":"f""#]));
     assert_eq!((from.len(), to.len()), (1, 1));
     assert_eq!(number_after(from[0], r#""id":"#), number_after(to[0], r#""id":"#));

@@ -2,7 +2,9 @@
 //! for when the program has waited for something, and at the latest when their context goes.
 //!
 //! The times are those since an event that each context records first, whose place on the host's
-//! clock is known to the accuracy of one wait. Launches that are captured into a graph get none.
+//! clock is known to the accuracy of one question. The driver gives them as 32-bit floats of
+//! milliseconds, so a later event takes the first one's place every few seconds. Launches that are
+//! captured into a graph get none.
 
 use super::call::Arguments;
 use super::{Track, clock_ns, device_span};
@@ -37,13 +39,16 @@ struct State {
     names: HashMap<usize, String>,
 }
 
-/// A context's first event.
+/// An event of a context whose time is known.
 #[derive(Clone, Copy)]
 struct Base {
     event: CUevent,
-    at_ns: u64,
+    at_ns: i64,
     number: u64,
 }
+
+/// Up to this distance in milliseconds a 32-bit float tells half a microsecond.
+const FARTHEST_MS: f32 = 4096.0;
 
 struct Pending {
     table: &'static DriverTable,
@@ -98,7 +103,7 @@ impl Launched {
         };
         launched.read(table, function, arguments);
         if table.kind() == TableKind::Real || !kernels_report_themselves() {
-            launched.begin = begin(table, launched.stream);
+            launched.begin = relaxed(table, || begin(table, launched.stream));
         }
         launched
     }
@@ -182,6 +187,18 @@ fn new_event(table: &DriverTable) -> Option<CUevent> {
     untraced!(table, cuEventCreate(&raw mut event, 0)).is_success().then_some(event)
 }
 
+/// Asking for an event spoils the captures of other streams, unless the thread says that it knows
+/// what it does.
+fn relaxed<T>(table: &DriverTable, body: impl FnOnce() -> T) -> T {
+    let mut mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    let exchanged = untraced!(table, cuThreadExchangeStreamCaptureMode(&raw mut mode)).is_success();
+    let result = body();
+    if exchanged {
+        untraced!(table, cuThreadExchangeStreamCaptureMode(&raw mut mode));
+    }
+    result
+}
+
 /// The first event of a launch, unless the stream is being captured.
 fn begin(table: &'static DriverTable, stream: CUstream) -> Option<(CUcontext, CUevent)> {
     let mut status = CUstreamCaptureStatus::default();
@@ -209,13 +226,26 @@ fn base_of(table: &'static DriverTable, ctx: CUcontext, stream: CUstream) -> Opt
         return Some(*base);
     }
     let event = new_event(table)?;
-    let recorded = untraced!(table, cuEventRecord(event, stream)).is_success();
-    if !recorded || !untraced!(table, cuEventSynchronize(event)).is_success() {
-        return None;
-    }
-    let base = Base { event, at_ns: clock_ns(), number: bases.len() as u64 };
+    // The first recording waits for what the stream has to do; the second one meets it idle.
+    record_and_wait(table, event, stream)?;
+    let at_ns = record_and_wait(table, event, stream)?;
+    let base = Base { event, at_ns, number: bases.len() as u64 };
     bases.insert(ctx.addr(), base);
     Some(base)
+}
+
+/// When the event was seen to be reached.
+fn record_and_wait(table: &DriverTable, event: CUevent, stream: CUstream) -> Option<i64> {
+    if !untraced!(table, cuEventRecord(event, stream)).is_success() {
+        return None;
+    }
+    loop {
+        match untraced!(table, cuEventQuery(event)) {
+            CUresult::CUDA_SUCCESS => return Some(clock_ns() as i64),
+            CUresult::CUDA_ERROR_NOT_READY => std::hint::spin_loop(),
+            _ => return None,
+        }
+    }
 }
 
 /// How long [`collect`] may take.
@@ -236,8 +266,8 @@ pub(super) fn collect(wait: Wait) {
     let pending = std::mem::take(&mut state.pending);
     for (position, launch) in pending.into_iter().enumerate() {
         let waits = wait == Wait::All || (wait == Wait::Oldest && position == 0);
-        let Some(base) = state.bases.get(&launch.ctx.addr()) else { continue };
-        if let Some(launch) = launch.write(*base, waits) {
+        let Some(base) = state.bases.get_mut(&launch.ctx.addr()) else { continue };
+        if let Some(launch) = launch.write(base, waits) {
             state.pending.push(launch);
         }
     }
@@ -250,30 +280,33 @@ pub(super) fn collect(wait: Wait) {
 
 impl Pending {
     /// Writes the span and frees the events; gives itself back when the kernel has not finished.
-    fn write(self, base: Base, waits: bool) -> Option<Self> {
+    fn write(self, base: &mut Base, waits: bool) -> Option<Self> {
         let table = self.table;
         if !untraced!(table, cuCtxPushCurrent(self.ctx)).is_success() {
             return None;
         }
-        // Asking for an event is refused while any stream is being captured, unless the thread
-        // says that it knows what it does.
-        let mut mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-        untraced!(table, cuThreadExchangeStreamCaptureMode(&raw mut mode));
-        let ready = if waits {
-            untraced!(table, cuEventSynchronize(self.end))
-        } else {
-            untraced!(table, cuEventQuery(self.end))
-        };
-        let span = if ready.is_success() { self.span(base) } else { None };
+        let ready = relaxed(table, || {
+            if waits {
+                untraced!(table, cuEventSynchronize(self.end))
+            } else {
+                untraced!(table, cuEventQuery(self.end))
+            }
+        });
+        let span = if ready.is_success() { self.span(*base) } else { None };
         let again = ready == CUresult::CUDA_ERROR_NOT_READY;
         if !again {
+            let mut end = self.end;
+            if let Some((_, end_ns, true)) = span {
+                std::mem::swap(&mut end, &mut base.event);
+                base.at_ns = end_ns;
+            }
             untraced!(table, cuEventDestroy(self.begin));
-            untraced!(table, cuEventDestroy(self.end));
+            untraced!(table, cuEventDestroy(end));
         }
-        untraced!(table, cuThreadExchangeStreamCaptureMode(&raw mut mode));
         let mut popped = CUcontext::null();
         untraced!(table, cuCtxPopCurrent(&raw mut popped));
-        if let Some((start, end)) = span {
+        if let Some((start, end, _)) = span {
+            let (start, end) = (start.max(0) as u64, end.max(0) as u64);
             let device = format!("GPU, context {:#x}", self.ctx.addr());
             let track = Track { device: &device, device_number: base.number, stream: self.stream.addr() as u64 };
             device_span(track, &self.name, start, end, self.grid, self.block, self.launch);
@@ -281,12 +314,14 @@ impl Pending {
         again.then_some(self)
     }
 
-    fn span(&self, base: Base) -> Option<(u64, u64)> {
+    /// Begin and end, and whether the base is far away.
+    fn span(&self, base: Base) -> Option<(i64, i64, bool)> {
         let (mut before, mut length) = (0.0_f32, 0.0_f32);
         let table = self.table;
         let code = untraced!(table, cuEventElapsedTime(&raw mut before, base.event, self.begin));
         let code_2 = untraced!(table, cuEventElapsedTime(&raw mut length, self.begin, self.end));
-        let start = base.at_ns + (f64::from(before) * 1e6) as u64;
-        (code.is_success() && code_2.is_success()).then(|| (start, start + (f64::from(length) * 1e6) as u64))
+        let start = base.at_ns + (f64::from(before) * 1e6) as i64;
+        let end = start + (f64::from(length) * 1e6) as i64;
+        (code.is_success() && code_2.is_success()).then_some((start, end, before.abs() > FARTHEST_MS))
     }
 }
