@@ -6,6 +6,7 @@
 //! does not depend on time does the same in every run (with the same seed).
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 /// An order of execution.
@@ -50,41 +51,51 @@ impl fmt::Display for Schedule {
 
 /// The schedule, and how many launches there were under it.
 static CURRENT: RwLock<Option<Schedule>> = RwLock::new(None);
-static LAUNCHES: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+static LAUNCHES: AtomicU64 = AtomicU64::new(0);
+/// Whether `CURRENT` is the normal one; every launch asks, and need not take the lock then.
+static IS_NORMAL: AtomicBool = AtomicBool::new(false);
 
 /// Sets the schedule of the launches that follow, instead of the environment variable
 /// `RTCG_SCHEDULE`. With the same seed the random order begins anew.
 pub fn set(schedule: Schedule) {
     crate::stream::chaos::finish();
-    *CURRENT.write().unwrap_or_else(PoisonError::into_inner) = Some(schedule);
-    LAUNCHES.store(0, std::sync::atomic::Ordering::Relaxed);
-    CHOICES.store(0, std::sync::atomic::Ordering::Relaxed);
+    let mut current = CURRENT.write().unwrap_or_else(PoisonError::into_inner);
+    *current = Some(schedule);
+    IS_NORMAL.store(schedule == Schedule::Normal, Ordering::Release);
+    LAUNCHES.store(0, Ordering::Relaxed);
+    CHOICES.store(0, Ordering::Relaxed);
 }
 
 /// How many times [`choose`] was asked.
-static CHOICES: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+static CHOICES: AtomicU64 = AtomicU64::new(0);
 
 /// A number below `n`: the next random choice among operations of streams.
 pub(crate) fn choose(n: usize) -> usize {
     let Schedule::Chaos(seed) = current() else { return 0 };
-    let count = CHOICES.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    let count = CHOICES.fetch_add(1, Ordering::Relaxed);
     (mix(mix(seed).rotate_left(32) ^ mix(count)) % n.max(1) as u64) as usize
 }
 
 /// The schedule of launches.
 pub fn current() -> Schedule {
+    if IS_NORMAL.load(Ordering::Acquire) {
+        return Schedule::Normal;
+    }
     if let Some(s) = *CURRENT.read().unwrap_or_else(PoisonError::into_inner) {
         return s;
     }
     let expected = "normal, deterministic or chaos:SEED";
     let from_environment = crate::env::setting("RTCG_SCHEDULE", expected, Schedule::parse).unwrap_or_default();
-    *CURRENT.write().unwrap_or_else(PoisonError::into_inner).get_or_insert(from_environment)
+    let mut current = CURRENT.write().unwrap_or_else(PoisonError::into_inner);
+    let schedule = *current.get_or_insert(from_environment);
+    IS_NORMAL.store(schedule == Schedule::Normal, Ordering::Release);
+    schedule
 }
 
 /// The seed of the next launch's random choices; `None` when there are none.
 pub(crate) fn next_seed() -> Option<u64> {
     let Schedule::Chaos(seed) = current() else { return None };
-    let n = LAUNCHES.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    let n = LAUNCHES.fetch_add(1, Ordering::Relaxed);
     Some(mix(seed ^ mix(n)))
 }
 

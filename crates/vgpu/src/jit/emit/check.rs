@@ -255,7 +255,7 @@ impl<'a> Gen<'a, '_> {
             let (site, info, number) =
                 (g.iconst32(i64::from(site)), g.iconst32(i64::from(info)), g.iconst32(chunk as i64));
             let stub = g.env.stubs.judge_lanes;
-            g.call_local(stub, &[g.ctx, site, info, bits, number, lanes[0], lanes[1], lanes[2], lanes[3]]);
+            g.call_lanes_stub(stub, [g.ctx, site, info, bits, number], &lanes);
         });
         if marks {
             for &(offset, ty) in &pieces {
@@ -309,7 +309,7 @@ impl<'a> Gen<'a, '_> {
         let (site, info, stride) =
             (self.iconst32(i64::from(site)), self.iconst32(i64::from(info)), self.iconst64(stride));
         let stub = self.env.stubs.judge_scalar;
-        self.call_local(stub, &[self.ctx, site, info, lanes, start, stride]);
+        self.call_scalar_stub(stub, [self.ctx, site, info, lanes, start, stride]);
     }
 
     /// Tells of an access of the lanes of `chunk` that takes place next.

@@ -4,38 +4,24 @@
 
 use super::lazy::{Lazy, MaskedSlot};
 use super::slow::SlowEnv;
+use super::spread::Piece;
+use super::stubs::{self, Stubs};
 use crate::jit::lanes::layout;
 use crate::jit::lanes::plan::Plan;
 use crate::jit::{
     CompiledKernel, Instrument, JitError, SharedLayout, SymbolLayout, Variant, Window, runtime::RuntimeCalls,
 };
 use cranelift_codegen::control::ControlPlane;
-use cranelift_codegen::ir::{self, AbiParam, InstBuilder, Signature, UserFuncName, types};
+use cranelift_codegen::ir::{self, AbiParam, Signature, UserFuncName, types};
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa, TargetFrontendConfig};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{ArenaMemoryProvider, JITBuilder, JITModule};
 use cranelift_module::{FuncId as MachineFn, Module as _};
 use rtcg_ptx::ast::{self, FuncId};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
-
-/// Functions shared by the machine code of one kernel.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Stubs {
-    pub(crate) check_scalar: MachineFn,
-    pub(crate) check_lanes: MachineFn,
-    pub(crate) judge_scalar: MachineFn,
-    pub(crate) judge_lanes: MachineFn,
-}
-
-impl Stubs {
-    /// Before they are declared.
-    fn none() -> Stubs {
-        let none = MachineFn::from_u32(0);
-        Stubs { check_scalar: none, check_lanes: none, judge_scalar: none, judge_lanes: none }
-    }
-}
 
 /// What the emission of every function can see.
 pub(crate) struct Env<'a> {
@@ -61,6 +47,8 @@ pub(crate) struct Env<'a> {
     pub(crate) resume_tables: HashMap<FuncId, Box<[u8]>>,
     /// For each function the blocks that call another one.
     pub(crate) call_tables: HashMap<FuncId, Box<[u8]>>,
+    /// Tables that the code points to.
+    pub(crate) pieces: RefCell<Vec<Box<[Piece]>>>,
 }
 
 impl Env<'_> {
@@ -88,6 +76,7 @@ pub(crate) struct Built {
     functions: Vec<(usize, usize)>,
     _slow: Box<SlowEnv>,
     _tables: [HashMap<FuncId, Box<[u8]>>; 2],
+    _pieces: Vec<Box<[Piece]>>,
 }
 
 // SAFETY: the module is only kept to be freed; the code itself is never written again.
@@ -149,7 +138,7 @@ impl Code {
 
 /// The code generator: `fast` keeps the order of long bodies and compiles quicker; `baseline` makes
 /// code for every processor of this architecture.
-fn isa(fast: bool, baseline: bool) -> Result<OwnedTargetIsa, String> {
+pub(crate) fn isa(fast: bool, baseline: bool) -> Result<OwnedTargetIsa, String> {
     static ISAS: [OnceLock<Result<OwnedTargetIsa, String>>; 4] = [const { OnceLock::new() }; 4];
     let cell = &ISAS[usize::from(fast) + 2 * usize::from(baseline)];
     cell.get_or_init(|| make_isa(fast, baseline)).clone()
@@ -253,7 +242,7 @@ pub(crate) fn build_masked(inputs: &Inputs, outer: HashMap<FuncId, usize>) -> Re
 /// 32-bit distances, so they must lie in one reservation: separate mappings may be further apart.
 const CODE_SPAN: usize = 256 << 20;
 
-fn jit_module(isa: OwnedTargetIsa) -> Result<JITModule, String> {
+pub(crate) fn jit_module(isa: OwnedTargetIsa) -> Result<JITModule, String> {
     let memory = ArenaMemoryProvider::new_with_size(CODE_SPAN)
         .map_err(|e| format!("no address space for {CODE_SPAN} bytes of machine code: {e}"))?;
     let mut builder = JITBuilder::with_isa(isa, cranelift_module::default_libcall_names());
@@ -288,7 +277,7 @@ fn build(inputs: &Inputs, plans: &[Plan<'_>], part: Part<'_>) -> Result<Built, J
         may_exit: may_exit(plans),
         waits: waits(plans),
         shared: SharedLayout::of(module, inputs.kernel),
-        stubs: Stubs::none(),
+        stubs: stubs::get(inputs.variant.baseline).map_err(|e| plain(e, f))?,
         versions: HashMap::new(),
         signatures: HashMap::new(),
         slow: &*slow,
@@ -296,13 +285,14 @@ fn build(inputs: &Inputs, plans: &[Plan<'_>], part: Part<'_>) -> Result<Built, J
         part,
         resume_tables: plans.iter().map(|p| (p.id, resume_table(p))).collect(),
         call_tables: plans.iter().map(|p| (p.id, call_table(p))).collect(),
+        pieces: RefCell::default(),
     };
     c.declare(&mut env, plans).map_err(|e| plain(e, f))?;
-    c.stubs(&env).map_err(|e| plain(e, f))?;
     for p in plans {
         c.function(&env, p)?;
     }
     let (versions, tables) = (env.versions, [env.resume_tables, env.call_tables]);
+    let pieces = env.pieces.into_inner();
     let Some(mut jit) = c.jit.take() else { return Err(plain("no code", f)) };
     jit.finalize_definitions().map_err(|e| plain(e.to_string(), f))?;
     let addresses = versions.iter().map(|(f, m)| (*f, jit.get_finalized_function(*m) as usize)).collect();
@@ -315,6 +305,7 @@ fn build(inputs: &Inputs, plans: &[Plan<'_>], part: Part<'_>) -> Result<Built, J
         functions,
         _slow: slow,
         _tables: tables,
+        _pieces: pieces,
     })
 }
 
@@ -368,8 +359,8 @@ struct Compiler {
     frame_bytes: HashMap<FuncId, u32>,
 }
 
-/// The convention of all compiled functions but the stubs.
-fn signature(params: &[ir::Type], ret: Option<ir::Type>, conv: CallConv) -> Signature {
+/// A signature; all compiled functions but the stubs have the convention of the host.
+pub(crate) fn signature(params: &[ir::Type], ret: Option<ir::Type>, conv: CallConv) -> Signature {
     let mut s = Signature::new(conv);
     s.params.extend(params.iter().map(|t| AbiParam::new(*t)));
     s.returns.extend(ret.map(AbiParam::new));
@@ -378,18 +369,9 @@ fn signature(params: &[ir::Type], ret: Option<ir::Type>, conv: CallConv) -> Sign
 
 impl Compiler {
     fn declare(&mut self, env: &mut Env<'_>, plans: &[Plan<'_>]) -> Result<(), String> {
-        let (p, w, v) = (types::I64, types::I32, types::I64X2);
+        let (p, w) = (types::I64, types::I32);
         let Some(jit) = &mut self.jit else { return Err("no code".into()) };
         let conv = jit.isa().default_call_conv();
-        let mut add = |jit: &mut JITModule, s: Signature| -> Result<MachineFn, String> {
-            let id = jit.declare_anonymous_function(&s).map_err(|e| e.to_string())?;
-            env.signatures.insert(id, s);
-            Ok(id)
-        };
-        let check_scalar = add(jit, signature(&[p, w, w, w, p, p], None, CallConv::PreserveAll))?;
-        let check_lanes = add(jit, signature(&[p, w, w, w, w, v, v, v, v], None, CallConv::PreserveAll))?;
-        let judge_scalar = add(jit, signature(&[p, w, w, w, p, p], None, CallConv::PreserveAll))?;
-        let judge_lanes = add(jit, signature(&[p, w, w, w, w, v, v, v, v], None, CallConv::PreserveAll))?;
         let mut versions = HashMap::new();
         for plan in plans {
             let kind = match (&env.part, plan.f.entry) {
@@ -401,7 +383,6 @@ impl Compiler {
             env.signatures.insert(id, kind);
             versions.insert(plan.id, id);
         }
-        env.stubs = Stubs { check_scalar, check_lanes, judge_scalar, judge_lanes };
         env.versions = versions;
         Ok(())
     }
@@ -446,20 +427,6 @@ impl Compiler {
         Ok(())
     }
 
-    fn stubs(&mut self, env: &Env<'_>) -> Result<(), String> {
-        use super::slow;
-        let list = [
-            (env.stubs.check_scalar, slow::scalar as *const () as usize, false),
-            (env.stubs.check_lanes, slow::chunk as *const () as usize, true),
-            (env.stubs.judge_scalar, slow::judge_scalar as *const () as usize, false),
-            (env.stubs.judge_lanes, slow::judge_chunk as *const () as usize, true),
-        ];
-        for (id, target, lanes) in list {
-            self.emit(env, id, |b| stub(b, env, target, lanes)).map_err(|e| e.to_string())?;
-        }
-        Ok(())
-    }
-
     fn function(&mut self, env: &Env<'_>, plan: &Plan<'_>) -> Result<(), JitError> {
         let id = env.versions[&plan.id];
         if let Part::Masked { .. } = env.part {
@@ -491,33 +458,4 @@ fn ranges(jit: &JITModule, done: &[Done]) -> (Vec<(usize, usize, u32)>, Vec<(usi
     }
     ranges.sort_unstable();
     (ranges, functions)
-}
-
-/// A function that keeps all registers, so that the check it belongs to costs nothing beside its
-/// test: passes its arguments on to the Rust function that judges addresses.
-fn stub(mut b: FunctionBuilder<'_>, env: &Env<'_>, target: usize, lanes: bool) -> Result<(), JitError> {
-    let block = b.create_block();
-    b.append_block_params_for_function_params(block);
-    b.switch_to_block(block);
-    b.seal_block(block);
-    let p = b.block_params(block).to_vec();
-    let slow = b.ins().iconst(types::I64, env.slow as i64);
-    let host_conv = env.frontend.default_call_conv;
-    let args = if lanes {
-        let slot = b.create_sized_stack_slot(ir::StackSlotData::new(ir::StackSlotKind::ExplicitSlot, 64, 4));
-        let at = b.ins().stack_addr(types::I64, slot, 0);
-        for (i, &v) in p[5..9].iter().enumerate() {
-            b.ins().store(super::generate::trusted(), v, at, i as i32 * 16);
-        }
-        vec![p[0], p[1], p[2], p[3], p[4], at, slow]
-    } else {
-        vec![p[0], p[1], p[2], p[3], p[4], p[5], slow]
-    };
-    let types: Vec<ir::Type> = args.iter().map(|&a| b.func.dfg.value_type(a)).collect();
-    let sig = b.import_signature(signature(&types, None, host_conv));
-    let callee = b.ins().iconst(types::I64, target as i64);
-    b.ins().call_indirect(sig, callee, &args);
-    b.ins().return_(&[]);
-    b.finalize(env.frontend);
-    Ok(())
 }

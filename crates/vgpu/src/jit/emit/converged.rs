@@ -14,7 +14,7 @@ use crate::jit::lanes::body::Term;
 use crate::jit::lanes::classes::Class;
 use crate::jit::lanes::plan::{LOCAL_ALIGN, Plan, header, pc};
 use cranelift_codegen::ir::{self, InstBuilder, Value, condcodes::IntCC, types};
-use cranelift_frontend::FunctionBuilder;
+use cranelift_frontend::{FunctionBuilder, Variable};
 use rtcg_ptx::ast::*;
 use smallvec::SmallVec;
 use std::mem::offset_of;
@@ -192,37 +192,30 @@ impl<'a> Gen<'a, '_> {
 
     /// Reloads what is live at block `r`; goes back to masked code when a class does not hold.
     fn resume(&mut self, r: usize, masked: ir::Block) {
-        let mut good: Option<Value> = None;
+        let (mut scalars, mut homes): (Vec<Reg>, Vec<Vec<Variable>>) = (vec![], vec![]);
         for reg in self.plan.live[r].iter().map(|i| Reg(i as u32)) {
             let Store::Converged(vars) = &self.store else { return };
-            match vars[reg.index()].clone() {
-                RegVars::None => {}
+            let home: Vec<Variable> = match vars[reg.index()].clone() {
+                RegVars::None => continue,
                 RegVars::Chunks(c) => {
-                    for (chunk, list) in c.iter().enumerate() {
-                        let parts = self.load_slot(reg, chunk);
-                        for (&v, &p) in list.iter().zip(&parts) {
-                            self.b.def_var(v, p);
-                        }
-                    }
+                    self.reload_lanes(reg, &c);
+                    continue;
                 }
-                RegVars::PerChunk(c) => {
-                    let scalars = self.reload_scalar(reg, &mut good);
-                    for (&v, &p) in c.iter().flatten().zip(&scalars) {
-                        self.b.def_var(v, p);
-                    }
-                }
-                RegVars::Scalar(list) => {
-                    let scalar = self.reload_scalar(reg, &mut good);
-                    for (&v, &p) in list.iter().zip(&scalar) {
-                        self.b.def_var(v, p);
-                    }
-                }
+                RegVars::PerChunk(c) => c.iter().flatten().copied().collect(),
+                RegVars::Scalar(list) => list.to_vec(),
+            };
+            scalars.push(reg);
+            homes.push(home);
+        }
+        let (values, good) = self.gather_scalars(&scalars);
+        for (home, value) in homes.iter().zip(&values) {
+            for (&v, &p) in home.iter().zip(value) {
+                self.b.def_var(v, p);
             }
         }
         let target = self.blocks[r];
         match good {
             Some(ok) => {
-                let ok = self.b.ins().vall_true(ok);
                 self.b.ins().brif(ok, target, &[], masked, &[]);
             }
             None => {
@@ -231,33 +224,13 @@ impl<'a> Gen<'a, '_> {
         }
     }
 
-    /// Lane 0's value of a slot (or that of each chunk's first lane); adds to `good` whether the other lanes follow the class.
-    fn reload_scalar(&mut self, reg: Reg, good: &mut Option<Value>) -> Parts {
-        let w = self.width(reg);
-        let class = self.plan.classes.get(reg);
-        let firsts = if matches!(class, Class::Chunked(_)) { CHUNKS } else { 1 };
-        let mut scalar = Parts::new();
-        for c in 0..firsts {
-            let first = self.load_slot(reg, c);
-            scalar.extend(ops::lane(&mut self.cx(), w, &first, 0));
-        }
-        for c in 0..CHUNKS {
-            let parts = self.load_slot(reg, c);
-            self.forget_splats();
-            let expected = self.expand(&scalar, w, class, c);
-            for (&p, &e) in parts.iter().zip(&expected) {
-                let same = self.equal(p, e);
-                let flags = ir::MemFlagsData::new().with_endianness(ir::Endianness::Little);
-                let same = if self.b.func.dfg.value_type(same) == types::I32X4 {
-                    same
-                } else {
-                    self.b.ins().bitcast(types::I32X4, flags, same)
-                };
-                *good = Some(good.map_or(same, |g| self.b.ins().band(g, same)));
+    fn reload_lanes(&mut self, reg: Reg, chunks: &[SmallVec<[Variable; 4]>; CHUNKS]) {
+        for (chunk, list) in chunks.iter().enumerate() {
+            let parts = self.load_slot(reg, chunk);
+            for (&v, &p) in list.iter().zip(&parts) {
+                self.b.def_var(v, p);
             }
         }
-        self.forget_splats();
-        scalar
     }
 
     fn converged_block(&mut self, block: usize, done: ir::Block) -> Result<(), JitError> {
@@ -317,19 +290,17 @@ impl<'a> Gen<'a, '_> {
 
     /// Writes registers to the frame.
     pub(crate) fn spill(&mut self, values: &[(Reg, SmallVec<[Parts; 4]>)]) {
+        let mut scalars = vec![];
         for (r, value) in values {
-            let (w, class) = (self.width(*r), self.plan.classes.get(*r));
-            for c in 0..CHUNKS {
-                if class == Class::Varying {
-                    self.store_slot(*r, c, &value[c]);
-                } else {
-                    self.forget_splats();
-                    let lanes = self.expand(&value[0], w, class, c);
-                    self.store_slot(*r, c, &lanes);
+            if self.plan.classes.get(*r) == Class::Varying {
+                for (c, lanes) in value.iter().enumerate().take(CHUNKS) {
+                    self.store_slot(*r, c, lanes);
                 }
+            } else {
+                scalars.push((*r, value[0].clone()));
             }
         }
-        self.forget_splats();
+        self.spread_scalars(&scalars);
     }
 
     /// Leaves converged code for block `at`, where all lanes go on.

@@ -299,7 +299,7 @@ impl<'a> Gen<'a, '_> {
                 let at = g.add(base, i64::from(m.offset).wrapping_sub(before));
                 let stride = g.iconst64(stride);
                 let stub = g.env.stubs.check_scalar;
-                g.call_local(stub, &[g.ctx, site, bytes, lanes, at, stride]);
+                g.call_scalar_stub(stub, [g.ctx, site, bytes, lanes, at, stride]);
             }
         });
     }
@@ -378,7 +378,7 @@ impl<'a> Gen<'a, '_> {
             let bytes = g.iconst32(i64::from(bytes));
             let stride = g.iconst64(stride);
             let stub = g.env.stubs.check_scalar;
-            g.call_local(stub, &[g.ctx, site, bytes, lanes, base, stride]);
+            g.call_scalar_stub(stub, [g.ctx, site, bytes, lanes, base, stride]);
         });
     }
 
@@ -498,7 +498,7 @@ impl<'a> Gen<'a, '_> {
             let bytes = g.iconst32(i64::from(bytes));
             let number = g.iconst32(chunk as i64);
             let stub = g.env.stubs.check_lanes;
-            g.call_local(stub, &[g.ctx, site, bytes, bits, number, lanes[0], lanes[1], lanes[2], lanes[3]]);
+            g.call_lanes_stub(stub, [g.ctx, site, bytes, bits, number], &lanes);
         });
     }
 

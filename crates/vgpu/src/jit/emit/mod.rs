@@ -17,6 +17,8 @@ pub mod ops;
 pub(crate) mod phases;
 pub(crate) mod slow;
 pub(crate) mod special;
+pub(crate) mod spread;
+pub(crate) mod stubs;
 mod sync;
 mod tensor;
 mod texture;

@@ -1,0 +1,152 @@
+//! Scalar registers on their way to the frame and back, where converged code hands over to masked
+//! code: a call spreads one scalar to 32 lanes, or finds out whether 32 lanes are one scalar still.
+//!
+//! The code of these places is large and seldom runs, so all registers of a place share one call.
+//! Their scalars travel in the frame's dummy area, which nobody reads then; what they are stands in
+//! a table that the kernel owns.
+#![allow(unsafe_code)]
+
+use super::generate::{Gen, trusted};
+use super::values::{CHUNK_LANES, CHUNKS, Parts, Width};
+use crate::abi::WARP_LANES;
+use crate::jit::lanes::classes::Class;
+use crate::jit::lanes::plan::header;
+use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
+use rtcg_ptx::ast::Reg;
+
+/// Scalars that fit into the dummy area.
+const AT_ONCE: usize = 128;
+
+/// Lanes in the frame that hold a scalar, each a stride more than the one before.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Piece {
+    slot: i32,
+    lanes: u32,
+    stride: i64,
+    /// 64 bits a lane rather than 32.
+    wide: bool,
+}
+
+/// Stores each scalar of the dummy area to its lanes.
+///
+/// # Safety
+/// Compiled code passes its frame and `n` pieces of it.
+pub(crate) unsafe extern "C" fn spread(frame: *mut u8, pieces: *const Piece, n: u32) {
+    // SAFETY: by contract; the slots of registers are aligned.
+    unsafe {
+        let values = frame.add(header::DUMMY as usize).cast::<u64>();
+        for (i, p) in std::slice::from_raw_parts(pieces, n as usize).iter().enumerate() {
+            let (first, to) = (values.add(i).read(), frame.offset(p.slot as isize));
+            if p.wide {
+                for lane in 0..u64::from(p.lanes) {
+                    to.cast::<u64>().add(lane as usize).write(first.wrapping_add(lane.wrapping_mul(p.stride as u64)));
+                }
+            } else {
+                for lane in 0..p.lanes {
+                    let step = lane.wrapping_mul(p.stride as u32);
+                    to.cast::<u32>().add(lane as usize).write((first as u32).wrapping_add(step));
+                }
+            }
+        }
+    }
+}
+
+/// Makes the first word of the dummy area 1 if the lanes of every piece follow its stride, else 0.
+///
+/// # Safety
+/// As [`spread`].
+pub(crate) unsafe extern "C" fn steady(frame: *mut u8, pieces: *const Piece, n: u32) {
+    // SAFETY: by contract.
+    unsafe {
+        let mut good = true;
+        for p in std::slice::from_raw_parts(pieces, n as usize) {
+            let from = frame.offset(p.slot as isize);
+            if p.wide {
+                let lanes = std::slice::from_raw_parts(from.cast::<u64>(), p.lanes as usize);
+                good &= (lanes.windows(2)).all(|w| w[1].wrapping_sub(w[0]) == p.stride as u64);
+            } else {
+                let lanes = std::slice::from_raw_parts(from.cast::<u32>(), p.lanes as usize);
+                good &= (lanes.windows(2)).all(|w| w[1].wrapping_sub(w[0]) == p.stride as u32);
+            }
+        }
+        frame.add(header::DUMMY as usize).cast::<u32>().write(u32::from(good));
+    }
+}
+
+impl Gen<'_, '_> {
+    /// The pieces of a register that is not varying, one for each part of its scalar.
+    fn pieces(&self, r: Reg) -> Vec<Piece> {
+        let (w, class) = (self.width(r), self.plan.classes.get(r));
+        let Some(slot) = self.plan.slots[r.index()] else { return vec![] };
+        let wide = matches!(w, Width::W64 | Width::W128);
+        let stride = class.stride().unwrap_or(0);
+        let bytes = if wide { 8 } else { 4 };
+        match (class, w) {
+            (Class::Chunked(_), _) => (0..CHUNKS)
+                .map(|c| Piece {
+                    slot: slot + (c * CHUNK_LANES) as i32 * bytes,
+                    lanes: CHUNK_LANES as u32,
+                    stride,
+                    wide,
+                })
+                .collect(),
+            (_, Width::W128) => [slot, slot + 8 * WARP_LANES as i32]
+                .map(|slot| Piece { slot, lanes: WARP_LANES as u32, stride, wide })
+                .to_vec(),
+            _ => vec![Piece { slot, lanes: WARP_LANES as u32, stride, wide }],
+        }
+    }
+
+    /// Writes scalars to their lanes in the frame.
+    pub(crate) fn spread_scalars(&mut self, values: &[(Reg, Parts)]) {
+        let all: Vec<(Piece, Value)> =
+            values.iter().flat_map(|(r, parts)| self.pieces(*r).into_iter().zip(parts.clone())).collect();
+        for group in all.chunks(AT_ONCE) {
+            for (i, &(_, v)) in group.iter().enumerate() {
+                let v = if self.b.func.dfg.value_type(v) == types::I8 {
+                    let word = self.b.ins().uextend(types::I32, v);
+                    self.b.ins().ineg(word)
+                } else {
+                    v
+                };
+                self.b.ins().store(trusted(), v, self.frame, header::DUMMY + 8 * i as i32);
+            }
+            let pieces = group.iter().map(|g| g.0).collect();
+            self.call_with_pieces(self.env.stubs.spread, pieces);
+        }
+    }
+
+    /// Reads the scalars of registers from the frame; the condition says whether all lanes fit them.
+    pub(crate) fn gather_scalars(&mut self, registers: &[Reg]) -> (Vec<Parts>, Option<Value>) {
+        let pieces: Vec<Vec<Piece>> = registers.iter().map(|&r| self.pieces(r)).collect();
+        let values = registers.iter().zip(&pieces).map(|(&r, list)| self.first_lanes(r, list)).collect();
+        let flat: Vec<Piece> = pieces.into_iter().flatten().collect();
+        let mut good: Option<Value> = None;
+        for group in flat.chunks(AT_ONCE) {
+            self.call_with_pieces(self.env.stubs.steady, group.to_vec());
+            let here = self.b.ins().load(types::I32, trusted(), self.frame, header::DUMMY);
+            good = Some(good.map_or(here, |g| self.b.ins().band(g, here)));
+        }
+        (values, good)
+    }
+
+    fn first_lanes(&mut self, r: Reg, pieces: &[Piece]) -> Parts {
+        let is_predicate = self.width(r) == Width::Pred;
+        (pieces.iter())
+            .map(|p| {
+                let ty = if p.wide { types::I64 } else { types::I32 };
+                let v = self.b.ins().load(ty, trusted(), self.frame, p.slot);
+                if is_predicate { self.b.ins().icmp_imm_s(IntCC::NotEqual, v, 0) } else { v }
+            })
+            .collect()
+    }
+
+    fn call_with_pieces(&mut self, stub: usize, pieces: Vec<Piece>) {
+        let (n, table) = (pieces.len(), pieces.into_boxed_slice());
+        let at = self.iconst64(table.as_ptr() as i64);
+        self.env.pieces.borrow_mut().push(table);
+        let n = self.iconst32(n as i64);
+        self.call_pieces_stub(stub, [self.frame, at, n]);
+    }
+}
