@@ -419,7 +419,10 @@ class In(ArgumentHandler):
     """Copied to the device before the launch."""
 
     def pre_call(self, stream):
-        memcpy_htod(self.get_device_alloc(), self.array)
+        if stream is None:
+            memcpy_htod(self.get_device_alloc(), self.array)
+        else:
+            memcpy_htod_async(self.get_device_alloc(), self.array, stream)
 
 
 class Out(ArgumentHandler):

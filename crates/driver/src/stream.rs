@@ -9,6 +9,7 @@ use crate::event::Event;
 use rtcg_cuda_sys::{
     CU_STREAM_LEGACY, CU_STREAM_NON_BLOCKING, CU_STREAM_PER_THREAD, CUdeviceptr, CUresult, CUstream, DriverTable,
 };
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,6 +19,8 @@ struct Inner {
     handle: CUstream,
     owned: bool,
     closed: AtomicBool,
+    /// What keeps a stream of others alive.
+    _keeper: Option<Box<dyn Any + Send + Sync>>,
 }
 
 /// A stream of the context it was created in. Cloning gives another reference to the same one.
@@ -51,7 +54,7 @@ impl std::fmt::Debug for Stream {
 /// How streams come to be and what they say about themselves.
 impl Stream {
     fn from_parts(ctx: Context, handle: CUstream, owned: bool) -> Self {
-        Self(Arc::new(Inner { ctx, handle, owned, closed: AtomicBool::new(false) }))
+        Self(Arc::new(Inner { ctx, handle, owned, closed: AtomicBool::new(false), _keeper: None }))
     }
 
     /// Creates a stream in the current context; `flags` as `CUstream_flags`.
@@ -72,14 +75,23 @@ impl Stream {
         Ok(Self::from_parts(ctx, handle, true))
     }
 
-    /// Wraps a stream that another library made; it is not destroyed here. It belongs to the
-    /// current context, or to the one that the driver names where that is another.
+    /// Wraps a stream that another library made in the current context; it is not destroyed here.
     ///
     /// # Safety
     /// `handle` must be a stream of the current context's driver and outlive all uses.
     pub unsafe fn from_external(handle: CUstream) -> Result<Self> {
         let ctx = Context::require()?;
         Ok(Self::from_parts(ctx, handle, false))
+    }
+
+    /// [`Stream::from_external`] with an object that keeps the stream alive and is dropped with
+    /// the last reference.
+    ///
+    /// # Safety
+    /// `handle` must be a stream of the current context's driver as long as `keeper` lives.
+    pub unsafe fn from_external_kept(handle: CUstream, keeper: Box<dyn Any + Send + Sync>) -> Result<Self> {
+        let (ctx, closed) = (Context::require()?, AtomicBool::new(false));
+        Ok(Self(Arc::new(Inner { ctx, handle, owned: false, closed, _keeper: Some(keeper) })))
     }
 
     /// The legacy default stream of the current context, which waits for all blocking streams and

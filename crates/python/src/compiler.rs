@@ -1,6 +1,6 @@
 //! What `pycuda.compiler` needs from the core.
 
-use crate::driver::function::PyFunction;
+use crate::driver::function::KernelObject;
 use crate::driver::module::PyModuleHandle;
 use crate::driver::texture::{PySurfaceReference, PyTextureReference};
 use crate::errors::{LogicError, OrRaise, compile_error, driver_error};
@@ -106,8 +106,8 @@ impl PyProgram {
         rtcg::declare_source(&module.0, request.source.clone(), request.options.clone());
     }
 
-    fn get_function(&self, py: Python<'_>, module: &PyModuleHandle, name: &str) -> PyResult<PyFunction> {
-        found(py, py.detach(|| self.0.function(&module.0, name))).map(PyFunction::new)
+    fn get_function(&self, py: Python<'_>, module: &PyModuleHandle, name: &str) -> PyResult<KernelObject> {
+        found(py, py.detach(|| self.0.function(&module.0, name))).map(KernelObject)
     }
 
     fn get_global(&self, py: Python<'_>, module: &PyModuleHandle, name: &str) -> PyResult<(u64, usize)> {

@@ -1,7 +1,7 @@
 //! `pycuda.elementwise`: the kernel class. What it does is in `rtcg::generators`.
 
 use crate::ctypes::{Held, arguments_of, hold_all, stand_in_layout, values};
-use crate::driver::function::PyFunction;
+use crate::driver::function::KernelObject;
 use crate::driver::stream::{PyStream, stream_of};
 use crate::driver::texture::PyTextureReference;
 use crate::errors::{OrRaise, generator_error};
@@ -112,11 +112,11 @@ impl PyElementwiseKernel {
 
     /// The kernel whose source `get_source(use_range=...)` shows.
     #[pyo3(signature = (use_range = false))]
-    fn _function(&self, py: Python<'_>, use_range: bool) -> PyResult<PyFunction> {
+    fn _function(&self, py: Python<'_>, use_range: bool) -> PyResult<KernelObject> {
         let ctx = current_context()?;
         let function = py.detach(|| self.kernel.function(&ctx, use_range));
         let function = function.map_err(|error| generator_error(py, error))?;
-        Ok(PyFunction::new(function.driver().clone()))
+        Ok(KernelObject(function.driver().clone()))
     }
 }
 

@@ -1,44 +1,59 @@
-//! Arguments of a direct call: the bytes of each, by what kind of object it is.
+//! Arguments of a direct call: the bytes and the type of each, by what kind of object it is.
 
+use crate::driver::dlpack;
+use crate::driver::fastcall::{Args, pointers};
 use crate::driver::memory::{PyDeviceAllocation, PyManagedAllocation};
-use crate::errors::{OrRaise, driver_error};
+use crate::errors::driver_error;
+use crate::gpuarray::PyGpuArray;
 use crate::host_buffer::HostBuffer;
 use crate::pointer::{DevicePtr, own_memory};
-use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, npyffi};
-use pyo3::exceptions::PyTypeError;
+use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods, npyffi};
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::ffi::PyTypeObject;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyTuple, PyType};
-use rtcg::driver::{ArgPacker, Function, PackedArgs};
+use pyo3::types::{PyBool, PyBytes, PyComplex, PyComplexMethods, PyDict, PyFloat, PyInt, PyString, PyTuple, PyType};
+use rtcg::array::DType;
+use rtcg::driver::signature::{Given, Number, ParamKind};
+use rtcg::driver::{ArgPacker, Function, PackedArgs, Unfit, WeakScalar};
+
+/// A NumPy scalar type of fixed size.
+struct ScalarType {
+    class: usize,
+    nbytes: usize,
+    number: Number,
+    /// Where the value lies in the object; `None` where that could not be made sure.
+    offset: Option<usize>,
+}
 
 /// Classes that arguments are recognised by.
 struct Classes {
-    /// NumPy's fixed-size scalar types with their sizes.
-    scalars: Vec<(usize, usize)>,
+    allocation: usize,
+    scalars: Vec<ScalarType>,
     generic: Py<PyType>,
     handler: Py<PyType>,
 }
 
 static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
 
+/// The commonest first.
 const SCALAR_TYPES: [&str; 20] = [
+    "int32",
+    "float32",
+    "uint32",
+    "int64",
+    "float64",
+    "uint64",
+    "intp",
+    "uintp",
     "int8",
     "int16",
-    "int32",
-    "int64",
     "uint8",
     "uint16",
-    "uint32",
-    "uint64",
     "float16",
-    "float32",
-    "float64",
     "complex64",
     "complex128",
     "bool_",
-    "intp",
-    "uintp",
     "longlong",
     "ulonglong",
     "intc",
@@ -48,120 +63,351 @@ const SCALAR_TYPES: [&str; 20] = [
 fn classes(py: Python<'_>) -> PyResult<&Classes> {
     CLASSES.get_or_try_init(py, || {
         let numpy = py.import("numpy")?;
-        let mut scalars = Vec::new();
-        for name in SCALAR_TYPES {
-            let class = numpy.getattr(name)?.cast_into::<PyType>()?;
-            let size = numpy.getattr("dtype")?.call1((&class,))?.getattr("itemsize")?.extract()?;
-            scalars.push((class.as_type_ptr().addr(), size));
-        }
+        let scalars = SCALAR_TYPES.iter().map(|name| scalar_type(&numpy.getattr(*name)?)).collect::<PyResult<_>>()?;
         let generic = numpy.getattr("generic")?.cast_into::<PyType>()?.unbind();
         let handler = py.import("pycuda.driver")?.getattr("ArgumentHandler")?.cast_into::<PyType>()?.unbind();
-        Ok(Classes { scalars, generic, handler })
+        let allocation = py.get_type::<PyDeviceAllocation>().as_type_ptr().addr();
+        Ok(Classes { allocation, scalars, generic, handler })
+    })
+}
+
+fn scalar_type(class: &Bound<'_, PyAny>) -> PyResult<ScalarType> {
+    let dtype = PyArrayDescr::new(class.py(), class)?;
+    let number = number_of(&dtype).ok_or_else(|| PyTypeError::new_err("a NumPy scalar type is of no known kind"))?;
+    let offset = value_offset(class)?;
+    Ok(ScalarType { class: class.as_ptr().addr(), nbytes: dtype.itemsize(), number, offset })
+}
+
+/// NumPy keeps a scalar's value right behind the object's head. An example makes sure of that.
+fn value_offset(class: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
+    let offset = size_of::<pyo3::ffi::PyObject>();
+    let example = class.call1((1,))?;
+    let expected: Vec<u8> = example.call_method0("tobytes")?.extract()?;
+    let basic: usize = class.getattr("__basicsize__")?.extract()?;
+    if basic < offset + expected.len() || size_of::<usize>() != 8 {
+        return Ok(None);
+    }
+    // SAFETY: the object has `basic` bytes, which are more than these.
+    let found = unsafe { std::slice::from_raw_parts(example.as_ptr().byte_add(offset).cast::<u8>(), expected.len()) };
+    Ok((found == expected).then_some(offset))
+}
+
+/// The number that a dtype is, if it is one that C has.
+pub(crate) fn number_of(dtype: &Bound<'_, PyArrayDescr>) -> Option<Number> {
+    number_of_kind(dtype.kind() as char, dtype.itemsize()).or_else(|| {
+        let is_bfloat = dtype.itemsize() == 2 && dtype.to_string() == "bfloat16";
+        is_bfloat.then_some(Number::BFloat16)
+    })
+}
+
+/// The number that elements of our own arrays are.
+fn number_of_elements(dtype: DType) -> Option<Number> {
+    let int = |nbytes, signed| Some(Number::Int { nbytes, signed });
+    match dtype {
+        DType::Bool => Some(Number::Bool),
+        DType::I8 => int(1, true),
+        DType::I16 => int(2, true),
+        DType::I32 => int(4, true),
+        DType::I64 => int(8, true),
+        DType::U8 => int(1, false),
+        DType::U16 => int(2, false),
+        DType::U32 => int(4, false),
+        DType::U64 => int(8, false),
+        DType::F16 => Some(Number::Half),
+        DType::F32 => Some(Number::Float),
+        DType::F64 => Some(Number::Double),
+        DType::C64 => Some(Number::Complex64),
+        DType::C128 => Some(Number::Complex128),
+        _ => None,
+    }
+}
+
+/// The number with NumPy's kind letter and size.
+fn number_of_kind(kind: char, size: usize) -> Option<Number> {
+    Some(match (kind, size) {
+        ('b', 1) => Number::Bool,
+        ('i' | 'u', 1 | 2 | 4 | 8) => Number::Int { nbytes: size as u8, signed: kind == 'i' },
+        ('f', 2) => Number::Half,
+        ('f', 4) => Number::Float,
+        ('f', 8) => Number::Double,
+        ('c', 8) => Number::Complex64,
+        ('c', 16) => Number::Complex128,
+        _ => return None,
     })
 }
 
 impl Classes {
-    fn scalar_size(&self, class: *const PyTypeObject) -> Option<usize> {
-        self.scalars.iter().find(|(known, _)| *known == class.addr()).map(|(_, size)| *size)
+    #[inline]
+    fn scalar(&self, class: *const PyTypeObject) -> Option<&ScalarType> {
+        self.scalars.iter().find(|known| known.class == class.addr())
     }
 }
 
-/// Packed arguments, and those that want to be called before and after the launch.
-pub(crate) struct Packed<'py> {
+/// Packed arguments.
+pub(crate) struct Packed {
     pub(crate) bytes: PackedArgs,
-    pub(crate) handlers: Vec<Bound<'py, PyAny>>,
 }
 
-/// Packs all arguments and checks them against the kernel's parameters.
-pub(crate) fn pack<'py>(function: &Function, args: &Bound<'py, PyTuple>) -> PyResult<Packed<'py>> {
-    let classes = classes(args.py())?;
+/// Packs all arguments and checks them against the kernel's parameters, without a launch.
+pub(crate) fn pack(function: &Function, args: &Bound<'_, PyTuple>) -> PyResult<Packed> {
+    let items = pointers(args);
     let mut packer = function.args();
-    let mut handlers = Vec::new();
-    for (index, arg) in args.iter_borrowed().enumerate() {
-        push(&mut packer, classes, index, &arg, &mut handlers)?;
-    }
-    Ok(Packed { bytes: packer.pack().or_raise()?, handlers })
+    // SAFETY: the tuple holds the objects.
+    let args = unsafe { Args::new(args.py(), &items) };
+    Packing::new(function, &mut packer).all(args)?;
+    Ok(Packed { bytes: packer.pack().map_err(driver_error)? })
 }
 
-/// An error about an argument, with what was given added to what the core knows.
-#[cold]
-fn wrong_argument(error: rtcg::driver::Error, arg: &Bound<'_, PyAny>) -> PyErr {
-    let detail = error.detail.clone().unwrap_or_default();
-    driver_error(error.with_detail(format!("{detail}; it is {}", describe(arg))))
+/// What arguments need beside their bytes.
+#[derive(Default)]
+pub(crate) struct Extras<'py> {
+    /// Those that want to be called before and after the launch.
+    pub(crate) handlers: Vec<Bound<'py, PyAny>>,
+    /// What must live until the launch.
+    held: Vec<Bound<'py, PyAny>>,
 }
 
-/// An object for a message: its type, and its value when that is short.
-fn describe(object: &Bound<'_, PyAny>) -> String {
-    let name = object.get_type().name().map_or_else(|_| "?".to_string(), |name| name.to_string());
-    match object.repr().map(|text| text.to_string()) {
-        Ok(text) if text.len() <= 60 => format!("{text} (of type {name})"),
-        _ => format!("of type {name}"),
+/// Arguments while they are packed.
+pub(crate) struct Packing<'p, 'f, 'py> {
+    function: &'f Function,
+    packer: &'p mut ArgPacker<'f>,
+    extras: Extras<'py>,
+}
+
+impl<'p, 'f, 'py> Packing<'p, 'f, 'py> {
+    pub(crate) fn new(function: &'f Function, packer: &'p mut ArgPacker<'f>) -> Self {
+        Self { function, packer, extras: Extras::default() }
+    }
+
+    /// Packs all arguments.
+    #[inline]
+    pub(crate) fn all(mut self, args: Args<'_, 'py>) -> PyResult<Extras<'py>> {
+        let classes = classes(args.py())?;
+        for (index, arg) in args.iter().enumerate() {
+            let class = arg.get_type_ptr();
+            if class.addr() == classes.allocation {
+                // SAFETY: the class was compared.
+                let memory = unsafe { arg.cast_unchecked::<PyDeviceAllocation>() };
+                let address = memory.get().ptr()?;
+                self.pointer(index, &arg, address, None)?;
+            } else if let Some(scalar) = classes.scalar(class) {
+                self.scalar(index, &arg, scalar)?;
+            } else {
+                self.other(index, &arg, classes)?;
+            }
+        }
+        Ok(self.extras)
+    }
+
+    #[inline]
+    fn put(&mut self, index: usize, arg: &Bound<'py, PyAny>, bytes: &[u8], align: usize, given: Given) -> PyResult<()> {
+        self.packer
+            .push_as(bytes, align, given)
+            .map_err(|error| wrong_argument(self.function, index, error, arg, given))
+    }
+
+    #[inline]
+    fn pointer(&mut self, index: usize, arg: &Bound<'py, PyAny>, address: u64, of: Option<Number>) -> PyResult<()> {
+        self.put(index, arg, &address.to_ne_bytes(), 8, Given::Pointer(of))
+    }
+
+    /// A NumPy scalar of at most 16 bytes.
+    #[inline]
+    fn scalar(&mut self, index: usize, scalar: &Bound<'py, PyAny>, kind: &ScalarType) -> PyResult<()> {
+        let mut value = [0u64; 2];
+        // SAFETY: the object is a scalar of this type, whose value of at most 16 bytes lies there, or
+        // is copied by NumPy.
+        let bytes = unsafe {
+            let start = match kind.offset {
+                Some(offset) => scalar.as_ptr().byte_add(offset).cast::<u8>(),
+                None => {
+                    let (py, target) = (scalar.py(), value.as_mut_ptr().cast());
+                    npyffi::PY_ARRAY_API.PyArray_ScalarAsCtype(py, scalar.as_ptr(), target);
+                    value.as_ptr().cast_mut().cast::<u8>()
+                }
+            };
+            std::slice::from_raw_parts(start, kind.nbytes)
+        };
+        self.put(index, scalar, bytes, kind.nbytes.min(8), Given::Value(kind.number))
+    }
+
+    fn other(&mut self, index: usize, arg: &Bound<'py, PyAny>, classes: &Classes) -> PyResult<()> {
+        let py = arg.py();
+        if let Ok(array) = arg.cast::<PyGpuArray>() {
+            let array = &array.get().array;
+            return self.pointer(index, arg, array.device_ptr().unwrap_or(0), number_of_elements(array.dtype()));
+        }
+        if let Ok(memory) = arg.cast::<PyDeviceAllocation>() {
+            return self.pointer(index, arg, memory.get().ptr()?, None);
+        }
+        if arg.is_instance(classes.handler.bind(py))? {
+            return self.handler(index, arg);
+        }
+        if let Ok(array) = arg.cast::<PyUntypedArray>() {
+            return self.array(index, array);
+        }
+        if arg.is_instance(classes.generic.bind(py))? {
+            return self.unusual_scalar(index, arg);
+        }
+        if let Some(value) = weak_scalar(arg)? {
+            return self.weak(index, arg, value);
+        }
+        if let Some((bytes, number)) = plain_bytes(arg)? {
+            let given = number.map_or(Given::Bytes, Given::Value);
+            return self.put(index, arg, &bytes, bytes.len().clamp(1, 8), given);
+        }
+        match self.pointer_of(arg)? {
+            Some((address, number)) => self.pointer(index, arg, address, number),
+            None => Err(invalid_type(self.function, index, arg)),
+        }
+    }
+
+    /// `In`, `Out`, `InOut` and classes of users.
+    fn handler(&mut self, index: usize, arg: &Bound<'py, PyAny>) -> PyResult<()> {
+        let array = arg.getattr("array").ok().and_then(|array| array.cast_into::<PyUntypedArray>().ok());
+        let number = array.as_ref().and_then(|array| number_of(&array.dtype()));
+        // Refused before memory is allocated for it.
+        let given = Given::Pointer(number);
+        if self.function.check_type(index, given).is_err() {
+            return Err(wrong_type(self.function, index, arg, &described_array(array.as_ref())));
+        }
+        let memory: DevicePtr = arg.call_method0("get_device_alloc")?.extract()?;
+        self.extras.handlers.push(arg.clone());
+        self.pointer(index, arg, memory.0, number)
+    }
+
+    /// A structured or other unusual scalar: its bytes by value.
+    fn unusual_scalar(&mut self, index: usize, scalar: &Bound<'py, PyAny>) -> PyResult<()> {
+        let dtype = scalar.getattr("dtype")?.cast_into::<PyArrayDescr>()?;
+        let bytes: Vec<u8> = scalar.call_method0("tobytes")?.extract()?;
+        let given = number_of(&dtype).map_or(Given::Bytes, Given::Value);
+        self.put(index, scalar, &bytes, dtype.alignment(), given)
+    }
+
+    /// An array of the host: a pointer if it lies in managed memory, else its bytes by value.
+    fn array(&mut self, index: usize, array: &Bound<'py, PyUntypedArray>) -> PyResult<()> {
+        let buffer = HostBuffer::of(array, &format!("parameter #{index} (0-based)"))?;
+        let dtype = array.dtype();
+        let number = number_of(&dtype);
+        if is_managed(array)? {
+            return self.pointer(index, array, buffer.as_ptr().addr() as u64, number);
+        }
+        let is_address = matches!(number, Some(Number::Int { nbytes: 8, .. })) && buffer.nbytes() == 8;
+        let is_pointer = self.function.declaration(index).is_some_and(|d| matches!(d.kind, ParamKind::Pointer(_)));
+        if is_pointer && !is_address {
+            let given = described_array(Some(array));
+            return Err(wrong_type(self.function, index, array, &format!("{given}{ON_THE_HOST}")));
+        }
+        // SAFETY: the array is alive while its bytes are copied, with the interpreter held.
+        let bytes = unsafe { buffer.bytes() };
+        let given = number.filter(|number| number.nbytes() == bytes.len()).map_or(Given::Bytes, Given::Value);
+        self.put(index, array, bytes, dtype.alignment(), given)
+    }
+
+    /// A number of Python's, in the type that the kernel declares.
+    fn weak(&mut self, index: usize, arg: &Bound<'py, PyAny>, value: WeakScalar) -> PyResult<()> {
+        let Some(declared) = self.function.declaration(index) else {
+            return Err(invalid_type(self.function, index, arg));
+        };
+        match value.convert(declared.kind) {
+            Ok(bytes) => self.put(index, arg, &bytes, bytes.len().min(8), Given::Bytes),
+            Err(Unfit::Value) if !matches!(value, WeakScalar::Float(x) if x.is_finite() && x.abs() < 1e20) => {
+                let text = format!("{} cannot be {}", self.function.describe_parameter(index), describe(arg));
+                Err(PyOverflowError::new_err(text))
+            }
+            Err(_) => Err(wrong_type(self.function, index, arg, &describe(arg))),
+        }
+    }
+
+    /// The device address of an array of any library, or of a holder of a pointer.
+    fn pointer_of(&mut self, arg: &Bound<'py, PyAny>) -> PyResult<Option<(u64, Option<Number>)>> {
+        if let Ok(interface) = arg.getattr("__cuda_array_interface__") {
+            return interface_pointer(&interface.cast_into::<PyDict>()?).map(Some);
+        }
+        if let Ok(memory) = arg.getattr("gpudata") {
+            let address = if memory.is_none() { 0 } else { memory.extract::<DevicePtr>()?.0 };
+            return Ok(Some((address, None)));
+        }
+        if let Some((tensor, capsule)) = dlpack::device_tensor(arg)? {
+            self.extras.held.push(capsule);
+            return Ok(Some((tensor.address, number_of_kind(tensor.kind, tensor.itemsize))));
+        }
+        if let Some((address, _)) = own_memory(arg)? {
+            return Ok(Some((address, None)));
+        }
+        if arg.hasattr("get_pointer")? { arg.extract::<DevicePtr>().map(|ptr| Some((ptr.0, None))) } else { Ok(None) }
     }
 }
 
-fn push<'py>(
-    packer: &mut ArgPacker<'_>,
-    classes: &Classes,
-    index: usize,
-    arg: &Bound<'py, PyAny>,
-    handlers: &mut Vec<Bound<'py, PyAny>>,
-) -> PyResult<()> {
-    if let Some(size) = classes.scalar_size(arg.get_type_ptr()) {
-        return push_scalar(packer, arg, size);
+const ON_THE_HOST: &str = ", which is not on the device; use pycuda.driver.In, Out or InOut of it, or copy it with \
+                           pycuda.driver.to_device or pycuda.gpuarray.to_gpu";
+
+/// Address and element type by the array interface.
+fn interface_pointer(interface: &Bound<'_, PyDict>) -> PyResult<(u64, Option<Number>)> {
+    let data = interface.get_item("data")?.ok_or_else(|| PyTypeError::new_err("the array interface has no data"))?;
+    let address = data.get_item(0)?.extract::<Option<u64>>()?.unwrap_or(0);
+    let typestr = interface.get_item("typestr")?.and_then(|text| text.extract::<String>().ok()).unwrap_or_default();
+    let mut letters = typestr.get(1..).unwrap_or_default().chars();
+    let number = letters.next().and_then(|kind| number_of_kind(kind, letters.as_str().parse().ok()?));
+    Ok((address, number))
+}
+
+/// A number of Python's own types.
+fn weak_scalar(arg: &Bound<'_, PyAny>) -> PyResult<Option<WeakScalar>> {
+    if let Ok(value) = arg.cast::<PyBool>() {
+        return Ok(Some(WeakScalar::Bool(value.is_true())));
     }
-    if let Ok(memory) = arg.cast::<PyDeviceAllocation>() {
-        return push_pointer(packer, arg, memory.get().ptr()?);
+    if arg.cast::<PyInt>().is_ok() {
+        let small = arg.extract::<i64>().map(i128::from).or_else(|_| arg.extract::<u64>().map(i128::from));
+        // A larger one fits no type, and its sign does not matter.
+        return Ok(Some(WeakScalar::Int(small.unwrap_or(i128::MAX))));
+    }
+    if let Ok(value) = arg.cast::<PyFloat>() {
+        return Ok(Some(WeakScalar::Float(value.value())));
+    }
+    if let Ok(value) = arg.cast::<PyComplex>() {
+        return Ok(Some(WeakScalar::Complex(value.real(), value.imag())));
+    }
+    Ok(None)
+}
+
+/// The bytes of `struct.pack`, and of values of ctypes.
+fn plain_bytes(arg: &Bound<'_, PyAny>) -> PyResult<Option<(Vec<u8>, Option<Number>)>> {
+    if let Ok(bytes) = arg.cast::<PyBytes>() {
+        return Ok(Some((bytes.as_bytes().to_vec(), None)));
     }
     let py = arg.py();
-    if arg.is_instance(classes.handler.bind(py))? {
-        let memory: DevicePtr = arg.call_method0("get_device_alloc")?.extract()?;
-        handlers.push(arg.clone());
-        return push_pointer(packer, arg, memory.0);
-    }
-    if let Ok(array) = arg.cast::<PyUntypedArray>() {
-        return push_array(packer, index, array);
-    }
-    if arg.is_instance(classes.generic.bind(py))? {
-        return push_bytes_of(packer, arg);
-    }
-    match pointer_of(arg)? {
-        Some(address) => push_pointer(packer, arg, address),
-        None => Err(invalid_type(index, arg)),
-    }
-}
-
-fn push_pointer(packer: &mut ArgPacker<'_>, arg: &Bound<'_, PyAny>, address: u64) -> PyResult<()> {
-    packer.push(&address.to_ne_bytes(), 8).map_err(|error| wrong_argument(error, arg))
-}
-
-/// A NumPy scalar of at most 16 bytes.
-fn push_scalar(packer: &mut ArgPacker<'_>, scalar: &Bound<'_, PyAny>, size: usize) -> PyResult<()> {
-    let mut value = [0u64; 2];
-    // SAFETY: the object is one of the scalar types of 16 bytes or less, so its C value fits.
-    let bytes = unsafe {
-        npyffi::PY_ARRAY_API.PyArray_ScalarAsCtype(scalar.py(), scalar.as_ptr(), value.as_mut_ptr().cast());
-        std::slice::from_raw_parts(value.as_ptr().cast::<u8>(), size)
+    let Some(ctypes) = py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?.get_item("_ctypes")? else {
+        return Ok(None);
     };
-    packer.push(bytes, size.min(8)).map_err(|error| wrong_argument(error, scalar))
-}
-
-/// A structured or other unusual scalar: its bytes by value.
-fn push_bytes_of(packer: &mut ArgPacker<'_>, scalar: &Bound<'_, PyAny>) -> PyResult<()> {
-    let dtype = scalar.getattr("dtype")?.cast_into::<PyArrayDescr>()?;
-    let bytes: Vec<u8> = scalar.call_method0("tobytes")?.extract()?;
-    packer.push(&bytes, dtype.alignment()).map_err(|error| wrong_argument(error, scalar))
-}
-
-/// An array: a pointer if it lies in managed memory, else its bytes by value.
-fn push_array(packer: &mut ArgPacker<'_>, index: usize, array: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
-    use numpy::PyUntypedArrayMethods;
-    let buffer = HostBuffer::of(array, &format!("parameter #{index} (0-based)"))?;
-    if is_managed(array)? {
-        return push_pointer(packer, array, buffer.as_ptr().addr() as u64);
+    for name in ["_SimpleCData", "Structure", "Union", "Array"] {
+        if arg.is_instance(&ctypes.getattr(name)?)? {
+            let bytes = py.get_type::<PyBytes>().call1((arg,))?.extract()?;
+            let letter = arg.getattr("_type_").ok().filter(|_| name == "_SimpleCData");
+            let number = letter.and_then(|letter| number_of_letter(&letter.extract::<String>().ok()?));
+            return Ok(Some((bytes, number)));
+        }
     }
-    // SAFETY: the array is alive while its bytes are copied, with the interpreter held.
-    let bytes = unsafe { buffer.bytes() };
-    packer.push(bytes, array.dtype().alignment()).map_err(|error| wrong_argument(error, array))
+    Ok(None)
+}
+
+/// The number that ctypes means by a letter.
+fn number_of_letter(letter: &str) -> Option<Number> {
+    let int = |nbytes, signed| Some(Number::Int { nbytes, signed });
+    match letter {
+        "?" => Some(Number::Bool),
+        "b" => int(1, true),
+        "B" => int(1, false),
+        "h" => int(2, true),
+        "H" => int(2, false),
+        "i" => int(4, true),
+        "I" => int(4, false),
+        "l" | "q" => int(8, true),
+        "L" | "Q" | "P" => int(8, false),
+        "f" => Some(Number::Float),
+        "d" => Some(Number::Double),
+        _ => None,
+    }
 }
 
 /// Whether an array, or the array that it is a view of, lies in managed memory.
@@ -173,27 +419,68 @@ fn is_managed(array: &Bound<'_, PyUntypedArray>) -> PyResult<bool> {
     Ok(base.cast::<PyManagedAllocation>().is_ok())
 }
 
-/// The device address of an array of any library, or of a holder of a pointer.
-fn pointer_of(arg: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
-    if let Ok(interface) = arg.getattr("__cuda_array_interface__") {
-        let interface = interface.cast_into::<PyDict>()?;
-        let data =
-            interface.get_item("data")?.ok_or_else(|| PyTypeError::new_err("the array interface has no data"))?;
-        return Ok(Some(data.get_item(0)?.extract::<Option<u64>>()?.unwrap_or(0)));
+/// An error about an argument, with what was given added to what the core knows.
+#[cold]
+fn wrong_argument(
+    function: &Function,
+    index: usize,
+    error: rtcg::driver::Error,
+    arg: &Bound<'_, PyAny>,
+    given: Given,
+) -> PyErr {
+    let is_array = arg.cast::<PyUntypedArray>().is_ok();
+    if !is_array && function.check_type(index, given).is_err() && function.params().is_none_or(|p| index < p.len()) {
+        let size = match given {
+            Given::Value(number) => number.nbytes(),
+            _ => 8,
+        };
+        if function.declaration(index).is_some_and(|d| d.kind.nbytes().is_none_or(|n| n == size)) {
+            return wrong_type(function, index, arg, &describe(arg));
+        }
     }
-    if let Ok(memory) = arg.getattr("gpudata") {
-        return if memory.is_none() { Ok(Some(0)) } else { Ok(Some(memory.extract::<DevicePtr>()?.0)) };
-    }
-    if let Some((address, _)) = own_memory(arg)? {
-        return Ok(Some(address));
-    }
-    if arg.hasattr("get_pointer")? { arg.extract::<DevicePtr>().map(|ptr| Some(ptr.0)) } else { Ok(None) }
+    let detail = error.detail.clone().unwrap_or_default();
+    let hint = if is_array { ON_THE_HOST } else { "" };
+    driver_error(error.with_detail(format!("{detail}; it is {}{hint}", describe(arg))))
 }
 
-fn invalid_type(index: usize, arg: &Bound<'_, PyAny>) -> PyErr {
-    let kind = arg.get_type().name().map_or_else(|_| "?".to_string(), |name| name.to_string());
+/// An argument of a type that the kernel does not take.
+#[cold]
+fn wrong_type(function: &Function, index: usize, arg: &Bound<'_, PyAny>, given: &str) -> PyErr {
+    let declared = function.declaration(index).map_or_else(String::new, |declared| format!(" declares '{declared}'"));
+    let name = function.name();
+    let is_pointer = function.declaration(index).is_some_and(|d| matches!(d.kind, ParamKind::Pointer(Some(_))));
+    let has_dtype = arg.hasattr("dtype").unwrap_or(false) && arg.hasattr("gpudata").unwrap_or(false);
+    let hint = if is_pointer && has_dtype { "; pass its .gpudata to have the bytes taken as they are" } else { "" };
     PyTypeError::new_err(format!(
-        "invalid type on parameter #{index} (0-based): got {kind}; expected a NumPy scalar such as numpy.int32(...), \
-         a device allocation, an array on the device, or In/Out/InOut"
+        "invalid type on parameter #{index} (0-based): kernel '{name}'{declared}, got {given}{hint}"
     ))
+}
+
+#[cold]
+fn invalid_type(function: &Function, index: usize, arg: &Bound<'_, PyAny>) -> PyErr {
+    let given = format!(
+        "{}; expected a NumPy scalar such as numpy.int32(...), a device allocation, an array on the device, or \
+         In/Out/InOut",
+        describe(arg)
+    );
+    wrong_type(function, index, arg, &given)
+}
+
+fn described_array(array: Option<&Bound<'_, PyUntypedArray>>) -> String {
+    array.map_or_else(|| "an array".to_owned(), |array| format!("an array of {}", array.dtype()))
+}
+
+/// An object for a message: its type, its dtype if it has one, and its value when that is short.
+fn describe(object: &Bound<'_, PyAny>) -> String {
+    let name = object.get_type().name().map_or_else(|_| "?".to_string(), |name| name.to_string());
+    let dtype =
+        object.getattr("dtype").and_then(|dtype| dtype.str()).map(|dtype: Bound<'_, PyString>| dtype.to_string());
+    if object.hasattr("__cuda_array_interface__").unwrap_or(false) {
+        return dtype
+            .map_or_else(|_| format!("an array (of type {name})"), |d| format!("an array of {d} (of type {name})"));
+    }
+    match object.repr().map(|text| text.to_string()) {
+        Ok(text) if text.len() <= 60 => format!("{text} (of type {name})"),
+        _ => format!("of type {name}"),
+    }
 }

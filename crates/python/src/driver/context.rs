@@ -4,7 +4,8 @@ use crate::driver::device::PyDevice;
 use crate::driver::keep_alive;
 use crate::errors::OrRaise;
 use pyo3::prelude::*;
-use rtcg::driver::{Context, sys};
+use pyo3::types::PyTuple;
+use rtcg::driver::{Context, ContextKind, sys};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A context of a device. Made by `Device.make_context` and `Device.retain_primary_context`.
@@ -39,7 +40,19 @@ impl PyContext {
 
     #[staticmethod]
     fn get_current() -> Option<Self> {
-        Context::current().map(Self)
+        Context::current_or_foreign().map(Self)
+    }
+
+    /// Puts `context` in the place of the top of this thread's stack; None pops.
+    #[staticmethod]
+    #[pyo3(signature = (context))]
+    fn set_current(context: Option<&PyContext>) -> PyResult<()> {
+        Context::set_current(context.map(|context| &context.0)).or_raise()
+    }
+
+    #[staticmethod]
+    fn get_flags() -> PyResult<u32> {
+        Context::flags().or_raise()
     }
 
     #[staticmethod]
@@ -97,6 +110,47 @@ impl PyContext {
 
     fn detach(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.0.detach()).or_raise()
+    }
+
+    /// `detach` that may be called again.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.0.close()).or_raise()
+    }
+
+    #[getter]
+    fn is_alive(&self) -> bool {
+        self.0.is_alive()
+    }
+
+    /// ``"created"``, ``"primary"``, or ``"foreign"`` for a context that another library made.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        match self.0.kind() {
+            ContextKind::Created => "created",
+            ContextKind::Primary => "primary",
+            ContextKind::Foreign => "foreign",
+        }
+    }
+
+    /// The context's own device; `get_device` tells that of the current context.
+    #[getter(device)]
+    fn own_device(&self) -> PyDevice {
+        PyDevice(self.0.device())
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+        slf.get().push()?;
+        Ok(slf)
+    }
+
+    /// Pops the context, if it is still on top.
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
+        if Context::current().is_some_and(|top| top == self.0) {
+            return Self::pop();
+        }
+        // It was popped or detached inside of the block.
+        Ok(())
     }
 
     fn get_api_version(&self) -> PyResult<u32> {

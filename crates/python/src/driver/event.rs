@@ -1,11 +1,11 @@
 //! `Event`.
 
 use crate::driver::keep_alive;
-use crate::driver::stream::{PyStream, stream_of};
+use crate::driver::stream::{stream_argument, stream_of};
 use crate::errors::OrRaise;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyByteArray;
+use pyo3::types::{PyByteArray, PyTuple};
 use rtcg::driver::Event;
 
 /// A mark in a stream: something to wait for, and a time.
@@ -20,10 +20,39 @@ impl PyEvent {
         Event::new(flags).or_raise().map(Self)
     }
 
-    #[pyo3(signature = (stream = None))]
-    fn record<'py>(slf: Bound<'py, Self>, stream: Option<&Bound<'py, PyStream>>) -> PyResult<Bound<'py, Self>> {
-        slf.get().0.record(stream_of(stream)).or_raise()?;
-        Ok(slf)
+    #[pyo3(signature = (stream = None, flags = 0))]
+    fn record<'py>(
+        slf: &Bound<'py, Self>,
+        stream: Option<&Bound<'py, PyAny>>,
+        flags: u32,
+    ) -> PyResult<Bound<'py, Self>> {
+        let stream = stream.filter(|stream| !stream.is_none()).map(stream_argument).transpose()?;
+        let (event, stream) = (&slf.get().0, stream_of(stream.as_ref()));
+        match flags {
+            0 => event.record(stream),
+            flags => event.record_with(stream, flags),
+        }
+        .or_raise()?;
+        Ok(slf.clone())
+    }
+
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.0.close()).or_raise()
+    }
+
+    #[getter]
+    fn is_closed(&self) -> bool {
+        self.0.is_closed()
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    /// Destroys the event.
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
+        self.close(py)
     }
 
     fn synchronize<'py>(slf: Bound<'py, Self>, py: Python<'py>) -> PyResult<Bound<'py, Self>> {

@@ -1,16 +1,24 @@
 //! `Function`: a kernel and the ways to call it.
 
-use crate::driver::arguments::{Packed, pack};
+use crate::driver::arguments::{Extras, Packing};
+use crate::driver::fastcall::{Args, CallableType, Keywords, Method, add_getters, add_methods, enter, pointers};
 use crate::driver::graph::{keep_captured, refuse_handlers};
-use crate::driver::prepared::Prepared;
-use crate::driver::stream::PyStream;
+use crate::driver::launch_keywords::{Keyword, NO_OPTIONS, keyword};
+use crate::driver::pool::is_in_use as is_pool_in_use;
+use crate::driver::prepared::{Buffer, Prepared};
+use crate::driver::stream::{PyStream, stream_argument};
 use crate::driver::texture::PyTextureReference;
 use crate::errors::{LogicError, OrRaise, driver_error};
 use crate::pointer::arguments_used_in;
-use pyo3::exceptions::{PyAssertionError, PyAttributeError, PyTypeError, PyValueError};
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::{PyAssertionError, PyTypeError, PyValueError};
+use pyo3::ffi::{Py_ssize_t, PyObject};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
-use rtcg::driver::{Context, Event, Function, LaunchOptions, Stream, TextureReference, sys};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyInt, PyTuple};
+use rtcg::driver::{Context, Event, Function, LaunchOptions, Stream, TextureReference, is_any_capturing, sys};
+use std::cell::Cell;
+use std::ffi::c_void;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
@@ -38,10 +46,11 @@ impl PyFunction {
         prepared.ok_or_else(|| LogicError::new_err(format!("kernel '{}' was not prepared", self.function.name())))
     }
 
+    #[inline]
     fn launch(&self, py: Python<'_>, geometry: &Geometry, stream: Option<&Stream>, bytes: &[u8]) -> PyResult<()> {
         let Geometry { grid, block, shared, options } = *geometry;
-        // SAFETY: number and sizes of the arguments were checked; what the kernel does with them
-        // is the business of who wrote it.
+        // SAFETY: number, sizes and known types of the arguments were checked; what the kernel does
+        // with them is the business of who wrote it.
         let launch = || unsafe { self.function.launch_with(grid, block, shared, stream, bytes, options) };
         py.detach(launch).or_raise()
     }
@@ -55,6 +64,10 @@ struct Geometry {
     options: LaunchOptions,
 }
 
+impl Geometry {
+    const EMPTY: Self = Self { grid: [1; 3], block: [0; 3], shared: 0, options: NO_OPTIONS };
+}
+
 /// The keywords of a direct call.
 struct CallOptions<'py> {
     geometry: Geometry,
@@ -64,36 +77,37 @@ struct CallOptions<'py> {
 }
 
 impl<'py> CallOptions<'py> {
-    fn parse(kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
-        let geometry = Geometry { grid: [1; 3], block: [0; 3], shared: 0, options: LaunchOptions::default() };
-        let mut options = Self { geometry, stream: None, time_kernel: false, texrefs: vec![] };
+    fn parse(py: Python<'py>, keywords: &Keywords<'_, 'py>) -> PyResult<Self> {
+        let mut options = Self { geometry: Geometry::EMPTY, stream: None, time_kernel: false, texrefs: vec![] };
         let (mut has_block, mut unknown) = (false, Vec::new());
-        for (key, value) in kwargs.into_iter().flatten() {
-            match key.extract::<&str>()? {
-                "block" => {
+        keywords.each(|name, value| {
+            match keyword(py, &name)? {
+                Keyword::Block => {
                     options.geometry.block = dimensions(&value, "block")?;
                     has_block = true;
                 }
-                "grid" => options.geometry.grid = dimensions(&value, "grid")?,
-                "shared" => {
-                    options.geometry.shared =
-                        value.extract().map_err(|_| expected("shared", &value, "bytes, an integer >= 0"))?
-                }
-                "stream" if value.is_none() => {}
-                "stream" => options.stream = Some(stream_argument(value)?),
-                "time_kernel" => options.time_kernel = value.is_truthy()?,
-                "cooperative" => options.geometry.options.cooperative = value.is_truthy()?,
-                "texrefs" => options.texrefs = texture_references(&value)?,
-                name => unknown.push(name.to_string()),
+                Keyword::Grid => options.geometry.grid = dimensions(&value, "grid")?,
+                Keyword::Shared => options.geometry.shared = shared_bytes(&value, "shared")?,
+                Keyword::Stream if value.is_none() => {}
+                Keyword::Stream => options.stream = Some(stream_argument(&value)?),
+                Keyword::TimeKernel => options.time_kernel = value.is_truthy()?,
+                Keyword::Texrefs => options.texrefs = texture_references(&value)?,
+                Keyword::Option(option) => option.set(&mut options.geometry.options, &value)?,
+                Keyword::SharedSize | Keyword::Unknown => unknown.push(name.to_string()),
             }
-        }
+            Ok(())
+        })?;
         if !unknown.is_empty() {
             return Err(PyValueError::new_err(format!("extra keyword arguments: {}", unknown.join(", "))));
         }
         if !has_block {
             return Err(PyValueError::new_err("must specify block size, for instance block=(256, 1, 1)"));
         }
-        if options.time_kernel && options.stream.is_some() {
+        if options.stream.is_none()
+            && let Some(stream) = Stream::current()
+        {
+            options.stream = Some(Bound::new(py, PyStream(stream))?);
+        } else if options.time_kernel && options.stream.is_some() {
             return Err(PyAssertionError::new_err(
                 "time_kernel cannot be combined with a stream; record events instead",
             ));
@@ -107,10 +121,8 @@ fn expected(name: &str, value: &Bound<'_, PyAny>, wanted: &str) -> PyErr {
     PyTypeError::new_err(format!("{name} is {shown}; expected {wanted}"))
 }
 
-fn stream_argument<'py>(value: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyStream>> {
-    value
-        .cast_into::<PyStream>()
-        .map_err(|error| expected("stream", &error.into_inner(), "a Stream, or None for the default stream"))
+fn shared_bytes(value: &Bound<'_, PyAny>, name: &str) -> PyResult<u32> {
+    value.extract().map_err(|_| expected(name, value, "bytes, an integer >= 0"))
 }
 
 /// One to three positive numbers; missing ones are 1.
@@ -118,8 +130,9 @@ pub(crate) fn dimensions(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32;
     let mut result = [1; 3];
     let bad = |_| expected(name, value, "a tuple of one to three integers");
     if let Ok(tuple) = value.cast::<PyTuple>() {
-        if tuple.is_empty() || tuple.len() > 3 {
-            return Err(LogicError::new_err(format!("{name} has {} dimensions; expected one to three", tuple.len())));
+        let len = tuple.len();
+        if len == 0 || len > 3 {
+            return Err(LogicError::new_err(format!("{name} has {len} dimensions; expected one to three")));
         }
         for (slot, item) in result.iter_mut().zip(tuple.iter_borrowed()) {
             *slot = item.extract().map_err(bad)?;
@@ -155,42 +168,259 @@ fn call_handlers(handlers: &[Bound<'_, PyAny>], method: &str, stream: Option<&Bo
     handlers.iter().try_for_each(|handler| handler.call_method1(method, (stream,)).map(drop))
 }
 
+/// `func(*args, block=, grid=, ...)`
+fn call<'py>(slf: &Bound<'py, PyAny>, args: Args<'_, 'py>, keywords: Keywords<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
+    let py = args.py();
+    let this = this(slf)?;
+    let options = CallOptions::parse(py, &keywords)?;
+    let stream = options.stream.as_ref().map(|stream| &stream.get().0);
+    if is_any_capturing() {
+        refuse_handlers(stream, &args.to_tuple()?)?;
+    }
+    let mut packer = this.function.args();
+    let extras = Packing::new(&this.function, &mut packer).all(args)?;
+    let bytes = packer.bytes().or_raise()?;
+    if !options.texrefs.is_empty() {
+        options.texrefs.iter().try_for_each(|texref| this.function.param_set_texref(texref)).or_raise()?;
+    }
+    if extras.handlers.is_empty() && !options.time_kernel {
+        this.launch(py, &options.geometry, stream, bytes)?;
+        submitted(stream, args)?;
+        return Ok(py.None().into_bound(py));
+    }
+    call_with_handlers(this, &options, &extras, bytes, args)
+}
+
+/// Tells graphs and pools which objects a launch uses, where there are any.
+#[inline]
+fn submitted(stream: Option<&Stream>, args: Args<'_, '_>) -> PyResult<()> {
+    if !is_any_capturing() && !is_pool_in_use() {
+        return Ok(());
+    }
+    let entered = if stream.is_none() { Stream::current() } else { None };
+    let stream = stream.or(entered.as_ref());
+    let args = args.to_tuple()?;
+    keep_captured(stream, args.as_any());
+    arguments_used_in(&args, stream);
+    Ok(())
+}
+
+/// A call that copies around the launch, or is timed.
+fn call_with_handlers<'py>(
+    this: &PyFunction,
+    options: &CallOptions<'py>,
+    extras: &Extras<'py>,
+    bytes: &[u8],
+    args: Args<'_, 'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = args.py();
+    let stream = options.stream.as_ref();
+    let wait = || match stream.map(|stream| &stream.get().0) {
+        Some(stream) => py.detach(|| stream.synchronize()),
+        None => py.detach(Context::synchronize),
+    };
+    call_handlers(&extras.handlers, "pre_call", stream)?;
+    if options.time_kernel {
+        wait().or_raise()?;
+    }
+    let start = Instant::now();
+    this.launch(py, &options.geometry, stream.map(|s| &s.get().0), bytes)?;
+    submitted(stream.map(|s| &s.get().0), args)?;
+    let outputs: Vec<_> =
+        extras.handlers.iter().filter(|handler| handler.hasattr("post_call").unwrap_or(false)).cloned().collect();
+    if outputs.is_empty() && !options.time_kernel {
+        return Ok(py.None().into_bound(py));
+    }
+    wait().or_raise()?;
+    let elapsed = start.elapsed().as_secs_f64();
+    call_handlers(&outputs, "post_call", stream)?;
+    options.time_kernel.then_some(elapsed).into_bound_py_any(py)
+}
+
+/// The kernel that a call is about.
+#[inline]
+fn this<'a>(slf: &'a Bound<'_, PyAny>) -> PyResult<&'a PyFunction> {
+    Ok(slf.cast::<PyFunction>()?.get())
+}
+
+/// `grid` and `block`, the first positional arguments, and the keywords of a prepared call.
+fn prepared_geometry<'py>(method: &str, args: Args<'_, 'py>, keywords: &Keywords<'_, 'py>) -> PyResult<Geometry> {
+    let (Some(grid), Some(block)) = (args.get(0), args.get(1)) else {
+        return Err(PyTypeError::new_err(format!("{method}() needs grid and block before the kernel's arguments")));
+    };
+    let mut geometry =
+        Geometry { grid: dimensions(&grid, "grid")?, block: dimensions(&block, "block")?, ..Geometry::EMPTY };
+    keywords.each(|name, value| {
+        match keyword(args.py(), &name)? {
+            Keyword::SharedSize => geometry.shared = shared_bytes(&value, "shared_size")?,
+            Keyword::Option(option) => option.set(&mut geometry.options, &value)?,
+            _ => {
+                let text = format!("{method}() got an unexpected keyword argument '{}'; expected shared_size", &*name);
+                return Err(PyTypeError::new_err(text));
+            }
+        }
+        Ok(())
+    })?;
+    Ok(geometry)
+}
+
+/// `prepared_call(grid, block, *args, shared_size=0)`
+fn prepared_call<'py>(
+    slf: &Bound<'py, PyAny>,
+    args: Args<'_, 'py>,
+    keywords: Keywords<'_, 'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let this = this(slf)?;
+    let geometry = prepared_geometry("prepared_call", args, &keywords)?;
+    let mut buffer = Buffer::new();
+    let bytes = this.prepared()?.pack(args.skip(2), &mut buffer)?;
+    this.launch(args.py(), &geometry, None, bytes)?;
+    submitted(None, args)?;
+    Ok(args.py().None().into_bound(args.py()))
+}
+
+/// `prepared_async_call(grid, block, stream, *args, shared_size=0)`
+fn prepared_async_call<'py>(
+    slf: &Bound<'py, PyAny>,
+    args: Args<'_, 'py>,
+    keywords: Keywords<'_, 'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let this = this(slf)?;
+    let geometry = prepared_geometry("prepared_async_call", args, &keywords)?;
+    let stream = match args.get(2) {
+        Some(stream) if stream.is_none() => None,
+        Some(stream) => Some(stream_argument(&stream)?),
+        None => return Err(PyTypeError::new_err("prepared_async_call() needs grid, block and stream")),
+    };
+    let stream = stream.as_ref().map(|stream| &stream.get().0);
+    let mut buffer = Buffer::new();
+    let bytes = this.prepared()?.pack(args.skip(3), &mut buffer)?;
+    this.launch(args.py(), &geometry, stream, bytes)?;
+    submitted(stream, args)?;
+    Ok(args.py().None().into_bound(args.py()))
+}
+
+/// `prepared_timed_call(grid, block, *args, shared_size=0)`
+fn prepared_timed_call<'py>(
+    slf: &Bound<'py, PyAny>,
+    args: Args<'_, 'py>,
+    keywords: Keywords<'_, 'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let this = this(slf)?;
+    let geometry = prepared_geometry("prepared_timed_call", args, &keywords)?;
+    let mut buffer = Buffer::new();
+    let bytes = this.prepared()?.pack(args.skip(2), &mut buffer)?;
+    let (start, end) = (Event::new(0).or_raise()?, Event::new(0).or_raise()?);
+    start.record(None).or_raise()?;
+    this.launch(args.py(), &geometry, None, bytes)?;
+    submitted(None, args)?;
+    end.record(None).or_raise()?;
+    Bound::new(args.py(), TimedCall { start, end }).map(Bound::into_any)
+}
+
+/// What the interpreter calls for `func(...)`. The highest bit of `nargsf` is a flag.
+unsafe extern "C" fn vectorcall(
+    slf: *mut PyObject,
+    args: *const *mut PyObject,
+    nargsf: usize,
+    names: *mut PyObject,
+) -> *mut PyObject {
+    // SAFETY: called by the interpreter only.
+    unsafe { enter(call, slf, args, nargsf & (usize::MAX >> 1), names) }
+}
+
+macro_rules! methods {
+    ($($c_function:ident = $name:literal calls $body:ident: $doc:literal;)*) => {
+        $(unsafe extern "C" fn $c_function(
+            slf: *mut PyObject,
+            args: *const *mut PyObject,
+            nargs: Py_ssize_t,
+            names: *mut PyObject,
+        ) -> *mut PyObject {
+            // SAFETY: called by the interpreter only.
+            unsafe { enter($body, slf, args, nargs.max(0) as usize, names) }
+        })*
+        const METHODS: &[Method] = &[$(Method { name: $name, call: $c_function, doc: $doc }),*];
+    };
+}
+
+methods! {
+    c_prepared_call = c"prepared_call" calls prepared_call:
+        c"prepared_call($self, grid, block, /, *args, shared_size=0, **options)\n--\n\nRun the kernel with the prepared argument types; does not wait.";
+    c_prepared_async_call = c"prepared_async_call" calls prepared_async_call:
+        c"prepared_async_call($self, grid, block, stream, /, *args, shared_size=0, **options)\n--\n\nRun the kernel in a stream; does not wait.";
+    c_prepared_timed_call = c"prepared_timed_call" calls prepared_timed_call:
+        c"prepared_timed_call($self, grid, block, /, *args, shared_size=0, **options)\n--\n\nRun the kernel; calling the result waits and returns its time in seconds.";
+}
+
+thread_local! {
+    /// The kernel that the next object of the class is for.
+    static NEXT: Cell<Option<PyFunction>> = const { Cell::new(None) };
+}
+
+static CALLABLE: PyOnceLock<CallableType> = PyOnceLock::new();
+
+fn callable_type(py: Python<'_>) -> PyResult<&CallableType> {
+    CALLABLE.get_or_try_init(py, || {
+        let base = py.get_type::<PyFunction>();
+        let made = CallableType::new(&base, c"pycuda._driver.Function", c"A kernel.", vectorcall)?;
+        add_methods(made.class(py), METHODS)?;
+        let names = sys::CUfunction_attribute::ALL.iter().filter_map(|(name, attribute)| {
+            let name = name.strip_prefix("CU_FUNC_ATTRIBUTE_")?.to_lowercase();
+            (name != "max").then_some((name, attribute.0))
+        });
+        add_getters(made.class(py), get_attribute_c, names)?;
+        Ok(made)
+    })
+}
+
+/// A property that is a function attribute.
+unsafe extern "C" fn get_attribute_c(slf: *mut PyObject, number: *mut c_void) -> *mut PyObject {
+    // SAFETY: called by the interpreter only, with an object of the class.
+    let (py, slf) = unsafe { (Python::assume_attached(), Borrowed::from_ptr(Python::assume_attached(), slf)) };
+    let attribute = sys::CUfunction_attribute(number.addr() as u32);
+    match this(&slf).and_then(|this| this.function.attribute(attribute).map_err(driver_error)) {
+        Ok(value) => PyInt::new(py, value).into_ptr(),
+        Err(error) => {
+            error.restore(py);
+            std::ptr::null_mut()
+        }
+    }
+}
+
+/// A kernel to be given to Python.
+pub(crate) struct KernelObject(pub(crate) Function);
+
+impl<'py> IntoPyObject<'py> for KernelObject {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        NEXT.set(Some(PyFunction::new(self.0)));
+        callable_type(py)?.make(py)
+    }
+}
+
 #[pymethods]
 impl PyFunction {
-    /// Runs the kernel. See `pycuda.driver.Function` in the stubs for what arguments may be.
+    #[new]
+    fn new_object() -> PyResult<Self> {
+        let text = "kernels are not made but got from a module, by get_function(name)";
+        NEXT.take().ok_or_else(|| PyTypeError::new_err(text))
+    }
+
+    /// The call of a subclass; objects of the class itself are called without a tuple.
     #[pyo3(signature = (*args, **kwargs))]
     fn __call__<'py>(
-        &self,
-        py: Python<'py>,
+        slf: &Bound<'py, Self>,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Option<f64>> {
-        let options = CallOptions::parse(kwargs)?;
-        let stream = options.stream.as_ref();
-        refuse_handlers(stream.map(|s| &s.get().0), args)?;
-        let Packed { bytes, handlers } = pack(&self.function, args)?;
-        options.texrefs.iter().try_for_each(|texref| self.function.param_set_texref(texref)).or_raise()?;
-        call_handlers(&handlers, "pre_call", stream)?;
-        if options.time_kernel {
-            py.detach(Context::synchronize).or_raise()?;
-        }
-        let start = Instant::now();
-        self.launch(py, &options.geometry, stream.map(|s| &s.get().0), &bytes)?;
-        keep_captured(stream.map(|s| &s.get().0), args.as_any());
-        arguments_used_in(args, stream.map(|s| &s.get().0));
-        let outputs: Vec<_> =
-            handlers.into_iter().filter(|handler| handler.hasattr("post_call").unwrap_or(false)).collect();
-        if outputs.is_empty() && !options.time_kernel {
-            return Ok(None);
-        }
-        match stream.map(|stream| &stream.get().0) {
-            Some(stream) => py.detach(|| stream.synchronize()),
-            None => py.detach(Context::synchronize),
-        }
-        .or_raise()?;
-        let elapsed = start.elapsed().as_secs_f64();
-        call_handlers(&outputs, "post_call", stream)?;
-        Ok(options.time_kernel.then_some(elapsed))
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let items = pointers(args);
+        // SAFETY: the tuple holds the objects.
+        let args = unsafe { Args::new(slf.py(), &items) };
+        call(slf.as_any(), args, Keywords::Dict(kwargs))
     }
 
     #[pyo3(signature = (arg_types, texrefs = None))]
@@ -205,60 +435,6 @@ impl PyFunction {
         let prepared = Prepared::new(&slf.get().function, arg_types)?;
         *slf.get().prepared.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(prepared));
         Ok(slf)
-    }
-
-    #[pyo3(signature = (grid, block, *args, shared_size = 0))]
-    fn prepared_call(
-        &self,
-        py: Python<'_>,
-        grid: &Bound<'_, PyAny>,
-        block: &Bound<'_, PyAny>,
-        args: &Bound<'_, PyTuple>,
-        shared_size: u32,
-    ) -> PyResult<()> {
-        let geometry = prepared_geometry(grid, block, shared_size)?;
-        let bytes = self.prepared()?.pack(args, 0)?;
-        self.launch(py, &geometry, None, &bytes)?;
-        arguments_used_in(args, None);
-        Ok(())
-    }
-
-    #[pyo3(signature = (grid, block, stream, *args, shared_size = 0))]
-    fn prepared_async_call<'py>(
-        &self,
-        py: Python<'py>,
-        grid: &Bound<'py, PyAny>,
-        block: &Bound<'py, PyAny>,
-        stream: Option<&Bound<'py, PyStream>>,
-        args: &Bound<'py, PyTuple>,
-        shared_size: u32,
-    ) -> PyResult<()> {
-        let geometry = prepared_geometry(grid, block, shared_size)?;
-        let bytes = self.prepared()?.pack(args, 0)?;
-        self.launch(py, &geometry, stream.map(|s| &s.get().0), &bytes)?;
-        keep_captured(stream.map(|s| &s.get().0), args.as_any());
-        arguments_used_in(args, stream.map(|s| &s.get().0));
-        Ok(())
-    }
-
-    /// Returns a callable that waits for the kernel and gives its run time in seconds.
-    #[pyo3(signature = (grid, block, *args, shared_size = 0))]
-    fn prepared_timed_call(
-        &self,
-        py: Python<'_>,
-        grid: &Bound<'_, PyAny>,
-        block: &Bound<'_, PyAny>,
-        args: &Bound<'_, PyTuple>,
-        shared_size: u32,
-    ) -> PyResult<TimedCall> {
-        let geometry = prepared_geometry(grid, block, shared_size)?;
-        let bytes = self.prepared()?.pack(args, 0)?;
-        let (start, end) = (Event::new(0).or_raise()?, Event::new(0).or_raise()?);
-        start.record(None).or_raise()?;
-        self.launch(py, &geometry, None, &bytes)?;
-        arguments_used_in(args, None);
-        end.record(None).or_raise()?;
-        Ok(TimedCall { start, end })
     }
 
     fn get_attribute(&self, attribute: u32) -> PyResult<i32> {
@@ -287,14 +463,39 @@ impl PyFunction {
         self.function.name()
     }
 
-    /// Any function attribute by its lower-case name, for instance `num_regs`.
-    fn __getattr__(&self, name: &str) -> PyResult<i32> {
-        let wanted = format!("CU_FUNC_ATTRIBUTE_{}", name.to_uppercase());
-        let found = sys::CUfunction_attribute::ALL.iter().find(|(known, _)| *known == wanted && name != "max");
-        match found {
-            Some((_, attribute)) => self.function.attribute(*attribute).map_err(driver_error),
-            None => Err(PyAttributeError::new_err(format!("'Function' object has no attribute '{name}'"))),
-        }
+    /// ``(blocks)`` of `block_threads` threads that fit on a multiprocessor at once.
+    #[pyo3(signature = (block_threads, shared = 0))]
+    fn max_active_blocks_per_multiprocessor(&self, block_threads: u32, shared: usize) -> PyResult<u32> {
+        self.function.max_active_blocks(block_threads, shared).or_raise()
+    }
+
+    /// ``(min_grid, block)``
+    #[pyo3(signature = (shared = 0, limit = 0))]
+    fn max_potential_block_size(&self, shared: usize, limit: u32) -> PyResult<(u32, u32)> {
+        self.function.max_potential_block_size(shared, limit).or_raise()
+    }
+
+    fn available_dynamic_shared_memory(&self, blocks: u32, block_threads: u32) -> PyResult<usize> {
+        self.function.available_dynamic_shared(blocks, block_threads).or_raise()
+    }
+
+    #[pyo3(signature = (block, shared = 0))]
+    fn max_potential_cluster_size(&self, block: &Bound<'_, PyAny>, shared: u32) -> PyResult<u32> {
+        self.function.max_potential_cluster_size(dimensions(block, "block")?, shared).or_raise()
+    }
+
+    #[pyo3(signature = (cluster, block, shared = 0))]
+    fn max_active_clusters(&self, cluster: &Bound<'_, PyAny>, block: &Bound<'_, PyAny>, shared: u32) -> PyResult<u32> {
+        let (cluster, block) = (dimensions(cluster, "cluster")?, dimensions(block, "block")?);
+        self.function.max_active_clusters(cluster, block, shared).or_raise()
+    }
+
+    /// The parameters as the source declares them, ``[("const float *", "x"), ...]``; None where
+    /// that is not known (an addition to PyCUDA).
+    #[getter]
+    fn signature(&self) -> Option<Vec<(String, Option<String>)>> {
+        let signature = self.function.signature()?;
+        Some(signature.params.iter().map(|p| (p.c_type.clone(), p.name.clone())).collect())
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -304,11 +505,6 @@ impl PyFunction {
     fn __repr__(&self) -> String {
         format!("<pycuda.driver.Function {}>", self.function.name())
     }
-}
-
-fn prepared_geometry(grid: &Bound<'_, PyAny>, block: &Bound<'_, PyAny>, shared: u32) -> PyResult<Geometry> {
-    let (grid, block) = (dimensions(grid, "grid")?, dimensions(block, "block")?);
-    Ok(Geometry { grid, block, shared, options: LaunchOptions::default() })
 }
 
 /// A launch between two events.
@@ -327,5 +523,6 @@ impl TimedCall {
 }
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<PyFunction>()
+    let class = callable_type(m.py())?.class(m.py());
+    m.add("Function", class)
 }

@@ -1,10 +1,11 @@
 //! `Module`, and modules from files and images.
 
-use crate::driver::function::PyFunction;
+use crate::driver::function::KernelObject;
 use crate::driver::texture::{PySurfaceReference, PyTextureReference};
 use crate::errors::OrRaise;
 use crate::host_buffer::HostBuffer;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use rtcg::driver::{Linker, Module, sys};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -15,13 +16,32 @@ pub(crate) struct PyModuleHandle(pub(crate) Module);
 
 #[pymethods]
 impl PyModuleHandle {
-    fn get_function(&self, name: &str) -> PyResult<PyFunction> {
-        self.0.function(name).or_raise().map(PyFunction::new)
+    fn get_function(&self, name: &str) -> PyResult<KernelObject> {
+        self.0.function(name).or_raise().map(KernelObject)
+    }
+
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.0.close()).or_raise()
+    }
+
+    #[getter]
+    fn is_closed(&self) -> bool {
+        self.0.is_closed()
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    /// Unloads the module.
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
+        self.close(py)
     }
 
     /// All kernels (an addition to PyCUDA).
-    fn get_functions(&self) -> PyResult<Vec<PyFunction>> {
-        Ok(self.0.functions().or_raise()?.into_iter().map(PyFunction::new).collect())
+    fn get_functions(&self) -> PyResult<Vec<KernelObject>> {
+        Ok(self.0.functions().or_raise()?.into_iter().map(KernelObject).collect())
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {

@@ -1,12 +1,13 @@
 //! Prepared calls: the argument types are given once, in the letters of Python's `struct`.
 
+use crate::driver::fastcall::Args;
 use crate::host_buffer::HostBuffer;
 use crate::pointer::DevicePtr;
 use half::f16;
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyTuple, PyType};
+use pyo3::types::PyType;
 use rtcg::driver::{Function, PreparedArgs};
 
 /// One argument of a prepared call.
@@ -84,31 +85,58 @@ impl Prepared {
         Ok(Self { slots, layout })
     }
 
-    /// The packed arguments of one call. `first` is the number of leading entries of `args` that
-    /// are not arguments of the kernel (grid, block, ...).
-    pub(crate) fn pack(&self, args: &Bound<'_, PyTuple>, first: usize) -> PyResult<Vec<u8>> {
-        let given = args.len().saturating_sub(first);
-        if given != self.slots.len() {
-            let wanted = self.slots.len();
-            return Err(PyTypeError::new_err(format!(
-                "the kernel was prepared for {wanted} arguments, {given} were given"
-            )));
+    /// The packed arguments of one call, in `buffer`.
+    #[inline]
+    pub(crate) fn pack<'b>(&self, args: Args<'_, '_>, buffer: &'b mut Buffer) -> PyResult<&'b [u8]> {
+        if args.len() != self.slots.len() {
+            return Err(self.wrong_count(args.len()));
         }
-        let mut bytes = vec![0; self.layout.nbytes];
-        for (index, (slot, place)) in self.slots.iter().zip(&self.layout.slots).enumerate() {
-            let arg = args.get_borrowed_item(first + index)?;
+        let bytes = buffer.zeroed(self.layout.nbytes);
+        let places = self.slots.iter().zip(&self.layout.slots);
+        for (index, (arg, (slot, place))) in args.iter().zip(places).enumerate() {
             let target = &mut bytes[place.offset..place.offset + place.nbytes];
             put(*slot, &arg, target).map_err(|error| name_argument(args.py(), index, error))?;
         }
         Ok(bytes)
     }
+
+    #[cold]
+    fn wrong_count(&self, given: usize) -> PyErr {
+        let wanted = self.slots.len();
+        PyTypeError::new_err(format!("the kernel was prepared for {wanted} arguments, {given} were given"))
+    }
+}
+
+const INLINE_BYTES: usize = 256;
+
+/// Room for packed arguments: few of them need no heap memory.
+pub(crate) struct Buffer {
+    inline: [u8; INLINE_BYTES],
+    heap: Vec<u8>,
+}
+
+impl Buffer {
+    pub(crate) fn new() -> Self {
+        Self { inline: [0; INLINE_BYTES], heap: Vec::new() }
+    }
+
+    /// Bytes that were not handed out before.
+    fn zeroed(&mut self, nbytes: usize) -> &mut [u8] {
+        if nbytes <= INLINE_BYTES {
+            return &mut self.inline[..nbytes];
+        }
+        self.heap = vec![0; nbytes];
+        &mut self.heap
+    }
 }
 
 /// The same exception, saying which argument it is about.
+#[cold]
 fn name_argument(py: Python<'_>, index: usize, error: PyErr) -> PyErr {
     PyErr::from_type(error.get_type(py), format!("argument #{index} (0-based): {}", error.value(py)))
 }
 
+#[inline]
 fn put(slot: Slot, arg: &Bound<'_, PyAny>, target: &mut [u8]) -> PyResult<()> {
     match slot {
         Slot::Pointer => target.copy_from_slice(&arg.extract::<DevicePtr>()?.0.to_ne_bytes()),

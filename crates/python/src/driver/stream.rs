@@ -4,9 +4,12 @@ use crate::driver::event::PyEvent;
 use crate::driver::graph::{CaptureInfo, PyGraph, PyGraphNode, PyStreamCapture, capture_info, enum_member, nodes_of};
 use crate::driver::keep_alive;
 use crate::errors::OrRaise;
+use crate::pointer::DevicePtr;
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use rtcg::driver::Stream;
-use rtcg::driver::sys::CUstreamCaptureMode;
+use rtcg::driver::sys::{CUstream, CUstreamCaptureMode};
 
 /// A queue of work. `None` stands for the legacy default stream wherever one is expected.
 #[pyclass(name = "Stream", module = "pycuda._driver", frozen, subclass)]
@@ -32,6 +35,130 @@ impl PyStream {
 
     fn is_done(&self) -> PyResult<bool> {
         self.0.is_done().or_raise()
+    }
+
+    /// The same as `is_done`.
+    fn query(&self) -> PyResult<bool> {
+        self.0.is_done().or_raise()
+    }
+
+    /// A stream of another library, by its handle. `owner` is kept alive.
+    #[staticmethod]
+    #[pyo3(signature = (handle, owner = None))]
+    fn from_handle(handle: &Bound<'_, PyAny>, owner: Option<Py<PyAny>>) -> PyResult<Self> {
+        if let Some(handle) = protocol_handle(handle)? {
+            return wrap(handle.0, Some(handle.1));
+        }
+        let number = handle.extract::<usize>();
+        wrap(
+            number.map_err(|_| wrong_stream(handle, "a stream's handle (int) or an object with __cuda_stream__"))?,
+            owner,
+        )
+    }
+
+    #[staticmethod]
+    fn legacy_default() -> PyResult<Self> {
+        Stream::legacy_default().or_raise().map(Self)
+    }
+
+    #[staticmethod]
+    fn per_thread_default() -> PyResult<Self> {
+        Stream::per_thread_default().or_raise().map(Self)
+    }
+
+    /// The stream that `None` stands for in this thread, if a ``with`` block has set one.
+    #[staticmethod]
+    fn get_current() -> Option<Self> {
+        Stream::current().map(Self)
+    }
+
+    fn __enter__<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
+        slf.get().0.enter().or_raise()?;
+        Ok(slf)
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
+        self.0.leave().or_raise()
+    }
+
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.0.close()).or_raise()
+    }
+
+    #[getter]
+    fn is_closed(&self) -> bool {
+        self.0.is_closed()
+    }
+
+    #[getter]
+    fn flags(&self) -> PyResult<u32> {
+        self.0.flags().or_raise()
+    }
+
+    /// A number that no other stream of the process has or had.
+    #[getter]
+    fn id(&self) -> PyResult<u64> {
+        self.0.id().or_raise()
+    }
+
+    /// Calls `callback(error)` when all earlier work is done; `error` is None or the exception.
+    fn add_callback(&self, py: Python<'_>, callback: Py<PyAny>) -> PyResult<()> {
+        check_callable(callback.bind(py))?;
+        let run = move |result: rtcg::driver::Result<()>| {
+            Python::try_attach(|py| {
+                let error = result.err().map(|error| crate::errors::driver_error(error).into_value(py));
+                report(py, &callback, callback.call1(py, (error,)));
+            });
+        };
+        py.detach(|| self.0.add_callback(run)).or_raise()
+    }
+
+    /// Calls `function(*args)` when all earlier work has succeeded.
+    #[pyo3(signature = (function, *args))]
+    fn launch_host_func(&self, py: Python<'_>, function: Py<PyAny>, args: Py<PyTuple>) -> PyResult<()> {
+        check_callable(function.bind(py))?;
+        let run = move || {
+            Python::try_attach(|py| report(py, &function, function.call1(py, args.bind(py))));
+        };
+        py.detach(|| self.0.launch_host_func(run)).or_raise()
+    }
+
+    #[pyo3(signature = (ptr, value, flags = 0, size = 4))]
+    fn write_value(&self, ptr: DevicePtr, value: u64, flags: u32, size: usize) -> PyResult<()> {
+        ptr.check("cuStreamWriteValue", size)?;
+        // SAFETY: the driver checks the address; that the memory lives until then is the user's.
+        match checked_size(value, size)? {
+            Value::Short(value) => unsafe { self.0.write_value32(ptr.0, value, flags) },
+            // SAFETY: as above.
+            Value::Long(value) => unsafe { self.0.write_value64(ptr.0, value, flags) },
+        }
+        .or_raise()
+    }
+
+    #[pyo3(signature = (ptr, value, flags = 0, size = 4))]
+    fn wait_value(&self, ptr: DevicePtr, value: u64, flags: u32, size: usize) -> PyResult<()> {
+        ptr.check("cuStreamWaitValue", size)?;
+        // SAFETY: as for `write_value`.
+        match checked_size(value, size)? {
+            Value::Short(value) => unsafe { self.0.wait_value32(ptr.0, value, flags) },
+            // SAFETY: as above.
+            Value::Long(value) => unsafe { self.0.wait_value64(ptr.0, value, flags) },
+        }
+        .or_raise()
+    }
+
+    /// What other libraries ask for: version of the protocol and handle.
+    fn __cuda_stream__(&self) -> (u32, usize) {
+        (0, self.0.handle().addr())
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<PyStream>().is_ok_and(|other| other.get().0 == self.0)
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.0.handle().addr() as u64
     }
 
     fn wait_for_event(&self, evt: &PyEvent) -> PyResult<()> {
@@ -82,6 +209,75 @@ impl PyStream {
     #[getter]
     fn priority(&self) -> PyResult<i32> {
         self.0.priority().or_raise()
+    }
+}
+
+/// A value of one of the two sizes that streams write and wait for.
+enum Value {
+    Short(u32),
+    Long(u64),
+}
+
+fn checked_size(value: u64, size: usize) -> PyResult<Value> {
+    match size {
+        8 => Ok(Value::Long(value)),
+        4 => u32::try_from(value).map(Value::Short).map_err(|_| {
+            PyOverflowError::new_err(format!("value is {value}, which has more than 4 bytes; pass size=8"))
+        }),
+        _ => Err(PyValueError::new_err(format!("size is {size}; expected 4 or 8 bytes"))),
+    }
+}
+
+fn check_callable(callback: &Bound<'_, PyAny>) -> PyResult<()> {
+    if callback.is_callable() {
+        return Ok(());
+    }
+    let kind = callback.get_type().name()?;
+    Err(PyTypeError::new_err(format!("a host function must be callable, this is a {kind}")))
+}
+
+/// Nobody waits for what a host function returns; what it raises goes to `sys.unraisablehook`.
+fn report(py: Python<'_>, function: &Py<PyAny>, result: PyResult<Py<PyAny>>) {
+    if let Err(error) = result {
+        error.write_unraisable(py, Some(function.bind(py)));
+    }
+}
+
+/// The handle of an object with `__cuda_stream__`, and the object.
+fn protocol_handle(object: &Bound<'_, PyAny>) -> PyResult<Option<(usize, Py<PyAny>)>> {
+    let Ok(protocol) = object.getattr("__cuda_stream__") else { return Ok(None) };
+    let pair = if protocol.is_callable() { protocol.call0()? } else { protocol };
+    let (_version, handle): (u32, usize) = pair.extract()?;
+    Ok(Some((handle, object.clone().unbind())))
+}
+
+fn wrap(handle: usize, owner: Option<Py<PyAny>>) -> PyResult<PyStream> {
+    let handle = CUstream(std::ptr::with_exposed_provenance_mut(handle));
+    // SAFETY: that this is a stream, and that it lives as long as its owner, is the user's promise.
+    let stream = unsafe {
+        match owner {
+            Some(owner) => Stream::from_external_kept(handle, Box::new(owner)),
+            None => Stream::from_external(handle),
+        }
+    };
+    stream.or_raise().map(PyStream)
+}
+
+#[cold]
+fn wrong_stream(given: &Bound<'_, PyAny>, wanted: &str) -> PyErr {
+    let shown = given.repr().map_or_else(|_| "?".to_string(), |text| text.to_string());
+    PyTypeError::new_err(format!("stream is {shown}; expected {wanted}"))
+}
+
+/// A stream of ours, or of a library that offers it by `__cuda_stream__`.
+#[inline]
+pub(crate) fn stream_argument<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyStream>> {
+    if let Ok(stream) = value.cast::<PyStream>() {
+        return Ok(stream.clone());
+    }
+    match protocol_handle(value)? {
+        Some((handle, owner)) => Bound::new(value.py(), wrap(handle, Some(owner))?),
+        None => Err(wrong_stream(value, "a Stream, or None for the default stream")),
     }
 }
 

@@ -1,0 +1,245 @@
+//! Calls as the interpreter makes them: a row of borrowed references, no tuple, no dictionary.
+//!
+//! PyO3 gives such calls only to methods with a fixed number of arguments. Here are the few others:
+//! the call of a kernel (`tp_vectorcall`) and the prepared calls (`METH_FASTCALL`).
+//!
+//! Establishes: a panic becomes a Python exception; references are borrowed for the call only.
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::ffi::{self, PyObject};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple, PyType};
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Positional arguments.
+#[derive(Clone, Copy)]
+pub(crate) struct Args<'a, 'py> {
+    py: Python<'py>,
+    items: &'a [*mut PyObject],
+}
+
+impl<'a, 'py> Args<'a, 'py> {
+    /// # Safety
+    /// Each item must be an object that lives for `'a`.
+    pub(crate) unsafe fn new(py: Python<'py>, items: &'a [*mut PyObject]) -> Self {
+        Self { py, items }
+    }
+
+    #[inline]
+    pub(crate) fn py(self) -> Python<'py> {
+        self.py
+    }
+
+    #[inline]
+    pub(crate) fn len(self) -> usize {
+        self.items.len()
+    }
+
+    /// The arguments in order.
+    #[inline]
+    pub(crate) fn iter(self) -> impl Iterator<Item = Borrowed<'a, 'py, PyAny>> {
+        // SAFETY: the contract of `new`.
+        self.items.iter().map(move |item| unsafe { Borrowed::from_ptr(self.py, *item) })
+    }
+
+    #[inline]
+    pub(crate) fn get(self, index: usize) -> Option<Borrowed<'a, 'py, PyAny>> {
+        // SAFETY: the contract of `new`.
+        self.items.get(index).map(|item| unsafe { Borrowed::from_ptr(self.py, *item) })
+    }
+
+    /// Without the first `n`.
+    #[inline]
+    pub(crate) fn skip(self, n: usize) -> Self {
+        Self { items: &self.items[n.min(self.items.len())..], ..self }
+    }
+
+    pub(crate) fn to_tuple(self) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(self.py, self.iter().map(|item| item.to_owned()).collect::<Vec<_>>())
+    }
+}
+
+/// The objects of a tuple, which must outlive the use of the pointers.
+pub(crate) fn pointers(tuple: &Bound<'_, PyTuple>) -> Vec<*mut PyObject> {
+    tuple.iter_borrowed().map(|item| item.as_ptr()).collect()
+}
+
+/// Keyword arguments.
+pub(crate) enum Keywords<'a, 'py> {
+    /// Names, and as many values.
+    Row(Option<Borrowed<'a, 'py, PyTuple>>, Args<'a, 'py>),
+    Dict(Option<&'a Bound<'py, PyDict>>),
+}
+
+impl<'py> Keywords<'_, 'py> {
+    /// Calls `body` with each name and value.
+    #[inline]
+    pub(crate) fn each(
+        &self,
+        mut body: impl FnMut(Borrowed<'_, 'py, PyAny>, Borrowed<'_, 'py, PyAny>) -> PyResult<()>,
+    ) -> PyResult<()> {
+        match self {
+            Self::Row(Some(names), values) => {
+                names.iter_borrowed().zip(values.iter()).try_for_each(|(name, value)| body(name, value))
+            }
+            Self::Row(None, _) | Self::Dict(None) => Ok(()),
+            Self::Dict(Some(dict)) => {
+                dict.iter().try_for_each(|(name, value)| body(name.as_borrowed(), value.as_borrowed()))
+            }
+        }
+    }
+}
+
+/// What stands behind a call: the object, its arguments, its keywords.
+pub(crate) type Body =
+    for<'a, 'py> fn(&Bound<'py, PyAny>, Args<'a, 'py>, Keywords<'a, 'py>) -> PyResult<Bound<'py, PyAny>>;
+
+/// Calls `body` with what the interpreter gives.
+///
+/// # Safety
+/// Only for the interpreter: it is attached, and the objects live for the call.
+pub(crate) unsafe fn enter(
+    body: Body,
+    slf: *mut PyObject,
+    args: *const *mut PyObject,
+    n_args: usize,
+    names: *mut PyObject,
+) -> *mut PyObject {
+    // SAFETY: this function's contract.
+    let py = unsafe { Python::assume_attached() };
+    let call = || {
+        // SAFETY: the interpreter passes `n_args` arguments, then a value for each name.
+        let (slf, args, names) = unsafe {
+            let names = Borrowed::from_ptr_or_opt(py, names).map(|names| names.cast_unchecked::<PyTuple>());
+            let count = n_args + names.as_ref().map_or(0, |names| names.len());
+            let items = if count == 0 { &[][..] } else { std::slice::from_raw_parts(args, count) };
+            (Borrowed::from_ptr(py, slf), items, names)
+        };
+        // SAFETY: the objects live for the call.
+        let (args, values) = unsafe { (Args::new(py, &args[..n_args]), Args::new(py, &args[n_args..])) };
+        body(&slf, args, Keywords::Row(names, values))
+    };
+    let result = catch_unwind(AssertUnwindSafe(call))
+        .unwrap_or_else(|_| Err(PyRuntimeError::new_err("internal error: a call of a kernel panicked")));
+    match result {
+        Ok(object) => object.into_ptr(),
+        Err(error) => {
+            error.restore(py);
+            std::ptr::null_mut()
+        }
+    }
+}
+
+/// A method to be added to a class.
+pub(crate) struct Method {
+    pub(crate) name: &'static CStr,
+    pub(crate) call: ffi::PyCFunctionFastWithKeywords,
+    /// Beginning with the signature, as `inspect` reads it.
+    pub(crate) doc: &'static CStr,
+}
+
+/// Adds methods to a class.
+pub(crate) fn add_methods(class: &Bound<'_, PyType>, methods: &[Method]) -> PyResult<()> {
+    for method in methods {
+        // The definition must live as long as the class, which is for ever.
+        let definition = Box::leak(Box::new(ffi::PyMethodDef {
+            ml_name: method.name.as_ptr(),
+            ml_meth: ffi::PyMethodDefPointer { PyCFunctionFastWithKeywords: method.call },
+            ml_flags: ffi::METH_FASTCALL | ffi::METH_KEYWORDS,
+            ml_doc: method.doc.as_ptr(),
+        }));
+        // SAFETY: the class and the definition live on; the new object is owned.
+        let descriptor = unsafe {
+            Bound::from_owned_ptr_or_err(class.py(), ffi::PyDescr_NewMethod(class.as_type_ptr(), definition))?
+        };
+        class.setattr(&*method.name.to_string_lossy(), descriptor)?;
+    }
+    Ok(())
+}
+
+/// Adds read-only attributes whose values `get` makes of a number.
+pub(crate) fn add_getters<'a>(
+    class: &Bound<'_, PyType>,
+    get: ffi::getter,
+    attributes: impl Iterator<Item = (String, u32)> + 'a,
+) -> PyResult<()> {
+    for (name, number) in attributes {
+        let c_name = std::ffi::CString::new(name.clone())?;
+        let definition = Box::leak(Box::new(ffi::PyGetSetDef {
+            name: c_name.into_raw(),
+            get: Some(get),
+            set: None,
+            doc: std::ptr::null(),
+            closure: std::ptr::without_provenance_mut(number as usize),
+        }));
+        // SAFETY: as in `add_methods`.
+        let descriptor = unsafe {
+            Bound::from_owned_ptr_or_err(class.py(), ffi::PyDescr_NewGetSet(class.as_type_ptr(), definition))?
+        };
+        class.setattr(PyString::new(class.py(), &name), descriptor)?;
+    }
+    Ok(())
+}
+
+/// A subclass whose objects are called through a pointer that lies behind the base's data.
+pub(crate) struct CallableType {
+    class: Py<PyType>,
+    offset: usize,
+    call: ffi::vectorcallfunc,
+}
+
+/// `Py_TPFLAGS_HAVE_VECTORCALL`, the same number since Python 3.8, though a name of the stable ABI
+/// only since 3.12.
+const HAVE_VECTORCALL: std::ffi::c_ulong = 1 << 11;
+const POINTER: usize = size_of::<*mut c_void>();
+
+impl CallableType {
+    /// Makes the class. `name` has the module before it.
+    pub(crate) fn new(
+        base: &Bound<'_, PyType>,
+        name: &'static CStr,
+        doc: &'static CStr,
+        call: ffi::vectorcallfunc,
+    ) -> PyResult<Self> {
+        let py = base.py();
+        let base_size: usize = base.getattr("__basicsize__")?.extract()?;
+        let offset = base_size.next_multiple_of(POINTER);
+        // The interpreter copies the members and the slots.
+        let mut members = [ffi::PyMemberDef::default(); 2];
+        members[0].name = c"__vectorcalloffset__".as_ptr();
+        members[0].type_code = ffi::Py_T_PYSSIZET;
+        members[0].offset = offset as ffi::Py_ssize_t;
+        members[0].flags = ffi::Py_READONLY;
+        let mut slots = [
+            ffi::PyType_Slot { slot: ffi::Py_tp_members, pfunc: members.as_mut_ptr().cast() },
+            ffi::PyType_Slot { slot: ffi::Py_tp_doc, pfunc: doc.as_ptr().cast_mut().cast() },
+            ffi::PyType_Slot { slot: 0, pfunc: std::ptr::null_mut() },
+        ];
+        let flags = ffi::Py_TPFLAGS_DEFAULT | ffi::Py_TPFLAGS_BASETYPE | HAVE_VECTORCALL;
+        let mut spec = ffi::PyType_Spec {
+            name: name.as_ptr().cast::<c_char>(),
+            basicsize: (offset + POINTER) as c_int,
+            itemsize: 0,
+            flags: flags as u32,
+            slots: slots.as_mut_ptr(),
+        };
+        let bases = PyTuple::new(py, [base])?;
+        // SAFETY: the description is complete and lives until the call returns.
+        let class =
+            unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_FromSpecWithBases(&raw mut spec, bases.as_ptr()))? };
+        Ok(Self { class: class.cast_into::<PyType>()?.unbind(), offset, call })
+    }
+
+    pub(crate) fn class<'py>(&self, py: Python<'py>) -> &Bound<'py, PyType> {
+        self.class.bind(py)
+    }
+
+    /// Makes an object by calling the class.
+    pub(crate) fn make<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let object = self.class.bind(py).call0()?;
+        // SAFETY: the class has room for a pointer at this offset.
+        unsafe { object.as_ptr().byte_add(self.offset).cast::<ffi::vectorcallfunc>().write(self.call) };
+        Ok(object)
+    }
+}

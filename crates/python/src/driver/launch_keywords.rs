@@ -1,0 +1,131 @@
+//! The keywords of launches, recognised by address: the interpreter keeps one string of each name.
+
+use crate::driver::event::PyEvent;
+use crate::driver::function::dimensions;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyString;
+use rtcg::driver::{LaunchOptions, sys};
+
+/// A launch that wishes nothing.
+pub(crate) const NO_OPTIONS: LaunchOptions = LaunchOptions {
+    cooperative: false,
+    cluster: None,
+    preferred_cluster: None,
+    cluster_scheduling: None,
+    programmatic_dependent: false,
+    priority: None,
+    mem_sync_domain: None,
+    mem_sync_domain_map: None,
+    shared_carveout: None,
+    programmatic_event: None,
+    launch_completion_event: None,
+};
+
+/// A keyword of a launch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keyword {
+    Block,
+    Grid,
+    Stream,
+    Shared,
+    SharedSize,
+    TimeKernel,
+    Texrefs,
+    Option(Wish),
+    Unknown,
+}
+
+/// What a launch may wish beyond its geometry.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wish {
+    Cooperative,
+    Cluster,
+    PreferredCluster,
+    ClusterScheduling,
+    ProgrammaticDependent,
+    Priority,
+    MemSyncDomain,
+    MemSyncDomainMap,
+    SharedCarveout,
+    ProgrammaticEvent,
+    LaunchCompletionEvent,
+}
+
+const KEYWORDS: [(&str, Keyword); 18] = [
+    ("block", Keyword::Block),
+    ("grid", Keyword::Grid),
+    ("stream", Keyword::Stream),
+    ("shared", Keyword::Shared),
+    ("shared_size", Keyword::SharedSize),
+    ("time_kernel", Keyword::TimeKernel),
+    ("texrefs", Keyword::Texrefs),
+    ("cooperative", Keyword::Option(Wish::Cooperative)),
+    ("cluster", Keyword::Option(Wish::Cluster)),
+    ("preferred_cluster", Keyword::Option(Wish::PreferredCluster)),
+    ("cluster_scheduling", Keyword::Option(Wish::ClusterScheduling)),
+    ("programmatic_dependent", Keyword::Option(Wish::ProgrammaticDependent)),
+    ("priority", Keyword::Option(Wish::Priority)),
+    ("mem_sync_domain", Keyword::Option(Wish::MemSyncDomain)),
+    ("mem_sync_domain_map", Keyword::Option(Wish::MemSyncDomainMap)),
+    ("shared_carveout", Keyword::Option(Wish::SharedCarveout)),
+    ("programmatic_event", Keyword::Option(Wish::ProgrammaticEvent)),
+    ("launch_completion_event", Keyword::Option(Wish::LaunchCompletionEvent)),
+];
+
+static NAMES: PyOnceLock<Vec<Py<PyString>>> = PyOnceLock::new();
+
+/// The keyword with this name.
+#[inline]
+pub(crate) fn keyword(py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<Keyword> {
+    let names =
+        NAMES.get_or_init(py, || KEYWORDS.iter().map(|(name, _)| PyString::intern(py, name).unbind()).collect());
+    if let Some(index) = names.iter().position(|known| known.as_ptr() == name.as_ptr()) {
+        return Ok(KEYWORDS[index].1);
+    }
+    let name: &str = &name.extract::<String>()?;
+    Ok(KEYWORDS.iter().find(|(known, _)| *known == name).map_or(Keyword::Unknown, |(_, keyword)| *keyword))
+}
+
+impl Wish {
+    /// Sets the wish; `None` and `False` are no wish.
+    pub(crate) fn set(self, options: &mut LaunchOptions, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        if value.is_none() {
+            return Ok(());
+        }
+        match self {
+            Self::Cooperative => options.cooperative = value.is_truthy()?,
+            Self::Cluster => options.cluster = Some(dimensions(value, "cluster")?),
+            Self::PreferredCluster => options.preferred_cluster = Some(dimensions(value, "preferred_cluster")?),
+            Self::ClusterScheduling => {
+                options.cluster_scheduling = Some(sys::CUclusterSchedulingPolicy(number(value, "cluster_scheduling")?));
+            }
+            Self::ProgrammaticDependent => options.programmatic_dependent = value.is_truthy()?,
+            Self::Priority => options.priority = Some(number(value, "priority")?),
+            Self::MemSyncDomain => {
+                options.mem_sync_domain = Some(sys::CUlaunchMemSyncDomain(number(value, "mem_sync_domain")?));
+            }
+            Self::MemSyncDomainMap => options.mem_sync_domain_map = Some(number(value, "mem_sync_domain_map")?),
+            Self::SharedCarveout => options.shared_carveout = Some(number(value, "shared_carveout")?),
+            Self::ProgrammaticEvent => options.programmatic_event = Some(event(value, "programmatic_event")?),
+            Self::LaunchCompletionEvent => {
+                options.launch_completion_event = Some(event(value, "launch_completion_event")?);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn number<'py, T>(value: &Bound<'py, PyAny>, name: &str) -> PyResult<T>
+where
+    T: for<'a> FromPyObject<'a, 'py>,
+{
+    value.extract().map_err(|_| PyTypeError::new_err(format!("{name} is {value}; expected an integer of its range")))
+}
+
+fn event(value: &Bound<'_, PyAny>, name: &str) -> PyResult<sys::CUevent> {
+    let event = value.cast::<PyEvent>();
+    let event = event.map_err(|_| PyTypeError::new_err(format!("{name} is {value}; expected an Event")))?;
+    Ok(event.get().0.handle())
+}
