@@ -315,6 +315,10 @@ impl<'p, 'f, 'py> Packing<'p, 'f, 'py> {
                 let text = format!("{} cannot be {}", self.function.describe_parameter(index), describe(arg));
                 Err(PyOverflowError::new_err(text))
             }
+            Err(_) if matches!((value, declared.kind), (WeakScalar::Int(_), ParamKind::Pointer(_))) => {
+                let given = format!("{}; an address is passed as numpy.intp(...)", describe(arg));
+                Err(wrong_type(self.function, index, arg, &given))
+            }
             Err(_) => Err(wrong_type(self.function, index, arg, &describe(arg))),
         }
     }

@@ -7,10 +7,26 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rtcg::driver::{Context, ContextKind, sys};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A context of a device. Made by `Device.make_context` and `Device.retain_primary_context`.
 #[pyclass(name = "Context", module = "pycuda._driver", frozen, subclass)]
-pub(crate) struct PyContext(pub(crate) Context);
+pub(crate) struct PyContext(
+    pub(crate) Context,
+    /// Whether a ``with`` block will find it pushed already, by `make_context`.
+    AtomicBool,
+);
+
+impl PyContext {
+    pub(crate) fn new(context: Context) -> Self {
+        Self(context, AtomicBool::new(false))
+    }
+
+    /// A context that was pushed when it was made.
+    pub(crate) fn pushed(context: Context) -> Self {
+        Self(context, AtomicBool::new(true))
+    }
+}
 
 #[pymethods]
 impl PyContext {
@@ -18,7 +34,7 @@ impl PyContext {
     #[pyo3(signature = (flags = 0))]
     fn attach(flags: u32) -> PyResult<Self> {
         let _ = flags;
-        Context::attach().or_raise().map(Self)
+        Context::attach().or_raise().map(Self::new)
     }
 
     #[staticmethod]
@@ -40,7 +56,7 @@ impl PyContext {
 
     #[staticmethod]
     fn get_current() -> Option<Self> {
-        Context::current_or_foreign().map(Self)
+        Context::current_or_foreign().map(Self::new)
     }
 
     /// Puts `context` in the place of the top of this thread's stack; None pops.
@@ -139,7 +155,11 @@ impl PyContext {
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-        slf.get().push()?;
+        let this = slf.get();
+        let is_on_top = Context::current().is_some_and(|top| top == this.0);
+        if !(this.1.swap(false, Ordering::Relaxed) && is_on_top) {
+            this.push()?;
+        }
         Ok(slf)
     }
 

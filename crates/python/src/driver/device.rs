@@ -1,11 +1,14 @@
 //! `Device`, and the functions that need none.
 
 use crate::driver::context::PyContext;
+use crate::driver::fastcall::add_getters;
 use crate::errors::OrRaise;
-use pyo3::exceptions::{PyAttributeError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
+use pyo3::ffi::PyObject;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rtcg::driver::{self, Device, sys};
+use std::ffi::c_void;
 
 /// A device: real ones come first, then virtual ones.
 #[pyclass(name = "Device", module = "pycuda._driver", frozen, subclass)]
@@ -69,22 +72,13 @@ impl PyDevice {
         Ok(all)
     }
 
-    /// Any device attribute by its lower-case name, for instance `warp_size`.
-    fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        let wanted = format!("CU_DEVICE_ATTRIBUTE_{}", name.to_uppercase());
-        match sys::CUdevice_attribute::ALL.iter().find(|(known, _)| *known == wanted && name != "max") {
-            Some((_, attribute)) => self.get_attribute(py, attribute.0),
-            None => Err(PyAttributeError::new_err(format!("'Device' object has no attribute '{name}'"))),
-        }
-    }
-
     #[pyo3(signature = (flags = 0))]
     fn make_context(&self, py: Python<'_>, flags: u32) -> PyResult<PyContext> {
-        py.detach(|| self.0.make_context(flags)).or_raise().map(PyContext)
+        py.detach(|| self.0.make_context(flags)).or_raise().map(PyContext::pushed)
     }
 
     fn retain_primary_context(&self, py: Python<'_>) -> PyResult<PyContext> {
-        py.detach(|| self.0.retain_primary_context()).or_raise().map(PyContext)
+        py.detach(|| self.0.retain_primary_context()).or_raise().map(PyContext::new)
     }
 
     fn can_access_peer(&self, other: &PyDevice) -> PyResult<bool> {
@@ -153,8 +147,32 @@ fn set_notice_handler(handler: Py<PyAny>) {
     });
 }
 
+/// A property that is a device attribute.
+unsafe extern "C" fn get_attribute_c(slf: *mut PyObject, number: *mut c_void) -> *mut PyObject {
+    // SAFETY: called by the interpreter only, with an object of the class.
+    let (py, slf) = unsafe { (Python::assume_attached(), Borrowed::from_ptr(Python::assume_attached(), slf)) };
+    let value = slf.cast::<PyDevice>().map_err(PyErr::from);
+    match value.and_then(|device| device.get().get_attribute(py, number.addr() as u32)) {
+        Ok(value) => value.into_ptr(),
+        Err(error) => {
+            error.restore(py);
+            std::ptr::null_mut()
+        }
+    }
+}
+
+/// Any device attribute by its lower-case name is a property: `device.warp_size`.
+fn add_attributes(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    let names = sys::CUdevice_attribute::ALL.iter().filter_map(|(name, attribute)| {
+        let name = name.strip_prefix("CU_DEVICE_ATTRIBUTE_")?.to_lowercase();
+        (name != "max").then_some((name, attribute.0))
+    });
+    add_getters(&m.py().get_type::<PyDevice>(), get_attribute_c, names)
+}
+
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyDevice>()?;
+    add_attributes(m)?;
     m.add_function(wrap_pyfunction!(init, m)?)?;
     m.add_function(wrap_pyfunction!(get_driver_version, m)?)?;
     m.add_function(wrap_pyfunction!(initialize_profiler, m)?)?;

@@ -158,13 +158,17 @@ pub(crate) fn add_methods(class: &Bound<'_, PyType>, methods: &[Method]) -> PyRe
     Ok(())
 }
 
-/// Adds read-only attributes whose values `get` makes of a number.
+/// Adds read-only attributes whose values `get` makes of a number. What the class has under such a
+/// name stays.
 pub(crate) fn add_getters<'a>(
     class: &Bound<'_, PyType>,
     get: ffi::getter,
     attributes: impl Iterator<Item = (String, u32)> + 'a,
 ) -> PyResult<()> {
     for (name, number) in attributes {
+        if class.hasattr(&*name)? {
+            continue;
+        }
         let c_name = std::ffi::CString::new(name.clone())?;
         let definition = Box::leak(Box::new(ffi::PyGetSetDef {
             name: c_name.into_raw(),
