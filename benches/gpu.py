@@ -29,13 +29,53 @@ double launch_loop(launch_t launch, void *func, void **params, int n) {
     clock_gettime(CLOCK_MONOTONIC, &b);
     return ((b.tv_sec - a.tv_sec) * 1e9 + (b.tv_nsec - a.tv_nsec)) / n / 1e3;
 }
+/* The same with packed arguments, as PyCUDA and rtcg hand them over. */
+double packed_loop(launch_t launch, void *func, void *packed, unsigned long size, int n) {
+    void *extra[] = {(void *)1, packed, (void *)2, &size, (void *)0};
+    struct timespec a, b;
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    for (int i = 0; i < n; i++) launch(func, 1, 1, 1, 32, 1, 1, 0, 0, 0, extra);
+    clock_gettime(CLOCK_MONOTONIC, &b);
+    return ((b.tv_sec - a.tv_sec) * 1e9 + (b.tv_nsec - a.tv_nsec)) / n / 1e3;
+}
+typedef int (*two_t)(void *, void *);
+double two_loop(two_t call, void *first, void *second, int n) {
+    struct timespec a, b;
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    for (int i = 0; i < n; i++) call(first, second);
+    clock_gettime(CLOCK_MONOTONIC, &b);
+    return ((b.tv_sec - a.tv_sec) * 1e9 + (b.tv_nsec - a.tv_nsec)) / n / 1e3;
+}
 """
 
 
-def floor_us(x, z):
-    """`cuLaunchKernel` in a C loop: what the driver itself costs."""
+def c_library():
     library = ctypes.CDLL(str(build_c(LAUNCH_LOOP)))
-    library.launch_loop.restype = ctypes.c_double
+    for loop in (library.launch_loop, library.packed_loop, library.two_loop):
+        loop.restype = ctypes.c_double
+    return library
+
+
+def median_of_loops(loop):
+    figures = []
+    for _ in range(9):
+        drv.Context.synchronize()
+        figures.append(loop())
+    drv.Context.synchronize()
+    return sorted(figures)[len(figures) // 2]
+
+
+def event_floor_us(event):
+    """`cuEventRecord` in a C loop."""
+    cuda = ctypes.CDLL("libcuda.so.1")
+    record = ctypes.cast(cuda.cuEventRecord, ctypes.c_void_p)
+    library = c_library()
+    return median_of_loops(lambda: library.two_loop(record, ctypes.c_void_p(event.handle), None, 2000))
+
+
+def floor_us(x, z, packed=False):
+    """`cuLaunchKernel` in a C loop: what the driver itself costs."""
+    library = c_library()
     cuda = ctypes.CDLL("libcuda.so.1")
     module, function = ctypes.c_void_p(), ctypes.c_void_p()
     from pycuda.compiler import compile
@@ -46,12 +86,10 @@ def floor_us(x, z):
     values = (ctypes.c_uint64(int(z)), ctypes.c_uint64(int(x)), ctypes.c_int(32))
     params = (ctypes.c_void_p * 3)(*(ctypes.addressof(v) for v in values))
     launch = ctypes.cast(cuda.cuLaunchKernel, ctypes.c_void_p)
-    figures = []
-    for _ in range(9):
-        drv.Context.synchronize()
-        figures.append(library.launch_loop(launch, function, params, 2000))
-    drv.Context.synchronize()
-    return sorted(figures)[len(figures) // 2]
+    if packed:
+        buffer = ctypes.create_string_buffer(b"".join(bytes(v) for v in values))
+        return median_of_loops(lambda: library.packed_loop(launch, function, buffer, ctypes.c_ulong(20), 2000))
+    return median_of_loops(lambda: library.launch_loop(launch, function, params, 2000))
 
 
 def cupy_launch():
@@ -90,6 +128,7 @@ def launches():
         "Launch of a small kernel with three arguments, host time",
         [
             ("cuLaunchKernel from C (floor)", attempt("C", lambda: floor_us(x, z)), "us"),
+            ("cuLaunchKernel from C, packed arguments", attempt("C", lambda: floor_us(x, z, packed=True)), "us"),
             ("rtcg prepared_call", per_call_us(lambda: prepared.prepared_call(grid, block, z, x, 32), sync), "us"),
             (
                 "rtcg prepared_async_call",
@@ -101,9 +140,54 @@ def launches():
                 per_call_us(lambda: function(z, x, n, block=block, grid=grid), sync),
                 "us",
             ),
+            (
+                "rtcg func(..., 32, ...) with Python's int",
+                per_call_us(lambda: function(z, x, 32, block=block, grid=grid), sync),
+                "us",
+            ),
+            (
+                "rtcg func(args, block=, grid=, stream=)",
+                per_call_us(lambda: function(z, x, n, block=block, grid=grid, stream=stream), sync),
+                "us",
+            ),
             ("CuPy RawKernel", attempt("cupy", cupy_launch), "us"),
             ("cuda.core launch", attempt("cuda.core", cuda_core_launch), "us"),
             ("cuLaunchKernel from C (floor), again", attempt("C", lambda: floor_us(x, z)), "us"),
+        ],
+    )
+
+
+def cupy_event():
+    import cupy
+
+    event = cupy.cuda.Event(disable_timing=True)
+    return per_call_us(event.record, cupy.cuda.Device().synchronize)
+
+
+def small_calls():
+    event, stream, device = drv.Event(), drv.Stream(), drv.Device(0)
+    function = SourceModule(SOURCE).get_function("add")
+    sync = drv.Context.synchronize
+    calls = {
+        "rtcg event.record()": event.record,
+        "rtcg event.record(stream)": lambda: event.record(stream),
+        "rtcg event.query()": event.query,
+        "rtcg stream.is_done()": stream.is_done,
+        "rtcg Device(0)": lambda: drv.Device(0),
+        "rtcg Context.get_current()": drv.Context.get_current,
+        "rtcg Context.get_device()": drv.Context.get_device,
+        "rtcg device.warp_size": lambda: device.warp_size,
+        "rtcg device.compute_capability()": device.compute_capability,
+        "rtcg function.num_regs": lambda: function.num_regs,
+        "rtcg stream.handle": lambda: stream.handle,
+        "an empty Python function": lambda: None,
+    }
+    show(
+        "Small calls, host time",
+        [
+            ("cuEventRecord from C (floor)", attempt("C", lambda: event_floor_us(event)), "us"),
+            ("CuPy event.record()", attempt("cupy", cupy_event), "us"),
+            *((name, per_call_us(call, sync), "us") for name, call in calls.items()),
         ],
     )
 
@@ -184,6 +268,7 @@ def main():
 
     print(f"device: {pycuda.autoinit.device.name()}, Python {sys.version.split()[0]}, NumPy {np.__version__}")
     launches()
+    small_calls()
     compiles()
     new_processes()
 

@@ -26,6 +26,9 @@ from pycuda._enums import (
 class _HoldsPointer(Protocol):
     def get_pointer(self) -> int: ...
 
+class _CudaStream(Protocol):
+    def __cuda_stream__(self) -> tuple[int, int]: ...
+
 class _HoldsMemory(Protocol):
     @property
     def gpudata(self) -> Any: ...
@@ -107,7 +110,14 @@ class Context:
     def synchronize() -> None:
         """Wait until all work of the current context is done; raises what went wrong in it."""
     @staticmethod
-    def get_current() -> Context | None: ...
+    def get_current() -> Context | None:
+        """The top of this thread's stack, else the context that another library made current."""
+    @staticmethod
+    def set_current(context: Context | None) -> None:
+        """Put `context` in the place of the top of the stack; None pops. An addition to PyCUDA."""
+    @staticmethod
+    def get_flags() -> int:
+        """The flags of the current context, of `ctx_flags`. An addition to PyCUDA."""
     @staticmethod
     def set_limit(limit: int, value: int) -> None: ...
     @staticmethod
@@ -129,6 +139,20 @@ class Context:
     def push(self) -> None: ...
     def detach(self) -> None:
         """Destroy (or release) the context now. A second time is a `LogicError`."""
+    def close(self) -> None:
+        """`detach` that may be called again. An addition to PyCUDA."""
+    @property
+    def is_alive(self) -> bool:
+        """False once it was detached."""
+    @property
+    def kind(self) -> str:
+        """``"created"``, ``"primary"``, or ``"foreign"`` for a context that another library made."""
+    @property
+    def device(self) -> Device:
+        """The context's own device; `get_device` tells that of the current context."""
+    def __enter__(self) -> Self:
+        """Push the context, unless `make_context` has just done so; the end of the block pops it."""
+    def __exit__(self, *exception: object) -> None: ...
     def get_api_version(self) -> int: ...
     @property
     def handle(self) -> int: ...
@@ -150,9 +174,67 @@ def enum_values() -> dict[str, dict[str, int]]: ...
 # -- streams and events
 
 class Stream:
-    """A queue of work. ``None`` stands for the default stream wherever one is expected."""
+    """A queue of work.
+
+    ``None`` stands for the default stream wherever one is expected; inside of ``with stream:`` it
+    stands for that stream, in the thread that runs the block.
+
+    Parameters
+    ----------
+    flags : int
+        1: work of the legacy default stream does not wait for this stream, nor this one for it.
+    priority : int, optional
+        Smaller numbers go first; see `Context.get_stream_priority_range`.
+    """
 
     def __new__(cls, flags: int = 0, priority: int | None = None) -> Self: ...
+    @staticmethod
+    def from_handle(handle: int | _CudaStream, owner: object = None) -> Stream:
+        """A stream of another library in the current context, by its handle or its ``__cuda_stream__``.
+
+        It is not destroyed here; `owner` is kept alive as long as the result.
+        """
+    @staticmethod
+    def legacy_default() -> Stream:
+        """The default stream that waits for all blocking streams, and they for it."""
+    @staticmethod
+    def per_thread_default() -> Stream:
+        """The default stream of whichever thread uses it."""
+    @staticmethod
+    def get_current() -> Stream | None:
+        """The stream of the innermost ``with stream:`` block of this thread."""
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *exception: object) -> None: ...
+    def close(self) -> None:
+        """Destroy the stream now; what is queued still runs. A second time does nothing."""
+    @property
+    def is_closed(self) -> bool: ...
+    @property
+    def flags(self) -> int: ...
+    @property
+    def id(self) -> int:
+        """A number that no other stream of the process has or had."""
+    def query(self) -> bool:
+        """The same as `is_done`."""
+    def add_callback(self, callback: Callable[[Exception | None], object]) -> None:
+        """Call `callback(error)` on a thread of the driver when all earlier work is done.
+
+        `error` is None, or what went wrong. Later work of the stream waits for the callback, which
+        must not call CUDA. What it raises goes to `sys.unraisablehook`.
+        """
+    def launch_host_func(self, function: Callable[..., object], *args: object) -> None:
+        """Call `function(*args)` like a callback, unless earlier work failed; can be captured in a graph."""
+    def write_value(self, ptr: _DevicePointer, value: int, flags: int = 0, size: int = 4) -> None:
+        """Write `size` bytes, 4 or 8, to device memory when all earlier work is done."""
+    def wait_value(self, ptr: _DevicePointer, value: int, flags: int = 0, size: int = 4) -> None:
+        """Later work waits until `size` bytes of device memory compare with `value`.
+
+        `flags` 0: greater or equal (cyclic), 1: equal, 2: have a bit in common, 3: not all bits set in either.
+        """
+    def __cuda_stream__(self) -> tuple[int, int]:
+        """The protocol by which libraries pass each other streams: ``(version, handle)``."""
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
     def synchronize(self) -> None:
         """Wait until the stream is empty; raises what went wrong in it."""
     def is_done(self) -> bool: ...
@@ -182,10 +264,17 @@ class Stream:
     def priority(self) -> int: ...
 
 class Event:
-    """A mark in a stream: something to wait for, and a time."""
+    """A mark in a stream: something to wait for, and a time. Destroyed at the end of a ``with`` block."""
 
     def __new__(cls, flags: int = 0) -> Self: ...
-    def record(self, stream: Stream | None = None) -> Self: ...
+    def record(self, stream: Stream | _CudaStream | None = None, flags: int = 0) -> Self:
+        """Mark the present end of `stream`. With flag 1, a captured graph does so at each launch."""
+    def close(self) -> None:
+        """Destroy the event now. A second time does nothing."""
+    @property
+    def is_closed(self) -> bool: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *exception: object) -> None: ...
     def synchronize(self) -> Self: ...
     def query(self) -> bool:
         """Whether it has happened."""
@@ -846,11 +935,17 @@ def memcpy_atoh(dest: _HostBuffer, ary: Array, index: int) -> None: ...
 # -- modules and kernels
 
 class Module:
-    """Loaded code."""
+    """Loaded code. Unloaded at the end of a ``with`` block."""
 
     def get_functions(self) -> list[Function]:
         """All kernels of the module."""
     def _repr_html_(self) -> str: ...
+    def close(self) -> None:
+        """Unload now; its kernels can no longer be launched. A second time does nothing."""
+    @property
+    def is_closed(self) -> bool: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *exception: object) -> None: ...
     def get_function(self, name: str) -> Function:
         """The kernel of this name. `LogicError` when there is none."""
     def get_global(self, name: str) -> tuple[int, int]:
@@ -1115,40 +1210,65 @@ class Function:
     def _repr_html_(self) -> str: ...
     @property
     def name(self) -> str: ...
+    @property
+    def signature(self) -> list[tuple[str, str | None]] | None:
+        """Types and names of the parameters as the source declares them; None where it is not known."""
     def __call__(
         self,
         *args: Any,
-        block: _Extents,
-        grid: _Extents = ...,
-        stream: Stream | None = None,
+        block: _Extents | int,
+        grid: _Extents | int = ...,
+        stream: Stream | _CudaStream | None = None,
         shared: int = 0,
         texrefs: Sequence[object] = ...,
         time_kernel: bool = False,
         cooperative: bool = False,
+        cluster: _Extents | None = None,
+        preferred_cluster: _Extents | None = None,
+        cluster_scheduling: int | None = None,
+        programmatic_dependent: bool = False,
+        priority: int | None = None,
+        mem_sync_domain: int | None = None,
+        mem_sync_domain_map: tuple[int, int] | None = None,
+        shared_carveout: int | None = None,
+        programmatic_event: Event | None = None,
+        launch_completion_event: Event | None = None,
     ) -> float | None:
         """Run the kernel.
+
+        Number and sizes of the arguments are checked, and their types as far as the source of a
+        `SourceModule` tells them (see docs/launches.md). Nothing wrong reaches the device.
 
         Parameters
         ----------
         *args
-            NumPy scalars (by value), device allocations, arrays on the device of any library,
-            `In`, `Out`, `InOut`, NumPy arrays and structured scalars (their bytes by value).
-        block : tuple of up to three int
+            NumPy scalars (by value); Python's numbers, where the type is known and has their value;
+            device allocations and arrays on the device of any library; `In`, `Out`, `InOut`; NumPy
+            arrays, structured scalars, bytes and values of ctypes (their bytes by value).
+        block : int or up to three int
             Threads per block. Required.
-        grid : tuple of up to three int
+        grid : int or up to three int
             Blocks, default 1.
-        stream : Stream, optional
+        stream : Stream or object with ``__cuda_stream__``, optional
         shared : int
-            Dynamic shared memory in bytes.
+            Dynamic shared memory in bytes. More than kernels get by default is asked for by itself.
         time_kernel : bool
             Wait, and return the run time in seconds.
         cooperative : bool
             All blocks are resident at once, so that the grid can synchronise.
+        cluster : up to three int, optional
+            Blocks per cluster (compute capability 9.0); `preferred_cluster` is used where it fits.
+        programmatic_dependent : bool
+            The kernel may start while the one before it still runs, and waits for it itself.
+        priority, mem_sync_domain, shared_carveout, ...
+            The attributes of ``cuLaunchKernelEx`` of these names.
 
         Raises
         ------
         TypeError
-            For an argument of a kind that cannot be passed.
+            For an argument of a kind or type that the kernel does not take.
+        OverflowError
+            For a number that the parameter's type does not have.
         LogicError
             When number or sizes of the arguments do not fit the kernel; the message says which.
         LaunchError
@@ -1158,16 +1278,35 @@ class Function:
         self, arg_types: str | Iterable[str | DTypeLike | type], texrefs: Sequence[object] | None = None
     ) -> Self:
         """Fix the argument types, by the letters of `struct` (P is a pointer) or by dtypes."""
-    def prepared_call(self, grid: _Extents, block: _Extents, *args: Any, shared_size: int = 0) -> None:
-        """Run the kernel with the prepared argument types; does not wait."""
+    def prepared_call(
+        self, grid: _Extents | int, block: _Extents | int, /, *args: Any, shared_size: int = 0, **options: Any
+    ) -> None:
+        """Run the kernel with the prepared argument types; does not wait. `options` as in a direct call."""
     def prepared_async_call(
-        self, grid: _Extents, block: _Extents, stream: Stream | None, *args: Any, shared_size: int = 0
+        self,
+        grid: _Extents | int,
+        block: _Extents | int,
+        stream: Stream | _CudaStream | None,
+        /,
+        *args: Any,
+        shared_size: int = 0,
+        **options: Any,
     ) -> None:
         """`prepared_call` in a stream."""
     def prepared_timed_call(
-        self, grid: _Extents, block: _Extents, *args: Any, shared_size: int = 0
+        self, grid: _Extents | int, block: _Extents | int, /, *args: Any, shared_size: int = 0, **options: Any
     ) -> Callable[[], float]:
         """`prepared_call`; calling the result waits and returns the kernel's time in seconds."""
+    def max_active_blocks_per_multiprocessor(self, block_threads: int, shared: int = 0) -> int:
+        """Blocks of `block_threads` threads that fit on a multiprocessor at once."""
+    def max_potential_block_size(self, shared: int = 0, limit: int = 0) -> tuple[int, int]:
+        """``(blocks that fill the device, threads per block)`` of the best occupancy; `limit` bounds the threads."""
+    def available_dynamic_shared_memory(self, blocks: int, block_threads: int) -> int:
+        """Bytes that each of `blocks` blocks on a multiprocessor can have."""
+    def max_potential_cluster_size(self, block: _Extents | int, shared: int = 0) -> int:
+        """Blocks in the largest cluster possible."""
+    def max_active_clusters(self, cluster: _Extents | int, block: _Extents | int, shared: int = 0) -> int:
+        """Clusters that run at once on the device."""
     def get_attribute(self, attribute: int) -> int: ...
     def set_attribute(self, attribute: int, value: int) -> None: ...
     def set_cache_config(self, fc: int) -> None: ...

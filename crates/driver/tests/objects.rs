@@ -907,7 +907,7 @@ fn set_current_replaces_the_top() {
     Context::set_current(None).unwrap();
     assert!(Context::stack().is_empty());
     Context::set_current(Some(&b)).unwrap();
-    assert_eq!(Context::stack(), [b.clone()]);
+    assert_eq!(Context::stack(), std::slice::from_ref(&b));
     a.close().unwrap();
     a.close().unwrap();
     b.close().unwrap();

@@ -363,14 +363,13 @@ static CALLABLE: PyOnceLock<CallableType> = PyOnceLock::new();
 fn callable_type(py: Python<'_>) -> PyResult<&CallableType> {
     CALLABLE.get_or_try_init(py, || {
         let base = py.get_type::<PyFunction>();
-        let made = CallableType::new(&base, c"pycuda._driver.Function", c"A kernel.", vectorcall)?;
-        add_methods(made.class(py), METHODS)?;
+        add_methods(&base, METHODS)?;
         let names = sys::CUfunction_attribute::ALL.iter().filter_map(|(name, attribute)| {
             let name = name.strip_prefix("CU_FUNC_ATTRIBUTE_")?.to_lowercase();
             (name != "max").then_some((name, attribute.0))
         });
-        add_getters(made.class(py), get_attribute_c, names)?;
-        Ok(made)
+        add_getters(&base, get_attribute_c, names)?;
+        CallableType::new(&base, c"pycuda._driver.Function", c"A kernel.", vectorcall)
     })
 }
 

@@ -127,8 +127,8 @@ impl PyStream {
     #[pyo3(signature = (ptr, value, flags = 0, size = 4))]
     fn write_value(&self, ptr: DevicePtr, value: u64, flags: u32, size: usize) -> PyResult<()> {
         ptr.check("cuStreamWriteValue", size)?;
-        // SAFETY: the driver checks the address; that the memory lives until then is the user's.
         match checked_size(value, size)? {
+            // SAFETY: the driver checks the address; that the memory lives until then is the user's.
             Value::Short(value) => unsafe { self.0.write_value32(ptr.0, value, flags) },
             // SAFETY: as above.
             Value::Long(value) => unsafe { self.0.write_value64(ptr.0, value, flags) },
@@ -139,8 +139,8 @@ impl PyStream {
     #[pyo3(signature = (ptr, value, flags = 0, size = 4))]
     fn wait_value(&self, ptr: DevicePtr, value: u64, flags: u32, size: usize) -> PyResult<()> {
         ptr.check("cuStreamWaitValue", size)?;
-        // SAFETY: as for `write_value`.
         match checked_size(value, size)? {
+            // SAFETY: as for `write_value`.
             Value::Short(value) => unsafe { self.0.wait_value32(ptr.0, value, flags) },
             // SAFETY: as above.
             Value::Long(value) => unsafe { self.0.wait_value64(ptr.0, value, flags) },
