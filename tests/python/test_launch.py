@@ -62,9 +62,7 @@ def value_of(module, name, value, dtype):
 def test_signatures_are_read(module, axpy):
     expected = [("real *", "y"), ("const float *", "x"), ("float", "a"), ("int", "n")]
     assert axpy.signature == expected
-    ptx = cuda.module_from_buffer(
-        b".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry f() { ret; }\n\0"
-    )
+    ptx = cuda.module_from_buffer(b".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry f() { ret; }\n\0")
     assert ptx.get_function("f").signature is None
 
 
@@ -433,4 +431,6 @@ if os.fork() == 0:
 os.wait()
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT)
-    assert 'forked after the driver was initialised; start processes with the method "spawn"' in done.stdout, done.stderr
+    assert 'forked after the driver was initialised; start processes with the method "spawn"' in done.stdout, (
+        done.stderr
+    )
