@@ -354,6 +354,54 @@ def test_what_a_host_function_raises(a):
     assert seen == [ZeroDivisionError]
 
 
+CONDITIONS = """
+__device__ void cudaGraphSetConditional(unsigned long long, unsigned);
+__global__ void countdown(unsigned long long handle, int *n) { cudaGraphSetConditional(handle, --*n); }
+__global__ void choose(unsigned long long handle, unsigned value) { cudaGraphSetConditional(handle, value); }
+"""
+
+
+@pytest.fixture(scope="module")
+def conditions(context, on_virtual_device):
+    from pycuda.compiler import DynamicModule
+
+    module = DynamicModule().add_source(CONDITIONS)
+    if not on_virtual_device:
+        try:
+            module.add_stdlib("cudadevrt")
+        except (OSError, RuntimeError) as error:
+            pytest.skip(f"no cudadevrt here: {error}")
+    return module.link()
+
+
+def test_loops(conditions, scale, a):
+    n = cuda.mem_alloc(4)
+    graph = cuda.Graph()
+    handle = graph.conditional_handle(1)
+    start = graph.add_memset_node(n, 4, 1, 4)
+    loop, (body,) = graph.add_conditional_node(handle, cuda.graph_conditional_node_type.WHILE, dependencies=[start])
+    assert loop.type == cuda.graph_node_type.CONDITIONAL
+    twice = node(body, scale, a, 2)
+    countdown = conditions.get_function("countdown")
+    body.add_kernel_node(np.uint64(handle), n, func=countdown, block=(1, 1, 1), dependencies=[twice])
+    run(graph)
+    assert (values(a) == 16).all()
+
+
+@pytest.mark.parametrize("value, factor", [(0, 2), (1, 3), (2, 5), (3, 1)])
+def test_choices(conditions, scale, a, value, factor):
+    graph = cuda.Graph()
+    handle = graph.conditional_handle()
+    choose = conditions.get_function("choose")
+    chosen = graph.add_kernel_node(np.uint64(handle), np.uint32(value), func=choose, block=(1, 1, 1))
+    kind = cuda.graph_conditional_node_type.SWITCH
+    _, bodies = graph.add_conditional_node(handle, kind, 3, [chosen])
+    for body, by in zip(bodies, [2, 3, 5], strict=True):
+        node(body, scale, a, by)
+    run(graph)
+    assert (values(a) == factor).all()
+
+
 # -- captures -----------------------------------------------------------------------------------
 
 

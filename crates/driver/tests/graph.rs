@@ -325,3 +325,75 @@ fn graphs_allocate_record_and_wait() {
         assert!(graph.duplicate().is_err());
     });
 }
+
+/// Counts down and ends the loop, as CUDA C++ with `cudaGraphSetConditional` compiles to.
+const COUNTDOWN: &[u8] = b".version 8.0
+.target sm_80
+.address_size 64
+.extern .func cudaGraphSetConditional (.param .b64 handle, .param .b32 value) ;
+.visible .entry countdown(.param .u64 handle, .param .u64 n)
+{
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [handle];
+    ld.param.u64 %rd2, [n];
+    ld.global.u32 %r1, [%rd2];
+    sub.u32 %r1, %r1, 1;
+    st.global.u32 [%rd2], %r1;
+    {
+    .param .b64 p0;
+    st.param.b64 [p0], %rd1;
+    .param .b32 p1;
+    st.param.b32 [p1], %r1;
+    call.uni cudaGraphSetConditional, (p0, p1);
+    }
+    ret;
+}
+";
+
+#[test]
+fn conditional_nodes_choose_and_repeat() {
+    in_context(|scale_function| {
+        // On a GPU the program would have to be linked with the device runtime.
+        let Ok(module) = Module::from_image(COUNTDOWN) else {
+            return assert!(!Context::current_device().unwrap().is_virtual());
+        };
+        let countdown = module.function("countdown").unwrap();
+        let (a, n) = (memory(&[1.0; N]), memory(&[0.0; N]));
+        let graph = Graph::new().unwrap();
+        let condition = graph.conditional(Some(1)).unwrap();
+        let start = MemsetNode { value: 5, ..fill(&n, 0.0) };
+        // SAFETY: the memory outlives the graph, the arguments fit the kernels.
+        let start = unsafe { graph.add_memset_node(&start, &[]).unwrap() };
+        let after = std::slice::from_ref(&start);
+        let (node, bodies) = graph.add_conditional_node(condition, CU_GRAPH_COND_TYPE_WHILE, 1, after).unwrap();
+        assert_eq!((node.kind().unwrap(), bodies.len()), (CU_GRAPH_NODE_TYPE_CONDITIONAL, 1));
+        let mut args = countdown.args();
+        args.push(&condition.0.to_ne_bytes(), 8).unwrap();
+        args.push(&n.ptr().to_ne_bytes(), 8).unwrap();
+        let count = KernelNode { function: countdown.clone(), block: [1, 1, 1], ..scale(scale_function, &a, 1.0) };
+        let count = KernelNode { args: args.finish().unwrap(), ..count };
+        // SAFETY: as above.
+        unsafe {
+            let twice = bodies[0].add_kernel_node(scale(scale_function, &a, 2.0), &[]).unwrap();
+            bodies[0].add_kernel_node(count, &[twice]).unwrap();
+        }
+        // Behind the loop the condition is 0, so the second graph runs, which is the "else".
+        let (_, choice) = graph.add_conditional_node(condition, CU_GRAPH_COND_TYPE_IF, 2, &[node]).unwrap();
+        // SAFETY: as above.
+        unsafe {
+            choice[0].add_kernel_node(scale(scale_function, &a, 1000.0), &[]).unwrap();
+            choice[1].add_kernel_node(scale(scale_function, &a, 3.0), &[]).unwrap();
+        }
+        drop((bodies, choice));
+        let exec = graph.instantiate(0).unwrap();
+        for launch in 1..=2 {
+            exec.launch(None).unwrap();
+            Context::synchronize().unwrap();
+            assert_eq!(first(&a), 96f32.powi(launch));
+        }
+        assert!(graph.duplicate().is_err());
+        let error = graph.add_conditional_node(condition, CU_GRAPH_COND_TYPE_WHILE, 2, &[]).unwrap_err();
+        assert_eq!(error.code, CUresult::CUDA_ERROR_INVALID_VALUE);
+    });
+}

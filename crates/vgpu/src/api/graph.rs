@@ -10,7 +10,7 @@ use rtcg_cuda_sys::*;
 use super::{Handle, driver_functions, put, text};
 use crate::device::device;
 use crate::error::{Code, Res, ensure};
-use crate::graph::{Action, Edge, GRAPHS, Graph, NODES, Node, Plain, UserObject};
+use crate::graph::{Action, Condition, Edge, GRAPHS, Graph, NODES, Node, Plain, UserObject};
 use crate::handles::Table;
 use crate::objects::lock;
 
@@ -184,6 +184,7 @@ fn label(action: &Action) -> String {
         }
         Action::Host(..) => "host".into(),
         Action::Child(_) => "graph".into(),
+        Action::Choose(c) => format!("{}\\n{} graphs", c.kind.name().unwrap_or("conditional"), c.bodies.len()),
         Action::Empty => "empty".into(),
         Action::Record(_) => "event record".into(),
         Action::Wait(_) => "event wait".into(),
@@ -207,6 +208,12 @@ fn dot(graph: &Graph, out: &mut String) {
             let _ = writeln!(out, "  subgraph cluster_{:x} {{", child.handle);
             dot(&child, out);
             let _ = writeln!(out, "  }}");
+        } else if let Action::Choose(choice) = action {
+            for body in &choice.bodies {
+                let _ = writeln!(out, "  subgraph cluster_{:x} {{", body.handle);
+                dot(body, out);
+                let _ = writeln!(out, "  }}");
+            }
         }
     }
     for e in &edges {
@@ -232,7 +239,9 @@ driver_functions! {
         ensure(!phGraphClone.is_null(), Code::INVALID_VALUE)?;
         let original = graph(originalGraph)?;
         // Memory has one address, which two graphs cannot both give out.
-        ensure(!original.has(&|a| matches!(a, Action::Alloc(_) | Action::Free(_))), Code::NOT_SUPPORTED)?;
+        // Nor can kernels of a copy set another condition than those of the original.
+        let unique = |a: &Action| matches!(a, Action::Alloc(_) | Action::Free(_) | Action::Choose(_));
+        ensure(!original.has(&unique), Code::NOT_SUPPORTED)?;
         put(phGraphClone, CUgraph::from_number(original.cloned()?.handle))
     }
 
@@ -380,9 +389,12 @@ driver_functions! {
     }
 
     fn cuGraphConditionalHandleCreate(pHandle_out: *mut CUgraphConditionalHandle, hGraph: CUgraph, ctx: CUcontext, defaultLaunchValue: c_uint, flags: c_uint) {
-        let _ = (pHandle_out, ctx, defaultLaunchValue, flags);
-        graph(hGraph)?;
-        Err(super::unsupported("conditional nodes of graphs"))
+        let _ = ctx;
+        ensure(!pHandle_out.is_null() && flags <= 1, Code::INVALID_VALUE)?;
+        let graph = graph(hGraph)?;
+        let (number, condition) = Condition::create((flags == 1).then_some(defaultLaunchValue));
+        lock(&graph.conditions).push(condition);
+        put(pHandle_out, number)
     }
 }
 

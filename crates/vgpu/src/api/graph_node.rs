@@ -16,7 +16,7 @@ use crate::device::device;
 use crate::driver::EVENTS;
 use crate::error::{Code, Res, ensure};
 use crate::exec::{self, Launch};
-use crate::graph::{Action, GraphMemory, KernelAction, Plain};
+use crate::graph::{Action, Choice, Condition, Graph, GraphMemory, KernelAction, Plain};
 
 /// What a kernel node does.
 ///
@@ -111,7 +111,8 @@ pub(crate) unsafe fn mem_ops(params: *const CUDA_BATCH_MEM_OP_NODE_PARAMS) -> Re
 /// What a child graph node does: a copy of the graph.
 pub(crate) fn child(graph: CUgraph) -> Res<Action> {
     let original = self::graph(graph)?;
-    ensure(!original.has(&|a| matches!(a, Action::Alloc(_) | Action::Free(_))), Code::NOT_SUPPORTED)?;
+    let unique = |a: &Action| matches!(a, Action::Alloc(_) | Action::Free(_) | Action::Choose(_));
+    ensure(!original.has(&unique), Code::NOT_SUPPORTED)?;
     let copy = original.cloned()?;
     copy.owned.store(true, Ordering::Relaxed);
     Ok(Action::Child(copy))
@@ -133,6 +134,24 @@ unsafe fn alloc(params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) -> Res<Action> {
     let memory = GraphMemory::new(&ctx, *p)?;
     p.dptr = memory.start;
     Ok(Action::Alloc(memory))
+}
+
+/// What a conditional node does; tells the program the graphs that it is to fill.
+fn choose(p: &mut CUDA_CONDITIONAL_NODE_PARAMS) -> Res<Action> {
+    use CUgraphConditionalNodeType as K;
+    let condition = Condition::find(p.handle).ok_or(Code::INVALID_VALUE)?;
+    let fits = match p.type_ {
+        K::CU_GRAPH_COND_TYPE_IF => matches!(p.size, 1 | 2),
+        K::CU_GRAPH_COND_TYPE_WHILE => p.size == 1,
+        K::CU_GRAPH_COND_TYPE_SWITCH => p.size > 0,
+        _ => false,
+    };
+    ensure(fits, Code::INVALID_VALUE)?;
+    let bodies = (0..p.size).map(|_| Graph::create()).collect::<Res<Vec<_>>>()?;
+    bodies.iter().for_each(|body| body.owned.store(true, Ordering::Relaxed));
+    let handles: Box<[CUgraph]> = bodies.iter().map(|body| CUgraph::from_number(body.handle)).collect();
+    p.phGraph_out = handles.as_ptr().cast_mut();
+    Ok(Action::Choose(Arc::new(Choice { condition, kind: p.type_, bodies, handles: Plain(handles) })))
 }
 
 fn free(start: u64) -> Res<Action> {
@@ -187,7 +206,7 @@ pub(crate) unsafe fn action_of(params: *mut CUgraphNodeParams) -> Res<Action> {
             T::CU_GRAPH_NODE_TYPE_MEM_ALLOC => alloc(member.cast()),
             T::CU_GRAPH_NODE_TYPE_MEM_FREE => free(p.anon0.free.dptr),
             T::CU_GRAPH_NODE_TYPE_BATCH_MEM_OP => mem_ops(member.cast()),
-            T::CU_GRAPH_NODE_TYPE_CONDITIONAL => Err(unsupported("conditional nodes of graphs")),
+            T::CU_GRAPH_NODE_TYPE_CONDITIONAL => choose(&mut p.anon0.conditional),
             T::CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL | T::CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT => {
                 Err(unsupported("external semaphores"))
             }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::{Action, Graph, GraphMemory, memory};
+use super::{Action, Choice, Condition, Graph, GraphMemory, memory};
 use crate::api::launch::run_kernel;
 use crate::api::{copy_box, memset};
 use crate::context::Context;
@@ -57,8 +57,8 @@ struct ExecNode {
     enabled: bool,
     /// Positions of the nodes that come right before.
     after: Vec<usize>,
-    /// The nodes of a child graph.
-    child: Vec<ExecNode>,
+    /// The nodes of a child graph, or of each graph of a conditional node.
+    inside: Vec<Vec<ExecNode>>,
 }
 
 type DeviceStep = Box<dyn Fn(&Context, u64) -> Res + Send + Sync>;
@@ -97,8 +97,12 @@ fn body_of(graph: &Graph) -> Res<Vec<ExecNode>> {
     let mut body: Vec<ExecNode> = Vec::with_capacity(order.len());
     for node in order {
         let action = node.action();
-        let child = if let Action::Child(graph) = &action { body_of(graph)? } else { Vec::new() };
-        body.push(ExecNode { node: node.handle, action, enabled: true, after: Vec::new(), child });
+        let inside = match &action {
+            Action::Child(graph) => vec![body_of(graph)?],
+            Action::Choose(choice) => choice.bodies.iter().map(|body| body_of(body)).collect::<Res<_>>()?,
+            _ => Vec::new(),
+        };
+        body.push(ExecNode { node: node.handle, action, enabled: true, after: Vec::new(), inside });
     }
     for edge in edges {
         if let (Some(&from), Some(&to)) = (at.get(&edge.from), at.get(&edge.to)) {
@@ -110,7 +114,8 @@ fn body_of(graph: &Graph) -> Res<Vec<ExecNode>> {
 }
 
 fn find_mut(body: &mut [ExecNode], node: u64) -> Option<&mut ExecNode> {
-    body.iter_mut().find_map(|n| if n.node == node { Some(n) } else { find_mut(&mut n.child, node) })
+    body.iter_mut()
+        .find_map(|n| if n.node == node { Some(n) } else { n.inside.iter_mut().find_map(|body| find_mut(body, node)) })
 }
 
 /// Puts the steps of a plan together.
@@ -120,6 +125,8 @@ struct Planner {
     device: Vec<DeviceStep>,
     memory: Vec<Arc<GraphMemory>>,
     freed: Vec<u64>,
+    /// What starts anew with every launch.
+    conditions: Vec<Arc<Condition>>,
     threads: u64,
     may_run_here: bool,
 }
@@ -159,7 +166,8 @@ impl Planner {
             Action::Host(function, data) => self.add_step(Step::Host(*function, *data)),
             Action::Record(event) => self.add_step(Step::Record(EVENTS.get(*event)?)),
             Action::Wait(event) => self.add_step(Step::Wait(EVENTS.get(*event)?)),
-            Action::Child(_) => self.add_all(&node.child)?,
+            Action::Child(_) => node.inside.iter().try_for_each(|body| self.add_all(body))?,
+            Action::Choose(choice) => self.add_choice(choice, &node.inside)?,
             Action::Empty => {}
             Action::Alloc(memory) => self.memory.push(memory.clone()),
             Action::Free(start) => {
@@ -168,6 +176,38 @@ impl Planner {
                 self.device.push(Box::new(move |_, _| memory::release(start).unwrap_or(Ok(()))));
             }
         }
+        Ok(())
+    }
+
+    /// A conditional node is one step: what its graphs do must be work of the device.
+    fn add_choice(&mut self, choice: &Arc<Choice>, inside: &[Vec<ExecNode>]) -> Res {
+        let mut bodies: Vec<Vec<Arc<[DeviceStep]>>> = Vec::with_capacity(inside.len());
+        for nodes in inside {
+            let mut planner = Planner::default();
+            planner.add_all(nodes)?;
+            planner.end_device_work();
+            ensure(planner.memory.is_empty() && planner.freed.is_empty(), Code::NOT_SUPPORTED)?;
+            self.conditions.append(&mut planner.conditions);
+            let steps = planner.steps.into_iter().map(|step| match step {
+                Step::Device(work) => Ok(work),
+                _ => Code::NOT_SUPPORTED.err(),
+            });
+            bodies.push(steps.collect::<Res<_>>()?);
+        }
+        self.may_run_here = false;
+        self.conditions.push(choice.condition.clone());
+        let choice = choice.clone();
+        self.device.push(Box::new(move |ctx, since| {
+            while let Some(chosen) = choice.chosen() {
+                bodies[chosen].iter().flat_map(|work| work.iter()).try_for_each(|step| step(ctx, since))?;
+                // A graph without kernels never hears that somebody wants it to end.
+                let is_over = ctx.cancel.is_cancelled() || ctx.cancel.generation() != since;
+                if !choice.repeats() || is_over {
+                    break;
+                }
+            }
+            Ok(())
+        }));
         Ok(())
     }
 
@@ -185,6 +225,14 @@ impl Planner {
 
     fn finish(mut self) -> Plan {
         self.end_device_work();
+        if !self.conditions.is_empty() {
+            let conditions = self.conditions;
+            let reset: DeviceStep = Box::new(move |_, _| {
+                conditions.iter().for_each(|condition| condition.reset());
+                Ok(())
+            });
+            self.steps.insert(0, Step::Device(Arc::new([reset])));
+        }
         let memory = self.memory.into_iter().map(|m| (m.clone(), self.freed.contains(&m.start))).collect();
         let may_run_here = self.may_run_here && self.threads <= INLINE_THREADS;
         Plan { steps: self.steps, memory, may_run_here, is_brief: Arc::new(AtomicBool::new(true)) }
@@ -295,12 +343,12 @@ impl Exec {
 
     /// Replaces what a node does.
     pub(crate) fn set_action(&self, node: u64, action: Action) -> Res {
-        let child = if let Action::Child(graph) = &action { Some(body_of(graph)?) } else { None };
+        let child = if let Action::Child(graph) = &action { Some(vec![body_of(graph)?]) } else { None };
         self.change(node, |n| {
             ensure(n.action.node_type() == action.node_type(), Code::INVALID_VALUE)?;
             if let Some(child) = child {
-                ensure(same_shape(&n.child, &child).is_ok(), Code::INVALID_VALUE)?;
-                adopt(&mut n.child, child);
+                ensure(same_shapes(&n.inside, &child).is_ok(), Code::INVALID_VALUE)?;
+                adopt_all(&mut n.inside, child);
             } else {
                 n.action = action;
             }
@@ -367,7 +415,7 @@ fn same_shape(old: &[ExecNode], new: &[ExecNode]) -> Result<(), (Difference, u64
         {
             return Err((Difference::Parameters, n.node));
         }
-        same_shape(&o.child, &n.child)?;
+        same_shapes(&o.inside, &n.inside)?;
     }
     Ok(())
 }
@@ -378,6 +426,17 @@ fn adopt(old: &mut [ExecNode], new: Vec<ExecNode>) {
         if !matches!(n.action, Action::Child(_)) {
             o.action = n.action;
         }
-        adopt(&mut o.child, n.child);
+        adopt_all(&mut o.inside, n.inside);
     }
+}
+
+fn same_shapes(old: &[Vec<ExecNode>], new: &[Vec<ExecNode>]) -> Result<(), (Difference, u64)> {
+    if old.len() != new.len() {
+        return Err((Difference::Parameters, 0));
+    }
+    old.iter().zip(new).try_for_each(|(old, new)| same_shape(old, new))
+}
+
+fn adopt_all(old: &mut [Vec<ExecNode>], new: Vec<Vec<ExecNode>>) {
+    old.iter_mut().zip(new).for_each(|(old, new)| adopt(old, new));
 }

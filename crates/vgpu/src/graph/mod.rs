@@ -6,6 +6,7 @@
 //! made from.
 
 pub(crate) mod capture;
+pub(crate) mod condition;
 pub(crate) mod exec;
 pub(crate) mod memory;
 
@@ -19,6 +20,7 @@ use crate::error::{Code, Res, ensure};
 use crate::exec::Launch;
 use crate::handles::Table;
 use crate::objects::{Function, lock};
+pub(crate) use condition::{Choice, Condition};
 pub(crate) use memory::GraphMemory;
 
 /// Graphs by handle.
@@ -78,6 +80,8 @@ pub(crate) enum Action {
     Host(unsafe extern "C" fn(*mut std::ffi::c_void), Plain<*mut std::ffi::c_void>),
     /// Does what a graph of its own does.
     Child(Arc<Graph>),
+    /// Does what one of several graphs of its own does.
+    Choose(Arc<Choice>),
     /// Nothing.
     Empty,
     /// Records the event with this handle.
@@ -102,6 +106,7 @@ impl Action {
             Action::Set(_) => T::CU_GRAPH_NODE_TYPE_MEMSET,
             Action::Host(..) => T::CU_GRAPH_NODE_TYPE_HOST,
             Action::Child(_) => T::CU_GRAPH_NODE_TYPE_GRAPH,
+            Action::Choose(_) => T::CU_GRAPH_NODE_TYPE_CONDITIONAL,
             Action::Empty => T::CU_GRAPH_NODE_TYPE_EMPTY,
             Action::Record(_) => T::CU_GRAPH_NODE_TYPE_EVENT_RECORD,
             Action::Wait(_) => T::CU_GRAPH_NODE_TYPE_WAIT_EVENT,
@@ -167,6 +172,8 @@ pub(crate) struct Graph {
     /// It is a child graph and goes with its node.
     pub(crate) owned: AtomicBool,
     parts: Mutex<Parts>,
+    /// Conditions that were made for it.
+    pub(crate) conditions: Mutex<Vec<Arc<Condition>>>,
     /// Objects of the program that live as long as the graph.
     pub(crate) objects: Mutex<Vec<Arc<UserObject>>>,
 }
@@ -228,6 +235,7 @@ impl Graph {
                 handle,
                 owned: AtomicBool::new(false),
                 parts: Mutex::default(),
+                conditions: Mutex::default(),
                 objects: Mutex::default(),
             })
         };
@@ -319,6 +327,7 @@ impl Graph {
         let nodes = self.parts().nodes.clone();
         nodes.iter().any(|n| match n.action() {
             Action::Child(graph) => graph.has(wanted),
+            Action::Choose(choice) if choice.bodies.iter().any(|body| body.has(wanted)) => true,
             action => wanted(&action),
         })
     }
@@ -326,8 +335,10 @@ impl Graph {
 
 /// A node that is gone takes its child graph along.
 fn retire(node: &Node) {
-    if let Action::Child(graph) = node.action() {
-        graph.destroy();
+    match node.action() {
+        Action::Child(graph) => graph.destroy(),
+        Action::Choose(choice) => choice.bodies.iter().for_each(|body| body.destroy()),
+        _ => {}
     }
 }
 

@@ -258,6 +258,10 @@ pub type MallocFn =
 /// Device-side `free`.
 pub type FreeFn = unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, site: u32, addresses: *const Lanes);
 
+/// `cudaGraphSetConditional(handle, value)` of the lanes of `mask`; the values' upper halves mean nothing.
+pub type SetConditionalFn =
+    unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, site: u32, handles: *const Lanes, values: *const Lanes);
+
 /// Arguments of `__assertfail` of one lane.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -324,6 +328,7 @@ pub struct RuntimeCalls {
     pub vprintf: PrintfFn,
     pub malloc: MallocFn,
     pub free: FreeFn,
+    pub set_conditional: SetConditionalFn,
     pub assertfail: AssertFn,
     pub clock64: ClockFn,
     pub globaltimer: ClockFn,

@@ -17,7 +17,7 @@ const MAX_PARAMS: usize = 32_764;
 /// How the names of the device runtime's functions begin by which a kernel launches another.
 const LAUNCHES: [&str; 3] = ["__cudaCDP2", "cudaLaunchDevice", "cudaGetParameterBuffer"];
 /// Functions that kernels may call without defining them.
-const PROVIDED: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
+const PROVIDED: [&str; 5] = ["vprintf", "malloc", "free", "__assertfail", "cudaGraphSetConditional"];
 
 /// Loads PTX text (a terminating NUL is allowed), or the best PTX of a fat binary that can run.
 ///

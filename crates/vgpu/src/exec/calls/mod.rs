@@ -9,6 +9,7 @@ mod atomics_128;
 mod bulk;
 mod chaos;
 mod check;
+mod condition;
 mod control;
 mod device_malloc;
 mod matrix;
@@ -49,6 +50,7 @@ pub static RUNTIME: RuntimeCalls = RuntimeCalls {
     vprintf: printf::vprintf,
     malloc: device_malloc::malloc,
     free: device_malloc::free,
+    set_conditional: condition::set_conditional,
     assertfail: printf::assertfail,
     clock64: control::clock64,
     globaltimer: control::globaltimer,

@@ -17,7 +17,7 @@ use rtcg_ptx::ast::*;
 use std::mem::offset_of;
 
 /// Functions that are not defined in PTX but that the runtime provides.
-const PROVIDED: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
+const PROVIDED: [&str; 5] = ["vprintf", "malloc", "free", "__assertfail", "cudaGraphSetConditional"];
 
 impl<'a> Gen<'a, '_> {
     /// Emits a call.
@@ -286,13 +286,14 @@ impl<'a> Gen<'a, '_> {
         list
     }
 
-    /// `vprintf`, `malloc`, `free`, `__assertfail`.
+    /// `vprintf`, `malloc`, `free`, `__assertfail`, `cudaGraphSetConditional`.
     fn provided(&mut self, name: &str, active: Value, args: &[CallArg], rets: &[CallArg]) -> Result<(), JitError> {
         let expected = match name {
             "vprintf" => (2, 1),
             "malloc" => (1, 1),
             "free" => (1, 0),
             "__assertfail" => (5, 0),
+            "cudaGraphSetConditional" => (2, 0),
             _ => {
                 let known = PROVIDED.join(", ");
                 return Err(self.error(format!(
@@ -321,6 +322,11 @@ impl<'a> Gen<'a, '_> {
             "free" => {
                 let f = rt.free as usize;
                 call_host(&mut self.b, f, &[ctx, active, site, a], None);
+            }
+            "cudaGraphSetConditional" => {
+                let f = rt.set_conditional as usize;
+                let values = self.b.ins().iadd_imm_s(a, second);
+                call_host(&mut self.b, f, &[ctx, active, site, a, values], None);
             }
             _ => self.assertion(active, a, site),
         }

@@ -1,0 +1,88 @@
+//! Conditions of graphs, and the nodes that ask them.
+//!
+//! Kernels name a condition by the number that `cuGraphConditionalHandleCreate` gave; it lives as
+//! long as its graph, and as long as executable graphs and nodes that ask it.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use rtcg_cuda_sys::{CUgraph, CUgraphConditionalNodeType};
+
+use super::{Graph, Plain};
+
+/// A condition.
+#[derive(Debug)]
+pub(crate) struct Condition {
+    value: AtomicU32,
+    /// What it is at the start of each launch, if that was said.
+    default: Option<u32>,
+}
+
+/// Conditions by number; the first is 1.
+static CONDITIONS: Mutex<Vec<Weak<Condition>>> = Mutex::new(Vec::new());
+
+impl Condition {
+    /// A new condition and its number.
+    pub(crate) fn create(default: Option<u32>) -> (u64, Arc<Condition>) {
+        let condition = Arc::new(Condition { value: AtomicU32::new(default.unwrap_or(0)), default });
+        let mut all = CONDITIONS.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push(Arc::downgrade(&condition));
+        (all.len() as u64, condition)
+    }
+
+    /// The condition of a number.
+    pub(crate) fn find(number: u64) -> Option<Arc<Condition>> {
+        let all = CONDITIONS.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(usize::try_from(number.checked_sub(1)?).ok()?)?.upgrade()
+    }
+
+    /// Its value.
+    pub(crate) fn value(&self) -> u32 {
+        self.value.load(Ordering::Acquire)
+    }
+
+    /// Sets the value.
+    pub(crate) fn set(&self, value: u32) {
+        self.value.store(value, Ordering::Release);
+    }
+
+    /// A launch begins.
+    pub(crate) fn reset(&self) {
+        if let Some(value) = self.default {
+            self.set(value);
+        }
+    }
+}
+
+/// A node that runs one of several graphs.
+#[derive(Debug)]
+pub(crate) struct Choice {
+    /// What it asks.
+    pub(crate) condition: Arc<Condition>,
+    /// IF, WHILE or SWITCH.
+    pub(crate) kind: CUgraphConditionalNodeType,
+    /// The graphs.
+    pub(crate) bodies: Vec<Arc<Graph>>,
+    /// Their handles.
+    #[expect(dead_code, reason = "the program has been given its address")]
+    pub(crate) handles: Plain<Box<[CUgraph]>>,
+}
+
+impl Choice {
+    /// Which graph runs now, if any.
+    pub(crate) fn chosen(&self) -> Option<usize> {
+        let value = self.condition.value();
+        let chosen = match self.kind {
+            CUgraphConditionalNodeType::CU_GRAPH_COND_TYPE_SWITCH => value as usize,
+            CUgraphConditionalNodeType::CU_GRAPH_COND_TYPE_IF => usize::from(value == 0),
+            _ if value != 0 => 0,
+            _ => return None,
+        };
+        (chosen < self.bodies.len()).then_some(chosen)
+    }
+
+    /// Whether it asks again when the graph has run.
+    pub(crate) fn repeats(&self) -> bool {
+        self.kind == CUgraphConditionalNodeType::CU_GRAPH_COND_TYPE_WHILE
+    }
+}
