@@ -49,12 +49,12 @@ class Kernel:
         The cell that defined it.
     """
 
-    def __init__(self, function, parameters, source):
+    def __init__(self, name, function, parameters, source):
         self.function = function
         self.source = source
-        self.__name__ = function.name
-        declaration = ", ".join(f"{kind} {name}" for kind, name in parameters)
-        self.__doc__ = f"CUDA kernel ``{function.name}({declaration})``, {function.num_regs} registers."
+        self.__name__ = name
+        declaration = ", ".join(f"{kind} {parameter}" for kind, parameter in parameters)
+        self.__doc__ = f"CUDA kernel ``{name}({declaration})``, {function.num_regs} registers."
         self.__signature__ = _signature(parameters)
 
     def __call__(self, *args, **kwargs):
@@ -110,7 +110,7 @@ class CudaMagics(Magics):
         module = _compile(cell, arguments)
         made = {}
         for name, parameters in kernels_of(cell).items():
-            made[name] = Kernel(_function(module, name), parameters, cell)
+            made[name] = Kernel(name, _function(module, name), parameters, cell)
         self.shell.user_ns.update(made)
         if arguments.module:
             self.shell.user_ns[arguments.module] = module
@@ -163,7 +163,7 @@ def _function(module, name):
     try:
         return module.get_function(name)
     except LogicError as error:
-        raise UsageError(f'{error}; a kernel of a cell must not be overloaded, and is extern "C"') from None
+        raise UsageError(f"{error}; a kernel of a cell must have a name of its own") from None
 
 
 def load_ipython_extension(shell):

@@ -101,9 +101,14 @@ def test_wrong_arguments(shell, line, capsys):
     assert type(result.error_in_exec).__name__ == "UsageError"
 
 
-def test_a_kernel_that_cannot_be_found(shell):
-    result = shell.run_cell("%%cuda_kernel --no-extern-c\n__global__ void f(int *a) { }\n")
-    assert "overloaded" in str(result.error_in_exec)
+def test_kernels_of_cpp(shell):
+    run(shell, "%%cuda_kernel --no-extern-c\n__global__ void f(int *a) { *a = 5; }\n")
+    a = np.zeros(1, np.int32)
+    shell.user_ns["f"](cuda.Out(a), block=(1, 1, 1))
+    assert a[0] == 5 and shell.user_ns["f"].__name__ == "f"
+    overloaded = "__global__ void g(int *a) { }\n__global__ void g(float *a) { }\n"
+    result = shell.run_cell(f"%%cuda_kernel --no-extern-c\n{overloaded}")
+    assert "a name of its own" in str(result.error_in_exec)
 
 
 def test_kernels_are_shown(shell):

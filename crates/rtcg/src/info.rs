@@ -25,6 +25,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("RTCG_WORKERS", "one thread per core runs grids of the virtual GPU"),
     ("RTCG_LIBCUDA", "the loader finds the CUDA driver"),
     ("RTCG_NVRTC", "NVRTC is searched in wheels and toolkits"),
+    ("RTCG_NVTX", "ranges go to the profiler that started the program, if one did"),
     ("RTCG_CACHE_SIZE", "the compiler's cache holds up to 1 GiB"),
     ("PYCUDA_CACHE_DIR", "the compiler's cache lies in the user's cache folder"),
     ("PYCUDA_DISABLE_CACHE", "compiled programs are kept"),
