@@ -6,6 +6,7 @@ pub mod carg;
 mod dtype;
 mod elementwise;
 pub mod pointwise;
+pub mod reduction;
 pub mod snippet;
 
 pub use dtype::{DType, Kind, UnknownDType, WeakScalar};

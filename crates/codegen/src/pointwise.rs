@@ -133,19 +133,24 @@ impl Pointwise {
         let _ = write!(out, "extern \"C\" __global__ void {bounds}{}({parameters})\n{{\n", self.name);
         self.put_names(&mut out, access);
         put_snippet(&mut out, "loop_prep", &self.loop_prep, ";");
-        match access {
-            Access::Flat { ranged: false } => self.put_flat(&mut out),
-            Access::Flat { ranged: true } => self.put_ranged(&mut out),
-            Access::Packed { lanes } => self.put_packed(&mut out, *lanes),
-            Access::Strided { ndim, strided, small } => self.put_strided(&mut out, *ndim, strided, *small),
-        }
+        self.put_loop(&mut out, access, &|out| put_snippet(out, "operation", &self.operation, ";"));
         put_snippet(&mut out, "after_loop", &self.after_loop, ";");
         out.push_str("}\n");
         out
     }
 
+    /// The loop over `i`, with `body` where the snippet goes; arrays have the names that the user gave them.
+    pub(crate) fn put_loop(&self, out: &mut String, access: &Access, body: Body<'_>) {
+        match access {
+            Access::Flat { ranged: false } => put_flat(out, body),
+            Access::Flat { ranged: true } => put_ranged(out, body),
+            Access::Packed { lanes } => self.put_packed(out, *lanes, body),
+            Access::Strided { ndim, strided, small } => self.put_strided(out, *ndim, strided, *small, body),
+        }
+    }
+
     /// Headers, stand-ins and the user's preamble.
-    fn put_head(&self, out: &mut String, access: &Access) {
+    pub(crate) fn put_head(&self, out: &mut String, access: &Access) {
         put_headers(out, &self.arguments, &[&self.preamble, &self.operation, &self.loop_prep, &self.after_loop]);
         match access {
             Access::Flat { .. } => {}
@@ -163,7 +168,7 @@ impl Pointwise {
     }
 
     /// Upstream's names for the thread's place; those that are used.
-    fn put_names(&self, out: &mut String, access: &Access) {
+    pub(crate) fn put_names(&self, out: &mut String, access: &Access) {
         let texts = [&self.operation, &self.loop_prep, &self.after_loop];
         let used = |name: &str| texts.iter().any(|text| snippet::mentions(text, name));
         if matches!(access, Access::Strided { .. }) {
@@ -182,24 +187,7 @@ impl Pointwise {
         }
     }
 
-    fn put_flat(&self, out: &mut String) {
-        out.push_str("  for (size_t i = rtcg_first; i < n; i += rtcg_total)\n  {\n");
-        put_snippet(out, "operation", &self.operation, ";");
-        out.push_str("  }\n");
-    }
-
-    /// A range of either direction, as Python's.
-    fn put_ranged(&self, out: &mut String) {
-        out.push_str(
-            "  const long rtcg_count = step < 0 ? (start - stop - step - 1) / -step : (stop - start + step - 1) / step;\n\
-             \x20 for (long rtcg_k = (long)rtcg_first; rtcg_k < rtcg_count; rtcg_k += (long)rtcg_total)\n  {\n\
-             \x20   long i = start + rtcg_k * step;\n",
-        );
-        put_snippet(out, "operation", &self.operation, ";");
-        out.push_str("  }\n");
-    }
-
-    fn put_packed(&self, out: &mut String, lanes: usize) {
+    fn put_packed(&self, out: &mut String, lanes: usize, body: Body<'_>) {
         let uses = self.uses();
         let arrays: Vec<_> =
             self.arguments.iter().zip(&uses).filter(|(a, u)| a.is_vector && **u != ElementUse::Unused).collect();
@@ -221,7 +209,7 @@ impl Pointwise {
             let (name, t) = (&a.name, &a.ctype.name);
             let _ = writeln!(out, "      const rtcg::element<{constness}{t}> {name} = {{&rtcg_{name}.at(rtcg_k)}};");
         }
-        put_snippet(out, "operation", &self.operation, ";");
+        body(out);
         out.push_str("    }\n");
         for (a, used) in &arrays {
             if matches!(used, ElementUse::Assigned | ElementUse::Changed) {
@@ -230,11 +218,11 @@ impl Pointwise {
         }
         let _ =
             write!(out, "  }}\n  for (size_t i = rtcg_packs * {lanes} + rtcg_first; i < n; i += rtcg_total)\n  {{\n");
-        put_snippet(out, "operation", &self.operation, ";");
+        body(out);
         out.push_str("  }\n");
     }
 
-    fn put_strided(&self, out: &mut String, ndim: usize, strided: &[bool], small: bool) {
+    fn put_strided(&self, out: &mut String, ndim: usize, strided: &[bool], small: bool, body: Body<'_>) {
         let uses = self.uses();
         let arrays: Vec<_> = self
             .arguments
@@ -278,9 +266,29 @@ impl Pointwise {
                 offset.join(" + ")
             );
         }
-        put_snippet(out, "operation", &self.operation, ";");
+        body(out);
         out.push_str("  }\n");
     }
+}
+
+/// Puts what is executed for each `i`.
+pub(crate) type Body<'a> = &'a dyn Fn(&mut String);
+
+fn put_flat(out: &mut String, body: Body<'_>) {
+    out.push_str("  for (size_t i = rtcg_first; i < n; i += rtcg_total)\n  {\n");
+    body(out);
+    out.push_str("  }\n");
+}
+
+/// A range of either direction, as Python's.
+fn put_ranged(out: &mut String, body: Body<'_>) {
+    out.push_str(
+        "  const long rtcg_count = step < 0 ? (start - stop - step - 1) / -step : (stop - start + step - 1) / step;\n\
+         \x20 for (long rtcg_k = (long)rtcg_first; rtcg_k < rtcg_count; rtcg_k += (long)rtcg_total)\n  {\n\
+         \x20   long i = start + rtcg_k * step;\n",
+    );
+    body(out);
+    out.push_str("  }\n");
 }
 
 /// The bytes of the last parameter of a strided kernel; `strides` has a row for each array argument.

@@ -5,7 +5,8 @@
 
 use rtcg::codegen::carg::{TypeRegistry, parse_arguments};
 use rtcg::codegen::pointwise::{Access, Pointwise};
-use rtcg::generators::{ArrayView, CompileSettings, Elementwise, Region, Value};
+use rtcg::codegen::reduction::Reduction;
+use rtcg::generators::{ArrayView, CompileSettings, Elementwise, ReductionKernel, Region, Value};
 use rtcg::prelude::*;
 
 fn context() -> Context {
@@ -142,5 +143,91 @@ fn mistakes_in_calls_and_snippets_are_named() {
     let rtcg::Error::Compile(error) = error else { panic!("{error}") };
     assert!(error.log.contains("operation(2)"), "{}", error.log);
     assert!(error.excerpt.contains("> 2 |   a * undeclared"), "{}", error.excerpt);
-    let _ = CompileSettings::default();
+}
+
+fn reduction(out: &str, arguments: &str, neutral: &str, reduce: &str, map: &str) -> ReductionKernel {
+    let registry = TypeRegistry::new();
+    let spec = Reduction {
+        name: "reduce".into(),
+        arguments: parse_arguments(arguments, &registry).unwrap(),
+        out: registry.lookup(out).unwrap(),
+        neutral: neutral.into(),
+        reduce_expr: reduce.into(),
+        map_expr: map.into(),
+        preamble: String::new(),
+    };
+    ReductionKernel::new(spec, CompileSettings::default()).unwrap()
+}
+
+#[test]
+fn reductions_of_every_size() {
+    let ctx = context();
+    let dot = reduction("double", "const float *x, const float *y", "0", "a + b", "(double)x[i] * y[i]");
+    let out = ctx.zeros::<f64>(1).unwrap();
+    for n in [0usize, 1, 31, 32, 255, 1000, 4096, 100_003] {
+        let x: Vec<f32> = (0..n).map(|i| (i % 13) as f32).collect();
+        let x_dev = ctx.to_device(&x).unwrap();
+        // SAFETY: the expressions read the arrays' own elements.
+        unsafe {
+            dot.launch(&ctx, &[Value::Array(x_dev.view()), Value::Array(x_dev.view())], out.ptr(), None).unwrap()
+        };
+        let expected: f64 = x.iter().map(|x| f64::from(*x) * f64::from(*x)).sum();
+        assert_eq!(out.to_vec().unwrap(), [expected], "{n}");
+    }
+}
+
+#[test]
+fn reductions_of_strided_arrays_and_with_the_index() {
+    let ctx = context();
+    let latest = reduction("long", "const int *x", "-1", "a > b ? a : b", "x[i] == 3 ? (long)i : -1l");
+    let x = ctx.to_device(&(0..3000).map(|i| i % 5).collect::<Vec<i32>>()).unwrap();
+    let out = ctx.zeros::<i64>(1).unwrap();
+    let backwards = ArrayView { ptr: x.ptr() + 4 * 2999, shape: &[1500], strides: &[-8], ..x.view() };
+    // SAFETY: the view lies inside the array.
+    unsafe { latest.launch(&ctx, &[Value::Array(backwards)], out.ptr(), None).unwrap() };
+    let expected = (0..1500).filter(|k| (2999 - 2 * k) % 5 == 3).max().unwrap();
+    assert_eq!(out.to_vec().unwrap(), [expected]);
+}
+
+#[test]
+fn reductions_over_axes() {
+    let ctx = context();
+    let sum = reduction("long", "const int *x, const int *y", "0", "a + b", "x[i] * y[i] + (long)i * 0");
+    let (d0, d1, d2) = (3usize, 70, 5);
+    let host: Vec<i32> = (0..d0 * d1 * d2).map(|i| (i % 17) as i32 - 8).collect();
+    let x = ctx.to_device(&host).unwrap();
+    let y = ctx.to_device(&[1i32, 2, 3, 4, 5]).unwrap();
+    let shape = [d0, d1, d2];
+    let strides = [(4 * d1 * d2) as isize, (4 * d2) as isize, 4];
+    for axes in [&[0isize][..], &[1], &[2], &[-1, 0], &[0, 1], &[0, 1, 2], &[1, 2], &[]] {
+        let args = [
+            Value::Array(ArrayView { shape: &shape, strides: &strides, ..x.view() }),
+            Value::Array(ArrayView { shape: &[5], strides: &[4], ..y.view() }),
+        ];
+        let result_shape = sum.result_shape(&args, axes, false).unwrap();
+        let count = result_shape.iter().product::<usize>();
+        let out = ctx.zeros::<i64>(count).unwrap();
+        let out_strides = rtcg::array::Layout::contiguous(&result_shape, 8, rtcg::array::Order::C).strides;
+        let view = ArrayView { shape: &result_shape, strides: &out_strides, ..out.view() };
+        // SAFETY: the views lie inside their arrays.
+        unsafe { sum.launch_axis(&ctx, &args, axes, &view, None).unwrap() };
+        let mut expected = vec![0i64; count];
+        for i in 0..d0 {
+            for j in 0..d1 {
+                for k in 0..d2 {
+                    let mut at = 0;
+                    for (axis, index) in [i, j, k].into_iter().enumerate() {
+                        if !axes.iter().any(|a| a.rem_euclid(3) as usize == axis) {
+                            at = at * shape[axis] + index;
+                        }
+                    }
+                    expected[at] += i64::from(host[(i * d1 + j) * d2 + k]) * (k as i64 + 1);
+                }
+            }
+        }
+        assert_eq!(out.to_vec().unwrap(), expected, "{axes:?}");
+    }
+    let args = [Value::Array(x.view()), Value::Array(x.view())];
+    let error = sum.result_shape(&args, &[1], false).unwrap_err();
+    assert!(error.to_string().contains("axis 1 is out of bounds for array of dimension 1"), "{error}");
 }

@@ -24,8 +24,12 @@ mod elementwise;
 mod error;
 mod loaded;
 mod operand;
+mod reduction;
+mod scratch;
 
 pub use elementwise::{Elementwise, Region};
 pub use error::{GeneratorError, GeneratorErrorKind};
 pub use loaded::CompileSettings;
 pub use operand::{ArrayView, Value};
+pub use reduction::ReductionKernel;
+pub use scratch::clear_scratch;

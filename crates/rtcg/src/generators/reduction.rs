@@ -1,0 +1,320 @@
+//! `ReductionKernel`: one value of all elements, or one for each place along the axes that stay.
+
+// Launching runs the user's snippets.
+#![allow(unsafe_code)]
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::generators::elementwise::check_arguments;
+use crate::generators::error::GeneratorError;
+use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
+use crate::generators::operand::{ArrayView, Value, broadcast_shape, join_axes, wrong};
+use crate::generators::scratch;
+use rtcg_codegen::pointwise::{self, Access};
+use rtcg_codegen::reduction::{self, AxisShape, REDUCE_THREADS, Reduction};
+use rtcg_codegen::snippet::ElementUse;
+use rtcg_driver::{ArgPacker, Stream};
+use std::sync::Arc;
+
+/// A reduction, compiled at its first use.
+#[derive(Debug)]
+pub struct ReductionKernel {
+    spec: Reduction,
+    settings: CompileSettings,
+    uses: Vec<ElementUse>,
+    lanes: usize,
+    transparent: bool,
+    full: PerContext<Access, Loaded>,
+    axis: PerContext<AxisShape, Loaded>,
+}
+
+/// How the arrays of a call are walked.
+struct Plan {
+    n: usize,
+    access: Access,
+    layout: Vec<u8>,
+}
+
+impl ReductionKernel {
+    /// A reduction as described. Nothing is compiled yet.
+    ///
+    /// # Errors
+    /// When there is no array argument.
+    pub fn new(spec: Reduction, settings: CompileSettings) -> Result<Self> {
+        if !spec.arguments.iter().any(|a| a.is_vector) {
+            return Err(GeneratorError::value(format!("reduction '{}' has no array argument", spec.name)));
+        }
+        let map = spec.map();
+        let (uses, lanes, transparent) = (map.uses(), map.lanes(), map.is_transparent());
+        Ok(Self { uses, lanes, transparent, spec, settings, full: PerContext::default(), axis: PerContext::default() })
+    }
+
+    /// The description.
+    pub fn spec(&self) -> &Reduction {
+        &self.spec
+    }
+
+    /// The source for contiguous arrays.
+    pub fn source(&self) -> String {
+        self.spec.full_source(&Access::Flat { ranged: false })
+    }
+
+    /// The shape of the result of a reduction over `axes` of the arrays' common shape.
+    ///
+    /// # Errors
+    /// When the arrays do not fit each other, or an axis does not exist or comes twice.
+    pub fn result_shape(&self, args: &[Value<'_>], axes: &[isize], keepdims: bool) -> Result<Vec<usize>> {
+        let shape = self.common_shape(args)?;
+        let axes = normalised_axes(axes, shape.len())?;
+        let length = |axis: usize| if axes.contains(&axis) { 1 } else { shape[axis] };
+        Ok((0..shape.len()).filter(|axis| keepdims || !axes.contains(axis)).map(length).collect())
+    }
+
+    /// Reduces all elements to the value at `out`; enqueues one kernel and does not wait. Without
+    /// elements the result is the neutral one.
+    ///
+    /// # Errors
+    /// When an argument does not fit its declaration or the others, or the source does not compile.
+    ///
+    /// # Safety
+    /// The snippets are foreign code: they must stay inside the arrays, which must live until the kernel
+    /// has run, as must the memory at `out`, which has room for one value.
+    pub unsafe fn launch(&self, ctx: &Context, args: &[Value<'_>], out: u64, stream: Option<&Stream>) -> Result<()> {
+        let plan = self.plan(ctx, args)?;
+        let kernel = self.full_form(ctx, &plan.access)?;
+        let lanes = if let Access::Packed { lanes } = plan.access { lanes } else { 1 };
+        // A block is worth its ticket when each of its threads has a few elements.
+        const PER_THREAD: usize = 4;
+        let blocks = kernel.blocks(plan.n.div_ceil(lanes * PER_THREAD), 1);
+        let itemsize = self.spec.out.itemsize.next_multiple_of(16);
+        let room = scratch::zeroed(ctx, stream, 256 + blocks as usize * itemsize)?;
+        let mut packer = kernel.function.args();
+        packer.push(&out.to_ne_bytes(), 8)?;
+        self.push_arguments(&mut packer, args)?;
+        match plan.access {
+            Access::Strided { .. } => packer.push(&plan.layout, 8)?,
+            _ => packer.push(&(plan.n as u64).to_ne_bytes(), 8)?,
+        }
+        packer.push(&(room + 256).to_ne_bytes(), 8)?;
+        packer.push(&room.to_ne_bytes(), 8)?;
+        let packed = packer.pack()?;
+        // SAFETY: the scratch has room for a value of each block; the rest is the caller's promise.
+        unsafe { kernel.launch(ctx, blocks, &packed, stream) }
+    }
+
+    fn full_form(&self, ctx: &Context, access: &Access) -> Result<Arc<Loaded>> {
+        self.full.get(ctx, access, || self.compile(ctx, &self.spec.full_source(access)))
+    }
+
+    fn compile(&self, ctx: &Context, source: &str) -> Result<Loaded> {
+        let spec = &self.spec;
+        let snippets =
+            [("map_expr", &spec.map_expr[..]), ("reduce_expr", &spec.reduce_expr), ("preamble", &spec.preamble)];
+        let module = self.settings.load(ctx, source, &snippets)?;
+        Loaded::new(ctx, &module, &spec.name, REDUCE_THREADS)
+    }
+
+    fn push_arguments(&self, packer: &mut ArgPacker<'_>, args: &[Value<'_>]) -> Result<()> {
+        for (value, argument) in args.iter().zip(&self.spec.arguments) {
+            match value {
+                Value::Array(view) => packer.push(&view.ptr.to_ne_bytes(), 8)?,
+                Value::Bytes(bytes) => packer.push(bytes, argument.ctype.align)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn arrays<'a, 'v>(
+        &'a self,
+        args: &'a [Value<'v>],
+    ) -> impl Iterator<Item = (&'a ArrayView<'v>, ElementUse, &'a str)> + 'a {
+        let named = self.spec.arguments.iter().zip(&self.uses);
+        args.iter().zip(named).filter_map(|(v, (a, u))| v.array().map(|view| (view, *u, &a.name[..])))
+    }
+
+    /// The shape of the arrays that are read as `x[i]`, or of the first one.
+    fn common_shape(&self, args: &[Value<'_>]) -> Result<Vec<usize>> {
+        check_arguments(&self.spec.name, &self.spec.arguments, &self.uses, args)?;
+        let elementwise = || self.arrays(args).filter(|(_, u, _)| *u == ElementUse::Read).map(|(view, ..)| view.shape);
+        if elementwise().next().is_none() {
+            return Ok(self.arrays(args).next().map_or_else(Vec::new, |(view, ..)| view.shape.to_vec()));
+        }
+        broadcast_shape(elementwise()).ok_or_else(|| {
+            let shapes: Vec<_> = elementwise().map(|shape| format!("{shape:?}")).collect();
+            GeneratorError::value(format!("arrays of shapes {} do not broadcast together", shapes.join(", ")))
+        })
+    }
+
+    fn plan(&self, ctx: &Context, args: &[Value<'_>]) -> Result<Plan> {
+        check_arguments(&self.spec.name, &self.spec.arguments, &self.uses, args)?;
+        let Some((first, ..)) = self.arrays(args).next() else {
+            return Err(GeneratorError::value("there is no array argument"));
+        };
+        let flat = |n| Plan { n, access: Access::Flat { ranged: false }, layout: Vec::new() };
+        let contiguous = self.arrays(args).all(|(a, ..)| a.is_c_contiguous());
+        let read = || self.arrays(args).filter(|(_, u, _)| *u == ElementUse::Read);
+        let n = first.size();
+        let same_shape = self.arrays(args).all(|(a, ..)| a.shape == first.shape);
+        let in_one_order = same_shape && self.arrays(args).all(|(a, ..)| a.is_f_contiguous());
+        let alike = read().all(|(a, ..)| a.shape == first.shape);
+        if (contiguous && alike) || in_one_order || (contiguous && !self.transparent) {
+            return Ok(if self.may_pack(ctx, n, args) {
+                Plan { access: Access::Packed { lanes: self.lanes }, ..flat(n) }
+            } else {
+                flat(n)
+            });
+        }
+        match self.common_shape(args) {
+            // As upstream: the first array decides, when the others are as long at least.
+            Err(_) if contiguous && read().all(|(a, ..)| a.size() >= n) => Ok(flat(n)),
+            Err(error) => Err(error),
+            Ok(shape) if self.transparent => self.strided(args, &shape),
+            Ok(_) => Err(GeneratorError::value(format!(
+                "map_expr '{}' of reduction '{}' needs contiguous arrays",
+                self.spec.map_expr, self.spec.name
+            ))),
+        }
+    }
+
+    fn may_pack(&self, ctx: &Context, n: usize, args: &[Value<'_>]) -> bool {
+        const ENOUGH: usize = 1 << 15;
+        let aligned = |a: &ArrayView<'_>| a.ptr % (self.lanes * a.itemsize).min(16) as u64 == 0;
+        self.lanes > 1
+            && n >= ENOUGH
+            && ctx.device().loads_machine_code()
+            && self.arrays(args).all(|(a, u, _)| u == ElementUse::Unused || aligned(a))
+    }
+
+    /// Strides of each array in `shape`; those that are indexed freely stay contiguous pointers.
+    fn rows(&self, args: &[Value<'_>], shape: &[usize]) -> Result<(Vec<Vec<isize>>, Vec<bool>)> {
+        let (mut rows, mut parts) = (Vec::new(), Vec::new());
+        for (view, used, name) in self.arrays(args) {
+            let row = view.strides_in(shape);
+            if used == ElementUse::Other && !view.is_c_contiguous() && (row.is_none() || view.shape != shape) {
+                return Err(wrong(name, format_args!("has strides {:?}; expected contiguous memory", view.strides)));
+            }
+            parts.push(used != ElementUse::Other || !view.is_c_contiguous());
+            rows.push(row.unwrap_or_else(|| vec![0; shape.len()]));
+        }
+        Ok((rows, parts))
+    }
+
+    fn strided(&self, args: &[Value<'_>], shape: &[usize]) -> Result<Plan> {
+        let n: usize = shape.iter().product();
+        let (rows, parts) = self.rows(args, shape)?;
+        let (shape, strides) = join_axes(shape, &rows);
+        let mut parts = parts.into_iter();
+        let strided = self.spec.arguments.iter().map(|a| a.is_vector && parts.next().unwrap_or(false)).collect();
+        let access = Access::Strided { ndim: shape.len(), strided, small: n <= u32::MAX as usize };
+        Ok(Plan { n, access, layout: pointwise::layout_bytes(n, &shape, &strides) })
+    }
+
+    /// Reduces over `axes` (negative ones count from the end) into `out`, whose shape is the one of
+    /// [`ReductionKernel::result_shape`], with any strides. In `map_expr`, `i` counts the elements of the
+    /// common shape in C order. Enqueues one kernel and does not wait.
+    ///
+    /// # Errors
+    /// As [`ReductionKernel::launch`], and for wrong axes or shapes.
+    ///
+    /// # Safety
+    /// As [`ReductionKernel::launch`].
+    pub unsafe fn launch_axis(
+        &self,
+        ctx: &Context,
+        args: &[Value<'_>],
+        axes: &[isize],
+        out: &ArrayView<'_>,
+        stream: Option<&Stream>,
+    ) -> Result<()> {
+        let shape = self.common_shape(args)?;
+        let reduced = normalised_axes(axes, shape.len())?;
+        let kept: Vec<_> = (0..shape.len()).filter(|axis| !reduced.contains(axis)).collect();
+        let out_strides = self.check_out(out, &shape, &reduced, &kept)?;
+        if !self.transparent
+            || self.uses.contains(&ElementUse::Other)
+                && self.arrays(args).any(|(a, u, _)| u == ElementUse::Other && !a.is_c_contiguous())
+        {
+            return Err(GeneratorError::value(
+                "a reduction over axes needs arrays that map_expr names as x[i], or contiguous ones",
+            ));
+        }
+        let (mut rows, _) = self.rows(args, &shape)?;
+        let flat = rtcg_array::Layout::contiguous(&shape, 1, rtcg_array::Order::C).strides;
+        rows.push(flat);
+        let pick = |axes: &[usize], row: &Vec<isize>| axes.iter().map(|&axis| row[axis]).collect::<Vec<_>>();
+        let lengths = |axes: &[usize]| axes.iter().map(|&axis| shape[axis]).collect::<Vec<_>>();
+        let mut kept_rows: Vec<_> = rows.iter().map(|row| pick(&kept, row)).collect();
+        let mut reduced_rows: Vec<_> = rows.iter().map(|row| pick(&reduced, row)).collect();
+        kept_rows.push(out_strides);
+        reduced_rows.push(vec![0; reduced.len()]);
+        let (kept, kept_rows) = join_axes(&lengths(&kept), &kept_rows);
+        let (reduced, reduced_rows) = join_axes(&lengths(&reduced), &reduced_rows);
+        let outputs: usize = kept.iter().product();
+        if outputs == 0 {
+            return Ok(());
+        }
+        let length: usize = reduced.iter().product();
+        let step = |rows: &[Vec<isize>]| rows[0].last().map_or(0, |s| s.unsigned_abs());
+        let along = outputs == 1 || step(&reduced_rows) <= step(&kept_rows) || step(&kept_rows) == 0;
+        let shape = AxisShape { kept: kept.len(), reduced: reduced.len(), team: team(outputs, length, along), along };
+        let kernel = self.axis.get(ctx, &shape, || self.compile(ctx, &self.spec.axis_source(&shape)))?;
+        let mut packer = kernel.function.args();
+        packer.push(&out.ptr.to_ne_bytes(), 8)?;
+        self.push_arguments(&mut packer, args)?;
+        packer.push(&reduction::axis_layout_bytes(&kept, &reduced, &kept_rows, &reduced_rows), 8)?;
+        let packed = packer.pack()?;
+        let blocks = kernel.blocks(outputs.saturating_mul(shape.team as usize), 8);
+        // SAFETY: shapes and strides were checked; the rest is the caller's promise.
+        unsafe { kernel.launch(ctx, blocks, &packed, stream) }
+    }
+
+    /// The strides of `out` along the kept axes.
+    fn check_out(&self, out: &ArrayView<'_>, shape: &[usize], reduced: &[usize], kept: &[usize]) -> Result<Vec<isize>> {
+        let plain: Vec<_> = kept.iter().map(|&axis| shape[axis]).collect();
+        let with_ones: Vec<_> =
+            (0..shape.len()).map(|axis| if reduced.contains(&axis) { 1 } else { shape[axis] }).collect();
+        if out.itemsize != self.spec.out.itemsize {
+            return Err(GeneratorError::of_type(format!(
+                "out has elements of {} bytes; the result has {}",
+                out.itemsize, self.spec.out.itemsize
+            )));
+        }
+        if out.shape == plain {
+            Ok(out.strides.to_vec())
+        } else if out.shape == with_ones {
+            Ok(kept.iter().map(|&axis| out.strides[axis]).collect())
+        } else {
+            Err(GeneratorError::value(format!("out has shape {:?}; expected {plain:?}", out.shape)))
+        }
+    }
+}
+
+/// Threads that share an output.
+fn team(outputs: usize, length: usize, along: bool) -> u32 {
+    let wanted = if along {
+        if length > 1024 { 256 } else { length.div_ceil(4).next_power_of_two().min(32) }
+    } else if length >= 64 && outputs < 1 << 16 {
+        8
+    } else {
+        1
+    };
+    (wanted as u32).clamp(1, REDUCE_THREADS)
+}
+
+/// Axes counted from the front, in order.
+fn normalised_axes(axes: &[isize], ndim: usize) -> Result<Vec<usize>> {
+    let mut result = Vec::new();
+    for &axis in axes {
+        let from_front = if axis < 0 { axis + ndim as isize } else { axis };
+        let in_range = usize::try_from(from_front).ok().filter(|axis| *axis < ndim);
+        let axis = in_range.ok_or_else(|| {
+            GeneratorError::value(format!("axis {axis} is out of bounds for array of dimension {ndim}"))
+        })?;
+        if result.contains(&axis) {
+            return Err(GeneratorError::value("duplicate value in 'axis'"));
+        }
+        result.push(axis);
+    }
+    result.sort_unstable();
+    Ok(result)
+}

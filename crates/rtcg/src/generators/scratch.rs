@@ -1,0 +1,57 @@
+//! Device memory that kernels leave as they found it, so that launches in one stream can share it.
+//!
+//! Work of one stream is done in order, hence each stream has its own. The memory lives as long as
+//! its context or until a larger piece is needed; a piece that was replaced is kept as well, because a
+//! captured graph may still name its address.
+
+use crate::context::Context;
+use crate::error::Result;
+use rtcg_driver::{DeviceAllocation, Stream, memory};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+struct Piece {
+    ctx: rtcg_driver::Context,
+    /// The last one is in use; keeping the stream keeps its handle from being given to another.
+    memory: Vec<DeviceAllocation>,
+    _stream: Option<Stream>,
+}
+
+static PIECES: Mutex<Option<HashMap<(usize, usize), Piece>>> = Mutex::new(None);
+
+/// The address of at least `nbytes` bytes that were zero at first, for launches in `stream` only.
+///
+/// # Errors
+/// When the device is out of memory.
+#[allow(unsafe_code)]
+pub(crate) fn zeroed(ctx: &Context, stream: Option<&Stream>, nbytes: usize) -> Result<u64> {
+    let key = (ctx.driver().handle().addr(), stream.map_or(0, |s| s.handle().addr()));
+    let mut pieces = PIECES.lock().unwrap_or_else(PoisonError::into_inner);
+    let pieces = pieces.get_or_insert_default();
+    let known = pieces.get(&key).filter(|piece| piece.ctx == *ctx.driver() && piece.ctx.is_alive());
+    if let Some(last) = known.and_then(|piece| piece.memory.last()).filter(|m| m.nbytes() >= nbytes) {
+        return Ok(last.ptr());
+    }
+    pieces.retain(|_, piece| piece.ctx.is_alive());
+    let nbytes = nbytes.next_power_of_two().max(1 << 16);
+    let new = ctx.enter(|| {
+        let new = DeviceAllocation::new(nbytes)?;
+        // SAFETY: the memory was just allocated with this size.
+        unsafe { memory::memset_d8_async(new.ptr(), 0, nbytes, stream) }?;
+        Ok(new)
+    })?;
+    let ptr = new.ptr();
+    let piece = pieces.entry(key).or_insert_with(|| Piece {
+        ctx: ctx.driver().clone(),
+        memory: Vec::new(),
+        _stream: stream.cloned(),
+    });
+    piece.memory.push(new);
+    Ok(ptr)
+}
+
+/// Forgets all pieces.
+pub fn clear_scratch() {
+    let old = PIECES.lock().unwrap_or_else(PoisonError::into_inner).take();
+    drop(old);
+}
