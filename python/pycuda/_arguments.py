@@ -105,3 +105,26 @@ def _split(text):
         else:
             parts[-1] += c
     return [part for part in parts if part.strip()]
+
+
+def c_literal(value, dtype):
+    """A neutral element as a C expression: texts stay as they are, numbers are spelled for `dtype`."""
+    if isinstance(value, str):
+        return value
+    if getattr(value, "shape", ()) == () and hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, complex):
+        return f"{dtype_to_ctype(dtype)}({c_literal(value.real, float)}, {c_literal(value.imag, float)})"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        if value != value:
+            return "NAN"
+        if value in (float("inf"), float("-inf")):
+            return "INFINITY" if value > 0 else "-INFINITY"
+        return repr(value)
+    if isinstance(value, int) and value > 0x7FFFFFFFFFFFFFFF:
+        return f"{value}ull"
+    if value == -0x8000000000000000:
+        return "(-9223372036854775807ll - 1)"
+    return f"{value}ll" if isinstance(value, int) and abs(value) > 0x7FFFFFFF else str(value)

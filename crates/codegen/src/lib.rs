@@ -7,6 +7,7 @@ mod dtype;
 mod elementwise;
 pub mod pointwise;
 pub mod reduction;
+pub mod scan;
 pub mod snippet;
 
 pub use dtype::{DType, Kind, UnknownDType, WeakScalar};

@@ -274,8 +274,14 @@ impl Pointwise {
 /// Puts what is executed for each `i`.
 pub(crate) type Body<'a> = &'a dyn Fn(&mut String);
 
+/// Blocks whose threads all have an element decide so once for all of them.
 fn put_flat(out: &mut String, body: Body<'_>) {
-    out.push_str("  for (size_t i = rtcg_first; i < n; i += rtcg_total)\n  {\n");
+    out.push_str(
+        "  size_t rtcg_base = (size_t)blockIdx.x * blockDim.x;\n\
+         \x20 for (; rtcg_base + blockDim.x <= n; rtcg_base += rtcg_total)\n  {\n    size_t i = rtcg_base + threadIdx.x;\n",
+    );
+    body(out);
+    out.push_str("  }\n  if (rtcg_base + threadIdx.x < n)\n  {\n    size_t i = rtcg_base + threadIdx.x;\n");
     body(out);
     out.push_str("  }\n");
 }

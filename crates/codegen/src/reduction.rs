@@ -76,7 +76,11 @@ impl Reduction {
         map.put_names(&mut out, access);
         self.put_reduce(&mut out);
         out.push_str("  rtcg_out_type rtcg_acc = rtcg_neutral;\n");
-        map.put_loop(&mut out, access, &|out| self.put_step(out));
+        if matches!(access, Access::Flat { .. }) {
+            self.put_chunks(&mut out);
+        } else {
+            map.put_loop(&mut out, access, &|out| self.put_step(out));
+        }
         out.push_str(FULL_TAIL);
         out
     }
@@ -180,6 +184,21 @@ impl Reduction {
         let _ = writeln!(out, "  const rtcg_out_type rtcg_neutral = {};", self.neutral);
         out.push_str("  auto rtcg_reduce = [&](rtcg_out_type a, rtcg_out_type b) -> rtcg_out_type { return (\n");
         put_snippet(out, "reduce_expr", &self.reduce_expr, "); };");
+    }
+
+    /// Blocks take chunks of eight elements per thread; only the last one looks at each element's index.
+    fn put_chunks(&self, out: &mut String) {
+        out.push_str(
+            "  for (size_t rtcg_base = (size_t)blockIdx.x * 2048; rtcg_base < n; rtcg_base += (size_t)gridDim.x * 2048)\n  {\n\
+             \x20   if (rtcg_base + 2048 <= n)\n    {\n\
+             \x20     #pragma unroll\n\
+             \x20     for (unsigned rtcg_k = 0; rtcg_k < 8; ++rtcg_k)\n      {\n\
+             \x20       const size_t i = rtcg_base + threadIdx.x + rtcg_k * 256;\n",
+        );
+        self.put_step(out);
+        out.push_str("      }\n    }\n    else for (size_t i = rtcg_base + threadIdx.x; i < n; i += 256)\n    {\n");
+        self.put_step(out);
+        out.push_str("    }\n  }\n");
     }
 
     fn put_step(&self, out: &mut String) {

@@ -22,6 +22,7 @@ mod host_buffer;
 mod info;
 mod interrupt;
 mod pointer;
+mod reduction;
 mod tools;
 mod tracing;
 
@@ -36,6 +37,7 @@ fn _rtcg(m: &Bound<'_, PyModule>) -> PyResult<()> {
     gpuarray::register(m)?;
     ctypes::register(m)?;
     elementwise::register(m)?;
+    reduction::register(m)?;
     info::register(m)?;
     tools::register(m)?;
     tracing::register(m)?;

@@ -6,7 +6,8 @@
 use rtcg::codegen::carg::{TypeRegistry, parse_arguments};
 use rtcg::codegen::pointwise::{Access, Pointwise};
 use rtcg::codegen::reduction::Reduction;
-use rtcg::generators::{ArrayView, CompileSettings, Elementwise, ReductionKernel, Region, Value};
+use rtcg::codegen::scan::{Fetch, Scan};
+use rtcg::generators::{ArrayView, CompileSettings, Elementwise, ReductionKernel, Region, ScanKernel, Value};
 use rtcg::prelude::*;
 
 fn context() -> Context {
@@ -230,4 +231,104 @@ fn reductions_over_axes() {
     let args = [Value::Array(x.view()), Value::Array(x.view())];
     let error = sum.result_shape(&args, &[1], false).unwrap_err();
     assert!(error.to_string().contains("axis 1 is out of bounds for array of dimension 1"), "{error}");
+}
+
+fn scan(item: &str, arguments: &str, input: &str, scan: &str, output: &str) -> Scan {
+    let registry = TypeRegistry::new();
+    Scan {
+        name: "scan".into(),
+        arguments: parse_arguments(arguments, &registry).unwrap(),
+        item: registry.lookup(item).unwrap(),
+        neutral: Some("0".into()),
+        input_expr: input.into(),
+        scan_expr: scan.into(),
+        output_statement: output.into(),
+        segment_start: None,
+        fetches: vec![],
+        index: "int".into(),
+        preamble: String::new(),
+    }
+}
+
+fn run_scan(ctx: &Context, spec: Scan, args: &[Value<'_>]) {
+    let kernel = ScanKernel::new(spec, CompileSettings::default()).unwrap();
+    // SAFETY: the snippets stay inside their arrays.
+    unsafe { kernel.launch(ctx, args, None, None).unwrap() };
+}
+
+#[test]
+fn scans_of_every_size() {
+    let ctx = context();
+    for item in ["int", "double", "signed char"] {
+        for n in [1usize, 100, 1792, 3840, 3841, 50_001, 300_000] {
+            let x: Vec<i32> = (0..n).map(|i| (i % 7) as i32 - 3).collect();
+            let (x_dev, y_dev, z_dev) =
+                (ctx.to_device(&x).unwrap(), ctx.zeros::<i32>(n).unwrap(), ctx.zeros::<i32>(n).unwrap());
+            let spec = scan(item, "int *x, int *y, int *z", "x[i]", "a + b", "y[i] = item; z[i] = prev_item");
+            run_scan(&ctx, spec, &[Value::Array(x_dev.view()), Value::Array(y_dev.view()), Value::Array(z_dev.view())]);
+            let (mut inclusive, mut exclusive, mut sum) = (vec![], vec![], 0);
+            for x in &x {
+                exclusive.push(sum);
+                sum += x;
+                inclusive.push(sum);
+            }
+            assert!(y_dev.to_vec().unwrap() == inclusive, "{item} {n}");
+            assert!(z_dev.to_vec().unwrap() == exclusive, "{item} {n}");
+        }
+    }
+}
+
+/// Composition of maps x -> p*x + q modulo a power of two does not commute.
+#[test]
+fn scans_keep_the_order() {
+    let ctx = context();
+    let n = 20_000;
+    let host: Vec<u32> = (0..n).map(|i| (2 * i as u32 + 1) * 77).collect();
+    let x = ctx.to_device(&host).unwrap();
+    let mut spec = scan(
+        "uint2",
+        "unsigned *x",
+        "make_uint2(x[i], x[i] ^ 5)",
+        "make_uint2(a.x * b.x, a.y * b.x + b.y)",
+        "x[i] = item.y",
+    );
+    spec.neutral = None;
+    run_scan(&ctx, spec, &[Value::Array(x.view())]);
+    let mut state = (1u32, 0u32);
+    let expected: Vec<u32> = host
+        .iter()
+        .map(|&x| {
+            state = (state.0.wrapping_mul(x), state.1.wrapping_mul(x).wrapping_add(x ^ 5));
+            state.1
+        })
+        .collect();
+    assert!(x.to_vec().unwrap() == expected);
+}
+
+#[test]
+fn segments_fetches_and_the_last_item() {
+    let ctx = context();
+    let n = 9001usize;
+    let host: Vec<i32> = (0..n).map(|i| i as i32 / 37 % 5 + i as i32 / 1000).collect();
+    let (x, y, z) = (ctx.to_device(&host).unwrap(), ctx.zeros::<i32>(n).unwrap(), ctx.zeros::<i32>(n).unwrap());
+    let mut spec = scan(
+        "int",
+        "int *x, int *y, int *z",
+        "1",
+        "across_seg_boundary ? b : (a + b)",
+        "y[i] = 1000 * prev_item + item; z[i] = last_item + before",
+    );
+    spec.segment_start = Some("before != x[i]".into());
+    spec.fetches = vec![Fetch { name: "before".into(), array: "x".into(), offset: -1 }];
+    run_scan(&ctx, spec, &[Value::Array(x.view()), Value::Array(y.view()), Value::Array(z.view())]);
+    let (mut expected, mut run) = (vec![], 0);
+    for i in 0..n {
+        let starts = i == 0 || host[i - 1] != host[i];
+        let previous = if starts { 0 } else { run };
+        run = previous + 1;
+        expected.push(1000 * previous + run);
+    }
+    assert!(y.to_vec().unwrap() == expected);
+    let before: Vec<i32> = (0..n).map(|i| run + if i == 0 { 0 } else { host[i - 1] }).collect();
+    assert!(z.to_vec().unwrap() == before);
 }

@@ -30,9 +30,8 @@ pub enum Region {
     },
 }
 
-/// The grid is this many times what the device holds at once, for arrays that are large enough: blocks
-/// that finish early make room for others.
-const WAVES: usize = 8;
+/// The grid is at most this many times what the device holds at once: blocks are cheaper than loops.
+const WAVES: usize = 1024;
 
 /// An elementwise kernel. Cheap to call again: each form is compiled once per context.
 #[derive(Debug)]

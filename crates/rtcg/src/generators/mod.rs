@@ -25,6 +25,7 @@ mod error;
 mod loaded;
 mod operand;
 mod reduction;
+mod scan;
 mod scratch;
 
 pub use elementwise::{Elementwise, Region};
@@ -32,4 +33,5 @@ pub use error::{GeneratorError, GeneratorErrorKind};
 pub use loaded::CompileSettings;
 pub use operand::{ArrayView, Value};
 pub use reduction::ReductionKernel;
+pub use scan::ScanKernel;
 pub use scratch::clear_scratch;

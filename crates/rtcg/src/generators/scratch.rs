@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::error::Result;
 use rtcg_driver::{DeviceAllocation, Stream, memory};
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 struct Piece {
     ctx: rtcg_driver::Context,
@@ -48,6 +48,12 @@ pub(crate) fn zeroed(ctx: &Context, stream: Option<&Stream>, nbytes: usize) -> R
     });
     piece.memory.push(new);
     Ok(ptr)
+}
+
+/// Held while several operations that need the same scratch are enqueued one after the other.
+pub(crate) fn exclusive() -> MutexGuard<'static, ()> {
+    static ENQUEUEING: Mutex<()> = Mutex::new(());
+    ENQUEUEING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Forgets all pieces.

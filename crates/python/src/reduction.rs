@@ -1,0 +1,249 @@
+//! `pycuda.reduction` and `pycuda.scan`: the kernel classes. What they do is in `rtcg::generators`.
+
+use crate::ctypes::{ArrayHolder, arguments_of, ctype_of_dtype, hold_all, stand_in_layout, values};
+use crate::driver::stream::{PyStream, stream_of};
+use crate::elementwise::{current_context, identifier, settings};
+use crate::errors::generator_error;
+use crate::gpuarray::PyGpuArray;
+use numpy::{PyArrayDescr, PyArrayDescrMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use rtcg::codegen::reduction::Reduction;
+use rtcg::codegen::scan::{Fetch, Scan};
+use rtcg::generators::{ReductionKernel, ScanKernel};
+
+/// A reduction of arrays by a C expression.
+#[pyclass(name = "ReductionKernel", module = "pycuda.reduction", frozen, subclass, weakref)]
+pub(crate) struct PyReductionKernel {
+    kernel: ReductionKernel,
+    dtype_out: Py<PyArrayDescr>,
+}
+
+/// A new array, made by the class itself, so that any dtype and allocator will do.
+fn new_array<'py>(
+    py: Python<'py>,
+    shape: &[usize],
+    dtype: &Py<PyArrayDescr>,
+    allocator: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    py.get_type::<PyGpuArray>().call1((PyTuple::new(py, shape)?, dtype, allocator))
+}
+
+fn device_array<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<ArrayHolder<'py>> {
+    ArrayHolder::of(object)?.ok_or_else(|| {
+        let kind = object.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
+        PyTypeError::new_err(format!("{name} is of type {kind}; expected a GPUArray"))
+    })
+}
+
+/// One axis or several.
+fn axes_of(axis: &Bound<'_, PyAny>) -> PyResult<Vec<isize>> {
+    axis.extract::<isize>().map(|axis| vec![axis]).or_else(|_| axis.extract())
+}
+
+#[pymethods]
+impl PyReductionKernel {
+    #[new]
+    #[pyo3(signature = (dtype_out, neutral, reduce_expr, map_expr, arguments, name, keep, options, preamble))]
+    #[allow(clippy::too_many_arguments, reason = "upstream's signature")]
+    fn new(
+        dtype_out: Bound<'_, PyArrayDescr>,
+        neutral: String,
+        reduce_expr: String,
+        map_expr: String,
+        arguments: &Bound<'_, PyAny>,
+        name: &str,
+        keep: bool,
+        options: Option<Vec<String>>,
+        preamble: String,
+    ) -> PyResult<Self> {
+        let spec = Reduction {
+            name: identifier(name)?,
+            arguments: arguments_of(arguments)?,
+            out: ctype_of_dtype(&dtype_out)?,
+            neutral,
+            reduce_expr,
+            map_expr,
+            preamble,
+        };
+        let kernel = ReductionKernel::new(spec, settings(keep, options));
+        let kernel = kernel.map_err(|error| generator_error(dtype_out.py(), error))?;
+        Ok(Self { kernel, dtype_out: dtype_out.unbind() })
+    }
+
+    #[pyo3(signature = (*args, stream = None, out = None, allocator = None, kernel_wrapper = None, axis = None, keepdims = false))]
+    #[allow(clippy::too_many_arguments, reason = "upstream's signature")]
+    fn __call__<'py>(
+        slf: &Bound<'py, Self>,
+        args: &Bound<'py, PyTuple>,
+        stream: Option<&Bound<'py, PyStream>>,
+        out: Option<Bound<'py, PyAny>>,
+        allocator: Option<&Bound<'py, PyAny>>,
+        kernel_wrapper: Option<&Bound<'py, PyAny>>,
+        axis: Option<&Bound<'py, PyAny>>,
+        keepdims: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        if let Some(wrapper) = kernel_wrapper {
+            let keywords = PyDict::new(py);
+            for (name, value) in [("out", out.as_ref()), ("allocator", allocator), ("axis", axis)] {
+                keywords.set_item(name, value)?;
+            }
+            keywords.set_item("keepdims", keepdims)?;
+            let helper = py.import("pycuda.reduction")?.getattr("_call_wrapped")?;
+            return helper.call1((slf, wrapper, args, stream, keywords));
+        }
+        let declared = &this.kernel.spec().arguments;
+        let held = hold_all(declared, args)?;
+        let (shape, strides) = stand_in_layout(declared, &held);
+        let values = values(declared, &held, &shape, &strides);
+        let ctx = current_context()?;
+        let raise = |error| generator_error(py, error);
+        let axes = axis.map(axes_of).transpose()?;
+        let result_shape = match &axes {
+            Some(axes) => this.kernel.result_shape(&values, axes, keepdims).map_err(raise)?,
+            None => Vec::new(),
+        };
+        let result = match out {
+            Some(out) => {
+                this.check_out(py, &out)?;
+                out
+            }
+            None => new_array(py, &result_shape, &this.dtype_out, allocator)?,
+        };
+        let target = device_array(&result, "out")?;
+        let view = target.view();
+        // SAFETY: the snippets are the user's, who promises that they stay inside their arrays; the
+        // result was made or checked here.
+        let launched = unsafe {
+            match &axes {
+                Some(axes) => this.kernel.launch_axis(&ctx, &values, axes, &view, stream_of(stream)),
+                None if view.size() == 0 => {
+                    return Err(PyValueError::new_err("out has no elements; expected one at least"));
+                }
+                None => this.kernel.launch(&ctx, &values, view.ptr, stream_of(stream)),
+            }
+        };
+        launched.map_err(raise)?;
+        Ok(result)
+    }
+
+    /// The CUDA source for contiguous arrays.
+    #[getter(source)]
+    fn plain_source(&self) -> String {
+        self.kernel.source()
+    }
+
+    fn get_source(&self) -> String {
+        self.kernel.source()
+    }
+
+    #[getter]
+    fn dtype_out<'py>(&self, py: Python<'py>) -> Bound<'py, PyArrayDescr> {
+        self.dtype_out.bind(py).clone()
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.kernel.spec().name
+    }
+}
+
+impl PyReductionKernel {
+    fn check_out(&self, py: Python<'_>, out: &Bound<'_, PyAny>) -> PyResult<()> {
+        let Some(dtype) = out.getattr_opt("dtype")? else { return Ok(()) };
+        let own = self.dtype_out.bind(py);
+        if PyArrayDescr::new(py, dtype.clone())?.is_equiv_to(own) {
+            return Ok(());
+        }
+        Err(PyValueError::new_err(format!("out has dtype {dtype}; expected {own}")))
+    }
+}
+
+/// A scan of arrays by C snippets.
+#[pyclass(name = "_ScanKernel", module = "pycuda.scan", frozen, subclass, weakref)]
+pub(crate) struct PyScanKernel {
+    kernel: ScanKernel,
+}
+
+#[pymethods]
+impl PyScanKernel {
+    #[new]
+    #[pyo3(signature = (
+        dtype, arguments, input_expr, scan_expr, neutral, output_statement, is_segment_start_expr, input_fetch_exprs,
+        index_dtype, name, options, preamble
+    ))]
+    #[allow(clippy::too_many_arguments, reason = "called by pycuda.scan with names")]
+    fn new(
+        dtype: Bound<'_, PyArrayDescr>,
+        arguments: &Bound<'_, PyAny>,
+        input_expr: String,
+        scan_expr: String,
+        neutral: Option<String>,
+        output_statement: String,
+        is_segment_start_expr: Option<String>,
+        input_fetch_exprs: Vec<(String, String, i64)>,
+        index_dtype: Bound<'_, PyArrayDescr>,
+        name: &str,
+        options: Option<Vec<String>>,
+        preamble: String,
+    ) -> PyResult<Self> {
+        let fetch = |(name, array, offset)| Fetch { name, array, offset };
+        let spec = Scan {
+            name: identifier(name)?,
+            arguments: arguments_of(arguments)?,
+            item: ctype_of_dtype(&dtype)?,
+            neutral,
+            input_expr,
+            scan_expr,
+            output_statement,
+            segment_start: is_segment_start_expr,
+            fetches: input_fetch_exprs.into_iter().map(fetch).collect(),
+            index: ctype_of_dtype(&index_dtype)?.name,
+            preamble,
+        };
+        let kernel = ScanKernel::new(spec, settings(false, options));
+        Ok(Self { kernel: kernel.map_err(|error| generator_error(dtype.py(), error))? })
+    }
+
+    #[pyo3(signature = (args, size = None, stream = None))]
+    fn _launch(
+        &self,
+        py: Python<'_>,
+        args: &Bound<'_, PyTuple>,
+        size: Option<usize>,
+        stream: Option<&Bound<'_, PyStream>>,
+    ) -> PyResult<()> {
+        let declared = &self.kernel.spec().arguments;
+        let held = hold_all(declared, args)?;
+        let (shape, strides) = stand_in_layout(declared, &held);
+        let values: Vec<_> = values(declared, &held, &shape, &strides);
+        let ctx = current_context()?;
+        // SAFETY: the snippets are the user's, who promises that they stay inside their arrays.
+        let launched = unsafe { self.kernel.launch(&ctx, &values, size, stream_of(stream)) };
+        launched.map_err(|error| generator_error(py, error))
+    }
+
+    /// The CUDA source.
+    #[getter(source)]
+    fn plain_source(&self) -> String {
+        self.kernel.source()
+    }
+
+    fn get_source(&self) -> String {
+        self.kernel.source()
+    }
+}
+
+/// Gives back the memory that reductions and scans keep for their launches.
+#[pyfunction]
+fn clear_scratch() {
+    rtcg::generators::clear_scratch();
+}
+
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<PyReductionKernel>()?;
+    m.add_class::<PyScanKernel>()?;
+    m.add_function(wrap_pyfunction!(clear_scratch, m)?)
+}

@@ -1,0 +1,150 @@
+//! Scans: `InclusiveScanKernel`, `ExclusiveScanKernel` and the generic scan are all this one.
+
+// Launching runs the user's snippets.
+#![allow(unsafe_code)]
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::generators::elementwise::check_arguments;
+use crate::generators::error::GeneratorError;
+use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
+use crate::generators::operand::{Value, wrong};
+use crate::generators::scratch;
+use rtcg_codegen::scan::{SCAN_THREADS, Scan};
+use rtcg_codegen::snippet::ElementUse;
+use rtcg_driver::{Stream, memory};
+
+/// A scan, compiled at its first use.
+#[derive(Debug)]
+pub struct ScanKernel {
+    spec: Scan,
+    settings: CompileSettings,
+    forms: PerContext<bool, Loaded>,
+}
+
+impl ScanKernel {
+    /// A scan as described. Nothing is compiled yet.
+    ///
+    /// # Errors
+    /// When there is no array argument, `prev_item` is used without a neutral element, or a fetched array
+    /// is no argument.
+    pub fn new(spec: Scan, settings: CompileSettings) -> Result<Self> {
+        let name = &spec.name;
+        if !spec.arguments.iter().any(|a| a.is_vector) {
+            return Err(GeneratorError::value(format!("scan '{name}' has no array argument")));
+        }
+        if spec.neutral.is_none() && rtcg_codegen::snippet::mentions(&spec.output_statement, "prev_item") {
+            return Err(GeneratorError::value(format!("scan '{name}': neutral is required when prev_item is used")));
+        }
+        for fetch in &spec.fetches {
+            if !spec.arguments.iter().any(|a| a.is_vector && a.name == fetch.array) {
+                return Err(GeneratorError::value(format!(
+                    "scan '{name}' fetches from '{}', which is no array argument",
+                    fetch.array
+                )));
+            }
+        }
+        Ok(Self { spec, settings, forms: PerContext::default() })
+    }
+
+    /// The description.
+    pub fn spec(&self) -> &Scan {
+        &self.spec
+    }
+
+    /// The kernel's source.
+    pub fn source(&self) -> String {
+        self.spec.source(false)
+    }
+
+    /// Scans the first `size` places (by default as many as the first array has elements); enqueues
+    /// and does not wait. Arrays are indexed as they lie in memory and must be contiguous.
+    ///
+    /// # Errors
+    /// When an argument does not fit its declaration, an array has gaps, or the source does not compile.
+    ///
+    /// # Safety
+    /// The snippets are foreign code: they must stay inside the arrays, which must live until the
+    /// kernel has run.
+    pub unsafe fn launch(
+        &self,
+        ctx: &Context,
+        args: &[Value<'_>],
+        size: Option<usize>,
+        stream: Option<&Stream>,
+    ) -> Result<()> {
+        let spec = &self.spec;
+        let uses = vec![ElementUse::Read; spec.arguments.len()];
+        check_arguments(&spec.name, &spec.arguments, &uses, args)?;
+        let arrays = || args.iter().zip(&spec.arguments).filter_map(|(v, a)| v.array().map(|view| (view, a)));
+        for (view, a) in arrays() {
+            if !view.is_c_contiguous() && !view.is_f_contiguous() {
+                return Err(wrong(
+                    &a.name,
+                    format_args!(
+                        "has shape {:?} and strides {:?}; a scan needs contiguous arrays",
+                        view.shape, view.strides
+                    ),
+                ));
+            }
+        }
+        let n = size.or_else(|| arrays().next().map(|(view, _)| view.size())).unwrap_or(0);
+        if n == 0 {
+            return Ok(());
+        }
+        let tiles = n.div_ceil(spec.tile());
+        let blocks = u32::try_from(tiles).ok().filter(|&b| b <= i32::MAX as u32);
+        let blocks = blocks.ok_or_else(|| GeneratorError::value(format!("{n} elements are too many for a scan")))?;
+        let passes: &[bool] = if spec.needs_total() { &[true, false] } else { &[false] };
+        let form = |totals: &bool| self.forms.get(ctx, totals, || self.compile(ctx, *totals));
+        let kernels = passes.iter().map(form).collect::<Result<Vec<_>>>()?;
+        // Another thread must not clear the state between our clearing and our kernel.
+        let _alone = scratch::exclusive();
+        // The first part of the scratch belongs to reductions, which must find their ticket zero.
+        const OWN: usize = 256;
+        let (cleared, total) = spec.state_bytes(tiles);
+        let state = scratch::zeroed(ctx, stream, OWN + total)? + OWN as u64;
+        for (pass, kernel) in kernels.iter().enumerate() {
+            // The second pass keeps the last item that the first one found.
+            let clear = |at: u64, nbytes: usize| {
+                ctx.enter(|| {
+                    // SAFETY: the scratch is as long.
+                    unsafe { memory::memset_d8_async(at, 0, nbytes, stream) }
+                })
+            };
+            if pass == 0 {
+                clear(state, cleared)?;
+            } else {
+                let status = spec.state_head();
+                clear(state, 64)?;
+                clear(state + status as u64, cleared - status)?;
+            }
+            let mut packer = kernel.function.args();
+            for (value, argument) in args.iter().zip(&spec.arguments) {
+                match value {
+                    Value::Array(view) => packer.push(&view.ptr.to_ne_bytes(), 8)?,
+                    Value::Bytes(bytes) => packer.push(bytes, argument.ctype.align)?,
+                }
+            }
+            packer.push(&(n as u64).to_ne_bytes(), 8)?;
+            packer.push(&state.to_ne_bytes(), 8)?;
+            let packed = packer.pack()?;
+            // SAFETY: the state has room for all tiles; the rest is the caller's promise.
+            unsafe { kernel.launch(ctx, blocks, &packed, stream)? };
+        }
+        Ok(())
+    }
+
+    fn compile(&self, ctx: &Context, totals_only: bool) -> Result<Loaded> {
+        let spec = &self.spec;
+        let snippets = [
+            ("input_expr", &spec.input_expr[..]),
+            ("scan_expr", &spec.scan_expr),
+            ("output_statement", &spec.output_statement),
+            ("is_segment_start_expr", spec.segment_start.as_deref().unwrap_or("")),
+            ("preamble", &spec.preamble),
+        ];
+        let module = self.settings.load(ctx, &spec.source(totals_only), &snippets)?;
+        Loaded::new(ctx, &module, &spec.name, SCAN_THREADS)
+    }
+}
