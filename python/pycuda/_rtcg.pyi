@@ -1561,3 +1561,62 @@ def nvtx_push(name: str) -> None: ...
 def nvtx_pop() -> None: ...
 def nvtx_mark(name: str) -> None: ...
 def nvtx_origin() -> str | None: ...
+
+class ReductionKernel:
+    def __new__(
+        cls,
+        dtype_out: Any,
+        neutral: str,
+        reduce_expr: str,
+        map_expr: str,
+        arguments: Any,
+        name: str,
+        keep: bool,
+        options: Sequence[str] | None,
+        preamble: str,
+    ) -> Self: ...
+    def __call__(
+        self,
+        *args: Any,
+        stream: Stream | None = None,
+        out: Any = None,
+        allocator: Callable[[int], Any] | None = None,
+        kernel_wrapper: Callable[..., Any] | None = None,
+        axis: int | Sequence[int] | None = None,
+        keepdims: bool = False,
+    ) -> Any:
+        """Enqueue the reduction; return the result on the device."""
+    def get_source(self) -> str:
+        """The CUDA source for contiguous arrays."""
+    @property
+    def source(self) -> str:
+        """The CUDA source for contiguous arrays."""
+    @property
+    def dtype_out(self) -> np.dtype[Any]: ...
+    @property
+    def name(self) -> str: ...
+
+class _ScanKernel:
+    def __new__(
+        cls,
+        dtype: Any,
+        arguments: Any,
+        input_expr: str,
+        scan_expr: str,
+        neutral: str | None,
+        output_statement: str,
+        is_segment_start_expr: str | None,
+        input_fetch_exprs: Sequence[tuple[str, str, int]],
+        index_dtype: Any,
+        name: str,
+        options: Sequence[str] | None,
+        preamble: str,
+    ) -> Self: ...
+    def get_source(self) -> str:
+        """The CUDA source."""
+    @property
+    def source(self) -> str:
+        """The CUDA source."""
+
+def clear_scratch() -> None:
+    """Give back the memory that reductions and scans keep for their launches."""

@@ -65,9 +65,7 @@ class ReductionKernel(_rtcg.ReductionKernel):
             vectors = [argument.name for argument in arguments if argument.is_vector]
             map_expr = f"{'in' if 'in' in vectors else vectors[0]}[i]" if vectors else "0"
         neutral = c_literal(neutral, dtype_out)
-        self = super().__new__(
-            cls, dtype_out, neutral, reduce_expr, map_expr, arguments, name, keep, options, preamble
-        )
+        self = super().__new__(cls, dtype_out, neutral, reduce_expr, map_expr, arguments, name, keep, options, preamble)
         self.allocator = allocator
         self.arguments = tuple(arguments)
         return self
@@ -251,7 +249,11 @@ def get_subset_dot_kernel(dtype_out, dtype_subset, dtype_a=None, dtype_b=None):
     """The sum of products at the places that an index array names; arguments: indices, a, b."""
     dtype_a = dtype_out if dtype_a is None else dtype_a
     dtype_out, dtype_b = _dot_types(dtype_out, dtype_a, dtype_b)
-    arguments = [VectorArg(dtype_subset, "lookup_tbl", True), VectorArg(dtype_a, "a_", True), VectorArg(dtype_b, "b_", True)]
+    arguments = [
+        VectorArg(dtype_subset, "lookup_tbl", True),
+        VectorArg(dtype_a, "a_", True),
+        VectorArg(dtype_b, "b_", True),
+    ]
     place = "lookup_tbl[i]"
     product = f"{_real(f'a_[{place}]', dtype_a, dtype_out)} * {_real(f'b_[{place}]', dtype_b, dtype_out)}"
     return ReductionKernel(dtype_out, "0", "a+b", product, arguments, "subset_dot")

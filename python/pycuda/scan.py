@@ -25,8 +25,8 @@ class GenericScanKernel(_rtcg._ScanKernel):
     neutral : str or number, optional
         The neutral element, needed for ``prev_item``.
     output_statement : str
-        Executed for each ``i`` with ``item`` (the scan up to and with ``i``), ``prev_item`` (without ``i``; `neutral` at
-        the start and at each segment's) and ``last_item`` (the last place's item; needs a second pass).
+        Executed for each ``i`` with ``item`` (the scan up to and with ``i``), ``prev_item`` (without ``i``; `neutral`
+        at the start and at each segment's) and ``last_item`` (the last place's item; needs a second pass).
     is_segment_start_expr : str, optional
         Whether a segment starts at ``i``.
     input_fetch_exprs : sequence of (name, array, offset), optional

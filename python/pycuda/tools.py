@@ -107,6 +107,7 @@ def clear_context_caches():
     for func in context_dependent_memoized_functions:
         func._pycuda_ctx_dep_memoize_dic.clear()
     _rtcg.clear_array_contexts()
+    _rtcg.clear_scratch()
 
 
 # -- figures of devices -----------------------------------------------------------------------

@@ -37,7 +37,9 @@ def test_sum_of_every_type(dtype):
 @pytest.mark.parametrize("n", [0, 1, 2, 33, 256, 1023, 65_537, 300_001])
 def test_sizes(n):
     host = sample(np.int32, n)
-    kernel = ReductionKernel(np.int64, neutral="0", reduce_expr="a+b", map_expr="(long)x[i]*y[i]", arguments="int *x, int *y")
+    kernel = ReductionKernel(
+        np.int64, neutral="0", reduce_expr="a+b", map_expr="(long)x[i]*y[i]", arguments="int *x, int *y"
+    )
     x = gpuarray.to_gpu(host)
     assert kernel(x, x).get() == (host.astype(np.int64) ** 2).sum()
 
@@ -68,8 +70,8 @@ def test_several_values_at_once():
     { return minmax_pair(min(a.low, b.low), max(a.high, b.high)); }
     """
     kernel = ReductionKernel(
-        pair, neutral="minmax_pair(0x7fffffff, -0x7fffffff)", reduce_expr="join(a, b)", map_expr="minmax_pair(x[i], x[i])",
-        arguments="int *x", preamble=preamble,
+        pair, neutral="minmax_pair(0x7fffffff, -0x7fffffff)", reduce_expr="join(a, b)",
+        map_expr="minmax_pair(x[i], x[i])", arguments="int *x", preamble=preamble,
     )  # fmt: skip
     host = sample(np.int32, 20_000) * 7 - 50
     scratch = gpuarray.zeros(2, np.int32)
