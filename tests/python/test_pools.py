@@ -3,6 +3,8 @@
 import gc
 import io
 import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -361,6 +363,64 @@ def test_advice():
         cuda.mem_advise(managed, managed.nbytes + 1, advice.SET_READ_MOSTLY)
     with pytest.raises(cuda.LogicError):
         cuda.mem_prefetch_async(cuda.mem_alloc(64), 64)
+
+
+# -- other processes --------------------------------------------------------------------------
+
+CHILD = """
+import os, sys
+import numpy as np
+import pycuda.autoinit
+import pycuda.driver as cuda
+
+handle, shared, unit, pool, pointer = sys.argv[1:]
+with cuda.IPCMemoryHandle(bytearray.fromhex(handle)) as memory:
+    assert memory.nbytes >= 400, memory.nbytes
+    a = cuda.from_device(memory, 100, np.int32)
+    assert (a == np.arange(100)).all(), a
+    cuda.memcpy_htod(memory, a + 1)
+    cuda.Context.synchronize()
+try:
+    int(memory)
+    raise SystemExit("closed memory has an address")
+except cuda.LogicError:
+    pass
+memory = cuda.PhysicalMemory.from_fd(int(shared), int(unit))
+with cuda.AddressRange(memory.nbytes).map(memory) as mapping:
+    cuda.memset_d32(mapping, 7, 100)
+pool = cuda.MemoryPool.from_fd(int(pool))
+with pool.import_pointer(bytes.fromhex(pointer)) as memory:
+    assert (cuda.from_device(memory, 100, np.int32) == 9).all()
+    cuda.memset_d32(memory, 11, 100)
+    cuda.Context.synchronize()
+pool.close()
+"""
+
+
+def test_memory_of_other_processes(context):
+    a = np.arange(100, dtype=np.int32)
+    memory = cuda.to_device(a)
+    shared = cuda.PhysicalMemory(1, exportable=True)
+    mapping = cuda.AddressRange(shared.nbytes).map(shared)
+    pool = cuda.MemoryPool(exportable=True)
+    pooled = pool.allocate(400)
+    cuda.memset_d32(pooled, 9, 100)
+    cuda.Context.synchronize()
+    fds = shared.export_fd(), pool.export_fd()
+    try:
+        handle, pointer = cuda.mem_get_ipc_handle(memory), cuda.MemoryPool.export_pointer(pooled)
+        assert isinstance(handle, bytearray) and len(handle) == len(pointer) == 64
+        arguments = [handle.hex(), str(fds[0]), str(shared.nbytes), str(fds[1]), pointer.hex()]
+        environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
+        command = [sys.executable, "-c", CHILD, *arguments]
+        child = subprocess.run(command, capture_output=True, text=True, pass_fds=fds, timeout=120, env=environment)
+        assert child.returncode == 0, child.stdout + child.stderr
+    finally:
+        for fd in fds:
+            os.close(fd)
+    assert (cuda.from_device_like(memory, a) == a + 1).all()
+    assert (cuda.from_device(mapping, 100, np.int32) == 7).all()
+    assert (cuda.from_device(pooled, 100, np.int32) == 11).all()
 
 
 # -- giving back ------------------------------------------------------------------------------

@@ -5,16 +5,26 @@
 
 use pyo3::prelude::*;
 use std::cell::RefCell;
+use std::sync::OnceLock;
+use std::thread::ThreadId;
 
 thread_local! {
     /// What a signal handler raised while a driver call of this thread was waiting.
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
+/// The thread that imported this module first, if it was Python's main thread.
+static MAIN_THREAD: OnceLock<ThreadId> = OnceLock::new();
+
 /// Lets Python handle its signals; true when a handler raised, as that of Ctrl-C does.
 fn is_interrupted() -> bool {
     if RAISED.with_borrow(Option::is_some) {
         return true;
+    }
+    // Python handles signals in its main thread only. Another one must not wait for the interpreter
+    // here: who holds it may wait for the work that this thread has taken up.
+    if MAIN_THREAD.get().is_some_and(|main| *main != std::thread::current().id()) {
+        return false;
     }
     // Without an interpreter (at its end) nobody can interrupt.
     match Python::try_attach(|py| py.check_signals()) {
@@ -39,6 +49,10 @@ fn end_work(py: Python<'_>) -> PyResult<()> {
 }
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    let threading = m.py().import("threading")?;
+    if threading.call_method0("main_thread")?.is(threading.call_method0("current_thread")?) {
+        let _ = MAIN_THREAD.set(std::thread::current().id());
+    }
     rtcg::driver::set_interrupt_check(is_interrupted);
     let at_exit = wrap_pyfunction!(end_work, m)?;
     m.py().import("atexit")?.call_method1("register", (at_exit,)).map(drop)

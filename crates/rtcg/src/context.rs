@@ -8,6 +8,7 @@ use crate::names::Names;
 use crate::signatures::declare_source;
 use rtcg_compile::{Arch, CompileRequest, Target};
 use rtcg_driver::Device;
+use rtcg_driver::pool::DeviceMemoryPool;
 use std::sync::Arc;
 
 /// What the compiler must produce for `device`: machine code where the device loads it, else PTX.
@@ -92,7 +93,15 @@ impl Context {
     /// # Errors
     /// When the device is out of memory.
     pub fn to_device<T: Element>(&self, host: &[T]) -> Result<DeviceVec<T>> {
-        DeviceVec::from_slice(self, host)
+        DeviceVec::from_slice(self, None, host)
+    }
+
+    /// [`Context::to_device`] with memory of a pool.
+    ///
+    /// # Errors
+    /// When the device is out of memory.
+    pub fn to_device_from<T: Element>(&self, pool: &DeviceMemoryPool, host: &[T]) -> Result<DeviceVec<T>> {
+        DeviceVec::from_slice(self, Some(pool), host)
     }
 
     /// New device memory for `len` elements, all zero.
@@ -100,7 +109,15 @@ impl Context {
     /// # Errors
     /// When the device is out of memory.
     pub fn zeros<T: Element>(&self, len: usize) -> Result<DeviceVec<T>> {
-        DeviceVec::zeros(self, len)
+        DeviceVec::zeros(self, None, len)
+    }
+
+    /// [`Context::zeros`] with memory of a pool.
+    ///
+    /// # Errors
+    /// When the device is out of memory.
+    pub fn zeros_from<T: Element>(&self, pool: &DeviceMemoryPool, len: usize) -> Result<DeviceVec<T>> {
+        DeviceVec::zeros(self, Some(pool), len)
     }
 
     /// Waits until the device has finished all work of this context.

@@ -85,11 +85,20 @@ pub type Put<'p> = dyn FnMut(&[u8], usize, Given) -> rtcg_driver::Result<()> + '
 pub trait KernelArgument {
     /// Calls `put` with what the kernel gets.
     fn with_bytes(&self, put: &mut Put<'_>) -> rtcg_driver::Result<()>;
+
+    /// Called when the kernel was enqueued in `stream`, for memory that has to know who uses it.
+    fn used_in(&self, stream: Option<&Stream>) {
+        let _ = stream;
+    }
 }
 
 impl<T: Element> KernelArgument for DeviceVec<T> {
     fn with_bytes(&self, put: &mut Put<'_>) -> rtcg_driver::Result<()> {
         put(&self.ptr().to_ne_bytes(), 8, Given::Pointer(Some(T::NUMBER)))
+    }
+
+    fn used_in(&self, stream: Option<&Stream>) {
+        Self::used_in(self, stream);
     }
 }
 
@@ -135,6 +144,8 @@ impl Function {
         let Grid { blocks, threads, shared_bytes, stream, options } = grid;
         // SAFETY: the caller's promise.
         self.ctx
-            .enter(|| unsafe { self.inner.launch_with(blocks.0, threads.0, shared_bytes, stream, &packed, options) })
+            .enter(|| unsafe { self.inner.launch_with(blocks.0, threads.0, shared_bytes, stream, &packed, options) })?;
+        args.iter().for_each(|arg| arg.used_in(stream));
+        Ok(())
     }
 }

@@ -6,6 +6,7 @@
 use crate::context::Context;
 use crate::error::Result;
 use rtcg_driver::DeviceAllocation;
+use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
 use rtcg_driver::signature::Number;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -62,34 +63,68 @@ elements! {
     f64: 0.0, Number::Double;
 }
 
+/// Where elements lie.
+#[derive(Debug)]
+enum Memory {
+    Own(DeviceAllocation),
+    Pooled(PooledDeviceAllocation),
+}
+
+impl Memory {
+    fn ptr(&self) -> u64 {
+        match self {
+            Self::Own(memory) => memory.ptr(),
+            Self::Pooled(memory) => memory.ptr(),
+        }
+    }
+
+    fn read(&self, host: &mut [u8]) -> rtcg_driver::Result<()> {
+        match self {
+            Self::Own(memory) => memory.read(0, host),
+            Self::Pooled(memory) => memory.read(0, host),
+        }
+    }
+
+    fn write(&self, host: &[u8]) -> rtcg_driver::Result<()> {
+        match self {
+            Self::Own(memory) => memory.write(0, host),
+            Self::Pooled(memory) => memory.write(0, host),
+        }
+    }
+}
+
 /// Device memory for elements of one type, freed with the last reference.
 #[derive(Debug, Clone)]
 pub struct DeviceVec<T> {
     /// `None` when there are no elements, which CUDA does not allocate.
-    memory: Option<Arc<DeviceAllocation>>,
+    memory: Option<Arc<Memory>>,
     len: usize,
     element: PhantomData<T>,
 }
 
 impl<T: Element> DeviceVec<T> {
-    /// New memory with undefined contents.
-    pub(crate) fn uninit(ctx: &Context, len: usize) -> Result<Self> {
+    /// New memory with undefined contents, from a pool if there is one.
+    fn uninit(ctx: &Context, pool: Option<&DeviceMemoryPool>, len: usize) -> Result<Self> {
         let nbytes = len.saturating_mul(size_of::<T>());
-        let memory = if len == 0 { None } else { Some(Arc::new(ctx.enter(|| DeviceAllocation::new(nbytes))?)) };
+        let memory = match (len, pool) {
+            (0, _) => None,
+            (_, Some(pool)) => Some(Arc::new(Memory::Pooled(ctx.enter(|| pool.allocate(nbytes, None))?))),
+            (_, None) => Some(Arc::new(Memory::Own(ctx.enter(|| DeviceAllocation::new(nbytes))?))),
+        };
         Ok(Self { memory, len, element: PhantomData })
     }
 
-    pub(crate) fn from_slice(ctx: &Context, host: &[T]) -> Result<Self> {
-        let new = Self::uninit(ctx, host.len())?;
+    pub(crate) fn from_slice(ctx: &Context, pool: Option<&DeviceMemoryPool>, host: &[T]) -> Result<Self> {
+        let new = Self::uninit(ctx, pool, host.len())?;
         new.write(host)?;
         Ok(new)
     }
 
-    pub(crate) fn zeros(ctx: &Context, len: usize) -> Result<Self> {
-        let new = Self::uninit(ctx, len)?;
+    pub(crate) fn zeros(ctx: &Context, pool: Option<&DeviceMemoryPool>, len: usize) -> Result<Self> {
+        let new = Self::uninit(ctx, pool, len)?;
         if let Some(memory) = &new.memory {
-            // SAFETY: the allocation has exactly this many bytes.
-            ctx.enter(|| unsafe { rtcg_driver::memory::memset_d8(memory.ptr(), 0, memory.nbytes()) })?;
+            // SAFETY: the memory has room for exactly this many elements.
+            ctx.enter(|| unsafe { rtcg_driver::memory::memset_d8(memory.ptr(), 0, len * size_of::<T>()) })?;
         }
         Ok(new)
     }
@@ -124,9 +159,17 @@ impl<T: Element> DeviceVec<T> {
     pub fn to_vec(&self) -> Result<Vec<T>> {
         let mut host = vec![T::ZERO; self.len];
         if let Some(memory) = &self.memory {
-            memory.read(0, T::as_bytes_mut(&mut host))?;
+            memory.read(T::as_bytes_mut(&mut host))?;
         }
         Ok(host)
+    }
+
+    /// Tells the pool that this memory came from, if any, that work in `stream` uses it: when it is
+    /// given back, nobody gets it before the stream has passed that work. Launches say so themselves.
+    pub fn used_in(&self, stream: Option<&rtcg_driver::Stream>) {
+        if let Some(Memory::Pooled(memory)) = self.memory.as_deref() {
+            memory.used_in(stream);
+        }
     }
 
     /// Overwrites the first elements with `host`; waits.
@@ -135,7 +178,7 @@ impl<T: Element> DeviceVec<T> {
     /// When `host` is longer than this memory.
     pub fn write(&self, host: &[T]) -> Result<()> {
         match &self.memory {
-            Some(memory) => Ok(memory.write(0, T::as_bytes(host))?),
+            Some(memory) => Ok(memory.write(T::as_bytes(host))?),
             None if host.is_empty() => Ok(()),
             None => Err(rtcg_driver::Error::new(
                 "cuMemcpyHtoD",

@@ -216,3 +216,21 @@ fn variables_are_slices() {
     let error = module.global::<f64>("ns::value").unwrap_err();
     assert!(error.to_string().contains("has 4 bytes, which is no whole number of f64"), "{error}");
 }
+
+#[test]
+fn vectors_from_a_pool() {
+    let ctx = Context::new().unwrap();
+    let pool = rtcg::driver::pool::DeviceMemoryPool::new();
+    let module = ctx.compile("__global__ void twice(float *a) { a[threadIdx.x] *= 2; }").unwrap();
+    let twice = module.function("twice").unwrap();
+    for round in 0..3 {
+        let a = ctx.to_device_from(&pool, &[1.0f32, 2.0, round as f32]).unwrap();
+        // SAFETY: the kernel writes the three elements.
+        unsafe { twice.launch(Grid::new(1, 3), &[&a]).unwrap() };
+        assert_eq!(a.to_vec().unwrap(), [2.0, 4.0, 2.0 * round as f32]);
+        assert_eq!(ctx.zeros_from::<u64>(&pool, 100).unwrap().to_vec().unwrap(), [0; 100]);
+    }
+    let all = pool.statistics();
+    assert_eq!((all.n_taken, all.n_allocations, all.active_blocks), (2, 6, 0));
+    assert!(ctx.zeros_from::<i8>(&pool, 0).unwrap().is_empty());
+}

@@ -189,6 +189,14 @@ impl DeviceAllocation {
         self.ctx.cleanup(|table| self.release(table))
     }
 
+    /// Frees the memory as dropping does: nothing if it was freed before, and errors go to the cleanup
+    /// hook. For owners that must not hold a lock of theirs while the driver waits.
+    pub fn free_quietly(&self) {
+        if !self.freed.swap(true, Ordering::AcqRel) {
+            self.ctx.drop_resource(|table| self.release(table));
+        }
+    }
+
     /// Frees memory that was allocated in stream order once `stream` has passed its present work. The
     /// memory must not be in use by other streams then.
     pub fn free_async(&self, stream: Option<&Stream>) -> Result<()> {

@@ -87,6 +87,14 @@ impl HostAllocation {
         &self.ctx
     }
 
+    /// Frees the memory as dropping does: nothing if it was freed before, and errors go to the cleanup
+    /// hook. For owners that must not hold a lock of theirs while the driver waits.
+    pub fn free_quietly(&self) {
+        if !self.freed.swap(true, Ordering::AcqRel) {
+            self.ctx.drop_resource(|table| self.release(table));
+        }
+    }
+
     /// The flags it was allocated with, as the driver remembers them.
     pub fn flags(&self) -> Result<u32> {
         let mut flags = 0;

@@ -274,6 +274,14 @@ impl Core {
         numbers
     }
 
+    /// The context of a block in use, unless it is gone.
+    pub(super) fn context_of(&self, place: Place) -> Option<Context> {
+        if process::is_gone() {
+            return None;
+        }
+        self.lock().arenas[place.arena as usize].ctx.clone().filter(Context::is_alive)
+    }
+
     /// Takes a block back.
     #[inline]
     pub(super) fn give_back(&self, ptr: u64, nbytes: usize, place: Place, others: Vec<Option<Stream>>) {

@@ -5,8 +5,9 @@ use super::core::Core;
 use super::lease::Lease;
 use super::source::Source;
 use super::statistics::PoolStatistics;
+use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::memory::{memcpy_dtoh, memcpy_htod};
+use crate::memory::{memcpy_dtoh_in, memcpy_htod_in};
 use crate::stream::Stream;
 use rtcg_cuda_sys::{CUdeviceptr, CUresult};
 use std::sync::Arc;
@@ -130,15 +131,21 @@ impl PooledDeviceAllocation {
     /// Copies host bytes to `offset`; waits until they are there.
     pub fn write(&self, offset: usize, src: &[u8]) -> Result<()> {
         let dst = self.range("cuMemcpyHtoD", offset, src.len())?;
+        let ctx = self.context("cuMemcpyHtoD")?;
         // SAFETY: the range lies within this memory, which `range` checked.
-        unsafe { memcpy_htod(dst, src) }
+        ctx.hold_current(|| unsafe { memcpy_htod_in(ctx.table(), dst, src) })
     }
 
     /// Copies bytes from `offset` to the host; waits until they are there.
     pub fn read(&self, offset: usize, dst: &mut [u8]) -> Result<()> {
         let src = self.range("cuMemcpyDtoH", offset, dst.len())?;
+        let ctx = self.context("cuMemcpyDtoH")?;
         // SAFETY: as above.
-        unsafe { memcpy_dtoh(dst, src) }
+        ctx.hold_current(|| unsafe { memcpy_dtoh_in(ctx.table(), dst, src) })
+    }
+
+    fn context(&self, call: &'static str) -> Result<Context> {
+        self.0.context().ok_or_else(|| Error::new(call, CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED, ""))
     }
 
     fn range(&self, call: &'static str, offset: usize, nbytes: usize) -> Result<CUdeviceptr> {

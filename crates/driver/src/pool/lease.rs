@@ -2,6 +2,7 @@
 
 use super::arena::DEFAULT_LANE;
 use super::core::{Core, Place, freed_twice};
+use crate::context::Context;
 use crate::error::Result;
 use crate::stream::Stream;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,6 +32,10 @@ impl Lease {
     #[inline]
     pub(super) fn nbytes(&self) -> usize {
         self.nbytes
+    }
+
+    pub(super) fn context(&self) -> Option<Context> {
+        self.core.context_of(self.place)
     }
 
     pub(super) fn is_freed(&self) -> bool {

@@ -1,7 +1,7 @@
 //! Host memory that the device can reach, as owners of NumPy arrays.
 
 use crate::driver::memory::used_after_free;
-use crate::driver::resource::resource_methods;
+use crate::driver::resource::{resource_methods, without_interpreter};
 use crate::errors::{LogicError, OrRaise};
 use crate::host_buffer::{HostBuffer, array_over};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
@@ -68,6 +68,14 @@ host_memory! {
     /// The device's address of this memory, once it was registered with `register_host_memory`.
     fn get_device_pointer(&self) -> PyResult<u64> {
         rtcg::driver::memory::host_device_pointer(self.0.as_ptr()).or_raise()
+    }
+}
+
+impl Drop for PyHostAllocation {
+    fn drop(&mut self) {
+        if !self.0.is_freed() {
+            without_interpreter(|| self.0.free_quietly());
+        }
     }
 }
 

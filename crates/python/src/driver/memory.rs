@@ -4,7 +4,7 @@ use crate::driver::device::PyDevice;
 use crate::driver::event::handle_bytes;
 use crate::driver::host::checked_array;
 use crate::driver::memory_pool::PyMemoryPool;
-use crate::driver::resource::resource_methods;
+use crate::driver::resource::{resource_methods, without_interpreter};
 use crate::driver::stream::{PyStream, stream_of};
 use crate::errors::{LogicError, OrRaise};
 use crate::pointer::DevicePtr;
@@ -22,6 +22,14 @@ pub(crate) struct PyDeviceAllocation(pub(crate) Arc<DeviceAllocation>);
 impl PyDeviceAllocation {
     pub(crate) fn ptr(&self) -> PyResult<u64> {
         address_of(&self.0)
+    }
+}
+
+impl Drop for PyDeviceAllocation {
+    fn drop(&mut self) {
+        if Arc::strong_count(&self.0) == 1 && !self.0.is_freed() {
+            without_interpreter(|| self.0.free_quietly());
+        }
     }
 }
 
@@ -91,6 +99,14 @@ resource_methods! {
 /// Memory that host and device share by migration.
 #[pyclass(name = "ManagedAllocation", module = "pycuda._driver", frozen, subclass)]
 pub(crate) struct PyManagedAllocation(pub(crate) ManagedAllocation);
+
+impl Drop for PyManagedAllocation {
+    fn drop(&mut self) {
+        if !self.0.allocation().is_freed() {
+            without_interpreter(|| self.0.allocation().free_quietly());
+        }
+    }
+}
 
 impl PyManagedAllocation {
     pub(crate) fn ptr(&self) -> PyResult<u64> {

@@ -37,3 +37,9 @@ macro_rules! resource_methods {
 }
 
 pub(crate) use resource_methods;
+
+/// Frees memory with the interpreter released: the driver may wait for work that another thread, which
+/// wants the interpreter, has to do. At the interpreter's end the memory is left to its drop.
+pub(crate) fn without_interpreter(free: impl FnOnce() + Send) {
+    let _ = ::pyo3::Python::try_attach(|py| py.detach(free));
+}
