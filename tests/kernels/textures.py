@@ -159,6 +159,10 @@ def sample(texels, coords, modes, linear, normalized, layer=None, border=(0, 0, 
     zero = np.zeros(n, np.int64)
     axes = []
     for axis in range(3):
+        if axis == 1 and dims == 1 and linear and modes[1] == BORDER:
+            # A line is filtered half into the border beside it.
+            axes.append([(zero - 1, np.full(n, 0.5)), (zero, np.full(n, 0.5))])
+            continue
         if axis >= dims:
             axes.append([(zero if layer is None or axis < 2 else layer, np.ones(n))])
             continue

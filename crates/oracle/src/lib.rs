@@ -17,11 +17,13 @@ pub mod float;
 pub mod generate;
 mod int;
 mod machine;
+mod matrix;
 mod memory;
 mod pure;
 mod random;
 pub mod shrink;
 mod thread;
+mod video;
 mod warp;
 
 pub use generate::{Program, Target, generate};

@@ -108,6 +108,9 @@ pub(crate) fn eval(inst: &Inst, r: &dyn Operands) -> Result<(Writes, Option<bool
             let above = if n == 16 { 0 } else { r.get(c, 32)? << (2 * n) };
             one(dst, cut(32, part(b)? | part(a)? << n | above))
         }
+        Inst::Video { video, dst, a, b, c } => {
+            one(dst, crate::video::eval(video, r.get(a, 32)?, r.get(b, 32)?, r.get(c, 32)?))
+        }
         Inst::MovUnpack { ty, dsts, src } => {
             let (value, part) = (r.get(src, ty.bits())?, ty.bits() / dsts.len() as u32);
             let parts = (0..).zip(dsts).filter_map(|(i, d)| d.map(|d| (d, cut(part, value >> (part * i)))));

@@ -279,6 +279,10 @@ impl<'m> Thread<'m> {
                 self.state = State::Warp(self.get(block, mask, 32)? as u32);
                 Ok(())
             }
+            Inst::Matrix(_) => {
+                self.state = State::Warp(u32::MAX);
+                Ok(())
+            }
             Inst::Activemask { .. } => {
                 self.state = State::Activemask;
                 Ok(())

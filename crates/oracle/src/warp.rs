@@ -3,6 +3,7 @@
 use crate::exact::{BF16, F16, F32, F64};
 use crate::float::{self, Op};
 use crate::int::{self, cut};
+use crate::matrix::{self, Fragment};
 use crate::thread::{Block, State, Thread};
 use rtcg_ptx::ast::*;
 
@@ -172,6 +173,21 @@ fn together(warp: &mut [Thread<'_>], block: &Block<'_>, members: &[usize]) -> Re
                 writes.push([(*dst, v[from])].into_iter().chain(pred.map(|p| (p, inside.into()))).collect());
             }
             writes
+        }
+        Inst::Matrix(matrix) if members.len() == 32 => {
+            let fragment = |list: &[Operand]| -> Result<Fragment, String> {
+                members.iter().map(|&i| list.iter().map(|o| warp[i].get(block, o, 32)).collect()).collect()
+            };
+            match &**matrix {
+                MatrixInst::Product { form, d, a, b, c, metadata: None } => {
+                    let result = matrix::product(form, &fragment(a)?, &fragment(b)?, &fragment(c)?)?;
+                    result.into_iter().map(|words| d.iter().copied().zip(words).collect()).collect()
+                }
+                MatrixInst::MovMatrix { dst, src } => {
+                    matrix::transpose(&values(src, 32)?).into_iter().map(|word| vec![(*dst, word)]).collect()
+                }
+                other => return Err(format!("the oracle does not know {other:?}")),
+            }
         }
         other => return Err(format!("the oracle does not know {other:?}")),
     };

@@ -110,6 +110,9 @@ impl Gen {
         if let Some((first, second)) = token.split_once('|') {
             return format!("{}|{}", self.operand(first), self.operand(second));
         }
+        if let Some((register, part)) = token.split_once('.') {
+            return format!("{}.{part}", self.operand(register));
+        }
         let constant = self.random.one_in(4);
         let token = token.trim_start_matches('=');
         let letter = token.chars().next().unwrap_or('_');

@@ -25,6 +25,7 @@ pub(crate) const FAMILIES: &[(u32, &[&str])] = &[
     (5, CONVERT_INTEGERS),
     (4, CONVERT_FLOATS),
     (3, MOVES),
+    (2, VIDEO),
 ];
 
 const INTEGERS: &[&str] = &[
@@ -104,6 +105,26 @@ const PACKED: &[&str] = &[
     "90 {min,max}.relu.s16x2 =r r r",
     "set.{eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan}.{u32,s32,f16x2}.f16x2 =r r r",
     "setp.{eq,ne,lt,ge,ltu,num,nan}.f16x2 =p|=p r r",
+];
+
+const VIDEO: &[&str] = &[
+    "{vadd,vsub,vabsdiff,vmin,vmax}.{u32,s32}.{u32,s32}.{u32,s32}{,.sat} =r r r",
+    "{vadd,vsub,vabsdiff,vmin,vmax}.{u32,s32}.{u32,s32}.{u32,s32}{,.sat} =r r.b1 r.h1",
+    "{vadd,vsub,vabsdiff,vmin,vmax}.{u32,s32}.{u32,s32}.{u32,s32}{,.sat} =r.b2 r.h0 r r",
+    "{vadd,vsub,vabsdiff,vmin,vmax}.{u32,s32}.{u32,s32}.{u32,s32}{,.sat} =r.h1 r r.b3 r",
+    "{vadd,vsub,vabsdiff,vmin,vmax}.{u32,s32}.{u32,s32}.{u32,s32}{,.sat}{.add,.min,.max} =r r r.b0 r",
+    "{vshl,vshr}.{u32,s32}.{u32,s32}.u32{,.sat}{.clamp,.wrap} =r r r",
+    "{vshl,vshr}.{u32,s32}.{u32,s32}.u32{,.sat}{.clamp,.wrap}{.add,.min,.max} =r r.h1 r.b0 r",
+    "vset.{u32,s32}.{u32,s32}.{eq,ne,lt,le,gt,ge} =r r r.h0",
+    "vset.{u32,s32}.{u32,s32}.{eq,ne,lt,le,gt,ge}{.add,.min,.max} =r r r r",
+    "vmad.{u32,s32}.{u32.u32,s32.s32,u32.s32,s32.u32}{,.sat}{,.shr7,.shr15} =r r r.h1 r",
+    "vmad.{u32,s32}.{u32.u32,s32.s32}.po{,.sat}{,.shr7,.shr15} =r r.b2 r r",
+    "{vadd,vsub,vavrg,vabsdiff,vmin,vmax}2.{u32,s32}.{u32,s32}.{u32,s32}{,.sat} =r r r r",
+    "{vadd,vsub,vavrg,vabsdiff,vmin,vmax}2.{u32,s32}.{u32,s32}.{u32,s32}{,.sat} =r.h1 r.h02 r.h13 r",
+    "{vadd,vsub,vavrg,vabsdiff,vmin,vmax}{2,4}.{u32,s32}.{u32,s32}.{u32,s32}.add =r r r r",
+    "{vadd,vsub,vavrg,vmin,vmax}4.{u32,s32}.{u32,s32}.{u32,s32}{,.sat} =r r r r",
+    "{vadd,vsub,vavrg,vmin,vmax}4.{u32,s32}.{u32,s32}.{u32,s32}{,.sat} =r.b20 r.b7301 r.b4250 r",
+    "{vset2,vset4}.{u32,s32}.{u32,s32}.{eq,ne,lt,le,gt,ge}{,.add} =r r r r",
 ];
 
 const SINGLE: &[&str] = &[

@@ -17,6 +17,7 @@
 //!   `neg` behind a guard or of a constant, `min` and `max` of a register with itself, `sub.f64` of
 //!   a constant, `cvt.f64.f16` and `cvt.f64.bf16` of a constant. `abs.f16x2` of what is positive as
 //!   an `f32` does nothing.
+//! - Video instructions with `.sat`, and `vmad` with a shift, differ from the pseudocode of the ISA.
 //! - `slct.ftz.f32.f32` flushes what it selects, not only what it tests.
 //!
 //! Seen once and still generated: `cvt.rzi.u64.f64` of the result of `cnot.b64` converts the
@@ -31,7 +32,9 @@ pub(crate) fn fits(opcode: &str) -> bool {
     let sign = float && (is("abs.") || is("neg."));
     let widened = is("cvt.") && (opcode.ends_with(".f64.f16") || opcode.ends_with(".f64.bf16"));
     let difference = is("sub.") && opcode.ends_with(".f64");
-    !(sign || widened || difference || is("slct.ftz.f32"))
+    // That GPU does not follow the pseudocode of the ISA there.
+    let video = is("v") && ["sat", "shr7", "shr15"].iter().any(|m| opcode.split('.').any(|word| word == *m));
+    !(video || sign || widened || difference || is("slct.ftz.f32"))
 }
 
 /// Whether an opcode must not stand behind a guard.

@@ -10,8 +10,9 @@ impl Gen {
             // A real device may wait for lanes that are not there.
             let any = self.full_warps || !self.target.real;
             let mask = if self.random.one_in(3) && any { "0xffffffff" } else { "%mask" };
-            return match self.random.below(4) {
+            return match self.random.below(5) {
                 0 => self.shuffle(mask),
+                4 if self.full_warps => self.matrix(),
                 1 => Node::Group(self.some_lanes(place, mask)),
                 _ => self.vote(mask),
             };
@@ -40,6 +41,46 @@ impl Gen {
             format!("bar.warp.sync {mask};"),
         ];
         line(texts[self.random.below(texts.len())].clone())
+    }
+
+    /// A product of small numbers or bits by the whole warp, or an exchange of rows and columns.
+    fn matrix(&mut self) -> Node {
+        const SIZES: [(&str, [usize; 4]); 10] = [
+            ("m8n8k16 8", [2, 1, 1, 2]),
+            ("m16n8k16 8", [4, 2, 1, 4]),
+            ("m16n8k32 8", [4, 4, 2, 4]),
+            ("m8n8k32 4", [2, 1, 1, 2]),
+            ("m16n8k32 4", [4, 2, 1, 4]),
+            ("m16n8k64 4", [4, 4, 2, 4]),
+            ("m8n8k128 1", [2, 1, 1, 2]),
+            ("m16n8k128 1", [4, 2, 1, 4]),
+            ("m16n8k256 1", [4, 4, 2, 4]),
+            ("trans", [0; 4]),
+        ];
+        let (size, registers) = SIZES[self.random.below(SIZES.len())];
+        let Some((shape, bits)) = size.split_once(' ') else {
+            let (d, a) = (self.reg('r'), self.reg('r'));
+            return line(format!("movmatrix.sync.aligned.m8n8.trans.b16 {d}, {a};"));
+        };
+        // The results need registers of their own; what they hold goes on to the pool.
+        let d: Vec<String> = (0..registers[0]).map(|_| self.scratch('r')).collect();
+        let mut list = |n: usize| (0..n).map(|_| self.reg('r')).collect::<Vec<_>>().join(", ");
+        let (a, b, c) = (list(registers[1]), list(registers[2]), list(registers[3]));
+        let sat = if self.random.one_in(3) && bits != "1" { ".satfinite" } else { "" };
+        let sign = |n: usize| ["s", "u"][n];
+        let (x, y) = (sign(self.random.below(2)), sign(self.random.below(2)));
+        let op = ["xor", "and"][self.random.below(2)];
+        let types = match bits {
+            "1" => format!("s32.b1.b1.s32.{op}.popc"),
+            n => format!("s32.{x}{n}.{y}{n}.s32"),
+        };
+        let to = self.reg('r');
+        let used = &d[self.random.below(d.len())];
+        line(format!(
+            "mma.sync.aligned.{shape}.row.col{sat}.{types} {{{}}}, {{{a}}}, {{{b}}}, {{{c}}};\nxor.b32 {to}, {used}, {};",
+            d.join(", "),
+            d[0]
+        ))
     }
 
     /// A shuffle among all lanes of the warp; in a warp with missing lanes only from lower lanes,

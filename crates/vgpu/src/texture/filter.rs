@@ -104,6 +104,10 @@ impl Source<'_> {
             let n = self.level.extents[axis];
             *tap = address::linear(spot.at[axis], n, self.mode(axis), self.sampler.normalized, spot.shift[axis]);
         }
+        if spot.axes == 1 && self.mode(1) == AddressMode::Border {
+            // The line lies in the middle between two rows, one of which is the border.
+            taps[1] = Tap { lo: -1, hi: 0, frac: 128 };
+        }
         if spot.axes < 3 {
             taps[2] = Tap { lo: spot.layer as i32, hi: 0, frac: 0 };
         }

@@ -1,0 +1,100 @@
+//! Video instructions, from the description in the PTX ISA: elements are read as whole numbers, the
+//! operation is done on those, and the result is fitted into what it goes to.
+
+use crate::int::{clamp, cut, read};
+use rtcg_ptx::ast::*;
+
+/// The result of an instruction for three words.
+pub(crate) fn eval(v: &Video, a: u128, b: u128, c: u128) -> u128 {
+    match (v.op, v.lanes) {
+        (VideoOp::Mad { .. }, _) => mad(v, a, b, c),
+        (_, 1) => scalar(v, a, b, c),
+        _ => lanes(v, a, b, c),
+    }
+}
+
+/// First bit and number of bits of a part of a word: all of it, a byte, or a half.
+fn part(number: u32) -> (u32, u32) {
+    match number {
+        0 => (0, 32),
+        n @ 1..=4 => ((n - 1) * 8, 8),
+        n => ((n - 5) * 16, 16),
+    }
+}
+
+fn operate(op: VideoOp, x: i128, y: i128) -> i128 {
+    // Shift amounts come from an unsigned operand.
+    let amount = |wrap: bool| if wrap { y % 32 } else { y.min(32) };
+    match op {
+        VideoOp::Add => x + y,
+        VideoOp::Sub => x - y,
+        VideoOp::AbsDiff => (x - y).abs(),
+        VideoOp::Min => x.min(y),
+        VideoOp::Max => x.max(y),
+        VideoOp::Avg => (x + y + i128::from(x + y >= 0)).div_euclid(2),
+        VideoOp::Shl { wrap } => x * (1 << amount(wrap)),
+        VideoOp::Shr { wrap } => x.div_euclid(1 << amount(wrap)),
+        VideoOp::Set(cmp) => i128::from(match cmp {
+            CmpOp::Eq => x == y,
+            CmpOp::Ne => x != y,
+            CmpOp::Lt => x < y,
+            CmpOp::Le => x <= y,
+            CmpOp::Gt => x > y,
+            _ => x >= y,
+        }),
+        VideoOp::Mad { .. } => 0,
+    }
+}
+
+fn scalar(v: &Video, a: u128, b: u128, c: u128) -> u128 {
+    let source = |word: u128, number: u16, ty: Type| {
+        let (at, bits) = part(number.into());
+        read(bits, ty.is_signed(), word >> at)
+    };
+    let (at, bits) = part(v.d.into());
+    let signed = v.dty.is_signed();
+    let exact = operate(v.op, source(a, v.a, v.aty), source(b, v.b, v.bty));
+    let word =
+        if v.sat { cut(32, read(bits, signed, clamp(bits, signed, exact)) as u128) } else { cut(32, exact as u128) };
+    let (x, y) = (read(32, signed, word), read(32, signed, c));
+    match v.merge {
+        VideoMerge::None => word,
+        VideoMerge::Add => cut(32, (x + y) as u128),
+        VideoMerge::Min => cut(32, x.min(y) as u128),
+        VideoMerge::Max => cut(32, x.max(y) as u128),
+        VideoMerge::Insert => {
+            let place = cut(bits, u128::MAX) << at;
+            c & !place | cut(bits, word) << at
+        }
+    }
+}
+
+fn lanes(v: &Video, a: u128, b: u128, c: u128) -> u128 {
+    let n = u32::from(v.lanes);
+    let bits = 32 / n;
+    let elements = b << 32 | a;
+    let element = |list: u16, i: u32, ty: Type| {
+        let number = u32::from(list >> (4 * i)) % 16;
+        read(bits, ty.is_signed(), elements >> (number * bits))
+    };
+    let exact = |i: u32| operate(v.op, element(v.a, i, v.aty), element(v.b, i, v.bty));
+    let written = |i: &u32| v.d >> i & 1 != 0;
+    if v.merge == VideoMerge::Add {
+        return cut(32, (0..n).filter(written).fold(c as i128, |sum, i| sum + exact(i)) as u128);
+    }
+    (0..n).filter(written).fold(c, |word, i| {
+        let value = if v.sat { clamp(bits, v.dty.is_signed(), exact(i)) } else { cut(bits, exact(i) as u128) };
+        word & !(cut(bits, u128::MAX) << (i * bits)) | value << (i * bits)
+    })
+}
+
+fn mad(v: &Video, a: u128, b: u128, c: u128) -> u128 {
+    let VideoOp::Mad { negate_product, negate_c, plus_one, shift } = v.op else { return 0 };
+    let signed = v.aty.is_signed() || v.bty.is_signed() || negate_product || negate_c;
+    let ((a_at, a_bits), (b_at, b_bits)) = (part(v.a.into()), part(v.b.into()));
+    let product = read(a_bits, v.aty.is_signed(), a >> a_at) * read(b_bits, v.bty.is_signed(), b >> b_at);
+    let sign = |negative: bool| if negative { -1 } else { 1 };
+    let sum = sign(negate_product) * product + sign(negate_c) * read(32, signed, c) + i128::from(plus_one);
+    let shifted = sum.div_euclid(1 << shift);
+    if v.sat { clamp(32, signed, shifted) } else { cut(32, shifted as u128) }
+}
