@@ -56,7 +56,9 @@ impl<'a, 'f> Gen<'a, 'f> {
             crate::jit::lanes::body::Term::Table { index, .. } => *index == r,
             _ => false,
         };
-        if in_term || self.class(r) != Class::Uniform || plan.live_out(self.block).contains(r.index()) {
+        // A branch that its first and last lane decide compares with a scalar.
+        let in_ends = self.ends.is_some_and(|e| [e.affine, e.bound].contains(&Operand::Reg(r)));
+        if in_term || in_ends || self.class(r) != Class::Uniform || plan.live_out(self.block).contains(r.index()) {
             return false;
         }
         let carry = plan.body.carry();
