@@ -5,7 +5,7 @@
 // Launching a kernel is unsafe: it is code that the compiler has not seen.
 #![allow(unsafe_code)]
 
-use rtcg::array::{BinaryOp, DType, GpuArray, Order, Scalar, WeakScalar};
+use rtcg::array::{DType, GpuArray, Op, Order};
 use rtcg::prelude::*;
 
 fn main() -> rtcg::Result<()> {
@@ -30,10 +30,10 @@ fn main() -> rtcg::Result<()> {
 
     let arrays = rtcg::CudaRuntime::arrays(&ctx)?;
     let a = GpuArray::empty(&arrays, &[4, 4], DType::F32, Order::C)?;
-    a.write(&bytes(&host))?;
-    let doubled = a.binary_scalar(BinaryOp::Multiply, Scalar::Weak(WeakScalar::Int(2)), true)?;
+    a.write(&bytes(&host), Order::C)?;
+    let doubled = a.binary(Op::Multiply, 2)?;
     let mut back = vec![0; doubled.nbytes()];
-    doubled.read(&mut back)?;
+    doubled.read(&mut back, Order::C)?;
     assert_eq!(back, bytes(&expected));
     println!("array expression: equal");
     Ok(())

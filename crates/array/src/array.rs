@@ -1,19 +1,17 @@
-//! The array: a typed, shaped view of device memory.
+//! The array: a typed, shaped view of device memory. What it can do stands in the modules named after it.
 
 use crate::error::{ArrayError, Result};
-use crate::kernels::{self, OperandKind};
-use crate::layout::{Layout, Order};
-use crate::operators::BinaryOp;
-use crate::runtime::{ArrayContext, Buffer, KernelArg};
-use crate::scalar::Scalar;
+use crate::layout::{Layout, Order, Shape, Tuple};
+use crate::runtime::{ArrayContext, Buffer};
+use crate::views::{Index, resolve_shape};
 use rtcg_codegen::DType;
 use std::fmt;
 use std::sync::Arc;
 
 /// An n-dimensional array on a device.
 ///
-/// Cloning shares the memory. Operations are enqueued and do not wait; only [`GpuArray::read`]
-/// and [`GpuArray::write`] do.
+/// Cloning shares the memory, and so do views. Operations are enqueued and do not wait; only those
+/// that bring something to the host do.
 #[derive(Clone)]
 pub struct GpuArray {
     ctx: Arc<ArrayContext>,
@@ -26,19 +24,27 @@ pub struct GpuArray {
 impl fmt::Debug for GpuArray {
     /// Shape and dtype; the elements are on the device.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "GpuArray({:?}, {})", self.shape(), self.dtype)
+        write!(f, "GpuArray({}, {})", Tuple(self.shape()), self.dtype)
     }
 }
 
+/// What it is made of.
 impl GpuArray {
     /// A new array with undefined contents.
     ///
     /// # Errors
     /// When the device is out of memory, or the size overflows the address space.
     pub fn empty(ctx: &Arc<ArrayContext>, shape: &[usize], dtype: DType, order: Order) -> Result<Self> {
-        let nbytes = checked_nbytes(shape, dtype)?;
+        Self::with_layout(ctx, Layout::contiguous(shape, dtype.itemsize(), order), dtype)
+    }
+
+    /// A new array with undefined contents in a dense layout at offset 0.
+    ///
+    /// # Errors
+    /// As [`GpuArray::empty`].
+    pub fn with_layout(ctx: &Arc<ArrayContext>, layout: Layout, dtype: DType) -> Result<Self> {
+        let nbytes = checked_nbytes(&layout.shape, dtype)?;
         let buffer = if nbytes == 0 { None } else { Some(ctx.runtime().alloc(nbytes)?) };
-        let layout = Layout::contiguous(shape, dtype.itemsize(), order);
         Ok(Self { ctx: ctx.clone(), buffer, layout, dtype })
     }
 
@@ -48,21 +54,12 @@ impl GpuArray {
     /// As [`GpuArray::empty`].
     pub fn zeros(ctx: &Arc<ArrayContext>, shape: &[usize], dtype: DType, order: Order) -> Result<Self> {
         let array = Self::empty(ctx, shape, dtype, order)?;
-        if let Some(ptr) = array.device_ptr() {
-            ctx.runtime().clear(ptr, array.nbytes())?;
-        }
+        array.clear()?;
         Ok(array)
     }
 
-    /// A contiguous array over memory that exists already.
-    pub fn from_buffer(
-        ctx: &Arc<ArrayContext>,
-        buffer: Option<Arc<dyn Buffer>>,
-        shape: &[usize],
-        dtype: DType,
-        order: Order,
-    ) -> Self {
-        let layout = Layout::contiguous(shape, dtype.itemsize(), order);
+    /// An array over memory that exists already. That `layout` stays inside it is the caller's promise.
+    pub fn from_buffer(ctx: &Arc<ArrayContext>, buffer: Option<Arc<dyn Buffer>>, layout: Layout, dtype: DType) -> Self {
         Self { ctx: ctx.clone(), buffer, layout, dtype }
     }
 
@@ -76,7 +73,12 @@ impl GpuArray {
         &self.layout.shape
     }
 
-    /// Shape and strides.
+    /// Bytes from one element to the next along each axis.
+    pub fn strides(&self) -> &[isize] {
+        &self.layout.strides
+    }
+
+    /// Shape, strides, offset.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -86,6 +88,16 @@ impl GpuArray {
         self.dtype
     }
 
+    /// Bytes per element.
+    pub fn itemsize(&self) -> usize {
+        self.dtype.itemsize()
+    }
+
+    /// Number of axes.
+    pub fn ndim(&self) -> usize {
+        self.layout.ndim()
+    }
+
     /// Number of elements.
     pub fn size(&self) -> usize {
         self.layout.size()
@@ -93,12 +105,30 @@ impl GpuArray {
 
     /// Bytes of all elements.
     pub fn nbytes(&self) -> usize {
-        self.size() * self.dtype.itemsize()
+        self.size() * self.itemsize()
     }
 
-    /// Address of the first element; `None` without elements.
+    /// Address of the element with all indices 0; `None` without memory.
     pub fn device_ptr(&self) -> Option<u64> {
+        self.base_ptr().map(|ptr| ptr.wrapping_add(self.layout.offset as u64))
+    }
+
+    /// Address that offsets count from.
+    fn base_ptr(&self) -> Option<u64> {
         self.buffer.as_ref().map(|buffer| buffer.device_ptr())
+    }
+
+    /// The address at `offset` of the memory, for work that is about to be enqueued.
+    pub(crate) fn address(&self, offset: usize) -> u64 {
+        self.buffer.as_ref().map_or(0, |buffer| {
+            buffer.will_be_used();
+            buffer.device_ptr().wrapping_add(offset as u64)
+        })
+    }
+
+    /// [`GpuArray::address`] of the element with all indices 0.
+    pub(crate) fn start(&self) -> u64 {
+        self.address(self.layout.offset)
     }
 
     /// The memory; `None` without elements.
@@ -106,31 +136,205 @@ impl GpuArray {
         self.buffer.as_ref()
     }
 
-    fn order(&self) -> Order {
-        // Only contiguous arrays can be made.
-        self.layout.order(self.dtype.itemsize()).unwrap_or(Order::C)
+    /// Whether elements lie one after the other in `order`.
+    pub fn is_contiguous(&self, order: Order) -> bool {
+        self.layout.is_contiguous(self.itemsize(), order)
     }
 
-    fn empty_like(&self, dtype: DType) -> Result<Self> {
-        Self::empty(&self.ctx, self.shape(), dtype, self.order())
+    /// Another view of the same memory.
+    pub(crate) fn view(&self, layout: Layout) -> Self {
+        Self { ctx: self.ctx.clone(), buffer: self.buffer.clone(), layout, dtype: self.dtype }
     }
 
-    /// Copies all elements from host bytes, which are in this array's memory order; waits.
+    /// A new array with undefined contents, of this one's shape and memory order.
     ///
     /// # Errors
-    /// When `src` has another length than the array.
-    pub fn write(&self, src: &[u8]) -> Result<()> {
+    /// As [`GpuArray::empty`].
+    pub fn empty_like(&self, dtype: DType) -> Result<Self> {
+        Self::with_layout(&self.ctx, Layout::dense_like(&self.layout, dtype.itemsize()), dtype)
+    }
+
+    pub(crate) fn check_context(&self, other: &GpuArray) -> Result<()> {
+        if Arc::ptr_eq(&self.ctx, &other.ctx) {
+            return Ok(());
+        }
+        Err(ArrayError::value("operands live in different contexts"))
+    }
+}
+
+/// Views: they share the memory and cost no work on the device.
+impl GpuArray {
+    /// A basic index: integers, slices, `...` and new axes.
+    ///
+    /// # Errors
+    /// As [`Layout::index`].
+    pub fn index(&self, items: &[Index]) -> Result<Self> {
+        Ok(self.view(self.layout.index(items)?))
+    }
+
+    /// The axes in another order; all of them reversed without `axes`.
+    ///
+    /// # Errors
+    /// As [`Layout::transpose`].
+    pub fn transpose(&self, axes: Option<&[isize]>) -> Result<Self> {
+        Ok(self.view(self.layout.transpose(axes)?))
+    }
+
+    /// Axes moved to other places.
+    ///
+    /// # Errors
+    /// As [`Layout::moveaxis`].
+    pub fn moveaxis(&self, source: &[isize], destination: &[isize]) -> Result<Self> {
+        Ok(self.view(self.layout.moveaxis(source, destination)?))
+    }
+
+    /// Two axes exchanged.
+    ///
+    /// # Errors
+    /// As [`Layout::swapaxes`].
+    pub fn swapaxes(&self, a: isize, b: isize) -> Result<Self> {
+        Ok(self.view(self.layout.swapaxes(a, b)?))
+    }
+
+    /// New axes of length 1.
+    ///
+    /// # Errors
+    /// As [`Layout::expand_dims`].
+    pub fn expand_dims(&self, axes: &[isize]) -> Result<Self> {
+        Ok(self.view(self.layout.expand_dims(axes)?))
+    }
+
+    /// Without axes of length 1.
+    ///
+    /// # Errors
+    /// As [`Layout::squeeze`].
+    pub fn squeeze(&self, axes: Option<&[isize]>) -> Result<Self> {
+        Ok(self.view(self.layout.squeeze(axes)?))
+    }
+
+    /// Repeated to a larger shape by strides of 0.
+    ///
+    /// # Errors
+    /// As [`Layout::broadcast_to`].
+    pub fn broadcast_to(&self, shape: &[usize]) -> Result<Self> {
+        Ok(self.view(self.layout.broadcast_to(shape)?))
+    }
+
+    /// Axes run backwards.
+    ///
+    /// # Errors
+    /// As [`Layout::flip`].
+    pub fn flip(&self, axes: Option<&[isize]>) -> Result<Self> {
+        Ok(self.view(self.layout.flip(axes)?))
+    }
+
+    /// Diagonals as the last axis.
+    ///
+    /// # Errors
+    /// As [`Layout::diagonal`].
+    pub fn diagonal(&self, offset: isize, axis1: isize, axis2: isize) -> Result<Self> {
+        Ok(self.view(self.layout.diagonal(offset, axis1, axis2)?))
+    }
+
+    /// Another shape of as many elements, which are counted in `order`; a copy only if needed.
+    ///
+    /// # Errors
+    /// When the numbers of elements differ, or the device is out of memory.
+    pub fn reshape(&self, shape: &[isize], order: Order) -> Result<Self> {
+        let shape = resolve_shape(shape, self.size())?;
+        self.reshape_to(&shape, order)
+    }
+
+    /// [`GpuArray::reshape`] without unknown lengths.
+    pub(crate) fn reshape_to(&self, shape: &[usize], order: Order) -> Result<Self> {
+        if let Some(layout) = self.layout.reshape(shape, order) {
+            return Ok(self.view(layout));
+        }
+        let copy = self.copy(Some(order))?;
+        let layout = Layout::contiguous(shape, self.itemsize(), order);
+        Ok(copy.view(layout))
+    }
+
+    /// One axis, in `order`; a copy only if needed.
+    ///
+    /// # Errors
+    /// When the device is out of memory.
+    pub fn ravel(&self, order: Order) -> Result<Self> {
+        self.reshape_to(&[self.size()], order)
+    }
+
+    /// The same bytes as elements of another type.
+    ///
+    /// # Errors
+    /// When the sizes do not fit.
+    pub fn view_as(&self, dtype: DType) -> Result<Self> {
+        let layout = self.layout.view_as(self.itemsize(), dtype.itemsize())?;
+        Ok(Self { dtype, ..self.view(layout) })
+    }
+
+    /// A field of every record: elements of `dtype` at `offset` bytes.
+    ///
+    /// # Errors
+    /// When the field lies outside the element.
+    pub fn field(&self, dtype: DType, offset: usize) -> Result<Self> {
+        if offset.saturating_add(dtype.itemsize()) > self.itemsize() {
+            return Err(ArrayError::value(format!(
+                "a field of {} bytes at offset {offset} lies outside an element of {} bytes",
+                dtype.itemsize(),
+                self.itemsize()
+            )));
+        }
+        let mut layout = self.layout.clone();
+        layout.offset += offset;
+        Ok(Self { dtype, ..self.view(layout) })
+    }
+
+    /// The real parts, as a view; the array itself unless it is complex.
+    pub fn real(&self) -> Self {
+        Self { dtype: self.dtype.real_part(), ..self.clone() }
+    }
+
+    /// The imaginary parts of a complex array, as a view; `None` of others.
+    pub fn imag(&self) -> Option<Self> {
+        let part = self.dtype.real_part();
+        (part != self.dtype).then(|| {
+            let mut layout = self.layout.clone();
+            layout.offset += part.itemsize();
+            Self { dtype: part, ..self.view(layout) }
+        })
+    }
+}
+
+/// Copies between device and host, and within the device.
+impl GpuArray {
+    /// Copies all elements from host bytes, which are in this array's index order `order`; waits.
+    ///
+    /// # Errors
+    /// When `src` has another length than the array, or the device fails.
+    pub fn write(&self, src: &[u8], order: Order) -> Result<()> {
         self.check_nbytes(src.len(), "source")?;
-        self.device_ptr().map_or(Ok(()), |ptr| self.ctx.runtime().write(ptr, src))
+        if src.is_empty() {
+            return Ok(());
+        }
+        if self.is_contiguous(order) {
+            return self.ctx.runtime().write(self.start(), src);
+        }
+        let staged = Self::empty(&self.ctx, self.shape(), self.dtype, order)?;
+        self.ctx.runtime().write(staged.start(), src)?;
+        self.assign(&staged)
     }
 
-    /// Copies all elements to host bytes, in this array's memory order; waits.
+    /// Copies all elements to host bytes in index order `order`; waits.
     ///
     /// # Errors
-    /// When `dst` has another length than the array.
-    pub fn read(&self, dst: &mut [u8]) -> Result<()> {
+    /// When `dst` has another length than the array, or the device fails.
+    pub fn read(&self, dst: &mut [u8], order: Order) -> Result<()> {
         self.check_nbytes(dst.len(), "destination")?;
-        self.device_ptr().map_or(Ok(()), |ptr| self.ctx.runtime().read(dst, ptr))
+        if dst.is_empty() {
+            return Ok(());
+        }
+        let source = if self.is_contiguous(order) { self.clone() } else { self.copy(Some(order))? };
+        self.ctx.runtime().read(dst, source.start())
     }
 
     fn check_nbytes(&self, nbytes: usize, what: &str) -> Result<()> {
@@ -138,165 +342,99 @@ impl GpuArray {
             return Ok(());
         }
         Err(ArrayError::value(format!(
-            "{what} has {nbytes} bytes, the array of shape {:?} and dtype {} has {}",
-            self.shape(),
+            "{what} has {nbytes} bytes, the array of shape {} and dtype {} has {}",
+            Tuple(self.shape()),
             self.dtype,
             self.nbytes()
         )))
     }
 
-    /// A copy in new memory.
+    /// A copy in new memory: in `order`, or in this array's memory order.
     ///
     /// # Errors
     /// When the device is out of memory.
-    pub fn copy(&self) -> Result<Self> {
-        let new = self.empty_like(self.dtype)?;
-        if let (Some(dst), Some(src)) = (new.device_ptr(), self.device_ptr()) {
-            self.ctx.runtime().copy(dst, src, self.nbytes())?;
-        }
+    pub fn copy(&self, order: Option<Order>) -> Result<Self> {
+        let layout = match order {
+            Some(order) => Layout::contiguous(self.shape(), self.itemsize(), order),
+            None => Layout::dense_like(&self.layout, self.itemsize()),
+        };
+        let new = Self::with_layout(&self.ctx, layout, self.dtype)?;
+        new.assign(self)?;
         Ok(new)
     }
 
-    /// A copy converted to `dtype` as C converts.
+    /// This array if it is contiguous in C order, else a copy that is.
     ///
     /// # Errors
-    /// When the device is out of memory or the kernel cannot be compiled.
-    pub fn astype(&self, dtype: DType) -> Result<Self> {
-        if dtype == self.dtype {
-            return self.copy();
-        }
-        let new = self.empty_like(dtype)?;
-        new.launch(&kernels::cast(self.dtype, dtype), &[self.arg()])?;
-        Ok(new)
+    /// When the device is out of memory.
+    pub fn to_contiguous(&self) -> Result<Self> {
+        if self.is_contiguous(Order::C) { Ok(self.clone()) } else { self.copy(Some(Order::C)) }
     }
 
-    /// Sets every element to `value`.
+    /// Sets all bytes to zero.
     ///
     /// # Errors
-    /// Overflow when an integer does not fit the dtype.
-    pub fn fill(&self, value: Scalar) -> Result<()> {
-        self.launch(&kernels::fill(self.dtype), &[value.to_arg(self.dtype)?])
-    }
-
-    /// `self op other` for arrays of the same shape and memory order.
-    ///
-    /// # Errors
-    /// When shapes, memory orders or contexts differ or the dtypes do not allow `op`.
-    pub fn binary(&self, op: BinaryOp, other: &GpuArray) -> Result<Self> {
-        self.check_same_layout(other)?;
-        let result = op.result_type(self.dtype.promote(other.dtype))?;
-        self.empty_like(result)?.assign_binary(op, result, self.operand(), other.operand())
-    }
-
-    /// `self op scalar`, or `scalar op self` when `reflected`.
-    ///
-    /// # Errors
-    /// When an integer does not fit the dtype or the dtypes do not allow `op`.
-    pub fn binary_scalar(&self, op: BinaryOp, scalar: Scalar, reflected: bool) -> Result<Self> {
-        let common = scalar.promote(self.dtype);
-        let result = op.result_type(common)?;
-        let scalar = Operand { dtype: result, kind: OperandKind::Scalar, arg: scalar.to_arg(result)? };
-        let (x, y) = if reflected { (scalar, self.operand()) } else { (self.operand(), scalar) };
-        self.empty_like(result)?.assign_binary(op, result, x, y)
-    }
-
-    /// `self op= other`.
-    ///
-    /// # Errors
-    /// As [`GpuArray::binary`], and when the result's kind cannot be stored in this dtype.
-    pub fn binary_in_place(&self, op: BinaryOp, other: &GpuArray) -> Result<()> {
-        self.check_same_layout(other)?;
-        let compute = self.in_place_type(op, self.dtype.promote(other.dtype))?;
-        self.clone().assign_binary(op, compute, self.operand(), other.operand()).map(drop)
-    }
-
-    /// `self op= scalar`.
-    ///
-    /// # Errors
-    /// As [`GpuArray::binary_scalar`], and when the result's kind cannot be stored in this dtype.
-    pub fn binary_scalar_in_place(&self, op: BinaryOp, scalar: Scalar) -> Result<()> {
-        let compute = self.in_place_type(op, scalar.promote(self.dtype))?;
-        let scalar = Operand { dtype: compute, kind: OperandKind::Scalar, arg: scalar.to_arg(compute)? };
-        self.clone().assign_binary(op, compute, self.operand(), scalar).map(drop)
-    }
-
-    /// The computation type of an in-place operation, refused where NumPy's `same_kind` rule is.
-    fn in_place_type(&self, op: BinaryOp, common: DType) -> Result<DType> {
-        let compute = op.result_type(common)?;
-        if compute.kind() <= self.dtype.kind() {
-            return Ok(compute);
-        }
-        Err(ArrayError::dtype(format!(
-            "cannot cast the result of '{}' from {compute} to {} in place: the kind would be lost",
-            op.name(),
-            self.dtype
-        )))
-    }
-
-    fn operand(&self) -> Operand {
-        Operand { dtype: self.dtype, kind: OperandKind::Vector, arg: self.arg() }
-    }
-
-    fn arg(&self) -> KernelArg {
-        KernelArg::Ptr(self.device_ptr().unwrap_or(0))
-    }
-
-    fn assign_binary(self, op: BinaryOp, compute: DType, x: Operand, y: Operand) -> Result<Self> {
-        let kernel = kernels::binary(op, compute, self.dtype, (x.dtype, x.kind), (y.dtype, y.kind));
-        self.launch(&kernel, &[x.arg, y.arg])?;
-        Ok(self)
-    }
-
-    /// Launches `kernel` over all elements with this array as its first argument.
-    fn launch(&self, kernel: &rtcg_codegen::Elementwise, rest: &[KernelArg]) -> Result<()> {
+    /// When the device fails.
+    pub fn clear(&self) -> Result<()> {
         if self.size() == 0 {
             return Ok(());
         }
-        let mut args = vec![self.arg()];
-        args.extend_from_slice(rest);
-        args.push(KernelArg::Size(self.size() as u64));
-        self.ctx.kernel(kernel)?.launch_over(self.size(), &args)
+        if self.layout.is_dense(self.itemsize()) {
+            let (low, high) = self.layout.extent(self.itemsize());
+            return self.ctx.runtime().clear(self.address(low as usize), (high - low) as usize);
+        }
+        self.fill(crate::Scalar::Weak(rtcg_codegen::WeakScalar::Int(0)))
     }
 
-    fn check_same_layout(&self, other: &GpuArray) -> Result<()> {
-        if !Arc::ptr_eq(&self.ctx, &other.ctx) {
-            return Err(ArrayError::value("operands live in different contexts"));
+    /// Copies the elements of `source`, which is broadcast and converted.
+    ///
+    /// # Errors
+    /// When the shapes do not fit or the types cannot be converted.
+    pub fn assign(&self, source: &GpuArray) -> Result<()> {
+        self.check_context(source)?;
+        if self.dtype == source.dtype && self.copies_linearly(source) {
+            if self.size() == 0 || self.device_ptr() == source.device_ptr() {
+                return Ok(());
+            }
+            let (low, high) = self.layout.extent(self.itemsize());
+            let (from, _) = source.layout.extent(self.itemsize());
+            let nbytes = (high - low) as usize;
+            return self.ctx.runtime().copy(self.address(low as usize), source.address(from as usize), nbytes);
         }
-        if self.shape() != other.shape() {
-            return Err(ArrayError::value(format!(
-                "operands have shapes {:?} and {:?}; expected equal shapes",
-                self.shape(),
-                other.shape()
-            )));
-        }
-        let same_order = [Order::C, Order::F].into_iter().any(|order| {
-            self.layout.is_contiguous(self.dtype.itemsize(), order)
-                && other.layout.is_contiguous(other.dtype.itemsize(), order)
-        });
-        if same_order {
-            return Ok(());
-        }
-        Err(ArrayError::value(format!(
-            "operands of shape {:?} differ in memory order (strides {:?} and {:?}); expected both in C or both in F order",
-            self.shape(),
-            self.layout.strides,
-            other.layout.strides
-        )))
+        self.assign_pointwise(source)
     }
-}
 
-struct Operand {
-    dtype: DType,
-    kind: OperandKind,
-    arg: KernelArg,
+    /// Whether one copy of a range of bytes does it.
+    fn copies_linearly(&self, source: &GpuArray) -> bool {
+        let same = self.shape() == source.shape()
+            && (0..self.ndim()).all(|axis| self.shape()[axis] == 1 || self.strides()[axis] == source.strides()[axis]);
+        same && self.layout.is_dense(self.itemsize()) && !self.overlaps(source)
+    }
+
+    /// Whether two arrays may share bytes.
+    pub fn overlaps(&self, other: &GpuArray) -> bool {
+        let range = |array: &GpuArray| {
+            let (low, high) = array.layout.extent(array.itemsize());
+            let base = array.base_ptr().unwrap_or(0);
+            (base.wrapping_add(low as u64), base.wrapping_add(high as u64))
+        };
+        let ((a, a_end), (b, b_end)) = (range(self), range(other));
+        self.size() > 0 && other.size() > 0 && a < b_end && b < a_end
+    }
+
+    /// The shape as an owned value.
+    pub(crate) fn shape_owned(&self) -> Shape {
+        self.layout.shape.clone()
+    }
 }
 
 fn checked_nbytes(shape: &[usize], dtype: DType) -> Result<usize> {
-    shape
-        .iter()
-        .try_fold(dtype.itemsize(), |total, &length| total.checked_mul(length))
-        .filter(|&total| total <= isize::MAX as usize)
-        .ok_or_else(|| {
-            ArrayError::value(format!("an array of shape {shape:?} and dtype {dtype} is larger than the address space"))
-        })
+    let axes_alone = shape.iter().filter(|&&n| n != 0).try_fold(dtype.itemsize(), |total, &n| total.checked_mul(n));
+    if axes_alone.is_none_or(|nbytes| nbytes > isize::MAX as usize) {
+        return Err(ArrayError::value(format!(
+            "an array of shape {} and dtype {dtype} is larger than the address space",
+            Tuple(shape)
+        )));
+    }
+    Ok(shape.iter().product::<usize>() * dtype.itemsize())
 }

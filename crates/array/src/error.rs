@@ -8,6 +8,7 @@ pub type Result<T> = std::result::Result<T, ArrayError>;
 
 /// The family of an [`ArrayError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ArrayErrorKind {
     /// Shapes, sizes or layouts do not fit (Python: `ValueError`).
     Value,
@@ -15,6 +16,10 @@ pub enum ArrayErrorKind {
     Type,
     /// A Python integer does not fit the dtype (Python: `OverflowError`).
     Overflow,
+    /// An index lies outside its axis (Python: `IndexError`).
+    Index,
+    /// An axis lies outside the array (Python: `numpy.exceptions.AxisError`).
+    Axis,
     /// The device or the compiler failed; the source tells.
     Runtime,
 }
@@ -28,16 +33,30 @@ pub struct ArrayError {
 }
 
 impl ArrayError {
+    /// An error of a family, with its message.
+    pub fn new(kind: ArrayErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), source: None }
+    }
+
     pub(crate) fn value(message: impl Into<String>) -> Self {
-        Self { kind: ArrayErrorKind::Value, message: message.into(), source: None }
+        Self::new(ArrayErrorKind::Value, message)
     }
 
     pub(crate) fn dtype(message: impl Into<String>) -> Self {
-        Self { kind: ArrayErrorKind::Type, message: message.into(), source: None }
+        Self::new(ArrayErrorKind::Type, message)
     }
 
     pub(crate) fn overflow(message: impl Into<String>) -> Self {
-        Self { kind: ArrayErrorKind::Overflow, message: message.into(), source: None }
+        Self::new(ArrayErrorKind::Overflow, message)
+    }
+
+    pub(crate) fn index(message: impl Into<String>) -> Self {
+        Self::new(ArrayErrorKind::Index, message)
+    }
+
+    pub(crate) fn axis(axis: isize, ndim: usize) -> Self {
+        let message = format!("axis {axis} is out of bounds for array of dimension {ndim}");
+        Self::new(ArrayErrorKind::Axis, message)
     }
 
     /// Wraps an error of the runtime.
@@ -65,5 +84,11 @@ impl fmt::Display for ArrayError {
 impl Error for ArrayError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.source.as_deref().map(|source| source as _)
+    }
+}
+
+impl From<rtcg_codegen::array::Refused> for ArrayError {
+    fn from(refused: rtcg_codegen::array::Refused) -> Self {
+        ArrayError::dtype(refused.to_string())
     }
 }

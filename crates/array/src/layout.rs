@@ -1,4 +1,15 @@
-//! Shape and strides.
+//! Where the elements of an array lie: shape, byte strides, and the offset of the first one.
+
+use smallvec::SmallVec;
+use std::fmt;
+
+/// Lengths of axes.
+pub type Shape = SmallVec<[usize; 4]>;
+/// Bytes from one element to the next along each axis.
+pub type Strides = SmallVec<[isize; 4]>;
+
+/// NumPy's largest number of axes.
+pub const MAX_NDIM: usize = 64;
 
 /// Which index varies fastest in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,19 +20,34 @@ pub enum Order {
     F,
 }
 
-/// Shape in elements and strides in bytes.
+/// A shape as Python prints it: `(2, 3)`.
+pub struct Tuple<'a, T>(pub &'a [T]);
+
+impl<T: fmt::Display> fmt::Display for Tuple<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(")?;
+        for (position, item) in self.0.iter().enumerate() {
+            write!(f, "{}{item}", if position > 0 { ", " } else { "" })?;
+        }
+        f.write_str(if self.0.len() == 1 { ",)" } else { ")" })
+    }
+}
+
+/// Shape in elements, strides in bytes, and the first element's distance from the start of the memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     /// Length of each axis.
-    pub shape: Vec<usize>,
+    pub shape: Shape,
     /// Bytes from one element to the next along each axis.
-    pub strides: Vec<isize>,
+    pub strides: Strides,
+    /// Bytes from the start of the memory to the element with all indices 0.
+    pub offset: usize,
 }
 
 impl Layout {
-    /// A contiguous layout.
+    /// A contiguous layout at offset 0.
     pub fn contiguous(shape: &[usize], itemsize: usize, order: Order) -> Layout {
-        let mut strides = vec![0; shape.len()];
+        let mut strides = SmallVec::from_elem(0, shape.len());
         let mut step = itemsize as isize;
         let mut place = |axis: usize| {
             strides[axis] = step;
@@ -31,7 +57,25 @@ impl Layout {
             Order::C => (0..shape.len()).rev().for_each(&mut place),
             Order::F => (0..shape.len()).for_each(&mut place),
         }
-        Layout { shape: shape.to_vec(), strides }
+        Layout { shape: shape.into(), strides, offset: 0 }
+    }
+
+    /// A dense layout whose axes have the memory order of `like` (NumPy's order `K`).
+    pub fn dense_like(like: &Layout, itemsize: usize) -> Layout {
+        let mut axes: SmallVec<[usize; 4]> = (0..like.ndim()).collect();
+        axes.sort_by_key(|&axis| std::cmp::Reverse(like.strides[axis].unsigned_abs()));
+        let mut strides = SmallVec::from_elem(0, like.ndim());
+        let mut step = itemsize as isize;
+        for &axis in axes.iter().rev() {
+            strides[axis] = step;
+            step *= like.shape[axis].max(1) as isize;
+        }
+        Layout { shape: like.shape.clone(), strides, offset: 0 }
+    }
+
+    /// Number of axes.
+    pub fn ndim(&self) -> usize {
+        self.shape.len()
     }
 
     /// Number of elements.
@@ -41,17 +85,66 @@ impl Layout {
 
     /// Whether elements lie one after the other in `order`. Axes of length 1 may have any stride.
     pub fn is_contiguous(&self, itemsize: usize, order: Order) -> bool {
-        if self.size() == 0 {
-            return true;
+        let mut step = itemsize as isize;
+        let mut fits = true;
+        let mut check = |axis: usize| {
+            let length = self.shape[axis];
+            fits &= length == 1 || self.strides[axis] == step;
+            step = step.wrapping_mul(length as isize);
+        };
+        match order {
+            Order::C => (0..self.shape.len()).rev().for_each(&mut check),
+            Order::F => (0..self.shape.len()).for_each(&mut check),
         }
-        let expected = Layout::contiguous(&self.shape, itemsize, order);
-        (0..self.shape.len()).all(|axis| self.shape[axis] == 1 || self.strides[axis] == expected.strides[axis])
+        fits || self.size() == 0
     }
 
     /// The order in which this layout is contiguous, if any; `C` when both.
     pub fn order(&self, itemsize: usize) -> Option<Order> {
         [Order::C, Order::F].into_iter().find(|&order| self.is_contiguous(itemsize, order))
     }
+
+    /// Whether the elements fill a range of memory without gaps or overlap, in any order of axes.
+    pub fn is_dense(&self, itemsize: usize) -> bool {
+        let dense = Layout::dense_like(self, itemsize);
+        self.size() == 0
+            || (0..self.ndim()).all(|axis| self.shape[axis] == 1 || self.strides[axis] == dense.strides[axis])
+    }
+
+    /// The bytes touched: from the first to past the last, relative to the start of the memory.
+    /// May begin below zero for strides that a caller made up.
+    pub fn extent(&self, itemsize: usize) -> (isize, isize) {
+        let start = self.offset as isize;
+        if self.size() == 0 {
+            return (start, start);
+        }
+        let (mut low, mut high) = (start, start + itemsize as isize);
+        for (&length, &stride) in self.shape.iter().zip(&self.strides) {
+            let reach = stride.saturating_mul(length as isize - 1);
+            if reach < 0 {
+                low = low.saturating_add(reach);
+            } else {
+                high = high.saturating_add(reach);
+            }
+        }
+        (low, high)
+    }
+}
+
+/// The shape that arrays of these shapes are broadcast to; `None` when they do not fit.
+pub fn broadcast_shapes<'a>(shapes: impl Iterator<Item = &'a [usize]> + Clone) -> Option<Shape> {
+    let ndim = shapes.clone().map(<[usize]>::len).max().unwrap_or(0);
+    let mut result: Shape = SmallVec::from_elem(1, ndim);
+    for shape in shapes {
+        for (have, &length) in result[ndim - shape.len()..].iter_mut().zip(shape) {
+            if *have == 1 {
+                *have = length;
+            } else if length != 1 && length != *have {
+                return None;
+            }
+        }
+    }
+    Some(result)
 }
 
 #[cfg(test)]
@@ -60,17 +153,36 @@ mod tests {
 
     #[test]
     fn strides_follow_order() {
-        assert_eq!(Layout::contiguous(&[2, 3, 4], 8, Order::C).strides, [96, 32, 8]);
-        assert_eq!(Layout::contiguous(&[2, 3, 4], 8, Order::F).strides, [8, 16, 48]);
+        assert_eq!(Layout::contiguous(&[2, 3, 4], 8, Order::C).strides[..], [96, 32, 8]);
+        assert_eq!(Layout::contiguous(&[2, 3, 4], 8, Order::F).strides[..], [8, 16, 48]);
         assert_eq!(Layout::contiguous(&[], 8, Order::C).size(), 1);
     }
 
     #[test]
     fn order_is_found_and_missing_when_strided() {
-        let fortran = Layout::contiguous(&[2, 3], 4, Order::F);
-        assert_eq!(fortran.order(4), Some(Order::F));
-        let strided = Layout { shape: vec![3], strides: vec![8] };
-        assert_eq!(strided.order(4), None);
-        assert_eq!(Layout { shape: vec![1], strides: vec![8] }.order(4), Some(Order::C));
+        let layout =
+            |shape: &[usize], strides: &[isize]| Layout { shape: shape.into(), strides: strides.into(), offset: 0 };
+        assert_eq!(Layout::contiguous(&[2, 3], 4, Order::F).order(4), Some(Order::F));
+        assert_eq!(layout(&[3], &[8]).order(4), None);
+        assert_eq!(layout(&[1], &[8]).order(4), Some(Order::C));
+        assert_eq!(layout(&[0, 3], &[7, 9]).order(4), Some(Order::C));
+        assert!(layout(&[2, 3, 4], &[16, 32, 4]).is_dense(4));
+        assert!(!layout(&[2, 3], &[4, 16]).is_dense(4));
+    }
+
+    #[test]
+    fn shapes_broadcast_as_in_numpy() {
+        let of = |shapes: &[&[usize]]| broadcast_shapes(shapes.iter().copied()).map(|shape| shape.to_vec());
+        assert_eq!(of(&[&[2, 1, 3], &[4, 1]]), Some(vec![2, 4, 3]));
+        assert_eq!(of(&[&[0], &[1]]), Some(vec![0]));
+        assert_eq!(of(&[&[2], &[3]]), None);
+        assert_eq!(of(&[&[], &[]]), Some(vec![]));
+        assert_eq!(of(&[&[0], &[3]]), None);
+    }
+
+    #[test]
+    fn tuples_are_printed_as_python_does() {
+        let shown = |shape: &[usize]| Tuple(shape).to_string();
+        assert_eq!((shown(&[]).as_str(), shown(&[2]).as_str(), shown(&[2, 3]).as_str()), ("()", "(2,)", "(2, 3)"));
     }
 }

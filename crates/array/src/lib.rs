@@ -6,17 +6,22 @@
 #![forbid(unsafe_code)]
 
 mod array;
+mod elementwise;
 mod error;
-mod kernels;
+mod launch;
 mod layout;
-mod operators;
+mod plan;
 mod runtime;
 mod scalar;
+mod views;
 
 pub use array::GpuArray;
+pub use elementwise::{Arg, Wishes, apply, binary, can_cast_same_kind, result_type};
 pub use error::{ArrayError, ArrayErrorKind, Result};
-pub use layout::{Layout, Order};
-pub use operators::BinaryOp;
-pub use rtcg_codegen::{DType, WeakScalar};
-pub use runtime::{ArrayContext, Buffer, Kernel, KernelArg, Runtime};
-pub use scalar::Scalar;
+pub use launch::{Args, BLOCK_THREADS};
+pub use layout::{Layout, MAX_NDIM, Order, Shape, Strides, Tuple, broadcast_shapes};
+pub use rtcg_codegen::array::Op;
+pub use rtcg_codegen::{DType, Kind, WeakScalar};
+pub use runtime::{ArrayContext, Buffer, Facts, Kernel, Runtime};
+pub use scalar::{Element, Scalar};
+pub use views::{Index, normalize_axes, normalize_axis};

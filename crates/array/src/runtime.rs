@@ -1,74 +1,85 @@
 //! What an array needs from a device: memory, copies, compiled kernels.
 
 use crate::error::Result;
-use rtcg_codegen::Elementwise;
+use rtcg_codegen::array::ArrayKernel;
+use rustc_hash::FxHashMap;
 use std::any::Any;
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Device memory that is freed when the last reference goes.
+/// Device memory that goes back when the last reference goes.
 pub trait Buffer: Send + Sync + Any {
     /// Address of the first byte on the device.
     fn device_ptr(&self) -> u64;
+    /// Told before work is enqueued that uses the memory.
+    fn will_be_used(&self) {}
     /// For the runtime's own users, who know the concrete type.
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
 
-/// One argument of a kernel launch.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum KernelArg {
-    /// A device pointer.
-    Ptr(u64),
-    /// A `size_t`.
-    Size(u64),
-    /// The first `len` bytes of `bytes`, by value.
-    Value {
-        /// Little-endian contents.
-        bytes: [u8; 16],
-        /// 1, 2, 4, 8 or 16.
-        len: u8,
-    },
-}
-
 /// A compiled kernel.
 pub trait Kernel: Send + Sync {
-    /// Enqueues the kernel over `n` elements with a geometry that suits the device; does not wait.
-    fn launch_over(&self, n: usize, args: &[KernelArg]) -> Result<()>;
+    /// Enqueues the kernel with packed arguments; does not wait.
+    fn launch(&self, grid: [u32; 3], block: [u32; 3], shared_bytes: u32, args: &[u8]) -> Result<()>;
 }
 
-/// A device as arrays see it. All copies wait until they are done.
+/// What kernels and their geometry are chosen by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Facts {
+    /// Multiprocessors.
+    pub processors: u32,
+    /// Blocks of 256 threads that are worth launching; more work is done by striding.
+    pub max_blocks: u32,
+    /// Bytes that one thread reads best at once.
+    pub access_bytes: u32,
+}
+
+/// A device as arrays see it. Work is enqueued in the calling thread's current stream of the runtime.
 pub trait Runtime: Send + Sync {
-    /// Allocates at least one byte.
+    /// What is known of the device.
+    fn facts(&self) -> Facts;
+    /// Memory of at least one byte, to be used in stream order.
     fn alloc(&self, nbytes: usize) -> Result<Arc<dyn Buffer>>;
-    /// Copies host bytes to the device.
+    /// Copies host bytes to the device; waits.
     fn write(&self, dst: u64, src: &[u8]) -> Result<()>;
-    /// Copies device bytes to the host.
+    /// Copies device bytes to the host; waits.
     fn read(&self, dst: &mut [u8], src: u64) -> Result<()>;
-    /// Copies within the device; ordered after earlier work, does not wait.
+    /// Copies within the device; does not wait.
     fn copy(&self, dst: u64, src: u64, nbytes: usize) -> Result<()>;
-    /// Sets bytes to zero; ordered after earlier work, does not wait.
+    /// Sets bytes to zero; does not wait.
     fn clear(&self, dst: u64, nbytes: usize) -> Result<()>;
     /// Compiles (or takes from a cache) the kernel `name` in `source`.
     fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn Kernel>>;
+    /// Waits for all work of the context.
+    fn synchronize(&self) -> Result<()>;
+    /// Gives memory that is kept for later back to the device; whether there was any.
+    fn release_unused(&self) -> bool {
+        false
+    }
+    /// Bytes that are kept for later.
+    fn held_bytes(&self) -> usize {
+        0
+    }
 }
 
 /// A runtime with the kernels that arrays have already asked it for.
 pub struct ArrayContext {
     runtime: Arc<dyn Runtime>,
-    kernels: Mutex<HashMap<Elementwise, Arc<dyn Kernel>>>,
+    facts: Facts,
+    kernels: Mutex<FxHashMap<ArrayKernel, Arc<dyn Kernel>>>,
 }
 
 impl fmt::Debug for ArrayContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ArrayContext").finish_non_exhaustive()
+        f.debug_struct("ArrayContext").field("facts", &self.facts).finish_non_exhaustive()
     }
 }
 
 impl ArrayContext {
     /// A context with no kernels yet.
     pub fn new(runtime: Arc<dyn Runtime>) -> Arc<Self> {
-        Arc::new(Self { runtime, kernels: Mutex::default() })
+        let facts = runtime.facts();
+        Arc::new(Self { runtime, facts, kernels: Mutex::default() })
     }
 
     /// The device below.
@@ -76,18 +87,23 @@ impl ArrayContext {
         &*self.runtime
     }
 
-    /// The compiled form of `kernel`, compiled at most once per context (twice if threads race).
-    pub fn kernel(&self, kernel: &Elementwise) -> Result<Arc<dyn Kernel>> {
-        if let Some(found) = self.lock().get(kernel) {
-            return Ok(found.clone());
-        }
-        let compiled = self.runtime.compile(&kernel.source(), &kernel.name)?;
-        self.lock().insert(kernel.clone(), compiled.clone());
-        Ok(compiled)
+    /// What is known of the device.
+    pub fn facts(&self) -> Facts {
+        self.facts
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Elementwise, Arc<dyn Kernel>>> {
-        // A panic while the map was locked cannot leave it half changed.
-        self.kernels.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The compiled form of `kernel`, compiled at most once per context (twice if threads race).
+    pub fn kernel(&self, kernel: &ArrayKernel) -> Result<Arc<dyn Kernel>> {
+        if let Some(found) = lock(&self.kernels).get(kernel) {
+            return Ok(found.clone());
+        }
+        let compiled = self.runtime.compile(&kernel.source(), &kernel.name())?;
+        lock(&self.kernels).insert(*kernel, compiled.clone());
+        Ok(compiled)
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic while a map was locked cannot leave it half changed.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,6 @@
 //! Scalar operands: Python scalars, which adapt to the array, and NumPy scalars, which do not.
 
 use crate::error::{ArrayError, Result};
-use crate::runtime::KernelArg;
 use rtcg_codegen::{DType, Kind, WeakScalar};
 
 /// A scalar operand of an array operation.
@@ -22,22 +21,52 @@ impl Scalar {
         }
     }
 
-    fn value(&self) -> WeakScalar {
+    /// The type of an array made of this scalar.
+    pub fn dtype(&self) -> DType {
+        match *self {
+            Scalar::Weak(WeakScalar::Bool(_)) => DType::Bool,
+            Scalar::Weak(WeakScalar::Int(_)) => DType::I64,
+            Scalar::Weak(WeakScalar::Float(_)) => DType::F64,
+            Scalar::Weak(WeakScalar::Complex(..)) => DType::C128,
+            Scalar::Strong(dtype, _) => dtype,
+        }
+    }
+
+    /// The value, in the widest type of its kind.
+    pub fn value(&self) -> WeakScalar {
         match *self {
             Scalar::Weak(value) | Scalar::Strong(_, value) => value,
         }
     }
 
-    /// The scalar as a kernel argument of `dtype`.
+    /// Whether it is a Python integer outside the integer type `dtype`, and on which side.
+    pub(crate) fn side_of(&self, dtype: DType) -> std::cmp::Ordering {
+        match *self {
+            Scalar::Weak(WeakScalar::Int(value)) if matches!(dtype.kind(), Kind::Signed | Kind::Unsigned) => {
+                let (low, high) = integer_range(dtype);
+                if value < low {
+                    std::cmp::Ordering::Less
+                } else if value > high {
+                    std::cmp::Ordering::Greater
+                } else {
+                    std::cmp::Ordering::Equal
+                }
+            }
+            _ => std::cmp::Ordering::Equal,
+        }
+    }
+
+    /// The value as an element of `dtype`.
     ///
     /// # Errors
-    /// Overflow when a Python integer lies outside the integer type `dtype`.
-    pub fn to_arg(&self, dtype: DType) -> Result<KernelArg> {
+    /// Overflow when a Python integer lies outside the integer type `dtype`; a record has no scalars.
+    pub fn to_element(&self, dtype: DType) -> Result<Element> {
         let (re, im) = self.as_complex();
         let mut bytes = [0; 16];
         let mut put = |at: usize, src: &[u8]| bytes[at..at + src.len()].copy_from_slice(src);
         match dtype {
             DType::F16 => put(0, &half::f16::from_f64(re).to_le_bytes()),
+            DType::BF16 => put(0, &half::bf16::from_f32(re as f32).to_le_bytes()),
             DType::F32 => put(0, &(re as f32).to_le_bytes()),
             DType::F64 => put(0, &re.to_le_bytes()),
             DType::C64 => {
@@ -49,9 +78,12 @@ impl Scalar {
                 put(8, &im.to_le_bytes());
             }
             DType::Bool => put(0, &[u8::from(re != 0.0 || im != 0.0)]),
+            DType::Void(nbytes) => {
+                return Err(ArrayError::dtype(format!("a number is no element of a record of {nbytes} bytes")));
+            }
             _ => put(0, &self.as_integer_of(dtype)?.to_le_bytes()[..dtype.itemsize()]),
         }
-        Ok(KernelArg::Value { bytes, len: dtype.itemsize() as u8 })
+        Ok(Element { bytes, dtype })
     }
 
     fn as_complex(&self) -> (f64, f64) {
@@ -64,22 +96,57 @@ impl Scalar {
     }
 
     fn as_integer_of(&self, dtype: DType) -> Result<i128> {
-        let value = match self.value() {
-            WeakScalar::Bool(b) => i128::from(b),
-            WeakScalar::Int(i) => i,
-            WeakScalar::Float(x) => x as i128,
-            WeakScalar::Complex(re, _) => re as i128,
-        };
-        let bits = 8 * dtype.itemsize() as u32;
-        let range = match dtype.kind() {
-            Kind::Unsigned => 0..=(1i128 << bits) - 1,
-            _ => -(1i128 << (bits - 1))..=(1i128 << (bits - 1)) - 1,
-        };
-        if range.contains(&value) {
-            Ok(value)
-        } else {
-            Err(ArrayError::overflow(format!("Python integer {value} out of bounds for {dtype}")))
+        match (self, self.value()) {
+            (_, WeakScalar::Bool(b)) => Ok(i128::from(b)),
+            // NumPy's own scalars wrap, Python's integers must fit.
+            (Scalar::Strong(..), WeakScalar::Int(value)) => Ok(value),
+            (Scalar::Weak(_), WeakScalar::Int(value)) if self.side_of(dtype).is_eq() => Ok(value),
+            (_, WeakScalar::Int(value)) => {
+                Err(ArrayError::overflow(format!("Python integer {value} out of bounds for {dtype}")))
+            }
+            (_, WeakScalar::Float(re) | WeakScalar::Complex(re, _)) => Ok(re as i128),
         }
+    }
+}
+
+/// One element on the host.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Element {
+    bytes: [u8; 16],
+    dtype: DType,
+}
+
+impl Element {
+    /// An element from its bytes.
+    pub fn from_bytes(bytes: &[u8], dtype: DType) -> Option<Element> {
+        let mut element = Element { bytes: [0; 16], dtype };
+        if bytes.len() != dtype.itemsize() || bytes.len() > 16 {
+            return None;
+        }
+        element.bytes[..bytes.len()].copy_from_slice(bytes);
+        Some(element)
+    }
+
+    /// The bytes, as they lie in memory.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.dtype.itemsize()]
+    }
+
+    /// The alignment in C.
+    pub(crate) fn alignment(&self) -> usize {
+        match self.dtype {
+            DType::Void(_) => 1,
+            dtype => dtype.real_part().itemsize(),
+        }
+    }
+}
+
+/// The smallest and the largest value of an integer type.
+pub(crate) fn integer_range(dtype: DType) -> (i128, i128) {
+    let bits = 8 * dtype.itemsize() as u32;
+    match dtype.kind() {
+        Kind::Unsigned => (0, (1i128 << bits) - 1),
+        _ => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
     }
 }
 
@@ -88,10 +155,7 @@ mod tests {
     use super::*;
 
     fn bytes(scalar: Scalar, dtype: DType) -> Vec<u8> {
-        match scalar.to_arg(dtype).unwrap() {
-            KernelArg::Value { bytes, len } => bytes[..len as usize].to_vec(),
-            other => panic!("{other:?}"),
-        }
+        scalar.to_element(dtype).unwrap().bytes().to_vec()
     }
 
     #[test]
@@ -105,7 +169,7 @@ mod tests {
 
     #[test]
     fn integers_out_of_range_are_refused_as_numpy_does() {
-        let error = Scalar::Weak(WeakScalar::Int(300)).to_arg(DType::U8).unwrap_err();
+        let error = Scalar::Weak(WeakScalar::Int(300)).to_element(DType::U8).unwrap_err();
         assert_eq!(error.to_string(), "Python integer 300 out of bounds for uint8");
     }
 }

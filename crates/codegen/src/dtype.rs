@@ -241,6 +241,12 @@ impl DType {
     pub fn true_divide(self) -> DType {
         if self.kind() < Kind::Float { DType::F64 } else { self }
     }
+
+    /// The type that mathematical functions of integers are computed in: the smallest float that
+    /// holds them. Other types stay.
+    pub fn float_for_unary(self) -> DType {
+        if self.is_integral() { float_for(self) } else { self }
+    }
 }
 
 impl fmt::Display for DType {

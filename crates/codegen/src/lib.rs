@@ -2,6 +2,7 @@
 //! short expressions into complete kernels. Pure text in, pure text out; knows no driver.
 #![forbid(unsafe_code)]
 
+pub mod array;
 pub mod carg;
 mod dtype;
 mod elementwise;

@@ -1,7 +1,7 @@
 //! Exceptions: the one place where the core's errors become Python's.
 
 use crate::interrupt::take_raised;
-use pyo3::exceptions::{PyException, PyOverflowError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyException, PyIndexError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
@@ -56,7 +56,9 @@ pub(crate) fn array_error(py: Python<'_>, error: ArrayError) -> PyErr {
         ArrayErrorKind::Value => PyValueError::new_err(message),
         ArrayErrorKind::Type => PyTypeError::new_err(message),
         ArrayErrorKind::Overflow => PyOverflowError::new_err(message),
-        ArrayErrorKind::Runtime => {
+        ArrayErrorKind::Index => PyIndexError::new_err(message),
+        ArrayErrorKind::Axis => axis_error(py, message),
+        _ => {
             if let Some(source) = error.downcast_source::<rtcg::driver::Error>() {
                 driver_error(source.clone())
             } else if let Some(source) = error.downcast_source::<CompileError>() {
@@ -79,6 +81,15 @@ pub(crate) fn generator_error(py: Python<'_>, error: rtcg::Error) -> PyErr {
             GeneratorErrorKind::Type => PyTypeError::new_err(error.message),
         },
         other => RuntimeError::new_err(other.to_string()),
+    }
+}
+
+/// NumPy's error of axes, which is both a `ValueError` and an `IndexError`.
+fn axis_error(py: Python<'_>, message: String) -> PyErr {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    match CLASS.import(py, "numpy.exceptions", "AxisError") {
+        Ok(class) => PyErr::from_type(class.clone(), (message,)),
+        Err(error) => error,
     }
 }
 

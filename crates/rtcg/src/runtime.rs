@@ -6,21 +6,56 @@
 
 use crate::context::Context;
 use crate::error::Error;
-use rtcg_array::{ArrayContext, ArrayError, Buffer, Kernel, KernelArg, Result, Runtime};
-use rtcg_driver::{DeviceAllocation, Function, PackedArgs, memory, sys};
+use rtcg_array::{ArrayContext, ArrayError, BLOCK_THREADS, Buffer, Facts, Kernel, Result, Runtime};
+use rtcg_driver::{DeviceMemoryPool, Function, PooledDeviceAllocation, Stream, memory, sys};
 use std::any::Any;
+use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Threads per block of array kernels.
-const BLOCK_THREADS: u32 = 256;
+thread_local! {
+    /// The stream that array operations of this thread are enqueued in; the default one if empty.
+    static STREAM: RefCell<Option<Stream>> = const { RefCell::new(None) };
+}
 
-/// Device memory of an array.
+/// Runs `body` with array operations of this thread enqueued in `stream`.
+pub fn in_stream<T>(stream: Option<&Stream>, body: impl FnOnce() -> T) -> T {
+    struct Restore(Option<Stream>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            let _ = STREAM.try_with(|slot| slot.replace(self.0.take()));
+        }
+    }
+    let _restore = Restore(STREAM.with(|slot| slot.replace(stream.cloned())));
+    body()
+}
+
+/// The stream that array operations of this thread are enqueued in.
+pub fn current_stream() -> Option<Stream> {
+    STREAM.try_with(|slot| slot.borrow().clone()).ok().flatten()
+}
+
+fn with_stream<T>(body: impl FnOnce(Option<&Stream>) -> T) -> T {
+    STREAM.with(|slot| body(slot.borrow().as_ref()))
+}
+
+/// Device memory of an array, from the pool of its runtime.
 #[derive(Debug)]
-pub struct DeviceBuffer(pub Arc<DeviceAllocation>);
+pub struct DeviceBuffer(Arc<PooledDeviceAllocation>);
+
+impl DeviceBuffer {
+    /// The pool's allocation.
+    pub fn allocation(&self) -> &Arc<PooledDeviceAllocation> {
+        &self.0
+    }
+}
 
 impl Buffer for DeviceBuffer {
     fn device_ptr(&self) -> u64 {
         self.0.ptr()
+    }
+
+    fn will_be_used(&self) {
+        with_stream(|stream| self.0.used_in(stream));
     }
 
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
@@ -28,12 +63,12 @@ impl Buffer for DeviceBuffer {
     }
 }
 
-/// Arrays on one CUDA context, in its default stream.
+/// Arrays on one CUDA context.
 #[derive(Debug)]
 pub struct CudaRuntime {
     ctx: Context,
-    /// Blocks that fill the device; more elements than their threads are covered by striding.
-    max_blocks: u32,
+    facts: Facts,
+    pool: DeviceMemoryPool,
 }
 
 impl CudaRuntime {
@@ -46,7 +81,11 @@ impl CudaRuntime {
         let processors = attribute(sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
         let threads = attribute(sys::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?;
         let resident = processors.saturating_mul((threads / BLOCK_THREADS).max(1));
-        Ok(Self { ctx: ctx.clone(), max_blocks: resident.saturating_mul(4) })
+        // Where PTX is run by the lanes of a processor's vectors, neighbouring threads should read
+        // neighbouring elements; a GPU's threads read 16 bytes each.
+        let access_bytes = if ctx.device().loads_machine_code() { 16 } else { 1 };
+        let facts = Facts { processors, max_blocks: resident.saturating_mul(4), access_bytes };
+        Ok(Self { ctx: ctx.clone(), facts, pool: DeviceMemoryPool::new() })
     }
 
     /// Arrays of `ctx`.
@@ -73,71 +112,85 @@ fn runtime_error(error: Error) -> ArrayError {
 }
 
 impl Runtime for CudaRuntime {
+    fn facts(&self) -> Facts {
+        self.facts
+    }
+
     fn alloc(&self, nbytes: usize) -> Result<Arc<dyn Buffer>> {
-        let memory = self.run(|| DeviceAllocation::new(nbytes))?;
+        let memory = match with_stream(|stream| self.pool.allocate_held(nbytes, stream)) {
+            Some(memory) => memory,
+            None => self.run(|| with_stream(|stream| self.pool.allocate(nbytes, stream)))?,
+        };
         Ok(Arc::new(DeviceBuffer(Arc::new(memory))))
     }
 
     fn write(&self, dst: u64, src: &[u8]) -> Result<()> {
-        // SAFETY: the array that owns `dst` has checked the length.
-        self.run(|| unsafe { memory::memcpy_htod(dst, src) })
+        // SAFETY: the array that owns `dst` has checked the length; the stream is waited for, so
+        // that `src` is not needed later.
+        self.run(|| unsafe {
+            with_stream(|stream| match stream {
+                None => memory::memcpy_htod(dst, src),
+                Some(stream) => memory::memcpy_htod_async(dst, src.as_ptr(), src.len(), Some(stream))
+                    .and_then(|()| stream.synchronize()),
+            })
+        })
     }
 
     fn read(&self, dst: &mut [u8], src: u64) -> Result<()> {
-        // SAFETY: the array that owns `src` has checked the length.
-        self.run(|| unsafe { memory::memcpy_dtoh(dst, src) })
+        // SAFETY: the array that owns `src` has checked the length; the stream is waited for.
+        self.run(|| unsafe {
+            with_stream(|stream| match stream {
+                None => memory::memcpy_dtoh(dst, src),
+                Some(stream) => memory::memcpy_dtoh_async(dst.as_mut_ptr(), src, dst.len(), Some(stream))
+                    .and_then(|()| stream.synchronize()),
+            })
+        })
     }
 
     fn copy(&self, dst: u64, src: u64, nbytes: usize) -> Result<()> {
         // SAFETY: both are arrays of `nbytes` bytes.
-        self.run(|| unsafe { memory::memcpy_dtod_async(dst, src, nbytes, None) })
+        self.run(|| unsafe { with_stream(|stream| memory::memcpy_dtod_async(dst, src, nbytes, stream)) })
     }
 
     fn clear(&self, dst: u64, nbytes: usize) -> Result<()> {
         // SAFETY: `dst` is an array of `nbytes` bytes.
-        self.run(|| unsafe { memory::memset_d8_async(dst, 0, nbytes, None) })
+        self.run(|| unsafe { with_stream(|stream| memory::memset_d8_async(dst, 0, nbytes, stream)) })
     }
 
     fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn Kernel>> {
-        let mut request = rtcg_compile::CompileRequest::new(
-            source,
-            crate::target_of(&self.ctx.device()).map_err(ArrayError::runtime)?,
-        );
+        let target = crate::target_of(&self.ctx.device()).map_err(ArrayError::runtime)?;
+        let mut request = rtcg_compile::CompileRequest::new(source, target);
         request.no_extern_c = true;
         let module = self.ctx.compile_with(&request).map_err(runtime_error)?;
         let function = module.driver().function(name).map_err(ArrayError::runtime)?;
-        Ok(Arc::new(CudaKernel { ctx: self.ctx.clone(), function, max_blocks: self.max_blocks }))
+        Ok(Arc::new(CudaKernel { ctx: self.ctx.clone(), function }))
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        self.run(rtcg_driver::Context::synchronize)
+    }
+
+    fn release_unused(&self) -> bool {
+        let held = self.pool.statistics().held_bytes;
+        self.pool.free_held();
+        held > 0
+    }
+
+    fn held_bytes(&self) -> usize {
+        self.pool.statistics().held_bytes
     }
 }
 
 struct CudaKernel {
     ctx: Context,
     function: Function,
-    max_blocks: u32,
 }
 
 impl Kernel for CudaKernel {
-    fn launch_over(&self, n: usize, args: &[KernelArg]) -> Result<()> {
-        let packed = self.pack(args).map_err(ArrayError::runtime)?;
-        let blocks = n.div_ceil(BLOCK_THREADS as usize).clamp(1, self.max_blocks as usize) as u32;
-        let (grid, block) = ([blocks, 1, 1], [BLOCK_THREADS, 1, 1]);
-        // SAFETY: generated kernels touch the first `n` elements of their arrays, which exist.
-        self.ctx.enter(|| unsafe { self.function.launch(grid, block, 0, None, &packed) }).map_err(runtime_error)
-    }
-}
-
-impl CudaKernel {
-    fn pack(&self, args: &[KernelArg]) -> rtcg_driver::Result<PackedArgs> {
-        let mut packer = self.function.args();
-        for arg in args {
-            match arg {
-                KernelArg::Ptr(value) | KernelArg::Size(value) => packer.push(&value.to_ne_bytes(), 8)?,
-                KernelArg::Value { bytes, len } => {
-                    let len = usize::from(*len);
-                    packer.push(&bytes[..len], len.min(8))?;
-                }
-            }
-        }
-        packer.pack()
+    fn launch(&self, grid: [u32; 3], block: [u32; 3], shared_bytes: u32, args: &[u8]) -> Result<()> {
+        // SAFETY: generated kernels touch the elements of the arrays they were given, which exist
+        // and whose memory is reused only by later work of the same stream.
+        let launch = |stream: Option<&Stream>| unsafe { self.function.launch(grid, block, shared_bytes, stream, args) };
+        self.ctx.enter(|| with_stream(launch)).map_err(runtime_error)
     }
 }

@@ -3,7 +3,7 @@
 // Launching a kernel is unsafe: it is code that the compiler has not seen.
 #![allow(unsafe_code)]
 
-use rtcg::array::{BinaryOp, DType, GpuArray, Order, Scalar, WeakScalar};
+use rtcg::array::{DType, GpuArray, Op, Order, Scalar, WeakScalar};
 use rtcg::prelude::*;
 
 const AXPY: &str = "__global__ void axpy(float *y, const float *x, float a, int n)
@@ -113,15 +113,15 @@ fn arrays_follow_numpys_types() {
     let arrays = rtcg::CudaRuntime::arrays(&ctx).unwrap();
     let a = GpuArray::empty(&arrays, &[2, 3], DType::I32, Order::C).unwrap();
     a.fill(Scalar::Weak(WeakScalar::Int(7))).unwrap();
-    let quotient = a.binary_scalar(BinaryOp::TrueDivide, Scalar::Weak(WeakScalar::Int(2)), false).unwrap();
+    let quotient = a.binary(Op::TrueDivide, 2).unwrap();
     assert_eq!(quotient.dtype(), DType::F64);
     let mut bytes = vec![0; quotient.nbytes()];
-    quotient.read(&mut bytes).unwrap();
+    quotient.read(&mut bytes, Order::C).unwrap();
     assert!(bytes.chunks(8).all(|value| value == 3.5f64.to_le_bytes()));
 
     let other = GpuArray::zeros(&arrays, &[3, 2], DType::I32, Order::C).unwrap();
-    let error = a.binary(BinaryOp::Add, &other).unwrap_err();
-    assert!(error.to_string().contains("[2, 3] and [3, 2]"), "{error}");
+    let error = a.binary(Op::Add, &other).unwrap_err();
+    assert!(error.to_string().contains("(2, 3) (3, 2)"), "{error}");
 }
 
 #[test]

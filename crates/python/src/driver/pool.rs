@@ -7,6 +7,7 @@ use crate::driver::stream::{PyStream, stream_of};
 use crate::errors::OrRaise;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::sync::Arc;
 use rtcg::driver::pool::{
     DeviceMemoryPool, PageLockedAllocator, PageLockedMemoryPool, PoolStatistics, PooledDeviceAllocation,
     PooledHostAllocation,
@@ -23,7 +24,7 @@ pub(crate) fn is_in_use() -> bool {
 
 /// Device memory of a pool, which gets it back with the last reference or by `free()`.
 #[pyclass(name = "PooledDeviceAllocation", module = "pycuda._driver", frozen, subclass)]
-pub(crate) struct PyPooledDeviceAllocation(pub(crate) PooledDeviceAllocation);
+pub(crate) struct PyPooledDeviceAllocation(pub(crate) Arc<PooledDeviceAllocation>);
 
 impl PyPooledDeviceAllocation {
     pub(crate) fn ptr(&self) -> PyResult<u64> {
@@ -219,9 +220,9 @@ pool_methods! {
     ) -> PyResult<PyPooledDeviceAllocation> {
         let stream = stream_of(stream);
         if let Some(memory) = self.0.allocate_held(size, stream) {
-            return Ok(PyPooledDeviceAllocation(memory));
+            return Ok(PyPooledDeviceAllocation(Arc::new(memory)));
         }
-        py.detach(|| self.0.allocate(size, stream)).or_raise().map(PyPooledDeviceAllocation)
+        py.detach(|| self.0.allocate(size, stream)).or_raise().map(|memory| PyPooledDeviceAllocation(Arc::new(memory)))
     }
 
     /// `allocate` with a word on what it is for; and whether memory was taken from the driver.
@@ -235,7 +236,7 @@ pool_methods! {
     ) -> PyResult<(PyPooledDeviceAllocation, bool)> {
         let stream = stream_of(stream);
         let (memory, was_taken) = py.detach(|| self.0.allocate_labelled(size, stream, label)).or_raise()?;
-        Ok((PyPooledDeviceAllocation(memory), was_taken))
+        Ok((PyPooledDeviceAllocation(Arc::new(memory)), was_taken))
     }
 
     /// The labelled blocks in use: (size, label, count), the largest first.

@@ -1,0 +1,529 @@
+//! Operations element by element: result types, broadcasting, and which kernel computes them.
+
+use crate::array::GpuArray;
+use crate::error::{ArrayError, Result};
+use crate::launch::{Args, BLOCK_THREADS};
+use crate::layout::{Layout, Order, Shape, Tuple, broadcast_shapes};
+use crate::plan::Plan;
+use crate::runtime::ArrayContext;
+use crate::scalar::{Element, Scalar};
+use rtcg_codegen::array::{Access, ArrayKernel, Op, Operand, Pointwise, Role, Walk};
+use rtcg_codegen::{DType, Kind, WeakScalar};
+use smallvec::SmallVec;
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+/// An operand of an operation.
+#[derive(Debug, Clone, Copy)]
+pub enum Arg<'a> {
+    /// An array, which is broadcast.
+    Array(&'a GpuArray),
+    /// A Python or NumPy scalar.
+    Scalar(Scalar),
+}
+
+impl<'a> From<&'a GpuArray> for Arg<'a> {
+    fn from(array: &'a GpuArray) -> Self {
+        Arg::Array(array)
+    }
+}
+
+impl From<Scalar> for Arg<'_> {
+    fn from(scalar: Scalar) -> Self {
+        Arg::Scalar(scalar)
+    }
+}
+
+impl From<f64> for Arg<'_> {
+    fn from(value: f64) -> Self {
+        Arg::Scalar(Scalar::Weak(WeakScalar::Float(value)))
+    }
+}
+
+impl From<i64> for Arg<'_> {
+    fn from(value: i64) -> Self {
+        Arg::Scalar(Scalar::Weak(WeakScalar::Int(value.into())))
+    }
+}
+
+impl Arg<'_> {
+    fn has_elements(&self) -> bool {
+        match self {
+            Arg::Array(array) => array.size() > 0,
+            Arg::Scalar(_) => true,
+        }
+    }
+
+    fn shape(&self) -> &[usize] {
+        match self {
+            Arg::Array(array) => array.shape(),
+            Arg::Scalar(_) => &[],
+        }
+    }
+}
+
+/// What a call may wish beside its operands.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wishes<'a> {
+    /// Where the result goes.
+    pub out: Option<&'a GpuArray>,
+    /// The common type of the operands, in place of NumPy's.
+    pub dtype: Option<DType>,
+}
+
+/// NumPy's result type of arrays and scalars; Python scalars adapt to the others.
+pub fn result_type(args: &[Arg<'_>]) -> DType {
+    let strong = |arg: &Arg<'_>| match arg {
+        Arg::Array(array) => Some(array.dtype()),
+        Arg::Scalar(Scalar::Strong(dtype, _)) => Some(*dtype),
+        Arg::Scalar(Scalar::Weak(_)) => None,
+    };
+    let weak = args.iter().filter_map(|arg| match arg {
+        Arg::Scalar(Scalar::Weak(value)) => Some(*value),
+        _ => None,
+    });
+    match args.iter().filter_map(strong).reduce(DType::promote) {
+        Some(dtype) => weak.fold(dtype, DType::promote_weak),
+        None => weak.map(|value| Scalar::Weak(value).dtype()).reduce(DType::promote).unwrap_or(DType::F64),
+    }
+}
+
+/// Computes `op` element by element.
+///
+/// # Errors
+/// When the shapes do not fit, the dtypes do not allow `op`, a Python integer does not fit, or the
+/// result cannot be stored in `out`.
+pub fn apply(ctx: &Arc<ArrayContext>, op: Op, args: &[Arg<'_>], wishes: Wishes<'_>) -> Result<GpuArray> {
+    if args.len() != op.arity() {
+        return Err(ArrayError::dtype(format!("{} takes {} operands, got {}", op.name(), op.arity(), args.len())));
+    }
+    let computed: SmallVec<[Arg<'_>; 4]> =
+        args.iter().enumerate().filter(|(at, _)| op.role(*at) == Role::Compute).map(|(_, arg)| *arg).collect();
+    let common = wishes.dtype.unwrap_or_else(|| result_type(&computed));
+    if op == Op::Power {
+        check_exponent(common, args)?;
+    }
+    if let Some(constant) = outside_comparison(op, common, args) {
+        return constant_result(ctx, args, constant, wishes.out);
+    }
+    let types = op.resolve(common)?;
+    let shape = broadcast_shapes(args.iter().map(Arg::shape)).ok_or_else(|| not_broadcast(args))?;
+    let out = match wishes.out {
+        Some(out) => checked_out(op, out, &shape, types.out)?.clone(),
+        None => GpuArray::with_layout(ctx, result_layout(args, shape, types.out.itemsize()), types.out)?,
+    };
+    let mut operands: SmallVec<[Source<'_>; 4]> = SmallVec::new();
+    for (at, arg) in args.iter().enumerate() {
+        operands.push(match arg {
+            Arg::Array(array) => Source::Array(array),
+            Arg::Scalar(scalar) => {
+                let dtype =
+                    if op.role(at) == Role::Compute { scalar_type(types.compute, common) } else { scalar.dtype() };
+                Source::Value(scalar.to_element(dtype)?, dtype)
+            }
+        });
+    }
+    compute(op, types.compute, &out, &operands)?;
+    Ok(out)
+}
+
+/// The type a scalar is rounded to before the operation.
+fn scalar_type(compute: DType, common: DType) -> DType {
+    // Functions of integers are computed in floats; the scalar's own value goes there directly.
+    if common.kind() == compute.kind() { common } else { compute }
+}
+
+fn not_broadcast(args: &[Arg<'_>]) -> ArrayError {
+    let shapes: Vec<_> = args.iter().map(|arg| Tuple(arg.shape()).to_string()).collect();
+    ArrayError::value(format!("operands could not be broadcast together with shapes {}", shapes.join(" ")))
+}
+
+fn check_exponent(common: DType, args: &[Arg<'_>]) -> Result<()> {
+    match args[1] {
+        Arg::Scalar(scalar) if common.kind() == Kind::Signed && args[0].has_elements() => match scalar.value() {
+            WeakScalar::Int(exponent) if exponent < 0 => {
+                Err(ArrayError::value("Integers to negative integer powers are not allowed."))
+            }
+            _ => Ok(()),
+        },
+        _ => Ok(()),
+    }
+}
+
+/// The result of comparing integers with a Python integer that lies outside their type.
+fn outside_comparison(op: Op, common: DType, args: &[Arg<'_>]) -> Option<bool> {
+    if !op.is_comparison() {
+        return None;
+    }
+    let side = |arg: &Arg<'_>| match arg {
+        Arg::Scalar(scalar) => scalar.side_of(common),
+        Arg::Array(_) => Ordering::Equal,
+    };
+    let order = match (side(&args[0]), side(&args[1])) {
+        (Ordering::Equal, Ordering::Equal) => return None,
+        (Ordering::Equal, right) => right.reverse(),
+        (left, _) => left,
+    };
+    Some(match op {
+        Op::Equal => false,
+        Op::NotEqual => true,
+        Op::Less | Op::LessEqual => order == Ordering::Less,
+        _ => order == Ordering::Greater,
+    })
+}
+
+fn constant_result(ctx: &Arc<ArrayContext>, args: &[Arg<'_>], value: bool, out: Option<&GpuArray>) -> Result<GpuArray> {
+    let shape = broadcast_shapes(args.iter().map(Arg::shape)).ok_or_else(|| not_broadcast(args))?;
+    let out = match out {
+        Some(out) => out.clone(),
+        None => GpuArray::empty(ctx, &shape, DType::Bool, Order::C)?,
+    };
+    out.fill(Scalar::Weak(WeakScalar::Bool(value)))?;
+    Ok(out)
+}
+
+fn checked_out<'a>(op: Op, out: &'a GpuArray, shape: &Shape, dtype: DType) -> Result<&'a GpuArray> {
+    if out.shape() != shape.as_slice() {
+        return Err(ArrayError::value(format!(
+            "non-broadcastable output operand with shape {} doesn't match the broadcast shape {}",
+            Tuple(out.shape()),
+            Tuple(shape)
+        )));
+    }
+    if can_cast_same_kind(dtype, out.dtype()) {
+        return Ok(out);
+    }
+    Err(ArrayError::dtype(format!(
+        "Cannot cast ufunc '{}' output from {dtype} to {} with casting rule 'same_kind'",
+        op.name(),
+        out.dtype()
+    )))
+}
+
+/// NumPy's casting rule `same_kind`: the kind is not lost.
+pub fn can_cast_same_kind(from: DType, to: DType) -> bool {
+    match (from.kind(), to.kind()) {
+        (Kind::Record, _) | (_, Kind::Record) => from == to,
+        (a, b) => a <= b,
+    }
+}
+
+/// The memory order of the inputs if they agree, else C.
+fn result_layout(args: &[Arg<'_>], shape: Shape, itemsize: usize) -> Layout {
+    let mut full = args.iter().filter_map(|arg| match arg {
+        Arg::Array(array) if array.shape() == shape.as_slice() => Some(array.layout()),
+        _ => None,
+    });
+    match full.next() {
+        Some(first) if shape.len() > 1 && !first.is_contiguous_in_c_order() => Layout::dense_like(first, itemsize),
+        _ => Layout::contiguous(&shape, itemsize, Order::C),
+    }
+}
+
+impl Layout {
+    /// Whether strides fall from the first axis to the last.
+    fn is_contiguous_in_c_order(&self) -> bool {
+        self.strides.windows(2).all(|pair| pair[0].unsigned_abs() >= pair[1].unsigned_abs())
+    }
+}
+
+/// An operand ready for a kernel.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Source<'a> {
+    Array(&'a GpuArray),
+    Value(Element, DType),
+}
+
+/// Writes `op` of `operands` to every element of `out`. Operands that share memory with `out` in
+/// another layout are copied first, so that results are as if nothing were shared.
+pub(crate) fn compute(op: Op, compute: DType, out: &GpuArray, operands: &[Source<'_>]) -> Result<()> {
+    if out.size() == 0 {
+        return Ok(());
+    }
+    let mut copies: SmallVec<[Option<GpuArray>; 4]> = SmallVec::new();
+    for operand in operands {
+        copies.push(match operand {
+            Source::Array(array) => {
+                out.check_context(array)?;
+                if shares_badly(out, array) { Some(array.copy(None)?) } else { None }
+            }
+            Source::Value(..) => None,
+        });
+    }
+    let arrays: SmallVec<[Option<&GpuArray>; 4]> = operands
+        .iter()
+        .zip(&copies)
+        .map(|(operand, copy)| match operand {
+            Source::Array(array) => Some(copy.as_ref().unwrap_or(array)),
+            Source::Value(..) => None,
+        })
+        .collect();
+    let launch = Launch { op, compute, out, operands, arrays: &arrays };
+    match arrays.iter().flatten().count() {
+        0 => launch.run::<1>(),
+        1 => launch.run::<2>(),
+        2 => launch.run::<3>(),
+        3 => launch.run::<4>(),
+        _ => launch.run::<5>(),
+    }
+}
+
+fn shares_badly(out: &GpuArray, array: &GpuArray) -> bool {
+    let same = out.device_ptr() == array.device_ptr()
+        && out.shape() == array.shape()
+        && out.strides() == array.strides()
+        && out.itemsize() == array.itemsize();
+    !same && out.overlaps(array)
+}
+
+/// Whether every element lies where its type may be read at once.
+fn is_aligned(array: &GpuArray) -> bool {
+    let alignment = match array.dtype() {
+        DType::Void(_) => 1,
+        dtype => dtype.real_part().itemsize(),
+    };
+    array.device_ptr().is_none_or(|ptr| ptr.is_multiple_of(alignment as u64))
+        && array
+            .strides()
+            .iter()
+            .zip(array.shape())
+            .all(|(stride, n)| *n == 1 || stride.unsigned_abs().is_multiple_of(alignment))
+}
+
+struct Launch<'a> {
+    op: Op,
+    compute: DType,
+    out: &'a GpuArray,
+    operands: &'a [Source<'a>],
+    arrays: &'a [Option<&'a GpuArray>],
+}
+
+impl Launch<'_> {
+    /// Plans over the `N` arrays (the output first) and launches the kernel that fits the plan.
+    fn run<const N: usize>(&self) -> Result<()> {
+        let mut broadcast: SmallVec<[Layout; 5]> = SmallVec::new();
+        broadcast.push(self.out.layout().clone());
+        for array in self.arrays.iter().flatten() {
+            broadcast.push(array.layout().broadcast_to(self.out.shape())?);
+        }
+        let plan = Plan::<N>::new(std::array::from_fn(|k| &broadcast[k]));
+        let kernel = match self.flat_operands(&plan) {
+            Some(operands) => self.kernel(operands, Walk::Flat(self.per_access(&plan, &operands))),
+            None => self.kernel(self.strided_operands(), Walk::Strided(plan.space())),
+        };
+        self.launch(&plan, &kernel)
+    }
+
+    fn kernel(&self, operands: [Operand; 4], walk: Walk) -> Pointwise {
+        let out_unaligned = matches!(walk, Walk::Strided(_)) && !is_aligned(self.out);
+        Pointwise { op: self.op, compute: self.compute, out: self.out.dtype(), out_unaligned, operands, walk }
+    }
+
+    fn operands_with(&self, mut access: impl FnMut(&GpuArray, usize) -> Option<Access>) -> Option<[Operand; 4]> {
+        let mut operands = [Operand::UNUSED; 4];
+        let mut position = 1;
+        for (at, operand) in self.operands.iter().enumerate() {
+            operands[at] = match (operand, self.arrays[at]) {
+                (_, Some(array)) => {
+                    position += 1;
+                    Operand { dtype: array.dtype(), access: access(array, position - 1)? }
+                }
+                (Source::Value(_, dtype), None) => Operand { dtype: *dtype, access: Access::Value },
+                (Source::Array(array), None) => Operand { dtype: array.dtype(), access: Access::Unused },
+            };
+        }
+        Some(operands)
+    }
+
+    fn strided_operands(&self) -> [Operand; 4] {
+        let access = |array: &GpuArray, _| Some(if is_aligned(array) { Access::Element } else { Access::Unaligned });
+        self.operands_with(access).unwrap_or([Operand::UNUSED; 4])
+    }
+
+    /// The operands if each lies without gaps or is a single element.
+    fn flat_operands<const N: usize>(&self, plan: &Plan<N>) -> Option<[Operand; 4]> {
+        let item = self.out.itemsize() as isize;
+        if plan.single_stride(0, item)? != item || !is_aligned(self.out) {
+            return None;
+        }
+        self.operands_with(|array, k| {
+            let item = array.itemsize() as isize;
+            match plan.single_stride(k, item)? {
+                _ if !is_aligned(array) => None,
+                0 => Some(Access::Point),
+                stride if stride == item => Some(Access::Element),
+                _ => None,
+            }
+        })
+    }
+
+    /// How many neighbours a thread takes at once, if addresses allow it.
+    fn per_access<const N: usize>(&self, plan: &Plan<N>, operands: &[Operand; 4]) -> u8 {
+        let widest = operands
+            .iter()
+            .filter(|operand| operand.access == Access::Element)
+            .map(|operand| operand.dtype.itemsize())
+            .fold(self.out.itemsize(), usize::max);
+        let count = self.out.context().facts().access_bytes as usize / widest;
+        if count < 2 || !count.is_power_of_two() {
+            return 1;
+        }
+        let mut aligned = self.out.address(plan.offsets[0]).is_multiple_of((count * self.out.itemsize()) as u64);
+        let mut position = 1;
+        for (at, array) in self.arrays.iter().enumerate() {
+            let Some(array) = array else { continue };
+            let bytes = (count * array.itemsize()) as u64;
+            let point = operands[at].access == Access::Point;
+            aligned &= point || array.address(plan.offsets[position]).is_multiple_of(bytes);
+            position += 1;
+        }
+        if aligned { count as u8 } else { 1 }
+    }
+
+    fn launch<const N: usize>(&self, plan: &Plan<N>, kernel: &Pointwise) -> Result<()> {
+        let mut args = Args::new();
+        args.push_u64(self.out.address(plan.offsets[0]));
+        for (array, offset) in self.arrays.iter().flatten().zip(&plan.offsets[1..]) {
+            args.push_u64(array.address(*offset));
+        }
+        let size = plan.size();
+        args.push_u64(size as u64);
+        let work = match kernel.walk {
+            Walk::Flat(per_access) => size.div_ceil(usize::from(per_access)),
+            Walk::Strided(space) => {
+                let all: SmallVec<[usize; 5]> = (0..N).collect();
+                plan.write_dims(space, &all, &mut args);
+                size
+            }
+        };
+        for operand in self.operands {
+            if let Source::Value(element, _) = operand {
+                args.push(element.bytes(), element.alignment());
+            }
+        }
+        let ctx = self.out.context();
+        let blocks = ctx.facts().blocks_for(work);
+        let compiled = ctx.kernel(&ArrayKernel::Pointwise(*kernel))?;
+        compiled.launch([blocks, 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes())
+    }
+}
+
+/// Common uses.
+impl GpuArray {
+    /// `op` of this array.
+    ///
+    /// # Errors
+    /// When the dtype does not allow it.
+    pub fn unary(&self, op: Op) -> Result<GpuArray> {
+        apply(self.context(), op, &[self.into()], Wishes::default())
+    }
+
+    /// `op` of this array and another operand.
+    ///
+    /// # Errors
+    /// As [`apply`].
+    pub fn binary<'a>(&'a self, op: Op, other: impl Into<Arg<'a>>) -> Result<GpuArray> {
+        binary(self.context(), op, self.into(), other.into(), None)
+    }
+
+    /// `self op= other`.
+    ///
+    /// # Errors
+    /// As [`apply`], and when the result's kind cannot be stored in this dtype.
+    pub fn binary_in_place<'a>(&'a self, op: Op, other: impl Into<Arg<'a>>) -> Result<()> {
+        binary(self.context(), op, self.into(), other.into(), Some(self)).map(drop)
+    }
+
+    /// Sets every element to `value`.
+    ///
+    /// # Errors
+    /// Overflow when a Python integer does not fit the dtype.
+    pub fn fill(&self, value: Scalar) -> Result<()> {
+        self.fill_element(value.to_element(self.dtype())?)
+    }
+
+    /// Sets every element to one that was made for this dtype.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn fill_element(&self, value: Element) -> Result<()> {
+        compute(Op::Copy, self.dtype(), self, &[Source::Value(value, self.dtype())])
+    }
+
+    /// A copy converted to `dtype` as C converts.
+    ///
+    /// # Errors
+    /// When one of the dtypes is a record and the other is not.
+    pub fn astype(&self, dtype: DType) -> Result<GpuArray> {
+        let new = self.empty_like(dtype)?;
+        new.assign(self)?;
+        Ok(new)
+    }
+
+    /// The array itself if it has this dtype, else a converted copy.
+    pub(crate) fn to_dtype(&self, dtype: DType) -> Result<GpuArray> {
+        if self.dtype() == dtype { Ok(self.clone()) } else { self.astype(dtype) }
+    }
+
+    pub(crate) fn assign_pointwise(&self, source: &GpuArray) -> Result<()> {
+        let (from, to) = (source.dtype(), self.dtype());
+        if from != to && (from.kind() == Kind::Record || to.kind() == Kind::Record) {
+            return Err(ArrayError::dtype(format!("cannot convert elements of type {from} to {to}")));
+        }
+        if source.layout().broadcast_to(self.shape()).is_err() {
+            return Err(ArrayError::value(format!(
+                "could not broadcast input array from shape {} into shape {}",
+                Tuple(source.shape()),
+                Tuple(self.shape())
+            )));
+        }
+        compute(Op::Copy, from, self, &[Source::Array(source)])
+    }
+
+    /// The numbers `start + i * step` for the elements `i` of this one-dimensional array.
+    ///
+    /// # Errors
+    /// When a number does not fit the dtype.
+    pub fn fill_range(&self, start: Scalar, step: Scalar) -> Result<()> {
+        let dtype = self.dtype();
+        let types = Op::Index.resolve(dtype)?;
+        let contiguous = if self.is_contiguous(Order::C) { self.clone() } else { self.empty_like(dtype)? };
+        let values = [start.to_element(dtype)?, step.to_element(dtype)?];
+        compute(Op::Index, types.compute, &contiguous, &values.map(|value| Source::Value(value, dtype)))?;
+        if self.is_contiguous(Order::C) { Ok(()) } else { self.assign(&contiguous) }
+    }
+}
+
+/// A binary operation, with NumPy's short cuts for powers with common exponents.
+///
+/// # Errors
+/// As [`apply`].
+pub fn binary(ctx: &Arc<ArrayContext>, op: Op, x: Arg<'_>, y: Arg<'_>, out: Option<&GpuArray>) -> Result<GpuArray> {
+    let wishes = Wishes { out, dtype: None };
+    if let (Op::Power, Arg::Array(base), Arg::Scalar(Scalar::Weak(WeakScalar::Int(2)))) = (op, x, y)
+        && base.dtype() == DType::Bool
+    {
+        // The one place where NumPy's short cut shows: int8 rather than int64.
+        return apply(ctx, Op::Square, &[x], wishes);
+    }
+    if let (Op::Power, Arg::Array(base), Arg::Scalar(exponent)) = (op, x, y)
+        && base.dtype().kind() > Kind::Signed
+        && result_type(&[x, y]) == base.dtype()
+        && let Some(short) = short_power(exponent)
+    {
+        return apply(ctx, short, &[x], wishes);
+    }
+    apply(ctx, op, &[x, y], wishes)
+}
+
+fn short_power(exponent: Scalar) -> Option<Op> {
+    let value = match exponent.value() {
+        WeakScalar::Int(value) => value as f64,
+        WeakScalar::Float(value) => value,
+        _ => return None,
+    };
+    [(2.0, Op::Square), (1.0, Op::Positive), (0.5, Op::Sqrt), (-1.0, Op::Reciprocal)]
+        .into_iter()
+        .find(|(short, _)| *short == value)
+        .map(|(_, op)| op)
+}

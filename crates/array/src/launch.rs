@@ -1,0 +1,52 @@
+//! Arguments and geometry of a launch.
+
+use crate::runtime::Facts;
+use smallvec::SmallVec;
+
+/// The packed arguments of a kernel, laid out by C's rules.
+#[derive(Debug, Default, Clone)]
+pub struct Args(SmallVec<[u8; 256]>);
+
+impl Args {
+    /// No arguments yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Appends `bytes` at the next multiple of `align`.
+    pub fn push(&mut self, bytes: &[u8], align: usize) {
+        let start = self.0.len().next_multiple_of(align.max(1));
+        self.0.resize(start, 0);
+        self.0.extend_from_slice(bytes);
+    }
+
+    /// Appends an address or a 64-bit number.
+    pub fn push_u64(&mut self, value: u64) {
+        self.push(&value.to_ne_bytes(), 8);
+    }
+
+    /// Appends a signed 64-bit number.
+    pub fn push_i64(&mut self, value: i64) {
+        self.push(&value.to_ne_bytes(), 8);
+    }
+
+    /// Appends a 32-bit number.
+    pub fn push_u32(&mut self, value: u32) {
+        self.push(&value.to_ne_bytes(), 4);
+    }
+
+    /// The packed bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// Threads per block of kernels that need no particular number.
+pub const BLOCK_THREADS: u32 = 256;
+
+impl Facts {
+    /// Blocks of [`BLOCK_THREADS`] threads for `work` independent pieces of work.
+    pub fn blocks_for(&self, work: usize) -> u32 {
+        work.div_ceil(BLOCK_THREADS as usize).clamp(1, self.max_blocks as usize) as u32
+    }
+}

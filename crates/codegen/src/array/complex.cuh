@@ -1,0 +1,61 @@
+// Complex elements.
+template <class A, class B> struct rt_same { char size[1]; };
+template <class A> struct rt_same<A, A> { char size[2]; };
+template <class R> struct rt_to<pycuda::complex<R>> {
+  template <class From> static __device__ __forceinline__ pycuda::complex<R> from(From x) {
+    return pycuda::complex<R>((R)x, R(0));
+  }
+  template <class S> static __device__ __forceinline__ pycuda::complex<R> from(pycuda::complex<S> x) {
+    return pycuda::complex<R>((R)x.real(), (R)x.imag());
+  }
+};
+template <class T> struct rt_is_complex { static const bool value = false; };
+template <class R> struct rt_is_complex<pycuda::complex<R>> { static const bool value = true; };
+// A complex number becomes a real one by losing its imaginary part, and a truth value by both.
+template <class To, class R> __device__ __forceinline__ To rt_cast(pycuda::complex<R> x) {
+  if constexpr (rt_is_complex<To>::value) return rt_to<To>::from(x);
+  else if constexpr (sizeof(rt_same<To, bool>) == sizeof(rt_same<bool, bool>)) return x.real() != R(0) || x.imag() != R(0);
+  else return rt_to<To>::from(x.real());
+}
+template <class R> __device__ __forceinline__ bool rt_true(pycuda::complex<R> x) {
+  return x.real() != R(0) || x.imag() != R(0);
+}
+// Ordered by the real part, then by the imaginary part; nothing is less than a NaN.
+template <class R> __device__ __forceinline__ bool rt_less(pycuda::complex<R> x, pycuda::complex<R> y) {
+  return (x.real() < y.real() && x.imag() == x.imag() && y.imag() == y.imag()) ||
+         (x.real() == y.real() && x.imag() < y.imag());
+}
+template <class R> __device__ __forceinline__ bool rt_less_equal(pycuda::complex<R> x, pycuda::complex<R> y) {
+  return (x.real() < y.real() && x.imag() == x.imag() && y.imag() == y.imag()) ||
+         (x.real() == y.real() && x.imag() <= y.imag());
+}
+template <class R> __device__ __forceinline__ bool rt_isnan(pycuda::complex<R> x) {
+  return x.real() != x.real() || x.imag() != x.imag();
+}
+template <class R> __device__ __forceinline__ pycuda::complex<R> rt_max(pycuda::complex<R> x, pycuda::complex<R> y) {
+  return rt_isnan(x) || rt_less_equal(y, x) ? x : y;
+}
+template <class R> __device__ __forceinline__ pycuda::complex<R> rt_min(pycuda::complex<R> x, pycuda::complex<R> y) {
+  return rt_isnan(x) || rt_less_equal(x, y) ? x : y;
+}
+template <class R> __device__ __forceinline__ pycuda::complex<R> rt_fmax(pycuda::complex<R> x, pycuda::complex<R> y) {
+  return rt_isnan(y) || (!rt_isnan(x) && rt_less_equal(y, x)) ? x : y;
+}
+template <class R> __device__ __forceinline__ pycuda::complex<R> rt_fmin(pycuda::complex<R> x, pycuda::complex<R> y) {
+  return rt_isnan(y) || (!rt_isnan(x) && rt_less_equal(x, y)) ? x : y;
+}
+template <class R> __device__ __forceinline__ pycuda::complex<R> rt_sign(pycuda::complex<R> x) {
+  if (rt_isnan(x)) return pycuda::complex<R>(R(0) * x.real() + R(0) * x.imag() , R(0) * x.real() + R(0) * x.imag());
+  if (!rt_true(x)) return pycuda::complex<R>();
+  R length = pycuda::abs(x);
+  return pycuda::complex<R>(x.real() / length, x.imag() / length);
+}
+template <class R> __device__ __forceinline__ pycuda::complex<R> rt_expm1(pycuda::complex<R> x) {
+  R half_sine = sin(x.imag() / R(2));
+  return pycuda::complex<R>(expm1(x.real()) * cos(x.imag()) - R(2) * half_sine * half_sine,
+                            exp(x.real()) * sin(x.imag()));
+}
+template <class R> __device__ __forceinline__ pycuda::complex<R> rt_log1p(pycuda::complex<R> x) {
+  R length = hypot(x.real() + R(1), x.imag());
+  return pycuda::complex<R>(log(length), atan2(x.imag(), x.real() + R(1)));
+}

@@ -1,0 +1,30 @@
+// float16 and bfloat16: stored in 16 bits, computed in float, rounded once.
+struct rt_half { unsigned short bits; };
+struct rt_bfloat { unsigned short bits; };
+__device__ __forceinline__ float rt_load(rt_half x) {
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(x.bits));
+  return value;
+}
+__device__ __forceinline__ float rt_load(rt_bfloat x) { return __uint_as_float((unsigned)x.bits << 16); }
+template <> struct rt_to<rt_half> {
+  static __device__ __forceinline__ rt_half from(float x) {
+    rt_half value;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(value.bits) : "f"(x));
+    return value;
+  }
+  static __device__ __forceinline__ rt_half from(double x) {
+    rt_half value;
+    asm("cvt.rn.f16.f64 %0, %1;" : "=h"(value.bits) : "d"(x));
+    return value;
+  }
+  template <class From> static __device__ __forceinline__ rt_half from(From x) { return from((double)x); }
+};
+template <> struct rt_to<rt_bfloat> {
+  static __device__ __forceinline__ rt_bfloat from(float x) {
+    unsigned bits = __float_as_uint(x);
+    if (x != x) return rt_bfloat{(unsigned short)((bits >> 16) | 0x40u)};
+    return rt_bfloat{(unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16)};
+  }
+  template <class From> static __device__ __forceinline__ rt_bfloat from(From x) { return from((float)x); }
+};

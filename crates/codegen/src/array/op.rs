@@ -1,0 +1,332 @@
+//! The operations on elements: NumPy's name of each, which dtypes it takes, its result type, and
+//! its C expression.
+//!
+//! An expression sees its operands as `x y z w`, converted to the computation type `T`, whose real
+//! part is `R`. The helpers it may call are in `math.cuh` and `complex.cuh`.
+
+use crate::{DType, Kind};
+use std::fmt;
+
+/// What an operation computes in and gives, from the common type of its operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    /// Computed in the common type, which is also the result.
+    Same,
+    /// A truth value, computed in the common type.
+    Truth,
+    /// Integers become the float that holds them.
+    Float,
+    /// Integers become float64.
+    Divide,
+    /// As `Float`, with a truth value as the result.
+    FloatTruth,
+    /// As `Same`, but complex numbers give their real type.
+    Real,
+    /// As `Float`, but complex numbers give their real type.
+    FloatReal,
+    /// float64 or complex128.
+    Double,
+    /// uint8.
+    Count,
+}
+
+/// How an expression reads one of its operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Converted to the computation type.
+    Compute,
+    /// As a truth value; takes no part in promotion.
+    Truth,
+    /// In its own type; takes no part in promotion.
+    Own,
+}
+
+struct Row {
+    op: Op,
+    name: &'static str,
+    arity: usize,
+    rule: Rule,
+    /// Expressions for bool, integers, floats and complex; empty where the operation is refused.
+    /// `>` for bool: computed in int8.
+    expressions: [&'static str; 4],
+}
+
+macro_rules! operations {
+    ($($op:ident $name:literal $arity:literal $rule:ident [$b:literal, $i:literal, $f:literal, $c:literal];)*) => {
+        /// An operation on elements, under NumPy's name.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[allow(missing_docs)]
+        #[repr(u8)]
+        pub enum Op { $($op),* }
+
+        const TABLE: &[Row] = &[$(
+            Row { op: Op::$op, name: $name, arity: $arity, rule: Rule::$rule, expressions: [$b, $i, $f, $c] }
+        ),*];
+    };
+}
+
+operations! {
+    Add "add" 2 Same ["x || y", "x + y", "x + y", "x + y"];
+    Subtract "subtract" 2 Same ["", "x - y", "x - y", "x - y"];
+    Multiply "multiply" 2 Same ["x && y", "x * y", "x * y", "x * y"];
+    TrueDivide "divide" 2 Divide ["", "", "x / y", "x / y"];
+    FloorDivide "floor_divide" 2 Same [">", "rt_floordiv<T>(x, y)", "rt_floordiv<T>(x, y)", ""];
+    Remainder "remainder" 2 Same [">", "rt_remainder<T>(x, y)", "rt_remainder<T>(x, y)", ""];
+    Fmod "fmod" 2 Same [">", "rt_fmod<T>(x, y)", "fmod(x, y)", ""];
+    Power "power" 2 Same [">", "rt_power<T>(x, y)", "pow(x, y)", "pycuda::pow(x, y)"];
+    FloatPower "float_power" 2 Double ["", "", "pow(x, y)", "pycuda::pow(x, y)"];
+    BitAnd "bitwise_and" 2 Same ["x && y", "x & y", "", ""];
+    BitOr "bitwise_or" 2 Same ["x || y", "x | y", "", ""];
+    BitXor "bitwise_xor" 2 Same ["x != y", "x ^ y", "", ""];
+    LeftShift "left_shift" 2 Same [">", "rt_shl<T>(x, y)", "", ""];
+    RightShift "right_shift" 2 Same [">", "rt_shr<T>(x, y)", "", ""];
+    Equal "equal" 2 Truth ["x == y", "x == y", "x == y", "x == y"];
+    NotEqual "not_equal" 2 Truth ["x != y", "x != y", "x != y", "x != y"];
+    Less "less" 2 Truth ["x < y", "x < y", "x < y", "rt_less(x, y)"];
+    LessEqual "less_equal" 2 Truth ["x <= y", "x <= y", "x <= y", "rt_less_equal(x, y)"];
+    Greater "greater" 2 Truth ["x > y", "x > y", "x > y", "rt_less(y, x)"];
+    GreaterEqual "greater_equal" 2 Truth ["x >= y", "x >= y", "x >= y", "rt_less_equal(y, x)"];
+    LogicalAnd "logical_and" 2 Truth ["x && y", "x && y", "x && y", "rt_true(x) && rt_true(y)"];
+    LogicalOr "logical_or" 2 Truth ["x || y", "x || y", "x || y", "rt_true(x) || rt_true(y)"];
+    LogicalXor "logical_xor" 2 Truth ["x != y", "!x != !y", "!x != !y", "rt_true(x) != rt_true(y)"];
+    LogicalNot "logical_not" 1 Truth ["!x", "!x", "!x", "!rt_true(x)"];
+    Maximum "maximum" 2 Same ["x || y", "rt_max<T>(x, y)", "rt_max<T>(x, y)", "rt_max(x, y)"];
+    Minimum "minimum" 2 Same ["x && y", "rt_min<T>(x, y)", "rt_min<T>(x, y)", "rt_min(x, y)"];
+    Fmax "fmax" 2 Same ["x || y", "rt_max<T>(x, y)", "rt_fmax<T>(x, y)", "rt_fmax(x, y)"];
+    Fmin "fmin" 2 Same ["x && y", "rt_min<T>(x, y)", "rt_fmin<T>(x, y)", "rt_fmin(x, y)"];
+    Arctan2 "arctan2" 2 Float ["", "", "atan2(x, y)", ""];
+    Hypot "hypot" 2 Float ["", "", "hypot(x, y)", ""];
+    Copysign "copysign" 2 Float ["", "", "copysign(x, y)", ""];
+    Nextafter "nextafter" 2 Float ["", "", "nextafter(x, y)", ""];
+    Logaddexp "logaddexp" 2 Float ["", "", "rt_logaddexp<T>(x, y)", ""];
+    Logaddexp2 "logaddexp2" 2 Float ["", "", "rt_logaddexp2<T>(x, y)", ""];
+    Heaviside "heaviside" 2 Float ["", "", "rt_heaviside<T>(x, y)", ""];
+    Gcd "gcd" 2 Same ["", "rt_gcd<T>(x, y)", "", ""];
+    Lcm "lcm" 2 Same ["", "rt_lcm<T>(x, y)", "", ""];
+    Ldexp "ldexp" 2 Float ["", "", "ldexp(x, (int)y)", ""];
+    Positive "positive" 1 Same ["", "x", "x", "x"];
+    Negative "negative" 1 Same ["", "-x", "-x", "-x"];
+    Invert "invert" 1 Same ["!x", "~x", "", ""];
+    Absolute "absolute" 1 Real ["x", "rt_abs<T>(x)", "fabs(x)", "pycuda::abs(x)"];
+    Fabs "fabs" 1 Float ["", "", "fabs(x)", ""];
+    Sign "sign" 1 Same ["", "rt_sign<T>(x)", "rt_sign<T>(x)", "rt_sign(x)"];
+    Sqrt "sqrt" 1 Float ["", "", "sqrt(x)", "pycuda::sqrt(x)"];
+    Square "square" 1 Same [">", "x * x", "x * x", "x * x"];
+    Reciprocal "reciprocal" 1 Same [">", "rt_reciprocal<T>(x)", "R(1) / x", "R(1) / x"];
+    Cbrt "cbrt" 1 Float ["", "", "cbrt(x)", ""];
+    Exp "exp" 1 Float ["", "", "exp(x)", "pycuda::exp(x)"];
+    Exp2 "exp2" 1 Float ["", "", "exp2(x)", "pycuda::exp(x * R(0.693147180559945309417))"];
+    Expm1 "expm1" 1 Float ["", "", "expm1(x)", "rt_expm1(x)"];
+    Log "log" 1 Float ["", "", "log(x)", "pycuda::log(x)"];
+    Log2 "log2" 1 Float ["", "", "log2(x)", "pycuda::log(x) * R(1.44269504088896340736)"];
+    Log10 "log10" 1 Float ["", "", "log10(x)", "pycuda::log10(x)"];
+    Log1p "log1p" 1 Float ["", "", "log1p(x)", "rt_log1p(x)"];
+    Sin "sin" 1 Float ["", "", "sin(x)", "pycuda::sin(x)"];
+    Cos "cos" 1 Float ["", "", "cos(x)", "pycuda::cos(x)"];
+    Tan "tan" 1 Float ["", "", "tan(x)", "pycuda::tan(x)"];
+    Arcsin "arcsin" 1 Float ["", "", "asin(x)", "pycuda::asin(x)"];
+    Arccos "arccos" 1 Float ["", "", "acos(x)", "pycuda::acos(x)"];
+    Arctan "arctan" 1 Float ["", "", "atan(x)", "pycuda::atan(x)"];
+    Sinh "sinh" 1 Float ["", "", "sinh(x)", "pycuda::sinh(x)"];
+    Cosh "cosh" 1 Float ["", "", "cosh(x)", "pycuda::cosh(x)"];
+    Tanh "tanh" 1 Float ["", "", "tanh(x)", "pycuda::tanh(x)"];
+    Arcsinh "arcsinh" 1 Float ["", "", "asinh(x)", "pycuda::asinh(x)"];
+    Arccosh "arccosh" 1 Float ["", "", "acosh(x)", "pycuda::acosh(x)"];
+    Arctanh "arctanh" 1 Float ["", "", "atanh(x)", "pycuda::atanh(x)"];
+    Floor "floor" 1 Same ["x", "x", "floor(x)", ""];
+    Ceil "ceil" 1 Same ["x", "x", "ceil(x)", ""];
+    Trunc "trunc" 1 Same ["x", "x", "trunc(x)", ""];
+    Rint "rint" 1 Float ["", "", "rint(x)", "T(rint(x.real()), rint(x.imag()))"];
+    Deg2rad "deg2rad" 1 Float ["", "", "x * R(0.0174532925199432957692)", ""];
+    Rad2deg "rad2deg" 1 Float ["", "", "x * R(57.2957795130823208768)", ""];
+    Isnan "isnan" 1 Truth ["false", "false", "x != x", "rt_isnan(x)"];
+    Isinf "isinf" 1 Truth ["false", "false", "isinf(x)", "isinf(x.real()) || isinf(x.imag())"];
+    Isfinite "isfinite" 1 Truth ["true", "true", "isfinite(x)", "isfinite(x.real()) && isfinite(x.imag())"];
+    Signbit "signbit" 1 FloatTruth ["", "", "signbit(x)", ""];
+    Conjugate "conjugate" 1 Same [">", "x", "x", "pycuda::conj(x)"];
+    Angle "angle" 1 FloatReal ["", "", "x != x ? x : x < R(0) ? R(3.14159265358979323846) : R(0)", "pycuda::arg(x)"];
+    Real "real" 1 Real ["x", "x", "x", "x.real()"];
+    Imag "imag" 1 Real ["false", "T(0)", "R(0)", "x.imag()"];
+    BitCount "bitwise_count" 1 Count ["", "rt_bit_count<T>(x)", "", ""];
+    Copy "copy" 1 Same ["x", "x", "x", "x"];
+    Index "arange" 2 Same ["", "x + T(i) * y", "x + rt_product(T(i), y)", "x + y * R(i)"];
+    Clip "clip" 3 Same ["", "rt_min<T>(rt_max<T>(x, y), z)", "rt_min<T>(rt_max<T>(x, y), z)", "rt_min(rt_max(x, y), z)"];
+    Where "where" 3 Same ["x ? y : z", "x ? y : z", "x ? y : z", "x ? y : z"];
+    IfPositive "if_positive" 3 Same ["x > 0 ? y : z", "x > 0 ? y : z", "x > 0 ? y : z", "x > 0 ? y : z"];
+    Axpby "axpby" 4 Same ["x && y || z && w", "x * y + z * w", "x * y + z * w", "x * y + z * w"];
+    Deviation "deviation" 2 Real ["", "", "(x - y) * (x - y)", "pycuda::norm(x - y)"];
+}
+
+/// An operation whose operands' common type does not allow it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Refused(pub Op, pub DType);
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.0.name();
+        match (self.0, self.1) {
+            (Op::Subtract, DType::Bool) => f.write_str(
+                "boolean subtract, the `-` operator, is not supported; use the bitwise_xor, the `^` operator, or the \
+                 logical_xor function instead",
+            ),
+            (Op::Negative, DType::Bool) => f.write_str(
+                "the boolean negative, the `-` operator, is not supported; use the `~` operator or the logical_not \
+                 function instead",
+            ),
+            (_, dtype) => write!(f, "'{name}' is not supported for operands of type {dtype}"),
+        }
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// The types of one use of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpTypes {
+    /// What it is computed in.
+    pub compute: DType,
+    /// What it gives.
+    pub out: DType,
+}
+
+impl Op {
+    fn row(self) -> &'static Row {
+        let row = &TABLE[self as usize];
+        debug_assert_eq!(row.op, self);
+        row
+    }
+
+    /// NumPy's name.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// The operation of this name.
+    pub fn from_name(name: &str) -> Option<Op> {
+        TABLE.iter().find(|row| row.name == name).map(|row| row.op)
+    }
+
+    /// Every operation.
+    pub fn all() -> impl Iterator<Item = Op> {
+        TABLE.iter().map(|row| row.op)
+    }
+
+    /// The number of operands.
+    pub fn arity(self) -> usize {
+        self.row().arity
+    }
+
+    /// Whether the result is a truth value.
+    pub fn is_comparison(self) -> bool {
+        matches!(self, Op::Equal | Op::NotEqual | Op::Less | Op::LessEqual | Op::Greater | Op::GreaterEqual)
+    }
+
+    /// How operand `index` is read.
+    pub fn role(self, index: usize) -> Role {
+        match (self, index) {
+            (Op::Where, 0) => Role::Truth,
+            (Op::IfPositive, 0) => Role::Own,
+            _ => Role::Compute,
+        }
+    }
+
+    /// Computation and result type, from the common type of the operands.
+    ///
+    /// # Errors
+    /// When the operation does not exist for it.
+    pub fn resolve(self, common: DType) -> Result<OpTypes, Refused> {
+        let row = self.row();
+        if common.kind() == Kind::Record {
+            let same = OpTypes { compute: common, out: common };
+            return if matches!(self, Op::Copy | Op::Where) { Ok(same) } else { Err(Refused(self, common)) };
+        }
+        let mut compute = match row.rule {
+            Rule::Float | Rule::FloatTruth | Rule::FloatReal => common.float_for_unary(),
+            Rule::Divide => common.true_divide(),
+            Rule::Double if common.is_complex() => DType::C128,
+            Rule::Double => DType::F64,
+            _ => common,
+        };
+        if compute == DType::Bool && row.expressions[0] == ">" {
+            compute = DType::I8;
+        }
+        let refused_half = self == Op::Nextafter && compute.itemsize() == 2;
+        if self.expression(compute).is_empty() || refused_half {
+            return Err(Refused(self, common));
+        }
+        let out = match row.rule {
+            Rule::Truth | Rule::FloatTruth => DType::Bool,
+            Rule::Real | Rule::FloatReal => compute.real_part(),
+            Rule::Count => DType::U8,
+            _ => compute,
+        };
+        Ok(OpTypes { compute, out })
+    }
+
+    /// The C expression for operands converted to `compute`.
+    pub(super) fn expression(self, compute: DType) -> &'static str {
+        let column = match compute.kind() {
+            Kind::Bool => 0,
+            Kind::Unsigned | Kind::Signed => 1,
+            Kind::Float => 2,
+            Kind::Complex => 3,
+            Kind::Record => 0,
+        };
+        self.row().expressions[column]
+    }
+
+    /// The type of the expression itself, before it is converted to that of the output.
+    pub(super) fn result_of(self, compute: DType) -> DType {
+        match self.row().rule {
+            Rule::Truth | Rule::FloatTruth => DType::Bool,
+            Rule::Real | Rule::FloatReal => compute.real_part(),
+            Rule::Count => DType::U8,
+            _ => compute,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_stand_in_the_order_of_the_operations() {
+        for (position, row) in TABLE.iter().enumerate() {
+            assert_eq!(row.op as usize, position);
+            assert_eq!(Op::from_name(row.name), Some(row.op));
+        }
+    }
+
+    #[test]
+    fn result_types_are_those_of_numpy() {
+        use DType::*;
+        for (op, common, out) in [
+            (Op::Add, Bool, Bool),
+            (Op::FloorDivide, Bool, I8),
+            (Op::TrueDivide, I8, F64),
+            (Op::TrueDivide, BF16, BF16),
+            (Op::Sqrt, Bool, F16),
+            (Op::Sin, U16, F32),
+            (Op::Exp, I32, F64),
+            (Op::Absolute, C64, F32),
+            (Op::Less, C128, Bool),
+            (Op::BitCount, I64, U8),
+            (Op::Floor, I16, I16),
+            (Op::Rint, I16, F32),
+            (Op::Signbit, I32, Bool),
+        ] {
+            assert_eq!(op.resolve(common).map(|types| types.out), Ok(out), "{op:?} of {common}");
+        }
+        for (op, common) in [
+            (Op::Subtract, Bool),
+            (Op::Negative, Bool),
+            (Op::BitAnd, F32),
+            (Op::FloorDivide, C64),
+            (Op::Gcd, F64),
+            (Op::Add, Void(8)),
+        ] {
+            assert_eq!(op.resolve(common), Err(Refused(op, common)));
+        }
+    }
+}

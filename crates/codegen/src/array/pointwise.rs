@@ -1,0 +1,281 @@
+//! Kernels that compute each element of an output from the elements of its operands at the same place.
+//!
+//! Parameters: a pointer for the output and for each operand that is not a value, the number of
+//! elements (`unsigned long long`), for strided kernels the structure of `offsets`, then the values.
+//! Any one-dimensional grid covers all elements.
+
+use super::offsets::Space;
+use super::op::{Op, Role};
+use super::types::{computed, preamble, storage};
+use crate::{DType, Kind};
+use std::fmt::Write;
+
+/// How an operand is passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// There is no such operand.
+    Unused,
+    /// Every index has its own element.
+    Element,
+    /// As `Element`, at addresses that its type is not aligned to; only for strided walks.
+    Unaligned,
+    /// One element for every index, in device memory.
+    Point,
+    /// One value for every index, in the arguments.
+    Value,
+}
+
+/// An operand: its dtype and how it is passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Operand {
+    /// Element type.
+    pub dtype: DType,
+    /// How it is passed.
+    pub access: Access,
+}
+
+impl Operand {
+    /// No operand.
+    pub const UNUSED: Operand = Operand { dtype: DType::Bool, access: Access::Unused };
+}
+
+/// How indices become addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Walk {
+    /// All elements lie one after the other; each thread takes this many neighbours at once.
+    Flat(u8),
+    /// Through strides.
+    Strided(Space),
+}
+
+/// A kernel, as everything that decides its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Pointwise {
+    /// The operation.
+    pub op: Op,
+    /// What it is computed in.
+    pub compute: DType,
+    /// The output's dtype.
+    pub out: DType,
+    /// Whether the output lies at addresses that its type is not aligned to.
+    pub out_unaligned: bool,
+    /// The operands.
+    pub operands: [Operand; 4],
+    /// How indices become addresses.
+    pub walk: Walk,
+}
+
+const NAMES: [&str; 4] = ["x", "y", "z", "w"];
+
+impl Pointwise {
+    /// The kernel's name.
+    pub fn name(&self) -> String {
+        format!("array_{}", self.op.name())
+    }
+
+    fn used(&self) -> impl Iterator<Item = (usize, &Operand)> + Clone {
+        self.operands.iter().enumerate().filter(|(_, operand)| operand.access != Access::Unused)
+    }
+
+    fn with(&self, access: Access) -> impl Iterator<Item = (usize, &Operand)> + Clone {
+        self.used().filter(move |(_, operand)| operand.access == access)
+    }
+
+    /// Operands that have an element for every index.
+    fn indexed(&self) -> impl Iterator<Item = (usize, &Operand)> + Clone {
+        self.used().filter(|(_, operand)| matches!(operand.access, Access::Element | Access::Unaligned))
+    }
+
+    /// The kernel as CUDA C++ source.
+    pub fn source(&self) -> String {
+        let dtypes = [self.compute, self.out].into_iter().chain(self.used().map(|(_, operand)| operand.dtype));
+        let mut text = preamble(dtypes, self.expression().contains("rt_"));
+        text.push_str(&self.function());
+        if let Walk::Strided(space) = self.walk {
+            text.push_str(&space.structure("array_dims", 1 + self.indexed().count()));
+        }
+        let _ = write!(text, "extern \"C\" __global__ void {}({})\n{{\n", self.name(), self.parameters());
+        match self.walk {
+            Walk::Flat(per_access) => self.flat_body(&mut text, per_access),
+            Walk::Strided(space) => self.strided_body(&mut text, space),
+        }
+        text.push_str("}\n");
+        text
+    }
+
+    /// Comparison of a signed integer with a 64-bit unsigned one, which have no common integer type.
+    fn is_mixed_comparison(&self) -> bool {
+        let [x, y, ..] = self.operands.map(|operand| operand.dtype);
+        let mixed = |a: DType, b: DType| a.kind() == Kind::Signed && b == DType::U64;
+        self.op.is_comparison() && (mixed(x, y) || mixed(y, x))
+    }
+
+    fn expression(&self) -> String {
+        if !self.is_mixed_comparison() {
+            return self.op.expression(self.compute).to_owned();
+        }
+        self.op.expression(DType::I64).replace("x ", "rt_order(x, y) ").replace(" y", " 0").replace("(x, 0)", "(x, y)")
+    }
+
+    /// The operation as a device function of stored operands.
+    fn function(&self) -> String {
+        let mixed = self.is_mixed_comparison();
+        let mut text = format!("typedef {} T;\n", computed(self.compute));
+        let _ = writeln!(text, "typedef {} R;", computed(self.compute.real_part()));
+        let params: Vec<_> =
+            self.used().map(|(at, operand)| format!("{} {}_", storage(operand.dtype), NAMES[at])).collect();
+        let params = params.join(", ");
+        let out = storage(self.out);
+        let _ = write!(
+            text,
+            "__device__ __forceinline__ {out} array_op(unsigned long long i{}{params})\n{{\n",
+            if params.is_empty() { "" } else { ", " }
+        );
+        for (at, operand) in self.used() {
+            let name = NAMES[at];
+            let _ = match self.op.role(at) {
+                Role::Truth => writeln!(text, "  const bool {name} = rt_true(rt_load({name}_));"),
+                Role::Compute if mixed => {
+                    let wide = if operand.dtype == DType::U64 { "unsigned long long" } else { "long long" };
+                    writeln!(text, "  const {wide} {name} = {name}_;")
+                }
+                Role::Compute => writeln!(text, "  const T {name} = rt_cast<T>(rt_load({name}_));"),
+                Role::Own => writeln!(text, "  const auto {name} = rt_load({name}_);"),
+            };
+        }
+        let result = computed(self.op.result_of(self.compute));
+        let _ = write!(text, "  return rt_cast<{out}>(({result})({}));\n}}\n", self.expression());
+        text
+    }
+
+    fn parameters(&self) -> String {
+        let mut params = vec![format!("{} *out", storage(self.out))];
+        for (at, operand) in self.used().filter(|(_, operand)| operand.access != Access::Value) {
+            params.push(format!("const {} *{}", storage(operand.dtype), NAMES[at]));
+        }
+        params.push("unsigned long long n".into());
+        if let Walk::Strided(_) = self.walk {
+            params.push("const array_dims dims".into());
+        }
+        for (at, operand) in self.with(Access::Value) {
+            params.push(format!("{} {}", storage(operand.dtype), NAMES[at]));
+        }
+        params.join(", ")
+    }
+
+    /// The call of the operation, where `element` says how an element of operand `at` is written.
+    fn call(&self, index: &str, element: impl Fn(&str) -> String) -> String {
+        let mut text = format!("array_op({index}");
+        for (at, operand) in self.used() {
+            let name = NAMES[at];
+            let argument = match operand.access {
+                Access::Element | Access::Unaligned => element(name),
+                Access::Point => format!("{name}[0]"),
+                Access::Value | Access::Unused => name.to_owned(),
+            };
+            let _ = write!(text, ", {argument}");
+        }
+        text + ")"
+    }
+
+    fn flat_body(&self, text: &mut String, per_access: u8) {
+        text.push_str(
+            "  const unsigned long long step = (unsigned long long)gridDim.x * blockDim.x;\n\
+             \x20 const unsigned long long first = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;\n",
+        );
+        let mut done = "0ull".to_owned();
+        if per_access > 1 {
+            self.packs(text, per_access);
+            done = format!("n / {per_access} * {per_access}");
+        }
+        let call = self.call("i", |name| format!("{name}[i]"));
+        let _ = writeln!(text, "  for (unsigned long long i = {done} + first; i < n; i += step) out[i] = {call};");
+    }
+
+    /// The loop over neighbours that are read and written at once.
+    fn packs(&self, text: &mut String, per_access: u8) {
+        let _ = writeln!(text, "  for (unsigned long long p = first; p < n / {per_access}; p += step) {{");
+        for (at, operand) in self.with(Access::Element) {
+            let (name, ty) = (NAMES[at], storage(operand.dtype));
+            let _ = writeln!(
+                text,
+                "    const rt_pack<{ty}, {per_access}> {name}p = ((const rt_pack<{ty}, {per_access}> *){name})[p];"
+            );
+        }
+        let out = storage(self.out);
+        let call = self.call(&format!("p * {per_access} + k"), |name| format!("{name}p.at[k]"));
+        let _ = write!(
+            text,
+            "    rt_pack<{out}, {per_access}> outp;\n    #pragma unroll\n\
+             \x20   for (int k = 0; k < {per_access}; k++) outp.at[k] = {call};\n\
+             \x20   ((rt_pack<{out}, {per_access}> *)out)[p] = outp;\n  }}\n"
+        );
+    }
+
+    fn strided_body(&self, text: &mut String, space: Space) {
+        let index = space.index_type();
+        let _ = write!(
+            text,
+            "  const {index} step = gridDim.x * ({index})blockDim.x;\n\
+             \x20 for ({index} i = blockIdx.x * ({index})blockDim.x + threadIdx.x; i < ({index})n; i += step) {{\n"
+        );
+        let elements: Vec<_> = self.indexed().collect();
+        text.push_str(&space.offsets("dims", "i", 1 + elements.len(), "at", "    "));
+        let place = |name: &str| {
+            let position = elements.iter().position(|(at, _)| NAMES[*at] == name).unwrap_or(0);
+            let ty = storage(elements[position].1.dtype);
+            let address = format!("(const char *){name} + at{}", position + 1);
+            match elements[position].1.access {
+                Access::Unaligned => format!("rt_gather_bytes<{ty}>({address})"),
+                _ => format!("*(const {ty} *)({address})"),
+            }
+        };
+        let (out, value) = (storage(self.out), self.call("i", place));
+        let _ = match self.out_unaligned {
+            true => writeln!(text, "    rt_scatter_bytes<{out}>((char *)out + at0, {value});\n  }}"),
+            false => writeln!(text, "    *({out} *)((char *)out + at0) = {value};\n  }}"),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn element(dtype: DType) -> Operand {
+        Operand { dtype, access: Access::Element }
+    }
+
+    fn binary(op: Op, x: Operand, y: Operand, walk: Walk) -> Pointwise {
+        let types = op.resolve(x.dtype.promote(y.dtype)).unwrap();
+        let operands = [x, y, Operand::UNUSED, Operand::UNUSED];
+        Pointwise { op, compute: types.compute, out: types.out, out_unaligned: false, operands, walk }
+    }
+
+    #[test]
+    fn operands_are_converted_before_the_operation_and_rounded_once_after_it() {
+        let half = element(DType::F16);
+        let source = binary(Op::Multiply, half, half, Walk::Flat(1)).source();
+        assert!(source.contains("typedef float T;"), "{source}");
+        assert!(source.contains("return rt_cast<rt_half>((float)(x * y));"), "{source}");
+        assert!(source.contains("out[i] = array_op(i, x[i], y[i]);"), "{source}");
+    }
+
+    #[test]
+    fn values_come_last_and_are_not_indexed() {
+        let value = Operand { dtype: DType::F32, access: Access::Value };
+        let source = binary(Op::Add, value, element(DType::F32), Walk::Flat(4)).source();
+        assert!(source.contains("array_add(float *out, const float *y, unsigned long long n, float x)"), "{source}");
+        assert!(source.contains("outp.at[k] = array_op(p * 4 + k, x, yp.at[k]);"), "{source}");
+    }
+
+    #[test]
+    fn signed_and_unsigned_are_compared_exactly() {
+        let source = binary(Op::LessEqual, element(DType::I8), element(DType::U64), Walk::Flat(1)).source();
+        assert!(source.contains("(rt_order(x, y) <= 0)"), "{source}");
+        let space = Space { ndim: 2, wide: false };
+        let source = binary(Op::Equal, element(DType::U64), element(DType::I64), Walk::Strided(space)).source();
+        assert!(source.contains("(rt_order(x, y) == 0)"), "{source}");
+        assert!(source.contains("const array_dims dims"), "{source}");
+    }
+}

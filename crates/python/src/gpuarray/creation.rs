@@ -1,0 +1,145 @@
+//! Making arrays: of nothing, of one value, of a range, of host memory.
+
+use super::context::array_context;
+use super::dtypes::{descr_of, dtype_of, dtype_of_descr};
+use super::operands::{scalar_of, shape_of};
+use super::{PyGpuArray, order_of, raise};
+use crate::errors::{MemoryError, array_error};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use rtcg::array::{GpuArray, Layout, Order};
+
+/// Runs `make`; when the device is out of memory, collects garbage and runs it again.
+pub(crate) fn with_memory<T: Send>(
+    py: Python<'_>,
+    make: impl Fn() -> rtcg::array::Result<T> + Send + Sync,
+) -> PyResult<T> {
+    let first = py.detach(&make).map_err(|error| array_error(py, error));
+    match first {
+        Err(error) if error.is_instance_of::<MemoryError>(py) => {
+            py.import("gc")?.call_method0("collect")?;
+            raise(py, py.detach(&make))
+        }
+        other => other,
+    }
+}
+
+/// An uninitialised array in the memory order that `order` asks for, with `other` as the model.
+#[pyfunction]
+pub(super) fn empty_in_order_of<'py>(
+    other: &Bound<'py, PyGpuArray>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    order: &str,
+    shape: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = other.py();
+    let own = &other.get().array;
+    let descr = match dtype.filter(|dtype| !dtype.is_none()) {
+        Some(dtype) => descr_of(py, dtype)?,
+        None => other.get().descr(py)?,
+    };
+    let dtype = dtype_of_descr(&descr)?;
+    let shape = match shape.filter(|shape| !shape.is_none()) {
+        Some(shape) => shape_of(shape)?,
+        None => own.shape().to_vec(),
+    };
+    let fortran = own.is_contiguous(Order::F) && !own.is_contiguous(Order::C);
+    let layout = match order {
+        "K" if shape == own.shape() => Layout::dense_like(own.layout(), dtype.itemsize()),
+        "A" | "K" if fortran => Layout::contiguous(&shape, dtype.itemsize(), Order::F),
+        "A" | "K" => Layout::contiguous(&shape, dtype.itemsize(), Order::C),
+        order => Layout::contiguous(&shape, dtype.itemsize(), order_of(order)?),
+    };
+    let ctx = own.context().clone();
+    let array = with_memory(py, || GpuArray::with_layout(&ctx, layout.clone(), dtype))?;
+    let record = matches!(dtype, rtcg::array::DType::Void(_)).then(|| descr.unbind());
+    let allocator = other.get().allocator.as_ref().map(|allocator| allocator.clone_ref(py));
+    PyGpuArray::of_class(other, PyGpuArray { array, record, base: None, allocator })
+}
+
+/// The numbers from `start` on, `step` apart, `count` of them.
+#[pyfunction]
+pub(super) fn arange_of(
+    py: Python<'_>,
+    start: &Bound<'_, PyAny>,
+    step: &Bound<'_, PyAny>,
+    count: usize,
+    dtype: &Bound<'_, PyAny>,
+) -> PyResult<PyGpuArray> {
+    let (ctx, dtype) = (array_context()?, dtype_of(py, dtype)?);
+    let number = |value: &Bound<'_, PyAny>| {
+        scalar_of(value)?.ok_or_else(|| PyTypeError::new_err(format!("{value} is no number")))
+    };
+    let (start, step) = (number(start)?, number(step)?);
+    let array = with_memory(py, || {
+        let array = GpuArray::empty(&ctx, &[count], dtype, Order::C)?;
+        array.fill_range(start, step)?;
+        Ok(array)
+    })?;
+    Ok(PyGpuArray::wrap(array))
+}
+
+#[pymethods]
+impl PyGpuArray {
+    /// Sets every element to `value`; does not wait.
+    #[pyo3(signature = (value, stream = None))]
+    fn fill<'py>(
+        slf: Bound<'py, Self>,
+        value: &Bound<'py, PyAny>,
+        stream: Option<Bound<'py, crate::driver::stream::PyStream>>,
+    ) -> PyResult<Bound<'py, Self>> {
+        super::transfer::in_stream(stream.as_ref(), || super::indexing::assign(&slf, value))?;
+        Ok(slf)
+    }
+
+    /// A copy converted to `dtype`; does not wait.
+    #[pyo3(signature = (dtype, order = "K", copy = true, stream = None))]
+    fn astype<'py>(
+        slf: &Bound<'py, Self>,
+        dtype: &Bound<'py, PyAny>,
+        order: &str,
+        copy: bool,
+        stream: Option<Bound<'py, crate::driver::stream::PyStream>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        if !copy && dtype_of(py, dtype)? == slf.get().array.dtype() && order == "K" {
+            return Ok(slf.clone().into_any());
+        }
+        let new = empty_in_order_of(slf, Some(dtype), order, None)?;
+        let target = new.cast::<PyGpuArray>()?.get().array.clone();
+        let source = &slf.get().array;
+        super::transfer::in_stream(stream.as_ref(), || raise(py, target.assign(source)))?;
+        Ok(new)
+    }
+
+    /// A copy in new device memory, in the same memory order or in `order`; does not wait.
+    #[pyo3(signature = (order = "K"))]
+    fn copy<'py>(slf: &Bound<'py, Self>, order: &str) -> PyResult<Bound<'py, PyAny>> {
+        let new = empty_in_order_of(slf, None, order, None)?;
+        let target = new.cast::<PyGpuArray>()?.get().array.clone();
+        raise(slf.py(), target.assign(&slf.get().array))?;
+        Ok(new)
+    }
+
+    /// Sets all bytes to zero; used by `pycuda.gpuarray.zeros`.
+    fn _clear(&self, py: Python<'_>) -> PyResult<()> {
+        raise(py, self.array.clear())
+    }
+
+    /// Upstream's constructor of results: this array's shape, another dtype or order.
+    #[pyo3(signature = (dtype = None, order = "C"))]
+    fn _new_like_me<'py>(
+        slf: &Bound<'py, Self>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        order: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let changed = dtype.is_some_and(|dtype| !dtype.is_none());
+        empty_in_order_of(slf, dtype, if changed { order } else { "K" }, None)
+    }
+}
+
+pub(super) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(empty_in_order_of, m)?)?;
+    m.add_function(wrap_pyfunction!(arange_of, m)?)?;
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! Arrays of other libraries: the CUDA array interface, version 3.
+
+use super::PyGpuArray;
+use crate::errors::array_error;
+use numpy::PyArrayDescr;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use rtcg::array::{ArrayContext, Buffer, GpuArray, Layout, Order};
+use std::any::Any;
+use std::sync::Arc;
+
+/// Device memory that a Python object owns.
+pub(crate) struct ForeignBuffer {
+    pub(crate) ptr: u64,
+    pub(crate) owner: Py<PyAny>,
+}
+
+impl Buffer for ForeignBuffer {
+    fn device_ptr(&self) -> u64 {
+        self.ptr
+    }
+
+    fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
+    }
+}
+
+/// An array over the memory of an object with `__cuda_array_interface__`. If the object names a
+/// stream, that one is waited for.
+pub(crate) fn from_array_interface(ctx: &Arc<ArrayContext>, object: &Bound<'_, PyAny>) -> PyResult<GpuArray> {
+    let py = object.py();
+    let interface = object.getattr("__cuda_array_interface__")?.cast_into::<PyDict>()?;
+    let require = |key: &str| {
+        interface
+            .get_item(key)?
+            .ok_or_else(|| PyValueError::new_err(format!("__cuda_array_interface__ has no entry {key:?}")))
+    };
+    let shape: Vec<usize> = require("shape")?.extract()?;
+    let descr = PyArrayDescr::new(py, require("typestr")?)?;
+    let dtype = super::dtypes::dtype_of_descr(&descr)?;
+    let ptr: u64 = require("data")?.cast::<PyTuple>()?.get_item(0)?.extract()?;
+    let mut layout = Layout::contiguous(&shape, dtype.itemsize(), Order::C);
+    if let Some(strides) = interface.get_item("strides")?.filter(|strides| !strides.is_none()) {
+        let strides: Vec<isize> = strides.extract()?;
+        if strides.len() != shape.len() {
+            return Err(PyValueError::new_err(format!("strides {strides:?} do not fit the shape {shape:?}")));
+        }
+        layout.strides = strides.into();
+    }
+    if interface.get_item("stream")?.is_some_and(|stream| !stream.is_none()) {
+        // The default stream waits for blocking streams by itself; others are waited for here.
+        ctx.runtime().synchronize().map_err(|error| array_error(py, error))?;
+    }
+    let buffer: Option<Arc<dyn Buffer>> =
+        (layout.size() > 0).then(|| Arc::new(ForeignBuffer { ptr, owner: object.clone().unbind() }) as Arc<dyn Buffer>);
+    Ok(GpuArray::from_buffer(ctx, buffer, layout, dtype))
+}
+
+#[pymethods]
+impl PyGpuArray {
+    #[getter]
+    fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let interface = PyDict::new(py);
+        interface.set_item("shape", PyTuple::new(py, self.array.shape())?)?;
+        interface.set_item("strides", PyTuple::new(py, self.array.strides())?)?;
+        interface.set_item("data", (self.ptr(), false))?;
+        interface.set_item("typestr", self.descr(py)?.getattr("str")?)?;
+        if self.record.is_some() {
+            interface.set_item("descr", self.descr(py)?.getattr("descr")?)?;
+        }
+        interface.set_item("stream", py.None())?;
+        interface.set_item("version", 3)?;
+        Ok(interface)
+    }
+}

@@ -1,0 +1,317 @@
+//! `pycuda.gpuarray`: the array class. Everything it does is in `rtcg::array`; here NumPy's
+//! dtypes, shapes and scalars are translated.
+
+pub(crate) mod context;
+mod creation;
+mod dtypes;
+mod fancy;
+mod indexing;
+mod interop;
+mod operands;
+mod operators;
+mod protocols;
+mod transfer;
+mod views;
+
+use crate::driver::pool::PyPooledDeviceAllocation;
+use crate::errors::array_error;
+use crate::pointer::DevicePtr;
+use context::array_context;
+use dtypes::{descr_of, dtype_of_descr};
+use interop::ForeignBuffer;
+use numpy::PyArrayDescr;
+use operands::shape_of;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use rtcg::DeviceBuffer;
+use rtcg::array::{Buffer, DType, GpuArray, Layout, Order};
+use std::sync::Arc;
+
+/// An array on the device.
+#[pyclass(name = "GPUArray", module = "pycuda.gpuarray", frozen, subclass, weakref)]
+pub(crate) struct PyGpuArray {
+    pub(crate) array: GpuArray,
+    /// NumPy's dtype of records; the core knows only their size.
+    record: Option<Py<PyArrayDescr>>,
+    #[pyo3(get)]
+    base: Option<Py<PyAny>>,
+    #[pyo3(get)]
+    allocator: Option<Py<PyAny>>,
+}
+
+/// How the elements lie.
+#[pyclass(name = "ArrayFlags", module = "pycuda.gpuarray", frozen)]
+pub(crate) struct PyArrayFlags {
+    #[pyo3(get)]
+    c_contiguous: bool,
+    #[pyo3(get)]
+    f_contiguous: bool,
+    #[pyo3(get)]
+    forc: bool,
+}
+
+#[pymethods]
+impl PyArrayFlags {
+    fn __repr__(&self) -> String {
+        let shown = |flag| if flag { "True" } else { "False" };
+        format!("  C_CONTIGUOUS : {}\n  F_CONTIGUOUS : {}", shown(self.c_contiguous), shown(self.f_contiguous))
+    }
+}
+
+pub(crate) fn order_of(order: &str) -> PyResult<Order> {
+    match order {
+        "C" => Ok(Order::C),
+        "F" => Ok(Order::F),
+        other => Err(PyValueError::new_err(format!("order is '{other}'; expected 'C' or 'F'"))),
+    }
+}
+
+impl PyGpuArray {
+    pub(crate) fn wrap(array: GpuArray) -> Self {
+        Self { array, record: None, base: None, allocator: None }
+    }
+
+    pub(crate) fn record_in(&self, py: Python<'_>) -> Option<Py<PyArrayDescr>> {
+        self.record.as_ref().map(|record| record.clone_ref(py))
+    }
+
+    /// The record of `self` for an array of the same elements.
+    fn record_for(&self, py: Python<'_>, dtype: DType) -> Option<Py<PyArrayDescr>> {
+        if dtype == self.array.dtype() { self.record_in(py) } else { None }
+    }
+
+    /// A result as an object of the class of `slf`.
+    pub(crate) fn like<'py>(slf: &Bound<'py, Self>, array: GpuArray) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let record = slf.get().record_for(py, array.dtype());
+        let allocator = slf.get().allocator.as_ref().map(|allocator| allocator.clone_ref(py));
+        Self::of_class(slf, Self { array, record, base: None, allocator })
+    }
+
+    /// A view of `slf`, of its class; with another dtype if `descr` is given.
+    pub(crate) fn view_of<'py>(
+        slf: &Bound<'py, Self>,
+        array: GpuArray,
+        descr: Option<Bound<'py, PyArrayDescr>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let record = match descr {
+            Some(descr) => matches!(array.dtype(), DType::Void(_)).then(|| descr.unbind()),
+            None => slf.get().record_for(py, array.dtype()),
+        };
+        let allocator = slf.get().allocator.as_ref().map(|allocator| allocator.clone_ref(py));
+        let base = Some(slf.clone().into_any().unbind());
+        Self::of_class(slf, Self { array, record, base, allocator })
+    }
+
+    /// `new` itself, or what the subclass of `slf` makes of it.
+    fn of_class<'py>(slf: &Bound<'py, Self>, new: Self) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let plain = Bound::new(py, new)?;
+        let class = slf.get_type();
+        if class.is(plain.get_type()) {
+            return Ok(plain.into_any());
+        }
+        let made = plain.get();
+        let kwargs = PyDict::new(py);
+        kwargs.set_item("allocator", made.allocator.as_ref())?;
+        kwargs.set_item("base", made.base.as_ref())?;
+        kwargs.set_item("gpudata", &plain)?;
+        class.call((PyTuple::new(py, made.array.shape())?, made.descr(py)?), Some(&kwargs))
+    }
+
+    /// The memory of the array, where it came from a pool.
+    pub(crate) fn pooled_memory<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyPooledDeviceAllocation>> {
+        let any = self.array.buffer()?.clone().as_any();
+        match any.downcast::<DeviceBuffer>() {
+            Ok(own) => Bound::new(py, PyPooledDeviceAllocation(own.allocation().clone())).ok(),
+            Err(other) => other.downcast::<ForeignBuffer>().ok()?.owner.bind(py).clone().cast_into().ok(),
+        }
+    }
+
+    pub(crate) fn ptr(&self) -> u64 {
+        self.array.device_ptr().unwrap_or(0)
+    }
+
+    /// The only element as a Python object; waits.
+    pub(crate) fn item_object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.to_host(py)?.call_method0("item")
+    }
+
+    /// The memory that was given, or that of the allocator.
+    fn given_memory<'py>(
+        shape: &[usize],
+        dtype: DType,
+        allocator: Option<&Py<PyAny>>,
+        gpudata: Option<Bound<'py, PyAny>>,
+        py: Python<'py>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let nbytes = shape.iter().product::<usize>().saturating_mul(dtype.itemsize());
+        match (gpudata, allocator) {
+            (Some(memory), _) if !memory.is_none() => Ok(Some(memory)),
+            (_, Some(allocator)) if nbytes > 0 => allocator.bind(py).call1((nbytes,)).map(Some),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// A layout with the strides that a caller made up.
+fn strided_layout(shape: &[usize], strides: Vec<isize>, itemsize: usize, has_memory: bool) -> PyResult<Layout> {
+    if strides.len() != shape.len() {
+        return Err(PyValueError::new_err(format!(
+            "strides {} do not fit shape {}",
+            rtcg::array::Tuple(&strides),
+            rtcg::array::Tuple(shape)
+        )));
+    }
+    let layout = Layout { shape: shape.into(), strides: strides.into(), offset: 0 };
+    if !has_memory && !layout.is_dense(itemsize) {
+        return Err(PyValueError::new_err(format!(
+            "strides {} of shape {} leave gaps or overlap; without gpudata they must be dense",
+            rtcg::array::Tuple(&layout.strides),
+            rtcg::array::Tuple(shape)
+        )));
+    }
+    Ok(layout)
+}
+
+#[pymethods]
+impl PyGpuArray {
+    /// NumPy's scalars leave operators to this class.
+    #[classattr]
+    fn __array_priority__() -> u32 {
+        100
+    }
+
+    #[new]
+    #[pyo3(signature = (shape, dtype, allocator = None, base = None, gpudata = None, strides = None, order = "C"))]
+    #[allow(clippy::too_many_arguments, reason = "upstream's signature")]
+    fn new(
+        py: Python<'_>,
+        shape: &Bound<'_, PyAny>,
+        dtype: &Bound<'_, PyAny>,
+        allocator: Option<Py<PyAny>>,
+        base: Option<Py<PyAny>>,
+        gpudata: Option<Bound<'_, PyAny>>,
+        strides: Option<Vec<isize>>,
+        order: &str,
+    ) -> PyResult<Self> {
+        let descr = descr_of(py, dtype)?;
+        let (shape, dtype, order) = (shape_of(shape)?, dtype_of_descr(&descr)?, order_of(order)?);
+        let record = matches!(dtype, DType::Void(_)).then(|| descr.unbind());
+        let memory = Self::given_memory(&shape, dtype, allocator.as_ref(), gpudata, py)?;
+        let own_layout = || Layout::contiguous(&shape, dtype.itemsize(), order);
+        // A whole array is what subclasses are given; it brings its layout along.
+        if let Some(given) = memory.as_ref().and_then(|memory| memory.cast::<PyGpuArray>().ok()) {
+            let given = &given.get().array;
+            let layout = match strides {
+                Some(strides) => strided_layout(&shape, strides, dtype.itemsize(), true)?,
+                None if given.shape() == shape && given.dtype() == dtype => given.layout().clone(),
+                None => Layout { offset: given.layout().offset, ..own_layout() },
+            };
+            let array = GpuArray::from_buffer(given.context(), given.buffer().cloned(), layout, dtype);
+            return Ok(Self { array, record, base, allocator });
+        }
+        let ctx = array_context()?;
+        let layout = match strides {
+            Some(strides) => strided_layout(&shape, strides, dtype.itemsize(), memory.is_some())?,
+            None => own_layout(),
+        };
+        let array = match memory {
+            Some(memory) => {
+                let ptr = memory.extract::<DevicePtr>()?.0;
+                let buffer: Arc<dyn Buffer> = Arc::new(ForeignBuffer { ptr, owner: memory.unbind() });
+                GpuArray::from_buffer(&ctx, Some(buffer), layout, dtype)
+            }
+            None => creation::with_memory(py, || GpuArray::with_layout(&ctx, layout.clone(), dtype))?,
+        };
+        Ok(Self { array, record, base, allocator })
+    }
+
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.array.shape())
+    }
+
+    #[getter]
+    fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.array.strides())
+    }
+
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDescr>> {
+        self.descr(py)
+    }
+
+    #[getter]
+    fn size(&self) -> usize {
+        self.array.size()
+    }
+
+    #[getter]
+    fn mem_size(&self) -> usize {
+        self.array.size()
+    }
+
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.array.nbytes()
+    }
+
+    #[getter]
+    fn itemsize(&self) -> usize {
+        self.array.itemsize()
+    }
+
+    #[getter]
+    fn ndim(&self) -> usize {
+        self.array.ndim()
+    }
+
+    #[getter(ptr)]
+    fn ptr_object(&self) -> u64 {
+        self.ptr()
+    }
+
+    #[getter]
+    fn flags(&self) -> PyArrayFlags {
+        let (c, f) = (self.array.is_contiguous(Order::C), self.array.is_contiguous(Order::F));
+        PyArrayFlags { c_contiguous: c, f_contiguous: f, forc: c || f }
+    }
+
+    /// The memory: a `DeviceAllocation`, what the allocator gave, an address for views, or None without elements.
+    #[getter]
+    fn gpudata<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(buffer) = self.array.buffer() else { return Ok(None) };
+        if self.base.is_some() && self.array.layout().offset != 0 {
+            return Ok(Some(self.ptr().into_pyobject(py)?.into_any()));
+        }
+        let any = buffer.clone().as_any();
+        let any = match any.downcast::<DeviceBuffer>() {
+            Ok(own) => {
+                let memory = PyPooledDeviceAllocation(own.allocation().clone());
+                return Ok(Some(Bound::new(py, memory)?.into_any()));
+            }
+            Err(other) => other,
+        };
+        if self.array.layout().offset != 0 {
+            return Ok(Some(self.ptr().into_pyobject(py)?.into_any()));
+        }
+        Ok(any.downcast::<ForeignBuffer>().ok().map(|foreign| foreign.owner.bind(py).clone()))
+    }
+}
+
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<PyGpuArray>()?;
+    m.add_class::<PyArrayFlags>()?;
+    m.add_function(wrap_pyfunction!(context::clear_array_contexts, m)?)?;
+    m.add_function(wrap_pyfunction!(context::release_array_memory, m)?)?;
+    m.add_function(wrap_pyfunction!(operators::ufunc, m)?)?;
+    creation::register(m)
+}
+
+/// A core result as a Python one.
+pub(crate) fn raise<T>(py: Python<'_>, result: rtcg::array::Result<T>) -> PyResult<T> {
+    result.map_err(|error| array_error(py, error))
+}

@@ -1,0 +1,192 @@
+//! What stands beside an array in an operation: arrays, scalars, host arrays.
+
+use super::PyGpuArray;
+use super::dtypes::{dtype_of_descr, numpy_descr};
+use crate::errors::array_error;
+use crate::host_buffer::HostBuffer;
+use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyType};
+use rtcg::array::{Arg, ArrayContext, Element, GpuArray, Order, Scalar, WeakScalar};
+use std::sync::Arc;
+
+/// An operand that came from Python.
+pub(crate) enum Operand<'py> {
+    /// A device array.
+    Array(Bound<'py, PyGpuArray>),
+    /// A host array, copied to the device.
+    Uploaded(GpuArray),
+    /// A Python or NumPy scalar.
+    Scalar(Scalar),
+}
+
+impl Operand<'_> {
+    /// The operand as the core takes it.
+    pub(crate) fn arg(&self) -> Arg<'_> {
+        match self {
+            Operand::Array(array) => Arg::Array(&array.get().array),
+            Operand::Uploaded(array) => Arg::Array(array),
+            Operand::Scalar(scalar) => Arg::Scalar(*scalar),
+        }
+    }
+}
+
+/// The operand that `object` is; `None` when arrays do not combine with such objects.
+pub(crate) fn operand_of<'py>(ctx: &Arc<ArrayContext>, object: &Bound<'py, PyAny>) -> PyResult<Option<Operand<'py>>> {
+    if let Ok(array) = object.cast::<PyGpuArray>() {
+        return Ok(Some(Operand::Array(array.clone())));
+    }
+    if let Some(scalar) = scalar_of(object)? {
+        return Ok(Some(Operand::Scalar(scalar)));
+    }
+    if let Ok(host) = object.cast::<PyUntypedArray>() {
+        return upload(ctx, host).map(|array| Some(Operand::Uploaded(array)));
+    }
+    if object.hasattr("__cuda_array_interface__")? {
+        return super::interop::from_array_interface(ctx, object).map(|array| Some(Operand::Uploaded(array)));
+    }
+    Ok(None)
+}
+
+/// [`operand_of`] for functions, which also take sequences.
+pub(crate) fn require_operand<'py>(ctx: &Arc<ArrayContext>, object: &Bound<'py, PyAny>) -> PyResult<Operand<'py>> {
+    if let Some(operand) = operand_of(ctx, object)? {
+        return Ok(operand);
+    }
+    let host = object.py().import("numpy")?.call_method1("asarray", (object,))?;
+    upload(ctx, host.cast::<PyUntypedArray>()?).map(Operand::Uploaded)
+}
+
+/// The device array that `object` is or is copied to.
+pub(crate) fn require_array(ctx: &Arc<ArrayContext>, object: &Bound<'_, PyAny>) -> PyResult<GpuArray> {
+    match require_operand(ctx, object)? {
+        Operand::Array(array) => Ok(array.get().array.clone()),
+        Operand::Uploaded(array) => Ok(array),
+        Operand::Scalar(scalar) => {
+            let py = object.py();
+            let array = GpuArray::empty(ctx, &[], scalar.dtype(), Order::C).map_err(|error| array_error(py, error))?;
+            array.fill(scalar).map_err(|error| array_error(py, error))?;
+            Ok(array)
+        }
+    }
+}
+
+/// A device copy of a host array, in C order unless it is in Fortran order; waits.
+pub(crate) fn upload(ctx: &Arc<ArrayContext>, host: &Bound<'_, PyUntypedArray>) -> PyResult<GpuArray> {
+    let py = host.py();
+    let dtype = dtype_of_descr(&host.dtype())?;
+    let order = if host.is_fortran_contiguous() && !host.is_c_contiguous() { Order::F } else { Order::C };
+    let packed = if host.is_contiguous() {
+        host.clone().into_any()
+    } else {
+        py.import("numpy")?.call_method1("ascontiguousarray", (host,))?
+    };
+    let buffer = HostBuffer::of(&packed, "ary")?;
+    // SAFETY: the buffer outlives the copy.
+    let bytes = unsafe { buffer.bytes() };
+    let shape = host.shape().to_vec();
+    py.detach(|| {
+        let array = GpuArray::empty(ctx, &shape, dtype, order)?;
+        array.write(bytes, order)?;
+        Ok(array)
+    })
+    .map_err(|error| array_error(py, error))
+}
+
+/// A Python or NumPy scalar; `None` for anything else.
+pub(crate) fn scalar_of(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
+    static GENERIC: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    if object.is_exact_instance_of::<PyFloat>() || object.is_exact_instance_of::<PyInt>() {
+        return Ok(weak_scalar(object)?.map(Scalar::Weak));
+    }
+    let py = object.py();
+    if object.is_instance(GENERIC.import(py, "numpy", "generic")?)? {
+        let descr = object.getattr("dtype")?.cast_into::<numpy::PyArrayDescr>()?;
+        if descr.kind() == b'V' && descr.num() < 256 {
+            return Ok(None);
+        }
+        let dtype = dtype_of_descr(&descr)?;
+        let item = if descr.num() >= 256 { object.call_method0("__float__")? } else { object.call_method0("item")? };
+        return Ok(weak_scalar(&item)?.map(|value| Scalar::Strong(dtype, value)));
+    }
+    Ok(weak_scalar(object)?.map(Scalar::Weak))
+}
+
+fn weak_scalar(object: &Bound<'_, PyAny>) -> PyResult<Option<WeakScalar>> {
+    Ok(Some(if let Ok(value) = object.cast::<PyBool>() {
+        WeakScalar::Bool(value.is_true())
+    } else if object.cast::<PyInt>().is_ok() {
+        WeakScalar::Int(match object.extract::<i64>() {
+            Ok(value) => value.into(),
+            Err(_) => object.extract::<i128>().map_err(|_| {
+                PyOverflowError::new_err("Python integer too large: it fits no integer type of an array")
+            })?,
+        })
+    } else if object.cast::<PyFloat>().is_ok() {
+        WeakScalar::Float(object.extract()?)
+    } else if let Ok(value) = object.cast::<PyComplex>() {
+        WeakScalar::Complex(value.getattr("real")?.extract()?, value.getattr("imag")?.extract()?)
+    } else {
+        return Ok(None);
+    }))
+}
+
+/// One element of `dtype` from a Python value: a number, or a record that NumPy converts.
+pub(crate) fn element_of(array: &PyGpuArray, value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
+    let py = value.py();
+    let dtype = array.array.dtype();
+    if let Some(scalar) = scalar_of(value)? {
+        if !matches!(dtype, rtcg::array::DType::Void(_)) {
+            let element: Element = scalar.to_element(dtype).map_err(|error| array_error(py, error))?;
+            return Ok(Some(element.bytes().to_vec()));
+        }
+    } else if !matches!(dtype, rtcg::array::DType::Void(_)) {
+        return Ok(None);
+    }
+    let host = py.import("numpy")?.call_method1("asarray", (value, array.descr(py)?))?;
+    if host.cast::<PyUntypedArray>()?.ndim() != 0 {
+        return Ok(None);
+    }
+    host.call_method0("tobytes")?.extract().map(Some)
+}
+
+/// A host array with an array's shape and dtype, uninitialised.
+pub(crate) fn host_like<'py>(py: Python<'py>, array: &PyGpuArray, order: Order) -> PyResult<Bound<'py, PyAny>> {
+    let order = if order == Order::F { "F" } else { "C" };
+    let shape = pyo3::types::PyTuple::new(py, array.array.shape())?;
+    py.import("numpy")?.call_method1("empty", (shape, array.descr(py)?, order))
+}
+
+/// The shape that Python gave: an integer or a sequence of integers.
+pub(crate) fn shape_of(shape: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    let bad = || {
+        let shown = shape.repr().map_or_else(|_| "?".to_string(), |text| text.to_string());
+        PyTypeError::new_err(format!("shape is {shown}; expected an integer or a sequence of integers >= 0"))
+    };
+    let length = |axis: &Bound<'_, PyAny>| -> PyResult<usize> {
+        let length: isize = axis.extract().map_err(|_| bad())?;
+        usize::try_from(length)
+            .map_err(|_| PyValueError::new_err(format!("negative dimensions are not allowed: {length}")))
+    };
+    if shape.extract::<isize>().is_ok() {
+        return Ok(vec![length(shape)?]);
+    }
+    shape.try_iter().map_err(|_| bad())?.map(|axis| length(&axis?)).collect()
+}
+
+/// The dtype that an argument names, if it was given.
+pub(crate) fn optional_dtype(py: Python<'_>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<Option<rtcg::array::DType>> {
+    dtype.filter(|dtype| !dtype.is_none()).map(|dtype| super::dtypes::dtype_of(py, dtype)).transpose()
+}
+
+/// NumPy's dtype of an array's elements.
+impl PyGpuArray {
+    pub(crate) fn descr<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, numpy::PyArrayDescr>> {
+        match &self.record {
+            Some(descr) => Ok(descr.bind(py).clone()),
+            None => numpy_descr(py, self.array.dtype()),
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Operators: arithmetic, comparisons, in-place forms.
+
+// PyO3 writes the callers of methods; those that come out of a macro are checked as if they were ours.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use super::PyGpuArray;
+use super::operands::{Operand, operand_of};
+use crate::errors::array_error;
+use pyo3::basic::CompareOp;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use rtcg::array::{self, Arg, Op};
+
+/// `slf op other`, or `other op slf` when `reflected`; `NotImplemented` for what arrays do not combine with.
+fn binary<'py>(
+    slf: &Bound<'py, PyGpuArray>,
+    op: Op,
+    other: &Bound<'py, PyAny>,
+    reflected: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = slf.py();
+    let own = &slf.get().array;
+    let Some(other) = operand_of(own.context(), other)? else { return Ok(py.NotImplemented().into_bound(py)) };
+    let compute = || {
+        let (x, y) = if reflected { (other.arg(), Arg::Array(own)) } else { (Arg::Array(own), other.arg()) };
+        array::binary(own.context(), op, x, y, None)
+    };
+    // Enqueueing is too short to let the interpreter go for.
+    PyGpuArray::like(slf, compute().map_err(|error| array_error(py, error))?)
+}
+
+/// `slf op= other`. Returns to Python the array itself.
+fn in_place(slf: &Bound<'_, PyGpuArray>, op: Op, other: &Bound<'_, PyAny>) -> PyResult<()> {
+    let py = slf.py();
+    let own = &slf.get().array;
+    let Some(other) = operand_of(own.context(), other)? else {
+        let kind = other.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("{} of a GPUArray in place with a {kind}", op.name())));
+    };
+    array::binary(own.context(), op, Arg::Array(own), other.arg(), Some(own))
+        .map(drop)
+        .map_err(|error| array_error(py, error))
+}
+
+fn unary<'py>(slf: &Bound<'py, PyGpuArray>, op: Op) -> PyResult<Bound<'py, PyAny>> {
+    let result = slf.get().array.unary(op).map_err(|error| array_error(slf.py(), error))?;
+    PyGpuArray::like(slf, result)
+}
+
+/// Both halves of `divmod`.
+fn divmod<'py>(
+    slf: &Bound<'py, PyGpuArray>,
+    other: &Bound<'py, PyAny>,
+    reflected: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let quotient = binary(slf, Op::FloorDivide, other, reflected)?;
+    if quotient.is(slf.py().NotImplemented()) {
+        return Ok(quotient);
+    }
+    let rest = binary(slf, Op::Remainder, other, reflected)?;
+    Ok(PyTuple::new(slf.py(), [quotient, rest])?.into_any())
+}
+
+type Any<'py> = Bound<'py, PyAny>;
+type Slf<'a, 'py> = &'a Bound<'py, PyGpuArray>;
+
+macro_rules! operators {
+    ($($forward:ident $reflected:ident $in_place:ident $op:ident;)*) => {
+        #[pymethods]
+        impl PyGpuArray {
+            $(
+                fn $forward<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Any<'py>> {
+                    binary(slf, Op::$op, other, false)
+                }
+
+                fn $reflected<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Any<'py>> {
+                    binary(slf, Op::$op, other, true)
+                }
+
+                fn $in_place(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<()> {
+                    in_place(slf, Op::$op, other)
+                }
+            )*
+        }
+    };
+}
+
+operators! {
+    __add__ __radd__ __iadd__ Add;
+    __sub__ __rsub__ __isub__ Subtract;
+    __mul__ __rmul__ __imul__ Multiply;
+    __truediv__ __rtruediv__ __itruediv__ TrueDivide;
+    __floordiv__ __rfloordiv__ __ifloordiv__ FloorDivide;
+    __mod__ __rmod__ __imod__ Remainder;
+    __and__ __rand__ __iand__ BitAnd;
+    __or__ __ror__ __ior__ BitOr;
+    __xor__ __rxor__ __ixor__ BitXor;
+    __lshift__ __rlshift__ __ilshift__ LeftShift;
+    __rshift__ __rrshift__ __irshift__ RightShift;
+}
+
+#[pymethods]
+impl PyGpuArray {
+    fn __pow__<'py>(slf: Slf<'_, 'py>, other: &Any<'py>, modulo: &Any<'py>) -> PyResult<Any<'py>> {
+        if !modulo.is_none() {
+            return Err(PyTypeError::new_err("pow() of a GPUArray takes no third argument"));
+        }
+        binary(slf, Op::Power, other, false)
+    }
+
+    fn __rpow__<'py>(slf: Slf<'_, 'py>, other: &Any<'py>, modulo: &Any<'py>) -> PyResult<Any<'py>> {
+        let _ = modulo;
+        binary(slf, Op::Power, other, true)
+    }
+
+    fn __ipow__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>, modulo: &Bound<'_, PyAny>) -> PyResult<()> {
+        let _ = modulo;
+        in_place(slf, Op::Power, other)
+    }
+
+    fn __divmod__<'py>(slf: Slf<'_, 'py>, other: &Any<'py>) -> PyResult<Any<'py>> {
+        divmod(slf, other, false)
+    }
+
+    fn __rdivmod__<'py>(slf: Slf<'_, 'py>, other: &Any<'py>) -> PyResult<Any<'py>> {
+        divmod(slf, other, true)
+    }
+
+    fn __neg__<'py>(slf: Slf<'_, 'py>) -> PyResult<Any<'py>> {
+        unary(slf, Op::Negative)
+    }
+
+    fn __pos__<'py>(slf: Slf<'_, 'py>) -> PyResult<Any<'py>> {
+        unary(slf, Op::Positive)
+    }
+
+    fn __invert__<'py>(slf: Slf<'_, 'py>) -> PyResult<Any<'py>> {
+        unary(slf, Op::Invert)
+    }
+
+    fn __abs__<'py>(slf: Slf<'_, 'py>) -> PyResult<Any<'py>> {
+        unary(slf, Op::Absolute)
+    }
+
+    fn __richcmp__<'py>(slf: Slf<'_, 'py>, other: &Any<'py>, op: CompareOp) -> PyResult<Any<'py>> {
+        let op = match op {
+            CompareOp::Lt => Op::Less,
+            CompareOp::Le => Op::LessEqual,
+            CompareOp::Eq => Op::Equal,
+            CompareOp::Ne => Op::NotEqual,
+            CompareOp::Gt => Op::Greater,
+            CompareOp::Ge => Op::GreaterEqual,
+        };
+        binary(slf, op, other, false)
+    }
+
+    /// The only element's; waits.
+    fn __bool__(slf: &Bound<'_, Self>) -> PyResult<bool> {
+        match slf.get().array.size() {
+            1 => slf.get().item_object(slf.py())?.is_truthy(),
+            0 => Err(PyValueError::new_err("The truth value of an empty array is ambiguous")),
+            _ => Err(PyValueError::new_err(
+                "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()",
+            )),
+        }
+    }
+
+    fn __hash__(&self) -> PyResult<u64> {
+        Err(PyTypeError::new_err("unhashable type: 'GPUArray'"))
+    }
+}
+
+/// `op` by NumPy's name, of arrays, scalars, host arrays and sequences; for functions and `__array_ufunc__`.
+#[pyfunction]
+#[pyo3(signature = (name, args, out = None, dtype = None))]
+pub(super) fn ufunc<'py>(
+    py: Python<'py>,
+    name: &str,
+    args: Vec<Bound<'py, PyAny>>,
+    out: Option<&Bound<'py, PyGpuArray>>,
+    dtype: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let op = Op::from_name(name)
+        .ok_or_else(|| PyTypeError::new_err(format!("'{name}' is not supported for arrays on a device")))?;
+    let like = args.iter().find_map(|arg| arg.cast::<PyGpuArray>().ok());
+    let ctx = match like {
+        Some(array) => array.get().array.context().clone(),
+        None => super::context::array_context()?,
+    };
+    let dtype = super::operands::optional_dtype(py, dtype)?;
+    let operands =
+        args.iter().map(|arg| super::operands::require_operand(&ctx, arg)).collect::<PyResult<Vec<Operand<'_>>>>()?;
+    let core: Vec<Arg<'_>> = operands.iter().map(Operand::arg).collect();
+    let wishes = array::Wishes { out: out.map(|out| &out.get().array), dtype };
+    let result = match core.as_slice() {
+        [x, y] if dtype.is_none() => array::binary(&ctx, op, *x, *y, wishes.out),
+        _ => array::apply(&ctx, op, &core, wishes),
+    };
+    let result = result.map_err(|error| array_error(py, error))?;
+    match (out, like) {
+        (Some(out), _) => Ok(out.clone().into_any()),
+        (None, Some(like)) => PyGpuArray::like(like, result),
+        (None, None) => Ok(Bound::new(py, PyGpuArray::wrap(result))?.into_any()),
+    }
+}

@@ -1,0 +1,228 @@
+//! Copies between host and device.
+
+use super::operands::host_like;
+use super::{PyGpuArray, raise};
+use crate::driver::stream::{PyStream, stream_of};
+use crate::host_buffer::HostBuffer;
+use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rtcg::array::{Order, Tuple};
+
+/// Runs `body` with array operations in `stream`.
+pub(crate) fn in_stream<T>(stream: Option<&Bound<'_, PyStream>>, body: impl FnOnce() -> T) -> T {
+    match stream_of(stream) {
+        None => body(),
+        stream => rtcg::in_stream(stream, body),
+    }
+}
+
+impl PyGpuArray {
+    /// The index order of host copies: Fortran order only for arrays that are in it.
+    fn host_order(&self) -> Order {
+        let fortran = self.array.is_contiguous(Order::F) && !self.array.is_contiguous(Order::C);
+        if fortran { Order::F } else { Order::C }
+    }
+
+    /// A new host array with the elements; waits.
+    pub(crate) fn to_host<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let order = self.host_order();
+        let host = host_like(py, self, order)?;
+        self.read_into(py, &host, order)?;
+        Ok(host)
+    }
+
+    fn read_into(&self, py: Python<'_>, host: &Bound<'_, PyAny>, order: Order) -> PyResult<()> {
+        let buffer = HostBuffer::writable(host, "ary")?;
+        // SAFETY: the buffer is writable and outlives the copy.
+        let bytes = unsafe { buffer.bytes_mut() };
+        let stream = rtcg::current_stream();
+        let result = py.detach(|| rtcg::in_stream(stream.as_ref(), || self.array.read(bytes, order)));
+        match crate::interrupt::take_raised() {
+            Some(raised) => Err(raised),
+            None => raise(py, result),
+        }
+    }
+
+    /// `ary` checked against size and dtype, contiguous in `order`.
+    fn host_in_order<'py>(
+        &self,
+        py: Python<'py>,
+        ary: &Bound<'py, PyAny>,
+        order: Order,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let numpy = py.import("numpy")?;
+        let host = numpy.call_method1("asarray", (ary,))?.cast_into::<PyUntypedArray>()?;
+        let own = self.descr(py)?;
+        let (shape, size) = (self.array.shape(), self.array.size());
+        if host.len() != size {
+            return Err(PyValueError::new_err(format!(
+                "ary has shape {} and size {}; expected shape {} and size {size}",
+                Tuple(host.shape()),
+                host.len(),
+                Tuple(shape)
+            )));
+        }
+        if !host.dtype().is_equiv_to(&own) {
+            return Err(PyValueError::new_err(format!("ary has dtype {}; expected {own}", host.dtype())));
+        }
+        let shaped = if host.shape() == shape {
+            host.into_any()
+        } else {
+            let message = format!("ary has shape {}; it is reshaped to {}", Tuple(host.shape()), Tuple(shape));
+            let category = py.get_type::<PyUserWarning>();
+            PyErr::warn(py, &category, &std::ffi::CString::new(message)?, 2)?;
+            host.call_method1("reshape", (pyo3::types::PyTuple::new(py, shape)?,))?
+        };
+        let kwargs = PyDict::new(py);
+        kwargs.set_item("order", if order == Order::F { "F" } else { "C" })?;
+        numpy.getattr("asarray")?.call((shaped,), Some(&kwargs))
+    }
+
+    fn check_target(&self, py: Python<'_>, ary: &Bound<'_, PyAny>) -> PyResult<()> {
+        let target = ary.cast::<PyUntypedArray>().map_err(|_| PyTypeError::new_err("ary is no NumPy array"))?;
+        if target.shape() != self.array.shape() {
+            return Err(PyValueError::new_err(format!(
+                "ary has shape {}; expected {}",
+                Tuple(target.shape()),
+                Tuple(self.array.shape())
+            )));
+        }
+        let own = self.descr(py)?;
+        if !target.dtype().is_equiv_to(&own) {
+            return Err(PyTypeError::new_err(format!("ary has dtype {}; expected {own}", target.dtype())));
+        }
+        Ok(())
+    }
+}
+
+#[pymethods]
+impl PyGpuArray {
+    /// Overwrites all elements with those of a host array; waits.
+    #[pyo3(signature = (ary, async_ = false, stream = None))]
+    fn set(
+        &self,
+        py: Python<'_>,
+        ary: &Bound<'_, PyAny>,
+        async_: bool,
+        stream: Option<Bound<'_, PyStream>>,
+    ) -> PyResult<()> {
+        let _ = async_;
+        let order = self.host_order();
+        let host = self.host_in_order(py, ary, order)?;
+        let buffer = HostBuffer::of(&host, "ary")?;
+        // SAFETY: the buffer outlives the copy.
+        let bytes = unsafe { buffer.bytes() };
+        let stream = stream_of(stream.as_ref()).cloned();
+        raise(py, py.detach(|| rtcg::in_stream(stream.as_ref(), || self.array.write(bytes, order))))
+    }
+
+    #[pyo3(signature = (ary, stream = None))]
+    fn set_async(&self, py: Python<'_>, ary: &Bound<'_, PyAny>, stream: Option<Bound<'_, PyStream>>) -> PyResult<()> {
+        self.set(py, ary, true, stream)
+    }
+
+    /// A copy on the host: in `ary`, or in a new array of the same memory order; waits.
+    #[pyo3(signature = (ary = None, pagelocked = false, async_ = false, stream = None))]
+    fn get<'py>(
+        &self,
+        py: Python<'py>,
+        ary: Option<Bound<'py, PyAny>>,
+        pagelocked: bool,
+        async_: bool,
+        stream: Option<Bound<'py, PyStream>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let _ = async_;
+        let ary = ary.filter(|ary| !ary.is_none());
+        let order = self.host_order();
+        in_stream(stream.as_ref(), || {
+            if let Some(given) = ary {
+                self.check_target(py, &given)?;
+                let array = given.cast::<PyUntypedArray>()?;
+                let direct = match order {
+                    Order::C => array.is_c_contiguous(),
+                    Order::F => array.is_fortran_contiguous(),
+                };
+                if direct {
+                    self.read_into(py, &given, order)?;
+                } else {
+                    given.set_item(py.Ellipsis(), self.to_host(py)?)?;
+                }
+                return Ok(given);
+            }
+            if !pagelocked {
+                return self.to_host(py);
+            }
+            let shape = pyo3::types::PyTuple::new(py, self.array.shape())?;
+            let letter = if order == Order::F { "F" } else { "C" };
+            let args = (shape, self.descr(py)?, letter);
+            let host = py.import("pycuda.driver")?.call_method1("pagelocked_empty", args)?;
+            self.read_into(py, &host, order)?;
+            Ok(host)
+        })
+    }
+
+    #[pyo3(signature = (stream = None, ary = None))]
+    fn get_async<'py>(
+        &self,
+        py: Python<'py>,
+        stream: Option<Bound<'py, PyStream>>,
+        ary: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.get(py, ary, false, true, stream)
+    }
+
+    /// The only element as a Python number; waits.
+    #[pyo3(signature = (*args))]
+    fn item<'py>(slf: &Bound<'py, Self>, args: &Bound<'py, pyo3::types::PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        if args.is_empty() {
+            if slf.get().array.size() != 1 {
+                return Err(PyValueError::new_err("can only convert an array of size 1 to a Python scalar"));
+            }
+            return slf.get().item_object(py);
+        }
+        let (index, source) = match args.get_item(0)? {
+            // One number counts elements in C order.
+            flat if args.len() == 1 && !flat.is_instance_of::<pyo3::types::PyTuple>() => {
+                (flat, Bound::new(py, Self::wrap(raise(py, slf.get().array.ravel(Order::C))?))?.into_any())
+            }
+            index if args.len() == 1 => (index, slf.clone().into_any()),
+            _ => (args.clone().into_any(), slf.clone().into_any()),
+        };
+        source.get_item(index)?.cast::<PyGpuArray>()?.get().item_object(py)
+    }
+
+    /// The elements as nested lists; waits.
+    fn tolist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.to_host(py)?.call_method0("tolist")
+    }
+
+    fn __float__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        single(slf)?.call_method0("__float__")
+    }
+
+    fn __int__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        single(slf)?.call_method0("__int__")
+    }
+
+    fn __complex__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        py.get_type::<pyo3::types::PyComplex>().call1((single(slf)?,))
+    }
+
+    fn __index__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        if !slf.get().array.dtype().is_integral() || slf.get().array.ndim() != 0 {
+            return Err(PyTypeError::new_err("only integer scalar arrays can be converted to a scalar index"));
+        }
+        single(slf)?.call_method0("__index__")
+    }
+}
+
+fn single<'py>(slf: &Bound<'py, PyGpuArray>) -> PyResult<Bound<'py, PyAny>> {
+    if slf.get().array.size() == 1 {
+        return slf.get().item_object(slf.py());
+    }
+    Err(PyTypeError::new_err("only length-1 arrays can be converted to Python scalars"))
+}

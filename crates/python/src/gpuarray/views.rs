@@ -1,0 +1,237 @@
+//! Methods that give other views of the same memory.
+
+use super::dtypes::{descr_of, dtype_of_descr};
+use super::{PyGpuArray, order_of, raise};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use rtcg::array::{GpuArray, Op, Order};
+
+/// Integers given one by one or as one sequence; `None` for nothing or `None`.
+pub(super) fn integers(args: &Bound<'_, PyTuple>) -> PyResult<Option<Vec<isize>>> {
+    match args.len() {
+        0 => Ok(None),
+        1 => {
+            let only = args.get_item(0)?;
+            if only.is_none() {
+                return Ok(None);
+            }
+            match only.extract::<isize>() {
+                Ok(number) => Ok(Some(vec![number])),
+                Err(_) => only.extract().map(Some),
+            }
+        }
+        _ => args.extract().map(Some),
+    }
+}
+
+/// One axis, several, or all (`None`).
+pub(super) fn axes_of(axis: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<isize>>> {
+    match axis.filter(|axis| !axis.is_none()) {
+        None => Ok(None),
+        Some(axis) => match axis.extract::<isize>() {
+            Ok(one) => Ok(Some(vec![one])),
+            Err(_) => axis.extract().map(Some),
+        },
+    }
+}
+
+fn as_view<'py>(slf: &Bound<'py, PyGpuArray>, view: rtcg::array::Result<GpuArray>) -> PyResult<Bound<'py, PyAny>> {
+    PyGpuArray::view_of(slf, raise(slf.py(), view)?, None)
+}
+
+/// A view of `slf` if the memory is shared, else an array of its own.
+fn as_view_or_copy<'py>(
+    slf: &Bound<'py, PyGpuArray>,
+    made: rtcg::array::Result<GpuArray>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let made = raise(slf.py(), made)?;
+    let shared = match (made.buffer(), slf.get().array.buffer()) {
+        (Some(a), Some(b)) => std::sync::Arc::ptr_eq(a, b),
+        _ => true,
+    };
+    if shared { PyGpuArray::view_of(slf, made, None) } else { PyGpuArray::like(slf, made) }
+}
+
+type Any<'py> = Bound<'py, PyAny>;
+type Slf<'a, 'py> = &'a Bound<'py, PyGpuArray>;
+
+#[pymethods]
+impl PyGpuArray {
+    #[pyo3(signature = (*shape, **kwargs))]
+    fn reshape<'py>(
+        slf: Slf<'_, 'py>,
+        shape: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Any<'py>> {
+        let mut order = Order::C;
+        for (key, value) in kwargs.into_iter().flatten() {
+            match key.extract::<String>()?.as_str() {
+                "order" => {
+                    let letter = value.extract::<String>()?;
+                    let fortran = slf.get().array.is_contiguous(Order::F) && !slf.get().array.is_contiguous(Order::C);
+                    order = match letter.as_str() {
+                        "A" => {
+                            if fortran {
+                                Order::F
+                            } else {
+                                Order::C
+                            }
+                        }
+                        other => order_of(other)?,
+                    };
+                }
+                "copy" if value.is_none() || !value.is_truthy()? => {}
+                other => {
+                    return Err(pyo3::exceptions::PyTypeError::new_err(format!(
+                        "reshape() got an unexpected keyword argument '{other}'"
+                    )));
+                }
+            }
+        }
+        let shape = integers(shape)?.unwrap_or_default();
+        if *shape == *slf.get().array.shape().iter().map(|&n| n as isize).collect::<Vec<_>>() && order == Order::C {
+            return as_view(slf, Ok(slf.get().array.clone()));
+        }
+        as_view_or_copy(slf, slf.get().array.reshape(&shape, order))
+    }
+
+    #[pyo3(signature = (order = "C"))]
+    fn ravel<'py>(slf: Slf<'_, 'py>, order: &str) -> PyResult<Any<'py>> {
+        as_view_or_copy(slf, slf.get().array.ravel(order_of(order)?))
+    }
+
+    #[pyo3(signature = (order = "C"))]
+    fn flatten<'py>(slf: Slf<'_, 'py>, order: &str) -> PyResult<Any<'py>> {
+        let order = order_of(order)?;
+        let array = &slf.get().array;
+        let copy = array.copy(Some(order)).and_then(|copy| copy.ravel(order));
+        PyGpuArray::like(slf, raise(slf.py(), copy)?)
+    }
+
+    #[pyo3(signature = (*axes))]
+    fn transpose<'py>(slf: Slf<'_, 'py>, axes: &Bound<'py, PyTuple>) -> PyResult<Any<'py>> {
+        let axes = integers(axes)?;
+        as_view(slf, slf.get().array.transpose(axes.as_deref()))
+    }
+
+    #[getter(T)]
+    fn transposed<'py>(slf: Slf<'_, 'py>) -> PyResult<Any<'py>> {
+        as_view(slf, slf.get().array.transpose(None))
+    }
+
+    #[getter(mT)]
+    fn matrix_transposed<'py>(slf: Slf<'_, 'py>) -> PyResult<Any<'py>> {
+        if slf.get().array.ndim() < 2 {
+            return Err(PyValueError::new_err("matrix transpose with ndim < 2 is undefined"));
+        }
+        as_view(slf, slf.get().array.swapaxes(-1, -2))
+    }
+
+    fn swapaxes<'py>(slf: Slf<'_, 'py>, axis1: isize, axis2: isize) -> PyResult<Any<'py>> {
+        as_view(slf, slf.get().array.swapaxes(axis1, axis2))
+    }
+
+    #[pyo3(signature = (axis = None))]
+    fn squeeze<'py>(slf: Slf<'_, 'py>, axis: Option<&Any<'py>>) -> PyResult<Any<'py>> {
+        let axes = axes_of(axis)?;
+        as_view(slf, slf.get().array.squeeze(axes.as_deref()))
+    }
+
+    #[pyo3(signature = (offset = 0, axis1 = 0, axis2 = 1))]
+    fn diagonal<'py>(slf: Slf<'_, 'py>, offset: isize, axis1: isize, axis2: isize) -> PyResult<Any<'py>> {
+        as_view(slf, slf.get().array.diagonal(offset, axis1, axis2))
+    }
+
+    /// `numpy.expand_dims`, `moveaxis`, `flip`, `broadcast_to`, which NumPy has as functions.
+    fn _expand_dims<'py>(slf: Slf<'_, 'py>, axis: &Any<'py>) -> PyResult<Any<'py>> {
+        as_view(slf, slf.get().array.expand_dims(&axes_of(Some(axis))?.unwrap_or_default()))
+    }
+
+    fn _moveaxis<'py>(slf: Slf<'_, 'py>, source: &Any<'py>, destination: &Any<'py>) -> PyResult<Any<'py>> {
+        let (source, destination) = (axes_of(Some(source))?, axes_of(Some(destination))?);
+        as_view(slf, slf.get().array.moveaxis(&source.unwrap_or_default(), &destination.unwrap_or_default()))
+    }
+
+    fn _flip<'py>(slf: Slf<'_, 'py>, axis: Option<&Any<'py>>) -> PyResult<Any<'py>> {
+        let axes = axes_of(axis)?;
+        as_view(slf, slf.get().array.flip(axes.as_deref()))
+    }
+
+    fn _broadcast_to<'py>(slf: Slf<'_, 'py>, shape: &Any<'py>) -> PyResult<Any<'py>> {
+        as_view(slf, slf.get().array.broadcast_to(&super::operands::shape_of(shape)?))
+    }
+
+    /// The same bytes as elements of another dtype.
+    #[pyo3(signature = (dtype = None))]
+    fn view<'py>(slf: Slf<'_, 'py>, dtype: Option<&Any<'py>>) -> PyResult<Any<'py>> {
+        let py = slf.py();
+        let Some(dtype) = dtype.filter(|dtype| !dtype.is_none()) else {
+            return as_view(slf, Ok(slf.get().array.clone()));
+        };
+        let descr = descr_of(py, dtype)?;
+        let view = raise(py, slf.get().array.view_as(dtype_of_descr(&descr)?))?;
+        PyGpuArray::view_of(slf, view, Some(descr))
+    }
+
+    /// Binds to a texture reference of its dtype; the offset in elements.
+    #[pyo3(signature = (texref, allow_offset = false))]
+    fn bind_to_texref<'py>(slf: Slf<'_, 'py>, texref: &Any<'py>, allow_offset: bool) -> PyResult<Any<'py>> {
+        slf.py().import("pycuda._arrays")?.getattr("bind_to_texref")?.call1((slf, texref, allow_offset))
+    }
+
+    /// Binds to a texture reference and sets its format; the offset in elements.
+    #[pyo3(signature = (texref, channels = 1, allow_double_hack = false, allow_complex_hack = false, allow_offset = false))]
+    fn bind_to_texref_ext<'py>(
+        slf: Slf<'_, 'py>,
+        texref: &Any<'py>,
+        channels: i32,
+        allow_double_hack: bool,
+        allow_complex_hack: bool,
+        allow_offset: bool,
+    ) -> PyResult<Any<'py>> {
+        let arguments = (slf, texref, channels, allow_double_hack, allow_complex_hack, allow_offset);
+        slf.py().import("pycuda._arrays")?.getattr("bind_to_texref_ext")?.call1(arguments)
+    }
+
+    /// The real parts, as a view.
+    #[getter]
+    fn real<'py>(slf: Slf<'_, 'py>) -> PyResult<Any<'py>> {
+        if !slf.get().array.dtype().is_complex() {
+            return Ok(slf.clone().into_any());
+        }
+        as_view(slf, Ok(slf.get().array.real()))
+    }
+
+    /// The imaginary parts: a view, or zeros for arrays that are not complex.
+    #[getter]
+    fn imag<'py>(slf: Slf<'_, 'py>) -> PyResult<Any<'py>> {
+        match slf.get().array.imag() {
+            Some(view) => as_view(slf, Ok(view)),
+            None => {
+                let array = &slf.get().array;
+                let zeros = array.empty_like(array.dtype()).and_then(|new| new.clear().map(|()| new));
+                PyGpuArray::like(slf, raise(slf.py(), zeros)?)
+            }
+        }
+    }
+
+    #[pyo3(signature = (out = None))]
+    fn conj<'py>(slf: Slf<'_, 'py>, out: Option<&Bound<'py, PyGpuArray>>) -> PyResult<Any<'py>> {
+        let array = &slf.get().array;
+        if !array.dtype().is_complex() && out.is_none() {
+            return Ok(slf.clone().into_any());
+        }
+        let wishes = rtcg::array::Wishes { out: out.map(|out| &out.get().array), dtype: None };
+        let result = raise(slf.py(), rtcg::array::apply(array.context(), Op::Conjugate, &[array.into()], wishes))?;
+        match out {
+            Some(out) => Ok(out.clone().into_any()),
+            None => PyGpuArray::like(slf, result),
+        }
+    }
+
+    #[pyo3(signature = (out = None))]
+    fn conjugate<'py>(slf: Slf<'_, 'py>, out: Option<&Bound<'py, PyGpuArray>>) -> PyResult<Any<'py>> {
+        Self::conj(slf, out)
+    }
+}
