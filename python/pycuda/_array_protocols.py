@@ -5,7 +5,14 @@ import numpy as np
 from pycuda._rtcg import GPUArray, ufunc as _ufunc
 
 _RENAMED = {"true_divide": "divide", "abs": "absolute", "conj": "conjugate", "bitwise_not": "invert"}
-_REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any"}
+_REDUCTIONS = {
+    "add": "sum",
+    "multiply": "prod",
+    "maximum": "max",
+    "minimum": "min",
+    "logical_and": "all",
+    "logical_or": "any",
+}
 _ACCUMULATIONS = {"add": "cumsum", "multiply": "cumprod"}
 
 

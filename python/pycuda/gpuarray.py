@@ -5,10 +5,11 @@ Operations are enqueued and do not wait; what brings elements to the host (`GPUA
 
 import numpy as np
 
-from pycuda._rtcg import GPUArray, arange_of, empty_in_order_of, ufunc
+from pycuda._rtcg import GPUArray, arange_of, empty_in_order_of
 
 __all__ = [
-    "GPUArray", "arange", "broadcast_to", "empty", "empty_like", "full", "full_like", "ones", "ones_like", "reshape", "to_gpu",
+    "GPUArray", "arange", "broadcast_to", "empty", "empty_like", "full", "full_like", "ones", "ones_like",
+    "reshape", "to_gpu",
     "to_gpu_async", "transpose", "zeros", "zeros_like",
 ]  # fmt: skip
 

@@ -19,7 +19,10 @@ DTYPES = [np.dtype("?"), *INTEGERS, *FLOATS, *COMPLEX]
 
 # Found cases are shrunk, and a failing run prints the seed that repeats it.
 quickly = settings(
-    max_examples=60, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=60,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
 

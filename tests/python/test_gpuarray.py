@@ -134,8 +134,9 @@ def test_shapes_must_match():
 def test_mixed_memory_orders_are_never_paired_wrongly():
     host = np.arange(6, dtype=np.float32).reshape(2, 3)
     c, f = gpuarray.to_gpu(host), gpuarray.to_gpu(np.asfortranarray(host))
-    with pytest.raises(ValueError, match="memory order"):
-        c + f
+    assert_same((c + f).get(), host + host)
+    assert_same((f + c).get(), host + host)
+    assert_same(f.astype(np.float64).get(), host.astype(np.float64))
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -224,8 +225,11 @@ def test_many_arrays_return_their_memory():
     assert abs(drv.mem_get_info()[0] - before) < 64 << 20
 
 
-def test_what_is_not_available_is_refused_rather_than_wrong():
+def test_arrays_are_not_hashed_and_have_no_truth_value():
     a = gpuarray.zeros(3, np.float32)
-    for use in (lambda: a == a, lambda: a != 1, lambda: a < a, lambda: bool(a), lambda: np.asarray(a), lambda: hash(a)):
-        with pytest.raises(TypeError, match="not available in this version|unhashable"):
-            use()
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(a)
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(a)
+    assert bool(gpuarray.zeros(1, np.int8) + 1)
+    assert_same(np.asarray(a + 1), np.ones(3, np.float32))

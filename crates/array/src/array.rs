@@ -334,6 +334,7 @@ impl GpuArray {
             return Ok(());
         }
         let source = if self.is_contiguous(order) { self.clone() } else { self.copy(Some(order))? };
+        self.ctx.check_indices()?;
         self.ctx.runtime().read(dst, source.start())
     }
 

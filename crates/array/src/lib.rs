@@ -8,19 +8,26 @@
 mod array;
 mod elementwise;
 mod error;
+mod gather;
 mod launch;
 mod layout;
+mod matmul;
 mod plan;
+mod reduce;
 mod runtime;
 mod scalar;
+mod scan;
+mod sort;
 mod views;
 
 pub use array::GpuArray;
 pub use elementwise::{Arg, Wishes, apply, binary, can_cast_same_kind, result_type};
 pub use error::{ArrayError, ArrayErrorKind, Result};
+pub use gather::FancyIndex;
 pub use launch::{Args, BLOCK_THREADS};
 pub use layout::{Layout, MAX_NDIM, Order, Shape, Strides, Tuple, broadcast_shapes};
-pub use rtcg_codegen::array::Op;
+pub use reduce::{Axes, ReduceWishes, Statistic};
+pub use rtcg_codegen::array::{Bounds, Op, Reduction, ScanOp};
 pub use rtcg_codegen::{DType, Kind, WeakScalar};
 pub use runtime::{ArrayContext, Buffer, Facts, Kernel, Runtime};
 pub use scalar::{Element, Scalar};

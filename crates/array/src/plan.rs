@@ -23,6 +23,16 @@ pub(crate) struct Plan<const N: usize> {
 impl<const N: usize> Plan<N> {
     /// Plans the walk over layouts that have one shape (which [`Layout::broadcast_to`] gives them).
     pub(crate) fn new(layouts: [&Layout; N]) -> Self {
+        Self::with_order(layouts, true)
+    }
+
+    /// [`Plan::new`] that keeps the order and the direction of the axes, so that flat indices count
+    /// elements in C order.
+    pub(crate) fn in_order(layouts: [&Layout; N]) -> Self {
+        Self::with_order(layouts, false)
+    }
+
+    fn with_order(layouts: [&Layout; N], free: bool) -> Self {
         let mut axes: SmallVec<[Axis<N>; 4]> = SmallVec::new();
         let mut offsets = layouts.map(|layout| layout.offset);
         for (axis, &length) in layouts[0].shape.iter().enumerate() {
@@ -30,7 +40,7 @@ impl<const N: usize> Plan<N> {
             if length == 1 {
                 continue;
             }
-            if strides.iter().all(|&stride| stride <= 0) && strides.iter().any(|&stride| stride < 0) {
+            if free && strides.iter().all(|&stride| stride <= 0) && strides.iter().any(|&stride| stride < 0) {
                 for (offset, stride) in offsets.iter_mut().zip(&mut strides) {
                     *offset = (*offset as isize).wrapping_add(*stride * (length as isize - 1)) as usize;
                     *stride = -*stride;
@@ -38,7 +48,9 @@ impl<const N: usize> Plan<N> {
             }
             axes.push((length, strides));
         }
-        Self::sort(&mut axes);
+        if free {
+            Self::sort(&mut axes);
+        }
         Self { axes: Self::merge(axes), offsets }
     }
 

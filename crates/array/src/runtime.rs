@@ -1,10 +1,11 @@
 //! What an array needs from a device: memory, copies, compiled kernels.
 
-use crate::error::Result;
+use crate::error::{ArrayError, Result};
 use rtcg_codegen::array::ArrayKernel;
 use rustc_hash::FxHashMap;
 use std::any::Any;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Device memory that goes back when the last reference goes.
@@ -67,6 +68,10 @@ pub struct ArrayContext {
     runtime: Arc<dyn Runtime>,
     facts: Facts,
     kernels: Mutex<FxHashMap<ArrayKernel, Arc<dyn Kernel>>>,
+    /// A word on the device that kernels set when an index is out of bounds.
+    outside: Mutex<Option<Arc<dyn Buffer>>>,
+    /// Whether a kernel that may set it was launched since it was looked at.
+    may_be_outside: AtomicBool,
 }
 
 impl fmt::Debug for ArrayContext {
@@ -79,7 +84,13 @@ impl ArrayContext {
     /// A context with no kernels yet.
     pub fn new(runtime: Arc<dyn Runtime>) -> Arc<Self> {
         let facts = runtime.facts();
-        Arc::new(Self { runtime, facts, kernels: Mutex::default() })
+        Arc::new(Self {
+            runtime,
+            facts,
+            kernels: Mutex::default(),
+            outside: Mutex::default(),
+            may_be_outside: AtomicBool::new(false),
+        })
     }
 
     /// The device below.
@@ -90,6 +101,45 @@ impl ArrayContext {
     /// What is known of the device.
     pub fn facts(&self) -> Facts {
         self.facts
+    }
+
+    /// The address of the word that a kernel sets when an index is out of bounds.
+    pub(crate) fn outside_flag(&self, is_checked: bool) -> Result<u64> {
+        let mut outside = lock(&self.outside);
+        let buffer = match &*outside {
+            Some(buffer) => buffer.clone(),
+            None => {
+                let buffer = self.runtime.alloc(4)?;
+                self.runtime.clear(buffer.device_ptr(), 4)?;
+                outside.insert(buffer).clone()
+            }
+        };
+        if is_checked {
+            self.may_be_outside.store(true, Ordering::Relaxed);
+        }
+        buffer.will_be_used();
+        Ok(buffer.device_ptr())
+    }
+
+    /// Reports an index that was out of bounds; called when the host waits anyway.
+    ///
+    /// # Errors
+    /// When a kernel met such an index since the last time.
+    pub fn check_indices(&self) -> Result<()> {
+        if !self.may_be_outside.swap(false, Ordering::Relaxed) {
+            return Ok(());
+        }
+        let Some(buffer) = lock(&self.outside).clone() else { return Ok(()) };
+        let mut word = [0u8; 4];
+        self.runtime.read(&mut word, buffer.device_ptr())?;
+        if word == [0; 4] {
+            return Ok(());
+        }
+        self.runtime.clear(buffer.device_ptr(), 4)?;
+        Err(ArrayError::index(
+            "an index is out of bounds: an earlier operation was given an array of indices on the device with an \
+             element outside its axis (the nearest element was taken)",
+        ))
     }
 
     /// The compiled form of `kernel`, compiled at most once per context (twice if threads race).

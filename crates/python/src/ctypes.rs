@@ -223,7 +223,7 @@ impl<'py> ArrayHolder<'py> {
         let itemsize = PyArrayDescr::new(object.py(), item("typestr")?)?.itemsize();
         let strides = match interface.get_item("strides")?.filter(|s| !s.is_none()) {
             Some(strides) => strides.extract()?,
-            None => rtcg::array::Layout::contiguous(&shape, itemsize, rtcg::array::Order::C).strides,
+            None => rtcg::array::Layout::contiguous(&shape, itemsize, rtcg::array::Order::C).strides.into_vec(),
         };
         let ptr = item("data")?.get_item(0)?.extract::<Option<u64>>()?.unwrap_or(0);
         Ok(Some(ArrayHolder::Interface { ptr, shape, strides, itemsize }))
@@ -321,7 +321,7 @@ pub(crate) fn stand_in_layout(declared: &[Argument], held: &[Held<'_>]) -> (Vec<
     let shape = first.unwrap_or_default();
     let strides = declared
         .iter()
-        .map(|a| rtcg::array::Layout::contiguous(&shape, a.ctype.itemsize, rtcg::array::Order::C).strides)
+        .map(|a| rtcg::array::Layout::contiguous(&shape, a.ctype.itemsize, rtcg::array::Order::C).strides.into_vec())
         .collect();
     (shape, strides)
 }

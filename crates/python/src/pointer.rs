@@ -117,10 +117,8 @@ impl DeviceMemory<'_, '_> {
 fn mark_used(object: &Bound<'_, PyAny>, stream: Option<&Stream>) {
     if let Ok(memory) = object.cast::<PyPooledDeviceAllocation>() {
         memory.get().0.used_in(stream);
-    } else if let Ok(array) = object.cast::<PyGpuArray>()
-        && let Some(memory) = array.get().pooled_memory(object.py())
-    {
-        memory.get().0.used_in(stream);
+    } else if let Ok(array) = object.cast::<PyGpuArray>() {
+        array.get().used_in(object.py(), stream);
     }
 }
 

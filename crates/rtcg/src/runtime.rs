@@ -7,7 +7,8 @@
 use crate::context::Context;
 use crate::error::Error;
 use rtcg_array::{ArrayContext, ArrayError, BLOCK_THREADS, Buffer, Facts, Kernel, Result, Runtime};
-use rtcg_driver::{DeviceMemoryPool, Function, PooledDeviceAllocation, Stream, memory, sys};
+use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
+use rtcg_driver::{Function, Stream, memory, sys};
 use std::any::Any;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -171,13 +172,14 @@ impl Runtime for CudaRuntime {
     }
 
     fn release_unused(&self) -> bool {
-        let held = self.pool.statistics().held_bytes;
+        let held = self.pool.statistics().held_blocks;
         self.pool.free_held();
         held > 0
     }
 
     fn held_bytes(&self) -> usize {
-        self.pool.statistics().held_bytes
+        let statistics = self.pool.statistics();
+        statistics.managed_bytes.saturating_sub(statistics.active_bytes)
     }
 }
 

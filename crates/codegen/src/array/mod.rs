@@ -1,13 +1,23 @@
 //! The kernels behind arrays, each a small value that can be compared and hashed, and makes its source.
 
+mod gather;
+mod matmul;
 mod offsets;
 mod op;
 mod pointwise;
+mod reduce;
+mod scan;
+mod sort;
 mod types;
 
+pub use gather::{Bounds, Direction, Gather};
+pub use matmul::{MATMUL_SIDE, MATMUL_TILE, Matmul};
 pub use offsets::{Space, division_by};
 pub use op::{Op, OpTypes, Refused, Role};
 pub use pointwise::{Access, Operand, Pointwise, Walk};
+pub use reduce::{REDUCE_THREADS, Reduce, Reduction, Stage};
+pub use scan::{SCAN_THREADS, SCAN_TILE, Scan, ScanOp, ScanStage};
+pub use sort::{SORT_TILE, Sort, SortStage};
 
 use std::borrow::Cow;
 
@@ -17,6 +27,16 @@ use std::borrow::Cow;
 pub enum ArrayKernel {
     /// Element by element.
     Pointwise(Pointwise),
+    /// Runs of elements to one each.
+    Reduce(Reduce),
+    /// Through arrays of indices.
+    Gather(Gather),
+    /// Running totals.
+    Scan(Scan),
+    /// Sorting and searching.
+    Sort(Sort),
+    /// Matrix products.
+    Matmul(Matmul),
 }
 
 impl ArrayKernel {
@@ -24,6 +44,11 @@ impl ArrayKernel {
     pub fn name(&self) -> Cow<'static, str> {
         match self {
             ArrayKernel::Pointwise(kernel) => kernel.name().into(),
+            ArrayKernel::Reduce(kernel) => kernel.name().into(),
+            ArrayKernel::Gather(kernel) => kernel.name().into(),
+            ArrayKernel::Scan(kernel) => kernel.name().into(),
+            ArrayKernel::Sort(kernel) => kernel.name().into(),
+            ArrayKernel::Matmul(kernel) => kernel.name().into(),
         }
     }
 
@@ -31,6 +56,11 @@ impl ArrayKernel {
     pub fn source(&self) -> String {
         match self {
             ArrayKernel::Pointwise(kernel) => kernel.source(),
+            ArrayKernel::Reduce(kernel) => kernel.source(),
+            ArrayKernel::Gather(kernel) => kernel.source(),
+            ArrayKernel::Scan(kernel) => kernel.source(),
+            ArrayKernel::Sort(kernel) => kernel.source(),
+            ArrayKernel::Matmul(kernel) => kernel.source(),
         }
     }
 }

@@ -7,11 +7,11 @@ use crate::driver::stream::{PyStream, stream_of};
 use crate::errors::OrRaise;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::sync::Arc;
 use rtcg::driver::pool::{
     DeviceMemoryPool, PageLockedAllocator, PageLockedMemoryPool, PoolStatistics, PooledDeviceAllocation,
     PooledHostAllocation,
 };
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether there ever was a pool of device memory.
@@ -20,6 +20,11 @@ static IS_IN_USE: AtomicBool = AtomicBool::new(false);
 /// False while no argument of a kernel can be memory of a pool.
 pub(crate) fn is_in_use() -> bool {
     IS_IN_USE.load(Ordering::Relaxed)
+}
+
+/// Says that memory of a pool can be an argument of a kernel from now on.
+pub(crate) fn note_use() {
+    IS_IN_USE.store(true, Ordering::Relaxed);
 }
 
 /// Device memory of a pool, which gets it back with the last reference or by `free()`.

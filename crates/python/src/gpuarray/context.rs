@@ -38,6 +38,7 @@ fn find_or_make(ctx: &rtcg::driver::Context) -> PyResult<Arc<ArrayContext>> {
         return Ok(found.clone());
     }
     contexts.retain(|ctx, _| ctx.is_alive());
+    crate::driver::pool::note_use();
     let arrays = CudaRuntime::arrays(&rtcg::Context::from(ctx.clone())).map_err(|error| match error {
         rtcg::Error::Driver(error) => driver_error(error),
         other => RuntimeError::new_err(other.to_string()),

@@ -1,12 +1,114 @@
-//! Indexing with integer and boolean arrays.
+//! Indexing with integer and boolean arrays. Host indices are checked before they are copied over.
 
-use super::PyGpuArray;
+use super::operands::{element_of, require_array, upload};
+use super::{PyGpuArray, raise};
+use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use rtcg::array::{ArrayContext, FancyIndex, GpuArray, Index};
+use std::sync::Arc;
+
+/// An index array that came from the host, with the range of its values.
+struct HostIndex<'py> {
+    array: Bound<'py, PyUntypedArray>,
+}
+
+enum Item<'py> {
+    Basic(Index),
+    Device(GpuArray),
+    Host(HostIndex<'py>),
+}
+
+fn item_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Item<'py>> {
+    if let Ok(array) = object.cast::<PyGpuArray>() {
+        let array = array.get().array.clone();
+        // One integer is an index like any other.
+        return Ok(Item::Device(array));
+    }
+    if let Some(mut basic) = super::indexing::basic_index(&PyTuple::new(object.py(), [object])?.into_any())?
+        && let Some(item) = basic.pop()
+    {
+        return Ok(Item::Basic(item));
+    }
+    let numpy = object.py().import("numpy")?;
+    let mut array = numpy.call_method1("asarray", (object,))?.cast_into::<PyUntypedArray>()?;
+    if array.len() == 0 && array.dtype().kind() == b'f' {
+        // An empty list has no dtype of its own.
+        array = array.call_method1("astype", ("int64",))?.cast_into::<PyUntypedArray>()?;
+    }
+    if !matches!(array.dtype().kind(), b'i' | b'u' | b'b') {
+        return Err(PyIndexError::new_err(format!(
+            "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are \
+             valid indices, got an array of {}",
+            array.dtype()
+        )));
+    }
+    Ok(Item::Host(HostIndex { array }))
+}
+
+/// The core's form of an index with arrays in it.
+fn fancy_of(ctx: &Arc<ArrayContext>, index: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Vec<FancyIndex>> {
+    let items: Vec<Item<'_>> = match index.cast::<PyTuple>() {
+        Ok(items) => items.iter().map(|item| item_of(&item)).collect::<PyResult<_>>()?,
+        Err(_) => vec![item_of(index)?],
+    };
+    let axes = |item: &Item<'_>| match item {
+        Item::Basic(Index::NewAxis | Index::Ellipsis) => 0,
+        Item::Host(host) if host.array.dtype().kind() == b'b' => host.array.ndim(),
+        Item::Device(array) if array.dtype() == rtcg::array::DType::Bool => array.ndim(),
+        _ => 1,
+    };
+    let used: usize = items.iter().map(axes).sum();
+    let mut axis = 0;
+    let mut fancy = Vec::with_capacity(items.len());
+    for item in items {
+        let width = match item {
+            Item::Basic(Index::Ellipsis) => shape.len().saturating_sub(used),
+            _ => axes(&item),
+        };
+        fancy.push(match item {
+            Item::Basic(index) => FancyIndex::Basic(index),
+            Item::Device(array) => FancyIndex::Array(array),
+            Item::Host(host) => {
+                host.check(axis, shape)?;
+                FancyIndex::Array(upload(ctx, &host.array)?)
+            }
+        });
+        axis += width;
+    }
+    Ok(fancy)
+}
+
+impl HostIndex<'_> {
+    /// Refuses an index outside its axis; only integers, which a mask has none of.
+    fn check(&self, axis: usize, shape: &[usize]) -> PyResult<()> {
+        let Some(&length) = shape.get(axis) else { return Ok(()) };
+        if self.array.dtype().kind() == b'b' || self.array.len() == 0 {
+            return Ok(());
+        }
+        let (low, high): (i128, i128) =
+            (self.array.call_method0("min")?.extract()?, self.array.call_method0("max")?.extract()?);
+        let length = length as i128;
+        let outside = if low < -length { low } else { high };
+        if low < -length || high >= length {
+            return Err(PyIndexError::new_err(format!(
+                "index {outside} is out of bounds for axis {axis} with size {length}"
+            )));
+        }
+        Ok(())
+    }
+}
 
 pub(super) fn get<'py>(slf: &Bound<'py, PyGpuArray>, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let _ = slf;
-    Err(PyIndexError::new_err(format!("indexing with {index} is not supported")))
+    let py = slf.py();
+    if let Some(names) = field_names(index)? {
+        return pick_fields(slf, &names);
+    }
+    let array = &slf.get().array;
+    let items = fancy_of(array.context(), index, array.shape())?;
+    let taken = raise(py, py.detach(|| array.take_fancy(&items)))?;
+    PyGpuArray::like(slf, taken)
 }
 
 pub(super) fn set<'py>(
@@ -14,6 +116,34 @@ pub(super) fn set<'py>(
     index: &Bound<'py, PyAny>,
     value: &Bound<'py, PyAny>,
 ) -> PyResult<()> {
-    let _ = (slf, value);
-    Err(PyIndexError::new_err(format!("assignment to the index {index} is not supported")))
+    let py = slf.py();
+    let array = &slf.get().array;
+    let items = fancy_of(array.context(), index, array.shape())?;
+    let values = match element_of(slf.get(), value)? {
+        Some(bytes) => {
+            let one = raise(py, GpuArray::empty(array.context(), &[], array.dtype(), rtcg::array::Order::C))?;
+            raise(py, one.write(&bytes, rtcg::array::Order::C))?;
+            one
+        }
+        None => require_array(array.context(), value)?,
+    };
+    raise(py, py.detach(|| array.put_fancy(&items, &values)))
+}
+
+/// The names in an index that is a list of fields.
+fn field_names(index: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
+    let Ok(list) = index.cast::<pyo3::types::PyList>() else { return Ok(None) };
+    if list.is_empty() {
+        return Ok(None);
+    }
+    Ok(list.extract::<Vec<String>>().ok())
+}
+
+/// Several fields of records, as records of the same size.
+fn pick_fields<'py>(slf: &Bound<'py, PyGpuArray>, names: &[String]) -> PyResult<Bound<'py, PyAny>> {
+    let py = slf.py();
+    let small = py.import("numpy")?.call_method1("empty", (0, slf.get().descr(py)?))?;
+    let descr = small.get_item(names.to_vec())?.getattr("dtype")?;
+    let descr = super::dtypes::descr_of(py, &descr)?;
+    PyGpuArray::view_of(slf, slf.get().array.clone(), Some(descr))
 }

@@ -10,6 +10,7 @@ mod interop;
 mod operands;
 mod operators;
 mod protocols;
+mod reductions;
 mod transfer;
 mod views;
 
@@ -121,12 +122,17 @@ impl PyGpuArray {
         class.call((PyTuple::new(py, made.array.shape())?, made.descr(py)?), Some(&kwargs))
     }
 
-    /// The memory of the array, where it came from a pool.
-    pub(crate) fn pooled_memory<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyPooledDeviceAllocation>> {
-        let any = self.array.buffer()?.clone().as_any();
+    /// Tells the pool that the memory came from which stream uses it.
+    pub(crate) fn used_in(&self, py: Python<'_>, stream: Option<&rtcg::driver::Stream>) {
+        let Some(any) = self.array.buffer().map(|buffer| buffer.clone().as_any()) else { return };
         match any.downcast::<DeviceBuffer>() {
-            Ok(own) => Bound::new(py, PyPooledDeviceAllocation(own.allocation().clone())).ok(),
-            Err(other) => other.downcast::<ForeignBuffer>().ok()?.owner.bind(py).clone().cast_into().ok(),
+            Ok(own) => own.allocation().used_in(stream),
+            Err(other) => {
+                let Ok(foreign) = other.downcast::<ForeignBuffer>() else { return };
+                if let Ok(memory) = foreign.owner.bind(py).cast::<PyPooledDeviceAllocation>() {
+                    memory.get().0.used_in(stream);
+                }
+            }
         }
     }
 
@@ -308,6 +314,7 @@ pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(context::clear_array_contexts, m)?)?;
     m.add_function(wrap_pyfunction!(context::release_array_memory, m)?)?;
     m.add_function(wrap_pyfunction!(operators::ufunc, m)?)?;
+    m.add_function(wrap_pyfunction!(reductions::reduce_array, m)?)?;
     creation::register(m)
 }
 

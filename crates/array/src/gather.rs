@@ -1,0 +1,349 @@
+//! Indexing with arrays of integers and truth values, for reading and for writing.
+
+use crate::array::GpuArray;
+use crate::error::{ArrayError, Result};
+use crate::launch::{Args, BLOCK_THREADS};
+use crate::layout::{Layout, Order, Shape, Strides, Tuple, broadcast_shapes};
+use crate::plan::Plan;
+use crate::views::Index;
+use rtcg_codegen::array::{ArrayKernel, Bounds, Direction, Gather, Op};
+use rtcg_codegen::{DType, Kind};
+use smallvec::SmallVec;
+
+/// Index arrays that one kernel can read.
+const MAX_INDICES: usize = 8;
+
+/// One item of an index that has arrays in it.
+#[derive(Debug, Clone)]
+pub enum FancyIndex {
+    /// A basic item.
+    Basic(Index),
+    /// An array of integers or truth values.
+    Array(GpuArray),
+}
+
+/// An index brought to one form: a view whose axes are either indexed by an array or left alone.
+struct Resolved {
+    view: GpuArray,
+    /// The indexed axes of the view with their index arrays, broadcast to one shape.
+    indexed: SmallVec<[(usize, GpuArray); 4]>,
+    /// The shape of the index arrays.
+    shape: Shape,
+    /// Where the axes of the index arrays go among those that are left.
+    position: usize,
+}
+
+impl GpuArray {
+    /// The elements that an index with arrays in it names, in new memory.
+    ///
+    /// Indices out of bounds are noted on the device; the next operation that brings something to
+    /// the host reports them.
+    ///
+    /// # Errors
+    /// When there are too many indices or the index arrays do not fit together.
+    pub fn take_fancy(&self, items: &[FancyIndex]) -> Result<GpuArray> {
+        let resolved = self.resolve(items)?;
+        let out = GpuArray::empty(self.context(), &resolved.result_shape(), self.dtype(), Order::C)?;
+        resolved.launch(&out, Direction::Get, Bounds::Raise)?;
+        Ok(out)
+    }
+
+    /// Writes `values`, which are broadcast and converted, to the elements that an index names.
+    ///
+    /// # Errors
+    /// As [`GpuArray::take_fancy`], and when `values` do not fit.
+    pub fn put_fancy(&self, items: &[FancyIndex], values: &GpuArray) -> Result<()> {
+        if let [FancyIndex::Array(mask)] = items
+            && mask.dtype() == DType::Bool
+            && mask.shape() == self.shape()
+            && values.size() == 1
+        {
+            return self.put_where(mask, values);
+        }
+        let resolved = self.resolve(items)?;
+        let shape = resolved.result_shape();
+        let values = values.broadcast_to(&shape).map_err(|_| {
+            ArrayError::value(format!(
+                "shape mismatch: value array of shape {} could not be broadcast to indexing result of shape {}",
+                Tuple(values.shape()),
+                Tuple(&shape)
+            ))
+        })?;
+        let values = if self.overlaps(&values) { values.copy(None)? } else { values };
+        resolved.launch(&values, Direction::Set, Bounds::Raise)
+    }
+
+    /// Writes one value where `mask` is true, without asking the device how many there are.
+    fn put_where(&self, mask: &GpuArray, value: &GpuArray) -> Result<()> {
+        let value = value.reshape_to(&[], Order::C)?.to_dtype(self.dtype())?;
+        let operands = [mask, &value, self].map(crate::elementwise::Source::Array);
+        crate::elementwise::compute(Op::Where, self.dtype(), self, &operands)
+    }
+
+    /// Elements along `axis` by an array of indices; `bounds` says what others than 0 to length - 1 mean.
+    ///
+    /// # Errors
+    /// When the axis does not exist or the indices are no integers.
+    pub fn take(&self, indices: &GpuArray, axis: usize, bounds: Bounds, out: Option<&GpuArray>) -> Result<GpuArray> {
+        let resolved = self.along(indices, axis)?;
+        let shape = resolved.result_shape();
+        let out = match out {
+            Some(out) if out.shape() != shape.as_slice() => {
+                let (given, wanted) = (Tuple(out.shape()), Tuple(&shape));
+                return Err(ArrayError::value(format!("take: out has shape {given}; expected {wanted}")));
+            }
+            Some(out) => out.clone(),
+            None => GpuArray::empty(self.context(), &shape, self.dtype(), Order::C)?,
+        };
+        resolved.launch(&out, Direction::Get, bounds)?;
+        Ok(out)
+    }
+
+    /// Writes `values` to the elements along `axis` that `indices` name.
+    ///
+    /// # Errors
+    /// As [`GpuArray::take`], and when `values` do not fit.
+    pub fn put(&self, indices: &GpuArray, values: &GpuArray, axis: usize, bounds: Bounds) -> Result<()> {
+        let resolved = self.along(indices, axis)?;
+        let values = values.broadcast_to(&resolved.result_shape())?;
+        resolved.launch(&values, Direction::Set, bounds)
+    }
+
+    fn along(&self, indices: &GpuArray, axis: usize) -> Result<Resolved> {
+        check_integers(indices)?;
+        Ok(Resolved {
+            view: self.clone(),
+            shape: indices.shape_owned(),
+            indexed: SmallVec::from_iter([(axis, indices.clone())]),
+            position: axis,
+        })
+    }
+
+    /// The indices of the elements that are not 0, one array for each axis; waits for their number.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn nonzero(&self) -> Result<Vec<GpuArray>> {
+        let flat = self.flat_nonzero()?;
+        let mut rest = flat;
+        let mut found = Vec::with_capacity(self.ndim());
+        for &length in self.shape().iter().rev() {
+            let length = i64::try_from(length.max(1)).unwrap_or(i64::MAX);
+            found.push(rest.binary(Op::Remainder, length)?);
+            rest = rest.binary(Op::FloorDivide, length)?;
+        }
+        found.reverse();
+        Ok(found)
+    }
+
+    /// The places of the elements that are not 0, counted in C order; waits for their number.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn flat_nonzero(&self) -> Result<GpuArray> {
+        let ctx = self.context();
+        if self.size() == 0 {
+            return GpuArray::empty(ctx, &[0], DType::I64, Order::C);
+        }
+        let mask = self.ravel(Order::C)?.to_dtype(DType::Bool)?;
+        let running = mask.cumulative(rtcg_codegen::array::ScanOp::Sum, 0, Some(DType::I64))?;
+        let mut last = [0u8; 8];
+        running.index(&[Index::At(-1)])?.read(&mut last, Order::C)?;
+        let total = i64::from_le_bytes(last).max(0) as usize;
+        let wanted = GpuArray::empty(ctx, &[total], DType::I64, Order::C)?;
+        let number = |value| crate::Scalar::Weak(rtcg_codegen::WeakScalar::Int(value));
+        wanted.fill_range(number(1), number(1))?;
+        running.search_sorted(&wanted, false)
+    }
+
+    fn resolve(&self, items: &[FancyIndex]) -> Result<Resolved> {
+        let items = self.expand_masks(items)?;
+        let (mut basic, mut arrays): (Vec<Index>, Vec<GpuArray>) = (Vec::new(), Vec::new());
+        // The places of index arrays (and of integers, which count as such) among the items.
+        let mut places = Vec::new();
+        let mut results_before = 0;
+        let mut after_ellipsis = self.ndim();
+        let used =
+            items.iter().filter(|item| !matches!(item, FancyIndex::Basic(Index::NewAxis | Index::Ellipsis))).count();
+        if used > self.ndim() {
+            return Err(ArrayError::index(format!(
+                "too many indices for array: array is {}-dimensional, but {used} were indexed",
+                self.ndim()
+            )));
+        }
+        after_ellipsis -= used;
+        let mut view_axes = Vec::new();
+        let mut view_axis = 0;
+        for (place, item) in items.iter().enumerate() {
+            match item {
+                FancyIndex::Array(array) => {
+                    basic.push(Index::Slice(None, None, None));
+                    arrays.push(array.clone());
+                    view_axes.push(view_axis);
+                    places.push(place);
+                    view_axis += 1;
+                }
+                FancyIndex::Basic(index) => {
+                    basic.push(*index);
+                    match index {
+                        Index::At(_) => places.push(place),
+                        Index::Ellipsis => {
+                            view_axis += after_ellipsis;
+                            results_before += if places.is_empty() { after_ellipsis } else { 0 };
+                        }
+                        _ => {
+                            view_axis += 1;
+                            results_before += usize::from(places.is_empty());
+                        }
+                    }
+                }
+            }
+        }
+        let together = places.windows(2).all(|pair| pair[1] == pair[0] + 1);
+        let view = self.index(&basic)?;
+        let shape = broadcast_shapes(arrays.iter().map(GpuArray::shape)).ok_or_else(|| {
+            let shapes: Vec<_> = arrays.iter().map(|array| Tuple(array.shape()).to_string()).collect();
+            ArrayError::index(format!(
+                "shape mismatch: indexing arrays could not be broadcast together with shapes {}",
+                shapes.join(" ")
+            ))
+        })?;
+        let mut indexed = SmallVec::new();
+        for (axis, array) in view_axes.into_iter().zip(&arrays) {
+            indexed.push((axis, array.broadcast_to(&shape)?));
+        }
+        let position = if together { results_before } else { 0 };
+        Ok(Resolved { view, indexed, shape, position })
+    }
+
+    /// Replaces truth values by the indices of the true ones.
+    fn expand_masks(&self, items: &[FancyIndex]) -> Result<Vec<FancyIndex>> {
+        let axes_of = |item: &FancyIndex| match item {
+            FancyIndex::Array(array) if array.dtype() == DType::Bool => array.ndim(),
+            FancyIndex::Basic(Index::NewAxis | Index::Ellipsis) => 0,
+            _ => 1,
+        };
+        let used: usize = items.iter().map(axes_of).sum();
+        let (mut expanded, mut axis) = (Vec::with_capacity(items.len()), 0);
+        for item in items {
+            match item {
+                FancyIndex::Array(mask) if mask.dtype() == DType::Bool => {
+                    self.check_mask(mask, axis)?;
+                    if mask.ndim() == 0 {
+                        return Err(ArrayError::index("a truth value without axes is not supported as an index"));
+                    }
+                    expanded.extend(mask.nonzero()?.into_iter().map(FancyIndex::Array));
+                }
+                FancyIndex::Array(array) => {
+                    check_integers(array)?;
+                    expanded.push(item.clone());
+                }
+                FancyIndex::Basic(_) => expanded.push(item.clone()),
+            }
+            axis += match item {
+                FancyIndex::Basic(Index::Ellipsis) => self.ndim().saturating_sub(used),
+                other => axes_of(other),
+            };
+        }
+        Ok(expanded)
+    }
+
+    fn check_mask(&self, mask: &GpuArray, axis: usize) -> Result<()> {
+        for (k, &length) in mask.shape().iter().enumerate() {
+            let own = self.shape().get(axis + k).copied();
+            if own != Some(length) {
+                return Err(match own {
+                    None => ArrayError::index(format!(
+                        "too many indices for array: array is {}-dimensional, but the mask of shape {} begins at axis {axis}",
+                        self.ndim(),
+                        Tuple(mask.shape())
+                    )),
+                    Some(own) => ArrayError::index(format!(
+                        "boolean index did not match indexed array along axis {}; size of axis is {own} but size of \
+                         corresponding boolean axis is {length}",
+                        axis + k
+                    )),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check_integers(indices: &GpuArray) -> Result<()> {
+    match indices.dtype().kind() {
+        Kind::Signed | Kind::Unsigned => Ok(()),
+        _ => Err(ArrayError::index(format!(
+            "arrays used as indices must be of integer (or boolean) type, got {}",
+            indices.dtype()
+        ))),
+    }
+}
+
+impl Resolved {
+    fn left(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.view.ndim()).filter(|axis| self.indexed.iter().all(|(indexed, _)| indexed != axis))
+    }
+
+    fn result_shape(&self) -> Shape {
+        let mut shape: Shape = self.left().map(|axis| self.view.shape()[axis]).collect();
+        shape.insert_many(self.position, self.shape.iter().copied());
+        shape
+    }
+
+    /// A layout over the result's axes, from strides of the axes that are left and of the index arrays.
+    fn spread(&self, left: impl Fn(usize) -> isize, index: impl Fn(usize) -> isize, offset: usize) -> Layout {
+        let mut strides: Strides = self.left().map(left).collect();
+        strides.insert_many(self.position, (0..self.shape.len()).map(index));
+        Layout { shape: self.result_shape(), strides, offset }
+    }
+
+    fn launch(&self, dense: &GpuArray, direction: Direction, bounds: Bounds) -> Result<()> {
+        if dense.size() == 0 {
+            return Ok(());
+        }
+        if let Some((axis, _)) = self.indexed.iter().find(|(axis, _)| self.view.shape()[*axis] == 0) {
+            return Err(ArrayError::index(format!("index 0 is out of bounds for axis {axis} with size 0")));
+        }
+        let n = self.indexed.len();
+        if n > MAX_INDICES {
+            return Err(ArrayError::index(format!("{n} index arrays; {MAX_INDICES} are supported at most")));
+        }
+        let mut layouts: SmallVec<[Layout; 10]> = SmallVec::new();
+        layouts.push(dense.layout().clone());
+        layouts.push(self.spread(|axis| self.view.strides()[axis], |_| 0, self.view.layout().offset));
+        for (_, array) in &self.indexed {
+            layouts.push(self.spread(|_| 0, |axis| array.strides()[axis], array.layout().offset));
+        }
+        let still = self.spread(|_| 0, |_| 0, 0);
+        let plan = Plan::<10>::new(std::array::from_fn(|k| layouts.get(k).unwrap_or(&still)));
+        let mut indices = [DType::I64; MAX_INDICES];
+        indices.iter_mut().zip(&self.indexed).for_each(|(slot, (_, array))| *slot = array.dtype());
+        let kernel = Gather {
+            direction,
+            dense: dense.dtype(),
+            source: self.view.dtype(),
+            indices,
+            n_indices: n as u8,
+            bounds,
+            space: plan.space(),
+        };
+        let mut args = Args::new();
+        args.push_u64(dense.address(plan.offsets[0]));
+        args.push_u64(self.view.address(plan.offsets[1]));
+        for (k, (_, array)) in self.indexed.iter().enumerate() {
+            args.push_u64(array.address(plan.offsets[k + 2]));
+        }
+        args.push_u64(plan.size() as u64);
+        let operands: SmallVec<[usize; 10]> = (0..2 + n).collect();
+        plan.write_dims(kernel.space, &operands, &mut args);
+        for (axis, _) in &self.indexed {
+            args.push_i64(self.view.shape()[*axis] as i64);
+            args.push_i64(self.view.strides()[*axis] as i64);
+        }
+        let ctx = dense.context();
+        args.push_u64(ctx.outside_flag(bounds == Bounds::Raise)?);
+        let compiled = ctx.kernel(&ArrayKernel::Gather(kernel))?;
+        compiled.launch([ctx.facts().blocks_for(plan.size()), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes())
+    }
+}

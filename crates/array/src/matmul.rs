@@ -1,0 +1,115 @@
+//! Matrix products.
+
+use crate::array::GpuArray;
+use crate::error::{ArrayError, Result};
+use crate::launch::Args;
+use crate::layout::{Layout, Order, Shape, Tuple, broadcast_shapes};
+use rtcg_codegen::DType;
+use rtcg_codegen::array::{ArrayKernel, MATMUL_SIDE, MATMUL_TILE, Matmul};
+
+impl GpuArray {
+    /// The matrix product by NumPy's rules: the last two axes are matrices, earlier ones are
+    /// broadcast, and an operand of one axis is a row or a column that does not stay.
+    ///
+    /// # Errors
+    /// When the shapes do not fit.
+    pub fn matmul(&self, other: &GpuArray) -> Result<GpuArray> {
+        if self.ndim() == 0 || other.ndim() == 0 {
+            return Err(ArrayError::value("matmul: an operand has no axes; use multiply for scalars"));
+        }
+        let (row, column) = (self.ndim() == 1, other.ndim() == 1);
+        let a = if row { self.expand_dims(&[0])? } else { self.clone() };
+        let b = if column { other.expand_dims(&[1])? } else { other.clone() };
+        let product = matrices(self, other, &a, &b)?;
+        let mut shape: Shape = product.shape().into();
+        if column {
+            shape.pop();
+        }
+        if row {
+            shape.remove(shape.len() - if column { 1 } else { 2 });
+        }
+        product.reshape_to(&shape, Order::C)
+    }
+}
+
+fn matrices(x: &GpuArray, y: &GpuArray, a: &GpuArray, b: &GpuArray) -> Result<GpuArray> {
+    x.check_context(y)?;
+    let mismatch = || {
+        ArrayError::value(format!(
+            "matmul: operands of shapes {} and {} do not fit: the last axis of the first must be as long as the last \
+             but one of the second, and the others must broadcast",
+            Tuple(x.shape()),
+            Tuple(y.shape())
+        ))
+    };
+    let ([.., m, k], [.., k2, n]) = (a.shape(), b.shape()) else { return Err(mismatch()) };
+    let (m, n, k) = (*m, *n, *k);
+    let (a_batch, b_batch) = (&a.shape()[..a.ndim() - 2], &b.shape()[..b.ndim() - 2]);
+    let batch = broadcast_shapes([a_batch, b_batch].into_iter()).filter(|_| k == *k2).ok_or_else(mismatch)?;
+    let dtype = x.dtype().promote(y.dtype());
+    if matches!(dtype, DType::Void(_)) {
+        return Err(ArrayError::dtype("matmul of records is not supported"));
+    }
+    let (a, b) = (a.to_dtype(dtype)?, b.to_dtype(dtype)?);
+    let mut shape = batch.clone();
+    shape.extend_from_slice(&[m, n]);
+    let out = GpuArray::empty(x.context(), &shape, dtype, Order::C)?;
+    if out.size() == 0 {
+        return Ok(out);
+    }
+    if k == 0 {
+        out.clear()?;
+        return Ok(out);
+    }
+    launch(&out, &a, &b, &batch, [m, n, k])?;
+    Ok(out)
+}
+
+fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], [m, n, k]: [usize; 3]) -> Result<()> {
+    let ctx = out.context();
+    let batches: usize = batch.iter().product();
+    let offsets = if batches > 1 { Some(batch_offsets(out, a, b, batch, batches)?) } else { None };
+    let strides = |array: &GpuArray| {
+        let last = array.ndim() - 1;
+        [array.strides()[last - 1] as i64, array.strides()[last] as i64]
+    };
+    let mut args = Args::new();
+    [out.start(), a.start(), b.start(), m as u64, n as u64, k as u64].iter().for_each(|&n| args.push_u64(n));
+    strides(a).iter().chain(&strides(b)).for_each(|&stride| args.push_i64(stride));
+    args.push_u64(batches as u64);
+    args.push_u64(offsets.as_ref().map_or(0, GpuArray::start));
+    let tiles = |length: usize| length.div_ceil(MATMUL_TILE).min(65535) as u32;
+    if m.div_ceil(MATMUL_TILE) > 65535 {
+        return Err(ArrayError::value(format!(
+            "matmul: {m} rows are more than the {} that are supported",
+            65535 * MATMUL_TILE
+        )));
+    }
+    let compiled = ctx.kernel(&ArrayKernel::Matmul(Matmul { dtype: out.dtype() }))?;
+    let columns = n.div_ceil(MATMUL_TILE) as u32;
+    compiled.launch([columns, tiles(m), batches.min(65535) as u32], [MATMUL_SIDE, MATMUL_SIDE, 1], 0, args.bytes())
+}
+
+/// The byte offsets of both operands' matrices for every batch.
+fn batch_offsets(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], batches: usize) -> Result<GpuArray> {
+    let outer = |array: &GpuArray| -> Result<Layout> {
+        let kept = array.ndim() - 2;
+        let layout = Layout { shape: array.shape()[..kept].into(), strides: array.strides()[..kept].into(), offset: 0 };
+        layout.broadcast_to(batch)
+    };
+    let layouts = [outer(a)?, outer(b)?];
+    let mut bytes = Vec::with_capacity(batches * 16);
+    for flat in 0..batches {
+        for layout in &layouts {
+            let (mut rest, mut offset) = (flat, 0i64);
+            for axis in (0..batch.len()).rev() {
+                offset += (rest % batch[axis]) as i64 * layout.strides[axis] as i64;
+                rest /= batch[axis];
+            }
+            bytes.extend_from_slice(&offset.to_ne_bytes());
+        }
+    }
+    let offsets = GpuArray::empty(out.context(), &[batches, 2], DType::I64, Order::C)?;
+    offsets.write(&bytes, Order::C)?;
+    Ok(offsets)
+}

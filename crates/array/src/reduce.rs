@@ -1,0 +1,405 @@
+//! Reductions over axes: which kernel, how the work is split, and NumPy's result types.
+
+use crate::array::GpuArray;
+use crate::elementwise::{Arg, Wishes, apply, can_cast_same_kind};
+use crate::error::{ArrayError, Result};
+use crate::launch::{Args, BLOCK_THREADS};
+use crate::layout::{Layout, Order, Tuple};
+use crate::plan::Plan;
+use crate::scalar::Scalar;
+use crate::views::normalize_axes;
+use rtcg_codegen::array::{ArrayKernel, Op, REDUCE_THREADS, Reduce, Reduction, Stage};
+use rtcg_codegen::{DType, WeakScalar};
+use smallvec::SmallVec;
+
+/// The axes of a reduction; all of them without a list.
+pub type Axes<'a> = Option<&'a [isize]>;
+
+/// What a call of a reduction may wish.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ReduceWishes<'a> {
+    /// The axes that go; all without a list.
+    pub axes: Axes<'a>,
+    /// Keep them with length 1.
+    pub keepdims: bool,
+    /// The result's type, in which is computed.
+    pub dtype: Option<DType>,
+    /// Where the result goes.
+    pub out: Option<&'a GpuArray>,
+    /// Only elements where this array is true count; it is broadcast.
+    pub mask: Option<&'a GpuArray>,
+    /// Takes part as a further element.
+    pub initial: Option<Scalar>,
+}
+
+/// Computation and result type of a reduction of elements of `dtype`.
+fn types_of(reduction: Reduction, dtype: DType, wish: Option<DType>) -> Result<(DType, DType)> {
+    use rtcg_codegen::Kind;
+    if dtype.kind() == Kind::Record {
+        return Err(ArrayError::dtype(format!("cannot perform reduction '{}' of records", reduction.name())));
+    }
+    let widened = match dtype.kind() {
+        Kind::Bool | Kind::Signed => DType::I64,
+        Kind::Unsigned => DType::U64,
+        _ => dtype,
+    };
+    Ok(match reduction {
+        Reduction::Sum | Reduction::Product => {
+            let result = wish.unwrap_or(widened);
+            (result, result)
+        }
+        Reduction::Any | Reduction::All => (DType::Bool, wish.unwrap_or(DType::Bool)),
+        Reduction::ArgMinimum | Reduction::ArgMaximum => (dtype, DType::I64),
+        Reduction::CountNonzero => (DType::I64, wish.unwrap_or(DType::I64)),
+        Reduction::Minimum | Reduction::Maximum | Reduction::Dot | Reduction::Deviation => {
+            let result = wish.unwrap_or(dtype);
+            (result, result)
+        }
+    })
+}
+
+/// One reduction that is about to be launched.
+struct Job<'a> {
+    reduction: Reduction,
+    x: &'a GpuArray,
+    y: Option<&'a GpuArray>,
+    mask: Option<&'a GpuArray>,
+    compute: DType,
+    out: &'a GpuArray,
+    axes: &'a [usize],
+}
+
+impl GpuArray {
+    /// Reduces axes.
+    ///
+    /// # Errors
+    /// When an axis does not exist, a run without elements has no result, or `out` does not fit.
+    pub fn reduce(&self, reduction: Reduction, wishes: ReduceWishes<'_>) -> Result<GpuArray> {
+        reduce(reduction, self, None, wishes)
+    }
+
+    /// The sum of the products with an array of this shape, over all elements.
+    ///
+    /// # Errors
+    /// When the shapes differ.
+    pub fn dot_flat(&self, other: &GpuArray, dtype: Option<DType>) -> Result<GpuArray> {
+        if self.shape() != other.shape() {
+            let (a, b) = (Tuple(self.shape()), Tuple(other.shape()));
+            return Err(ArrayError::value(format!("dot: operands have shapes {a} and {b}; expected equal shapes")));
+        }
+        let dtype = dtype.unwrap_or_else(|| self.dtype().promote(other.dtype()));
+        reduce(Reduction::Dot, self, Some(other), ReduceWishes { dtype: Some(dtype), ..Default::default() })
+    }
+}
+
+fn reduce(reduction: Reduction, x: &GpuArray, y: Option<&GpuArray>, wishes: ReduceWishes<'_>) -> Result<GpuArray> {
+    let axes: SmallVec<[usize; 4]> = match wishes.axes {
+        Some(axes) => normalize_axes(axes, x.ndim())?,
+        None => (0..x.ndim()).collect(),
+    };
+    let (compute, result) = types_of(reduction, x.dtype(), wishes.dtype)?;
+    check_identity(reduction, x, &axes, &wishes)?;
+    let kept: SmallVec<[usize; 4]> = kept_shape(x.shape(), &axes, true);
+    let shape: SmallVec<[usize; 4]> = kept_shape(x.shape(), &axes, wishes.keepdims);
+    let out = match wishes.out {
+        Some(out) => checked_out(reduction, out, &shape, result)?.clone(),
+        None => GpuArray::empty(x.context(), &shape, result, Order::C)?,
+    };
+    let mask = wishes.mask.map(|mask| mask.to_dtype(DType::Bool)?.broadcast_to(x.shape())).transpose()?;
+    let y = y.map(|y| y.broadcast_to(x.shape())).transpose()?;
+    let overlapping = [Some(x), y.as_ref(), mask.as_ref()].into_iter().flatten().any(|array| array.overlaps(&out));
+    let target = if overlapping { GpuArray::empty(x.context(), &shape, out.dtype(), Order::C)? } else { out.clone() };
+    let with_axes = target.reshape_to(&kept, Order::C).ok().filter(|view| shares(view, &target));
+    let spread = match with_axes {
+        Some(view) => view,
+        None => expanded(&target, &axes, wishes.keepdims)?,
+    };
+    run(&Job { reduction, x, y: y.as_ref(), mask: mask.as_ref(), compute, out: &spread, axes: &axes })?;
+    if overlapping {
+        out.assign(&target)?;
+    }
+    match wishes.initial {
+        Some(initial) => with_initial(reduction, &out, initial),
+        None => Ok(out),
+    }
+}
+
+fn shares(a: &GpuArray, b: &GpuArray) -> bool {
+    a.device_ptr() == b.device_ptr()
+}
+
+fn expanded(out: &GpuArray, axes: &[usize], keepdims: bool) -> Result<GpuArray> {
+    if keepdims {
+        return Ok(out.clone());
+    }
+    let axes: SmallVec<[isize; 4]> = axes.iter().map(|&axis| axis as isize).collect();
+    out.expand_dims(&axes)
+}
+
+fn kept_shape(shape: &[usize], axes: &[usize], keepdims: bool) -> SmallVec<[usize; 4]> {
+    let kept = shape.iter().enumerate().filter_map(|(axis, &length)| match axes.contains(&axis) {
+        true => keepdims.then_some(1),
+        false => Some(length),
+    });
+    kept.collect()
+}
+
+fn check_identity(reduction: Reduction, x: &GpuArray, axes: &[usize], wishes: &ReduceWishes<'_>) -> Result<()> {
+    let count: usize = axes.iter().map(|&axis| x.shape()[axis]).product();
+    let results: usize = kept_shape(x.shape(), axes, false).iter().product();
+    if reduction.is_arg() && count == 0 && results > 0 {
+        return Err(ArrayError::value(format!("attempt to get {} of an empty sequence", reduction.name())));
+    }
+    if reduction.has_identity() || wishes.initial.is_some() {
+        return Ok(());
+    }
+    if count == 0 && (results > 0 || x.size() == 0 && results != 0) {
+        return Err(ArrayError::value(format!(
+            "zero-size array to reduction operation {} which has no identity",
+            reduction.name()
+        )));
+    }
+    match wishes.mask {
+        Some(_) => Err(ArrayError::value(format!(
+            "reduction operation '{}' does not have an identity, so to use a where mask one has to specify 'initial'",
+            reduction.name()
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn checked_out<'a>(reduction: Reduction, out: &'a GpuArray, shape: &[usize], dtype: DType) -> Result<&'a GpuArray> {
+    if out.shape() != shape {
+        return Err(ArrayError::value(format!(
+            "output parameter for reduction operation {} has shape {}; expected {}",
+            reduction.name(),
+            Tuple(out.shape()),
+            Tuple(shape)
+        )));
+    }
+    if !can_cast_same_kind(dtype, out.dtype()) {
+        return Err(ArrayError::dtype(format!(
+            "Cannot cast ufunc '{}' output from {dtype} to {} with casting rule 'same_kind'",
+            reduction.name(),
+            out.dtype()
+        )));
+    }
+    Ok(out)
+}
+
+fn with_initial(reduction: Reduction, out: &GpuArray, initial: Scalar) -> Result<GpuArray> {
+    let op = match reduction {
+        Reduction::Product => Op::Multiply,
+        Reduction::Minimum => Op::Minimum,
+        Reduction::Maximum => Op::Maximum,
+        Reduction::Any => Op::LogicalOr,
+        Reduction::All => Op::LogicalAnd,
+        _ => Op::Add,
+    };
+    apply(out.context(), op, &[Arg::Array(out), Arg::Scalar(initial)], Wishes { out: Some(out), dtype: None })
+}
+
+/// The parts of a layout that belong to kept and to reduced axes.
+fn parts(layout: &Layout, axes: &[usize]) -> (Layout, Layout) {
+    let pick = |reduced: bool| {
+        let chosen = (0..layout.ndim()).filter(|axis| axes.contains(axis) == reduced);
+        Layout {
+            shape: chosen.clone().map(|axis| layout.shape[axis]).collect(),
+            strides: chosen.map(|axis| layout.strides[axis]).collect(),
+            offset: 0,
+        }
+    };
+    (pick(false), pick(true))
+}
+
+fn still(like: &Layout) -> Layout {
+    Layout { shape: like.shape.clone(), strides: SmallVec::from_elem(0, like.ndim()), offset: 0 }
+}
+
+fn run(job: &Job<'_>) -> Result<()> {
+    if job.out.size() == 0 {
+        return Ok(());
+    }
+    let arrays = [Some(job.x), job.y, job.mask];
+    let (out_kept, _) = parts(job.out.layout(), job.axes);
+    let layouts: [(Layout, Layout); 3] = std::array::from_fn(|k| match arrays[k] {
+        Some(array) => parts(array.layout(), job.axes),
+        None => {
+            let (kept, reduced) = parts(job.x.layout(), job.axes);
+            (still(&kept), still(&reduced))
+        }
+    });
+    let kept = Plan::new([&out_kept, &layouts[0].0, &layouts[1].0, &layouts[2].0]);
+    let reduced = match job.reduction.is_arg() {
+        true => Plan::in_order([&layouts[0].1, &layouts[1].1, &layouts[2].1]),
+        false => Plan::new([&layouts[0].1, &layouts[1].1, &layouts[2].1]),
+    };
+    launch(job, &kept, &reduced)
+}
+
+/// How the runs are spread over blocks: the stage, and the number of splits of each run.
+fn spread(job: &Job<'_>, kept: &Plan<4>, reduced: &Plan<3>) -> (Stage, usize) {
+    let facts = job.x.context().facts();
+    let (n_out, n_red) = (kept.size(), reduced.size());
+    let innermost = |stride: Option<isize>| stride.map_or(usize::MAX, isize::unsigned_abs);
+    let red_stride = innermost(reduced.axes.last().map(|axis| axis.1[0]));
+    let kept_stride = innermost(kept.axes.last().map(|axis| axis.1[1]));
+    let rows = n_red >= 32 && (red_stride <= kept_stride || n_out < 32);
+    let (stage, per_run) = if rows { (Stage::Rows, REDUCE_THREADS as usize) } else { (Stage::Columns, 1) };
+    let wanted = facts.max_blocks as usize * BLOCK_THREADS as usize / 4;
+    let splits = wanted / (n_out * per_run).max(1);
+    // A split that is too short costs more in its partial result than it gains.
+    let longest = n_red / if rows { 16 * REDUCE_THREADS as usize } else { 64 };
+    (stage, splits.min(longest).clamp(1, 1024))
+}
+
+fn launch(job: &Job<'_>, kept: &Plan<4>, reduced: &Plan<3>) -> Result<()> {
+    let (stage, splits) = spread(job, kept, reduced);
+    let kernel = Reduce {
+        reduction: job.reduction,
+        x: job.x.dtype(),
+        y: job.y.map(GpuArray::dtype),
+        masked: job.mask.is_some(),
+        compute: job.compute,
+        out: job.out.dtype(),
+        stage,
+        split: splits > 1,
+        kept: kept.space(),
+        reduced: reduced.space(),
+    };
+    let ctx = job.x.context();
+    let n_out = kept.size();
+    let partial = match splits {
+        1 => None,
+        _ => Some(GpuArray::empty(ctx, &[splits * n_out * kernel.partial_bytes()], DType::U8, Order::C)?),
+    };
+    let out_start = job.out.start().wrapping_add(kept.offsets[0] as u64);
+    let used = [Some(job.x), job.y, job.mask];
+    let mut args = Args::new();
+    args.push_u64(partial.as_ref().map_or(out_start, GpuArray::start));
+    for (k, array) in used.iter().enumerate() {
+        if let Some(array) = array {
+            args.push_u64(
+                array.start().wrapping_add(kept.offsets[k + 1] as u64).wrapping_add(reduced.offsets[k] as u64),
+            );
+        }
+    }
+    let n_red = reduced.size();
+    [n_out, n_red, n_red.div_ceil(splits).max(1)].iter().for_each(|&n| args.push_u64(n as u64));
+    let present: SmallVec<[usize; 3]> = (0..3).filter(|&k| used[k].is_some()).collect();
+    let kept_operands: SmallVec<[usize; 4]> = std::iter::once(0).chain(present.iter().map(|k| k + 1)).collect();
+    kept.write_dims(kernel.kept, &kept_operands, &mut args);
+    reduced.write_dims(kernel.reduced, &present, &mut args);
+    let blocks = match stage {
+        Stage::Rows => n_out.min(ctx.facts().max_blocks as usize) as u32,
+        _ => ctx.facts().blocks_for(n_out),
+    };
+    let compiled = ctx.kernel(&ArrayKernel::Reduce(kernel))?;
+    compiled.launch([blocks, splits as u32, 1], [REDUCE_THREADS, 1, 1], 0, args.bytes())?;
+    match partial {
+        Some(partial) => combine(job, kernel, kept, &partial, splits, out_start),
+        None => Ok(()),
+    }
+}
+
+/// Combines the partial results of the splits.
+fn combine(
+    job: &Job<'_>,
+    kernel: Reduce,
+    kept: &Plan<4>,
+    partial: &GpuArray,
+    splits: usize,
+    out_start: u64,
+) -> Result<()> {
+    let ctx = job.x.context();
+    let last = Reduce { stage: Stage::Last, split: false, ..kernel };
+    let mut args = Args::new();
+    [out_start, partial.start(), kept.size() as u64, splits as u64].iter().for_each(|&n| args.push_u64(n));
+    kept.write_dims(last.kept, &[0], &mut args);
+    let compiled = ctx.kernel(&ArrayKernel::Reduce(last))?;
+    compiled.launch([ctx.facts().blocks_for(kept.size()), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes())
+}
+
+/// What is computed from sums.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Statistic {
+    /// The mean.
+    Mean,
+    /// The mean squared distance from the mean, with this many degrees of freedom less.
+    Variance,
+    /// The square root of the variance.
+    Deviation,
+}
+
+impl GpuArray {
+    /// Mean, variance or standard deviation over axes; `ddof` degrees of freedom are subtracted.
+    ///
+    /// # Errors
+    /// As [`GpuArray::reduce`].
+    pub fn statistic(&self, what: Statistic, ddof: f64, wishes: ReduceWishes<'_>) -> Result<GpuArray> {
+        let axes: SmallVec<[usize; 4]> = match wishes.axes {
+            Some(axes) => normalize_axes(axes, self.ndim())?,
+            None => (0..self.ndim()).collect(),
+        };
+        let result = wishes.dtype.unwrap_or(if self.dtype().is_integral() { DType::F64 } else { self.dtype() });
+        // 16-bit floats are summed, and divided, in 32 bits.
+        let compute = if result.itemsize() == 2 { DType::F32 } else { result };
+        let mask = wishes.mask;
+        let n = self.counts(&axes, mask)?;
+        let keep = ReduceWishes { keepdims: true, dtype: Some(compute), out: None, initial: None, ..wishes };
+        let total = self.reduce(Reduction::Sum, keep)?;
+        let mean = n.divide(&total, 0.0, compute)?;
+        let value = match what {
+            Statistic::Mean => mean,
+            _ => {
+                let keep = ReduceWishes { dtype: Some(compute.real_part()), ..keep };
+                let own = self.to_dtype(compute)?;
+                let squares = reduce(Reduction::Deviation, &own, Some(&mean), keep)?;
+                let variance = n.divide(&squares, ddof, compute.real_part())?;
+                if what == Statistic::Variance { variance } else { variance.unary(Op::Sqrt)? }
+            }
+        };
+        let dtype = if what == Statistic::Mean { result } else { result.real_part() };
+        let shape = kept_shape(self.shape(), &axes, wishes.keepdims);
+        let value = value.reshape_to(&shape, Order::C)?;
+        match wishes.out {
+            Some(out) => {
+                checked_out(Reduction::Sum, out, &shape, dtype)?.assign(&value)?;
+                Ok(out.clone())
+            }
+            None => value.to_dtype(dtype),
+        }
+    }
+
+    fn counts(&self, axes: &[usize], mask: Option<&GpuArray>) -> Result<Counts> {
+        let Some(mask) = mask else {
+            return Ok(Counts::Same(axes.iter().map(|&axis| self.shape()[axis]).product()));
+        };
+        let axes: SmallVec<[isize; 4]> = axes.iter().map(|&axis| axis as isize).collect();
+        let wishes = ReduceWishes { axes: Some(&axes), keepdims: true, ..Default::default() };
+        mask.broadcast_to(self.shape())?.reduce(Reduction::CountNonzero, wishes).map(Counts::Each)
+    }
+}
+
+/// How many elements each run has.
+enum Counts {
+    Same(usize),
+    Each(GpuArray),
+}
+
+impl Counts {
+    /// `total / (n - ddof)` in `dtype`; fewer elements than degrees of freedom give NaN, as in NumPy.
+    fn divide(&self, total: &GpuArray, ddof: f64, dtype: DType) -> Result<GpuArray> {
+        let wishes = Wishes { out: None, dtype: Some(dtype) };
+        match self {
+            Counts::Same(n) => {
+                let n = WeakScalar::Float((*n as f64 - ddof).max(0.0));
+                apply(total.context(), Op::TrueDivide, &[total.into(), Scalar::Weak(n).into()], wishes)
+            }
+            Counts::Each(n) => {
+                let n = n.to_dtype(dtype.real_part())?.binary(Op::Subtract, ddof)?.binary(Op::Maximum, 0.0)?;
+                apply(total.context(), Op::TrueDivide, &[total.into(), (&n).into()], wishes)
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Kernels that read or write through arrays of indices.
+//!
+//! Element `i` of the index space is copied between `dense`, which has the shape of that space, and
+//! `source` at the places that the index arrays name. Parameters: `dense`, `source`, the index arrays,
+//! `n`, the structure of `offsets` with strides of `dense`, `source` and each index array, then for
+//! each index array the length and the stride in bytes of the axis that it indexes, and the address
+//! of the word that is set when an index is out of bounds.
+
+use super::offsets::Space;
+use super::types::{computed, preamble, storage};
+use crate::DType;
+use std::fmt::Write;
+
+/// Which way elements go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// From `source` to `dense`.
+    Get,
+    /// From `dense` to `source`, which is then the target.
+    Set,
+}
+
+/// What happens to indices out of bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Bounds {
+    /// Negative ones count from the end; others are taken for the nearest, and noted.
+    Raise,
+    /// Modulo the length.
+    Wrap,
+    /// The nearest.
+    Clip,
+}
+
+/// A kernel, as everything that decides its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Gather {
+    /// Which way elements go.
+    pub direction: Direction,
+    /// The dtype of `dense`.
+    pub dense: DType,
+    /// The dtype of `source`.
+    pub source: DType,
+    /// The dtypes of the index arrays, of which there are `n_indices`.
+    pub indices: [DType; 8],
+    /// The number of index arrays.
+    pub n_indices: u8,
+    /// What happens to indices out of bounds.
+    pub bounds: Bounds,
+    /// Axes of the index space.
+    pub space: Space,
+}
+
+impl Gather {
+    /// The kernel's name.
+    pub fn name(&self) -> &'static str {
+        match self.direction {
+            Direction::Get => "array_take",
+            Direction::Set => "array_put",
+        }
+    }
+
+    /// The kernel as CUDA C++ source.
+    pub fn source(&self) -> String {
+        let n = usize::from(self.n_indices);
+        let mut text = preamble([self.dense, self.source].into_iter(), false);
+        text.push_str(&self.space.structure("array_dims", 2 + n));
+        let (dense, source) = (storage(self.dense), storage(self.source));
+        let mut params = vec!["char *dense".to_owned(), "char *source".to_owned()];
+        params.extend((0..n).map(|k| format!("const char *index{k}")));
+        params.extend(["unsigned long long n".to_owned(), "const array_dims dims".to_owned()]);
+        params.extend((0..n).map(|k| format!("long long length{k}, long long stride{k}")));
+        params.push("int *outside".to_owned());
+        let index = self.space.index_type();
+        let _ = write!(
+            text,
+            "extern \"C\" __global__ void {name}({params})\n{{\n\
+             \x20 const {index} step = gridDim.x * ({index})blockDim.x;\n\
+             \x20 for ({index} i = blockIdx.x * ({index})blockDim.x + threadIdx.x; i < ({index})n; i += step) {{\n",
+            name = self.name(),
+            params = params.join(", "),
+        );
+        text.push_str(&self.space.offsets("dims", "i", 2 + n, "at", "    "));
+        text.push_str("    char *place = source + at1;\n");
+        for k in 0..n {
+            let ty = storage(self.indices[k]);
+            let _ = writeln!(text, "    {{ long long j = (long long)*(const {ty} *)(index{k} + at{});", k + 2);
+            text.push_str(&self.bounded(k));
+            let _ = writeln!(text, "      place += j * stride{k}; }}");
+        }
+        let through = computed(self.dense);
+        let _ = match self.direction {
+            Direction::Get => {
+                writeln!(text, "    *({dense} *)(dense + at0) = rt_cast<{dense}>(rt_load(*(const {source} *)place));")
+            }
+            Direction::Set => writeln!(
+                text,
+                "    *({source} *)place = rt_cast<{source}>(({through})rt_load(*(const {dense} *)(dense + at0)));"
+            ),
+        };
+        text.push_str("  }\n}\n");
+        text
+    }
+
+    fn bounded(&self, k: usize) -> String {
+        match self.bounds {
+            Bounds::Raise => format!(
+                "      if (j < 0) j += length{k};\n\
+                 \x20     if (j < 0 || j >= length{k}) {{ *outside = 1; j = j < 0 ? 0 : length{k} - 1; }}\n"
+            ),
+            Bounds::Wrap => format!("      j %= length{k}; if (j < 0) j += length{k};\n"),
+            Bounds::Clip => format!("      j = j < 0 ? 0 : j >= length{k} ? length{k} - 1 : j;\n"),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Batched matrix products: tiles of both operands are brought to shared memory, and each thread
+//! computes a small square of the result.
+//!
+//! Parameters: the result (contiguous), `a`, `b`, then `m`, `n`, `k`, the byte strides of `a` (row,
+//! column) and `b`, the number of batches, and the byte offsets of each batch's operands.
+
+use super::types::{computed, preamble, storage};
+use crate::DType;
+use std::fmt::Write;
+
+/// A kernel, as everything that decides its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Matmul {
+    /// The dtype of operands and result.
+    pub dtype: DType,
+}
+
+/// Rows and columns of the result that one block computes.
+pub const MATMUL_TILE: usize = 64;
+/// Threads along each side of a block.
+pub const MATMUL_SIDE: u32 = 16;
+
+impl Matmul {
+    /// The kernel's name.
+    pub fn name(&self) -> &'static str {
+        "array_matmul"
+    }
+
+    /// The kernel as CUDA C++ source.
+    pub fn source(&self) -> String {
+        let mut text = preamble([self.dtype].into_iter(), false);
+        // Booleans are combined as NumPy does it: "and" for the product, "or" for the sum.
+        let accumulate =
+            if self.dtype == DType::Bool { "acc[r][c] || (x[r] && y[c])" } else { "acc[r][c] + x[r] * y[c]" };
+        let _ = write!(text, "typedef {} E; typedef {} T;\n", storage(self.dtype), computed(self.dtype));
+        text.push_str(&BODY.replace("ACCUMULATE", accumulate));
+        text
+    }
+}
+
+const BODY: &str = "\
+extern \"C\" __global__ void array_matmul(E *out, const char *a, const char *b, unsigned long long m, unsigned long long n, unsigned long long k, long long a_row, long long a_column, long long b_row, long long b_column, unsigned long long batches, const long long *offsets)
+{
+  __shared__ alignas(16) unsigned char raw_a[16 * 65 * sizeof(T)];
+  __shared__ alignas(16) unsigned char raw_b[16 * 65 * sizeof(T)];
+  T *tile_a = (T *)raw_a, *tile_b = (T *)raw_b;
+  const unsigned int tx = threadIdx.x, ty = threadIdx.y, t = ty * 16 + tx;
+  const unsigned long long row0 = blockIdx.y * 64ull, column0 = blockIdx.x * 64ull;
+  for (unsigned long long batch = blockIdx.z; batch < batches; batch += gridDim.z) {
+    const char *a0 = a + (offsets ? offsets[2 * batch] : 0), *b0 = b + (offsets ? offsets[2 * batch + 1] : 0);
+    T acc[4][4];
+    for (int r = 0; r < 4; r++) for (int c = 0; c < 4; c++) acc[r][c] = T(0);
+    for (unsigned long long k0 = 0; k0 < k; k0 += 16) {
+      #pragma unroll
+      for (int part = 0; part < 4; part++) {
+        // Neighbouring threads read along the axis whose elements are neighbours.
+        const unsigned int e = t + part * 256;
+        const unsigned int ar = a_column <= a_row ? e / 16 : e % 64, ak = a_column <= a_row ? e % 16 : e / 64;
+        tile_a[ak * 65 + ar] = row0 + ar < m && k0 + ak < k ? rt_cast<T>(rt_load(*(const E *)(a0 + (long long)(row0 + ar) * a_row + (long long)(k0 + ak) * a_column))) : T(0);
+        const unsigned int bc = b_column <= b_row ? e % 64 : e / 16, bk = b_column <= b_row ? e / 64 : e % 16;
+        tile_b[bk * 65 + bc] = column0 + bc < n && k0 + bk < k ? rt_cast<T>(rt_load(*(const E *)(b0 + (long long)(k0 + bk) * b_row + (long long)(column0 + bc) * b_column))) : T(0);
+      }
+      __syncthreads();
+      #pragma unroll
+      for (int j = 0; j < 16; j++) {
+        T x[4], y[4];
+        #pragma unroll
+        for (int r = 0; r < 4; r++) x[r] = tile_a[j * 65 + ty + 16 * r];
+        #pragma unroll
+        for (int c = 0; c < 4; c++) y[c] = tile_b[j * 65 + tx + 16 * c];
+        #pragma unroll
+        for (int r = 0; r < 4; r++)
+          #pragma unroll
+          for (int c = 0; c < 4; c++) acc[r][c] = T(ACCUMULATE);
+      }
+      __syncthreads();
+    }
+    #pragma unroll
+    for (int r = 0; r < 4; r++)
+      #pragma unroll
+      for (int c = 0; c < 4; c++) {
+        const unsigned long long row = row0 + ty + 16 * r, column = column0 + tx + 16 * c;
+        if (row < m && column < n) out[(batch * m + row) * n + column] = rt_cast<E>(acc[r][c]);
+      }
+  }
+}
+";

@@ -1,0 +1,168 @@
+//! Kernels that sort the rows of an array (contiguous, rows of `n`), stably, NaN last.
+//!
+//! Tiles are sorted in shared memory; then runs are merged pairwise. In each merge an element finds
+//! its place by counting, with a binary search, the elements of the other run that come before it:
+//! smaller ones, and, for the right run, equal ones. So equal elements keep their order.
+
+use super::types::{computed, preamble, storage};
+use crate::DType;
+use std::fmt::Write;
+
+/// Which part of the work a kernel does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SortStage {
+    /// Sorts tiles in shared memory; makes the indices if there are any.
+    Tiles,
+    /// Merges neighbouring runs.
+    Merge,
+    /// The places of values in a sorted row, before equal elements.
+    SearchLeft,
+    /// The places of values in a sorted row, behind equal elements.
+    SearchRight,
+}
+
+/// A kernel, as everything that decides its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Sort {
+    /// The dtype of the elements.
+    pub dtype: DType,
+    /// Whether the elements' places go along with them.
+    pub with_indices: bool,
+    /// From the largest to the smallest.
+    pub descending: bool,
+    /// Which part of the work.
+    pub stage: SortStage,
+}
+
+/// Elements of a tile, which is also the number of threads that sort it.
+pub const SORT_TILE: usize = 256;
+
+impl Sort {
+    /// The kernel's name.
+    pub fn name(&self) -> &'static str {
+        match self.stage {
+            SortStage::Tiles => "array_sort_tiles",
+            SortStage::Merge => "array_sort_merge",
+            SortStage::SearchLeft | SortStage::SearchRight => "array_search_sorted",
+        }
+    }
+
+    /// The kernel as CUDA C++ source.
+    pub fn source(&self) -> String {
+        let mut text = preamble([self.dtype].into_iter(), true);
+        let complex = self.dtype.is_complex();
+        let _ = write!(
+            text,
+            "typedef {} E; typedef {} T;\n\
+             #define WITH_INDICES {}\n\
+             __device__ __forceinline__ bool is_nan(T a) {{ return {}; }}\n\
+             __device__ __forceinline__ bool less(T a, T b) {{ return {}; }}\n",
+            storage(self.dtype),
+            computed(self.dtype),
+            i32::from(self.with_indices),
+            if complex { "rt_isnan(a)" } else { "a != a" },
+            if complex { "rt_less(a, b)" } else { "a < b" },
+        );
+        // NaN is the largest of all; a descending sort begins with it.
+        text.push_str(if self.descending {
+            "__device__ __forceinline__ bool before(T a, T b) { return is_nan(b) ? false : is_nan(a) ? true : less(b, a); }\n"
+        } else {
+            "__device__ __forceinline__ bool before(T a, T b) { return is_nan(a) ? false : is_nan(b) ? true : less(a, b); }\n"
+        });
+        text.push_str(RANK);
+        text.push_str(match self.stage {
+            SortStage::Tiles => TILES,
+            SortStage::Merge => MERGE,
+            SortStage::SearchLeft => SEARCH_LEFT,
+            SortStage::SearchRight => SEARCH_RIGHT,
+        });
+        text
+    }
+}
+
+/// How many of the sorted `run` come before `value`; with `equal` also those equal to it.
+const RANK: &str = "\
+__device__ __forceinline__ unsigned long long rank(const E *run, unsigned long long length, T value, bool equal)
+{
+  unsigned long long low = 0, high = length;
+  while (low < high) {
+    const unsigned long long middle = low + (high - low) / 2;
+    const T other = rt_load(run[middle]);
+    if (equal ? !before(value, other) : before(other, value)) low = middle + 1; else high = middle;
+  }
+  return low;
+}
+";
+
+const TILES: &str = "\
+extern \"C\" __global__ void array_sort_tiles(E *out, long long *index_out, const E *in, unsigned long long rows, unsigned long long n)
+{
+  __shared__ alignas(16) unsigned char raw[2 * 256 * sizeof(E)];
+  __shared__ unsigned short places[2 * 256];
+  const unsigned long long tiles = (n + 255) / 256;
+  for (unsigned long long tile = blockIdx.x; tile < rows * tiles; tile += gridDim.x) {
+    const unsigned long long start = tile / tiles * n + tile % tiles * 256, end = (tile / tiles + 1) * n;
+    const unsigned int count = end - start < 256 ? (unsigned int)(end - start) : 256;
+    E *now = (E *)raw, *next = now + 256;
+    unsigned short *now_at = places, *next_at = places + 256;
+    const unsigned int t = threadIdx.x;
+    if (t < count) { now[t] = in[start + t]; now_at[t] = t; }
+    __syncthreads();
+    for (unsigned int run = 1; run < 256; run *= 2) {
+      if (t < count) {
+        const unsigned int pair = t / (2 * run) * (2 * run), inside = t - pair;
+        const bool right = inside >= run;
+        const unsigned int other = right ? pair : pair + run;
+        const unsigned int length = other >= count ? 0 : count - other < run ? count - other : run;
+        const unsigned int own = right ? inside - run : inside;
+        const unsigned int to = pair + own + (unsigned int)rank(now + other, length, rt_load(now[t]), right);
+        next[to] = now[t]; next_at[to] = now_at[t];
+      }
+      __syncthreads();
+      E *e = now; now = next; next = e;
+      unsigned short *a = now_at; now_at = next_at; next_at = a;
+    }
+    if (t < count) {
+      out[start + t] = now[t];
+      if (WITH_INDICES) index_out[start + t] = (long long)(tile % tiles * 256 + now_at[t]);
+    }
+    __syncthreads();
+  }
+}
+";
+
+const MERGE: &str = "\
+extern \"C\" __global__ void array_sort_merge(E *out, long long *index_out, const E *in, const long long *index_in, unsigned long long rows, unsigned long long n, unsigned long long run)
+{
+  const unsigned long long step = gridDim.x * (unsigned long long)blockDim.x;
+  for (unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x; i < rows * n; i += step) {
+    const unsigned long long row = i / n * n, at = i - row;
+    const unsigned long long pair = at / (2 * run) * (2 * run), inside = at - pair;
+    const bool right = inside >= run;
+    const unsigned long long other = right ? pair : pair + run;
+    const unsigned long long length = other >= n ? 0 : n - other < run ? n - other : run;
+    const unsigned long long own = right ? inside - run : inside;
+    const unsigned long long to = row + pair + own + rank(in + row + other, length, rt_load(in[i]), right);
+    out[to] = in[i];
+    if (WITH_INDICES) index_out[to] = index_in[i];
+  }
+}
+";
+
+const SEARCH_LEFT: &str = "\
+extern \"C\" __global__ void array_search_sorted(long long *out, const E *sorted, unsigned long long length, const E *values, unsigned long long n)
+{
+  const unsigned long long step = gridDim.x * (unsigned long long)blockDim.x;
+  for (unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x; i < n; i += step)
+    out[i] = (long long)rank(sorted, length, rt_load(values[i]), false);
+}
+";
+
+const SEARCH_RIGHT: &str = "\
+extern \"C\" __global__ void array_search_sorted(long long *out, const E *sorted, unsigned long long length, const E *values, unsigned long long n)
+{
+  const unsigned long long step = gridDim.x * (unsigned long long)blockDim.x;
+  for (unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x; i < n; i += step)
+    out[i] = (long long)rank(sorted, length, rt_load(values[i]), true);
+}
+";

@@ -1,0 +1,212 @@
+//! Reductions: methods, and the one function that the module's reductions call.
+
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use super::operands::{optional_dtype, require_array, scalar_of};
+use super::transfer::in_stream;
+use super::views::axes_of;
+use super::{PyGpuArray, raise};
+use crate::driver::stream::PyStream;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyBool;
+use rtcg::array::{GpuArray, ReduceWishes, Reduction, Statistic};
+
+enum What {
+    Reduction(Reduction),
+    Statistic(Statistic),
+    /// The widest distance of two elements.
+    Range,
+}
+
+fn what_of(name: &str) -> PyResult<What> {
+    Ok(What::Reduction(match name {
+        "sum" => Reduction::Sum,
+        "prod" => Reduction::Product,
+        "min" => Reduction::Minimum,
+        "max" => Reduction::Maximum,
+        "any" => Reduction::Any,
+        "all" => Reduction::All,
+        "argmin" => Reduction::ArgMinimum,
+        "argmax" => Reduction::ArgMaximum,
+        "count_nonzero" => Reduction::CountNonzero,
+        "mean" => return Ok(What::Statistic(Statistic::Mean)),
+        "var" => return Ok(What::Statistic(Statistic::Variance)),
+        "std" => return Ok(What::Statistic(Statistic::Deviation)),
+        "ptp" => return Ok(What::Range),
+        other => return Err(PyTypeError::new_err(format!("'{other}' is no reduction"))),
+    }))
+}
+
+fn compute(array: &GpuArray, what: &What, ddof: f64, wishes: ReduceWishes<'_>) -> rtcg::array::Result<GpuArray> {
+    match what {
+        What::Reduction(reduction) => array.reduce(*reduction, wishes),
+        What::Statistic(statistic) => array.statistic(*statistic, ddof, wishes),
+        What::Range => {
+            let high = array.reduce(Reduction::Maximum, wishes)?;
+            let low = array.reduce(Reduction::Minimum, ReduceWishes { out: None, ..wishes })?;
+            rtcg::array::binary(array.context(), rtcg::array::Op::Subtract, (&high).into(), (&low).into(), wishes.out)
+        }
+    }
+}
+
+/// `name` (as NumPy calls the method) of `a` over `axis`.
+#[pyfunction]
+#[pyo3(signature = (a, name, axis = None, dtype = None, out = None, keepdims = false, initial = None, r#where = None, ddof = 0.0, stream = None))]
+#[allow(clippy::too_many_arguments, reason = "NumPy's keywords")]
+pub(super) fn reduce_array<'py>(
+    a: &Bound<'py, PyGpuArray>,
+    name: &str,
+    axis: Option<&Bound<'py, PyAny>>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    out: Option<&Bound<'py, PyGpuArray>>,
+    keepdims: bool,
+    initial: Option<&Bound<'py, PyAny>>,
+    r#where: Option<&Bound<'py, PyAny>>,
+    ddof: f64,
+    stream: Option<&Bound<'py, PyStream>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = a.py();
+    let array = &a.get().array;
+    let (what, axes, dtype) = (what_of(name)?, axes_of(axis)?, optional_dtype(py, dtype)?);
+    let counts_all =
+        |mask: &Bound<'py, PyAny>| mask.is_none() || mask.cast::<PyBool>().is_ok_and(|mask| mask.is_true());
+    let mask = match r#where.filter(|mask| !counts_all(mask)) {
+        Some(mask) => Some(require_array(array.context(), mask)?),
+        None => None,
+    };
+    let initial = match initial.filter(|initial| !initial.is_none()) {
+        Some(value) => scalar_of(value)?,
+        None => None,
+    };
+    let out_array = out.map(|out| &out.get().array);
+    let wishes = ReduceWishes { axes: axes.as_deref(), keepdims, dtype, out: out_array, mask: mask.as_ref(), initial };
+    let result = raise(py, in_stream(stream, || compute(array, &what, ddof, wishes)))?;
+    match out {
+        Some(out) => Ok(out.clone().into_any()),
+        None => PyGpuArray::like(a, result),
+    }
+}
+
+type Any<'py> = Bound<'py, PyAny>;
+type Out<'a, 'py> = Option<&'a Bound<'py, PyGpuArray>>;
+
+macro_rules! reductions {
+    ($($name:ident $text:literal;)*) => {
+        #[pymethods]
+        impl PyGpuArray {
+            $(
+                #[pyo3(signature = (axis = None, dtype = None, out = None, keepdims = false, initial = None, r#where = None, stream = None))]
+                #[allow(clippy::too_many_arguments, reason = "NumPy's keywords")]
+                fn $name<'py>(
+                    slf: &Bound<'py, Self>,
+                    axis: Option<&Any<'py>>,
+                    dtype: Option<&Any<'py>>,
+                    out: Out<'_, 'py>,
+                    keepdims: bool,
+                    initial: Option<&Any<'py>>,
+                    r#where: Option<&Any<'py>>,
+                    stream: Option<&Bound<'py, PyStream>>,
+                ) -> PyResult<Any<'py>> {
+                    reduce_array(slf, $text, axis, dtype, out, keepdims, initial, r#where, 0.0, stream)
+                }
+            )*
+        }
+    };
+}
+
+reductions! {
+    sum "sum";
+    prod "prod";
+    mean "mean";
+}
+
+macro_rules! selections {
+    ($($name:ident $text:literal;)*) => {
+        #[pymethods]
+        impl PyGpuArray {
+            $(
+                #[pyo3(signature = (axis = None, out = None, keepdims = false, initial = None, r#where = None, stream = None, allocator = None))]
+                #[allow(clippy::too_many_arguments, reason = "NumPy's keywords")]
+                fn $name<'py>(
+                    slf: &Bound<'py, Self>,
+                    axis: Option<&Any<'py>>,
+                    out: Out<'_, 'py>,
+                    keepdims: bool,
+                    initial: Option<&Any<'py>>,
+                    r#where: Option<&Any<'py>>,
+                    stream: Option<&Bound<'py, PyStream>>,
+                    allocator: Option<&Any<'py>>,
+                ) -> PyResult<Any<'py>> {
+                    let _ = allocator;
+                    // Upstream's first argument of `any` and `all` is a stream.
+                    if let Some(stream) = axis.and_then(|axis| axis.cast::<PyStream>().ok()) {
+                        return reduce_array(slf, $text, None, None, out, keepdims, initial, r#where, 0.0, Some(stream));
+                    }
+                    reduce_array(slf, $text, axis, None, out, keepdims, initial, r#where, 0.0, stream)
+                }
+            )*
+        }
+    };
+}
+
+selections! {
+    min "min";
+    max "max";
+    any "any";
+    all "all";
+    ptp "ptp";
+}
+
+#[pymethods]
+impl PyGpuArray {
+    #[pyo3(signature = (axis = None, dtype = None, out = None, ddof = 0.0, keepdims = false, r#where = None, correction = None))]
+    #[allow(clippy::too_many_arguments, reason = "NumPy's keywords")]
+    fn var<'py>(
+        slf: &Bound<'py, Self>,
+        axis: Option<&Any<'py>>,
+        dtype: Option<&Any<'py>>,
+        out: Out<'_, 'py>,
+        ddof: f64,
+        keepdims: bool,
+        r#where: Option<&Any<'py>>,
+        correction: Option<f64>,
+    ) -> PyResult<Any<'py>> {
+        reduce_array(slf, "var", axis, dtype, out, keepdims, None, r#where, correction.unwrap_or(ddof), None)
+    }
+
+    #[pyo3(signature = (axis = None, dtype = None, out = None, ddof = 0.0, keepdims = false, r#where = None, correction = None))]
+    #[allow(clippy::too_many_arguments, reason = "NumPy's keywords")]
+    fn std<'py>(
+        slf: &Bound<'py, Self>,
+        axis: Option<&Any<'py>>,
+        dtype: Option<&Any<'py>>,
+        out: Out<'_, 'py>,
+        ddof: f64,
+        keepdims: bool,
+        r#where: Option<&Any<'py>>,
+        correction: Option<f64>,
+    ) -> PyResult<Any<'py>> {
+        reduce_array(slf, "std", axis, dtype, out, keepdims, None, r#where, correction.unwrap_or(ddof), None)
+    }
+
+    #[pyo3(signature = (axis = None, out = None, keepdims = false))]
+    fn argmin<'py>(
+        slf: &Bound<'py, Self>,
+        axis: Option<&Any<'py>>,
+        out: Out<'_, 'py>,
+        keepdims: bool,
+    ) -> PyResult<Any<'py>> {
+        reduce_array(slf, "argmin", axis, None, out, keepdims, None, None, 0.0, None)
+    }
+
+    #[pyo3(signature = (axis = None, out = None, keepdims = false))]
+    fn argmax<'py>(
+        slf: &Bound<'py, Self>,
+        axis: Option<&Any<'py>>,
+        out: Out<'_, 'py>,
+        keepdims: bool,
+    ) -> PyResult<Any<'py>> {
+        reduce_array(slf, "argmax", axis, None, out, keepdims, None, None, 0.0, None)
+    }
+}
