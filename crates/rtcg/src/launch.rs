@@ -142,9 +142,10 @@ impl Function {
         }
         let packed = packer.pack()?;
         let Grid { blocks, threads, shared_bytes, stream, options } = grid;
-        // SAFETY: the caller's promise.
-        self.ctx
-            .enter(|| unsafe { self.inner.launch_with(blocks.0, threads.0, shared_bytes, stream, &packed, options) })?;
+        self.ctx.enter(|| {
+            // SAFETY: the caller's promise.
+            unsafe { self.inner.launch_with(blocks.0, threads.0, shared_bytes, stream, &packed, options) }
+        })?;
         args.iter().for_each(|arg| arg.used_in(stream));
         Ok(())
     }
