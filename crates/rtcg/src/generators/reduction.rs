@@ -240,7 +240,7 @@ impl ReductionKernel {
         }
         let (mut rows, _) = self.rows(args, &shape)?;
         let flat = rtcg_array::Layout::contiguous(&shape, 1, rtcg_array::Order::C).strides;
-        rows.push(flat);
+        rows.push(flat.into_vec());
         let pick = |axes: &[usize], row: &Vec<isize>| axes.iter().map(|&axis| row[axis]).collect::<Vec<_>>();
         let lengths = |axes: &[usize]| axes.iter().map(|&axis| shape[axis]).collect::<Vec<_>>();
         let mut kept_rows: Vec<_> = rows.iter().map(|row| pick(&kept, row)).collect();
