@@ -7,6 +7,7 @@ pub mod carg;
 mod dtype;
 mod elementwise;
 pub mod pointwise;
+pub mod random;
 pub mod reduction;
 pub mod scan;
 pub mod snippet;

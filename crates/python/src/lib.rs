@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 mod checking;
 mod compiler;
 mod ctypes;
+mod curandom;
 mod driver;
 mod elementwise;
 mod enums;
@@ -38,6 +39,7 @@ fn _rtcg(m: &Bound<'_, PyModule>) -> PyResult<()> {
     ctypes::register(m)?;
     elementwise::register(m)?;
     reduction::register(m)?;
+    curandom::register(m)?;
     info::register(m)?;
     tools::register(m)?;
     tracing::register(m)?;

@@ -1,0 +1,15 @@
+//! Random numbers: the source of the kernels that make them, and the arithmetic of the generators on
+//! the host (seeding, skipping ahead, direction numbers).
+//!
+//! Two families. *Counter-based* generators (Philox, Threefry) compute the number at a place from a key
+//! and the place, so any thread can make any number. *Sequential* ones (XORWOW, MRG32k3a, Sobol) have
+//! a fixed number of states, whatever the device: element `k` of a call is made by state `k mod count`,
+//! so that results are the same on every device.
+
+mod kernels;
+pub mod mrg32k3a;
+pub mod philox;
+pub mod sobol;
+pub mod xorwow;
+
+pub use kernels::{COUNTER_THREADS, Draw, Engine, permutation_source, source};

@@ -1,0 +1,104 @@
+//! Sobol sequences: direction vectors from Joe and Kuo's numbers (joe-kuo-6.txt), for 20000 dimensions.
+//!
+//! Bit `k` of the Gray code of an index selects vector `k`. Vectors of 64 bits continue the same
+//! recurrence, so the upper half of a 64-bit vector is the 32-bit one.
+
+use std::sync::OnceLock;
+
+/// Dimensions with direction numbers.
+pub const DIMENSIONS: usize = 20_000;
+
+const PACKED: &[u8] = include_bytes!("joe-kuo-6.bin");
+
+struct Bits {
+    at: usize,
+}
+
+impl Bits {
+    fn take(&mut self, count: usize) -> u64 {
+        let bit = |at: usize| u64::from(PACKED[at / 8] >> (at % 8) & 1);
+        let value = (0..count).map(|k| bit(self.at + k) << k).sum();
+        self.at += count;
+        value
+    }
+}
+
+/// The 64 vectors of every dimension.
+fn all() -> &'static [[u64; 64]] {
+    static ALL: OnceLock<Vec<[u64; 64]>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let mut bits = Bits { at: 0 };
+        let first = std::array::from_fn(|k| 1u64 << (63 - k));
+        std::iter::once(first).chain((1..DIMENSIONS).map(|_| dimension(&mut bits))).collect()
+    })
+}
+
+/// The recurrence of Bratley and Fox: v_k = v_(k-s) ^ v_(k-s) >> s ^ those that the polynomial selects.
+fn dimension(bits: &mut Bits) -> [u64; 64] {
+    let degree = bits.take(5) as usize;
+    let inner = bits.take(degree - 1);
+    let mut v = [0u64; 64];
+    for (k, slot) in v.iter_mut().enumerate().take(degree) {
+        *slot = (bits.take(k) << 1 | 1) << (63 - k);
+    }
+    for k in degree..64 {
+        v[k] = v[k - degree] ^ (v[k - degree] >> degree);
+        for j in 1..degree {
+            if inner >> (degree - 1 - j) & 1 == 1 {
+                v[k] ^= v[k - j];
+            }
+        }
+    }
+    v
+}
+
+/// The 32-bit direction vectors of `count` dimensions; after the last one they begin again.
+pub fn vectors32(count: usize) -> Vec<u32> {
+    (0..count).flat_map(|d| all()[d % DIMENSIONS].iter().take(32).map(|v| (v >> 32) as u32)).collect()
+}
+
+/// The 64-bit direction vectors of `count` dimensions; after the last one they begin again.
+pub fn vectors64(count: usize) -> Vec<u64> {
+    (0..count).flat_map(|d| all()[d % DIMENSIONS]).collect()
+}
+
+/// Scrambling constants of `count` dimensions: words of Philox, the same in every version.
+pub fn scramble_constants(count: usize) -> Vec<u64> {
+    let word = |d: usize| super::philox::philox4x32([d as u32, 0, 0, 0x0050_b01e], [0x5c4a_3b1e, 0]);
+    (0..count).map(|d| u64::from(word(d % DIMENSIONS)[0]) << 32 | u64::from(word(d % DIMENSIONS)[1])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Points 0..8 of the first dimensions as in the tables of Joe and Kuo's paper, in Gray code order.
+    #[test]
+    fn first_points() {
+        let v = vectors32(3);
+        let point = |d: usize, index: u32| {
+            let gray = index ^ (index >> 1);
+            let x = (0..32).filter(|k| gray >> k & 1 == 1).fold(0u32, |x, k| x ^ v[32 * d + k]);
+            f64::from(x) / 2f64.powi(32)
+        };
+        let points = |d| (0..8).map(|i| point(d, i)).collect::<Vec<_>>();
+        assert_eq!(points(0), [0.0, 0.5, 0.75, 0.25, 0.375, 0.875, 0.625, 0.125]);
+        assert_eq!(points(1), [0.0, 0.5, 0.25, 0.75, 0.375, 0.875, 0.125, 0.625]);
+        assert_eq!(points(2), [0.0, 0.5, 0.25, 0.75, 0.625, 0.125, 0.875, 0.375]);
+    }
+
+    /// Every 2^k points of a dimension hit each interval of length 2^-k once: the matrix is triangular.
+    #[test]
+    fn all_numbers_are_used_and_make_permutations() {
+        let used = all().len();
+        assert_eq!(used, DIMENSIONS);
+        for v in all() {
+            assert!((0..64).all(|k| v[k] >> (63 - k) & 1 == 1 && v[k] << k << 1 == 0 || k == 63));
+        }
+        let mut bits = Bits { at: 0 };
+        for _ in 1..DIMENSIONS {
+            dimension(&mut bits);
+        }
+        assert_eq!(bits.at.div_ceil(8), PACKED.len());
+    }
+}

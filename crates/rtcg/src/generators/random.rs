@@ -1,0 +1,386 @@
+//! Random numbers on the device.
+//!
+//! [`Generator`] is counter-based: it holds a key, a stream and a position, and nothing on the device.
+//! [`Sequential`] keeps the states of XORWOW, MRG32k3a or Sobol generators in device memory; their
+//! number is the caller's, so results do not depend on the device.
+
+// Kernels here write exactly the arrays they are given.
+#![allow(unsafe_code)]
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::generators::error::GeneratorError;
+use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
+use crate::generators::operand::ArrayView;
+use rtcg_codegen::carg::CType;
+use rtcg_codegen::random::{self, COUNTER_THREADS, Draw, Engine, mrg32k3a, philox, xorwow};
+use rtcg_driver::{DeviceAllocation, Stream, memory};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Form {
+    Fill(Engine, Draw, CType),
+    Permute(CType),
+}
+
+static KERNELS: LazyLock<PerContext<Form, Loaded>> = LazyLock::new(PerContext::default);
+
+fn kernel(ctx: &Context, form: &Form) -> Result<Arc<Loaded>> {
+    KERNELS.get(ctx, form, || {
+        let (source, name) = match form {
+            Form::Fill(engine, draw, element) => (random::source(*engine, *draw, element), "fill"),
+            Form::Permute(element) => (random::permutation_source(element), "permute"),
+        };
+        let settings = CompileSettings { options: Some(Vec::new()), keep: false };
+        Loaded::new(ctx, &settings.load(ctx, &source, &[])?, name, COUNTER_THREADS)
+    })
+}
+
+fn contiguous(out: &ArrayView<'_>, element: &CType) -> Result<()> {
+    if out.itemsize != element.itemsize {
+        return Err(GeneratorError::of_type(format!(
+            "the array has elements of {} bytes; {} has {}",
+            out.itemsize, element.name, element.itemsize
+        )));
+    }
+    if out.is_c_contiguous() || out.is_f_contiguous() {
+        return Ok(());
+    }
+    Err(GeneratorError::value(format!(
+        "the array has shape {:?} and strides {:?}; expected a contiguous one",
+        out.shape, out.strides
+    )))
+}
+
+/// The two parameters of a distribution.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Parameters {
+    /// p and q of [`Draw`].
+    Real(f64, f64),
+    /// low and range of [`Draw::Integers`].
+    Integer(u64, u64),
+}
+
+impl Parameters {
+    fn bytes(self) -> [[u8; 8]; 2] {
+        match self {
+            Parameters::Real(p, q) => [p.to_ne_bytes(), q.to_ne_bytes()],
+            Parameters::Integer(low, range) => [low.to_ne_bytes(), range.to_ne_bytes()],
+        }
+    }
+}
+
+/// A counter-based generator (Philox or Threefry). Numbers depend on key, stream and position alone.
+///
+/// ```
+/// use rtcg::codegen::DType;
+/// use rtcg::codegen::random::{Draw, Engine};
+/// use rtcg::generators::{Generator, Parameters};
+/// use rtcg::prelude::*;
+///
+/// # fn main() -> rtcg::Result<()> {
+/// let ctx = Context::new()?;
+/// let generator = Generator::new(Engine::Philox, 42, 0)?;
+/// let x = ctx.zeros::<f32>(1000)?;
+/// generator.fill(&ctx, Draw::HalfOpen, &DType::F32.into(), &x.view(), Parameters::Real(0.0, 1.0), None)?;
+/// assert!(x.to_vec()?.iter().all(|x| (0.0..1.0).contains(x)));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Generator {
+    engine: Engine,
+    key: u64,
+    stream: u32,
+    position: AtomicU64,
+}
+
+impl Generator {
+    /// A generator at its start.
+    ///
+    /// # Errors
+    /// When the engine is not counter-based.
+    pub fn new(engine: Engine, key: u64, stream: u32) -> Result<Self> {
+        if !engine.is_counter_based() {
+            return Err(GeneratorError::value(format!("{engine:?} is no counter-based generator")));
+        }
+        Ok(Self { engine, key, stream, position: AtomicU64::new(0) })
+    }
+
+    /// The key.
+    pub fn key(&self) -> u64 {
+        self.key
+    }
+
+    /// The stream.
+    pub fn stream(&self) -> u32 {
+        self.stream
+    }
+
+    /// The counter that the next call begins with; each gives four words.
+    pub fn position(&self) -> u64 {
+        self.position.load(Ordering::Relaxed)
+    }
+
+    /// Goes to a counter.
+    pub fn set_position(&self, position: u64) {
+        self.position.store(position, Ordering::Relaxed);
+    }
+
+    /// Skips counters; wraps around.
+    pub fn advance(&self, counters: u64) {
+        self.position.fetch_add(counters, Ordering::Relaxed);
+    }
+
+    /// Sixty-four bits for use on the host, from one counter.
+    pub fn host_bits(&self) -> u64 {
+        let c = self.position.fetch_add(1, Ordering::Relaxed);
+        let counter = [c as u32, (c >> 32) as u32, self.stream, 0];
+        let (k0, k1) = (self.key as u32, (self.key >> 32) as u32);
+        let w = match self.engine {
+            Engine::Threefry => philox::threefry4x32(counter, [k0, k1, 0, 0]),
+            _ => philox::philox4x32(counter, [k0, k1]),
+        };
+        u64::from(w[1]) << 32 | u64::from(w[0])
+    }
+
+    /// Fills an array of contiguous memory; enqueues and does not wait.
+    ///
+    /// # Errors
+    /// When the array has gaps or another element size.
+    pub fn fill(
+        &self,
+        ctx: &Context,
+        draw: Draw,
+        element: &CType,
+        out: &ArrayView<'_>,
+        parameters: Parameters,
+        stream: Option<&Stream>,
+    ) -> Result<()> {
+        contiguous(out, element)?;
+        let n = out.size();
+        let counters = n.div_ceil(draw.per_counter(element.itemsize));
+        let first = self.position.fetch_add(counters as u64, Ordering::Relaxed);
+        if n == 0 {
+            return Ok(());
+        }
+        let kernel = kernel(ctx, &Form::Fill(self.engine, draw, element.clone()))?;
+        let mut packer = kernel.function.args();
+        packer.push(&out.ptr.to_ne_bytes(), 8)?;
+        packer.push(&(n as u64).to_ne_bytes(), 8)?;
+        for bytes in parameters.bytes().iter().chain([&first.to_ne_bytes(), &self.key.to_ne_bytes()]) {
+            packer.push(bytes, 8)?;
+        }
+        packer.push(&self.stream.to_ne_bytes(), 4)?;
+        let packed = packer.pack()?;
+        // SAFETY: the kernel writes the n elements of the array, which the caller holds.
+        unsafe { kernel.launch(ctx, kernel.blocks(counters, 1024), &packed, stream) }
+    }
+
+    /// Fills an array with a random permutation of `0..n`; uses one counter.
+    ///
+    /// # Errors
+    /// As [`Generator::fill`].
+    pub fn permutation(
+        &self,
+        ctx: &Context,
+        element: &CType,
+        out: &ArrayView<'_>,
+        stream: Option<&Stream>,
+    ) -> Result<()> {
+        contiguous(out, element)?;
+        let key = self.host_bits();
+        let n = out.size();
+        if n == 0 {
+            return Ok(());
+        }
+        let half = ((usize::BITS - (n - 1).leading_zeros()).div_ceil(2)).max(1);
+        let kernel = kernel(ctx, &Form::Permute(element.clone()))?;
+        let mut packer = kernel.function.args();
+        for bytes in [out.ptr, n as u64, key] {
+            packer.push(&bytes.to_ne_bytes(), 8)?;
+        }
+        packer.push(&self.stream.to_ne_bytes(), 4)?;
+        packer.push(&half.to_ne_bytes(), 4)?;
+        let packed = packer.pack()?;
+        // SAFETY: as above.
+        unsafe { kernel.launch(ctx, kernel.blocks(n, 1024), &packed, stream) }
+    }
+}
+
+/// What a skip of [`Sequential`] counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Skip {
+    /// Numbers.
+    Numbers,
+    /// Subsequences: 2^67 numbers of XORWOW, 2^76 of MRG32k3a.
+    Subsequences,
+    /// Sequences: 2^127 numbers of MRG32k3a, as subsequences of XORWOW.
+    Sequences,
+}
+
+/// Generators with states on the device.
+#[derive(Debug)]
+pub struct Sequential {
+    engine: Engine,
+    count: usize,
+    ctx: Context,
+    states: DeviceAllocation,
+    /// Filling reads and writes the states; skipping does so on the host.
+    access: Mutex<()>,
+}
+
+impl Sequential {
+    /// XORWOW or MRG32k3a: state `k` is subsequence `k` of its seed, `offset` numbers in.
+    ///
+    /// # Errors
+    /// For other engines, without seeds, or when the device is out of memory.
+    pub fn seeded(ctx: &Context, engine: Engine, seeds: &[u64], offset: u64) -> Result<Self> {
+        let states = match engine {
+            Engine::Xorwow => xorwow::states(seeds, offset),
+            Engine::Mrg32k3a => mrg32k3a::states(seeds, offset),
+            _ => return Err(GeneratorError::value(format!("{engine:?} takes no seeds"))),
+        };
+        Self::with_bytes(ctx, engine, seeds.len(), states.iter().flatten().flat_map(|w| w.to_ne_bytes()).collect())
+    }
+
+    /// Sobol generators, one dimension each: direction vectors one after the other, and what their
+    /// numbers are scrambled with (0 for not).
+    ///
+    /// # Errors
+    /// For other engines, when the numbers of vectors do not fit, or when the device is out of memory.
+    pub fn directed(ctx: &Context, engine: Engine, vectors: &[u64], scramble: &[u64], offset: u64) -> Result<Self> {
+        let per = engine.bits() as usize;
+        if !engine.is_quasi() || vectors.len() != per * scramble.len() {
+            return Err(GeneratorError::value(format!(
+                "{} direction vectors and {} scrambling constants; expected {per} vectors for each of them",
+                vectors.len(),
+                scramble.len()
+            )));
+        }
+        let mut bytes = Vec::with_capacity(scramble.len() * engine.state_bytes());
+        for (v, &s) in vectors.chunks(per).zip(scramble) {
+            if engine == Engine::Sobol32 {
+                let head = [0, 0, s as u32, 0];
+                bytes.extend(head.into_iter().chain(v.iter().map(|&v| v as u32)).flat_map(u32::to_ne_bytes));
+            } else {
+                bytes.extend([0, s].iter().chain(v).flat_map(|v| v.to_ne_bytes()));
+            }
+        }
+        let new = Self::with_bytes(ctx, engine, scramble.len(), bytes)?;
+        if offset != 0 {
+            new.skip(Skip::Numbers, &[offset])?;
+        }
+        Ok(new)
+    }
+
+    fn with_bytes(ctx: &Context, engine: Engine, count: usize, bytes: Vec<u8>) -> Result<Self> {
+        if count == 0 {
+            return Err(GeneratorError::value("there must be one generator at least"));
+        }
+        let states = ctx.enter(|| DeviceAllocation::new(bytes.len()))?;
+        states.write(0, &bytes)?;
+        Ok(Self { engine, count, ctx: ctx.clone(), states, access: Mutex::default() })
+    }
+
+    /// How many generators there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Fills an array of contiguous memory; enqueues and does not wait. Element `k` comes from generator
+    /// `k mod count`. Calls in several streams must be ordered by the caller.
+    ///
+    /// # Errors
+    /// When the array has gaps or another element size.
+    pub fn fill(
+        &self,
+        draw: Draw,
+        element: &CType,
+        out: &ArrayView<'_>,
+        parameters: Parameters,
+        stream: Option<&Stream>,
+    ) -> Result<()> {
+        contiguous(out, element)?;
+        let n = out.size();
+        if n == 0 {
+            return Ok(());
+        }
+        let kernel = kernel(&self.ctx, &Form::Fill(self.engine, draw, element.clone()))?;
+        let mut packer = kernel.function.args();
+        packer.push(&out.ptr.to_ne_bytes(), 8)?;
+        packer.push(&(n as u64).to_ne_bytes(), 8)?;
+        for bytes in parameters.bytes() {
+            packer.push(&bytes, 8)?;
+        }
+        packer.push(&self.states.ptr().to_ne_bytes(), 8)?;
+        packer.push(&(self.count as u64).to_ne_bytes(), 8)?;
+        let packed = packer.pack()?;
+        let blocks = n.min(self.count).div_ceil(COUNTER_THREADS as usize) as u32;
+        let _alone = self.access.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the kernel writes the n elements of the array, which the caller holds, and the states.
+        unsafe { kernel.launch(&self.ctx, blocks, &packed, stream) }
+    }
+
+    /// Moves all generators by one count, or each by its own. Waits for earlier work of the context.
+    ///
+    /// # Errors
+    /// When there is neither one count nor one for each generator, or a kernel failed before.
+    pub fn skip(&self, what: Skip, counts: &[u64]) -> Result<()> {
+        if counts.len() != 1 && counts.len() != self.count {
+            return Err(GeneratorError::value(format!(
+                "{} counts were given for {} generators",
+                counts.len(),
+                self.count
+            )));
+        }
+        let _alone = self.access.lock().unwrap_or_else(PoisonError::into_inner);
+        self.ctx.synchronize()?;
+        let mut bytes = vec![0; self.count * self.engine.state_bytes()];
+        self.states.read(0, &mut bytes)?;
+        let count_of = |k: usize| counts[if counts.len() == 1 { 0 } else { k }];
+        for (k, state) in bytes.chunks_mut(self.engine.state_bytes()).enumerate() {
+            skip_state(self.engine, what, state, count_of(k))?;
+        }
+        // SAFETY: the states have this many bytes; nothing else is running.
+        self.ctx.enter(|| unsafe { memory::memcpy_htod(self.states.ptr(), &bytes) })
+    }
+}
+
+fn word32(bytes: &[u8], k: usize) -> u32 {
+    u32::from_ne_bytes(std::array::from_fn(|b| bytes[4 * k + b]))
+}
+
+fn word64(bytes: &[u8], k: usize) -> u64 {
+    u64::from_ne_bytes(std::array::from_fn(|b| bytes[8 * k + b]))
+}
+
+fn skip_state(engine: Engine, what: Skip, bytes: &mut [u8], count: u64) -> Result<()> {
+    match (engine, what) {
+        (Engine::Xorwow | Engine::Mrg32k3a, _) => {
+            let mut state: [u32; 6] = std::array::from_fn(|k| word32(bytes, k));
+            match (engine, what) {
+                (Engine::Xorwow, Skip::Numbers) => xorwow::skip(&mut state, count),
+                (Engine::Xorwow, _) => xorwow::skip_subsequences(&mut state, count),
+                (_, Skip::Numbers) => mrg32k3a::skip_all(std::iter::once(&mut state), count, 0),
+                (_, Skip::Subsequences) => mrg32k3a::skip_all(std::iter::once(&mut state), count, 76),
+                (_, Skip::Sequences) => mrg32k3a::skip_all(std::iter::once(&mut state), count, 127),
+            }
+            state.iter().enumerate().for_each(|(k, w)| bytes[4 * k..4 * k + 4].copy_from_slice(&w.to_ne_bytes()));
+        }
+        (Engine::Sobol32, Skip::Numbers) => {
+            let i = word32(bytes, 0).wrapping_add(count as u32);
+            let gray = i ^ (i >> 1);
+            let x = (0..32).filter(|k| gray >> k & 1 == 1).fold(0, |x, k| x ^ word32(bytes, 4 + k));
+            bytes[..4].copy_from_slice(&i.to_ne_bytes());
+            bytes[4..8].copy_from_slice(&x.to_ne_bytes());
+        }
+        (Engine::Sobol64, Skip::Numbers) => {
+            let i = word64(bytes, 0).wrapping_add(count);
+            bytes[..8].copy_from_slice(&i.to_ne_bytes());
+        }
+        _ => return Err(GeneratorError::value(format!("{engine:?} has no {what:?} to skip"))),
+    }
+    Ok(())
+}

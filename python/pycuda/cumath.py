@@ -1,0 +1,220 @@
+"""Elementary functions of arrays, for every floating-point and complex dtype.
+
+All functions take arrays of any layout, enqueue and do not wait. Results have NumPy's dtypes: integers become
+floating-point numbers. float16 and bfloat16 are computed in float32 and rounded once.
+"""
+
+import numpy as np
+
+from pycuda import gpuarray
+from pycuda._arguments import VectorArg
+from pycuda.elementwise import ElementwiseKernel
+
+__all__ = [
+    "acos", "asin", "atan", "ceil", "cos", "cosh", "exp", "fabs", "floor", "fmod", "frexp", "ldexp", "log", "log10", "modf",
+    "sin", "sinh", "sqrt", "tan", "tanh",
+]  # fmt: skip
+
+_KERNELS = {}
+
+
+def _kernel(key, arguments, operation, preamble=""):
+    kernel = _KERNELS.get(key)
+    if kernel is None:
+        kernel = _KERNELS[key] = ElementwiseKernel(arguments, operation, key[0], preamble=preamble)
+    return kernel
+
+
+def _is_half(dtype):
+    return dtype.itemsize == 2 and dtype.kind not in "iub"
+
+
+def _float_of(dtype):
+    """The floating-point dtype that NumPy computes `dtype` in."""
+    if dtype.kind in "fc" or (dtype.kind == "V" and dtype.name == "bfloat16"):
+        return dtype
+    if dtype.kind not in "iub":
+        raise TypeError(f"no function of arrays of dtype {dtype}")
+    return np.dtype({1: np.float16, 2: np.float32}.get(dtype.itemsize, np.float64))
+
+
+def _load(expression, dtype, compute):
+    if dtype.name == "float16":
+        return f"__half2float({expression})"
+    if dtype.name == "bfloat16":
+        return f"__bfloat162float({expression})"
+    return expression if dtype == compute else f"({'float' if compute == np.float32 else 'double'})({expression})"
+
+
+def _store(value, dtype):
+    if dtype.name == "float16":
+        return f"__float2half_rn({value})"
+    if dtype.name == "bfloat16":
+        return f"__float2bfloat16_rn({value})"
+    return value
+
+
+def _compute_type(dtype):
+    return np.dtype(np.float32) if _is_half(dtype) else dtype
+
+
+def _options(name, shape, dtype, stream_or_out, out, stream):
+    """The array for the result, and the stream; a positional argument may be either."""
+    if stream_or_out is not None:
+        if hasattr(stream_or_out, "dtype"):
+            if out is not None:
+                raise TypeError(f"{name} got out twice")
+            out = stream_or_out
+        elif stream is not None:
+            raise TypeError(f"{name} got stream twice")
+        else:
+            stream = stream_or_out
+    if out is None:
+        return None, stream
+    if tuple(out.shape) != shape:
+        raise ValueError(f"out has shape {tuple(out.shape)}; expected {shape}")
+    if out.dtype != dtype:
+        raise TypeError(f"out has dtype {out.dtype}; expected {dtype}")
+    return out, stream
+
+
+def _new(array, dtype):
+    strides = array.strides
+    fortran = len(strides) > 1 and list(strides) == sorted(strides) and strides[0] != strides[-1]
+    return gpuarray.GPUArray(tuple(array.shape), dtype, order="F" if fortran else "C")
+
+
+def _unary(name, of_complex, doc, to_integer=False):
+    def function(array, stream_or_out=None, *, out=None, stream=None):
+        source = np.dtype(array.dtype)
+        if source.kind == "c" and not of_complex:
+            raise TypeError(f"{name} of complex numbers is not defined")
+        # NumPy's ceil and floor leave integers as they are.
+        result = source if to_integer and source.kind in "iub" else _float_of(source)
+        real = np.dtype(f"f{source.itemsize // 2}") if name == "fabs" and source.kind == "c" else result
+        target, stream = _options(name, tuple(array.shape), real, stream_or_out, out, stream)
+        target = _new(array, real) if target is None else target
+        compute = _compute_type(result)
+        if source.kind == "c":
+            value = f"pycuda::{'abs' if name == 'fabs' else name}(x[i])"
+        elif result.kind in "iub":
+            value = "x[i]"
+        else:
+            value = f"{name}{'f' if compute == np.float32 else ''}({_load('x[i]', source, compute)})"
+        kernel = _kernel(
+            (name, source), [VectorArg(real, "z"), VectorArg(source, "x", const=True)], f"z[i] = {_store(value, real)}"
+        )
+        kernel(target, array, stream=stream)
+        return target
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""{doc}
+
+    Parameters
+    ----------
+    array : GPUArray
+    stream_or_out : Stream or GPUArray, optional
+        One of the two below, by position.
+    out : GPUArray, optional
+        Where the result goes.
+    stream : Stream, optional
+
+    Returns
+    -------
+    GPUArray
+        `out`, or a new array.
+    """
+    return function
+
+
+fabs = _unary("fabs", True, "The absolute value; of complex numbers a real one.")
+ceil = _unary("ceil", False, "The least whole number that is not less.", to_integer=True)
+floor = _unary("floor", False, "The greatest whole number that is not greater.", to_integer=True)
+exp = _unary("exp", True, "The exponential.")
+log = _unary("log", True, "The natural logarithm.")
+log10 = _unary("log10", True, "The logarithm to base 10.")
+sqrt = _unary("sqrt", True, "The square root.")
+sin = _unary("sin", True, "The sine.")
+cos = _unary("cos", True, "The cosine.")
+tan = _unary("tan", True, "The tangent.")
+asin = _unary("asin", True, "The inverse of the sine.")
+acos = _unary("acos", True, "The inverse of the cosine.")
+atan = _unary("atan", True, "The inverse of the tangent.")
+sinh = _unary("sinh", True, "The hyperbolic sine.")
+cosh = _unary("cosh", True, "The hyperbolic cosine.")
+tanh = _unary("tanh", True, "The hyperbolic tangent.")
+
+
+def _real_float(name, array):
+    dtype = _float_of(np.dtype(array.dtype))
+    if dtype.kind == "c":
+        raise TypeError(f"{name} of complex numbers is not defined")
+    return dtype, _compute_type(dtype)
+
+
+def _suffix(compute):
+    return "f" if compute == np.float32 else ""
+
+
+def _broadcast(a, b):
+    return np.broadcast_shapes(tuple(a.shape), tuple(b.shape))
+
+
+def fmod(arg, mod, stream=None):
+    """The rest of the division of `arg` by `mod`, with the sign of `arg`."""
+    result = _float_of(np.result_type(arg.dtype, mod.dtype))
+    if result.kind == "c":
+        raise TypeError("fmod of complex numbers is not defined")
+    compute = _compute_type(result)
+    x, y = (_load(f"{n}[i]", np.dtype(a.dtype), compute) for n, a in (("x", arg), ("y", mod)))
+    out = gpuarray.empty(_broadcast(arg, mod), result)
+    arguments = [VectorArg(result, "z"), VectorArg(arg.dtype, "x", True), VectorArg(mod.dtype, "y", True)]
+    key = ("fmod", np.dtype(arg.dtype), np.dtype(mod.dtype))
+    _kernel(key, arguments, f"z[i] = {_store(f'fmod{_suffix(compute)}({x}, {y})', result)}")(out, arg, mod, stream=stream)
+    return out
+
+
+def frexp(arg, stream=None):
+    """Return ``(significand, exponent)`` with ``arg == significand * 2**exponent`` and 0.5 <= significand < 1.
+
+    The exponent has the dtype of the significand, as upstream's.
+    """
+    result, compute = _real_float("frexp", arg)
+    significand, exponent = gpuarray.empty(tuple(arg.shape), result), gpuarray.empty(tuple(arg.shape), result)
+    x = _load("x[i]", np.dtype(arg.dtype), compute)
+    arguments = [VectorArg(result, "s"), VectorArg(result, "e"), VectorArg(arg.dtype, "x", True)]
+    real = "float" if compute == np.float32 else "double"
+    operation = (
+        f"int k = 0; const {real} f = frexp{_suffix(compute)}({x}, &k); "
+        f"s[i] = {_store('f', result)}; e[i] = {_store(f'({real})k', result)}"
+    )
+    _kernel(("frexp", np.dtype(arg.dtype)), arguments, operation)(significand, exponent, arg, stream=stream)
+    return significand, exponent
+
+
+def ldexp(significand, exponent, stream=None):
+    """Return ``significand * 2**exponent``; the exponent may have any real dtype."""
+    result, compute = _real_float("ldexp", significand)
+    out = gpuarray.empty(_broadcast(significand, exponent), result)
+    s = _load("s[i]", np.dtype(significand.dtype), compute)
+    e = _load("e[i]", np.dtype(exponent.dtype), np.dtype(np.float64)) if _is_half(np.dtype(exponent.dtype)) else "e[i]"
+    arguments = [VectorArg(result, "z"), VectorArg(significand.dtype, "s", True), VectorArg(exponent.dtype, "e", True)]
+    key = ("ldexp", np.dtype(significand.dtype), np.dtype(exponent.dtype))
+    operation = f"z[i] = {_store(f'ldexp{_suffix(compute)}({s}, (int)({e}))', result)}"
+    _kernel(key, arguments, operation)(out, significand, exponent, stream=stream)
+    return out
+
+
+def modf(arg, stream=None):
+    """Return ``(fraction, whole)`` with ``arg == fraction + whole``, both with the sign of `arg`."""
+    result, compute = _real_float("modf", arg)
+    fraction, whole = gpuarray.empty(tuple(arg.shape), result), gpuarray.empty(tuple(arg.shape), result)
+    x = _load("x[i]", np.dtype(arg.dtype), compute)
+    arguments = [VectorArg(result, "f"), VectorArg(result, "w"), VectorArg(arg.dtype, "x", True)]
+    real = "float" if compute == np.float32 else "double"
+    operation = (
+        f"{real} part; const {real} rest = modf{_suffix(compute)}({x}, &part); "
+        f"f[i] = {_store('rest', result)}; w[i] = {_store('part', result)}"
+    )
+    _kernel(("modf", np.dtype(arg.dtype)), arguments, operation)(fraction, whole, arg, stream=stream)
+    return fraction, whole
