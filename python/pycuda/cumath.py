@@ -11,17 +11,17 @@ from pycuda._arguments import VectorArg
 from pycuda.elementwise import ElementwiseKernel
 
 __all__ = [
-    "acos", "asin", "atan", "ceil", "cos", "cosh", "exp", "fabs", "floor", "fmod", "frexp", "ldexp", "log", "log10", "modf",
-    "sin", "sinh", "sqrt", "tan", "tanh",
+    "acos", "asin", "atan", "ceil", "cos", "cosh", "exp", "fabs", "floor", "fmod", "frexp", "ldexp", "log", "log10",
+    "modf", "sin", "sinh", "sqrt", "tan", "tanh",
 ]  # fmt: skip
 
 _KERNELS = {}
 
 
-def _kernel(key, arguments, operation, preamble=""):
+def _kernel(key, arguments, operation):
     kernel = _KERNELS.get(key)
     if kernel is None:
-        kernel = _KERNELS[key] = ElementwiseKernel(arguments, operation, key[0], preamble=preamble)
+        kernel = _KERNELS[key] = ElementwiseKernel(arguments, operation, f"{key[0]}_kernel")
     return kernel
 
 
@@ -170,7 +170,9 @@ def fmod(arg, mod, stream=None):
     out = gpuarray.empty(_broadcast(arg, mod), result)
     arguments = [VectorArg(result, "z"), VectorArg(arg.dtype, "x", True), VectorArg(mod.dtype, "y", True)]
     key = ("fmod", np.dtype(arg.dtype), np.dtype(mod.dtype))
-    _kernel(key, arguments, f"z[i] = {_store(f'fmod{_suffix(compute)}({x}, {y})', result)}")(out, arg, mod, stream=stream)
+    _kernel(key, arguments, f"z[i] = {_store(f'fmod{_suffix(compute)}({x}, {y})', result)}")(
+        out, arg, mod, stream=stream
+    )
     return out
 
 

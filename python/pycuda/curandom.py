@@ -1,8 +1,8 @@
 """Random numbers on the device.
 
-:func:`rand` and :func:`default_rng` use Philox 4x32-10, whose numbers depend on key and position alone. The classes named
-after cuRAND's generators keep states on the device: 65536 of XORWOW and MRG32k3a, 16384 dimensions of Sobol, whatever the
-device, so that results are the same everywhere. Nothing here needs cuRAND.
+:func:`rand` and :func:`default_rng` use Philox 4x32-10, whose numbers depend on key and position alone. The classes
+named after cuRAND's generators keep states on the device: 65536 of XORWOW and MRG32k3a, 16384 dimensions of Sobol,
+whatever the device, so that results are the same everywhere. Nothing here needs cuRAND.
 """
 
 import math
@@ -11,13 +11,14 @@ import operator
 import numpy as np
 
 from pycuda import _rtcg, gpuarray
+from pycuda._enums import _make
 
 __all__ = [
     "Generator", "MRG32k3aRandomNumberGenerator", "Philox", "ScrambledSobol32RandomNumberGenerator",
     "ScrambledSobol64RandomNumberGenerator", "Sobol32RandomNumberGenerator", "Sobol64RandomNumberGenerator", "Threefry",
     "XORWOWRandomNumberGenerator", "default_rng", "direction_vector_set", "generate_direction_vectors",
-    "generate_scramble_constants32", "generate_scramble_constants64", "get_curand_version", "rand", "seed_getter_uniform",
-    "seed_getter_unique",
+    "generate_scramble_constants32", "generate_scramble_constants64", "get_curand_version", "rand",
+    "seed_getter_uniform", "seed_getter_unique",
 ]  # fmt: skip
 
 
@@ -281,13 +282,11 @@ def seed_getter_unique(n):
     return gpuarray.to_gpu(np.random.randint(-(2**31), 2**31 - 1, n).astype(np.int32))
 
 
-class direction_vector_set:  # noqa: N801
-    """Which direction vectors :func:`generate_direction_vectors` makes; all are of Joe and Kuo."""
-
-    VECTOR_32 = 101
-    SCRAMBLED_VECTOR_32 = 102
-    VECTOR_64 = 103
-    SCRAMBLED_VECTOR_64 = 104
+#: Which direction vectors :func:`generate_direction_vectors` makes; all are of Joe and Kuo.
+direction_vector_set = _make(
+    "direction_vector_set",
+    {"VECTOR_32": 101, "SCRAMBLED_VECTOR_32": 102, "VECTOR_64": 103, "SCRAMBLED_VECTOR_64": 104},
+)
 
 
 def generate_direction_vectors(count, direction=direction_vector_set.VECTOR_32):
@@ -319,7 +318,9 @@ class _RandomNumberGeneratorBase:
     def _dtypes(self, what, dtype, allowed):
         dtype = np.dtype(dtype)
         if dtype not in [np.dtype(t) for t in allowed]:
-            raise NotImplementedError(f"{what} of dtype {dtype}; expected {', '.join(np.dtype(t).name for t in allowed)}")
+            raise NotImplementedError(
+                f"{what} of dtype {dtype}; expected {', '.join(np.dtype(t).name for t in allowed)}"
+            )
         return dtype
 
     def fill_uniform(self, data, stream=None):
@@ -495,12 +496,16 @@ class _ScrambledSobolRandomNumberGenerator(_SobolRandomNumberGenerator):
 
 
 class Sobol32RandomNumberGenerator(_SobolRandomNumberGenerator):
-    __doc__ = "A Sobol sequence of 32 bits, a dimension for each generator.\n" + (_SobolRandomNumberGenerator.__doc__ or "")
+    __doc__ = "A Sobol sequence of 32 bits, a dimension for each generator.\n" + (
+        _SobolRandomNumberGenerator.__doc__ or ""
+    )
     state_type = "curandStateSobol32"
 
 
 class Sobol64RandomNumberGenerator(_SobolRandomNumberGenerator):
-    __doc__ = "A Sobol sequence of 64 bits, a dimension for each generator.\n" + (_SobolRandomNumberGenerator.__doc__ or "")
+    __doc__ = "A Sobol sequence of 64 bits, a dimension for each generator.\n" + (
+        _SobolRandomNumberGenerator.__doc__ or ""
+    )
     state_type = "curandStateSobol64"
     generator_bits = 64
 

@@ -141,6 +141,10 @@ impl Pointwise {
 
     /// The loop over `i`, with `body` where the snippet goes; arrays have the names that the user gave them.
     pub(crate) fn put_loop(&self, out: &mut String, access: &Access, body: Body<'_>) {
+        out.push_str("  const size_t rtcg_total = (size_t)gridDim.x * blockDim.x;\n");
+        if *access != (Access::Flat { ranged: false }) {
+            out.push_str("  const size_t rtcg_first = (size_t)blockIdx.x * blockDim.x + threadIdx.x;\n");
+        }
         match access {
             Access::Flat { ranged: false } => put_flat(out, body),
             Access::Flat { ranged: true } => put_ranged(out, body),
@@ -174,8 +178,6 @@ impl Pointwise {
         if matches!(access, Access::Strided { .. }) {
             out.push_str("  const unsigned long n = rtcg_l.n;\n");
         }
-        out.push_str("  const size_t rtcg_total = (size_t)gridDim.x * blockDim.x;\n");
-        out.push_str("  const size_t rtcg_first = (size_t)blockIdx.x * blockDim.x + threadIdx.x;\n");
         if used("tid") {
             out.push_str("  const unsigned tid = threadIdx.x;\n");
         }

@@ -97,7 +97,7 @@ mod tests {
         for expected in
             [0.127_011_122_046_577_14, 0.318_527_565_396_794_5, 0.309_186_015_583_270_1, 0.825_846_862_927_113_6]
         {
-            let u = next(&mut state) as f64 * 2.328306549295727688e-10;
+            let u = next(&mut state) as f64 / (M1 + 1) as f64;
             assert!((u - expected).abs() < 1e-15, "{u} {expected}");
         }
     }

@@ -50,7 +50,7 @@ template <> struct is_real<double> { static const bool value = true; };
     RTCG_CPLX float r_##name(float x) { return ::name##f(x); } \
     RTCG_CPLX double r_##name(double x) { return ::name(x); }
 RTCG_REAL1(fabs) RTCG_REAL1(sqrt) RTCG_REAL1(exp) RTCG_REAL1(log) RTCG_REAL1(log1p) RTCG_REAL1(sin)
-RTCG_REAL1(cos) RTCG_REAL1(sinh) RTCG_REAL1(cosh) RTCG_REAL1(tanh)
+RTCG_REAL1(cos) RTCG_REAL1(sinh) RTCG_REAL1(cosh) RTCG_REAL1(tanh) RTCG_REAL1(asin) RTCG_REAL1(acos)
 #undef RTCG_REAL1
 RTCG_CPLX float r_hypot(float x, float y) { return ::hypotf(x, y); }
 RTCG_CPLX double r_hypot(double x, double y) { return ::hypot(x, y); }
@@ -58,6 +58,16 @@ RTCG_CPLX float r_atan2(float y, float x) { return ::atan2f(y, x); }
 RTCG_CPLX double r_atan2(double y, double x) { return ::atan2(y, x); }
 RTCG_CPLX float r_copysign(float x, float y) { return ::copysignf(x, y); }
 RTCG_CPLX double r_copysign(double x, double y) { return ::copysign(x, y); }
+RTCG_CPLX float r_fma(float x, float y, float z) { return ::fmaf(x, y, z); }
+RTCG_CPLX double r_fma(double x, double y, double z) { return ::fma(x, y, z); }
+// A product that stays rounded: it is not fused with what is added to it.
+#if defined(__CUDA_ARCH__)
+RTCG_CPLX float r_mul(float x, float y) { return __fmul_rn(x, y); }
+RTCG_CPLX double r_mul(double x, double y) { return __dmul_rn(x, y); }
+#else
+RTCG_CPLX float r_mul(float x, float y) { volatile float p = x * y; return p; }
+RTCG_CPLX double r_mul(double x, double y) { volatile double p = x * y; return p; }
+#endif
 RTCG_CPLX float r_pow(float x, float y) { return ::powf(x, y); }
 RTCG_CPLX double r_pow(double x, double y) { return ::pow(x, y); }
 }  // namespace complex_detail
@@ -199,8 +209,21 @@ template <class T> RTCG_CPLX complex<T> exp(complex<T> z) {
     if (y == T(0)) return complex<T>(e, y);
     return complex<T>(e * r_cos(y), e * r_sin(y));
 }
+// The logarithm of the modulus. Near 1 the squares are summed with their rounding errors.
+template <class T> RTCG_CPLX T log_abs(T x, T y) {
+    using namespace complex_detail;
+    x = r_fabs(x);
+    y = r_fabs(y);
+    T a = x > y ? x : y, b = x > y ? y : x;
+    T p = r_mul(a, a), q = r_mul(b, b), sum = p + q;
+    if (!(sum > T(0.5) && sum < T(3))) return r_log(r_hypot(x, y));
+    T rest = r_fma(a, a, -p) + r_fma(b, b, -q);
+    T less_one = p < T(0.7) ? (p - T(0.5)) + (q - T(0.5)) : (p - T(1)) + q;
+    return T(0.5) * r_log1p(less_one + rest);
+}
 template <class T> RTCG_CPLX complex<T> log(complex<T> z) {
-    return complex<T>(complex_detail::r_log(abs(z)), arg(z));
+    T x = z._M_re, y = z._M_im;
+    return complex<T>(log_abs(x, y), complex_detail::r_atan2(y, x));
 }
 template <class T> RTCG_CPLX complex<T> log10(complex<T> z) {
     return log(z) * T(0.43429448190325182765);
@@ -245,31 +268,77 @@ template <class T> RTCG_CPLX complex<T> tan(complex<T> z) {
     complex<T> t = tanh(complex<T>(-y, x));
     return complex<T>(t._M_im, -t._M_re);
 }
-template <class T> RTCG_CPLX complex<T> asinh(complex<T> z) {
-    if (z._M_re < T(0) || (z._M_re == T(0) && z._M_im < T(0))) {
-        complex<T> w = -z;
-        return -log(w + sqrt(w * w + T(1)));
+// After T. Hull, T. Fairgrieve and P. T. P. Tang, "Implementing the complex arcsine and arccosine functions using
+// exception handling" (ACM TOMS 23, 1997): for x, y >= 0, the arcsine's or arccosine's real part and the imaginary
+// part they share up to its sign.
+namespace complex_detail {
+template <class T> RTCG_CPLX void arc(T x, T y, bool cosine, T &re, T &im) {
+    const T half_pi = T(1.57079632679489661923);
+    const T tiny = sizeof(T) == 4 ? T(1e-18) : T(1e-150), huge = sizeof(T) == 4 ? T(1e17) : T(1e150);
+    if (x > huge || y > huge) {
+        re = cosine ? r_atan2(y, x) : r_atan2(x, y);
+        im = T(0.69314718055994530942) + r_log(x > y ? x : y) + T(0.5) * r_log1p(x > y ? (y / x) * (y / x) : (x / y) * (x / y));
+        return;
     }
-    return log(z + sqrt(z * z + T(1)));
+    if (y < tiny) {
+        T angle = x <= T(1) ? (cosine ? r_acos(x) : r_asin(x)) : (cosine ? T(0) : half_pi);
+        if (x < T(1)) im = y / r_sqrt((T(1) - x) * (T(1) + x));
+        else im = x == T(1) ? r_sqrt(y) : r_log1p((x - T(1)) + r_sqrt((x - T(1)) * (x + T(1))));
+        if (cosine && x >= T(1)) angle = x == T(1) ? r_sqrt(y) : y / r_sqrt((x - T(1)) * (x + T(1)));
+        re = angle;
+        return;
+    }
+    T r = r_hypot(x + T(1), y), s = r_hypot(x - T(1), y), a = T(0.5) * (r + s), b = x / a, yy = y * y;
+    if (b <= T(0.6417)) {
+        re = cosine ? r_acos(b) : r_asin(b);
+    } else {
+        T apx = a + x;
+        T opposite = x <= T(1) ? r_sqrt(T(0.5) * apx * (yy / (r + x + T(1)) + (s + (T(1) - x))))
+                               : y * r_sqrt(T(0.5) * (apx / (r + x + T(1)) + apx / (s + (x - T(1)))));
+        re = cosine ? r_atan2(opposite, x) : r_atan2(x, opposite);
+    }
+    if (a <= T(1.5)) {
+        T am1 = T(0.5) * (yy / (r + (x + T(1))) + (x < T(1) ? yy / (s + (T(1) - x)) : s + (x - T(1))));
+        im = r_log1p(am1 + r_sqrt(am1 * (a + T(1))));
+    } else {
+        im = r_log(a + r_sqrt(a * a - T(1)));
+    }
+}
+}  // namespace complex_detail
+
+template <class T> RTCG_CPLX complex<T> asin(complex<T> z) {
+    using namespace complex_detail;
+    T x = z._M_re, y = z._M_im, re, im;
+    arc(r_fabs(x), r_fabs(y), false, re, im);
+    return complex<T>(r_copysign(re, x), r_copysign(im, y));
+}
+template <class T> RTCG_CPLX complex<T> acos(complex<T> z) {
+    using namespace complex_detail;
+    T x = z._M_re, y = z._M_im, re, im;
+    arc(r_fabs(x), r_fabs(y), true, re, im);
+    if (r_copysign(T(1), x) < T(0)) re = T(3.14159265358979323846) - re;
+    return complex<T>(re, -r_copysign(im, y));
+}
+template <class T> RTCG_CPLX complex<T> asinh(complex<T> z) {
+    T x = z._M_re, y = z._M_im;
+    complex<T> t = asin(complex<T>(-y, x));
+    return complex<T>(t._M_im, -t._M_re);
 }
 template <class T> RTCG_CPLX complex<T> acosh(complex<T> z) {
-    return log(z + sqrt(z + T(1)) * sqrt(z - T(1)));
+    T y = z._M_im;
+    complex<T> t = acos(z);
+    return complex<T>(complex_detail::r_fabs(t._M_im), complex_detail::r_copysign(t._M_re, y));
 }
 template <class T> RTCG_CPLX complex<T> atanh(complex<T> z) {
     using namespace complex_detail;
-    T x = z._M_re, y = z._M_im;
-    T re = T(0.25) * r_log1p(T(4) * x / ((T(1) - x) * (T(1) - x) + y * y));
-    T im = T(0.5) * r_atan2(T(2) * y, (T(1) - x) * (T(1) + x) - y * y);
-    return complex<T>(re, im);
-}
-template <class T> RTCG_CPLX complex<T> asin(complex<T> z) {
-    T x = z._M_re, y = z._M_im;
-    complex<T> t = asinh(complex<T>(-y, x));
-    return complex<T>(t._M_im, -t._M_re);
-}
-template <class T> RTCG_CPLX complex<T> acos(complex<T> z) {
-    complex<T> t = asin(z);
-    return complex<T>(T(1.57079632679489661923) - t._M_re, -t._M_im);
+    T x = r_fabs(z._M_re), y = z._M_im, re;
+    const T huge = sizeof(T) == 4 ? T(1e17) : T(1e150);
+    if (x > huge || r_fabs(y) > huge) {
+        T h = r_hypot(x, y);
+        return complex<T>(r_copysign(x / h / h, z._M_re), r_copysign(T(1.57079632679489661923), y));
+    }
+    re = T(0.25) * r_log1p(T(4) * x / ((T(1) - x) * (T(1) - x) + y * y));
+    return complex<T>(r_copysign(re, z._M_re), T(0.5) * r_atan2(T(2) * y, (T(1) - x) * (T(1) + x) - y * y));
 }
 template <class T> RTCG_CPLX complex<T> atan(complex<T> z) {
     T x = z._M_re, y = z._M_im;
