@@ -203,7 +203,7 @@ impl Elementwise {
         let arrays: Vec<_> = args.iter().zip(&self.uses).filter_map(|(v, u)| v.array().map(|a| (a, *u))).collect();
         let wide = |a: &ArrayView<'_>| (self.lanes * a.itemsize).min(16) as u64;
         let writes = |u: ElementUse| matches!(u, ElementUse::Assigned | ElementUse::Changed);
-        arrays.iter().all(|(a, _)| a.ptr % wide(a) == 0)
+        arrays.iter().all(|(a, _)| a.ptr.is_multiple_of(wide(a)))
             && arrays.iter().enumerate().all(|(k, (a, u))| {
                 !writes(*u)
                     || arrays.iter().enumerate().all(|(j, (b, _))| {

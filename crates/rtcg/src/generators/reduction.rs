@@ -178,7 +178,7 @@ impl ReductionKernel {
 
     fn may_pack(&self, ctx: &Context, n: usize, args: &[Value<'_>]) -> bool {
         const ENOUGH: usize = 1 << 15;
-        let aligned = |a: &ArrayView<'_>| a.ptr % (self.lanes * a.itemsize).min(16) as u64 == 0;
+        let aligned = |a: &ArrayView<'_>| a.ptr.is_multiple_of((self.lanes * a.itemsize).min(16) as u64);
         self.lanes > 1
             && n >= ENOUGH
             && ctx.device().loads_machine_code()
