@@ -25,6 +25,35 @@ def per_call_us(call, synchronize, calls=2000, rounds=7):
     return statistics.median(times)
 
 
+def interleaved_us(loops, synchronize, calls=200, rounds=41):
+    """Median host time of one call for each of `loops`, in microseconds.
+
+    A loop takes a number of calls, makes them and returns the seconds they took, or is a text that
+    says why it cannot. All loops take turns, so that a change of the processor's or the driver's
+    pace meets them alike, and the calls of one turn fit into a GPU's launch queue: with more of
+    them the host would wait for the device.
+    """
+    times = {name: [] for name, loop in loops.items() if callable(loop)}
+    for _ in range(rounds):
+        for name in times:
+            synchronize()
+            times[name].append(loops[name](calls) / calls * 1e6)
+    synchronize()
+    return [(name, statistics.median(times[name]) if name in times else loops[name], "us") for name in loops]
+
+
+def python_loop(call):
+    """A loop for `interleaved_us` over a Python callable."""
+
+    def loop(calls):
+        start = time.perf_counter()
+        for _ in range(calls):
+            call()
+        return time.perf_counter() - start
+
+    return loop
+
+
 def median_ms(action, rounds=5):
     """Median wall time of `action(round_number)` in milliseconds."""
     times = []

@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 import numpy as np
-from common import attempt, build_c, in_new_process, median_ms, per_call_us, show
+from common import attempt, build_c, in_new_process, interleaved_us, median_ms, python_loop, show
 
 os.environ.setdefault("PYCUDA_CACHE_DIR", tempfile.mkdtemp(prefix="rtcg-bench-cache-"))
 
@@ -56,24 +56,15 @@ def c_library():
     return library
 
 
-def median_of_loops(loop):
-    figures = []
-    for _ in range(9):
-        drv.Context.synchronize()
-        figures.append(loop())
-    drv.Context.synchronize()
-    return sorted(figures)[len(figures) // 2]
-
-
-def event_floor_us(event):
+def event_floor(event):
     """`cuEventRecord` in a C loop."""
     cuda = ctypes.CDLL("libcuda.so.1")
     record = ctypes.cast(cuda.cuEventRecord, ctypes.c_void_p)
     library = c_library()
-    return median_of_loops(lambda: library.two_loop(record, ctypes.c_void_p(event.handle), None, 2000))
+    return lambda calls: library.two_loop(record, ctypes.c_void_p(event.handle), None, calls) * calls / 1e6
 
 
-def floor_us(x, z, packed=False):
+def launch_floor(x, z, packed=False):
     """`cuLaunchKernel` in a C loop: what the driver itself costs."""
     library = c_library()
     cuda = ctypes.CDLL("libcuda.so.1")
@@ -86,10 +77,15 @@ def floor_us(x, z, packed=False):
     values = (ctypes.c_uint64(int(z)), ctypes.c_uint64(int(x)), ctypes.c_int(32))
     params = (ctypes.c_void_p * 3)(*(ctypes.addressof(v) for v in values))
     launch = ctypes.cast(cuda.cuLaunchKernel, ctypes.c_void_p)
-    if packed:
-        buffer = ctypes.create_string_buffer(b"".join(bytes(v) for v in values))
-        return median_of_loops(lambda: library.packed_loop(launch, function, buffer, ctypes.c_ulong(20), 2000))
-    return median_of_loops(lambda: library.launch_loop(launch, function, params, 2000))
+    buffer = ctypes.create_string_buffer(b"".join(bytes(v) for v in values))
+
+    def loop(calls):
+        # `values` back the addresses in `params`.
+        if packed and values:
+            return library.packed_loop(launch, function, buffer, ctypes.c_ulong(20), calls) * calls / 1e6
+        return library.launch_loop(launch, function, params, calls) * calls / 1e6
+
+    return loop
 
 
 def cupy_launch():
@@ -99,7 +95,8 @@ def cupy_launch():
     x = cupy.zeros(32, cupy.float32)
     z = cupy.zeros(32, cupy.float32)
     n = np.int32(32)
-    return per_call_us(lambda: kernel((1,), (32,), (z, x, n)), cupy.cuda.Device().synchronize)
+    kernel((1,), (32,), (z, x, n))
+    return python_loop(lambda: kernel((1,), (32,), (z, x, n)))
 
 
 def cuda_core_launch():
@@ -113,7 +110,7 @@ def cuda_core_launch():
     config = LaunchConfig(grid=1, block=32)
     x, z = device.allocate(128, stream=stream), device.allocate(128, stream=stream)
     n = ctypes.c_int(32)
-    return per_call_us(lambda: launch(stream, config, kernel, z.handle, x.handle, n), stream.sync)
+    return python_loop(lambda: launch(stream, config, kernel, z.handle, x.handle, n))
 
 
 def launches():
@@ -122,38 +119,25 @@ def launches():
     n = np.int32(32)
     prepared = SourceModule(SOURCE).get_function("add").prepare("PPi")
     block, grid = (32, 1, 1), (1, 1)
-    sync = drv.Context.synchronize
     stream = drv.Stream()
+    calls = {
+        "rtcg prepared_call": lambda: prepared.prepared_call(grid, block, z, x, 32),
+        "rtcg prepared_async_call": lambda: prepared.prepared_async_call(grid, block, stream, z, x, 32),
+        "rtcg func(args, block=, grid=)": lambda: function(z, x, n, block=block, grid=grid),
+        "rtcg func(..., 32, ...) with Python's int": lambda: function(z, x, 32, block=block, grid=grid),
+        "rtcg func(args, block=, grid=, stream=)": lambda: function(z, x, n, block=block, grid=grid, stream=stream),
+    }
+    loops = {
+        "cuLaunchKernel from C (floor)": attempt("C", lambda: launch_floor(x, z)),
+        "cuLaunchKernel from C, packed arguments": attempt("C", lambda: launch_floor(x, z, packed=True)),
+        **{name: python_loop(call) for name, call in calls.items()},
+        "CuPy RawKernel": attempt("cupy", cupy_launch),
+        "cuda.core launch": attempt("cuda.core", cuda_core_launch),
+        "an empty Python function": python_loop(lambda: None),
+    }
     show(
         "Launch of a small kernel with three arguments, host time",
-        [
-            ("cuLaunchKernel from C (floor)", attempt("C", lambda: floor_us(x, z)), "us"),
-            ("cuLaunchKernel from C, packed arguments", attempt("C", lambda: floor_us(x, z, packed=True)), "us"),
-            ("rtcg prepared_call", per_call_us(lambda: prepared.prepared_call(grid, block, z, x, 32), sync), "us"),
-            (
-                "rtcg prepared_async_call",
-                per_call_us(lambda: prepared.prepared_async_call(grid, block, stream, z, x, 32), sync),
-                "us",
-            ),
-            (
-                "rtcg func(args, block=, grid=)",
-                per_call_us(lambda: function(z, x, n, block=block, grid=grid), sync),
-                "us",
-            ),
-            (
-                "rtcg func(..., 32, ...) with Python's int",
-                per_call_us(lambda: function(z, x, 32, block=block, grid=grid), sync),
-                "us",
-            ),
-            (
-                "rtcg func(args, block=, grid=, stream=)",
-                per_call_us(lambda: function(z, x, n, block=block, grid=grid, stream=stream), sync),
-                "us",
-            ),
-            ("CuPy RawKernel", attempt("cupy", cupy_launch), "us"),
-            ("cuda.core launch", attempt("cuda.core", cuda_core_launch), "us"),
-            ("cuLaunchKernel from C (floor), again", attempt("C", lambda: floor_us(x, z)), "us"),
-        ],
+        interleaved_us(loops, drv.Context.synchronize),
     )
 
 
@@ -161,13 +145,12 @@ def cupy_event():
     import cupy
 
     event = cupy.cuda.Event(disable_timing=True)
-    return per_call_us(event.record, cupy.cuda.Device().synchronize)
+    return python_loop(event.record)
 
 
 def small_calls():
     event, stream, device = drv.Event(), drv.Stream(), drv.Device(0)
     function = SourceModule(SOURCE).get_function("add")
-    sync = drv.Context.synchronize
     calls = {
         "rtcg event.record()": event.record,
         "rtcg event.record(stream)": lambda: event.record(stream),
@@ -182,14 +165,12 @@ def small_calls():
         "rtcg stream.handle": lambda: stream.handle,
         "an empty Python function": lambda: None,
     }
-    show(
-        "Small calls, host time",
-        [
-            ("cuEventRecord from C (floor)", attempt("C", lambda: event_floor_us(event)), "us"),
-            ("CuPy event.record()", attempt("cupy", cupy_event), "us"),
-            *((name, per_call_us(call, sync), "us") for name, call in calls.items()),
-        ],
-    )
+    loops = {
+        "cuEventRecord from C (floor)": attempt("C", lambda: event_floor(event)),
+        "CuPy event.record()": attempt("cupy", cupy_event),
+        **{name: python_loop(call) for name, call in calls.items()},
+    }
+    show("Small calls, host time", interleaved_us(loops, drv.Context.synchronize))
 
 
 def fresh(number):
