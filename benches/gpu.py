@@ -245,9 +245,10 @@ def new_processes():
 
 
 def main():
-    import pycuda.autoinit
+    # The primary context, which the peers use too.
+    import pycuda.autoprimaryctx
 
-    print(f"device: {pycuda.autoinit.device.name()}, Python {sys.version.split()[0]}, NumPy {np.__version__}")
+    print(f"device: {pycuda.autoprimaryctx.device.name()}, Python {sys.version.split()[0]}, NumPy {np.__version__}")
     launches()
     small_calls()
     compiles()

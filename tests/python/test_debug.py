@@ -6,9 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pycuda
 import pytest
 
-from tests.python.subprocesses import ROOT, has_real_device
+from tests.python.subprocesses import has_real_device
 
 pytestmark = pytest.mark.usefixtures("context")
 
@@ -37,7 +38,7 @@ def debug(tmp_path, *args, **environment):
     env = {**os.environ, "TMPDIR": str(tmp_path), "PYCUDA_CACHE_DIR": str(tmp_path / "cache"), **environment}
     env.setdefault("RTCG_VIRTUAL_DEVICES", "0" if has_real_device() else "1")
     (tmp_path / "cache").mkdir(exist_ok=True)
-    paths = [str(ROOT / "python"), env.get("PYTHONPATH", "")]
+    paths = [str(Path(pycuda.__file__).parents[1]), env.get("PYTHONPATH", "")]
     env["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     command = [sys.executable, "-m", "pycuda.debug", *args]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path, env=env)

@@ -209,6 +209,7 @@ extern "C" __device__ __noinline__ int deep(volatile int *a, int n) {
 }
 extern "C" __global__ void k(int *a, int n) { a[1 + threadIdx.x] = deep(a, n); }
 '''
+cuda.Context.set_limit(cuda.limit.STACK_SIZE, 64 << 10)
 kernel = SourceModule(SOURCE, no_extern_c=True, options=["-lineinfo"]).get_function("k")
 memory = cuda.to_device(np.arange(1, 34, dtype=np.int32))
 kernel(memory, np.int32(100), block=(32, 1, 1))
@@ -285,8 +286,10 @@ for size in (SIZE, SIZE, 2 * limit, SIZE):
     give(pointers, count, grid=(8, 1), block=(128, 1, 1))
 cuda.Context.synchronize()
 assert counts[2] == 0, counts
+# GPUs need more room for their own records: an H200 with CUDA 13.0 gives 157 of 256.
+least = 0.7 if cuda.Device(0).is_virtual else 0.5
 for n in counts[:2] + counts[3:]:
-    assert limit // SIZE * 0.7 <= n <= limit // SIZE, counts
+    assert limit // SIZE * least <= n <= limit // SIZE, counts
 """,
         RTCG_CHECK=checks,
     )

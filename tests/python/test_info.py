@@ -2,12 +2,14 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
+import pycuda
 import pycuda.driver as cuda
 import pytest
 from pycuda import info
 
-from tests.python.subprocesses import ROOT, run_python
+from tests.python.subprocesses import run_python
 
 pytestmark = pytest.mark.usefixtures("context")
 
@@ -31,7 +33,11 @@ def test_more_on_request():
 @pytest.mark.parametrize("module", ["pycuda.info", "pycuda"])
 def test_as_a_program(module):
     result = subprocess.run(
-        [sys.executable, "-m", module, "--attributes"], capture_output=True, text=True, timeout=60, cwd=ROOT / "python"
+        [sys.executable, "-m", module, "--attributes"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=Path(pycuda.__file__).parents[1],
     )
     assert result.returncode == 0 and "WARP_SIZE" in result.stdout and result.stderr == ""
 

@@ -62,7 +62,11 @@ impl Linker {
             let (link, name) = (self.handle, name.as_ptr());
             call_in!(self.ctx, cuLinkAddFile(link, input, name, 0, none, none.cast()))
         };
-        result.map_err(|e| self.explain(e))
+        result.map_err(|e| match self.options.log().error {
+            log if log.contains(&*path.to_string_lossy()) => e.with_detail(log),
+            log if log.is_empty() => e.with_detail(path.display().to_string()),
+            log => e.with_detail(format!("{}: {log}", path.display())),
+        })
     }
 
     /// Links, and loads the result into the link's context.

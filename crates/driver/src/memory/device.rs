@@ -143,6 +143,11 @@ impl DeviceAllocation {
         let stream = stream.or(entered.as_ref());
         let ctx = stream.map_or_else(Context::require, |stream| Ok(stream.context().clone()))?;
         let handle = handle_for(call, ctx.live_table(call)?, stream)?;
+        if nbytes == 0 {
+            // Drivers give address 0 for this; memory of no bytes is an error in every other call.
+            let detail = "nbytes is 0; expected at least 1";
+            return Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_VALUE, detail));
+        }
         let ptr = ctx.with_current(|| {
             allocate(&ctx, call, nbytes, |table| {
                 let mut ptr = 0;
