@@ -279,3 +279,18 @@ fn faults_name_the_lane() {
         }
     }
 }
+
+/// The addresses of lane 0 and lane 31 lie side by side; 31 strides are once around all of memory.
+#[test]
+fn strides_around_all_of_memory_are_found() {
+    let ptx = kernel(
+        "",
+        "cvt.u64.u32 %rd3, %r1; mul.lo.u64 %rd3, %rd3, 8925843906633654008; add.u64 %rd3, %rd1, %rd3; ld.global.u64 %rd4, [%rd3]; st.global.u64 [%rd1], %rd4;",
+    );
+    let m = parse(&ptx);
+    let shape = Shape { grid: [1; 3], block: [32, 1, 1], dynamic_shared: 0, cooperative: false };
+    for v in variants([32, 1, 1]) {
+        let fault = launch(&m, "k", v, shape, &[buffer(&[0u32; 32])]).unwrap_err();
+        assert_eq!((fault.kind, fault.thread), (FaultKind::IllegalAddress, [1, 0, 0]), "{v:?}");
+    }
+}

@@ -268,6 +268,7 @@ impl Gen {
             3 * together,
             exits * 2,
             3 * u32::from(!place.function),
+            6 * nested,
         ];
         match self.random.weighted(&weights) {
             0 => self.plain(),
@@ -282,7 +283,8 @@ impl Gen {
             9 => self.warp_operation(place),
             10 => self.exchange(),
             11 => self.jump_out(place),
-            _ => self.call(),
+            12 => self.call(),
+            _ => self.stride_loop(place),
         }
     }
 
@@ -328,6 +330,11 @@ impl Gen {
                 let (p, k) = (self.scratch('p'), self.random.below(40));
                 let how = ["ret", "exit"][self.random.below(2)];
                 nodes.push(line(format!("setp.eq.u32 {p}, %lane, {k};\n@{p} {how};")));
+                self.left = true;
+            }
+            if self.random.one_in(8) {
+                let leave = self.leave_beyond();
+                nodes.push(leave);
                 self.left = true;
             }
         }

@@ -16,6 +16,10 @@ impl Gen {
         if !self.target.real && self.random.one_in(2) {
             return (vec![], format!("{negated}{}", self.reg('p')));
         }
+        if self.random.one_in(2) {
+            let (nodes, p) = self.within_bound();
+            return (nodes, format!("{negated}{p}"));
+        }
         let p = self.scratch('p');
         let cmp = ["lt", "ge", "eq", "ne", "gt"][self.random.below(5)];
         let text = match self.random.below(4) {

@@ -10,6 +10,7 @@ mod control;
 mod forms;
 mod memory;
 mod real;
+mod strides;
 mod warps;
 
 use crate::machine::{Buffer, Launch, Report};
@@ -100,6 +101,14 @@ const SHAPES: &[[u32; 3]] = &[
     [32, 2, 2],
     [16, 2, 1],
     [4, 8, 2],
+    [48, 1, 1],
+    [100, 1, 1],
+    [31, 1, 1],
+    [16, 5, 1],
+    [8, 5, 1],
+    [40, 2, 1],
+    [20, 3, 1],
+    [64, 3, 1],
 ];
 
 const GRIDS: &[[u32; 3]] = &[[1, 1, 1], [1, 1, 1], [2, 1, 1], [3, 1, 1], [2, 2, 1], [1, 2, 2]];

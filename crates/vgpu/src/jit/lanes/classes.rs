@@ -47,6 +47,10 @@ impl Class {
     }
 }
 
+/// Lanes farther apart than this are no affine register: where the addresses of lane 0 and lane 31 lie
+/// in the device window, those between them must too, which needs that they do not wrap around.
+const FARTHEST: u64 = 1 << 48;
+
 /// The result of the analysis of one function.
 #[derive(Debug, Clone)]
 pub(crate) struct Classes {
@@ -311,12 +315,15 @@ impl Classes {
         use Inst::*;
         let result = |bits: u32, stride: i64| {
             let stride = if bits == 32 { i64::from(stride as i32) } else { stride };
-            Some(if stride == 0 { Exec::Uniform } else { Exec::Affine(stride) })
+            match stride {
+                0 => Some(Exec::Uniform),
+                _ => (stride.unsigned_abs() <= FARTHEST).then_some(Exec::Affine(stride)),
+            }
         };
         let integer =
             |ty: Type| !ty.is_float() && matches!(ty.bits(), 32 | 64) && !matches!(ty, Type::U16x2 | Type::S16x2);
         match inst {
-            Mov { ty, src, .. } if matches!(ty.bits(), 32 | 64) && self.same_width(*src, *ty) => {
+            Mov { ty, dst, src } if matches!(ty.bits(), 32 | 64) && self.same_widths(*src, *ty, *dst, *ty) => {
                 result(ty.bits(), self.stride(*src)?)
             }
             Unary { op: UnOp::Not | UnOp::Neg, ty, mods, a, .. } if integer(*ty) && !mods.sat => {
@@ -348,8 +355,8 @@ impl Classes {
                 let (affine, factor) = self.wide_factor(*a, *b, *ty)?;
                 result(64, self.stride(affine)?.wrapping_mul(factor).wrapping_add(self.stride(*c)?))
             }
-            Cvt { dty, sty, mods, a, .. }
-                if integer(*dty) && integer(*sty) && !mods.sat && self.same_width(*a, *sty) =>
+            Cvt { dty, sty, mods, dst, a, .. }
+                if integer(*dty) && integer(*sty) && !mods.sat && self.same_widths(*a, *sty, *dst, *dty) =>
             {
                 result(dty.bits(), self.stride(*a)?)
             }
@@ -360,6 +367,12 @@ impl Classes {
     /// An immediate, or a register exactly as wide as `ty`.
     pub(crate) fn same_width(&self, o: Operand, ty: Type) -> bool {
         !matches!(o, Operand::Reg(r) if self.widths[r.index()] != Width::of(ty))
+    }
+
+    /// Whether source and destination are exactly as wide as their types: a wider register is extended
+    /// lane by lane.
+    fn same_widths(&self, src: Operand, sty: Type, dst: Reg, dty: Type) -> bool {
+        self.same_width(src, sty) && self.same_width(Operand::Reg(dst), dty)
     }
 
     /// The stride of a product with at most one affine factor, whose other factor is a constant.

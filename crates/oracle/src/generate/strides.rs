@@ -1,0 +1,242 @@
+//! Bounds and loops over a grid as compilers write them: a thread's number is compared with a bound
+//! that all threads share, signed or not, near the ends of the numbers too; loops go on by a stride,
+//! unrolled or not, and load what is the same for all lanes beside what lies next to each other.
+
+use super::body::{Gen, Place, fixed, line};
+use super::{INPUT, Node};
+
+/// Rounds after which a loop whose index wraps around is left.
+const ROUNDS: usize = 6;
+/// Indices of other loops stay below this, and their accesses inside the input.
+const FAR: usize = 400;
+
+/// A loop in the making.
+struct Stride {
+    /// The class of the index: `r` or `d`.
+    letter: char,
+    index: String,
+    bound: String,
+    step: String,
+    /// What the index counts from.
+    offset: u64,
+    wraps: bool,
+    /// The comparison that says that the loop is over, and its opposite.
+    over: String,
+    on: String,
+    /// A pointer that all threads share.
+    shared: String,
+    sum: String,
+}
+
+impl Gen {
+    /// The number of a thread, from lane to lane one more, in rows perhaps.
+    pub(crate) fn thread_number(&mut self) -> &'static str {
+        ["%lin", "%tx", "%gid", "%lane", "%lin", "%gid"][self.random.below(6)]
+    }
+
+    /// A number that all threads load from one place: any, or one below 256.
+    pub(crate) fn loaded_number(&mut self, small: bool) -> (String, String) {
+        let r = self.scratch('r');
+        let (ty, size) =
+            if small { ("u8", 1) } else { [("u32", 4), ("s32", 4), ("u16", 2), ("s16", 2)][self.random.below(4)] };
+        let space = [".global", ".global.nc", "", ".global", ".volatile.global"][self.random.below(5)];
+        let at = self.random.below(INPUT / size) * size;
+        let opcode = match space.strip_prefix(".volatile") {
+            Some(space) => format!("ld.volatile{space}"),
+            None => format!("ld{space}"),
+        };
+        (format!("{opcode}.{ty} {r}, [%in+{at}];"), r)
+    }
+
+    /// Code that compares a thread's number with a bound of all threads, and the predicate.
+    pub(crate) fn within_bound(&mut self) -> (Vec<Node>, String) {
+        let (p, r, base) = (self.scratch('p'), self.scratch('r'), self.thread_number());
+        let near = [0, 0, 0x7fff_ff00u32, 0xffff_ff00, 0x8000_0000][self.random.below(5)];
+        let first = near.wrapping_add(self.random.below(300) as u32);
+        let small = near == 0 || self.random.one_in(2);
+        let (load, bound) = self.loaded_number(small);
+        let ty = ["u32", "s32"][self.random.below(2)];
+        let cmp = ["lt", "ge", "gt", "le", "eq", "ne"][self.random.below(6)];
+        let scale = [1i64, 1, 1, 4, -1][self.random.below(5)];
+        let mut text = format!("{load}\nmad.lo.u32 {r}, {base}, {scale}, {first};\n");
+        if small {
+            text += &format!("add.u32 {bound}, {bound}, {near};\n");
+        }
+        let turned = self.random.one_in(4);
+        let (mut a, mut b) = if turned { (bound, r) } else { (r, bound) };
+        let mut width = ty.to_owned();
+        if self.random.one_in(4) {
+            width = ["u64", "s64"][self.random.below(2)].to_owned();
+            let widen = ["cvt.u64.u32", "cvt.s64.s32"][self.random.below(2)];
+            let (x, y) = (self.scratch('d'), self.scratch('d'));
+            text += &format!("{widen} {x}, {a};\n{widen} {y}, {b};\n");
+            (a, b) = (x, y);
+        }
+        text += &format!("setp.{cmp}.{width} {p}, {a}, {b};");
+        (vec![fixed(text)], p)
+    }
+
+    /// Threads beyond a bound leave the kernel.
+    pub(crate) fn leave_beyond(&mut self) -> Node {
+        let (mut nodes, p) = self.within_bound();
+        let how = ["ret", "exit"][self.random.below(2)];
+        let not = if self.random.one_in(2) { "!" } else { "" };
+        nodes.push(fixed(format!("@{not}{p} {how};")));
+        Node::Group(nodes)
+    }
+
+    /// A loop whose index begins at the thread's number and goes on by a stride.
+    pub(crate) fn stride_loop(&mut self, place: &Place) -> Node {
+        let (head, end) = (self.label(), self.label());
+        let mut nodes = vec![];
+        let s = self.stride(place, &mut nodes);
+        let count = self.scratch('r');
+        let p = self.scratch('p');
+        let leave = |p: &str| format!("setp.{} {p}, {}, {};\n@{p} bra {end};", s.over, s.index, s.bound);
+        nodes.push(fixed(format!("mov.u32 {count}, {ROUNDS};")));
+        // The test stands at the head, or once before the loop and then at its end.
+        let rotated = self.random.one_in(2);
+        let (before, after) = if rotated {
+            let again = self.scratch('p');
+            let again = format!("setp.{} {again}, {}, {};\n@{again} bra {head};", s.on, s.index, s.bound);
+            (format!("{}\n{head}:", leave(&p)), again)
+        } else {
+            (format!("{head}:\n{}", leave(&p)), format!("bra {head};"))
+        };
+        nodes.push(fixed(before));
+        let mut inner = Place { depth: place.depth.saturating_sub(1), together: false, ..place.clone() };
+        inner.exits.push(end.clone());
+        let unrolled = [1, 1, 2, 4][self.random.below(4)];
+        for k in 0..unrolled {
+            nodes.extend(self.round(&s, &inner));
+            let more = if k + 1 < unrolled { leave(&p) } else { String::new() };
+            nodes.push(fixed(format!("add.{} {}, {}, {};\n{more}", signed(s.letter), s.index, s.index, s.step)));
+        }
+        if s.wraps {
+            let q = self.scratch('p');
+            nodes.push(fixed(format!("sub.u32 {count}, {count}, 1;\nsetp.eq.u32 {q}, {count}, 0;\n@{q} bra {end};")));
+        }
+        nodes.push(fixed(format!("{after}\n{end}:")));
+        if self.random.one_in(2) {
+            let r = self.reg('r');
+            let narrow = if s.letter == 'r' { "mov.b32" } else { "cvt.u32.u64" };
+            nodes.push(line(format!("{narrow} {r}, {};", s.index)));
+        }
+        Node::Group(nodes)
+    }
+
+    /// Index, bound and stride, and the code that makes them.
+    fn stride(&mut self, place: &Place, nodes: &mut Vec<Node>) -> Stride {
+        let letter = if self.random.one_in(4) { 'd' } else { 'r' };
+        let wraps = self.random.one_in(3);
+        let near = if letter == 'r' { [0x7fff_ffffu64, 0xffff_ffff] } else { [i64::MAX as u64, u64::MAX] };
+        let offset = match wraps {
+            true => near[self.random.below(2)] - self.random.below(FAR) as u64,
+            false => self.random.below(100) as u64,
+        };
+        let base = self.thread_number();
+        let (load, small) = self.loaded_number(true);
+        let (index, bound) = (self.scratch(letter), self.scratch(letter));
+        let (shared, sum) = (self.scratch('d'), self.reg('r'));
+        let step = self.step(place, nodes);
+        nodes.push(fixed(format!("{load}\nadd.s64 {shared}, %in, {};", 4 * self.random.below(256))));
+        let (as_signed, cmp) = (self.random.one_in(2), self.random.below(2));
+        let ty = format!("{}{}", if as_signed { "s" } else { "u" }, if letter == 'r' { 32 } else { 64 });
+        let [over, on] = [["ge", "lt"], ["gt", "le"]][cmp];
+        let mut step_name = step;
+        if letter == 'r' {
+            // A bound that comes from memory as it is makes the comparison the only reader of the load.
+            let plain = !wraps && self.random.one_in(2);
+            let offset = if plain { 0 } else { offset };
+            let bound_text = if plain {
+                format!("mov.b32 {bound}, {small};")
+            } else {
+                format!("add.u32 {bound}, {small}, {offset};")
+            };
+            nodes.push(fixed(format!("add.u32 {index}, {base}, {offset};\n{bound_text}")));
+        } else {
+            let wide = self.scratch('d');
+            nodes.push(fixed(format!(
+                "cvt.u64.u32 {index}, {base};\nadd.s64 {index}, {index}, {0};\ncvt.u64.u32 {bound}, {small};\nadd.s64 {bound}, {bound}, {0};\ncvt.u64.u32 {wide}, {step_name};",
+                offset as i64
+            )));
+            step_name = wide;
+        }
+        Stride {
+            letter,
+            index,
+            bound,
+            step: step_name,
+            offset,
+            wraps,
+            over: format!("{over}.{ty}"),
+            on: format!("{on}.{ty}"),
+            shared,
+            sum,
+        }
+    }
+
+    /// A stride of at least 16 that all threads share.
+    fn step(&mut self, place: &Place, nodes: &mut Vec<Node>) -> String {
+        let step = self.scratch('r');
+        let text = match self.random.below(4) {
+            0 => format!("mov.u32 {step}, {};", [16, 32, 64, 31, 48, 256][self.random.below(6)]),
+            1 if !place.function => format!("max.u32 {step}, %threads, 16;"),
+            2 => format!("and.b32 {step}, %u1, 63;\nadd.u32 {step}, {step}, 32;"),
+            _ => {
+                let (load, r) = self.loaded_number(true);
+                format!("{load}\nor.b32 {step}, {r}, 16;")
+            }
+        };
+        nodes.push(fixed(text));
+        step
+    }
+
+    /// What a loop does with one index.
+    fn round(&mut self, s: &Stride, place: &Place) -> Vec<Node> {
+        let mut nodes = vec![];
+        let (d, v, sum) = (self.scratch('d'), self.scratch('r'), s.sum.clone());
+        if self.random.one_in(2) {
+            // The pointer goes on by few bytes in each of the few rounds.
+            nodes.push(Node::Group(vec![
+                fixed(format!("ld.global.u32 {v}, [{}];\nadd.u32 {sum}, {sum}, {v};", s.shared)),
+                fixed(format!("add.s64 {0}, {0}, 4;", s.shared)),
+            ]));
+        }
+        let (size, ty) = [(1, "u8"), (2, "s16"), (4, "u32"), (4, "u32"), (8, "u64")][self.random.below(5)];
+        let target = if size == 8 { self.reg('d') } else { v.clone() };
+        nodes.push(fixed(match (s.letter, s.wraps) {
+            ('r', false) => format!("mul.wide.{} {d}, {}, {size};", ["s32", "u32"][self.random.below(2)], s.index),
+            ('r', true) => {
+                let t = self.scratch('r');
+                format!("sub.u32 {t}, {}, {};\nmul.wide.u32 {d}, {t}, {size};", s.index, s.offset)
+            }
+            (_, false) => format!("mul.lo.u64 {d}, {}, {size};", s.index),
+            _ => format!("sub.s64 {d}, {}, {};\nmul.lo.u64 {d}, {d}, {size};", s.index, s.offset as i64),
+        }));
+        // What has wrapped around may lie anywhere.
+        let guard = if s.wraps {
+            let p = self.scratch('p');
+            nodes.push(fixed(format!("setp.lt.u64 {p}, {d}, {};", INPUT - 8)));
+            format!("@{p} ")
+        } else {
+            String::new()
+        };
+        nodes.push(fixed(format!("add.s64 {d}, %in, {d};\nmov.u32 {v}, 0;\n{guard}ld.global.{ty} {target}, [{d}];")));
+        if size != 8 {
+            nodes.push(line(format!("add.u32 {sum}, {sum}, {v};")));
+        }
+        if self.random.one_in(3) {
+            nodes.push(line(format!("st.global.u32 [%slot+{}], {sum};", 4 * self.random.below(8))));
+        }
+        if self.random.one_in(2) {
+            let n = 1 + self.random.below(2);
+            nodes.extend(self.sequence(place, n));
+        }
+        nodes
+    }
+}
+
+fn signed(letter: char) -> &'static str {
+    if letter == 'r' { "u32" } else { "s64" }
+}
