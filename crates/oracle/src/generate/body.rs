@@ -268,7 +268,7 @@ impl Gen {
             3 * together,
             exits * 2,
             3 * u32::from(!place.function),
-            6 * nested,
+            4 * nested,
         ];
         match self.random.weighted(&weights) {
             0 => self.plain(),

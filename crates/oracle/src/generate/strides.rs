@@ -104,7 +104,7 @@ impl Gen {
             (format!("{head}:\n{}", leave(&p)), format!("bra {head};"))
         };
         nodes.push(fixed(before));
-        let mut inner = Place { depth: place.depth.saturating_sub(1), together: false, ..place.clone() };
+        let mut inner = Place { depth: 0, together: false, ..place.clone() };
         inner.exits.push(end.clone());
         let unrolled = [1, 1, 2, 4][self.random.below(4)];
         for k in 0..unrolled {
@@ -229,9 +229,8 @@ impl Gen {
         if self.random.one_in(3) {
             nodes.push(line(format!("st.global.u32 [%slot+{}], {sum};", 4 * self.random.below(8))));
         }
-        if self.random.one_in(2) {
-            let n = 1 + self.random.below(2);
-            nodes.extend(self.sequence(place, n));
+        if self.random.one_in(3) {
+            nodes.extend(self.sequence(place, 1));
         }
         nodes
     }
