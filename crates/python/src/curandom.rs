@@ -4,6 +4,7 @@ use crate::ctypes::{ArrayHolder, ctype_of_dtype};
 use crate::driver::stream::{PyStream, stream_of};
 use crate::elementwise::current_context;
 use crate::errors::generator_error;
+use crate::pointer::mark_used;
 use numpy::PyArrayDescr;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -78,7 +79,9 @@ impl PyCounterGenerator {
             Parameters::Real(p, q),
             stream_of(stream),
         );
-        filled.map_err(|error| generator_error(py, error))
+        filled.map_err(|error| generator_error(py, error))?;
+        mark_used(data, stream_of(stream));
+        Ok(())
     }
 
     /// Integers from `low` on, `range` of them; both modulo 2^64, range 0 for all.
@@ -95,7 +98,9 @@ impl PyCounterGenerator {
         let parameters = Parameters::Integer(low, range);
         let filled =
             self.0.fill(&current_context()?, Draw::Integers, &element, &holder.view(), parameters, stream_of(stream));
-        filled.map_err(|error| generator_error(py, error))
+        filled.map_err(|error| generator_error(py, error))?;
+        mark_used(data, stream_of(stream));
+        Ok(())
     }
 
     #[pyo3(signature = (data, stream = None))]
@@ -107,7 +112,9 @@ impl PyCounterGenerator {
     ) -> PyResult<()> {
         let (holder, element) = target(data)?;
         let filled = self.0.permutation(&current_context()?, &element, &holder.view(), stream_of(stream));
-        filled.map_err(|error| generator_error(py, error))
+        filled.map_err(|error| generator_error(py, error))?;
+        mark_used(data, stream_of(stream));
+        Ok(())
     }
 
     fn host_bits(&self) -> u64 {
@@ -170,7 +177,9 @@ impl PySequential {
     ) -> PyResult<()> {
         let (holder, element) = target(data)?;
         let filled = self.0.fill(draw_of(draw)?, &element, &holder.view(), Parameters::Real(p, q), stream_of(stream));
-        filled.map_err(|error| generator_error(py, error))
+        filled.map_err(|error| generator_error(py, error))?;
+        mark_used(data, stream_of(stream));
+        Ok(())
     }
 
     /// `what`: "numbers", "subsequences" or "sequences".

@@ -5,6 +5,7 @@ use crate::driver::function::KernelObject;
 use crate::driver::stream::{PyStream, stream_of};
 use crate::driver::texture::PyTextureReference;
 use crate::errors::{OrRaise, generator_error};
+use crate::pointer::arguments_used_in;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PySlice, PyTuple};
@@ -71,10 +72,10 @@ impl PyElementwiseKernel {
         let values = values(declared, &held, &shape, &strides);
         let ctx = current_context()?;
         // SAFETY: the snippet is the user's, who promises that it stays inside its arrays.
-        let launch = || unsafe { self.kernel.launch(&ctx, &values, region, stream_of(stream)) };
-        // Launching does not wait; a first call compiles, which may take long.
-        let result = launch();
-        result.map_err(|error| generator_error(py, error))
+        let launched = unsafe { self.kernel.launch(&ctx, &values, region, stream_of(stream)) };
+        launched.map_err(|error| generator_error(py, error))?;
+        arguments_used_in(args, stream_of(stream));
+        Ok(())
     }
 
     /// The CUDA source for contiguous arrays (or for a range), or for the arguments of a call.

@@ -114,7 +114,8 @@ impl DeviceMemory<'_, '_> {
     }
 }
 
-fn mark_used(object: &Bound<'_, PyAny>, stream: Option<&Stream>) {
+/// Tells a pool that a kernel in `stream` uses the memory of `object`, if it is a pool's.
+pub(crate) fn mark_used(object: &Bound<'_, PyAny>, stream: Option<&Stream>) {
     if let Ok(memory) = object.cast::<PyPooledDeviceAllocation>() {
         memory.get().0.used_in(stream);
     } else if let Ok(array) = object.cast::<PyGpuArray>() {

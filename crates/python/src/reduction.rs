@@ -5,6 +5,7 @@ use crate::driver::stream::{PyStream, stream_of};
 use crate::elementwise::{current_context, identifier, settings};
 use crate::errors::generator_error;
 use crate::gpuarray::PyGpuArray;
+use crate::pointer::{arguments_used_in, mark_used};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -126,6 +127,8 @@ impl PyReductionKernel {
             }
         };
         launched.map_err(raise)?;
+        arguments_used_in(args, stream_of(stream));
+        mark_used(&result, stream_of(stream));
         Ok(result)
     }
 
@@ -222,7 +225,9 @@ impl PyScanKernel {
         let ctx = current_context()?;
         // SAFETY: the snippets are the user's, who promises that they stay inside their arrays.
         let launched = unsafe { self.kernel.launch(&ctx, &values, size, stream_of(stream)) };
-        launched.map_err(|error| generator_error(py, error))
+        launched.map_err(|error| generator_error(py, error))?;
+        arguments_used_in(args, stream_of(stream));
+        Ok(())
     }
 
     /// The CUDA source.
