@@ -332,3 +332,53 @@ fn segments_fetches_and_the_last_item() {
     let before: Vec<i32> = (0..n).map(|i| run + if i == 0 { 0 } else { host[i - 1] }).collect();
     assert!(z.to_vec().unwrap() == before);
 }
+
+#[test]
+fn counter_based_numbers_depend_on_the_position_alone() {
+    use rtcg::codegen::DType;
+    use rtcg::codegen::random::{Draw, Engine, philox};
+    use rtcg::generators::{Generator, Parameters};
+    let ctx = context();
+    let element = DType::U32.into();
+    let none = Parameters::Real(0.0, 1.0);
+    let key = 0x0123_4567_89ab_cdef;
+    let whole = Generator::new(Engine::Philox, key, 3).unwrap();
+    let parts = Generator::new(Engine::Philox, key, 3).unwrap();
+    let (a, b, c) = (ctx.zeros::<u32>(1003).unwrap(), ctx.zeros::<u32>(400).unwrap(), ctx.zeros::<u32>(603).unwrap());
+    whole.fill(&ctx, Draw::Bits, &element, &a.view(), none, None).unwrap();
+    parts.fill(&ctx, Draw::Bits, &element, &b.view(), none, None).unwrap();
+    parts.fill(&ctx, Draw::Bits, &element, &c.view(), none, None).unwrap();
+    let host: Vec<u32> = (0..251u32)
+        .flat_map(|k| philox::philox4x32([k, 0, 3, 0], [key as u32, (key >> 32) as u32]))
+        .take(1003)
+        .collect();
+    assert_eq!(a.to_vec().unwrap(), host);
+    assert_eq!([b.to_vec().unwrap(), c.to_vec().unwrap()].concat(), host);
+    assert_eq!((whole.position(), parts.position()), (251, 251));
+}
+
+#[test]
+fn sequential_numbers_are_those_of_the_host() {
+    use rtcg::codegen::DType;
+    use rtcg::codegen::random::{Draw, Engine, mrg32k3a, xorwow};
+    use rtcg::generators::{Parameters, Sequential, Skip};
+    let ctx = context();
+    let seeds = [5u64, 5, 5, u64::MAX - 2, 17];
+    let out = ctx.zeros::<u32>(23).unwrap();
+    let generators = Sequential::seeded(&ctx, Engine::Xorwow, &seeds, 2).unwrap();
+    generators.skip(Skip::Numbers, &[10]).unwrap();
+    generators.fill(Draw::Bits, &DType::U32.into(), &out.view(), Parameters::Real(0.0, 0.0), None).unwrap();
+    let mut states = xorwow::states(&seeds, 12);
+    let expected: Vec<u32> = (0..23).map(|k| xorwow::next(&mut states[k % 5])).collect();
+    assert_eq!(out.to_vec().unwrap(), expected);
+
+    let out = ctx.zeros::<f64>(23).unwrap();
+    let generators = Sequential::seeded(&ctx, Engine::Mrg32k3a, &seeds, 0).unwrap();
+    generators.fill(Draw::Uniform, &DType::F64.into(), &out.view(), Parameters::Real(0.0, 0.0), None).unwrap();
+    let mut states = mrg32k3a::states(&seeds, 0);
+    let expected: Vec<f64> =
+        (0..23).map(|k| mrg32k3a::next(&mut states[k % 5]) as f64 * 2.3283065498378288e-10).collect();
+    assert_eq!(out.to_vec().unwrap(), expected);
+    let error = generators.skip(Skip::Numbers, &[1, 2]).unwrap_err().to_string();
+    assert!(error.contains("2 counts were given for 5 generators"), "{error}");
+}
