@@ -5,39 +5,452 @@ from typing import Any
 from pycuda._rtcg import ArrayFlags as ArrayFlags, GPUArray as GPUArray
 
 __all__ = [
+    "ArrayFlags",
     "GPUArray",
+    "abs",
+    "absolute",
+    "add",
+    "all",
+    "allclose",
+    "amax",
+    "amin",
+    "angle",
+    "any",
     "arange",
+    "arange_of",
+    "arccos",
+    "arccosh",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctan2",
+    "arctanh",
+    "argmax",
+    "argmin",
+    "argsort",
+    "argwhere",
+    "around",
+    "array",
+    "array_equal",
+    "asarray",
+    "asnumpy",
+    "astype",
+    "atleast_1d",
+    "atleast_2d",
+    "average",
+    "bitwise_and",
+    "bitwise_count",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_xor",
+    "broadcast_arrays",
     "broadcast_to",
+    "cbrt",
+    "ceil",
+    "clip",
+    "concat",
+    "concatenate",
+    "conj",
+    "conjugate",
+    "copy",
+    "copysign",
+    "copyto",
+    "cos",
+    "cosh",
+    "count_nonzero",
+    "cumprod",
+    "cumsum",
+    "deg2rad",
+    "diagonal",
+    "diff",
+    "divide",
+    "divmod",
+    "dot",
     "empty",
+    "empty_in_order_of",
     "empty_like",
+    "equal",
+    "exp",
+    "exp2",
+    "expand_dims",
+    "expm1",
+    "eye",
+    "fabs",
+    "flatnonzero",
+    "flip",
+    "fliplr",
+    "flipud",
+    "float_power",
+    "floor",
+    "floor_divide",
+    "fmax",
+    "fmin",
+    "fmod",
+    "from_dlpack",
     "full",
     "full_like",
+    "gcd",
+    "greater",
+    "greater_equal",
+    "heaviside",
+    "hstack",
+    "hypot",
+    "identity",
+    "if_positive",
+    "imag",
+    "inner",
+    "invert",
+    "isclose",
+    "isfinite",
+    "isin",
+    "isinf",
+    "isnan",
+    "lcm",
+    "ldexp",
+    "left_shift",
+    "less",
+    "less_equal",
+    "linspace",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "logaddexp",
+    "logaddexp2",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "matmul",
+    "matrix_transpose",
+    "max",
+    "maximum",
+    "mean",
+    "meshgrid",
+    "min",
+    "minimum",
+    "mod",
+    "moveaxis",
+    "multi_put",
+    "multi_take",
+    "multi_take_put",
+    "multiply",
+    "nan_to_num",
+    "ndim",
+    "negative",
+    "nextafter",
+    "nonzero",
+    "not_equal",
     "ones",
     "ones_like",
+    "outer",
+    "permute_dims",
+    "positive",
+    "power",
+    "prod",
+    "ptp",
+    "put",
+    "put_along_axis",
+    "rad2deg",
+    "ravel",
+    "real",
+    "reciprocal",
+    "remainder",
+    "repeat",
     "reshape",
+    "resize",
+    "right_shift",
+    "rint",
+    "roll",
+    "round",
+    "searchsorted",
+    "shape",
+    "sign",
+    "signbit",
+    "sin",
+    "sinh",
+    "size",
+    "sort",
+    "splay",
+    "split",
+    "sqrt",
+    "square",
+    "squeeze",
+    "stack",
+    "std",
+    "subset_dot",
+    "subset_max",
+    "subset_min",
+    "subset_sum",
+    "subtract",
+    "sum",
+    "swapaxes",
+    "take",
+    "take_along_axis",
+    "tan",
+    "tanh",
+    "tensordot",
+    "tile",
     "to_gpu",
     "to_gpu_async",
+    "trace",
     "transpose",
+    "tril",
+    "triu",
+    "true_divide",
+    "trunc",
+    "unique",
+    "unstack",
+    "var",
+    "vdot",
+    "vec",
+    "vecdot",
+    "vstack",
+    "where",
     "zeros",
     "zeros_like",
 ]
 
+def abs(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.absolute`, element by element on the device."""
+
+def absolute(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.absolute`, element by element on the device."""
+
+def add(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.add`, element by element on the device."""
+
+def all(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.all` over `axis`; does not wait."""
+
+def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> bool:
+    """Whether all elements are equal within a tolerance; waits."""
+
+def amax(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.max` over `axis`; does not wait."""
+
+def amin(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.min` over `axis`; does not wait."""
+
+def angle(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.angle`, element by element on the device."""
+
+def any(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.any` over `axis`; does not wait."""
+
 def arange(*args: Any, dtype: Any = None, stream: Any = None, allocator: Any = None) -> GPUArray:
     """``arange([start,] stop[, step], dtype=None)``: evenly spaced numbers, as `numpy.arange`."""
+
+arange_of: Any
+
+def arccos(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arccos`, element by element on the device."""
+
+def arccosh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arccosh`, element by element on the device."""
+
+def arcsin(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arcsin`, element by element on the device."""
+
+def arcsinh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arcsinh`, element by element on the device."""
+
+def arctan(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arctan`, element by element on the device."""
+
+def arctan2(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arctan2`, element by element on the device."""
+
+def arctanh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arctanh`, element by element on the device."""
+
+def argmax(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.argmax` over `axis`; does not wait."""
+
+def argmin(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.argmin` over `axis`; does not wait."""
+
+def argsort(a: Any, axis: Any = -1, kind: Any = None, *, stable: Any = None, descending: Any = False) -> GPUArray:
+    """The indices that sort, stably; see `numpy.argsort`."""
+
+def argwhere(a: Any) -> GPUArray:
+    """The indices of the elements that are not 0, a row for each; waits for their number."""
+
+def around(a: Any, decimals: Any = 0, out: Any = None) -> GPUArray:
+    """Rounded to even at a number of decimals; see `numpy.round`."""
+
+def array(object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K") -> GPUArray:
+    """A new device array of anything."""
+
+def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> bool:
+    """Whether shapes and elements are equal; waits."""
+
+def asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None, device: Any = None) -> GPUArray:
+    """A device array of anything: device arrays are shared, also those of other libraries, the rest is copied."""
+
+def asnumpy(a: Any) -> Any:
+    """A host copy; waits."""
+
+def astype(x: Any, dtype: Any, *, copy: Any = True, device: Any = None) -> GPUArray:
+    """`x.astype`."""
+
+def atleast_1d(a: Any) -> GPUArray:
+    """`a` with one axis at least."""
+
+def atleast_2d(a: Any) -> GPUArray:
+    """`a` with two axes at least."""
+
+def average(a: Any, axis: Any = None, weights: Any = None) -> GPUArray:
+    """The mean, with weights if given; see `numpy.average`."""
+
+def bitwise_and(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.bitwise_and`, element by element on the device."""
+
+def bitwise_count(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.bitwise_count`, element by element on the device."""
+
+def bitwise_not(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.invert`, element by element on the device."""
+
+def bitwise_or(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.bitwise_or`, element by element on the device."""
+
+def bitwise_xor(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.bitwise_xor`, element by element on the device."""
+
+def broadcast_arrays(*arrays: Any) -> list[GPUArray]:
+    """The arrays as views of one common shape."""
 
 def broadcast_to(a: Any, shape: Any) -> GPUArray:
     """`a` repeated to `shape` by strides of 0, as a view; see `numpy.broadcast_to`."""
 
+def cbrt(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.cbrt`, element by element on the device."""
+
+def ceil(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.ceil`, element by element on the device."""
+
+def clip(
+    a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None
+) -> GPUArray:
+    """Elements limited to a range; see `numpy.clip`."""
+
+def concat(arrays: Any, axis: Any = 0, allocator: Any = None, *, out: Any = None, dtype: Any = None) -> GPUArray:
+    """Arrays one after the other along an axis; see `numpy.concatenate`."""
+
+def concatenate(arrays: Any, axis: Any = 0, allocator: Any = None, *, out: Any = None, dtype: Any = None) -> GPUArray:
+    """Arrays one after the other along an axis; see `numpy.concatenate`."""
+
+def conj(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.conjugate`, element by element on the device."""
+
+def conjugate(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.conjugate`, element by element on the device."""
+
+def copy(a: Any, order: Any = "K") -> GPUArray:
+    """`a.copy`."""
+
+def copysign(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.copysign`, element by element on the device."""
+
+def copyto(dst: Any, src: Any) -> None:
+    """Writes `src`, broadcast and converted, to `dst`."""
+
+def cos(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.cos`, element by element on the device."""
+
+def cosh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.cosh`, element by element on the device."""
+
+def count_nonzero(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.count_nonzero` over `axis`; does not wait."""
+
+def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUArray:
+    """Running products; see `numpy.cumprod`."""
+
+def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUArray:
+    """Running sums; see `numpy.cumsum`."""
+
+def deg2rad(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.deg2rad`, element by element on the device."""
+
+def diagonal(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> GPUArray:
+    """`a.diagonal`."""
+
+def diff(a: Any, n: Any = 1, axis: Any = -1) -> GPUArray:
+    """Differences of neighbours; see `numpy.diff`."""
+
+def divide(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.divide`, element by element on the device."""
+
+def divmod(x1: Any, x2: Any) -> tuple[GPUArray, GPUArray]:
+    """Floor of the quotient, and the rest that belongs to it."""
+
+def dot(a: Any, b: Any, dtype: Any = None, stream: Any = None, allocator: Any = None) -> GPUArray:
+    """The inner product of vectors, and of all elements of arrays of one shape, as upstream's; else `numpy.dot`.
+
+    Matrices of one shape are multiplied as matrices if they are square and no `dtype` is given.
+    """
+
 empty = GPUArray
+empty_in_order_of: Any
 
 def empty_like(other_ary: Any, dtype: Any = None, order: Any = "K", shape: Any = None) -> GPUArray:
     """A new array with undefined contents, of the shape, memory order and dtype of `other_ary` unless given."""
 
+def equal(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.equal`, element by element on the device."""
+
+def exp(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.exp`, element by element on the device."""
+
+def exp2(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.exp2`, element by element on the device."""
+
 def expand_dims(a: Any, axis: Any) -> GPUArray:
     """`a` with new axes of length 1; see `numpy.expand_dims`."""
 
+def expm1(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.expm1`, element by element on the device."""
+
+def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = ...) -> GPUArray:
+    """Ones on a diagonal, zeros elsewhere; see `numpy.eye`."""
+
+def fabs(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.fabs`, element by element on the device."""
+
+def flatnonzero(a: Any) -> GPUArray:
+    """The places, in C order, of the elements that are not 0; waits for their number."""
+
 def flip(m: Any, axis: Any = None) -> GPUArray:
     """`m` with axes run backwards, as a view; see `numpy.flip`."""
+
+def fliplr(m: Any) -> GPUArray:
+    """The columns in reverse order."""
+
+def flipud(m: Any) -> GPUArray:
+    """The rows in reverse order."""
+
+def float_power(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.float_power`, element by element on the device."""
+
+def floor(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.floor`, element by element on the device."""
+
+def floor_divide(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.floor_divide`, element by element on the device."""
+
+def fmax(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.fmax`, element by element on the device."""
+
+def fmin(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.fmin`, element by element on the device."""
+
+def fmod(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.fmod`, element by element on the device."""
+
+def from_dlpack(x: Any, *, device: Any = None, copy: Any = None) -> GPUArray:
+    """An array over the memory of a DLPack object on the device; host memory is copied over."""
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, allocator: Any = None, order: Any = "C") -> GPUArray:
     """A new array in which every element is `fill_value`; does not wait."""
@@ -45,8 +458,171 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, allocator: Any = None, 
 def full_like(other_ary: Any, fill_value: Any, dtype: Any = None, order: Any = "K", shape: Any = None) -> GPUArray:
     """As `empty_like`, with every element `fill_value`."""
 
+def gcd(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.gcd`, element by element on the device."""
+
+def greater(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.greater`, element by element on the device."""
+
+def greater_equal(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.greater_equal`, element by element on the device."""
+
+def heaviside(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.heaviside`, element by element on the device."""
+
+def hstack(tup: Any) -> GPUArray:
+    """Arrays beside each other."""
+
+def hypot(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.hypot`, element by element on the device."""
+
+def identity(n: Any, dtype: Any = ...) -> GPUArray:
+    """The identity matrix."""
+
+def if_positive(criterion: Any, then_: Any, else_: Any, out: Any = None, stream: Any = None) -> GPUArray:
+    """`then_` where the criterion is greater than 0, else `else_`; all of one shape."""
+
+def imag(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.imag`, element by element on the device."""
+
+def inner(a: Any, b: Any) -> GPUArray:
+    """Sums of products over the last axes."""
+
+def invert(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.invert`, element by element on the device."""
+
+def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> GPUArray:
+    """Whether elements are equal within a tolerance; see `numpy.isclose`."""
+
+def isfinite(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.isfinite`, element by element on the device."""
+
+def isin(element: Any, test_elements: Any, assume_unique: Any = False, invert: Any = False) -> GPUArray:
+    """Whether each element is among others; see `numpy.isin`."""
+
+def isinf(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.isinf`, element by element on the device."""
+
+def isnan(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.isnan`, element by element on the device."""
+
+def lcm(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.lcm`, element by element on the device."""
+
+def ldexp(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.ldexp`, element by element on the device."""
+
+def left_shift(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.left_shift`, element by element on the device."""
+
+def less(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.less`, element by element on the device."""
+
+def less_equal(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.less_equal`, element by element on the device."""
+
+def linspace(start: Any, stop: Any, num: Any = 50, endpoint: Any = True, dtype: Any = None) -> GPUArray:
+    """Evenly spaced numbers over a range; see `numpy.linspace`."""
+
+def log(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.log`, element by element on the device."""
+
+def log10(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.log10`, element by element on the device."""
+
+def log1p(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.log1p`, element by element on the device."""
+
+def log2(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.log2`, element by element on the device."""
+
+def logaddexp(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.logaddexp`, element by element on the device."""
+
+def logaddexp2(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.logaddexp2`, element by element on the device."""
+
+def logical_and(x1: Any, x2: Any, out: Any = None, *, allocator: Any = None) -> GPUArray:
+    """Whether both elements are true."""
+
+def logical_not(x: Any, out: Any = None, *, allocator: Any = None) -> GPUArray:
+    """Whether the element is false."""
+
+def logical_or(x1: Any, x2: Any, out: Any = None, *, allocator: Any = None) -> GPUArray:
+    """Whether one of the elements is true."""
+
+def logical_xor(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.logical_xor`, element by element on the device."""
+
+def matmul(x1: Any, x2: Any, out: Any = None) -> GPUArray:
+    """The matrix product, with NumPy's rules for operands of one axis and for batches."""
+
+def matrix_transpose(x: Any) -> GPUArray:
+    """The last two axes exchanged."""
+
+def max(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.max` over `axis`; does not wait."""
+
+def maximum(a: Any, b: Any, out: Any = None, stream: Any = None) -> GPUArray:
+    """The larger of two elements; NaN wins, as in `numpy.maximum`."""
+
+def mean(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.mean` over `axis`; does not wait."""
+
+def meshgrid(*xi: Any, indexing: Any = "xy") -> list[GPUArray]:
+    """Coordinate arrays of a grid; see `numpy.meshgrid`."""
+
+def min(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.min` over `axis`; does not wait."""
+
+def minimum(a: Any, b: Any, out: Any = None, stream: Any = None) -> GPUArray:
+    """The smaller of two elements; NaN wins, as in `numpy.minimum`."""
+
+def mod(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.remainder`, element by element on the device."""
+
 def moveaxis(a: Any, source: Any, destination: Any) -> GPUArray:
     """`a` with axes moved to other places; see `numpy.moveaxis`."""
+
+def multi_put(
+    arrays: Any, dest_indices: Any, dest_shape: Any = None, out: Any = None, stream: Any = None
+) -> list[GPUArray]:
+    """Each array's elements written to the places `dest_indices` of a new array, or of one of `out`."""
+
+def multi_take(arrays: Any, indices: Any, out: Any = None, stream: Any = None) -> list[GPUArray]:
+    """`take` of several arrays with one array of indices."""
+
+def multi_take_put(
+    arrays: Any,
+    dest_indices: Any,
+    src_indices: Any,
+    dest_shape: Any = None,
+    out: Any = None,
+    stream: Any = None,
+    src_offsets: Any = None,
+) -> list[GPUArray]:
+    """Elements at `src_indices` (and an offset for each array) written to the places `dest_indices`."""
+
+def multiply(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.multiply`, element by element on the device."""
+
+def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> GPUArray:
+    """NaN and infinities replaced by numbers; see `numpy.nan_to_num`."""
+
+def ndim(a: Any) -> int:
+    """`a.ndim`."""
+
+def negative(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.negative`, element by element on the device."""
+
+def nextafter(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.nextafter`, element by element on the device."""
+
+def nonzero(a: Any) -> tuple[GPUArray, ...]:
+    """The indices of the elements that are not 0; waits for their number."""
+
+def not_equal(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.not_equal`, element by element on the device."""
 
 def ones(shape: Any, dtype: Any = ..., allocator: Any = None, order: Any = "C") -> GPUArray:
     """A new array of ones; does not wait."""
@@ -54,8 +630,149 @@ def ones(shape: Any, dtype: Any = ..., allocator: Any = None, order: Any = "C") 
 def ones_like(other_ary: Any, dtype: Any = None, order: Any = "K", shape: Any = None) -> GPUArray:
     """As `empty_like`, with every element 1."""
 
+def outer(a: Any, b: Any) -> GPUArray:
+    """All products of an element of `a` with one of `b`."""
+
+def permute_dims(a: Any, axes: Any) -> GPUArray:
+    """`a.transpose(axes)`."""
+
+def positive(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.positive`, element by element on the device."""
+
+def power(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.power`, element by element on the device."""
+
+def prod(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.prod` over `axis`; does not wait."""
+
+def ptp(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.ptp` over `axis`; does not wait."""
+
+def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
+    """Writes `v` to elements of the flattened array; see `numpy.put`."""
+
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> GPUArray:
+    """The counterpart of `take_along_axis` for writing."""
+
+def rad2deg(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.rad2deg`, element by element on the device."""
+
+def ravel(a: Any, order: Any = "C") -> GPUArray:
+    """`a.ravel`."""
+
+def real(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.real`, element by element on the device."""
+
+def reciprocal(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.reciprocal`, element by element on the device."""
+
+def remainder(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.remainder`, element by element on the device."""
+
+def repeat(a: Any, repeats: Any, axis: Any = None) -> GPUArray:
+    """Each element several times; see `numpy.repeat`."""
+
 def reshape(a: Any, *shape: Any, order: Any = "C") -> GPUArray:
     """`a.reshape`."""
+
+def resize(a: Any, new_shape: Any) -> GPUArray:
+    """The elements of `a`, repeated as often as needed, in another shape; see `numpy.resize`."""
+
+def right_shift(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.right_shift`, element by element on the device."""
+
+def rint(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.rint`, element by element on the device."""
+
+def roll(a: Any, shift: Any, axis: Any = None) -> GPUArray:
+    """Elements moved along an axis, those that fall off coming back; see `numpy.roll`."""
+
+def round(a: Any, decimals: Any = 0, out: Any = None) -> GPUArray:
+    """Rounded to even at a number of decimals; see `numpy.round`."""
+
+def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> GPUArray:
+    """Where elements of `v` would go in the sorted `a`; see `numpy.searchsorted`."""
+
+def shape(a: Any) -> tuple[int, ...]:
+    """`a.shape`."""
+
+def sign(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.sign`, element by element on the device."""
+
+def signbit(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.signbit`, element by element on the device."""
+
+def sin(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.sin`, element by element on the device."""
+
+def sinh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.sinh`, element by element on the device."""
+
+def size(a: Any, axis: Any = None) -> int:
+    """`a.size`, or the length of an axis."""
+
+def sort(a: Any, axis: Any = -1, kind: Any = None, *, stable: Any = None, descending: Any = False) -> GPUArray:
+    """A sorted copy, stable, NaN last; see `numpy.sort`."""
+
+def splay(n: Any, dev: Any = None) -> tuple[tuple[int, int], tuple[int, int, int]]:
+    """``(grid, block)`` of a launch over `n` elements that fills the device."""
+
+def split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[GPUArray]:
+    """Views of parts along an axis; see `numpy.split`."""
+
+def sqrt(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.sqrt`, element by element on the device."""
+
+def square(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.square`, element by element on the device."""
+
+def squeeze(a: Any, axis: Any = None) -> GPUArray:
+    """`a.squeeze`."""
+
+def stack(arrays: Any, axis: Any = 0, allocator: Any = None) -> GPUArray:
+    """Arrays of one shape along a new axis; see `numpy.stack`."""
+
+def std(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.std` over `axis`; does not wait."""
+
+def subset_dot(subset: Any, a: Any, b: Any, dtype: Any = None, stream: Any = None, allocator: Any = None) -> GPUArray:
+    """The inner product of the elements that `subset` indexes."""
+
+def subset_max(subset: Any, a: Any, stream: Any = None) -> GPUArray:
+    """The largest of the elements that `subset` indexes."""
+
+def subset_min(subset: Any, a: Any, stream: Any = None) -> GPUArray:
+    """The smallest of the elements that `subset` indexes."""
+
+def subset_sum(subset: Any, a: Any, dtype: Any = None, stream: Any = None, allocator: Any = None) -> GPUArray:
+    """The sum of the elements that `subset` indexes."""
+
+def subtract(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.subtract`, element by element on the device."""
+
+def sum(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.sum` over `axis`; does not wait."""
+
+def swapaxes(a: Any, axis1: Any, axis2: Any) -> GPUArray:
+    """`a.swapaxes`."""
+
+def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise", stream: Any = None) -> GPUArray:
+    """Elements by an array of indices; see `numpy.take`."""
+
+def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> GPUArray:
+    """Elements by an array of indices of the same number of axes; see `numpy.take_along_axis`."""
+
+def tan(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.tan`, element by element on the device."""
+
+def tanh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.tanh`, element by element on the device."""
+
+def tensordot(a: Any, b: Any, axes: Any = 2) -> GPUArray:
+    """Sums of products over pairs of axes; see `numpy.tensordot`."""
+
+def tile(A: Any, reps: Any) -> GPUArray:
+    """The array several times along each axis; see `numpy.tile`."""
 
 def to_gpu(ary: Any, allocator: Any = None) -> GPUArray:
     """A new device array with a copy of a host array; keeps C or Fortran order; waits."""
@@ -63,8 +780,54 @@ def to_gpu(ary: Any, allocator: Any = None) -> GPUArray:
 def to_gpu_async(ary: Any, allocator: Any = None, stream: Any = None) -> GPUArray:
     """As `to_gpu`, in the order of `stream`."""
 
+def trace(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None) -> GPUArray:
+    """The sum of a diagonal; see `numpy.trace`."""
+
 def transpose(a: Any, axes: Any = None) -> GPUArray:
     """`a.transpose`."""
+
+def tril(m: Any, k: Any = 0) -> GPUArray:
+    """The lower triangle; elements above the diagonal `k` are 0."""
+
+def triu(m: Any, k: Any = 0) -> GPUArray:
+    """The upper triangle; elements below the diagonal `k` are 0."""
+
+def true_divide(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.divide`, element by element on the device."""
+
+def trunc(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.trunc`, element by element on the device."""
+
+def unique(
+    ar: Any,
+    return_index: Any = False,
+    return_inverse: Any = False,
+    return_counts: Any = False,
+    axis: Any = None,
+    *,
+    equal_nan: Any = True,
+) -> Any:
+    """The different elements in ascending order; waits for their number. See `numpy.unique`."""
+
+def unstack(x: Any, *, axis: Any = 0) -> list[GPUArray]:
+    """Views without one axis, one for each index of it."""
+
+def var(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.var` over `axis`; does not wait."""
+
+def vdot(a: Any, b: Any) -> GPUArray:
+    """The inner product of all elements, the first conjugated."""
+
+vec: Any
+
+def vecdot(x1: Any, x2: Any, *, axis: Any = -1) -> GPUArray:
+    """Sums of products along `axis`, the first operand conjugated."""
+
+def vstack(tup: Any) -> GPUArray:
+    """Arrays as rows, one below the other."""
+
+def where(condition: Any, x: Any = None, y: Any = None, out: Any = None, stream: Any = None) -> GPUArray:
+    """`x` where the condition is true, else `y`; with the condition alone, `nonzero`."""
 
 def zeros(shape: Any, dtype: Any = ..., allocator: Any = None, order: Any = "C") -> GPUArray:
     """A new array of zeros; does not wait."""

@@ -13,6 +13,9 @@ use std::fmt::Write;
 pub struct Matmul {
     /// The dtype of operands and result.
     pub dtype: DType,
+    /// Steps along the common axis that are written out: 16 where compilation is cheap beside the
+    /// run, 1 where it is not.
+    pub unroll: u8,
 }
 
 /// Rows and columns of the result that one block computes.
@@ -31,9 +34,9 @@ impl Matmul {
         let mut text = preamble([self.dtype].into_iter(), false);
         // Booleans are combined as NumPy does it: "and" for the product, "or" for the sum.
         let accumulate =
-            if self.dtype == DType::Bool { "acc[r][c] || (x[r] && y[c])" } else { "acc[r][c] + x[r] * y[c]" };
+            if self.dtype == DType::Bool { "acc[r][c] | (x[r] & y[c])" } else { "acc[r][c] + x[r] * y[c]" };
         let _ = write!(text, "typedef {} E; typedef {} T;\n", storage(self.dtype), computed(self.dtype));
-        text.push_str(&BODY.replace("ACCUMULATE", accumulate));
+        text.push_str(&BODY.replace("ACCUMULATE", accumulate).replace("UNROLL", &self.unroll.to_string()));
         text
     }
 }
@@ -51,7 +54,7 @@ extern \"C\" __global__ void array_matmul(E *out, const char *a, const char *b, 
     T acc[4][4];
     for (int r = 0; r < 4; r++) for (int c = 0; c < 4; c++) acc[r][c] = T(0);
     for (unsigned long long k0 = 0; k0 < k; k0 += 16) {
-      #pragma unroll
+      #pragma unroll 1
       for (int part = 0; part < 4; part++) {
         // Neighbouring threads read along the axis whose elements are neighbours.
         const unsigned int e = t + part * 256;
@@ -61,7 +64,7 @@ extern \"C\" __global__ void array_matmul(E *out, const char *a, const char *b, 
         tile_b[bk * 65 + bc] = column0 + bc < n && k0 + bk < k ? rt_cast<T>(rt_load(*(const E *)(b0 + (long long)(k0 + bk) * b_row + (long long)(column0 + bc) * b_column))) : T(0);
       }
       __syncthreads();
-      #pragma unroll
+      #pragma unroll UNROLL
       for (int j = 0; j < 16; j++) {
         T x[4], y[4];
         #pragma unroll

@@ -1,5 +1,8 @@
 //! Native parts of the module's functions: gathering, sorting, running totals, products, joining.
 
+// As in `operators`.
+#![allow(unsafe_op_in_unsafe_fn)]
+
 use super::context::array_context;
 use super::operands::{optional_dtype, require_array};
 use super::transfer::in_stream;
@@ -7,7 +10,7 @@ use super::{PyGpuArray, raise};
 use crate::driver::stream::PyStream;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 use rtcg::array::{Bounds, GpuArray, Order, ScanOp, normalize_axis};
 
 type Any<'py> = Bound<'py, PyAny>;
@@ -81,15 +84,18 @@ fn array_put<'py>(
 #[pyfunction]
 fn array_nonzero<'py>(a: Array<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> {
     let py = a.py();
-    let found = raise(py, py.detach(|| a.get().array.nonzero()))?;
-    let found: Vec<_> = found.into_iter().map(|array| Bound::new(py, PyGpuArray::wrap(array))).collect::<PyResult<_>>()?;
+    let array = &a.get().array;
+    let found = raise(py, py.detach(|| array.nonzero()))?;
+    let found: Vec<_> =
+        found.into_iter().map(|array| Bound::new(py, PyGpuArray::wrap(array))).collect::<PyResult<_>>()?;
     PyTuple::new(py, found)
 }
 
 #[pyfunction]
 fn array_flatnonzero<'py>(a: Array<'_, 'py>) -> PyResult<Any<'py>> {
     let py = a.py();
-    PyGpuArray::like(a, raise(py, py.detach(|| a.get().array.flat_nonzero()))?)
+    let array = &a.get().array;
+    PyGpuArray::like(a, raise(py, py.detach(|| array.flat_nonzero()))?)
 }
 
 #[pyfunction]
@@ -184,8 +190,169 @@ fn array_from<'py>(object: &Any<'py>) -> PyResult<Any<'py>> {
     Ok(Bound::new(object.py(), PyGpuArray::wrap(array))?.into_any())
 }
 
+/// `(grid, block)` of a launch over `n` elements.
+#[pyfunction]
+fn array_splay(n: usize) -> PyResult<((u32, u32), (u32, u32, u32))> {
+    let facts = array_context()?.facts();
+    let threads = n.next_multiple_of(32).clamp(32, rtcg::array::BLOCK_THREADS as usize) as u32;
+    Ok(((facts.blocks_for(n), 1), (threads, 1, 1)))
+}
+
+/// The function of `pycuda.gpuarray` behind a method.
+fn call_function<'py>(
+    slf: &Bound<'py, PyGpuArray>,
+    name: &str,
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Any<'py>> {
+    let py = slf.py();
+    let all: Vec<Any<'py>> = std::iter::once(slf.clone().into_any()).chain(args.iter()).collect();
+    py.import("pycuda.gpuarray")?.getattr(name)?.call(PyTuple::new(py, all)?, kwargs)
+}
+
+macro_rules! methods {
+    ($($name:ident $text:literal;)*) => {
+        #[pymethods]
+        impl PyGpuArray {
+            $(
+                #[doc = concat!("`pycuda.gpuarray.", $text, "` of this array.")]
+                #[pyo3(signature = (*args, **kwargs))]
+                fn $name<'py>(
+                    slf: &Bound<'py, Self>,
+                    args: &Bound<'py, PyTuple>,
+                    kwargs: Option<&Bound<'py, PyDict>>,
+                ) -> PyResult<Any<'py>> {
+                    call_function(slf, $text, args, kwargs)
+                }
+            )*
+        }
+    };
+}
+
+methods! {
+    cumsum "cumsum";
+    cumprod "cumprod";
+    dot "dot";
+    take "take";
+    put "put";
+    repeat "repeat";
+    clip "clip";
+    round "round";
+    nonzero "nonzero";
+    argsort "argsort";
+    searchsorted "searchsorted";
+    trace "trace";
+}
+
 #[pymethods]
 impl PyGpuArray {
+    /// Sorts in place along an axis; NaN last, stable.
+    #[pyo3(signature = (axis = -1, kind = None, *, stable = None))]
+    fn sort<'py>(
+        slf: &Bound<'py, Self>,
+        axis: isize,
+        kind: Option<&Any<'py>>,
+        stable: Option<&Any<'py>>,
+    ) -> PyResult<()> {
+        let _ = (kind, stable);
+        let py = slf.py();
+        let (array, axis) = with_axis(py, &slf.get().array, Some(axis))?;
+        raise(py, array.sorted(axis, false).and_then(|sorted| array.assign(&sorted)))
+    }
+
+    /// The elements in reverse order of memory, in a new array of one axis.
+    #[pyo3(signature = (stream = None))]
+    fn reverse<'py>(slf: &Bound<'py, Self>, stream: Option<&Bound<'py, PyStream>>) -> PyResult<Any<'py>> {
+        let array = &slf.get().array;
+        PyGpuArray::like(
+            slf,
+            in_stream(stream, || raise(slf.py(), array.flip(None).and_then(|flipped| flipped.copy(Some(Order::C)))))?,
+        )
+    }
+
+    /// `selffac * self + otherfac * other`, in one kernel.
+    #[pyo3(signature = (selffac, other, otherfac, add_timer = None, stream = None, out = None))]
+    fn mul_add<'py>(
+        slf: &Bound<'py, Self>,
+        selffac: &Any<'py>,
+        other: &Any<'py>,
+        otherfac: &Any<'py>,
+        add_timer: Option<&Any<'py>>,
+        stream: Option<&Bound<'py, PyStream>>,
+        out: Option<&Bound<'py, PyGpuArray>>,
+    ) -> PyResult<Any<'py>> {
+        let _ = add_timer;
+        let args = vec![slf.clone().into_any(), selffac.clone(), other.clone(), otherfac.clone()];
+        in_stream(stream, || super::operators::ufunc(slf.py(), "axpby", args, out, None))
+    }
+
+    #[getter]
+    fn _grid(slf: &Bound<'_, Self>) -> PyResult<(u32, u32)> {
+        Ok(array_splay(slf.get().array.size())?.0)
+    }
+
+    #[getter]
+    fn _block(slf: &Bound<'_, Self>) -> PyResult<(u32, u32, u32)> {
+        Ok(array_splay(slf.get().array.size())?.1)
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Any<'py>> {
+        let py = slf.py();
+        if slf.get().array.ndim() == 0 {
+            return Err(PyTypeError::new_err("iteration over a 0-d array"));
+        }
+        let length = slf.get().array.shape()[0];
+        let views = (0..length).map(|k| slf.get_item(k)).collect::<PyResult<Vec<_>>>()?;
+        pyo3::types::PyList::new(py, views)?.try_iter().map(|iterator| iterator.into_any())
+    }
+
+    fn __contains__<'py>(slf: &Bound<'py, Self>, key: &Any<'py>) -> PyResult<bool> {
+        let same = slf.rich_compare(key, pyo3::basic::CompareOp::Eq)?;
+        super::reductions::reduce_array(
+            same.cast::<PyGpuArray>()?,
+            "any",
+            None,
+            None,
+            None,
+            false,
+            None,
+            None,
+            0.0,
+            None,
+        )?
+        .is_truthy()
+    }
+
+    /// The Array API standard's functions for arrays of this class.
+    #[pyo3(signature = (*, api_version = None))]
+    fn __array_namespace__<'py>(slf: &Bound<'py, Self>, api_version: Option<&str>) -> PyResult<Any<'py>> {
+        if !matches!(api_version, None | Some("2021.12" | "2022.12" | "2023.12" | "2024.12")) {
+            return Err(PyValueError::new_err(format!("version {api_version:?} of the Array API is not supported")));
+        }
+        Ok(slf.py().import("pycuda.array_api")?.into_any())
+    }
+
+    /// The device, by the name that the Array API standard's functions take.
+    #[getter]
+    fn device<'py>(slf: &Bound<'py, Self>) -> PyResult<Any<'py>> {
+        slf.py().import("pycuda.driver")?.getattr("Context")?.call_method0("get_device")
+    }
+
+    /// This array on the device it is on already, or its host copy (`"cpu"`).
+    #[pyo3(signature = (device, /, *, stream = None))]
+    fn to_device<'py>(slf: &Bound<'py, Self>, device: &Any<'py>, stream: Option<&Any<'py>>) -> PyResult<Any<'py>> {
+        let _ = stream;
+        if device.extract::<&str>().is_ok_and(|name| name == "cpu") {
+            return slf.get().to_host(slf.py());
+        }
+        if device.eq(Self::device(slf)?)? {
+            return Ok(slf.clone().into_any());
+        }
+        Err(PyValueError::new_err(format!(
+            "copying to {device} is not supported; expected the array's device or 'cpu'"
+        )))
+    }
+
     fn __matmul__<'py>(slf: &Bound<'py, Self>, other: &Any<'py>) -> PyResult<Any<'py>> {
         matmul_operator(slf, other, false)
     }
@@ -237,5 +404,6 @@ pub(super) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(array_searchsorted, m)?)?;
     m.add_function(wrap_pyfunction!(array_matmul, m)?)?;
     m.add_function(wrap_pyfunction!(array_dot_flat, m)?)?;
+    m.add_function(wrap_pyfunction!(array_splay, m)?)?;
     m.add_function(wrap_pyfunction!(array_from, m)?)
 }

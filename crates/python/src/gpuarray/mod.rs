@@ -3,8 +3,10 @@
 
 pub(crate) mod context;
 mod creation;
+mod dlpack;
 mod dtypes;
 mod fancy;
+mod functions;
 mod indexing;
 mod interop;
 mod operands;
@@ -315,6 +317,8 @@ pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(context::release_array_memory, m)?)?;
     m.add_function(wrap_pyfunction!(operators::ufunc, m)?)?;
     m.add_function(wrap_pyfunction!(reductions::reduce_array, m)?)?;
+    functions::register(m)?;
+    dlpack::register(m)?;
     creation::register(m)
 }
 

@@ -1,0 +1,323 @@
+//! DLPack, versions 0 and 1: sharing arrays with other libraries.
+//!
+//! A capsule owns a managed tensor until a consumer takes it, which it shows by renaming the capsule.
+//! Whoever owns the tensor calls its deleter once.
+
+use super::context::array_context;
+use super::interop::ForeignBuffer;
+use super::operands::upload;
+use super::{PyGpuArray, raise};
+use numpy::PyUntypedArray;
+use pyo3::exceptions::{PyBufferError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rtcg::array::{Buffer, DType, GpuArray, Kind, Layout, Order};
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::Arc;
+
+const CPU: i32 = 1;
+const CUDA: i32 = 2;
+const CUDA_HOST: i32 = 3;
+const CUDA_MANAGED: i32 = 13;
+
+const PLAIN: &CStr = c"dltensor";
+const PLAIN_USED: &CStr = c"used_dltensor";
+const VERSIONED: &CStr = c"dltensor_versioned";
+const VERSIONED_USED: &CStr = c"used_dltensor_versioned";
+
+#[repr(C)]
+struct Device {
+    kind: i32,
+    id: i32,
+}
+
+#[repr(C)]
+struct DataType {
+    code: u8,
+    bits: u8,
+    lanes: u16,
+}
+
+#[repr(C)]
+struct Tensor {
+    data: *mut c_void,
+    device: Device,
+    ndim: i32,
+    dtype: DataType,
+    shape: *mut i64,
+    strides: *mut i64,
+    byte_offset: u64,
+}
+
+#[repr(C)]
+struct Managed {
+    tensor: Tensor,
+    manager: *mut c_void,
+    deleter: Option<unsafe extern "C" fn(*mut Managed)>,
+}
+
+#[repr(C)]
+struct ManagedVersioned {
+    major: u32,
+    minor: u32,
+    manager: *mut c_void,
+    deleter: Option<unsafe extern "C" fn(*mut ManagedVersioned)>,
+    flags: u64,
+    tensor: Tensor,
+}
+
+/// What an exported tensor points to.
+struct Exported {
+    _array: GpuArray,
+    shape: Vec<i64>,
+    strides: Vec<i64>,
+}
+
+fn code_of(dtype: DType) -> PyResult<DataType> {
+    let code = match dtype.kind() {
+        Kind::Signed => 0,
+        Kind::Unsigned => 1,
+        Kind::Float if dtype == DType::BF16 => 4,
+        Kind::Float => 2,
+        Kind::Complex => 5,
+        Kind::Bool => 6,
+        Kind::Record => return Err(PyBufferError::new_err("records cannot be exported by DLPack")),
+    };
+    Ok(DataType { code, bits: 8 * dtype.itemsize() as u8, lanes: 1 })
+}
+
+fn dtype_of(code: &DataType) -> PyResult<DType> {
+    let letter = match code.code {
+        0 => 'i',
+        1 => 'u',
+        2 => 'f',
+        4 if code.bits == 16 => return Ok(DType::BF16),
+        5 => 'c',
+        6 => 'b',
+        other => {
+            return Err(PyBufferError::new_err(format!("DLPack type {other} of {} bits is not supported", code.bits)));
+        }
+    };
+    if code.lanes != 1 {
+        return Err(PyBufferError::new_err(format!("DLPack type with {} lanes is not supported", code.lanes)));
+    }
+    DType::from_numpy(letter, usize::from(code.bits) / 8).map_err(|error| PyBufferError::new_err(error.to_string()))
+}
+
+fn tensor_of(exported: &mut Exported, device: i32) -> PyResult<Tensor> {
+    let array = &exported._array;
+    Ok(Tensor {
+        data: std::ptr::with_exposed_provenance_mut(array.device_ptr().unwrap_or(0) as usize),
+        device: Device { kind: CUDA, id: device },
+        ndim: array.ndim() as i32,
+        dtype: code_of(array.dtype())?,
+        shape: exported.shape.as_mut_ptr(),
+        strides: exported.strides.as_mut_ptr(),
+        byte_offset: 0,
+    })
+}
+
+unsafe extern "C" fn delete_plain(managed: *mut Managed) {
+    // SAFETY: made by `export` from boxes, and deleted once.
+    unsafe {
+        drop(Box::from_raw((*managed).manager.cast::<Exported>()));
+        drop(Box::from_raw(managed));
+    }
+}
+
+unsafe extern "C" fn delete_versioned(managed: *mut ManagedVersioned) {
+    // SAFETY: as above.
+    unsafe {
+        drop(Box::from_raw((*managed).manager.cast::<Exported>()));
+        drop(Box::from_raw(managed));
+    }
+}
+
+/// Deletes a tensor that nobody took.
+unsafe extern "C" fn destroy_capsule(capsule: *mut pyo3::ffi::PyObject) {
+    // SAFETY: called by Python with the capsule; the name tells whether and what it still owns.
+    unsafe {
+        if pyo3::ffi::PyCapsule_IsValid(capsule, PLAIN.as_ptr()) != 0 {
+            delete_plain(pyo3::ffi::PyCapsule_GetPointer(capsule, PLAIN.as_ptr()).cast());
+        } else if pyo3::ffi::PyCapsule_IsValid(capsule, VERSIONED.as_ptr()) != 0 {
+            delete_versioned(pyo3::ffi::PyCapsule_GetPointer(capsule, VERSIONED.as_ptr()).cast());
+        }
+    }
+}
+
+fn export<'py>(py: Python<'py>, array: &GpuArray, device: i32, versioned: bool) -> PyResult<Bound<'py, PyAny>> {
+    let item = array.itemsize() as i64;
+    if array.strides().iter().any(|&stride| stride as i64 % item != 0) {
+        return Err(PyBufferError::new_err(format!(
+            "strides {} are no multiples of the item size {item}, which DLPack needs",
+            rtcg::array::Tuple(array.strides())
+        )));
+    }
+    let mut exported = Box::new(Exported {
+        shape: array.shape().iter().map(|&n| n as i64).collect(),
+        strides: array.strides().iter().map(|&stride| stride as i64 / item).collect(),
+        _array: array.clone(),
+    });
+    let tensor = tensor_of(&mut exported, device)?;
+    let manager = Box::into_raw(exported).cast::<c_void>();
+    let (pointer, name) = if versioned {
+        let deleter = Some(delete_versioned as unsafe extern "C" fn(*mut ManagedVersioned));
+        let managed = ManagedVersioned { major: 1, minor: 0, manager, deleter, flags: 0, tensor };
+        (Box::into_raw(Box::new(managed)).cast::<c_void>(), VERSIONED)
+    } else {
+        let deleter = Some(delete_plain as unsafe extern "C" fn(*mut Managed));
+        (Box::into_raw(Box::new(Managed { tensor, manager, deleter })).cast::<c_void>(), PLAIN)
+    };
+    // SAFETY: the pointer is of what the name says, and the destructor knows both.
+    unsafe {
+        let capsule = pyo3::ffi::PyCapsule_New(pointer, name.as_ptr(), Some(destroy_capsule));
+        Bound::from_owned_ptr_or_err(py, capsule)
+    }
+}
+
+/// Calls the deleter of a tensor that was taken from a capsule.
+#[pyclass(frozen)]
+struct Taken {
+    pointer: usize,
+    versioned: bool,
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        let pointer: *mut c_void = std::ptr::with_exposed_provenance_mut(self.pointer);
+        // SAFETY: the tensor was taken from its capsule, so it is ours to delete, once.
+        unsafe {
+            if self.versioned {
+                let managed = pointer.cast::<ManagedVersioned>();
+                if let Some(deleter) = (*managed).deleter {
+                    deleter(managed);
+                }
+            } else {
+                let managed = pointer.cast::<Managed>();
+                if let Some(deleter) = (*managed).deleter {
+                    deleter(managed);
+                }
+            }
+        }
+    }
+}
+
+/// Takes the tensor out of a capsule; `(tensor, owner)`.
+fn take<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<(*mut Tensor, Bound<'py, Taken>)> {
+    let py = capsule.py();
+    let raw = capsule.as_ptr();
+    let try_take = |name: &CStr, used: &CStr| -> *mut c_void {
+        // SAFETY: the calls check that the object is a capsule of that name.
+        unsafe {
+            if pyo3::ffi::PyCapsule_IsValid(raw, name.as_ptr()) == 0 {
+                return std::ptr::null_mut();
+            }
+            let pointer = pyo3::ffi::PyCapsule_GetPointer(raw, name.as_ptr());
+            pyo3::ffi::PyCapsule_SetName(raw, used.as_ptr().cast::<c_char>());
+            pointer
+        }
+    };
+    let versioned = try_take(VERSIONED, VERSIONED_USED);
+    if !versioned.is_null() {
+        let taken = Bound::new(py, Taken { pointer: versioned.expose_provenance(), versioned: true })?;
+        // SAFETY: a capsule of this name holds this structure.
+        let (major, tensor) = unsafe {
+            let managed = versioned.cast::<ManagedVersioned>();
+            ((*managed).major, &raw mut (*managed).tensor)
+        };
+        if major > 1 {
+            return Err(PyBufferError::new_err(format!("DLPack of version {major} is not supported")));
+        }
+        return Ok((tensor, taken));
+    }
+    let plain = try_take(PLAIN, PLAIN_USED);
+    if plain.is_null() {
+        return Err(PyValueError::new_err("expected a DLPack capsule that nobody has taken yet"));
+    }
+    let taken = Bound::new(py, Taken { pointer: plain.expose_provenance(), versioned: false })?;
+    // SAFETY: as above.
+    Ok((unsafe { &raw mut (*plain.cast::<Managed>()).tensor }, taken))
+}
+
+/// An array over the memory of a DLPack capsule, if it is on the device.
+#[pyfunction]
+fn array_from_dlpack<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<PyGpuArray> {
+    let (tensor, owner) = take(capsule)?;
+    // SAFETY: the tensor lives as long as its owner.
+    let tensor = unsafe { &*tensor };
+    if !matches!(tensor.device.kind, CUDA | CUDA_HOST | CUDA_MANAGED) {
+        return Err(PyBufferError::new_err(format!(
+            "the tensor is on a device of DLPack type {}; expected CUDA ({CUDA})",
+            tensor.device.kind
+        )));
+    }
+    let dtype = dtype_of(&tensor.dtype)?;
+    let ndim = usize::try_from(tensor.ndim).unwrap_or(0);
+    // SAFETY: the tensor says how many lengths there are.
+    let shape: Vec<usize> = (0..ndim).map(|k| unsafe { *tensor.shape.add(k) }.max(0) as usize).collect();
+    let mut layout = Layout::contiguous(&shape, dtype.itemsize(), Order::C);
+    if !tensor.strides.is_null() {
+        let item = dtype.itemsize() as isize;
+        // SAFETY: as above.
+        layout.strides = (0..ndim).map(|k| unsafe { *tensor.strides.add(k) } as isize * item).collect();
+    }
+    let ptr = tensor.data.expose_provenance() as u64 + tensor.byte_offset;
+    let buffer: Option<Arc<dyn Buffer>> = (layout.size() > 0)
+        .then(|| Arc::new(ForeignBuffer { ptr, owner: owner.into_any().unbind() }) as Arc<dyn Buffer>);
+    Ok(PyGpuArray::wrap(GpuArray::from_buffer(&array_context()?, buffer, layout, dtype)))
+}
+
+#[pymethods]
+impl PyGpuArray {
+    /// A DLPack capsule over this memory; with `dl_device` of the host, over a copy there.
+    ///
+    /// Earlier work is done before work of `stream` (None or 1: the legacy default stream; 2: the
+    /// per-thread one; -1: nobody waits) begins.
+    #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
+    fn __dlpack__<'py>(
+        slf: &Bound<'py, Self>,
+        stream: Option<i64>,
+        max_version: Option<(u32, u32)>,
+        dl_device: Option<(i32, i32)>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let array = &slf.get().array;
+        let own = Self::__dlpack_device__(slf.get())?;
+        if let Some((CPU, _)) = dl_device {
+            if copy == Some(false) {
+                return Err(PyBufferError::new_err("a device array cannot be exported to the host without a copy"));
+            }
+            let kwargs = PyDict::new(py);
+            if let Some(version) = max_version {
+                kwargs.set_item("max_version", version)?;
+            }
+            return slf.get().to_host(py)?.call_method("__dlpack__", (), Some(&kwargs));
+        }
+        if let Some(device) = dl_device.filter(|device| *device != own) {
+            return Err(PyBufferError::new_err(format!("cannot export to device {device:?}; the array is on {own:?}")));
+        }
+        // Blocking streams wait for the default one by themselves; those that do not are made to.
+        if stream.is_some_and(|stream| stream == 2 || stream > 2) {
+            raise(py, py.detach(|| array.context().runtime().synchronize()))?;
+        }
+        let shared = if copy == Some(true) { raise(py, array.copy(None))? } else { array.clone() };
+        export(py, &shared, own.1, max_version.is_some_and(|version| version.0 >= 1))
+    }
+
+    fn __dlpack_device__(&self) -> PyResult<(i32, i32)> {
+        let device = rtcg::driver::Context::current_device().map_err(crate::errors::driver_error)?;
+        Ok((CUDA, device.ordinal() as i32))
+    }
+}
+
+/// An array made of a host array, which DLPack from the host becomes.
+#[pyfunction]
+fn array_upload<'py>(host: &Bound<'py, PyUntypedArray>) -> PyResult<PyGpuArray> {
+    upload(&array_context()?, host).map(PyGpuArray::wrap)
+}
+
+pub(super) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(array_from_dlpack, m)?)?;
+    m.add_function(wrap_pyfunction!(array_upload, m)?)
+}

@@ -1,0 +1,378 @@
+"""The Array API standard, version 2024.12, for `pycuda.gpuarray.GPUArray`.
+
+``xp = a.__array_namespace__()`` gives this module to programs that are written for any array library. Names,
+signatures and result types are the standard's; the work is done by `pycuda.gpuarray`.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+
+import pycuda.gpuarray as _g
+from pycuda._rtcg import GPUArray as _GPUArray, array_cumulative as _cumulative
+from pycuda.gpuarray import (
+    broadcast_arrays,
+)  # fmt: skip
+
+__array_api_version__ = "2024.12"
+
+# -- constants and dtypes -----------------------------------------------------------------------------
+
+e, inf, nan, newaxis, pi = np.e, np.inf, np.nan, None, np.pi
+bool = np.dtype("bool")  # noqa: A001
+int8, int16, int32, int64 = (np.dtype(f"int{n}") for n in (8, 16, 32, 64))
+uint8, uint16, uint32, uint64 = (np.dtype(f"uint{n}") for n in (8, 16, 32, 64))
+float32, float64 = np.dtype("float32"), np.dtype("float64")
+complex64, complex128 = np.dtype("complex64"), np.dtype("complex128")
+
+acos, acosh, asin, asinh = _g.arccos, _g.arccosh, _g.arcsin, _g.arcsinh
+atan, atan2, atanh = _g.arctan, _g.arctan2, _g.arctanh
+abs, add, pow, conj, round = _g.absolute, _g.add, _g.power, _g.conjugate, _g.round  # noqa: A001
+bitwise_and, bitwise_invert = _g.bitwise_and, _g.invert
+bitwise_left_shift, bitwise_right_shift = _g.left_shift, _g.right_shift
+concat, all, any = _g.concatenate, _g.all, _g.any  # noqa: A001
+
+
+def _on_device(device):
+    if device is not None and isinstance(device, str):
+        raise ValueError(f"device {device!r} is not supported; expected a pycuda.driver.Device or None")
+
+
+def _default(value):
+    """The standard's default dtype of a Python scalar."""
+    return np.asarray(value).dtype
+
+
+# -- making arrays ------------------------------------------------------------------------------------
+
+
+def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
+    """Evenly spaced numbers."""
+    _on_device(device)
+    return _g.arange(0, start, step, dtype=dtype) if stop is None else _g.arange(start, stop, step, dtype=dtype)
+
+
+def asarray(obj, /, *, dtype=None, device=None, copy=None):
+    """A device array of anything."""
+    _on_device(device)
+    return _g.asarray(obj, dtype, copy=copy)
+
+
+def empty(shape, *, dtype=None, device=None):
+    """An array with undefined contents."""
+    _on_device(device)
+    return _g.empty(shape, dtype or float64)
+
+
+def zeros(shape, *, dtype=None, device=None):
+    """An array of zeros."""
+    _on_device(device)
+    return _g.zeros(shape, dtype or float64)
+
+
+def ones(shape, *, dtype=None, device=None):
+    """An array of ones."""
+    _on_device(device)
+    return _g.ones(shape, dtype or float64)
+
+
+def full(shape, fill_value, *, dtype=None, device=None):
+    """An array of one value."""
+    _on_device(device)
+    return _g.full(shape, fill_value, dtype)
+
+
+def empty_like(x, /, *, dtype=None, device=None):
+    """An array like another, with undefined contents."""
+    return _g.empty_like(x, dtype)
+
+
+def zeros_like(x, /, *, dtype=None, device=None):
+    """An array of zeros like another."""
+    return _g.zeros_like(x, dtype)
+
+
+def ones_like(x, /, *, dtype=None, device=None):
+    """An array of ones like another."""
+    return _g.ones_like(x, dtype)
+
+
+def full_like(x, /, fill_value, *, dtype=None, device=None):
+    """An array of one value like another."""
+    return _g.full_like(x, fill_value, dtype)
+
+
+def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
+    """Ones on a diagonal."""
+    result = zeros((n_rows, n_rows if n_cols is None else n_cols), dtype=dtype)
+    if -n_rows < k < result.shape[1]:
+        result.diagonal(k)[...] = 1
+    return result
+
+
+def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
+    """Evenly spaced numbers over a range."""
+    return _g.linspace(start, stop, num, endpoint, dtype)
+
+
+def meshgrid(*arrays, indexing="xy"):
+    """Coordinate arrays of a grid."""
+    return _g.meshgrid(*arrays, indexing=indexing)
+
+
+def tril(x, /, *, k=0):
+    """The lower triangle."""
+    return _g.tril(x, k)
+
+
+def triu(x, /, *, k=0):
+    """The upper triangle."""
+    return _g.triu(x, k)
+
+
+def from_dlpack(x, /, *, device=None, copy=None):
+    """An array over the memory of a DLPack object."""
+    return _g.from_dlpack(x, device=device, copy=copy)
+
+
+# -- dtypes -------------------------------------------------------------------------------------------
+
+
+def result_type(*arrays_and_dtypes):
+    """The dtype of an operation on these."""
+    operands = [a.dtype if isinstance(a, _GPUArray) else a for a in arrays_and_dtypes]
+    return np.result_type(*operands)
+
+
+def can_cast(from_, to, /):
+    """Whether a conversion keeps all values."""
+    return np.can_cast(from_.dtype if isinstance(from_, _GPUArray) else from_, to)
+
+
+def finfo(type, /):  # noqa: A002
+    """Limits of a floating-point dtype."""
+    return np.finfo(type.dtype if isinstance(type, _GPUArray) else type)
+
+
+def iinfo(type, /):  # noqa: A002
+    """Limits of an integer dtype."""
+    return np.iinfo(type.dtype if isinstance(type, _GPUArray) else type)
+
+
+def isdtype(dtype, kind):
+    """Whether a dtype is of a kind."""
+    return np.isdtype(dtype, kind)
+
+
+# -- element by element -------------------------------------------------------------------------------
+
+
+def clip(x, /, min=None, max=None):  # noqa: A002
+    """Elements limited to a range, in the dtype of `x`."""
+    result = _g.clip(x, min, max)
+    return result if result.dtype == x.dtype else result.astype(x.dtype)
+
+
+# -- rearranging --------------------------------------------------------------------------------------
+
+
+def expand_dims(x, /, *, axis=0):
+    """A new axis."""
+    return _g.expand_dims(x, axis)
+
+
+def flip(x, /, *, axis=None):
+    """Axes run backwards."""
+    return _g.flip(x, axis)
+
+
+def repeat(x, repeats, /, *, axis=None):
+    """Each element several times."""
+    return _g.repeat(x, repeats, axis)
+
+
+def reshape(x, /, shape, *, copy=None):
+    """Another shape of as many elements."""
+    result = x.reshape(shape)
+    shares = result.size == 0 or result.ptr == x.ptr
+    if copy is False and not shares:
+        raise ValueError(f"reshape of shape {x.shape} with strides {x.strides} to {shape} needs a copy")
+    return result.copy() if copy and shares else result
+
+
+def squeeze(x, /, axis):
+    """Without axes of length 1."""
+    return x.squeeze(axis)
+
+
+def vecdot(x1, x2, /, *, axis=-1):
+    """Sums of products along an axis, the first operand conjugated."""
+    x1, x2 = broadcast_arrays(x1, x2) if x1.shape != x2.shape and x1.shape[axis] == x2.shape[axis] else (x1, x2)
+    return _g.vecdot(x1, x2, axis=axis)
+
+
+# -- searching, sorting, sets -------------------------------------------------------------------------
+
+
+def argmax(x, /, *, axis=None, keepdims=False):
+    """The place of the largest element."""
+    return x.argmax(axis, keepdims=keepdims)
+
+
+def argmin(x, /, *, axis=None, keepdims=False):
+    """The place of the smallest element."""
+    return x.argmin(axis, keepdims=keepdims)
+
+
+def searchsorted(x1, x2, /, *, side="left", sorter=None):
+    """Where elements would go in a sorted array."""
+    return _g.searchsorted(x1, x2, side, sorter)
+
+
+def sort(x, /, *, axis=-1, descending=False, stable=True):
+    """A sorted copy."""
+    return _g.sort(x, axis, descending=descending)
+
+
+def argsort(x, /, *, axis=-1, descending=False, stable=True):
+    """The indices that sort."""
+    return _g.argsort(x, axis, descending=descending)
+
+
+_All = namedtuple("unique_all_result", "values indices inverse_indices counts")
+_Counts = namedtuple("unique_counts_result", "values counts")
+_Inverse = namedtuple("unique_inverse_result", "values inverse_indices")
+
+
+def unique_all(x, /):
+    """Different elements, where they are first, which each element is, and how often."""
+    return _All(*_g.unique(x, True, True, True, equal_nan=False))
+
+
+def unique_counts(x, /):
+    """Different elements, and how often they are there."""
+    return _Counts(*_g.unique(x, return_counts=True, equal_nan=False))
+
+
+def unique_inverse(x, /):
+    """Different elements, and which of them each element is."""
+    return _Inverse(*_g.unique(x, return_inverse=True, equal_nan=False))
+
+
+def unique_values(x, /):
+    """Different elements."""
+    return _g.unique(x, equal_nan=False)
+
+
+# -- statistics ---------------------------------------------------------------------------------------
+
+
+def sum(x, /, *, axis=None, dtype=None, keepdims=False):  # noqa: A001
+    """The sum over axes."""
+    return x.sum(axis, dtype, None, keepdims)
+
+
+def prod(x, /, *, axis=None, dtype=None, keepdims=False):
+    """The product over axes."""
+    return x.prod(axis, dtype, None, keepdims)
+
+
+def max(x, /, *, axis=None, keepdims=False):  # noqa: A001
+    """The largest element over axes."""
+    return x.max(axis, keepdims=keepdims)
+
+
+def min(x, /, *, axis=None, keepdims=False):  # noqa: A001
+    """The smallest element over axes."""
+    return x.min(axis, keepdims=keepdims)
+
+
+def mean(x, /, *, axis=None, keepdims=False):
+    """The mean over axes."""
+    return x.mean(axis, keepdims=keepdims)
+
+
+def var(x, /, *, axis=None, correction=0.0, keepdims=False):
+    """The variance over axes."""
+    return x.var(axis, ddof=float(correction), keepdims=keepdims)
+
+
+def std(x, /, *, axis=None, correction=0.0, keepdims=False):
+    """The standard deviation over axes."""
+    return x.std(axis, ddof=float(correction), keepdims=keepdims)
+
+
+def _running(x, op, start, axis, dtype, include_initial):
+    if axis is None:
+        if x.ndim > 1:
+            raise ValueError(f"axis must be given for an array of {x.ndim} axes")
+        axis = 0
+    result = _cumulative(x if x.ndim else x.reshape(1), op, axis, dtype)
+    if not include_initial:
+        return result
+    shape = list(result.shape)
+    shape[axis] = 1
+    return concat([full(tuple(shape), start, dtype=result.dtype), result], axis=axis)
+
+
+def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
+    """Running sums."""
+    return _running(x, "sum", 0, axis, dtype, include_initial)
+
+
+def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
+    """Running products."""
+    return _running(x, "prod", 1, axis, dtype, include_initial)
+
+
+# -- inspection ---------------------------------------------------------------------------------------
+
+
+class _Info:
+    """What `__array_namespace_info__` gives."""
+
+    def capabilities(self):
+        """What is there, as the standard names it."""
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
+
+    def default_device(self):
+        """The device of the current context."""
+        return self.devices()[0]
+
+    def devices(self):
+        """The devices that arrays can be made on now: the one of the current context."""
+        import pycuda.driver as driver
+
+        return [driver.Context.get_device()]
+
+    def default_dtypes(self, *, device=None):
+        """The dtypes of arrays for which none is named."""
+        return {"real floating": float64, "complex floating": complex128, "integral": int64, "indexing": int64}
+
+    def dtypes(self, *, device=None, kind=None):
+        """The dtypes of a kind, by name."""
+        known = [
+            bool,
+            int8,
+            int16,
+            int32,
+            int64,
+            uint8,
+            uint16,
+            uint32,
+            uint64,
+            float32,
+            float64,
+            complex64,
+            complex128,
+        ]
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        return {t.name: t for t in known if kind is None or np.any([np.isdtype(t, k) for k in kinds])}
+
+
+def __array_namespace_info__():
+    """Devices, dtypes and capabilities."""
+    return _Info()
+
+
+__all__ = [_name for _name in dir() if not _name.startswith("_") and _name not in ("np", "namedtuple")]
