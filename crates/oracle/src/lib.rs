@@ -23,6 +23,7 @@ mod pure;
 mod random;
 pub mod shrink;
 mod thread;
+mod tiles;
 mod video;
 mod warp;
 

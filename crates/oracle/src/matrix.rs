@@ -1,72 +1,242 @@
-//! Products of whole numbers and bits by the 32 lanes of a warp, and the exchange of rows and columns.
+//! Matrix products by the 32 lanes of a warp, and the exchange of rows and columns.
 //!
-//! Each element of a fragment is looked up where the PTX ISA draws it. The floating-point products have
-//! no result that CUDA defines to the bit; they are refused.
+//! Each element of a fragment is looked up where the PTX ISA draws it; the fragments of `wmma`, which
+//! it leaves open, are those of `mma` with 16 rows (8 if the matrix has no more), one after the other.
+//! Whole numbers, bits and doubles are exact. How other floats are summed CUDA does not define; here it
+//! is the model of `docs/matrix-products.md`, over exact numbers: products are cut towards zero at the
+//! 25th place below the largest exponent and added, 16 at a time (8 of `.tf32`).
 
+use crate::convert::from_fp8;
+use crate::exact::{self, BF16, Exact, F16, F32, F64, Format, Mode, Number, TF32, decode};
+use crate::float::{Op, arithmetic, default_nan};
 use crate::int::{clamp, cut, read};
 use rtcg_ptx::ast::*;
 
 /// The registers of a fragment: `of[lane][register]`.
 pub(crate) type Fragment = Vec<Vec<u128>>;
 
-fn bits_of(ty: MatrixType) -> u32 {
-    ty.bits()
-}
+/// Places below the largest exponent that a term keeps.
+const PLACES: i64 = 25;
+/// Smaller exponents count as this one.
+const LEAST: i64 = -126;
 
 fn is_signed(ty: MatrixType) -> bool {
     matches!(ty, MatrixType::S8 | MatrixType::S4 | MatrixType::S32)
 }
 
-/// Where row and column of a matrix are: lane, register, and number in the register.
-fn place(role: MatrixRole, shape: MatrixShape, ty: MatrixType, row: u32, col: u32) -> (usize, usize, u32) {
-    let per = (32 / bits_of(ty)).max(1);
-    let (lane, register, element) = match role {
-        // Rows of `a` and columns of `b` belong to groups of four lanes, along which `k` runs.
-        MatrixRole::A => {
-            let halves = shape.m / 8;
-            let (chunk, within) = (col / (4 * per), col % (4 * per));
-            (row % 8 * 4 + within / per, row / 8 + chunk * halves, within % per)
-        }
-        MatrixRole::B => {
-            let (chunk, within) = (row / (4 * per), row % (4 * per));
-            (col * 4 + within / per, chunk, within % per)
-        }
-        MatrixRole::C | MatrixRole::D => (row % 8 * 4 + col / 2, row / 8 * 2 + col % 2, 0),
-    };
-    (lane as usize, register as usize, element)
+/// Which fragment of which product.
+#[derive(Clone, Copy)]
+pub(crate) struct Matrix {
+    pub(crate) role: MatrixRole,
+    pub(crate) shape: MatrixShape,
+    pub(crate) ty: MatrixType,
 }
 
-fn element(f: &Fragment, role: MatrixRole, shape: MatrixShape, ty: MatrixType, row: u32, col: u32) -> i128 {
-    let (lane, register, i) = place(role, shape, ty, row, col);
-    read(bits_of(ty), is_signed(ty), f[lane][register] >> (i * bits_of(ty)))
+impl Matrix {
+    fn of(form: &MatrixProduct, role: MatrixRole) -> Matrix {
+        Matrix { role, shape: form.shape, ty: form.element(role) }
+    }
+
+    /// Rows and columns.
+    pub(crate) fn size(self) -> (u32, u32) {
+        let MatrixShape { m, n, k } = self.shape;
+        match self.role {
+            MatrixRole::A => (m, k),
+            MatrixRole::B => (k, n),
+            MatrixRole::C | MatrixRole::D => (m, n),
+        }
+    }
+
+    /// Registers of a lane that hold the matrix once.
+    pub(crate) fn registers(self) -> usize {
+        let (rows, cols) = self.size();
+        (rows * cols * self.ty.bits() / (32 * self.ty.register_bits())) as usize
+    }
+
+    /// Where row and column of a matrix are: lane, register, and number in the register.
+    pub(crate) fn place(self, row: u32, col: u32) -> (usize, usize, u32) {
+        let per = self.ty.register_bits() / self.ty.bits();
+        // Rows of `a` and columns of `b` belong to groups of four lanes, along which `k` runs.
+        let (line, k, halves) = match self.role {
+            MatrixRole::A => (row, col, (self.shape.m / 8).min(2)),
+            MatrixRole::B => (col, row, 1),
+            MatrixRole::C | MatrixRole::D => return self.place_of_sum(row, col, per),
+        };
+        let chunks = self.shape.k / (4 * per);
+        let (tile, half) = (line / (8 * halves), line / 8 % halves);
+        let (chunk, within) = (k / (4 * per), k % (4 * per));
+        let register = (tile * chunks + chunk) * halves + half;
+        ((line % 8 * 4 + within / per) as usize, register as usize, within % per)
+    }
+
+    fn place_of_sum(self, row: u32, col: u32, per: u32) -> (usize, usize, u32) {
+        let halves = (self.shape.m / 8).min(2);
+        let (tile, half) = (row / (8 * halves), row / 8 % halves);
+        let pair = (tile * (self.shape.n / 8) + col / 8) * halves + half;
+        let lane = (row % 8 * 4 + col % 8 / 2) as usize;
+        if per == 2 { (lane, pair as usize, col % 2) } else { (lane, (pair * 2 + col % 2) as usize, 0) }
+    }
+
+    fn bits(self, f: &Fragment, row: u32, col: u32) -> u128 {
+        let (lane, register, i) = self.place(row, col);
+        cut(self.ty.bits(), f[lane][register] >> (i * self.ty.bits()))
+    }
+
+    fn whole(self, f: &Fragment, row: u32, col: u32) -> i128 {
+        read(self.ty.bits(), is_signed(self.ty), self.bits(f, row, col))
+    }
+
+    fn number(self, f: &Fragment, row: u32, col: u32) -> Term {
+        Term::of(self.ty, self.bits(f, row, col) as u64)
+    }
 }
 
 /// The registers of `d`.
 pub(crate) fn product(form: &MatrixProduct, a: &Fragment, b: &Fragment, c: &Fragment) -> Result<Fragment, String> {
     use MatrixType::*;
-    let whole = matches!((form.a, form.b), (S8 | U8, S8 | U8) | (S4 | U4, S4 | U4) | (B1, B1));
-    if !whole || form.wmma || form.sparse.is_some() {
+    if form.sparse.is_some() || form.is_by_quad_pairs() {
         return Err(format!("the oracle does not know the product {form:?}"));
     }
-    let shape = form.shape;
-    let mut d = vec![vec![0; form.registers(MatrixRole::D)]; 32];
-    for row in 0..shape.m {
-        for col in 0..shape.n {
-            let term = |k: u32| {
-                let x = element(a, MatrixRole::A, shape, form.a, row, k);
-                let y = element(b, MatrixRole::B, shape, form.b, k, col);
-                match form.op {
-                    MatrixOp::Multiply => x * y,
-                    MatrixOp::XorPopc => x ^ y,
-                    MatrixOp::AndPopc => x & y,
-                }
-            };
-            let sum = element(c, MatrixRole::C, shape, S32, row, col) + (0..shape.k).map(term).sum::<i128>();
-            let (lane, register, _) = place(MatrixRole::D, shape, S32, row, col);
-            d[lane][register] = if form.satfinite { clamp(32, true, sum) } else { cut(32, sum as u128) };
-        }
+    let to = Matrix::of(form, MatrixRole::D);
+    let mut d = vec![vec![0; to.registers()]; 32];
+    for (row, col) in (0..form.shape.m).flat_map(|row| (0..form.shape.n).map(move |col| (row, col))) {
+        let bits = match form.a {
+            S8 | U8 | S4 | U4 | B1 => whole(form, [a, b, c], row, col),
+            F64 => double(form, [a, b, c], row, col),
+            _ => u128::from(float(form, [a, b, c], row, col)),
+        };
+        let (lane, register, i) = to.place(row, col);
+        d[lane][register] |= bits << (i * to.ty.bits());
     }
     Ok(d)
+}
+
+fn matrices(form: &MatrixProduct) -> [Matrix; 3] {
+    [MatrixRole::A, MatrixRole::B, MatrixRole::C].map(|role| Matrix::of(form, role))
+}
+
+fn whole(form: &MatrixProduct, [a, b, c]: [&Fragment; 3], row: u32, col: u32) -> u128 {
+    let [ma, mb, mc] = matrices(form);
+    let term = |k: u32| {
+        let (x, y) = (ma.whole(a, row, k), mb.whole(b, k, col));
+        match form.op {
+            MatrixOp::Multiply => x * y,
+            MatrixOp::XorPopc => x ^ y,
+            MatrixOp::AndPopc => x & y,
+        }
+    };
+    let sum = mc.whole(c, row, col) + (0..form.shape.k).map(term).sum::<i128>();
+    if form.satfinite { clamp(32, true, sum) } else { cut(32, sum as u128) }
+}
+
+/// A chain of fused multiply-adds with `k` ascending.
+fn double(form: &MatrixProduct, [a, b, c]: [&Fragment; 3], row: u32, col: u32) -> u128 {
+    let [ma, mb, mc] = matrices(form);
+    let mods = FpMods { rnd: form.rnd, ..FpMods::default() };
+    let sum = (0..form.shape.k).fold(mc.bits(c, row, col) as u64, |sum, k| {
+        arithmetic(Op::Fma, F64, &mods, [ma.bits(a, row, k) as u64, mb.bits(b, k, col) as u64, sum])
+    });
+    if F64.is_nan(sum) { default_nan(F64).into() } else { sum.into() }
+}
+
+fn float(form: &MatrixProduct, [a, b, c]: [&Fragment; 3], row: u32, col: u32) -> u64 {
+    let [ma, mb, mc] = matrices(form);
+    let step = if form.a == MatrixType::TF32 { 8 } else { 16 };
+    let mut sum = mc.number(c, row, col);
+    let mut bits = 0;
+    for first in (0..form.shape.k).step_by(step) {
+        let mut terms = vec![sum];
+        for k in first..form.shape.k.min(first + step as u32) {
+            terms.push(ma.number(a, row, k).times(mb.number(b, k, col)));
+        }
+        bits = total(&terms, if form.d == MatrixType::F16 { F16 } else { F32 });
+        sum = Term::of(form.d, bits);
+    }
+    bits
+}
+
+/// An element or a product of two.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Term {
+    Nan,
+    /// True is negative.
+    Infinity(bool),
+    /// `n * 2^lowest`, aligned by `exponent`.
+    Finite {
+        n: i128,
+        lowest: i64,
+        exponent: i64,
+    },
+}
+
+impl Term {
+    fn of(ty: MatrixType, bits: u64) -> Term {
+        let (f, bits): (Format, u64) = match ty {
+            MatrixType::F16 => (F16, bits),
+            MatrixType::BF16 => (BF16, bits),
+            MatrixType::TF32 => (TF32, bits >> 13),
+            MatrixType::E4M3 => (F16, from_fp8(exact::E4M3, bits)),
+            MatrixType::E5M2 => (F16, from_fp8(exact::E5M2, bits)),
+            _ => (F32, bits),
+        };
+        match decode(f, bits) {
+            Number::Nan => Term::Nan,
+            Number::Infinity(negative) => Term::Infinity(negative),
+            Number::Finite { negative, n, exp } => Term::Finite {
+                n: if negative { -i128::from(n) } else { n.into() },
+                lowest: exp,
+                exponent: exp + i64::from(f.frac_bits),
+            },
+        }
+    }
+
+    fn times(self, other: Term) -> Term {
+        use Term::*;
+        match (self, other) {
+            (Nan, _) | (_, Nan) => Nan,
+            (Infinity(s), Infinity(t)) => Infinity(s != t),
+            (Infinity(_), Finite { n: 0, .. }) | (Finite { n: 0, .. }, Infinity(_)) => Nan,
+            (Infinity(s), Finite { n, .. }) | (Finite { n, .. }, Infinity(s)) => Infinity(s != (n < 0)),
+            (Finite { n, lowest, exponent }, Finite { n: m, lowest: l, exponent: e }) => {
+                Finite { n: n * m, lowest: lowest + l, exponent: exponent + e }
+            }
+        }
+    }
+
+    /// In units of `2^unit`, cut towards zero.
+    fn in_units(self, unit: i64) -> i128 {
+        let Term::Finite { n, lowest, .. } = self else { return 0 };
+        match lowest - unit {
+            up @ 0.. => n << up,
+            down if down < -100 => 0,
+            down => n / (1 << -down),
+        }
+    }
+}
+
+/// The sum of terms as the tensor cores make it, in a format.
+fn total(terms: &[Term], f: Format) -> u64 {
+    let (plus, minus) = (terms.contains(&Term::Infinity(false)), terms.contains(&Term::Infinity(true)));
+    if terms.contains(&Term::Nan) || plus && minus {
+        return default_nan(f);
+    }
+    if plus || minus {
+        return f.infinity() | if minus { f.sign() } else { 0 };
+    }
+    let exponents = terms.iter().filter_map(|t| match t {
+        Term::Finite { n, exponent, .. } if *n != 0 => Some(*exponent),
+        _ => None,
+    });
+    let unit = exponents.max().unwrap_or(LEAST).max(LEAST) - PLACES;
+    let sum: i128 = terms.iter().map(|t| t.in_units(unit)).sum();
+    let x = Exact::dyadic(sum.unsigned_abs(), unit);
+    if f == F16 {
+        return if sum == 0 { 0 } else { exact::round(f, Mode::Nearest, sum < 0, &x) };
+    }
+    let sign = if sum < 0 { f.sign() } else { 0 };
+    // Single precision is cut, but what is too large becomes infinite.
+    let top = 127 - sum.unsigned_abs().leading_zeros() as i64 + unit;
+    if sum != 0 && top > 127 { sign | f.infinity() } else { exact::round(f, Mode::Zero, sum < 0, &x) }
 }
 
 /// `movmatrix.trans`: lane `i` holds two elements of row `i / 4`.

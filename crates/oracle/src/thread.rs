@@ -410,7 +410,7 @@ impl<'m> Thread<'m> {
     }
 
     /// The generic address of a memory operand.
-    fn locate(&self, block: &Block<'_>, space: Space, addr: &Addr) -> Result<u64, String> {
+    pub(crate) fn locate(&self, block: &Block<'_>, space: Space, addr: &Addr) -> Result<u64, String> {
         let (base, space) = match addr.base {
             AddrBase::Reg(r) => {
                 let value = self.reg(r)? as u64;
@@ -495,7 +495,7 @@ impl<'m> Thread<'m> {
     }
 
     /// Reads, or writes when there is a value, `n` bytes at a generic address.
-    fn access(
+    pub(crate) fn access(
         &mut self,
         block: &mut Block<'_>,
         address: u64,

@@ -5,6 +5,7 @@ use crate::float::{self, Op};
 use crate::int::{self, cut};
 use crate::matrix::{self, Fragment};
 use crate::thread::{Block, State, Thread};
+use crate::tiles;
 use rtcg_ptx::ast::*;
 
 /// The value that an atomic operation, or a reduction, makes of two; `flush` concerns sums of `.f32`,
@@ -68,7 +69,7 @@ fn f_bits(ty: Type) -> u32 {
 }
 
 /// Executes the warp operations that all their members have reached; says whether there was one.
-pub(crate) fn resolve(warp: &mut [Thread<'_>], block: &Block<'_>) -> Result<bool, String> {
+pub(crate) fn resolve(warp: &mut [Thread<'_>], block: &mut Block<'_>) -> Result<bool, String> {
     let mut progress = false;
     for lane in 0..warp.len() {
         let State::Warp(mask) = warp[lane].state else { continue };
@@ -109,8 +110,14 @@ fn go_on(thread: &mut Thread<'_>) -> Result<(), String> {
 }
 
 /// Executes one operation for all its members.
-fn together(warp: &mut [Thread<'_>], block: &Block<'_>, members: &[usize]) -> Result<(), String> {
+fn together(warp: &mut [Thread<'_>], block: &mut Block<'_>, members: &[usize]) -> Result<(), String> {
     let statement = warp[members[0]].statement()?.ok_or("a warp operation beyond the body")?;
+    if let (Inst::Matrix(matrix), 32) = (&statement.inst, members.len())
+        && let Some(writes) = tiles::execute(warp, block, matrix)?
+    {
+        return finish(warp, members, writes);
+    }
+    let block = &*block;
     let values = |operand: &Operand, bits: u32| -> Result<Vec<u128>, String> {
         members.iter().map(|&i| warp[i].get(block, operand, bits)).collect()
     };
@@ -175,12 +182,14 @@ fn together(warp: &mut [Thread<'_>], block: &Block<'_>, members: &[usize]) -> Re
             writes
         }
         Inst::Matrix(matrix) if members.len() == 32 => {
-            let fragment = |list: &[Operand]| -> Result<Fragment, String> {
-                members.iter().map(|&i| list.iter().map(|o| warp[i].get(block, o, 32)).collect()).collect()
+            let fragment = |list: &[Operand], ty: MatrixType| -> Result<Fragment, String> {
+                let bits = ty.register_bits();
+                members.iter().map(|&i| list.iter().map(|o| warp[i].get(block, o, bits)).collect()).collect()
             };
             match &**matrix {
                 MatrixInst::Product { form, d, a, b, c, metadata: None } => {
-                    let result = matrix::product(form, &fragment(a)?, &fragment(b)?, &fragment(c)?)?;
+                    let [a, b, c] = [fragment(a, form.a)?, fragment(b, form.b)?, fragment(c, form.c)?];
+                    let result = matrix::product(form, &a, &b, &c)?;
                     result.into_iter().map(|words| d.iter().copied().zip(words).collect()).collect()
                 }
                 MatrixInst::MovMatrix { dst, src } => {
@@ -191,6 +200,11 @@ fn together(warp: &mut [Thread<'_>], block: &Block<'_>, members: &[usize]) -> Re
         }
         other => return Err(format!("the oracle does not know {other:?}")),
     };
+    finish(warp, members, writes)
+}
+
+/// Writes the results of the members, which then go on.
+fn finish(warp: &mut [Thread<'_>], members: &[usize], writes: Vec<Vec<(Reg, u128)>>) -> Result<(), String> {
     for (&i, list) in members.iter().zip(writes) {
         for (dst, value) in list {
             warp[i].set(dst, value)?;

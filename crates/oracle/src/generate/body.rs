@@ -264,7 +264,7 @@ impl Gen {
             5 * nested,
             if self.target.real { 0 } else { 2 * nested },
             2 * nested,
-            5 * warp,
+            (if place.together { 8 } else { 4 }) * warp,
             3 * together,
             exits * 2,
             3 * u32::from(!place.function),

@@ -11,6 +11,7 @@ mod forms;
 mod memory;
 mod real;
 mod strides;
+mod tensor;
 mod warps;
 
 use crate::machine::{Buffer, Launch, Report};

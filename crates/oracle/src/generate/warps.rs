@@ -12,13 +12,24 @@ impl Gen {
             let mask = if self.random.one_in(3) && any { "0xffffffff" } else { "%mask" };
             return match self.random.below(5) {
                 0 => self.shuffle(mask),
-                4 if self.full_warps => self.matrix(),
+                4 if self.full_warps => self.tensor(place),
+                3 if self.full_warps && self.random.one_in(2) => self.tensor(place),
                 1 => Node::Group(self.some_lanes(place, mask)),
                 _ => self.vote(mask),
             };
         }
         // Which lanes are here is not known: nothing of the warp can be asked.
         self.branch(place)
+    }
+
+    /// A matrix instruction. How floats are summed real devices do not agree on.
+    fn tensor(&mut self, place: &Place) -> Node {
+        match self.random.below(if self.target.real { 3 } else { 6 }) {
+            0 | 1 => self.matrix(),
+            2 => self.tiles(place),
+            3 | 4 => self.float_product(),
+            _ => self.wmma(place),
+        }
     }
 
     /// An operation that is defined for any members.

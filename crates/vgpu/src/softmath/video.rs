@@ -94,7 +94,10 @@ fn compute(op: VideoOp, a: i64, b: i64) -> i64 {
         VideoOp::Max => a.max(b),
         VideoOp::Avg if a + b >= 0 => (a + b + 1) >> 1,
         VideoOp::Avg => (a + b) >> 1,
-        VideoOp::Shl { wrap } => a << if wrap { b & 31 } else { b.min(32) },
+        VideoOp::Shl { wrap: true } => a << (b & 31),
+        // Shifted by 32 a number needs up to 65 bits; a smaller one clamps alike.
+        VideoOp::Shl { wrap: false } if b >= 32 => a.clamp(-(1 << 30), 1 << 30) << 32,
+        VideoOp::Shl { wrap: false } => a << b,
         VideoOp::Shr { wrap } => a >> if wrap { b & 31 } else { b.min(32) },
         VideoOp::Set(cmp) => i64::from(match cmp {
             CmpOp::Eq => a == b,

@@ -1,0 +1,140 @@
+//! Products of floats by whole warps, and matrices on their way between registers and memory.
+
+use super::body::{Gen, Place, fixed, line};
+use super::{INPUT, Node, SLOT};
+
+/// Shape and types of `mma` with the registers of a lane (d, a, b, c), and the capability it needs.
+const PRODUCTS: &[(&str, [usize; 4], u32)] = &[
+    ("m16n8k8.row.col.f16.f16.f16.f16", [2, 2, 1, 2], 80),
+    ("m16n8k8.row.col.f32.f16.f16.f32", [4, 2, 1, 4], 80),
+    ("m16n8k16.row.col.f16.f16.f16.f16", [2, 4, 2, 2], 80),
+    ("m16n8k16.row.col.f32.f16.f16.f32", [4, 4, 2, 4], 80),
+    ("m16n8k8.row.col.f32.bf16.bf16.f32", [4, 2, 1, 4], 80),
+    ("m16n8k16.row.col.f32.bf16.bf16.f32", [4, 4, 2, 4], 80),
+    ("m16n8k4.row.col.f32.tf32.tf32.f32", [4, 2, 1, 4], 80),
+    ("m16n8k8.row.col.f32.tf32.tf32.f32", [4, 4, 2, 4], 80),
+    ("m8n8k4.row.col.f64.f64.f64.f64", [2, 1, 1, 2], 80),
+    ("m16n8k4.row.col.f64.f64.f64.f64", [4, 2, 1, 4], 90),
+    ("m16n8k8.row.col.f64.f64.f64.f64", [4, 4, 2, 4], 90),
+    ("m16n8k32.row.col.f32.e4m3.e5m2.f32", [4, 4, 2, 4], 90),
+];
+
+/// Shape, type of `a` and `b` and of the sums of `wmma`, with the registers of a lane (a, b, c).
+const WMMA: &[(&str, &str, &str, [usize; 3])] = &[
+    ("m16n16k16", "f16", "f32", [8, 8, 8]),
+    ("m32n8k16", "f16", "f16", [8, 8, 4]),
+    ("m8n32k16", "f16", "f32", [8, 8, 8]),
+    ("m16n16k16", "bf16", "f32", [4, 4, 8]),
+    ("m16n16k8", "tf32", "f32", [4, 4, 8]),
+    ("m16n16k16", "s8", "s32", [2, 2, 8]),
+    ("m32n8k16", "u8", "s32", [4, 1, 8]),
+    ("m8n8k4", "f64", "f64", [1, 1, 2]),
+];
+
+impl Gen {
+    fn list(&mut self, letter: char, n: usize, scratch: bool) -> Vec<String> {
+        (0..n).map(|_| if scratch { self.scratch(letter) } else { self.reg(letter) }).collect()
+    }
+
+    /// `mma` of floats. Elements of few different sizes let sums round.
+    pub(crate) fn float_product(&mut self) -> Node {
+        let fitting: Vec<_> = PRODUCTS.iter().filter(|p| p.2 <= self.target.capability).collect();
+        let (types, [nd, na, nb, nc], _) = *fitting[self.random.below(fitting.len())];
+        let letter = if types.ends_with("f64") { 'd' } else { 'r' };
+        let d = self.list(letter, nd, true);
+        let mut sources = vec![];
+        let mut before = String::new();
+        let tame = self.random.one_in(2);
+        for n in [na, nb, nc] {
+            let mut list = self.list(letter, n, false);
+            if tame {
+                // No exponent is near its largest.
+                let (and, or) = if letter == 'd' {
+                    ("0xbfffffffffffffff".to_owned(), "0x3000000000000000")
+                } else {
+                    (format!("{:#x}", [0xbfff_bfffu32, 0xb7ff_b7ff][self.random.below(2)]), "0x30003000")
+                };
+                let bits = if letter == 'd' { "b64" } else { "b32" };
+                for name in &mut list {
+                    let x = self.scratch(letter);
+                    before += &format!("and.{bits} {x}, {name}, {and};\nor.{bits} {x}, {x}, {or};\n");
+                    *name = x;
+                }
+            }
+            sources.push(format!("{{{}}}", list.join(", ")));
+        }
+        let to = self.reg(letter);
+        let used = d[self.random.below(d.len())].clone();
+        line(format!(
+            "{before}mma.sync.aligned.{types} {{{}}}, {};\nmov.b{} {to}, {used};",
+            d.join(", "),
+            sources.join(", "),
+            if letter == 'd' { 64 } else { 32 }
+        ))
+    }
+
+    /// Tiles through shared memory: rows that the threads of the warp have stored, transposed or not.
+    pub(crate) fn tiles(&mut self, place: &Place) -> Node {
+        if !place.together {
+            return self.float_product();
+        }
+        // 32 threads have 256 bytes, which are two tiles.
+        let n = 1 + self.random.below(2);
+        let (at, d) = (self.scratch('r'), self.reg('d'));
+        let trans = if self.random.one_in(2) { ".trans" } else { "" };
+        let row = "and.b32 {at}, %lane, 15;\nshl.b32 {at}, {at}, 4;\nsub.u32 {r}, %lin, %lane;\nmad.lo.u32 {at}, {r}, 8, {at};\nmov.u32 {r}, sphase;\nadd.u32 {at}, {at}, {r};";
+        let r = self.scratch('r');
+        let row = row.replace("{at}", &at).replace("{r}", &r);
+        let results = self.list('r', n, true);
+        let to = self.reg('r');
+        let list = results.join(", ");
+        let (first, second) = (self.reg('r'), self.reg('r'));
+        let fill = if self.target.capability >= 90 && self.random.one_in(2) {
+            let words = if n == 1 { first } else { format!("{first}, {second}") };
+            format!("{row}\nstmatrix.sync.aligned.m8n8.x{n}.shared.b16 [{at}], {{{words}}};")
+        } else {
+            format!("mov.u32 {at}, sphase;\nmad.lo.u32 {at}, %lin, 8, {at};\nst.shared.b64 [{at}], {d};\n{row}")
+        };
+        Node::Group(vec![fixed(format!(
+            "bar.sync 0;\n{fill}\nbar.sync 0;\nldmatrix.sync.aligned.m8n8.x{n}{trans}.shared.b16 {{{list}}}, [{at}];\nbar.sync 0;\nmov.b32 {to}, {};",
+            results[n - 1]
+        ))])
+    }
+
+    /// `wmma` from the input to the slots of the warp's threads.
+    pub(crate) fn wmma(&mut self, place: &Place) -> Node {
+        let (shape, ty, sum, [na, nb, nc]) = WMMA[self.random.below(WMMA.len())];
+        let double = if ty == "f64" { 'd' } else { 'r' };
+        let [a, b, c, d] = [na, nb, nc, nc].map(|n| self.list(double, n, true).join(", "));
+        let p = self.scratch('d');
+        let mut layouts = vec![];
+        let mut text = String::new();
+        for (role, ty, list) in [("a", ty, &a), ("b", ty, &b), ("c", sum, &c)] {
+            let layout = ["row", "col"][self.random.below(2)];
+            layouts.push(layout);
+            // Lines of up to 32 elements, up to 32 of them: never more than the input has.
+            let stride = [", 32", ""][usize::from(ty.ends_with("32") || ty == "f64" || self.random.one_in(2))];
+            text += &format!(
+                "add.s64 {p}, %in, {};\nwmma.load.{role}.sync.aligned.{layout}.{shape}.global.{ty} {{{list}}}, [{p}]{stride};\n",
+                32 * self.random.below((INPUT - 2048) / 32)
+            );
+        }
+        let types = match ty {
+            "f16" => format!("{sum}.{sum}"),
+            _ => format!("{sum}.{ty}.{ty}.{sum}"),
+        };
+        text += &format!(
+            "wmma.mma.sync.aligned.{}.{}.{shape}.{types} {{{d}}}, {{{a}}}, {{{b}}}, {{{c}}};\n",
+            layouts[0], layouts[1]
+        );
+        let first = d.split(',').next().unwrap_or("").to_owned();
+        if place.together && self.random.one_in(2) {
+            let layout = ["row", "col"][self.random.below(2)];
+            text += &format!(
+                "bar.sync 0;\nmul.wide.u32 {p}, %lane, {SLOT};\nsub.s64 {p}, %slot, {p};\nwmma.store.d.sync.aligned.{layout}.{shape}.global.{sum} [{p}], {{{d}}};\nbar.sync 0;\n"
+            );
+        }
+        let to = self.reg(double);
+        line(format!("{text}mov.b{} {to}, {first};", if double == 'd' { 64 } else { 32 }))
+    }
+}

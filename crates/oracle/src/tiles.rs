@@ -1,0 +1,120 @@
+//! Matrices between memory and the registers of a warp: `ldmatrix`, `stmatrix`, `wmma.load` and
+//! `wmma.store`. Each element is accessed by itself, by the lane that holds it in a register.
+
+use crate::matrix::{Matrix, transpose};
+use crate::thread::{Block, Thread};
+use rtcg_ptx::ast::*;
+
+/// What each lane writes to its registers.
+pub(crate) type Writes = Vec<Vec<(Reg, u128)>>;
+
+/// Executes an instruction that accesses memory; all 32 lanes are there.
+pub(crate) fn execute(
+    warp: &mut [Thread<'_>],
+    block: &mut Block<'_>,
+    inst: &MatrixInst,
+) -> Result<Option<Writes>, String> {
+    match inst {
+        MatrixInst::LdMatrix { trans, space, dsts, addr } => {
+            let mut planes = vec![];
+            for tile in 0..dsts.len() {
+                let rows = rows(warp, block, *space, addr, tile)?;
+                let mut words = vec![];
+                for (lane, thread) in warp.iter_mut().enumerate() {
+                    words.push(thread.access(block, rows[lane / 4] + lane as u64 % 4 * 4, 4, false, None)?);
+                }
+                planes.push(if *trans { transpose(&words) } else { words });
+            }
+            let of = |lane: usize| dsts.iter().zip(&planes).map(|(&dst, plane)| (dst, plane[lane])).collect();
+            Ok(Some((0..32).map(of).collect()))
+        }
+        MatrixInst::StMatrix { trans, space, addr, srcs } => {
+            for (tile, src) in srcs.iter().enumerate() {
+                let rows = rows(warp, block, *space, addr, tile)?;
+                let words: Result<Vec<u128>, String> = warp.iter().map(|t| t.get(block, src, 32)).collect();
+                let words = if *trans { transpose(&words?) } else { words? };
+                for (lane, thread) in warp.iter_mut().enumerate() {
+                    thread.access(block, rows[lane / 4] + lane as u64 % 4 * 4, 4, false, Some(words[lane]))?;
+                }
+            }
+            Ok(Some(vec![vec![]; 32]))
+        }
+        MatrixInst::WmmaLoad { role, layout, shape, ty, space, dsts, addr, stride } => {
+            let matrix = Matrix { role: *role, shape: *shape, ty: *ty };
+            let place = whole(warp, block, *space, addr, stride.as_ref())?;
+            let mut registers = vec![vec![0u128; matrix.registers()]; 32];
+            each(matrix, *layout, place, |at, bytes, (lane, register, shift)| {
+                registers[lane][register] |= warp[lane].access(block, at, bytes, false, None)? << shift;
+                Ok(())
+            })?;
+            // A fragment with more registers holds the matrix again.
+            let of = |list: Vec<u128>| dsts.iter().copied().zip(list.into_iter().cycle()).collect();
+            Ok(Some(registers.into_iter().map(of).collect()))
+        }
+        MatrixInst::WmmaStore { layout, shape, ty, space, addr, srcs, stride } => {
+            let matrix = Matrix { role: MatrixRole::D, shape: *shape, ty: *ty };
+            let place = whole(warp, block, *space, addr, stride.as_ref())?;
+            each(matrix, *layout, place, |at, bytes, (lane, register, shift)| {
+                let value = warp[lane].get(block, &srcs[register], ty.register_bits())? >> shift;
+                warp[lane].access(block, at, bytes, false, Some(value)).map(|_| ())
+            })?;
+            Ok(Some(vec![vec![]; 32]))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The addresses of the eight rows of a tile, which eight lanes give.
+fn rows(warp: &[Thread<'_>], block: &Block<'_>, space: Space, addr: &Addr, tile: usize) -> Result<Vec<u64>, String> {
+    let mut rows = vec![];
+    for thread in &warp[tile * 8..tile * 8 + 8] {
+        let row = thread.locate(block, space, addr)?;
+        if row % 16 != 0 {
+            return Err(format!("a row at {row:#x} is not aligned"));
+        }
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+/// Address and stride, which all lanes must give alike.
+fn whole(
+    warp: &[Thread<'_>],
+    block: &Block<'_>,
+    space: Space,
+    addr: &Addr,
+    stride: Option<&Operand>,
+) -> Result<(u64, Option<u64>), String> {
+    let of = |t: &Thread<'_>| -> Result<(u64, Option<u64>), String> {
+        let stride = stride.map(|s| t.get(block, s, 32)).transpose()?;
+        Ok((t.locate(block, space, addr)?, stride.map(|s| s as u64)))
+    };
+    let first = of(&warp[0])?;
+    match warp.iter().all(|t| of(t).as_ref() == Ok(&first)) {
+        true => Ok(first),
+        false => Err("the lanes name different matrices".into()),
+    }
+}
+
+/// Calls `f` with address and bytes of each element, and its lane, register and lowest bit.
+fn each(
+    matrix: Matrix,
+    layout: MatrixLayout,
+    (address, stride): (u64, Option<u64>),
+    mut f: impl FnMut(u64, usize, (usize, usize, u32)) -> Result<(), String>,
+) -> Result<(), String> {
+    let bits = matrix.ty.bits();
+    if bits < 8 {
+        return Err("the oracle does not know wmma.load of elements below a byte".into());
+    }
+    let (rows, cols) = matrix.size();
+    let by_row = layout == MatrixLayout::Row;
+    let stride = stride.unwrap_or(u64::from(if by_row { cols } else { rows }));
+    for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))) {
+        let (line, within) = if by_row { (row, col) } else { (col, row) };
+        let (lane, register, i) = matrix.place(row, col);
+        let at = address + (u64::from(line) * stride + u64::from(within)) * u64::from(bits / 8);
+        f(at, (bits / 8) as usize, (lane, register, i * bits))?;
+    }
+    Ok(())
+}
