@@ -1863,7 +1863,10 @@ class ReductionKernel:
         keep: bool,
         options: Sequence[str] | None,
         preamble: str,
+        allocator: Callable[[int], Any] | None = None,
     ) -> Self: ...
+    @property
+    def allocator(self) -> Callable[[int], Any] | None: ...
     def __call__(
         self,
         *args: Any,

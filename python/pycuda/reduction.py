@@ -66,15 +66,8 @@ class ReductionKernel(_rtcg.ReductionKernel):
             map_expr = f"{'in' if 'in' in vectors else vectors[0]}[i]" if vectors else "0"
         neutral = c_literal(neutral, dtype_out)
         self = super().__new__(cls, dtype_out, neutral, reduce_expr, map_expr, arguments, name, keep, options, preamble)
-        self.allocator = allocator
         self.arguments = tuple(arguments)
         return self
-
-    def __call__(self, *args, **kwargs):
-        """Enqueue the reduction; return the result on the device."""
-        if self.allocator is not None and kwargs.get("allocator") is None:
-            kwargs["allocator"] = self.allocator
-        return super().__call__(*args, **kwargs)
 
 
 def _call_wrapped(kernel, kernel_wrapper, args, stream, keywords):

@@ -3,11 +3,10 @@ from typing import Any
 
 from pycuda import _rtcg
 from pycuda._arguments import Argument
-from pycuda._rtcg import Function, GPUArray
+from pycuda._rtcg import Function
 
 class ReductionKernel(_rtcg.ReductionKernel):
     arguments: tuple[Argument, ...]
-    allocator: Callable[[int], Any] | None
     def __new__(
         cls,
         dtype_out: Any,
@@ -21,7 +20,6 @@ class ReductionKernel(_rtcg.ReductionKernel):
         preamble: str = "",
         allocator: Callable[[int], Any] | None = None,
     ) -> ReductionKernel: ...
-    def __call__(self, *args: Any, **kwargs: Any) -> GPUArray: ...
 
 def get_reduction_module(
     out_type: str,

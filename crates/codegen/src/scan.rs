@@ -289,8 +289,9 @@ template <class T> struct states
   }
   __device__ unsigned get(unsigned tile, T &value) const
   {
-    unsigned long long word;
-    do word = words_[tile]; while (word >> 32 == 0);
+    // The lanes of a warp wait together.
+    unsigned long long word = words_[tile];
+    while (__any_sync(0xffffffffu, word >> 32 == 0)) { __nanosleep(20); word = words_[tile]; }
     words<T> packed(value);
     packed.w[0] = (unsigned)word;
     packed.get(value);
@@ -323,8 +324,8 @@ template <class T> struct states
   }
   __device__ unsigned get(unsigned tile, T &item) const
   {
-    unsigned status;
-    do status = status_[tile]; while (status == 0);
+    unsigned status = status_[tile];
+    while (__any_sync(0xffffffffu, status == 0)) { __nanosleep(20); status = status_[tile]; }
     __threadfence();
     item = value(tile, status);
     return status;
@@ -347,19 +348,18 @@ template <class T, class Op> __device__ T look_back(const states<T> &s, unsigned
   for (long window = (long)tile - 1;; window -= 32)
   {
     const long at = window - lane;
+    // Lanes before the first tile look at it too; the first one, whose prefix is known, ends the walk.
     T value = exclusive;
-    unsigned status = 1;
-    if (at >= 0) status = s.get((unsigned)at, value);
-    __syncwarp();
+    const unsigned status = s.get(at < 0 ? 0u : (unsigned)at, value);
     const unsigned known = __ballot_sync(0xffffffffu, status == 2);
     const unsigned last = known ? __ffs(known) - 1 : 31;
     #pragma unroll
     for (unsigned d = 1; d < 32; d *= 2)
     {
-      const T earlier = shuffle_down(value, d);
-      if (lane + d <= last) value = op(earlier, value);
+      const T joined = op(shuffle_down(value, d), value);
+      if (lane + d <= last) value = joined;
     }
-    if (lane == 0) exclusive = first ? value : op(value, exclusive);
+    exclusive = first ? value : op(value, exclusive);
     first = false;
     if (known) return exclusive;
   }
@@ -380,8 +380,8 @@ const TILE_SCAN: &str = "\
   #pragma unroll
   for (unsigned rtcg_d = 1; rtcg_d < 32; rtcg_d *= 2)
   {
-    const rtcg_item rtcg_earlier = rtcg::shuffle_up(rtcg_sum, rtcg_d);
-    if (rtcg_lane >= rtcg_d) rtcg_sum = rtcg_op(rtcg_earlier, rtcg_sum);
+    const rtcg_item rtcg_joined = rtcg_op(rtcg::shuffle_up(rtcg_sum, rtcg_d), rtcg_sum);
+    if (rtcg_lane >= rtcg_d) rtcg_sum = rtcg_joined;
   }
   rtcg_item rtcg_before = rtcg::shuffle_up(rtcg_sum, 1);
   if (rtcg_lane == 31) rtcg_warps.at(rtcg_warp) = rtcg_sum;
@@ -414,19 +414,15 @@ const TILE_SCAN: &str = "\
     rtcg_offset = rtcg_has ? rtcg_op(rtcg_offset, rtcg_warps.at(rtcg_w)) : rtcg_warps.at(rtcg_w);
     rtcg_has = true;
   }
-  if (rtcg_lane > 0)
+  const rtcg_item rtcg_both = rtcg_has ? rtcg_op(rtcg_offset, rtcg_before) : rtcg_before;
+  if (rtcg_lane > 0) rtcg_offset = rtcg_both;
+  rtcg_has = rtcg_has || rtcg_lane > 0;
+  #pragma unroll rtcg_some
+  for (int rtcg_k = 0; rtcg_k < rtcg_items; ++rtcg_k)
   {
-    rtcg_offset = rtcg_has ? rtcg_op(rtcg_offset, rtcg_before) : rtcg_before;
-    rtcg_has = true;
-  }
-  if (rtcg_has)
-  {
-    #pragma unroll rtcg_some
-    for (int rtcg_k = 0; rtcg_k < rtcg_items; ++rtcg_k)
-    {
-      rtcg_item &rtcg_own = rtcg_shared.at(threadIdx.x * rtcg_items + rtcg_k);
-      rtcg_own = rtcg_op(rtcg_offset, rtcg_own);
-    }
+    rtcg_item &rtcg_own = rtcg_shared.at(threadIdx.x * rtcg_items + rtcg_k);
+    const rtcg_item rtcg_joined = rtcg_op(rtcg_offset, rtcg_own);
+    if (rtcg_has) rtcg_own = rtcg_joined;
   }
   __syncthreads();
 ";

@@ -19,6 +19,9 @@ use rtcg::generators::{ReductionKernel, ScanKernel};
 pub(crate) struct PyReductionKernel {
     kernel: ReductionKernel,
     dtype_out: Py<PyArrayDescr>,
+    /// Gives memory for results when a call names none.
+    #[pyo3(get)]
+    allocator: Option<Py<PyAny>>,
 }
 
 /// A new array, made by the class itself, so that any dtype and allocator will do.
@@ -46,7 +49,7 @@ fn axes_of(axis: &Bound<'_, PyAny>) -> PyResult<Vec<isize>> {
 #[pymethods]
 impl PyReductionKernel {
     #[new]
-    #[pyo3(signature = (dtype_out, neutral, reduce_expr, map_expr, arguments, name, keep, options, preamble))]
+    #[pyo3(signature = (dtype_out, neutral, reduce_expr, map_expr, arguments, name, keep, options, preamble, allocator = None))]
     #[allow(clippy::too_many_arguments, reason = "upstream's signature")]
     fn new(
         dtype_out: Bound<'_, PyArrayDescr>,
@@ -58,6 +61,7 @@ impl PyReductionKernel {
         keep: bool,
         options: Option<Vec<String>>,
         preamble: String,
+        allocator: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let spec = Reduction {
             name: identifier(name)?,
@@ -70,7 +74,7 @@ impl PyReductionKernel {
         };
         let kernel = ReductionKernel::new(spec, settings(keep, options));
         let kernel = kernel.map_err(|error| generator_error(dtype_out.py(), error))?;
-        Ok(Self { kernel, dtype_out: dtype_out.unbind() })
+        Ok(Self { kernel, dtype_out: dtype_out.unbind(), allocator })
     }
 
     #[pyo3(signature = (*args, stream = None, out = None, allocator = None, kernel_wrapper = None, axis = None, keepdims = false))]
@@ -111,7 +115,10 @@ impl PyReductionKernel {
                 this.check_out(py, &out)?;
                 out
             }
-            None => new_array(py, &result_shape, &this.dtype_out, allocator)?,
+            None => {
+                let own = this.allocator.as_ref().map(|allocator| allocator.bind(py));
+                new_array(py, &result_shape, &this.dtype_out, allocator.or(own))?
+            }
         };
         let target = device_array(&result, "out")?;
         let view = target.view();

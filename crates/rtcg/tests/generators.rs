@@ -260,7 +260,7 @@ fn run_scan(ctx: &Context, spec: Scan, args: &[Value<'_>]) {
 fn scans_of_every_size() {
     let ctx = context();
     for item in ["int", "double", "signed char"] {
-        for n in [1usize, 100, 1792, 3840, 3841, 50_001, 300_000] {
+        for n in [1usize, 100, 3840, 3841, 60_000] {
             let x: Vec<i32> = (0..n).map(|i| (i % 7) as i32 - 3).collect();
             let (x_dev, y_dev, z_dev) =
                 (ctx.to_device(&x).unwrap(), ctx.zeros::<i32>(n).unwrap(), ctx.zeros::<i32>(n).unwrap());
@@ -377,7 +377,7 @@ fn sequential_numbers_are_those_of_the_host() {
     generators.fill(Draw::Uniform, &DType::F64.into(), &out.view(), Parameters::Real(0.0, 0.0), None).unwrap();
     let mut states = mrg32k3a::states(&seeds, 0);
     let expected: Vec<f64> =
-        (0..23).map(|k| mrg32k3a::next(&mut states[k % 5]) as f64 * 2.3283065498378288e-10).collect();
+        (0..23).map(|k| mrg32k3a::next(&mut states[k % 5]) as f64 * 2.328_306_549_837_829e-10).collect();
     assert_eq!(out.to_vec().unwrap(), expected);
     let error = generators.skip(Skip::Numbers, &[1, 2]).unwrap_err().to_string();
     assert!(error.contains("2 counts were given for 5 generators"), "{error}");
