@@ -41,15 +41,16 @@ class Slot:
 class Thread(threading.Thread):
     """One of the threads: `failure` is what went wrong in it."""
 
-    def __init__(self, shared, number):
+    def __init__(self, shared, number, operations):
         super().__init__(name=f"soak-{number}")
+        self.operations = operations
         self.shared, self.random, self.failure, self.done = shared, random.Random(f"{shared.seed} {number}"), None, 0
 
     def run(self):
         try:
             self.shared.context.push()
             try:
-                self.work(self.shared.module, self.shared.pool, self.shared.operations // self.shared.threads)
+                self.work(self.shared.module, self.shared.pool, self.operations)
             finally:
                 cuda.Context.pop()
         except BaseException as error:
@@ -159,21 +160,27 @@ class Soak:
         self.context = self.device.make_context()
         try:
             self.module = SourceModule(SOURCE)
-            cuda.Context.synchronize()
-            before, _ = cuda.mem_get_info()
             self.pool, self.host_pool = tools.DeviceMemoryPool(), tools.PageLockedMemoryPool()
-            workers = [Thread(self, number) for number in range(self.threads)]
-            for worker in workers:
-                worker.start()
-            for worker in workers:
-                worker.join()
-            for worker in workers:
-                if worker.failure is not None:
-                    raise worker.failure
-            return sum(worker.done for worker in workers), before - self.free_bytes_in_the_end()
+            # What the driver takes for its first streams, contexts and pools, and keeps.
+            self.round(min(1000, self.operations // 4))
+            before = self.free_bytes_in_the_end()
+            done = self.round(self.operations)
+            return done, before - self.free_bytes_in_the_end()
         finally:
             self.attic.clear()
             self.context.pop()
+
+    def round(self, operations):
+        """Share `operations` among new threads; returns how many they did."""
+        workers = [Thread(self, number, operations // self.threads) for number in range(self.threads)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        for worker in workers:
+            if worker.failure is not None:
+                raise worker.failure
+        return sum(worker.done for worker in workers)
 
     def free_bytes_in_the_end(self):
         self.attic.clear()
