@@ -85,6 +85,14 @@ class Device:
         """All attributes that the driver knows."""
     def make_context(self, flags: int = 0) -> Context:
         """Make a context and push it on the calling thread's stack."""
+    @property
+    def primary_context_flags(self) -> int:
+        """The `ctx_flags` of the primary context. Set them before anybody retains it; a driver may refuse it later."""
+    @primary_context_flags.setter
+    def primary_context_flags(self, flags: int) -> None: ...
+    @property
+    def is_primary_context_active(self) -> bool:
+        """Whether anybody in this process has retained the primary context."""
     def retain_primary_context(self) -> Context:
         """The primary context, which other CUDA libraries share; not pushed."""
     def can_access_peer(self, other: Device) -> bool: ...

@@ -12,7 +12,7 @@ use crate::drivers;
 use crate::error::{Error, Result};
 use crate::process;
 use rtcg_cuda_sys::*;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, RwLock};
 
@@ -45,6 +45,8 @@ pub struct Context(Arc<Inner>);
 
 thread_local! {
     static STACK: RefCell<Vec<Context>> = const { RefCell::new(Vec::new()) };
+    /// How many contexts are current for the moment ([`Context::with_current`]), whatever the stack says.
+    static N_ENTERED: Cell<u32> = const { Cell::new(0) };
 }
 
 impl std::fmt::Debug for Context {
@@ -276,6 +278,25 @@ pub(crate) fn with_current_context<T>(body: impl FnOnce(Option<&Context>) -> T) 
     }
 }
 
+/// Whether a call failed because another library of this process had made its own context current in
+/// this thread. Then ours is current again.
+#[cold]
+#[inline(never)]
+pub(crate) fn was_displaced(code: CUresult) -> bool {
+    let is_about_context = matches!(
+        code,
+        CUresult::CUDA_ERROR_INVALID_CONTEXT
+            | CUresult::CUDA_ERROR_INVALID_HANDLE
+            | CUresult::CUDA_ERROR_INVALID_VALUE
+            | CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED
+    );
+    let is_ours = |ctx: &Context| ctx.make_sure_is_current().unwrap_or(false);
+    is_about_context
+        && N_ENTERED.get() == 0
+        && !process::is_forked()
+        && Context::current().as_ref().is_some_and(is_ours)
+}
+
 /// The table of the calling thread's current context, in the name of `call`.
 #[inline]
 pub(crate) fn current_table(call: &'static str) -> Result<&'static DriverTable> {
@@ -473,6 +494,7 @@ impl Context {
             }
             call!(table, cuCtxPushCurrent(self.0.handle))?;
         }
+        N_ENTERED.set(N_ENTERED.get() + 1);
         Ok(Some(Entered(table)))
     }
 
@@ -503,6 +525,7 @@ struct Entered(&'static DriverTable);
 
 impl Drop for Entered {
     fn drop(&mut self) {
+        N_ENTERED.set(N_ENTERED.get() - 1);
         let mut popped = CUcontext::null();
         // SAFETY: writes one handle; takes back the push of `Context::enter`.
         let _ = unsafe { self.0.cuCtxPopCurrent(&raw mut popped) };

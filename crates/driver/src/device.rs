@@ -161,6 +161,20 @@ impl Device {
         Context::create(*self, flags)
     }
 
+    /// The flags of the device's primary context, as `CUctx_flags`, and whether somebody has retained it.
+    pub fn primary_context_state(&self) -> Result<(u32, bool)> {
+        let (mut flags, mut is_active) = (0, 0);
+        // SAFETY: writes an unsigned int and an int.
+        unsafe { call!(self.table, cuDevicePrimaryCtxGetState(self.handle, &raw mut flags, &raw mut is_active)) }?;
+        Ok((flags, is_active != 0))
+    }
+
+    /// Sets the flags of the device's primary context. Drivers may refuse that while it is active.
+    pub fn set_primary_context_flags(&self, flags: u32) -> Result<()> {
+        // SAFETY: plain values.
+        unsafe { call!(self.table, cuDevicePrimaryCtxSetFlags(self.handle, flags)) }
+    }
+
     /// Retains the device's primary context. It is not pushed.
     pub fn retain_primary_context(&self) -> Result<Context> {
         Context::retain_primary(*self)

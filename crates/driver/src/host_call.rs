@@ -1,18 +1,44 @@
 //! Functions of the program that run on the host in stream order.
 //!
-//! Establishes: a function lives until it has run, a panic inside it does not reach the driver, and
-//! one that can never run (its context failed before) is still dropped where the driver says so.
+//! Establishes: a function lives until it has run, or as long as the graph that it is part of; a panic
+//! inside it does not reach the driver, and one that can never run (its context failed before) is still
+//! dropped where the driver says so.
 //! Inside, no driver function may be called; that is CUDA's rule, and the driver answers with
 //! `NOT_PERMITTED`.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::graph::keep_in_any_capture;
 use crate::stream::{Stream, handle_for};
 use crate::{drivers, process};
 use rtcg_cuda_sys::*;
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 type Callback = Box<dyn FnOnce(Result<()>) + Send>;
-type HostFunction = Box<dyn Fn() + Send + Sync>;
+
+/// A function that runs on a thread of the driver, as often as its graph does. It must not call the
+/// driver.
+pub type HostFn = dyn Fn() + Send + Sync;
+
+/// What a host function's pointer names.
+struct HostCall(Box<HostFn>);
+
+/// A host function as the driver wants it, and what must stay alive for it.
+pub(crate) fn host_params(function: Box<HostFn>) -> (CUDA_HOST_NODE_PARAMS, Arc<dyn Any + Send + Sync>) {
+    let call = Arc::new(HostCall(function));
+    let data = Arc::as_ptr(&call).cast_mut().cast();
+    (CUDA_HOST_NODE_PARAMS { fn_: Some(run_again), userData: data }, call)
+}
+
+/// Drops something on a thread of the driver.
+pub(crate) fn release(call: &'static str, object: impl Sized) {
+    if process::is_gone() {
+        std::mem::forget(object);
+    } else {
+        without_panic(call, || drop(object));
+    }
+}
 
 /// Runs `body`; a panic is reported as a failed clean-up, there being nobody to return it to.
 fn without_panic(call: &'static str, body: impl FnOnce()) {
@@ -44,7 +70,7 @@ unsafe extern "C" fn run_callback(_: CUstream, status: CUresult, data: *mut c_vo
 unsafe extern "C" fn run_once(data: *mut c_void) {
     // SAFETY: `data` is the box that `launch_host_func` gave away; outside of a capture the driver
     // calls this once.
-    let function = unsafe { Box::from_raw(data.cast::<HostFunction>()) };
+    let function = unsafe { Box::from_raw(data.cast::<Box<HostFn>>()) };
     if process::is_gone() {
         std::mem::forget(function);
         return;
@@ -53,10 +79,10 @@ unsafe extern "C" fn run_once(data: *mut c_void) {
 }
 
 unsafe extern "C" fn run_again(data: *mut c_void) {
-    // SAFETY: a box that a capture took is never freed, because graphs may run it at any time.
-    let function = unsafe { &*data.cast::<HostFunction>() };
+    // SAFETY: an object of `host_params`, which the graph keeps alive.
+    let call = unsafe { &*data.cast::<HostCall>() };
     if !process::is_gone() {
-        without_panic("cuLaunchHostFunc", function);
+        without_panic("cuLaunchHostFunc", || (call.0)());
     }
 }
 
@@ -76,23 +102,26 @@ impl Stream {
 
     /// Calls `function` on a thread of the driver when all earlier work has succeeded; later work
     /// waits for it. When earlier work failed it is not called. In a stream that is being captured
-    /// it becomes a node, is called by each launch of the graph, and is never dropped.
+    /// it becomes a node, is called by each launch of the graph, and is dropped with the graph.
     pub fn launch_host_func(&self, function: impl Fn() + Send + Sync + 'static) -> Result<()> {
         let table = self.context().live_table("cuLaunchHostFunc")?;
         let handle = handle_for("cuLaunchHostFunc", table, Some(self))?;
-        let run = if self.is_captured(table, handle)? { run_again } else { run_once };
-        let function: HostFunction = Box::new(function);
+        let function: Box<HostFn> = Box::new(function);
+        if self.is_capturing()? {
+            return self.capture_host_func(table, handle, function);
+        }
         let data = Box::into_raw(Box::new(function));
         // SAFETY: the stream is alive; the driver hands `data` back to the function.
-        let result = unsafe { call!(table, cuLaunchHostFunc(handle, Some(run), data.cast())) };
+        let result = unsafe { call!(table, cuLaunchHostFunc(handle, Some(run_once), data.cast())) };
         // SAFETY: the driver refused and will not call; the box is ours again.
         result.inspect_err(|_| drop(unsafe { Box::from_raw(data) }))
     }
 
-    fn is_captured(&self, table: &'static DriverTable, handle: CUstream) -> Result<bool> {
-        let mut status = CUstreamCaptureStatus::default();
-        // SAFETY: the stream is alive, one value is written.
-        unsafe { call!(table, cuStreamIsCapturing(handle, &raw mut status)) }?;
-        Ok(status.0 != 0)
+    /// What the graph keeps it keeps before the driver can call it.
+    fn capture_host_func(&self, table: &'static DriverTable, handle: CUstream, function: Box<HostFn>) -> Result<()> {
+        let (raw, object) = host_params(function);
+        keep_in_any_capture(self, || object)?;
+        // SAFETY: the stream is alive, the function as long as the graph.
+        unsafe { call!(table, cuLaunchHostFunc(handle, raw.fn_, raw.userData)) }
     }
 }

@@ -5,7 +5,7 @@
 //! the driver can tell these ([`Function::params`]), number and sizes are checked and an error
 //! says which argument is wrong; where it cannot, C's alignment rules give the offsets.
 
-use crate::context::Context;
+use crate::context::{Context, was_displaced};
 use crate::error::{Error, Result};
 use crate::function::{Function, Param};
 use crate::launch_options::LaunchOptions;
@@ -332,17 +332,8 @@ impl Function {
         options: &LaunchOptions,
         again: impl FnOnce() -> CUresult,
     ) -> Result<()> {
-        let is_about_context = matches!(
-            code,
-            CUresult::CUDA_ERROR_INVALID_CONTEXT
-                | CUresult::CUDA_ERROR_INVALID_HANDLE
-                | CUresult::CUDA_ERROR_INVALID_VALUE
-        );
-        let ctx = self.0.module.context();
-        let was_displaced = is_about_context
-            && Context::current().is_some_and(|current| current == *ctx)
-            && ctx.make_sure_is_current().unwrap_or(false);
-        let code = if was_displaced { again() } else { code };
+        let is_in_its_context = Context::current().is_some_and(|current| current == *self.0.module.context());
+        let code = if is_in_its_context && was_displaced(code) { again() } else { code };
         if code.is_success() {
             return Ok(());
         }

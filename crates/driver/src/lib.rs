@@ -47,9 +47,10 @@ pub use error::{Error, ErrorKind, Result};
 pub use event::Event;
 pub use function::{Function, Param};
 pub use graph::{
-    CaptureInfo, Conditional, Graph, GraphExec, GraphNode, HostFn, KernelNode, MemsetNode, Place,
-    exchange_capture_mode, is_any_capturing, keep_in_capture, linear_copy,
+    CaptureInfo, Conditional, Graph, GraphExec, GraphNode, KernelNode, MemsetNode, Place, exchange_capture_mode,
+    is_any_capturing, keep_in_capture, linear_copy,
 };
+pub use host_call::HostFn;
 pub use launch::{ArgPacker, PackedArgs, PreparedArgs};
 pub use launch_options::LaunchOptions;
 pub use linker::Linker;

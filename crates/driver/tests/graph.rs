@@ -273,6 +273,93 @@ fn streams_are_captured() {
 }
 
 #[test]
+fn launches_of_executable_graphs_are_captured_too() {
+    in_context(|function| {
+        let (a, stream) = (memory(&[1.0; N]), Stream::new(0).unwrap());
+        let inner = Graph::new().unwrap();
+        // SAFETY: the memory lives until the stream is done, the arguments fit the kernel.
+        let (_, second) = unsafe {
+            let first = inner.add_kernel_node(scale(function, &a, 2.0), &[]).unwrap();
+            (first.clone(), inner.add_kernel_node(scale(function, &a, 3.0), &[first]).unwrap())
+        };
+        let exec = inner.instantiate(0).unwrap();
+        // A capture takes what the executable graph does now, not what its graph says.
+        // SAFETY: as above.
+        unsafe { exec.set_kernel(&second, scale(function, &a, 5.0)).unwrap() };
+        let captured = stream.capture(CU_STREAM_CAPTURE_MODE_RELAXED, || {
+            exec.launch(Some(&stream))?;
+            exec.launch(Some(&stream))
+        });
+        let (graph, ()) = captured.unwrap();
+        let nodes = graph.nodes().unwrap();
+        assert!(nodes.len() == 2 && nodes.iter().all(|n| n.kind().unwrap() == CU_GRAPH_NODE_TYPE_GRAPH));
+        assert_eq!(first(&a), 1.0);
+        drop((exec, inner, second));
+        let exec = graph.instantiate(0).unwrap();
+        exec.launch(Some(&stream)).unwrap();
+        stream.synchronize().unwrap();
+        assert_eq!(first(&a), 100.0);
+    });
+}
+
+#[test]
+fn captured_host_functions_go_with_the_graph() {
+    in_context(|_| {
+        let stream = Stream::new(0).unwrap();
+        let count = Arc::new(AtomicU32::new(0));
+        let add_one = || {
+            let count = count.clone();
+            move || {
+                count.fetch_add(1, Ordering::SeqCst);
+            }
+        };
+        let (graph, ()) =
+            stream.capture(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, || stream.launch_host_func(add_one())).unwrap();
+        let exec = graph.instantiate(0).unwrap();
+        drop(graph);
+        exec.launch(Some(&stream)).unwrap();
+        exec.launch(Some(&stream)).unwrap();
+        stream.synchronize().unwrap();
+        assert_eq!((count.load(Ordering::SeqCst), Arc::strong_count(&count)), (2, 2));
+        drop(exec);
+        assert_eq!(Arc::strong_count(&count), 1);
+    });
+}
+
+#[test]
+fn graphs_of_other_libraries_hold_host_functions() {
+    in_context(|_| {
+        let stream = Stream::new(0).unwrap();
+        let count = Arc::new(AtomicU32::new(0));
+        let (here, table) = (count.clone(), stream.context().table());
+        let (mut graph, mut exec) = (CUgraph::null(), CUgraphExec::null());
+        // SAFETY: handles are written before they are used, and used before they are destroyed.
+        unsafe {
+            let begun = table.cuStreamBeginCapture(stream.handle(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+            assert!(begun.is_success());
+            let add_one = move || {
+                here.fetch_add(1, Ordering::SeqCst);
+            };
+            stream.launch_host_func(add_one).unwrap();
+            assert!(table.cuStreamEndCapture(stream.handle(), &raw mut graph).is_success());
+            assert!(table.cuGraphInstantiateWithFlags(&raw mut exec, graph, 0).is_success());
+            assert!(table.cuGraphDestroy(graph).is_success());
+            assert!(table.cuGraphLaunch(exec, stream.handle()).is_success());
+            stream.synchronize().unwrap();
+            assert_eq!((count.load(Ordering::SeqCst), Arc::strong_count(&count)), (1, 2));
+            assert!(table.cuGraphExecDestroy(exec).is_success());
+        }
+        // A driver may do it on a thread of its own.
+        let is_released = || Arc::strong_count(&count) == 1;
+        let soon = std::time::Instant::now() + std::time::Duration::from_secs(5);
+        while !is_released() && std::time::Instant::now() < soon {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        assert!(is_released());
+    });
+}
+
+#[test]
 fn captures_add_to_graphs_and_become_invalid() {
     in_context(|function| {
         let a = memory(&[1.0; N]);

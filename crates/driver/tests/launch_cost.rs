@@ -1,21 +1,21 @@
-//! What a launch costs on the host beside the driver's own call. Prints; run it by name:
+//! What launches and events cost on the host beside the driver's own calls. Prints; run it by name:
 //! `cargo test --release -p rtcg-driver --test launch_cost -- --ignored --nocapture`.
 #![allow(unsafe_code)]
 
 use rtcg_driver::sys::*;
-use rtcg_driver::{Context, Device, Function, Module};
+use rtcg_driver::{Context, Device, Event, Function, Module};
 use std::time::Instant;
 
 const LAUNCHES: u32 = 2_000;
 const ROUNDS: usize = 15;
 
-/// Median nanoseconds per launch over several rounds of `launch`, each ended by a wait.
-fn nanoseconds_per_launch(mut launch: impl FnMut()) -> f64 {
+/// Median nanoseconds per call over several rounds of `call`, each ended by a wait.
+fn nanoseconds_per_call(mut call: impl FnMut()) -> f64 {
     let mut rounds: Vec<f64> = (0..ROUNDS)
         .map(|_| {
             let start = Instant::now();
             for _ in 0..LAUNCHES {
-                launch();
+                call();
             }
             let elapsed = start.elapsed().as_nanos() as f64;
             Context::synchronize().expect("the kernel does nothing");
@@ -52,12 +52,12 @@ fn launch_cost() {
     let args = [0u8; 16];
     println!("{}", device.name().unwrap_or_default());
     for _ in 0..2 {
-        let raw = nanoseconds_per_launch(|| raw_launch(ctx.table(), &scale, &args));
-        let ours = nanoseconds_per_launch(|| {
+        let raw = nanoseconds_per_call(|| raw_launch(ctx.table(), &scale, &args));
+        let ours = nanoseconds_per_call(|| {
             // SAFETY: the arguments fit the kernel, which does nothing for n = 0.
             unsafe { scale.launch([1, 1, 1], [1, 1, 1], 0, None, &args) }.expect("it launches");
         });
-        let packed = nanoseconds_per_launch(|| {
+        let packed = nanoseconds_per_call(|| {
             let mut packer = scale.args();
             packer.push(&[0; 8], 8).expect("a pointer");
             packer.push(&[0; 4], 4).expect("a float");
@@ -67,5 +67,13 @@ fn launch_cost() {
             unsafe { scale.launch([1, 1, 1], [1, 1, 1], 0, None, args) }.expect("it launches");
         });
         println!("cuLaunchKernel {raw:.0} ns; prepared +{:.0} ns; packed +{:.0} ns", ours - raw, packed - raw);
+        let event = Event::new(0).expect("an event can be made");
+        let (table, stream) = (ctx.table(), CUstream::null());
+        let raw = nanoseconds_per_call(|| {
+            // SAFETY: the event is alive.
+            assert!(unsafe { table.cuEventRecord(event.handle(), stream) }.is_success());
+        });
+        let ours = nanoseconds_per_call(|| event.record(None).expect("it records"));
+        println!("cuEventRecord {raw:.0} ns; record +{:.0} ns", ours - raw);
     }
 }

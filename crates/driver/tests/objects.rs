@@ -125,6 +125,22 @@ fn primary_contexts_are_shared_and_not_pushed() {
 }
 
 #[test]
+fn primary_contexts_have_flags() {
+    if !is_child() {
+        child("primary_contexts_have_flags");
+        return;
+    }
+    let dev = device();
+    assert_eq!(dev.primary_context_state().unwrap(), (0, false));
+    dev.set_primary_context_flags(CU_CTX_SCHED_YIELD.0).unwrap();
+    let ctx = dev.retain_primary_context().unwrap();
+    assert_eq!(dev.primary_context_state().unwrap(), (CU_CTX_SCHED_YIELD.0, true));
+    ctx.detach().unwrap();
+    assert!(!dev.primary_context_state().unwrap().1);
+    assert_eq!(dev.set_primary_context_flags(1 << 30).unwrap_err().code, CUresult::CUDA_ERROR_INVALID_VALUE);
+}
+
+#[test]
 fn limits_and_memory_information() {
     in_context(|ctx| {
         let (free, total) = mem_get_info().unwrap();
@@ -821,6 +837,43 @@ fn host_functions_run_in_stream_order() {
     });
 }
 
+/// How many threads of this process have a name of the virtual GPU's streams.
+#[cfg(target_os = "linux")]
+fn n_stream_threads() -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").expect("Linux has it");
+    let names = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("comm")).ok());
+    names.filter(|name| ["rtcg-host", "rtcg-stream"].contains(&name.trim())).count()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn host_functions_that_nobody_waits_for_keep_no_threads() {
+    if !is_child() {
+        child("host_functions_that_nobody_waits_for_keep_no_threads");
+        return;
+    }
+    in_context(|_| {
+        let (open, gate) = std::sync::mpsc::channel::<()>();
+        let gate = std::sync::Arc::new(std::sync::Mutex::new(gate));
+        let (send, receive) = std::sync::mpsc::channel();
+        for number in 0..100 {
+            let (gate, send) = (gate.clone(), send.clone());
+            let wait = move || {
+                gate.lock().expect("no thread panics").recv().expect("the gate is there");
+                send.send(number).expect("somebody listens");
+            };
+            Stream::new(1).unwrap().launch_host_func(wait).unwrap();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        assert!(n_stream_threads() < 20, "{} threads", n_stream_threads());
+        assert!(receive.try_recv().is_err());
+        (0..100).for_each(|_| open.send(()).unwrap());
+        let mut numbers: Vec<i32> = receive.iter().take(100).collect();
+        numbers.sort_unstable();
+        assert!(numbers.into_iter().eq(0..100));
+    });
+}
+
 #[test]
 fn a_panic_in_a_host_function_is_reported_and_ends_nothing() {
     if !is_child() {
@@ -891,6 +944,36 @@ fn contexts_of_others_are_seen_and_do_no_harm() {
             assert_eq!(current, ctx.handle());
             assert!(table.cuCtxDestroy(other).is_success());
         }
+    });
+}
+
+#[test]
+fn copies_and_fills_put_the_context_back() {
+    in_context(|ctx| {
+        let table = ctx.table();
+        let (a, b, stream) = (mem_alloc(16).unwrap(), mem_alloc(16).unwrap(), Stream::new(0).unwrap());
+        // SAFETY: null means none.
+        let displace = || assert!(unsafe { table.cuCtxSetCurrent(CUcontext::null()) }.is_success());
+        let mut host = [0; 16];
+        let copies: [&mut dyn FnMut() -> rtcg_driver::Result<()>; 8] = unsafe {
+            // SAFETY: all memory has 16 bytes and lives until the streams are done.
+            [
+                &mut || memset_d32(a.ptr(), 7, 4),
+                &mut || memset_d32_async(a.ptr(), 9, 2, Some(&stream)),
+                &mut || memset_d2d8(a.ptr(), 4, 3, 2, 2),
+                &mut || memcpy_dtod(b.ptr(), a.ptr(), 16),
+                &mut || memcpy_htod(a.ptr(), &[5; 16]),
+                &mut || mem_get_info().map(drop),
+                &mut || Context::flags().map(drop),
+                &mut || memcpy_dtoh(&mut host, b.ptr()),
+            ]
+        };
+        for copy in copies {
+            displace();
+            copy().unwrap();
+            stream.synchronize().unwrap();
+        }
+        assert_eq!(host, [3, 3, 0, 0, 3, 3, 0, 0, 7, 0, 0, 0, 7, 0, 0, 0]);
     });
 }
 

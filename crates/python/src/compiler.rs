@@ -115,11 +115,11 @@ impl PyProgram {
     }
 
     fn get_texref(&self, py: Python<'_>, module: &PyModuleHandle, name: &str) -> PyResult<PyTextureReference> {
-        found(py, py.detach(|| self.0.texref(&module.0, name))).map(PyTextureReference)
+        found(py, py.detach(|| self.0.texref(&module.0, name))).map(PyTextureReference::from)
     }
 
     fn get_surfref(&self, py: Python<'_>, module: &PyModuleHandle, name: &str) -> PyResult<PySurfaceReference> {
-        found(py, py.detach(|| self.0.surfref(&module.0, name))).map(PySurfaceReference)
+        found(py, py.detach(|| self.0.surfref(&module.0, name))).map(PySurfaceReference::from)
     }
 }
 

@@ -108,7 +108,7 @@ impl PyElementwiseKernel {
         let ctx = current_context()?;
         let function = py.detach(|| self.kernel.function(&ctx, use_range));
         let function = function.map_err(|error| generator_error(py, error))?;
-        function.driver().module().texref(name).or_raise().map(PyTextureReference)
+        function.driver().module().texref(name).or_raise().map(PyTextureReference::from)
     }
 
     /// The kernel whose source `get_source(use_range=...)` shows.

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyInt, PyTuple};
 use rtcg::driver::Stream;
 
 use crate::driver::memory::{PyDeviceAllocation, PyIpcMemory, PyManagedAllocation};
@@ -71,6 +71,11 @@ impl<'a, 'py> FromPyObject<'a, 'py> for DevicePtr {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if object.is_exact_instance_of::<PyInt>()
+            && let Ok(address) = object.extract::<u64>()
+        {
+            return Ok(DevicePtr(address, None));
+        }
         if let Some((address, nbytes)) = own_memory(&object)? {
             return Ok(DevicePtr(address, Some(nbytes)));
         }

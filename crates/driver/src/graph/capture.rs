@@ -4,6 +4,7 @@ use super::keep::{Kept, Object};
 use super::{Graph, GraphNode, Owner};
 use crate::context::{Context, current_table};
 use crate::error::{Error, Result};
+use crate::host_call;
 use crate::stream::Stream;
 use rtcg_cuda_sys::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -53,10 +54,43 @@ pub fn keep_in_capture(stream: Option<&Stream>, object: impl FnOnce() -> Object)
     if !is_any_capturing() {
         return false;
     }
-    let Some(Ok(Some(raw))) = stream.map(Stream::raw_capture) else { return false };
-    let Some(kept) = captures().iter().find(|c| c.id == raw.id).map(|c| c.kept.clone()) else { return true };
-    kept.add(CUgraphNode::null(), object());
-    true
+    // Of a capture that does not take the object the program hears when it ends.
+    stream.is_some_and(|stream| keep_in_any_capture(stream, object).unwrap_or(true))
+}
+
+/// [`keep_in_capture`] whoever began the capture, at the cost of asking the driver.
+pub(crate) fn keep_in_any_capture(stream: &Stream, object: impl FnOnce() -> Object) -> Result<bool> {
+    let Some(raw) = stream.raw_capture()? else { return Ok(false) };
+    let kept = captures().iter().find(|c| c.id == raw.id).map(|c| c.kept.clone());
+    match kept {
+        Some(kept) => kept.add(CUgraphNode::null(), object()),
+        // A capture that has become invalid gives no graph.
+        None if raw.graph.is_null() => {}
+        None => give_to_graph(stream.context(), raw.graph, object())?,
+    }
+    Ok(true)
+}
+
+/// Lets a graph of another library hold an object.
+fn give_to_graph(ctx: &Context, graph: CUgraph, object: Object) -> Result<()> {
+    unsafe extern "C" fn release(data: *mut c_void) {
+        // SAFETY: the box that was given away below; the driver calls this once.
+        let object = unsafe { Box::from_raw(data.cast::<Object>()) };
+        host_call::release("cuUserObjectRelease", object);
+    }
+    let data = Box::into_raw(Box::new(object));
+    let mut handle = CUuserObject::null();
+    let (flags, to_graph) = (CU_USER_OBJECT_NO_DESTRUCTOR_SYNC.0, CU_GRAPH_USER_OBJECT_MOVE.0);
+    // SAFETY: one handle is written; the driver hands `data` back to `release`.
+    unsafe { call_in!(ctx, cuUserObjectCreate(&raw mut handle, data.cast(), Some(release), 1, flags)) }
+        // SAFETY: the driver refused and will not call; the box is ours again.
+        .inspect_err(|_| drop(unsafe { Box::from_raw(data) }))?;
+    // SAFETY: the graph is that of a capture in progress; it takes over the one reference.
+    let given = unsafe { call_in!(ctx, cuGraphRetainUserObject(graph, handle, 1, to_graph)) };
+    given.inspect_err(|_| {
+        // SAFETY: the reference is still this function's.
+        let _ = unsafe { call_in!(ctx, cuUserObjectRelease(handle, 1)) };
+    })
 }
 
 /// Sets how strictly calls of the calling thread are checked while streams are captured anywhere;

@@ -1,10 +1,10 @@
 //! Executable graphs: launching them, and changing what their nodes do.
 
 use super::keep::{Kept, release_passed, retire};
-use super::node::host_params;
-use super::{Graph, GraphNode, HostFn, KernelNode, MemsetNode, keep_in_capture};
+use super::{Graph, GraphNode, KernelNode, MemsetNode, keep_in_capture};
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::host_call::{HostFn, host_params};
 use crate::stream::{Stream, handle_for};
 use rtcg_cuda_sys::*;
 use std::any::Any;

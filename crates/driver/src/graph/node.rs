@@ -5,6 +5,7 @@ use super::params::{Conditional, KernelNode, MemsetNode};
 use super::{Graph, capture};
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::host_call::{HostFn, host_params};
 use rtcg_cuda_sys::*;
 use std::any::Any;
 use std::sync::{Arc, PoisonError};
@@ -29,28 +30,6 @@ impl PartialEq for GraphNode {
 }
 
 impl Eq for GraphNode {}
-
-/// A function that a host node calls, on a thread of the driver. It must not call the driver.
-pub type HostFn = dyn Fn() + Send + Sync;
-
-/// What a host node's pointer names.
-struct HostCall(Box<HostFn>);
-
-/// # Safety
-/// `data` is the address of a living [`HostCall`].
-unsafe extern "C" fn call_host(data: *mut c_void) {
-    // SAFETY: this function's contract; the node's record holds the object.
-    let call = unsafe { &*data.cast::<HostCall>() };
-    // A panic may not cross into the driver. It has been reported by the panic hook.
-    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| (call.0)()));
-}
-
-/// A host function as the driver wants it, and what must stay alive for it.
-pub(super) fn host_params(function: Box<HostFn>) -> (CUDA_HOST_NODE_PARAMS, Arc<dyn Any + Send + Sync>) {
-    let call = Arc::new(HostCall(function));
-    let data = Arc::as_ptr(&call).cast_mut().cast();
-    (CUDA_HOST_NODE_PARAMS { fn_: Some(call_host), userData: data }, call)
-}
 
 /// What a node says about itself.
 impl GraphNode {

@@ -12,8 +12,10 @@ use rtcg_cuda_sys::{CUdeviceptr, DriverTable};
 /// # Safety
 /// `dst` must be valid for `src.len()` bytes in the current context.
 pub unsafe fn memcpy_htod(dst: CUdeviceptr, src: &[u8]) -> Result<()> {
+    let table = current_table("cuMemcpyHtoD")?;
     // SAFETY: the source is a slice, the destination is the caller's promise.
-    unsafe { memcpy_htod_in(current_table("cuMemcpyHtoD")?, dst, src) }
+    let result = unsafe { call_again!(table, cuMemcpyHtoD(dst, src.as_ptr().cast(), src.len())) };
+    address_error(table, result, &[("dest", dst, src.len())])
 }
 
 /// Copies device bytes to the host.
@@ -21,8 +23,10 @@ pub unsafe fn memcpy_htod(dst: CUdeviceptr, src: &[u8]) -> Result<()> {
 /// # Safety
 /// `src` must be valid for `dst.len()` bytes in the current context.
 pub unsafe fn memcpy_dtoh(dst: &mut [u8], src: CUdeviceptr) -> Result<()> {
+    let table = current_table("cuMemcpyDtoH")?;
     // SAFETY: the destination is a slice, the source is the caller's promise.
-    unsafe { memcpy_dtoh_in(current_table("cuMemcpyDtoH")?, dst, src) }
+    let result = unsafe { call_again!(table, cuMemcpyDtoH(dst.as_mut_ptr().cast(), src, dst.len())) };
+    address_error(table, result, &[("src", src, dst.len())])
 }
 
 /// [`memcpy_htod`] through a given table.
@@ -58,7 +62,7 @@ pub unsafe fn memcpy_htod_async(
 ) -> Result<()> {
     let (table, stream) = current_with("cuMemcpyHtoDAsync", stream)?;
     // SAFETY: the caller's promise.
-    let result = unsafe { call!(table, cuMemcpyHtoDAsync(dst, src.cast(), nbytes, stream)) };
+    let result = unsafe { call_again!(table, cuMemcpyHtoDAsync(dst, src.cast(), nbytes, stream)) };
     address_error(table, result, &[("dest", dst, nbytes)])
 }
 
@@ -70,7 +74,7 @@ pub unsafe fn memcpy_htod_async(
 pub unsafe fn memcpy_dtoh_async(dst: *mut u8, src: CUdeviceptr, nbytes: usize, stream: Option<&Stream>) -> Result<()> {
     let (table, stream) = current_with("cuMemcpyDtoHAsync", stream)?;
     // SAFETY: the caller's promise.
-    let result = unsafe { call!(table, cuMemcpyDtoHAsync(dst.cast(), src, nbytes, stream)) };
+    let result = unsafe { call_again!(table, cuMemcpyDtoHAsync(dst.cast(), src, nbytes, stream)) };
     address_error(table, result, &[("src", src, nbytes)])
 }
 
@@ -81,7 +85,7 @@ pub unsafe fn memcpy_dtoh_async(dst: *mut u8, src: CUdeviceptr, nbytes: usize, s
 pub unsafe fn memcpy_dtod(dst: CUdeviceptr, src: CUdeviceptr, nbytes: usize) -> Result<()> {
     let table = current_table("cuMemcpyDtoD")?;
     // SAFETY: the caller's promise.
-    let result = unsafe { call!(table, cuMemcpyDtoD(dst, src, nbytes)) };
+    let result = unsafe { call_again!(table, cuMemcpyDtoD(dst, src, nbytes)) };
     address_error(table, result, &[("dest", dst, nbytes), ("src", src, nbytes)])
 }
 
@@ -97,7 +101,7 @@ pub unsafe fn memcpy_dtod_async(
 ) -> Result<()> {
     let (table, stream) = current_with("cuMemcpyDtoDAsync", stream)?;
     // SAFETY: the caller's promise.
-    let result = unsafe { call!(table, cuMemcpyDtoDAsync(dst, src, nbytes, stream)) };
+    let result = unsafe { call_again!(table, cuMemcpyDtoDAsync(dst, src, nbytes, stream)) };
     address_error(table, result, &[("dest", dst, nbytes), ("src", src, nbytes)])
 }
 
@@ -116,7 +120,7 @@ pub unsafe fn memcpy_peer(
     let (to, from) = (dst_ctx.handle(), src_ctx.handle());
     let table = current_table("cuMemcpyPeer")?;
     // SAFETY: the caller's promise; both contexts are alive and of the current driver.
-    let result = unsafe { call!(table, cuMemcpyPeer(dst, to, src, from, nbytes)) };
+    let result = unsafe { call_again!(table, cuMemcpyPeer(dst, to, src, from, nbytes)) };
     address_error(table, result, &[("dest", dst, nbytes), ("src", src, nbytes)])
 }
 
@@ -136,7 +140,7 @@ pub unsafe fn memcpy_peer_async(
     let (to, from) = (dst_ctx.handle(), src_ctx.handle());
     let (table, stream) = current_with("cuMemcpyPeerAsync", stream)?;
     // SAFETY: the caller's promise; both contexts are alive and of the current driver.
-    let result = unsafe { call!(table, cuMemcpyPeerAsync(dst, to, src, from, nbytes, stream)) };
+    let result = unsafe { call_again!(table, cuMemcpyPeerAsync(dst, to, src, from, nbytes, stream)) };
     address_error(table, result, &[("dest", dst, nbytes), ("src", src, nbytes)])
 }
 

@@ -2,6 +2,7 @@
 
 use crate::driver::device::PyDevice;
 use crate::driver::keep_alive;
+use crate::driver::resource::Detached;
 use crate::errors::OrRaise;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -12,19 +13,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// A context of a device. Made by `Device.make_context` and `Device.retain_primary_context`.
 #[pyclass(name = "Context", module = "pycuda._driver", frozen, subclass)]
 pub(crate) struct PyContext(
-    pub(crate) Context,
+    pub(crate) Detached<Context>,
     /// Whether a ``with`` block will find it pushed already, by `make_context`.
     AtomicBool,
 );
 
 impl PyContext {
     pub(crate) fn new(context: Context) -> Self {
-        Self(context, AtomicBool::new(false))
+        Self(Detached::new(context), AtomicBool::new(false))
     }
 
     /// A context that was pushed when it was made.
     pub(crate) fn pushed(context: Context) -> Self {
-        Self(context, AtomicBool::new(true))
+        Self(Detached::new(context), AtomicBool::new(true))
     }
 }
 
@@ -63,7 +64,7 @@ impl PyContext {
     #[staticmethod]
     #[pyo3(signature = (context))]
     fn set_current(context: Option<&PyContext>) -> PyResult<()> {
-        Context::set_current(context.map(|context| &context.0)).or_raise()
+        Context::set_current(context.map(|context| &*context.0)).or_raise()
     }
 
     #[staticmethod]
@@ -156,7 +157,7 @@ impl PyContext {
 
     fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
         let this = slf.get();
-        let is_on_top = Context::current().is_some_and(|top| top == this.0);
+        let is_on_top = Context::current().is_some_and(|top| top == *this.0);
         if !(this.1.swap(false, Ordering::Relaxed) && is_on_top) {
             this.push()?;
         }
@@ -166,7 +167,7 @@ impl PyContext {
     /// Pops the context, if it is still on top.
     #[pyo3(signature = (*_exception))]
     fn __exit__(&self, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
-        if Context::current().is_some_and(|top| top == self.0) {
+        if Context::current().is_some_and(|top| top == *self.0) {
             return Self::pop();
         }
         // It was popped or detached inside of the block.

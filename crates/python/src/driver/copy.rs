@@ -127,7 +127,7 @@ fn memcpy_dtod_async(
 }
 
 fn context_of<'a>(context: Option<&'a Bound<'_, PyContext>>) -> Option<&'a Context> {
-    context.map(|context| &context.get().0)
+    context.map(|context| &*context.get().0)
 }
 
 #[pyfunction]

@@ -77,6 +77,21 @@ impl PyDevice {
         py.detach(|| self.0.make_context(flags)).or_raise().map(PyContext::pushed)
     }
 
+    #[getter]
+    fn primary_context_flags(&self) -> PyResult<u32> {
+        self.0.primary_context_state().or_raise().map(|(flags, _)| flags)
+    }
+
+    #[setter]
+    fn set_primary_context_flags(&self, flags: u32) -> PyResult<()> {
+        self.0.set_primary_context_flags(flags).or_raise()
+    }
+
+    #[getter]
+    fn is_primary_context_active(&self) -> PyResult<bool> {
+        self.0.primary_context_state().or_raise().map(|(_, is_active)| is_active)
+    }
+
     fn retain_primary_context(&self, py: Python<'_>) -> PyResult<PyContext> {
         py.detach(|| self.0.retain_primary_context()).or_raise().map(PyContext::new)
     }

@@ -1,6 +1,7 @@
 //! `Event`.
 
 use crate::driver::keep_alive;
+use crate::driver::resource::{Detached, detached};
 use crate::driver::stream::{stream_argument, stream_of};
 use crate::errors::OrRaise;
 use pyo3::exceptions::PyValueError;
@@ -10,14 +11,16 @@ use rtcg::driver::Event;
 
 /// A mark in a stream: something to wait for, and a time.
 #[pyclass(name = "Event", module = "pycuda._driver", frozen, subclass)]
-pub(crate) struct PyEvent(pub(crate) Event);
+pub(crate) struct PyEvent(pub(crate) Detached<Event>);
+
+detached!(PyEvent over Event);
 
 #[pymethods]
 impl PyEvent {
     #[new]
     #[pyo3(signature = (flags = 0))]
     fn new(flags: u32) -> PyResult<Self> {
-        Event::new(flags).or_raise().map(Self)
+        Event::new(flags).or_raise().map(Self::from)
     }
 
     #[pyo3(signature = (stream = None, flags = 0))]
@@ -81,7 +84,7 @@ impl PyEvent {
 
     #[staticmethod]
     fn from_ipc_handle(handle: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Event::from_ipc_handle(handle_bytes(handle)?).or_raise().map(Self)
+        Event::from_ipc_handle(handle_bytes(handle)?).or_raise().map(Self::from)
     }
 
     #[getter]

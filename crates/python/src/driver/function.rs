@@ -5,7 +5,8 @@ use crate::driver::fastcall::{Args, CallableType, Keywords, Method, add_getters,
 use crate::driver::graph::{keep_captured, refuse_handlers};
 use crate::driver::launch_keywords::{Keyword, NO_OPTIONS, keyword};
 use crate::driver::pool::is_in_use as is_pool_in_use;
-use crate::driver::prepared::{Buffer, Prepared};
+use crate::driver::prepared::{Buffer, Prepared, PreparedTypes};
+use crate::driver::resource::Detached;
 use crate::driver::stream::{PyStream, stream_argument};
 use crate::driver::texture::PyTextureReference;
 use crate::errors::{LogicError, OrRaise, driver_error};
@@ -19,21 +20,25 @@ use pyo3::types::{PyDict, PyInt, PyTuple};
 use rtcg::driver::{Context, Event, Function, LaunchOptions, Stream, TextureReference, is_any_capturing, sys};
 use std::cell::Cell;
 use std::ffi::c_void;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock};
 use std::time::Instant;
 
 /// A kernel.
 #[pyclass(name = "Function", module = "pycuda._driver", frozen, subclass)]
 pub(crate) struct PyFunction {
-    pub(crate) function: Function,
-    prepared: RwLock<Option<Arc<Prepared>>>,
+    pub(crate) function: Detached<Function>,
+    prepared: PreparedTypes,
     /// What prepared calls use, kept alive.
-    texrefs: RwLock<Vec<TextureReference>>,
+    texrefs: Detached<RwLock<Vec<TextureReference>>>,
 }
 
 impl PyFunction {
     pub(crate) fn new(function: Function) -> Self {
-        Self { function, prepared: RwLock::new(None), texrefs: RwLock::default() }
+        Self {
+            function: Detached::new(function),
+            prepared: PreparedTypes::default(),
+            texrefs: Detached::new(RwLock::default()),
+        }
     }
 
     /// The kernel of the core.
@@ -41,9 +46,11 @@ impl PyFunction {
         &self.function
     }
 
-    fn prepared(&self) -> PyResult<Arc<Prepared>> {
-        let prepared = self.prepared.read().unwrap_or_else(PoisonError::into_inner).clone();
-        prepared.ok_or_else(|| LogicError::new_err(format!("kernel '{}' was not prepared", self.function.name())))
+    #[inline]
+    fn prepared(&self) -> PyResult<&Prepared> {
+        self.prepared
+            .present()
+            .ok_or_else(|| LogicError::new_err(format!("kernel '{}' was not prepared", self.function.name())))
     }
 
     #[inline]
@@ -106,7 +113,7 @@ impl<'py> CallOptions<'py> {
         if options.stream.is_none()
             && let Some(stream) = Stream::current()
         {
-            options.stream = Some(Bound::new(py, PyStream(stream))?);
+            options.stream = Some(Bound::new(py, PyStream::from(stream))?);
         } else if options.time_kernel && options.stream.is_some() {
             return Err(PyAssertionError::new_err(
                 "time_kernel cannot be combined with a stream; record events instead",
@@ -173,7 +180,7 @@ fn call<'py>(slf: &Bound<'py, PyAny>, args: Args<'_, 'py>, keywords: Keywords<'_
     let py = args.py();
     let this = this(slf)?;
     let options = CallOptions::parse(py, &keywords)?;
-    let stream = options.stream.as_ref().map(|stream| &stream.get().0);
+    let stream = options.stream.as_ref().map(|stream| &*stream.get().0);
     if is_any_capturing() {
         refuse_handlers(stream, &args.to_tuple()?)?;
     }
@@ -215,7 +222,7 @@ fn call_with_handlers<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = args.py();
     let stream = options.stream.as_ref();
-    let wait = || match stream.map(|stream| &stream.get().0) {
+    let wait = || match stream.map(|stream| &*stream.get().0) {
         Some(stream) => py.detach(|| stream.synchronize()),
         None => py.detach(Context::synchronize),
     };
@@ -224,8 +231,8 @@ fn call_with_handlers<'py>(
         wait().or_raise()?;
     }
     let start = Instant::now();
-    this.launch(py, &options.geometry, stream.map(|s| &s.get().0), bytes)?;
-    submitted(stream.map(|s| &s.get().0), args)?;
+    this.launch(py, &options.geometry, stream.map(|s| &*s.get().0), bytes)?;
+    submitted(stream.map(|s| &*s.get().0), args)?;
     let outputs: Vec<_> =
         extras.handlers.iter().filter(|handler| handler.hasattr("post_call").unwrap_or(false)).cloned().collect();
     if outputs.is_empty() && !options.time_kernel {
@@ -292,7 +299,7 @@ fn prepared_async_call<'py>(
         Some(stream) => Some(stream_argument(&stream)?),
         None => return Err(PyTypeError::new_err("prepared_async_call() needs grid, block and stream")),
     };
-    let stream = stream.as_ref().map(|stream| &stream.get().0);
+    let stream = stream.as_ref().map(|stream| &*stream.get().0);
     let mut buffer = Buffer::new();
     let bytes = this.prepared()?.pack(args.skip(3), &mut buffer)?;
     this.launch(args.py(), &geometry, stream, bytes)?;
@@ -315,7 +322,7 @@ fn prepared_timed_call<'py>(
     this.launch(args.py(), &geometry, None, bytes)?;
     submitted(None, args)?;
     end.record(None).or_raise()?;
-    Bound::new(args.py(), TimedCall { start, end }).map(Bound::into_any)
+    Bound::new(args.py(), TimedCall { start: Detached::new(start), end: Detached::new(end) }).map(Bound::into_any)
 }
 
 /// What the interpreter calls for `func(...)`. The highest bit of `nargsf` is a flag.
@@ -432,7 +439,7 @@ impl PyFunction {
             *slf.get().texrefs.write().unwrap_or_else(PoisonError::into_inner) = texture_references(texrefs)?;
         }
         let prepared = Prepared::new(&slf.get().function, arg_types)?;
-        *slf.get().prepared.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(prepared));
+        slf.get().prepared.set(prepared);
         Ok(slf)
     }
 
@@ -509,8 +516,8 @@ impl PyFunction {
 /// A launch between two events.
 #[pyclass(name = "TimedCall", module = "pycuda._driver", frozen)]
 struct TimedCall {
-    start: Event,
-    end: Event,
+    start: Detached<Event>,
+    end: Detached<Event>,
 }
 
 #[pymethods]

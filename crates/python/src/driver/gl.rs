@@ -1,6 +1,7 @@
 //! `pycuda.gl`: what OpenGL and CUDA share.
 
 use crate::driver::device::PyDevice;
+use crate::driver::resource::{Detached, detached};
 use crate::driver::stream::PyStream;
 use crate::driver::texture::PyArrayHandle;
 use crate::errors::OrRaise;
@@ -9,7 +10,9 @@ use rtcg::driver::gl::{self, Mapping, RegisteredObject};
 
 /// What registered buffers and images have in common.
 #[pyclass(name = "RegisteredObject", module = "pycuda._driver", frozen, subclass)]
-pub(crate) struct PyRegistered(RegisteredObject);
+pub(crate) struct PyRegistered(Detached<RegisteredObject>);
+
+detached!(PyRegistered over RegisteredObject);
 
 #[pymethods]
 impl PyRegistered {
@@ -28,8 +31,8 @@ impl PyRegistered {
 
     #[pyo3(signature = (stream = None))]
     fn map(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<PyMapping> {
-        let stream = stream.map(|s| &s.get().0);
-        py.detach(|| self.0.map(stream)).or_raise().map(PyMapping)
+        let stream = stream.map(|s| &*s.get().0);
+        py.detach(|| self.0.map(stream)).or_raise().map(PyMapping::from)
     }
 }
 
@@ -43,7 +46,7 @@ impl PyRegisteredBuffer {
     #[pyo3(signature = (bufobj, flags = 0))]
     fn new(bufobj: u32, flags: u32) -> PyResult<PyClassInitializer<Self>> {
         let object = RegisteredObject::buffer(bufobj, flags).or_raise()?;
-        Ok(PyClassInitializer::from(PyRegistered(object)).add_subclass(Self))
+        Ok(PyClassInitializer::from(PyRegistered::from(object)).add_subclass(Self))
     }
 }
 
@@ -57,19 +60,21 @@ impl PyRegisteredImage {
     #[pyo3(signature = (bufobj, target, flags = 0))]
     fn new(bufobj: u32, target: u32, flags: u32) -> PyResult<PyClassInitializer<Self>> {
         let object = RegisteredObject::image(bufobj, target, flags).or_raise()?;
-        Ok(PyClassInitializer::from(PyRegistered(object)).add_subclass(Self))
+        Ok(PyClassInitializer::from(PyRegistered::from(object)).add_subclass(Self))
     }
 }
 
 /// A registered object while CUDA has it.
 #[pyclass(name = "RegisteredMapping", module = "pycuda._driver", frozen)]
-struct PyMapping(Mapping);
+struct PyMapping(Detached<Mapping>);
+
+detached!(PyMapping over Mapping);
 
 #[pymethods]
 impl PyMapping {
     #[pyo3(signature = (stream = None))]
     fn unmap(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
-        let stream = stream.map(|s| &s.get().0);
+        let stream = stream.map(|s| &*s.get().0);
         py.detach(|| self.0.unmap(stream)).or_raise()
     }
 
@@ -80,7 +85,7 @@ impl PyMapping {
     fn array(&self, index: u32, level: u32) -> PyResult<PyArrayHandle> {
         // SAFETY: as everywhere in PyCUDA, the program keeps what its kernels use: here the
         // mapping for as long as the array.
-        unsafe { self.0.array(index, level) }.or_raise().map(PyArrayHandle)
+        unsafe { self.0.array(index, level) }.or_raise().map(PyArrayHandle::from)
     }
 
     fn __enter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {

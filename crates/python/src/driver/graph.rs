@@ -4,6 +4,7 @@ use crate::driver::arguments::{Packed, pack};
 use crate::driver::event::PyEvent;
 use crate::driver::function::{PyFunction, dimensions};
 use crate::driver::keep_alive;
+use crate::driver::resource::{Detached, detached};
 use crate::driver::stream::{PyStream, stream_of};
 use crate::driver::structured::PyMemcpy3D;
 use crate::errors::{LogicError, OrRaise};
@@ -69,7 +70,7 @@ fn pairs_of(pairs: &Pairs<'_>) -> Vec<(GraphNode, GraphNode)> {
 }
 
 fn wrapped(nodes: Vec<GraphNode>) -> Vec<PyGraphNode> {
-    nodes.into_iter().map(PyGraphNode).collect()
+    nodes.into_iter().map(PyGraphNode::from).collect()
 }
 
 /// A function of Python for a host node. What it raises goes to `sys.unraisablehook`.
@@ -143,14 +144,16 @@ fn memset_of(
 /// A graph.
 #[pyclass(name = "Graph", module = "pycuda._driver", frozen, subclass, eq)]
 #[derive(PartialEq)]
-pub(crate) struct PyGraph(pub(crate) Graph);
+pub(crate) struct PyGraph(pub(crate) Detached<Graph>);
+
+detached!(PyGraph over Graph);
 
 impl PyGraph {
     fn add_copy(&self, copy: &sys::CUDA_MEMCPY3D, after: &[GraphNode], owners: &[&Py<PyAny>]) -> PyResult<PyGraphNode> {
         // SAFETY: the host's memory is held by the node; the driver checks the device's.
         let node = unsafe { self.0.add_memcpy_node(copy, after) }.or_raise()?;
         Python::attach(|py| owners.iter().for_each(|owner| node.keep(held(owner.bind(py)))));
-        Ok(PyGraphNode(node))
+        Ok(PyGraphNode::from(node))
     }
 }
 
@@ -158,7 +161,7 @@ impl PyGraph {
 impl PyGraph {
     #[new]
     fn new() -> PyResult<Self> {
-        Graph::new().or_raise().map(Self)
+        Graph::new().or_raise().map(Self::from)
     }
 
     #[pyo3(signature = (*args, func, block, grid = None, shared = 0, dependencies = None, cooperative = false))]
@@ -185,7 +188,7 @@ impl PyGraph {
         // kernel does with them is the business of who wrote it.
         let node = unsafe { self.0.add_kernel_node(kernel, &unwrapped(&dependencies)) }.or_raise()?;
         node.keep(held(args.as_any()));
-        Ok(PyGraphNode(node))
+        Ok(PyGraphNode::from(node))
     }
 
     #[pyo3(signature = (dest, src, size = None, dependencies = None))]
@@ -251,32 +254,32 @@ impl PyGraph {
         // SAFETY: the node holds the memory; the driver checks the range.
         let node = unsafe { self.0.add_memset_node(&fill, &unwrapped(&dependencies)) }.or_raise()?;
         node.keep(held(dest));
-        Ok(PyGraphNode(node))
+        Ok(PyGraphNode::from(node))
     }
 
     #[pyo3(signature = (function, dependencies = None))]
     fn add_host_node(&self, function: &Bound<'_, PyAny>, dependencies: Option<Nodes<'_>>) -> PyResult<PyGraphNode> {
-        self.0.add_host_node(host_function(function)?, &unwrapped(&dependencies)).or_raise().map(PyGraphNode)
+        self.0.add_host_node(host_function(function)?, &unwrapped(&dependencies)).or_raise().map(PyGraphNode::from)
     }
 
     #[pyo3(signature = (dependencies = None))]
     fn add_empty_node(&self, dependencies: Option<Nodes<'_>>) -> PyResult<PyGraphNode> {
-        self.0.add_empty_node(&unwrapped(&dependencies)).or_raise().map(PyGraphNode)
+        self.0.add_empty_node(&unwrapped(&dependencies)).or_raise().map(PyGraphNode::from)
     }
 
     #[pyo3(signature = (event, dependencies = None))]
     fn add_event_record_node(&self, event: &PyEvent, dependencies: Option<Nodes<'_>>) -> PyResult<PyGraphNode> {
-        self.0.add_event_record_node(&event.0, &unwrapped(&dependencies)).or_raise().map(PyGraphNode)
+        self.0.add_event_record_node(&event.0, &unwrapped(&dependencies)).or_raise().map(PyGraphNode::from)
     }
 
     #[pyo3(signature = (event, dependencies = None))]
     fn add_event_wait_node(&self, event: &PyEvent, dependencies: Option<Nodes<'_>>) -> PyResult<PyGraphNode> {
-        self.0.add_event_wait_node(&event.0, &unwrapped(&dependencies)).or_raise().map(PyGraphNode)
+        self.0.add_event_wait_node(&event.0, &unwrapped(&dependencies)).or_raise().map(PyGraphNode::from)
     }
 
     #[pyo3(signature = (graph, dependencies = None))]
     fn add_child_graph_node(&self, graph: &PyGraph, dependencies: Option<Nodes<'_>>) -> PyResult<PyGraphNode> {
-        self.0.add_child_graph_node(&graph.0, &unwrapped(&dependencies)).or_raise().map(PyGraphNode)
+        self.0.add_child_graph_node(&graph.0, &unwrapped(&dependencies)).or_raise().map(PyGraphNode::from)
     }
 
     #[pyo3(signature = (size, dependencies = None))]
@@ -286,13 +289,13 @@ impl PyGraph {
         dependencies: Option<Nodes<'_>>,
     ) -> PyResult<(PyGraphNode, PyGraphAllocation)> {
         let (node, ptr) = self.0.add_mem_alloc_node(size, &unwrapped(&dependencies)).or_raise()?;
-        Ok((PyGraphNode(node), PyGraphAllocation { ptr, nbytes: size, _graph: self.0.clone() }))
+        Ok((PyGraphNode::from(node), PyGraphAllocation { ptr, nbytes: size, _graph: Detached::new((*self.0).clone()) }))
     }
 
     #[pyo3(signature = (ptr, dependencies = None))]
     fn add_memfree_node(&self, ptr: DevicePtr, dependencies: Option<Nodes<'_>>) -> PyResult<PyGraphNode> {
         // SAFETY: the driver takes addresses of graph memory only; what runs later is the program's business.
-        unsafe { self.0.add_mem_free_node(ptr.0, &unwrapped(&dependencies)) }.or_raise().map(PyGraphNode)
+        unsafe { self.0.add_mem_free_node(ptr.0, &unwrapped(&dependencies)) }.or_raise().map(PyGraphNode::from)
     }
 
     /// A condition: a number that kernels pass to `cudaGraphSetConditional`.
@@ -312,7 +315,7 @@ impl PyGraph {
         let (condition, kind) = (rtcg::driver::Conditional(handle), sys::CUgraphConditionalNodeType(r#type));
         let after = unwrapped(&dependencies);
         let (node, bodies) = self.0.add_conditional_node(condition, kind, size, &after).or_raise()?;
-        Ok((PyGraphNode(node), bodies.into_iter().map(PyGraph).collect()))
+        Ok((PyGraphNode::from(node), bodies.into_iter().map(PyGraph::from).collect()))
     }
 
     fn add_dependencies(&self, pairs: Pairs<'_>) -> PyResult<()> {
@@ -333,16 +336,16 @@ impl PyGraph {
 
     fn get_edges(&self) -> PyResult<Vec<(PyGraphNode, PyGraphNode)>> {
         let edges = self.0.edges().or_raise()?;
-        Ok(edges.into_iter().map(|(from, to)| (PyGraphNode(from), PyGraphNode(to))).collect())
+        Ok(edges.into_iter().map(|(from, to)| (PyGraphNode::from(from), PyGraphNode::from(to))).collect())
     }
 
     fn clone(&self) -> PyResult<Self> {
-        self.0.duplicate().or_raise().map(Self)
+        self.0.duplicate().or_raise().map(Self::from)
     }
 
     #[pyo3(signature = (flags = 0))]
     fn instantiate(&self, py: Python<'_>, flags: u64) -> PyResult<PyGraphExec> {
-        py.detach(|| self.0.instantiate(flags)).or_raise().map(PyGraphExec)
+        py.detach(|| self.0.instantiate(flags)).or_raise().map(PyGraphExec::from)
     }
 
     #[pyo3(signature = (path, flags = 0))]
@@ -384,7 +387,9 @@ fn packed(func: &Bound<'_, PyFunction>, args: &Bound<'_, PyTuple>) -> PyResult<V
 /// A node of a graph.
 #[pyclass(name = "GraphNode", module = "pycuda._driver", frozen, eq)]
 #[derive(PartialEq)]
-pub(crate) struct PyGraphNode(GraphNode);
+pub(crate) struct PyGraphNode(Detached<GraphNode>);
+
+detached!(PyGraphNode over GraphNode);
 
 impl PyGraphNode {
     /// A kernel like the present one, with what is given replaced.
@@ -439,7 +444,7 @@ impl PyGraphNode {
 
     #[getter]
     fn graph(&self) -> PyGraph {
-        PyGraph(self.0.graph().clone())
+        PyGraph::from(self.0.graph().clone())
     }
 
     #[getter]
@@ -454,7 +459,7 @@ impl PyGraphNode {
 
     #[getter]
     fn child_graph(&self) -> PyResult<PyGraph> {
-        self.0.child_graph().or_raise().map(PyGraph)
+        self.0.child_graph().or_raise().map(PyGraph::from)
     }
 
     #[getter]
@@ -463,7 +468,7 @@ impl PyGraphNode {
     }
 
     fn find_in_clone(&self, graph: &PyGraph) -> PyResult<PyGraphNode> {
-        self.0.find_in(&graph.0).or_raise().map(PyGraphNode)
+        self.0.find_in(&graph.0).or_raise().map(PyGraphNode::from)
     }
 
     fn remove(&self) -> PyResult<()> {
@@ -502,7 +507,7 @@ impl PyGraphNode {
 pub(crate) struct PyGraphAllocation {
     ptr: u64,
     nbytes: usize,
-    _graph: Graph,
+    _graph: Detached<Graph>,
 }
 
 #[pymethods]
@@ -531,7 +536,9 @@ impl PyGraphAllocation {
 
 /// An executable graph.
 #[pyclass(name = "GraphExec", module = "pycuda._driver", frozen)]
-pub(crate) struct PyGraphExec(GraphExec);
+pub(crate) struct PyGraphExec(Detached<GraphExec>);
+
+detached!(PyGraphExec over GraphExec);
 
 impl PyGraphExec {
     fn set_copy(&self, node: &GraphNode, copy: &sys::CUDA_MEMCPY3D, owners: &[&Py<PyAny>]) -> PyResult<()> {
@@ -678,15 +685,16 @@ impl PyGraphExec {
 /// `with stream.capture() as graph:`
 #[pyclass(name = "StreamCapture", module = "pycuda._driver", frozen)]
 pub(crate) struct PyStreamCapture {
-    stream: Stream,
+    stream: Detached<Stream>,
     mode: CUstreamCaptureMode,
-    graph: Mutex<Option<Graph>>,
+    graph: Detached<Mutex<Option<Graph>>>,
 }
 
 impl PyStreamCapture {
     pub(crate) fn new(stream: &Stream, mode: u32, graph: Option<&PyGraph>) -> Self {
         let graph = Mutex::new(graph.map(|graph| graph.0.clone()));
-        Self { stream: stream.clone(), mode: CUstreamCaptureMode(mode), graph }
+        let (stream, graph) = (Detached::new(stream.clone()), Detached::new(graph));
+        Self { stream, mode: CUstreamCaptureMode(mode), graph }
     }
 }
 
@@ -700,7 +708,7 @@ impl PyStreamCapture {
         };
         *slot = Some(graph.clone());
         self.stream.begin_capture_to(&graph, &[], self.mode).or_raise()?;
-        Ok(PyGraph(graph))
+        Ok(PyGraph::from(graph))
     }
 
     /// Ends the capture. What the block raised is more interesting than that the capture is invalid.
@@ -731,7 +739,7 @@ pub(crate) type CaptureInfo<'py> = (Bound<'py, PyAny>, u64, PyGraph, Vec<PyGraph
 pub(crate) fn capture_info<'py>(py: Python<'py>, stream: &Stream) -> PyResult<Option<CaptureInfo<'py>>> {
     let status = enum_member(py, "capture_status", stream.capture_status().or_raise()?.0)?;
     let info = stream.capture_info().or_raise()?;
-    Ok(info.map(|info| (status, info.id, PyGraph(info.graph), wrapped(info.dependencies))))
+    Ok(info.map(|info| (status, info.id, PyGraph::from(info.graph), wrapped(info.dependencies))))
 }
 
 /// The nodes behind Python's objects, for the methods of streams.

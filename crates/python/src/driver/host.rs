@@ -1,7 +1,7 @@
 //! Host memory that the device can reach, as owners of NumPy arrays.
 
 use crate::driver::memory::used_after_free;
-use crate::driver::resource::{resource_methods, without_interpreter};
+use crate::driver::resource::{Detached, resource_methods, without_interpreter};
 use crate::errors::{LogicError, OrRaise};
 use crate::host_buffer::{HostBuffer, array_over};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
@@ -130,7 +130,7 @@ pub(crate) fn checked_array<'py>(
 /// Page-locked memory that somebody else allocated.
 #[pyclass(name = "RegisteredHostMemory", module = "pycuda._driver", frozen, subclass)]
 pub(crate) struct PyRegisteredHost(
-    RegisteredHost,
+    Detached<RegisteredHost>,
     /// The array whose memory it is.
     Py<PyAny>,
 );
@@ -144,7 +144,7 @@ resource_methods! {
         let buffer = HostBuffer::of(ary, "ary")?;
         // SAFETY: `base` keeps the memory alive until it is unregistered.
         let memory = unsafe { RegisteredHost::new(buffer.as_ptr(), buffer.nbytes(), flags) }.or_raise()?;
-        Ok(Self(memory, ary.clone().unbind()))
+        Ok(Self(Detached::new(memory), ary.clone().unbind()))
     }
 
     /// The array whose memory it is.

@@ -4,7 +4,7 @@ use crate::driver::device::PyDevice;
 use crate::driver::event::handle_bytes;
 use crate::driver::host::checked_array;
 use crate::driver::memory_pool::PyMemoryPool;
-use crate::driver::resource::{resource_methods, without_interpreter};
+use crate::driver::resource::{Detached, detached, resource_methods, without_interpreter};
 use crate::driver::stream::{PyStream, stream_of};
 use crate::errors::{LogicError, OrRaise};
 use crate::pointer::DevicePtr;
@@ -192,7 +192,9 @@ pub(crate) fn device_or_current(device: Option<&Bound<'_, PyDevice>>) -> PyResul
 
 /// Memory of another process.
 #[pyclass(name = "IPCMemoryHandle", module = "pycuda._driver", frozen, subclass)]
-pub(crate) struct PyIpcMemory(pub(crate) IpcMemory);
+pub(crate) struct PyIpcMemory(pub(crate) Detached<IpcMemory>);
+
+detached!(PyIpcMemory over IpcMemory);
 
 impl PyIpcMemory {
     pub(crate) fn ptr(&self) -> PyResult<u64> {
@@ -208,7 +210,7 @@ impl PyIpcMemory {
     #[new]
     #[pyo3(signature = (devhandle, flags = 1))]
     fn new(devhandle: &Bound<'_, PyAny>, flags: u32) -> PyResult<Self> {
-        IpcMemory::open(handle_bytes(devhandle)?, flags).or_raise().map(Self)
+        IpcMemory::open(handle_bytes(devhandle)?, flags).or_raise().map(Self::from)
     }
 
     /// Unmap now. A second time is a `LogicError`.

@@ -2,6 +2,7 @@
 
 use crate::driver::device::PyDevice;
 use crate::driver::memory::{PyDeviceAllocation, device_or_current};
+use crate::driver::resource::{Detached, detached};
 use crate::driver::stream::{PyStream, stream_of};
 use crate::driver::virtual_memory::{borrow_fd, rights_of};
 use crate::errors::OrRaise;
@@ -23,35 +24,37 @@ use std::sync::Arc;
 /// exportable : bool
 ///     Whether it can go to another process.
 #[pyclass(name = "MemoryPool", module = "pycuda._driver", frozen, subclass)]
-pub(crate) struct PyMemoryPool(pub(crate) MemoryPool);
+pub(crate) struct PyMemoryPool(pub(crate) Detached<MemoryPool>);
+
+detached!(PyMemoryPool over MemoryPool);
 
 #[pymethods]
 impl PyMemoryPool {
     #[new]
     #[pyo3(signature = (device = None, max_size = 0, exportable = false))]
     fn new(device: Option<&Bound<'_, PyDevice>>, max_size: usize, exportable: bool) -> PyResult<Self> {
-        MemoryPool::new(device_or_current(device)?, max_size, exportable).or_raise().map(Self)
+        MemoryPool::new(device_or_current(device)?, max_size, exportable).or_raise().map(Self::from)
     }
 
     /// The pool that a device has from the beginning.
     #[staticmethod]
     #[pyo3(signature = (device = None))]
     fn get_default(device: Option<&Bound<'_, PyDevice>>) -> PyResult<Self> {
-        MemoryPool::default_of(device_or_current(device)?).or_raise().map(Self)
+        MemoryPool::default_of(device_or_current(device)?).or_raise().map(Self::from)
     }
 
     /// The pool that allocations in stream order on a device use now.
     #[staticmethod]
     #[pyo3(signature = (device = None))]
     fn get_current(device: Option<&Bound<'_, PyDevice>>) -> PyResult<Self> {
-        MemoryPool::current_of(device_or_current(device)?).or_raise().map(Self)
+        MemoryPool::current_of(device_or_current(device)?).or_raise().map(Self::from)
     }
 
     /// A pool that another process exported as a file descriptor, which stays the caller's.
     #[staticmethod]
     #[pyo3(signature = (fd, device = None))]
     fn from_fd(fd: i32, device: Option<&Bound<'_, PyDevice>>) -> PyResult<Self> {
-        MemoryPool::import(device_or_current(device)?, borrow_fd(fd)?).or_raise().map(Self)
+        MemoryPool::import(device_or_current(device)?, borrow_fd(fd)?).or_raise().map(Self::from)
     }
 
     /// The pool as a file descriptor for another process; the caller closes it.

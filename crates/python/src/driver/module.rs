@@ -1,6 +1,7 @@
 //! `Module`, and modules from files and images.
 
 use crate::driver::function::KernelObject;
+use crate::driver::resource::{Detached, detached};
 use crate::driver::texture::{PySurfaceReference, PyTextureReference};
 use crate::errors::OrRaise;
 use crate::host_buffer::HostBuffer;
@@ -12,7 +13,9 @@ use std::sync::{Mutex, PoisonError};
 
 /// Loaded code.
 #[pyclass(name = "Module", module = "pycuda._driver", frozen, subclass)]
-pub(crate) struct PyModuleHandle(pub(crate) Module);
+pub(crate) struct PyModuleHandle(pub(crate) Detached<Module>);
+
+detached!(PyModuleHandle over Module);
 
 #[pymethods]
 impl PyModuleHandle {
@@ -65,17 +68,17 @@ impl PyModuleHandle {
     }
 
     fn get_texref(&self, name: &str) -> PyResult<PyTextureReference> {
-        self.0.texref(name).or_raise().map(PyTextureReference)
+        self.0.texref(name).or_raise().map(PyTextureReference::from)
     }
 
     fn get_surfref(&self, name: &str) -> PyResult<PySurfaceReference> {
-        self.0.surfref(name).or_raise().map(PySurfaceReference)
+        self.0.surfref(name).or_raise().map(PySurfaceReference::from)
     }
 }
 
 #[pyfunction]
 fn module_from_file(py: Python<'_>, filename: PathBuf) -> PyResult<PyModuleHandle> {
-    py.detach(|| Module::from_file(&filename)).or_raise().map(PyModuleHandle)
+    py.detach(|| Module::from_file(&filename)).or_raise().map(PyModuleHandle::from)
 }
 
 /// `(option, value)` pairs as the driver wants them.
@@ -99,13 +102,13 @@ fn module_from_buffer(
     if let Some(handler) = message_handler.filter(|handler| !handler.is_none()) {
         handler.call1((result.is_ok(), log.info, log.error))?;
     }
-    result.or_raise().map(PyModuleHandle)
+    result.or_raise().map(PyModuleHandle::from)
 }
 
 /// Links several images into one module.
 #[pyclass(name = "Linker", module = "pycuda._driver", frozen, subclass)]
 pub(crate) struct PyLinker {
-    linker: Mutex<Linker>,
+    linker: Detached<Mutex<Linker>>,
     message_handler: Option<Py<PyAny>>,
 }
 
@@ -137,7 +140,7 @@ impl PyLinker {
             options.push((sys::CU_JIT_LOG_VERBOSE, 1));
         }
         let linker = Linker::new(&options).or_raise()?;
-        Ok(Self { linker: Mutex::new(linker), message_handler })
+        Ok(Self { linker: Detached::new(Mutex::new(linker)), message_handler })
     }
 
     #[pyo3(signature = (data, input_type, name = "unknown"))]
@@ -158,7 +161,7 @@ impl PyLinker {
             let log = self.linker.lock().unwrap_or_else(PoisonError::into_inner).log();
             handler.call1(py, (true, log.info, log.error))?;
         }
-        Ok(PyModuleHandle(module))
+        Ok(PyModuleHandle::from(module))
     }
 }
 

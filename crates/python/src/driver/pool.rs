@@ -3,6 +3,7 @@
 use crate::driver::host::{Geometry, checked_array};
 use crate::driver::memory::{used_after_free, view_memory};
 use crate::driver::resource::resource_methods;
+use crate::driver::resource::{Detached, detached};
 use crate::driver::stream::{PyStream, stream_of};
 use crate::errors::OrRaise;
 use pyo3::prelude::*;
@@ -197,7 +198,9 @@ macro_rules! pool_methods {
 /// Memory that a stream gave back is handed to the same stream at once, and to another one when the
 /// first has passed its work. May be used from any thread and outlive its contexts.
 #[pyclass(name = "DeviceMemoryPool", module = "pycuda._driver", frozen, subclass)]
-pub(crate) struct PyDeviceMemoryPool(DeviceMemoryPool);
+pub(crate) struct PyDeviceMemoryPool(Detached<DeviceMemoryPool>);
+
+detached!(PyDeviceMemoryPool over DeviceMemoryPool);
 
 pool_methods! {
     PyDeviceMemoryPool over DeviceMemoryPool;
@@ -206,7 +209,7 @@ pool_methods! {
     #[pyo3(signature = (*, _labelled = false))]
     fn new(_labelled: bool) -> Self {
         IS_IN_USE.store(true, Ordering::Relaxed);
-        Self(if _labelled { DeviceMemoryPool::labelled() } else { DeviceMemoryPool::new() })
+        Self::from(if _labelled { DeviceMemoryPool::labelled() } else { DeviceMemoryPool::new() })
     }
 
     /// Memory of `size` bytes for work in `stream`, default the default stream.
@@ -274,7 +277,9 @@ impl PyPageLockedAllocator {
 
 /// Keeps freed page-locked memory for the next array of about the same size.
 #[pyclass(name = "PageLockedMemoryPool", module = "pycuda._driver", frozen, subclass)]
-pub(crate) struct PyPageLockedMemoryPool(PageLockedMemoryPool);
+pub(crate) struct PyPageLockedMemoryPool(Detached<PageLockedMemoryPool>);
+
+detached!(PyPageLockedMemoryPool over PageLockedMemoryPool);
 
 pool_methods! {
     PyPageLockedMemoryPool over PageLockedMemoryPool;
@@ -282,7 +287,7 @@ pool_methods! {
     #[new]
     #[pyo3(signature = (allocator = None))]
     fn new(allocator: Option<&Bound<'_, PyPageLockedAllocator>>) -> Self {
-        Self(PageLockedMemoryPool::new(allocator.map_or_else(Default::default, |allocator| allocator.get().0)))
+        Self::from(PageLockedMemoryPool::new(allocator.map_or_else(Default::default, |allocator| allocator.get().0)))
     }
 
     /// A page-locked array with undefined contents; ``.base`` is its `PooledHostAllocation`.

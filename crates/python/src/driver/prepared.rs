@@ -9,6 +9,8 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use rtcg::driver::{Function, PreparedArgs};
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// One argument of a prepared call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +72,7 @@ impl Slot {
 }
 
 /// Argument types with the place of each in the parameter buffer.
+#[derive(PartialEq, Eq)]
 pub(crate) struct Prepared {
     slots: Vec<Slot>,
     layout: PreparedArgs,
@@ -104,6 +107,31 @@ impl Prepared {
     fn wrong_count(&self, given: usize) -> PyErr {
         let wanted = self.slots.len();
         PyTypeError::new_err(format!("the kernel was prepared for {wanted} arguments, {given} were given"))
+    }
+}
+
+/// The argument types that a kernel is prepared for. Reading them costs one load: what it was prepared
+/// for before stays in memory with the kernel, each kind once.
+#[derive(Default)]
+pub(crate) struct PreparedTypes {
+    present: AtomicPtr<Prepared>,
+    all: Mutex<Vec<Arc<Prepared>>>,
+}
+
+impl PreparedTypes {
+    pub(crate) fn set(&self, new: Prepared) {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = all.iter().position(|known| **known == new).unwrap_or_else(|| {
+            all.push(Arc::new(new));
+            all.len() - 1
+        });
+        self.present.store(Arc::as_ptr(&all[at]).cast_mut(), Ordering::Release);
+    }
+
+    #[inline]
+    pub(crate) fn present(&self) -> Option<&Prepared> {
+        // SAFETY: null, or an object in `all`, where it stays as long as `self`.
+        unsafe { self.present.load(Ordering::Acquire).as_ref() }
     }
 }
 

@@ -1,4 +1,8 @@
-//! What all memory that can be given back has in common: `close()` and the `with` statement.
+//! What all that can be given back has in common: `close()`, the `with` statement, and being dropped
+//! with the interpreter released.
+
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
 
 /// Methods of a class, with the freeing method of upstream's name, which is an error the second time;
 /// `close()`, which is not; and the `with` statement.
@@ -43,3 +47,50 @@ pub(crate) use resource_methods;
 pub(crate) fn without_interpreter(free: impl FnOnce() + Send) {
     let _ = ::pyo3::Python::try_attach(|py| py.detach(free));
 }
+
+/// A value that is dropped with the interpreter released, as what Python objects are made of: the driver
+/// may wait for work that another thread, which wants the interpreter, has to do, and so may the lock of
+/// a context.
+pub(crate) struct Detached<T: Send>(ManuallyDrop<T>);
+
+impl<T: Send> Detached<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(ManuallyDrop::new(value))
+    }
+}
+
+impl<T: Send> Deref for Detached<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: Send + PartialEq> PartialEq for Detached<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: Send> Drop for Detached<T> {
+    fn drop(&mut self) {
+        // SAFETY: the value is taken once, and nothing sees it afterwards.
+        let value = unsafe { ManuallyDrop::take(&mut self.0) };
+        without_interpreter(move || drop(value));
+    }
+}
+
+/// How a Python class of one core object is made.
+macro_rules! detached {
+    ($class:ident over $inner:ty) => {
+        impl From<$inner> for $class {
+            fn from(value: $inner) -> Self {
+                Self($crate::driver::resource::Detached::new(value))
+            }
+        }
+    };
+}
+
+pub(crate) use detached;

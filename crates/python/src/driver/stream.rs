@@ -3,6 +3,7 @@
 use crate::driver::event::PyEvent;
 use crate::driver::graph::{CaptureInfo, PyGraph, PyGraphNode, PyStreamCapture, capture_info, enum_member, nodes_of};
 use crate::driver::keep_alive;
+use crate::driver::resource::{Detached, detached};
 use crate::errors::OrRaise;
 use crate::pointer::DevicePtr;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
@@ -13,7 +14,9 @@ use rtcg::driver::sys::{CUstream, CUstreamCaptureMode};
 
 /// A queue of work. `None` stands for the legacy default stream wherever one is expected.
 #[pyclass(name = "Stream", module = "pycuda._driver", frozen, subclass)]
-pub(crate) struct PyStream(pub(crate) Stream);
+pub(crate) struct PyStream(pub(crate) Detached<Stream>);
+
+detached!(PyStream over Stream);
 
 #[pymethods]
 impl PyStream {
@@ -24,7 +27,7 @@ impl PyStream {
             Some(priority) => Stream::with_priority(flags, priority),
             None => Stream::new(flags),
         };
-        stream.or_raise().map(Self)
+        stream.or_raise().map(Self::from)
     }
 
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
@@ -58,18 +61,18 @@ impl PyStream {
 
     #[staticmethod]
     fn legacy_default() -> PyResult<Self> {
-        Stream::legacy_default().or_raise().map(Self)
+        Stream::legacy_default().or_raise().map(Self::from)
     }
 
     #[staticmethod]
     fn per_thread_default() -> PyResult<Self> {
-        Stream::per_thread_default().or_raise().map(Self)
+        Stream::per_thread_default().or_raise().map(Self::from)
     }
 
     /// The stream that `None` stands for in this thread, if a ``with`` block has set one.
     #[staticmethod]
     fn get_current() -> Option<Self> {
-        Stream::current().map(Self)
+        Stream::current().map(Self::from)
     }
 
     fn __enter__<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
@@ -175,7 +178,7 @@ impl PyStream {
     }
 
     fn end_capture(&self) -> PyResult<PyGraph> {
-        self.0.end_capture().or_raise().map(PyGraph)
+        self.0.end_capture().or_raise().map(PyGraph::from)
     }
 
     #[pyo3(signature = (mode = 0, graph = None))]
@@ -260,7 +263,7 @@ fn wrap(handle: usize, owner: Option<Py<PyAny>>) -> PyResult<PyStream> {
             None => Stream::from_external(handle),
         }
     };
-    stream.or_raise().map(PyStream)
+    stream.or_raise().map(PyStream::from)
 }
 
 #[cold]
@@ -283,7 +286,7 @@ pub(crate) fn stream_argument<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<
 
 /// The stream an optional argument names.
 pub(crate) fn stream_of<'a>(stream: Option<&'a Bound<'_, PyStream>>) -> Option<&'a Stream> {
-    stream.map(|stream| &stream.get().0)
+    stream.map(|stream| &*stream.get().0)
 }
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -409,7 +409,7 @@ copy_class! {
     /// Copy: ``copy(aligned)`` waits, ``copy(stream)`` does not.
     #[pyo3(signature = (aligned = None))]
     fn __call__(&self, py: Python<'_>, aligned: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        let stream = aligned.and_then(|a| a.cast::<PyStream>().ok()).map(|s| &s.get().0);
+        let stream = aligned.and_then(|a| a.cast::<PyStream>().ok()).map(|s| &*s.get().0);
         let is_aligned = match aligned {
             Some(aligned) if stream.is_none() => match aligned.cast::<PyBool>() {
                 Ok(is_aligned) => is_aligned.is_true(),
@@ -460,7 +460,7 @@ copy_class! {
     #[pyo3(signature = (stream = None))]
     fn __call__(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
         // SAFETY: as for two dimensions.
-        run(py, &self.copy, stream.map(|s| &s.get().0), |raw, stream| unsafe { raw.copy(stream) })
+        run(py, &self.copy, stream.map(|s| &*s.get().0), |raw, stream| unsafe { raw.copy(stream) })
     }
 }
 
@@ -506,7 +506,7 @@ copy_class! {
     #[pyo3(signature = (stream = None))]
     fn __call__(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
         // SAFETY: as for two dimensions.
-        run(py, &self.copy, stream.map(|s| &s.get().0), |raw, stream| unsafe { raw.copy(stream) })
+        run(py, &self.copy, stream.map(|s| &*s.get().0), |raw, stream| unsafe { raw.copy(stream) })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Arrays, textures and surfaces.
 
+use crate::driver::resource::{Detached, detached};
 use crate::errors::{LogicError, OrRaise};
 use crate::host_buffer::HostBuffer;
 use crate::pointer::DevicePtr;
@@ -12,7 +13,9 @@ use rtcg::driver::{
 
 /// A CUDA array.
 #[pyclass(name = "Array", module = "pycuda._driver", frozen, subclass)]
-pub(crate) struct PyArrayHandle(pub(crate) Array);
+pub(crate) struct PyArrayHandle(pub(crate) Detached<Array>);
+
+detached!(PyArrayHandle over Array);
 
 fn attribute<'py, T>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<T>
 where
@@ -65,10 +68,10 @@ impl PyArrayHandle {
     fn new(py: Python<'_>, descriptor: &Bound<'_, PyAny>) -> PyResult<Self> {
         if descriptor.hasattr("depth")? {
             let d = descriptor_3d(descriptor)?;
-            return py.detach(|| Array::new_3d(&d)).or_raise().map(Self);
+            return py.detach(|| Array::new_3d(&d)).or_raise().map(Self::from);
         }
         let d = descriptor_2d(descriptor)?;
-        py.detach(|| Array::new_2d(&d)).or_raise().map(Self)
+        py.detach(|| Array::new_2d(&d)).or_raise().map(Self::from)
     }
 
     fn free(&self, py: Python<'_>) -> PyResult<()> {
@@ -99,25 +102,29 @@ impl PyArrayHandle {
 
 /// An array with levels of detail (an addition to PyCUDA).
 #[pyclass(name = "MipmappedArray", module = "pycuda._driver", frozen)]
-pub(crate) struct PyMipmappedArray(MipmappedArray);
+pub(crate) struct PyMipmappedArray(Detached<MipmappedArray>);
+
+detached!(PyMipmappedArray over MipmappedArray);
 
 #[pymethods]
 impl PyMipmappedArray {
     #[new]
     fn new(py: Python<'_>, descriptor: &Bound<'_, PyAny>, num_levels: u32) -> PyResult<Self> {
         let d = descriptor_3d(descriptor)?;
-        py.detach(|| MipmappedArray::new(&d, num_levels)).or_raise().map(Self)
+        py.detach(|| MipmappedArray::new(&d, num_levels)).or_raise().map(Self::from)
     }
 
     /// The array of a level, 0 being the largest.
     fn get_level(&self, level: u32) -> PyResult<PyArrayHandle> {
-        self.0.level(level).or_raise().map(PyArrayHandle)
+        self.0.level(level).or_raise().map(PyArrayHandle::from)
     }
 }
 
 /// A texture reference of a module, or of no module.
 #[pyclass(name = "TextureReference", module = "pycuda._driver", frozen, subclass)]
-pub(crate) struct PyTextureReference(pub(crate) TextureReference);
+pub(crate) struct PyTextureReference(pub(crate) Detached<TextureReference>);
+
+detached!(PyTextureReference over TextureReference);
 
 /// A value as a member of an enumeration of `pycuda.driver`.
 fn enumerated<'py, V>(py: Python<'py>, name: &str, value: V) -> PyResult<Bound<'py, PyAny>>
@@ -131,7 +138,7 @@ where
 impl PyTextureReference {
     #[new]
     fn new() -> PyResult<Self> {
-        TextureReference::new().or_raise().map(Self)
+        TextureReference::new().or_raise().map(Self::from)
     }
 
     fn set_array(&self, py: Python<'_>, ary: &Bound<'_, PyArrayHandle>) -> PyResult<()> {
@@ -179,7 +186,7 @@ impl PyTextureReference {
     }
 
     fn get_array(&self) -> PyResult<PyArrayHandle> {
-        self.0.array().map(PyArrayHandle).ok_or_else(|| LogicError::new_err("no array is bound"))
+        self.0.array().map(PyArrayHandle::from).ok_or_else(|| LogicError::new_err("no array is bound"))
     }
 
     fn get_address_mode<'py>(&self, py: Python<'py>, dim: i32) -> PyResult<Bound<'py, PyAny>> {
@@ -202,7 +209,9 @@ impl PyTextureReference {
 
 /// A surface reference of a module.
 #[pyclass(name = "SurfaceReference", module = "pycuda._driver", frozen, subclass)]
-pub(crate) struct PySurfaceReference(pub(crate) SurfaceReference);
+pub(crate) struct PySurfaceReference(pub(crate) Detached<SurfaceReference>);
+
+detached!(PySurfaceReference over SurfaceReference);
 
 #[pymethods]
 impl PySurfaceReference {
@@ -213,14 +222,14 @@ impl PySurfaceReference {
     }
 
     fn get_array(&self) -> PyResult<PyArrayHandle> {
-        self.0.array().map(PyArrayHandle).ok_or_else(|| LogicError::new_err("no array is bound"))
+        self.0.array().map(PyArrayHandle::from).ok_or_else(|| LogicError::new_err("no array is bound"))
     }
 }
 
 /// A texture object (an addition to PyCUDA): pass it to a kernel as a `cudaTextureObject_t`.
 #[pyclass(name = "TextureObject", module = "pycuda._driver", frozen)]
 pub(crate) struct PyTextureObject {
-    object: TextureObject,
+    object: Detached<TextureObject>,
     /// Linear memory that must outlive the object.
     _owner: Option<Py<PyAny>>,
 }
@@ -266,7 +275,7 @@ impl PyTextureObject {
         let described = sampling.describe();
         // SAFETY: the driver checks the range of linear memory, and its owner is held.
         let object = py.detach(|| unsafe { TextureObject::new(resource, &described) }).or_raise()?;
-        Ok(Self { object, _owner: owner })
+        Ok(Self { object: Detached::new(object), _owner: owner })
     }
 }
 
@@ -330,13 +339,15 @@ impl PyTextureObject {
 
 /// A surface object (an addition to PyCUDA): pass it to a kernel as a `cudaSurfaceObject_t`.
 #[pyclass(name = "SurfaceObject", module = "pycuda._driver", frozen)]
-pub(crate) struct PySurfaceObject(SurfaceObject);
+pub(crate) struct PySurfaceObject(Detached<SurfaceObject>);
+
+detached!(PySurfaceObject over SurfaceObject);
 
 #[pymethods]
 impl PySurfaceObject {
     #[new]
     fn new(array: &Bound<'_, PyArrayHandle>) -> PyResult<Self> {
-        SurfaceObject::new(&array.get().0).or_raise().map(Self)
+        SurfaceObject::new(&array.get().0).or_raise().map(Self::from)
     }
 
     /// The handle, which kernels take.

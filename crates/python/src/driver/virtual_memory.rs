@@ -3,6 +3,7 @@
 use crate::driver::device::PyDevice;
 use crate::driver::memory::device_or_current;
 use crate::driver::resource::resource_methods;
+use crate::driver::resource::{Detached, detached};
 use crate::errors::{LogicError, OrRaise};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -42,7 +43,9 @@ fn mem_get_granularity(device: Option<&Bound<'_, PyDevice>>) -> PyResult<usize> 
 /// exportable : bool
 ///     Whether it can go to another process.
 #[pyclass(name = "PhysicalMemory", module = "pycuda._driver", frozen, subclass)]
-pub(crate) struct PyPhysicalMemory(PhysicalMemory);
+pub(crate) struct PyPhysicalMemory(Detached<PhysicalMemory>);
+
+detached!(PyPhysicalMemory over PhysicalMemory);
 
 #[pymethods]
 impl PyPhysicalMemory {
@@ -50,7 +53,7 @@ impl PyPhysicalMemory {
     #[pyo3(signature = (size, device = None, exportable = false))]
     fn new(py: Python<'_>, size: usize, device: Option<&Bound<'_, PyDevice>>, exportable: bool) -> PyResult<Self> {
         let device = device_or_current(device)?;
-        py.detach(|| PhysicalMemory::new(device, size, exportable)).or_raise().map(Self)
+        py.detach(|| PhysicalMemory::new(device, size, exportable)).or_raise().map(Self::from)
     }
 
     /// Memory of `size` bytes that another process exported as a file descriptor, which stays the
@@ -58,7 +61,7 @@ impl PyPhysicalMemory {
     #[staticmethod]
     #[pyo3(signature = (fd, size, device = None))]
     fn from_fd(fd: i32, size: usize, device: Option<&Bound<'_, PyDevice>>) -> PyResult<Self> {
-        PhysicalMemory::import(device_or_current(device)?, borrow_fd(fd)?, size).or_raise().map(Self)
+        PhysicalMemory::import(device_or_current(device)?, borrow_fd(fd)?, size).or_raise().map(Self::from)
     }
 
     /// The memory as a file descriptor for another process; the caller closes it.
@@ -88,14 +91,16 @@ impl PyPhysicalMemory {
 /// device : Device, optional
 ///     Whose driver reserves them; default: that of the current context.
 #[pyclass(name = "AddressRange", module = "pycuda._driver", frozen, subclass)]
-pub(crate) struct PyAddressRange(AddressRange);
+pub(crate) struct PyAddressRange(Detached<AddressRange>);
+
+detached!(PyAddressRange over AddressRange);
 
 #[pymethods]
 impl PyAddressRange {
     #[new]
     #[pyo3(signature = (size, alignment = 0, device = None))]
     fn new(size: usize, alignment: usize, device: Option<&Bound<'_, PyDevice>>) -> PyResult<Self> {
-        AddressRange::new(&device_or_current(device)?, size, alignment).or_raise().map(Self)
+        AddressRange::new(&device_or_current(device)?, size, alignment).or_raise().map(Self::from)
     }
 
     /// Put memory at `offset` bytes of these addresses and let its device, or `devices`, use it.
@@ -116,7 +121,7 @@ impl PyAddressRange {
             devices.iter().try_for_each(|device| mapping.set_access(device, AccessRights::ReadWrite))?;
             Ok(mapping)
         });
-        mapping.or_raise().map(PyMapping)
+        mapping.or_raise().map(PyMapping::from)
     }
 
     #[getter]
@@ -132,7 +137,9 @@ impl PyAddressRange {
 
 /// Memory at addresses: a device pointer. Made by `AddressRange.map`.
 #[pyclass(name = "Mapping", module = "pycuda._driver", frozen)]
-pub(crate) struct PyMapping(pub(crate) Mapping);
+pub(crate) struct PyMapping(pub(crate) Detached<Mapping>);
+
+detached!(PyMapping over Mapping);
 
 impl PyMapping {
     pub(crate) fn ptr(&self) -> PyResult<u64> {

@@ -63,8 +63,8 @@ driver_functions! {
     fn cuGraphLaunch(hGraphExec: CUgraphExec, hStream: CUstream) {
         let exec = exec(hGraphExec)?;
         let (context, stream) = stream_and_context(hStream.number())?;
-        if capture::of(&stream).is_some() {
-            capture::refuse(&stream)?;
+        if capture::intercept(&stream, || exec.as_graph().map(Action::Child))? {
+            return Ok(());
         }
         exec.launch(&context, &stream)
     }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::{Action, Choice, Condition, Graph, GraphMemory, memory};
+use super::{Action, Choice, Condition, Graph, GraphMemory, UserObject, memory};
 use crate::api::launch::run_kernel;
 use crate::api::{copy_box, memset};
 use crate::context::Context;
@@ -46,6 +46,7 @@ pub(crate) struct Exec {
 #[derive(Debug)]
 struct State {
     body: Vec<ExecNode>,
+    objects: Objects,
     plan: Option<Arc<Plan>>,
 }
 
@@ -61,6 +62,9 @@ struct ExecNode {
     inside: Vec<Vec<ExecNode>>,
 }
 
+/// Objects of the program, which live as long as the executable graph and its launches.
+type Objects = Arc<[Arc<UserObject>]>;
+
 type DeviceStep = Box<dyn Fn(&Context, u64) -> Res + Send + Sync>;
 
 enum Step {
@@ -73,6 +77,7 @@ enum Step {
 /// What a launch does.
 struct Plan {
     steps: Vec<Step>,
+    objects: Objects,
     /// Allocations, each with whether the graph frees it too.
     memory: Vec<(Arc<GraphMemory>, bool)>,
     /// The whole may run inside the launch call.
@@ -111,6 +116,43 @@ fn body_of(graph: &Graph) -> Res<Vec<ExecNode>> {
     }
     body.iter_mut().for_each(|n| n.after.sort_unstable());
     Ok(body)
+}
+
+/// The objects of the program that a graph and the graphs inside it hold.
+fn objects_of(graph: &Graph) -> Vec<Arc<UserObject>> {
+    let mut objects = lock(&graph.objects).clone();
+    let nodes = graph.parts().nodes.clone();
+    for node in nodes {
+        match node.action() {
+            Action::Child(child) => objects.append(&mut objects_of(&child)),
+            Action::Choose(choice) => choice.bodies.iter().for_each(|body| objects.append(&mut objects_of(body))),
+            _ => {}
+        }
+    }
+    objects
+}
+
+/// A graph of these nodes, as a child of another graph.
+fn graph_of(body: &[ExecNode]) -> Res<Arc<Graph>> {
+    let graph = Graph::create()?;
+    graph.owned.store(true, Ordering::Relaxed);
+    fill(&graph, body).inspect_err(|_| graph.destroy())?;
+    Ok(graph)
+}
+
+fn fill(graph: &Graph, body: &[ExecNode]) -> Res {
+    let mut handles: Vec<u64> = Vec::with_capacity(body.len());
+    for node in body {
+        let after: Vec<u64> = node.after.iter().map(|&i| handles[i]).collect();
+        let action = match &node.action {
+            Action::Alloc(_) | Action::Free(_) | Action::Choose(_) => return Code::NOT_SUPPORTED.err(),
+            _ if !node.enabled => Action::Empty,
+            Action::Child(_) => Action::Child(graph_of(&node.inside[0])?),
+            action => action.clone(),
+        };
+        handles.push(graph.add(action, &after, 0)?.handle);
+    }
+    Ok(())
 }
 
 fn find_mut(body: &mut [ExecNode], node: u64) -> Option<&mut ExecNode> {
@@ -223,7 +265,7 @@ impl Planner {
         }
     }
 
-    fn finish(mut self) -> Plan {
+    fn finish(mut self, objects: Objects) -> Plan {
         self.end_device_work();
         if !self.conditions.is_empty() {
             let conditions = self.conditions;
@@ -235,15 +277,15 @@ impl Planner {
         }
         let memory = self.memory.into_iter().map(|m| (m.clone(), self.freed.contains(&m.start))).collect();
         let may_run_here = self.may_run_here && self.threads <= INLINE_THREADS;
-        Plan { steps: self.steps, memory, may_run_here, is_brief: Arc::new(AtomicBool::new(true)) }
+        Plan { steps: self.steps, objects, memory, may_run_here, is_brief: Arc::new(AtomicBool::new(true)) }
     }
 }
 
 impl Plan {
-    fn of(body: &[ExecNode]) -> Res<Plan> {
+    fn of(body: &[ExecNode], objects: Objects) -> Res<Plan> {
         let mut planner = Planner { may_run_here: true, ..Planner::default() };
         planner.add_all(body)?;
-        Ok(planner.finish())
+        Ok(planner.finish(objects))
     }
 
     /// Marks the memory that a launch allocates as in use.
@@ -270,6 +312,7 @@ impl Plan {
     fn submit(&self, ctx: &Arc<Context>, stream: &Arc<Stream>) {
         let since = ctx.cancel.generation();
         for step in &self.steps {
+            let objects = self.objects.clone();
             match step {
                 Step::Device(work) => {
                     let (work, context, is_brief) = (work.clone(), ctx.clone(), self.is_brief.clone());
@@ -277,6 +320,7 @@ impl Plan {
                         let begun = Instant::now();
                         let outcome = work.iter().try_for_each(|step| step(&context, since));
                         is_brief.store(begun.elapsed() < BRIEF, Ordering::Relaxed);
+                        drop(objects);
                         outcome
                     };
                     stream.submit(ctx, Fences::new(), Work::Device(Box::new(run)));
@@ -288,6 +332,7 @@ impl Plan {
                             // SAFETY: the program gave this function to be called with this pointer.
                             unsafe { function(data.get()) };
                         }
+                        drop(objects);
                     };
                     stream.submit(ctx, Fences::new(), Work::Host(Box::new(call)));
                 }
@@ -305,9 +350,9 @@ impl Plan {
 impl Exec {
     /// Makes a graph executable.
     pub(crate) fn new(ctx: &Context, graph: &Graph, flags: u64) -> Res<Exec> {
-        let body = body_of(graph)?;
-        let plan = Some(Arc::new(Plan::of(&body)?));
-        Ok(Exec { ctx_id: ctx.id, flags, state: Mutex::new(State { body, plan }), last: Mutex::new(None) })
+        let (body, objects) = (body_of(graph)?, Objects::from(objects_of(graph)));
+        let plan = Some(Arc::new(Plan::of(&body, objects.clone())?));
+        Ok(Exec { ctx_id: ctx.id, flags, state: Mutex::new(State { body, objects, plan }), last: Mutex::new(None) })
     }
 
     fn plan(&self) -> Res<Arc<Plan>> {
@@ -315,9 +360,18 @@ impl Exec {
         if let Some(plan) = &state.plan {
             return Ok(plan.clone());
         }
-        let plan = Arc::new(Plan::of(&state.body)?);
+        let plan = Arc::new(Plan::of(&state.body, state.objects.clone())?);
         state.plan = Some(plan.clone());
         Ok(plan)
+    }
+
+    /// A graph that does what a launch does now, to be the child of a graph that is being captured.
+    /// What only one graph may do at a time is refused.
+    pub(crate) fn as_graph(&self) -> Res<Arc<Graph>> {
+        let state = lock(&self.state);
+        let graph = graph_of(&state.body)?;
+        *lock(&graph.objects) = state.objects.to_vec();
+        Ok(graph)
     }
 
     /// Runs the graph in the stream's order, and after its last launch.
@@ -387,6 +441,10 @@ impl Exec {
         same_shape(&state.body, &body)?;
         adopt(&mut state.body, body);
         state.plan = None;
+        let former = std::mem::replace(&mut state.objects, objects_of(graph).into());
+        // Dropped without the lock: this may call the program.
+        drop(state);
+        drop(former);
         Ok(())
     }
 }

@@ -95,14 +95,22 @@ impl std::fmt::Debug for Operation {
     }
 }
 
+impl Operation {
+    /// Waits for what comes before it in other streams.
+    fn await_fences(&self) {
+        // An interrupted wait is met again, and dealt with, where the operation runs.
+        let _ = self.fences.iter().try_for_each(|f| f.wait(&self.ctx, self.since));
+    }
+}
+
 /// What an operation does when its turn comes.
 pub(crate) enum Work {
     /// Device work; skipped once the context has failed, and a failure of it fails the context.
     Device(Box<dyn FnOnce() -> Res + Send>),
     /// Giving something back; done whatever has become of the context.
     CleanUp(Box<dyn FnOnce() -> Res + Send>),
-    /// A call into the program. It always runs on a runner thread and is told what became of the
-    /// work before it.
+    /// A call into the program. It runs on the thread for such calls, one after the other in the whole
+    /// process, and is told what became of the work before it.
     Host(Box<dyn FnOnce(Res) + Send>),
     /// The time is to be written down.
     Record(Arc<Record>),
@@ -271,6 +279,12 @@ impl Stream {
         if queue.claimed || queue.scheduled || queue.operations.is_empty() {
             return;
         }
+        let is_call = |op: &mut Operation| matches!(op.work, Work::Host(_)) && op.fences.iter().all(Fence::is_reached);
+        if let Some(operation) = queue.operations.pop_front_if(is_call) {
+            queue.claimed = true;
+            drop(queue);
+            return runner::call_host(self.clone(), operation);
+        }
         queue.scheduled = true;
         drop(queue);
         runner::schedule(self.clone());
@@ -287,10 +301,23 @@ impl Stream {
         queue.claimed = true;
         while let Some(operation) = queue.operations.pop_front() {
             drop(queue);
+            if matches!(operation.work, Work::Host(_)) {
+                // The stream stays claimed until the function has run.
+                operation.await_fences();
+                return runner::call_host(self.clone(), operation);
+            }
             self.run_operation(operation);
             queue = self.queue();
         }
         queue.claimed = false;
+    }
+
+    /// Runs a host function on the thread for them; what follows in the queue is a runner's.
+    fn run_host_operation(self: &Arc<Self>, operation: Operation) {
+        self.run_operation(operation);
+        let mut queue = self.queue();
+        queue.claimed = false;
+        self.ensure_scheduled(queue);
     }
 
     /// Works the queue off up to operation `number` on a thread that has to wait for it. Stops

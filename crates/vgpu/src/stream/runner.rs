@@ -1,14 +1,15 @@
 //! Threads that work off streams' queues: started when one is needed, kept for a while when idle.
 //!
-//! A runner may block in a host function or in a fence, so their number is not bounded by the
-//! cores: there are never more than streams with work. They are never joined; the end of the
-//! process takes them along.
+//! A runner may block in a fence, so their number is not bounded by the cores: there are never more
+//! than streams with work. Host functions, which may block for as long as they like, all run on one
+//! thread, one after the other; CUDA allows both. The threads are never joined; the end of the process
+//! takes them along.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::Stream;
+use super::{Operation, Stream};
 
 #[derive(Debug)]
 struct Waiting {
@@ -38,6 +39,48 @@ pub(super) fn schedule(stream: Arc<Stream>) {
             stream.run_queue();
         }
     }
+}
+
+/// Host functions whose turn has come, and whether there is a thread for them.
+static CALLS: Mutex<(VecDeque<(Arc<Stream>, Operation)>, bool)> = Mutex::new((VecDeque::new(), false));
+static CALL_ARRIVED: Condvar = Condvar::new();
+
+/// Has a host function run on the thread for them. The stream is claimed until then.
+pub(super) fn call_host(stream: Arc<Stream>, operation: Operation) {
+    let mut calls = CALLS.lock().unwrap_or_else(PoisonError::into_inner);
+    calls.0.push_back((stream, operation));
+    if calls.1 {
+        drop(calls);
+        CALL_ARRIVED.notify_one();
+        return;
+    }
+    calls.1 = true;
+    drop(calls);
+    let run = || {
+        crate::exec::mark_own_thread();
+        run_calls(IDLE_TIME);
+    };
+    let started = std::thread::Builder::new().name("rtcg-host".into()).stack_size(STACK_BYTES).spawn(run);
+    if started.is_err() {
+        // No thread can be had: this one does it.
+        run_calls(Duration::ZERO);
+    }
+}
+
+fn run_calls(patience: Duration) {
+    while let Some((stream, operation)) = take_call(patience) {
+        stream.run_host_operation(operation);
+    }
+}
+
+/// The next host function; `None`, and no thread for them any more, when there was none for `patience`.
+fn take_call(patience: Duration) -> Option<(Arc<Stream>, Operation)> {
+    let calls = CALLS.lock().unwrap_or_else(PoisonError::into_inner);
+    let outcome = CALL_ARRIVED.wait_timeout_while(calls, patience, |calls| calls.0.is_empty());
+    let mut calls = outcome.unwrap_or_else(PoisonError::into_inner).0;
+    let next = calls.0.pop_front();
+    calls.1 = next.is_some();
+    next
 }
 
 fn run() {
