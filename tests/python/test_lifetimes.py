@@ -4,6 +4,7 @@ import sys
 
 import pycuda.driver as cuda
 import pytest
+
 from tests.python.subprocesses import run_python
 
 START = """

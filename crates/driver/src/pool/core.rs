@@ -262,6 +262,11 @@ impl Core {
         self.free_held();
     }
 
+    /// Whether blocks that are given back go to the driver at once.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.lock().stopped
+    }
+
     pub(super) fn statistics(&self) -> PoolStatistics {
         if process::is_gone() {
             return PoolStatistics::default();

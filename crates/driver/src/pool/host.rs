@@ -101,6 +101,11 @@ impl PooledHostAllocation {
         self.0.nbytes()
     }
 
+    /// Whether giving it back may wait for the device, because its pool keeps nothing any more.
+    pub fn may_wait(&self) -> bool {
+        self.0.may_wait()
+    }
+
     /// Whether [`PooledHostAllocation::free`] was called.
     #[inline]
     pub fn is_freed(&self) -> bool {

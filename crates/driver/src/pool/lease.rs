@@ -42,6 +42,11 @@ impl Lease {
         self.freed.load(Ordering::Acquire)
     }
 
+    /// Whether giving it back may be a call of the driver, which may wait for the device.
+    pub(super) fn may_wait(&self) -> bool {
+        Arc::strong_count(&self.core) == 1 || self.core.is_stopped()
+    }
+
     /// Remembers that work in another stream uses the block.
     pub(super) fn used_in(&self, stream: Option<&Stream>) {
         let stream = stream.cloned().or_else(Stream::current).filter(|stream| !stream.is_legacy_default());

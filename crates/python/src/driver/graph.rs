@@ -1,11 +1,10 @@
-//! `Graph`, `GraphNode`, `GraphExec`, and what capturing a stream needs.
+//! `Graph` and `GraphNode`.
 
 use crate::driver::arguments::{Packed, pack};
 use crate::driver::event::PyEvent;
 use crate::driver::function::{PyFunction, dimensions};
-use crate::driver::keep_alive;
+use crate::driver::graph_exec::PyGraphExec;
 use crate::driver::resource::{Detached, detached};
-use crate::driver::stream::{PyStream, stream_of};
 use crate::driver::structured::PyMemcpy3D;
 use crate::errors::{LogicError, OrRaise};
 use crate::host_buffer::HostBuffer;
@@ -13,14 +12,13 @@ use crate::pointer::DevicePtr;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use rtcg::driver::sys::{self, CUstreamCaptureMode};
+use rtcg::driver::sys;
 use rtcg::driver::{
-    Graph, GraphExec, GraphNode, HostFn, KernelNode, MemsetNode, Place, Stream, is_any_capturing, keep_in_capture,
-    linear_copy,
+    Graph, GraphNode, HostFn, KernelNode, MemsetNode, Place, Stream, is_any_capturing, keep_in_capture, linear_copy,
 };
 use std::any::Any;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// The member of an enumeration, or the number where it has no name.
 pub(crate) fn enum_member<'py>(py: Python<'py>, class: &str, value: u32) -> PyResult<Bound<'py, PyAny>> {
@@ -32,7 +30,7 @@ type Nodes<'py> = Vec<Bound<'py, PyGraphNode>>;
 type Pairs<'py> = Vec<(Bound<'py, PyGraphNode>, Bound<'py, PyGraphNode>)>;
 
 /// A Python object that a graph holds.
-fn held(object: &Bound<'_, PyAny>) -> Arc<dyn Any + Send + Sync> {
+pub(crate) fn held(object: &Bound<'_, PyAny>) -> Arc<dyn Any + Send + Sync> {
     Arc::new(object.clone().unbind())
 }
 
@@ -69,12 +67,12 @@ fn pairs_of(pairs: &Pairs<'_>) -> Vec<(GraphNode, GraphNode)> {
     pairs.iter().map(|(from, to)| (from.get().0.clone(), to.get().0.clone())).collect()
 }
 
-fn wrapped(nodes: Vec<GraphNode>) -> Vec<PyGraphNode> {
+pub(crate) fn wrapped(nodes: Vec<GraphNode>) -> Vec<PyGraphNode> {
     nodes.into_iter().map(PyGraphNode::from).collect()
 }
 
 /// A function of Python for a host node. What it raises goes to `sys.unraisablehook`.
-fn host_function(function: &Bound<'_, PyAny>) -> PyResult<Box<HostFn>> {
+pub(crate) fn host_function(function: &Bound<'_, PyAny>) -> PyResult<Box<HostFn>> {
     if !function.is_callable() {
         return Err(PyTypeError::new_err("function is not callable"));
     }
@@ -89,7 +87,7 @@ fn host_function(function: &Bound<'_, PyAny>) -> PyResult<Box<HostFn>> {
 }
 
 /// The memory of a host buffer and the device address of a copy between the two.
-struct HostCopy {
+pub(crate) struct HostCopy {
     copy: sys::CUDA_MEMCPY3D,
     owner: Py<PyAny>,
 }
@@ -104,27 +102,27 @@ fn size_of_copy(call: &str, size: Option<usize>, device: DevicePtr, host: &HostB
     Ok(size)
 }
 
-fn to_device(dest: DevicePtr, src: &Bound<'_, PyAny>, size: Option<usize>) -> PyResult<HostCopy> {
+pub(crate) fn to_device(dest: DevicePtr, src: &Bound<'_, PyAny>, size: Option<usize>) -> PyResult<HostCopy> {
     let src = HostBuffer::of(src, "src")?;
     let size = size_of_copy("cuGraphAddMemcpyNode", size, dest, &src)?;
     let copy = linear_copy(Place::Device(dest.0), Place::Host(src.as_ptr()), size);
     Ok(HostCopy { copy, owner: src.owner() })
 }
 
-fn to_host(dest: &Bound<'_, PyAny>, src: DevicePtr, size: Option<usize>) -> PyResult<HostCopy> {
+pub(crate) fn to_host(dest: &Bound<'_, PyAny>, src: DevicePtr, size: Option<usize>) -> PyResult<HostCopy> {
     let dest = HostBuffer::writable(dest, "dest")?;
     let size = size_of_copy("cuGraphAddMemcpyNode", size, src, &dest)?;
     let copy = linear_copy(Place::Host(dest.as_ptr()), Place::Device(src.0), size);
     Ok(HostCopy { copy, owner: dest.owner() })
 }
 
-fn on_device(dest: DevicePtr, src: DevicePtr, size: usize) -> PyResult<sys::CUDA_MEMCPY3D> {
+pub(crate) fn on_device(dest: DevicePtr, src: DevicePtr, size: usize) -> PyResult<sys::CUDA_MEMCPY3D> {
     dest.check("cuGraphAddMemcpyNode", size)?;
     src.check("cuGraphAddMemcpyNode", size)?;
     Ok(linear_copy(Place::Device(dest.0), Place::Device(src.0), size))
 }
 
-fn memset_of(
+pub(crate) fn memset_of(
     dest: DevicePtr,
     value: u32,
     count: usize,
@@ -387,7 +385,7 @@ fn packed(func: &Bound<'_, PyFunction>, args: &Bound<'_, PyTuple>) -> PyResult<V
 /// A node of a graph.
 #[pyclass(name = "GraphNode", module = "pycuda._driver", frozen, eq)]
 #[derive(PartialEq)]
-pub(crate) struct PyGraphNode(Detached<GraphNode>);
+pub(crate) struct PyGraphNode(pub(crate) Detached<GraphNode>);
 
 detached!(PyGraphNode over GraphNode);
 
@@ -428,7 +426,7 @@ impl PyGraphNode {
 }
 
 /// What a kernel node shall do otherwise than before.
-struct KernelChange<'a, 'py> {
+pub(crate) struct KernelChange<'a, 'py> {
     func: Option<&'a Bound<'py, PyFunction>>,
     block: Option<&'a Bound<'py, PyAny>>,
     grid: Option<&'a Bound<'py, PyAny>>,
@@ -534,214 +532,6 @@ impl PyGraphAllocation {
     }
 }
 
-/// An executable graph.
-#[pyclass(name = "GraphExec", module = "pycuda._driver", frozen)]
-pub(crate) struct PyGraphExec(Detached<GraphExec>);
-
-detached!(PyGraphExec over GraphExec);
-
-impl PyGraphExec {
-    fn set_copy(&self, node: &GraphNode, copy: &sys::CUDA_MEMCPY3D, owners: &[&Py<PyAny>]) -> PyResult<()> {
-        // SAFETY: the host's memory is held for the node; the driver checks the device's.
-        unsafe { self.0.set_memcpy(node, copy) }.or_raise()?;
-        Python::attach(|py| owners.iter().for_each(|owner| self.0.keep(node, held(owner.bind(py)))));
-        Ok(())
-    }
-}
-
-#[pymethods]
-impl PyGraphExec {
-    #[pyo3(signature = (stream = None))]
-    fn launch(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
-        let stream = stream_of(stream);
-        keep_alive::release_passed();
-        py.detach(|| self.0.launch(stream)).or_raise()
-    }
-
-    #[pyo3(signature = (stream = None))]
-    fn upload(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
-        let stream = stream_of(stream);
-        py.detach(|| self.0.upload(stream)).or_raise()
-    }
-
-    fn update(&self, py: Python<'_>, graph: &PyGraph) -> PyResult<()> {
-        py.detach(|| self.0.update(&graph.0)).or_raise()
-    }
-
-    #[getter]
-    fn flags(&self) -> PyResult<u64> {
-        self.0.flags().or_raise()
-    }
-
-    #[getter]
-    fn handle(&self) -> usize {
-        self.0.handle().addr()
-    }
-
-    #[pyo3(signature = (*args, kernel_node, func = None, block = None, grid = None, shared = None))]
-    #[allow(clippy::too_many_arguments)]
-    fn kernel_node_set_params(
-        &self,
-        args: &Bound<'_, PyTuple>,
-        kernel_node: &PyGraphNode,
-        func: Option<&Bound<'_, PyFunction>>,
-        block: Option<&Bound<'_, PyAny>>,
-        grid: Option<&Bound<'_, PyAny>>,
-        shared: Option<u32>,
-    ) -> PyResult<()> {
-        let node = &kernel_node.0;
-        let present = self.0.kernel(node).or_else(|| node.kernel());
-        let kernel = PyGraphNode::changed(present, args, &KernelChange { func, block, grid, shared })?;
-        // SAFETY: as when adding.
-        unsafe { self.0.set_kernel(node, kernel) }.or_raise()?;
-        self.0.keep(node, held(args.as_any()));
-        Ok(())
-    }
-
-    #[pyo3(signature = (node, dest, src, size = None))]
-    fn memcpy_htod_node_set_params(
-        &self,
-        node: &PyGraphNode,
-        dest: &Bound<'_, PyAny>,
-        src: &Bound<'_, PyAny>,
-        size: Option<usize>,
-    ) -> PyResult<()> {
-        let HostCopy { copy, owner } = to_device(dest.extract()?, src, size)?;
-        self.set_copy(&node.0, &copy, &[&owner, &dest.clone().unbind()])
-    }
-
-    #[pyo3(signature = (node, dest, src, size = None))]
-    fn memcpy_dtoh_node_set_params(
-        &self,
-        node: &PyGraphNode,
-        dest: &Bound<'_, PyAny>,
-        src: &Bound<'_, PyAny>,
-        size: Option<usize>,
-    ) -> PyResult<()> {
-        let HostCopy { copy, owner } = to_host(dest, src.extract()?, size)?;
-        self.set_copy(&node.0, &copy, &[&owner, &src.clone().unbind()])
-    }
-
-    fn memcpy_dtod_node_set_params(
-        &self,
-        node: &PyGraphNode,
-        dest: &Bound<'_, PyAny>,
-        src: &Bound<'_, PyAny>,
-        size: usize,
-    ) -> PyResult<()> {
-        let copy = on_device(dest.extract()?, src.extract()?, size)?;
-        self.set_copy(&node.0, &copy, &[&dest.clone().unbind(), &src.clone().unbind()])
-    }
-
-    fn memcpy_node_set_params(&self, py: Python<'_>, node: &PyGraphNode, copy: &Bound<'_, PyMemcpy3D>) -> PyResult<()> {
-        let (raw, owners) = copy.get().parts(py);
-        self.set_copy(&node.0, &raw, &owners.iter().collect::<Vec<_>>())
-    }
-
-    #[pyo3(signature = (node, dest, value, count, element_size = 1, height = 1, pitch = None))]
-    #[allow(clippy::too_many_arguments)]
-    fn memset_node_set_params(
-        &self,
-        node: &PyGraphNode,
-        dest: &Bound<'_, PyAny>,
-        value: u32,
-        count: usize,
-        element_size: u32,
-        height: usize,
-        pitch: Option<usize>,
-    ) -> PyResult<()> {
-        let fill = memset_of(dest.extract()?, value, count, element_size, height, pitch)?;
-        // SAFETY: the memory is held for the node; the driver checks the range.
-        unsafe { self.0.set_memset(&node.0, &fill) }.or_raise()?;
-        self.0.keep(&node.0, held(dest));
-        Ok(())
-    }
-
-    fn host_node_set_params(&self, node: &PyGraphNode, function: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.0.set_host(&node.0, host_function(function)?).or_raise()
-    }
-
-    fn event_node_set_event(&self, node: &PyGraphNode, event: &PyEvent) -> PyResult<()> {
-        self.0.set_event(&node.0, &event.0).or_raise()
-    }
-
-    fn child_graph_node_set_params(&self, node: &PyGraphNode, graph: &PyGraph) -> PyResult<()> {
-        self.0.set_child_graph(&node.0, &graph.0).or_raise()
-    }
-
-    fn node_set_enabled(&self, node: &PyGraphNode, enabled: bool) -> PyResult<()> {
-        self.0.set_enabled(&node.0, enabled).or_raise()
-    }
-
-    fn node_get_enabled(&self, node: &PyGraphNode) -> PyResult<bool> {
-        self.0.is_enabled(&node.0).or_raise()
-    }
-
-    fn __repr__(&self) -> String {
-        format!("<pycuda.driver.GraphExec at {:#x}>", self.0.handle().addr())
-    }
-}
-
-/// `with stream.capture() as graph:`
-#[pyclass(name = "StreamCapture", module = "pycuda._driver", frozen)]
-pub(crate) struct PyStreamCapture {
-    stream: Detached<Stream>,
-    mode: CUstreamCaptureMode,
-    graph: Detached<Mutex<Option<Graph>>>,
-}
-
-impl PyStreamCapture {
-    pub(crate) fn new(stream: &Stream, mode: u32, graph: Option<&PyGraph>) -> Self {
-        let graph = Mutex::new(graph.map(|graph| graph.0.clone()));
-        let (stream, graph) = (Detached::new(stream.clone()), Detached::new(graph));
-        Self { stream, mode: CUstreamCaptureMode(mode), graph }
-    }
-}
-
-#[pymethods]
-impl PyStreamCapture {
-    fn __enter__(&self) -> PyResult<PyGraph> {
-        let mut slot = self.graph.lock().unwrap_or_else(PoisonError::into_inner);
-        let graph = match slot.take() {
-            Some(graph) => graph,
-            None => Graph::new().or_raise()?,
-        };
-        *slot = Some(graph.clone());
-        self.stream.begin_capture_to(&graph, &[], self.mode).or_raise()?;
-        Ok(PyGraph::from(graph))
-    }
-
-    /// Ends the capture. What the block raised is more interesting than that the capture is invalid.
-    #[pyo3(signature = (kind, _value, _traceback))]
-    fn __exit__(
-        &self,
-        kind: &Bound<'_, PyAny>,
-        _value: &Bound<'_, PyAny>,
-        _traceback: &Bound<'_, PyAny>,
-    ) -> PyResult<bool> {
-        let ended = self.stream.end_capture();
-        if kind.is_none() {
-            ended.or_raise()?;
-        }
-        Ok(false)
-    }
-}
-
-#[pyfunction]
-fn exchange_capture_mode(py: Python<'_>, mode: u32) -> PyResult<Bound<'_, PyAny>> {
-    let before = rtcg::driver::exchange_capture_mode(CUstreamCaptureMode(mode)).or_raise()?;
-    enum_member(py, "capture_mode", before.0)
-}
-
-/// What a stream says about its capture: `(status, id, graph, dependencies)`.
-pub(crate) type CaptureInfo<'py> = (Bound<'py, PyAny>, u64, PyGraph, Vec<PyGraphNode>);
-
-pub(crate) fn capture_info<'py>(py: Python<'py>, stream: &Stream) -> PyResult<Option<CaptureInfo<'py>>> {
-    let status = enum_member(py, "capture_status", stream.capture_status().or_raise()?.0)?;
-    let info = stream.capture_info().or_raise()?;
-    Ok(info.map(|info| (status, info.id, PyGraph::from(info.graph), wrapped(info.dependencies))))
-}
-
 /// The nodes behind Python's objects, for the methods of streams.
 pub(crate) fn nodes_of(nodes: Vec<Bound<'_, PyGraphNode>>) -> Vec<GraphNode> {
     unwrapped(&Some(nodes))
@@ -750,8 +540,5 @@ pub(crate) fn nodes_of(nodes: Vec<Bound<'_, PyGraphNode>>) -> Vec<GraphNode> {
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyGraph>()?;
     m.add_class::<PyGraphNode>()?;
-    m.add_class::<PyGraphExec>()?;
-    m.add_class::<PyGraphAllocation>()?;
-    m.add_class::<PyStreamCapture>()?;
-    m.add_function(wrap_pyfunction!(exchange_capture_mode, m)?)
+    m.add_class::<PyGraphAllocation>()
 }

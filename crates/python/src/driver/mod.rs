@@ -12,6 +12,8 @@ mod fastcall;
 pub(crate) mod function;
 pub(crate) mod gl;
 mod graph;
+mod graph_capture;
+mod graph_exec;
 mod host;
 mod keep_alive;
 mod launch_keywords;
@@ -47,5 +49,7 @@ pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     function::register(m)?;
     structured::register(m)?;
     texture::register(m)?;
-    graph::register(m)
+    graph::register(m)?;
+    graph_exec::register(m)?;
+    graph_capture::register(m)
 }

@@ -3,7 +3,7 @@
 use crate::driver::host::{Geometry, checked_array};
 use crate::driver::memory::{used_after_free, view_memory};
 use crate::driver::resource::resource_methods;
-use crate::driver::resource::{Detached, detached};
+use crate::driver::resource::{Detached, detached, without_interpreter};
 use crate::driver::stream::{PyStream, stream_of};
 use crate::errors::OrRaise;
 use pyo3::prelude::*;
@@ -31,6 +31,15 @@ pub(crate) fn note_use() {
 /// Device memory of a pool, which gets it back with the last reference or by `free()`.
 #[pyclass(name = "PooledDeviceAllocation", module = "pycuda._driver", frozen, subclass)]
 pub(crate) struct PyPooledDeviceAllocation(pub(crate) Arc<PooledDeviceAllocation>);
+
+impl Drop for PyPooledDeviceAllocation {
+    fn drop(&mut self) {
+        if !self.0.is_freed() && self.0.may_wait() && Arc::strong_count(&self.0) == 1 {
+            // A second `free`, by another thread, is an error that nobody needs.
+            without_interpreter(|| drop(self.0.free()));
+        }
+    }
+}
 
 impl PyPooledDeviceAllocation {
     pub(crate) fn ptr(&self) -> PyResult<u64> {
@@ -82,6 +91,15 @@ resource_methods! {
 /// Page-locked memory of a pool: the base of the pool's arrays.
 #[pyclass(name = "PooledHostAllocation", module = "pycuda._driver", frozen, subclass)]
 pub(crate) struct PyPooledHostAllocation(PooledHostAllocation);
+
+impl Drop for PyPooledHostAllocation {
+    fn drop(&mut self) {
+        if !self.0.is_freed() && self.0.may_wait() {
+            // As above.
+            without_interpreter(|| drop(self.0.free()));
+        }
+    }
+}
 
 resource_methods! {
     PyPooledHostAllocation, free = free, is_freed = |memory| memory.is_freed(), release = |memory| memory.free();

@@ -1,7 +1,8 @@
 //! `Stream`.
 
 use crate::driver::event::PyEvent;
-use crate::driver::graph::{CaptureInfo, PyGraph, PyGraphNode, PyStreamCapture, capture_info, enum_member, nodes_of};
+use crate::driver::graph::{PyGraph, PyGraphNode, enum_member, nodes_of};
+use crate::driver::graph_capture::{CaptureInfo, PyStreamCapture, capture_info};
 use crate::driver::keep_alive;
 use crate::driver::resource::{Detached, detached};
 use crate::errors::OrRaise;

@@ -1,0 +1,74 @@
+//! Capturing streams into graphs.
+
+use crate::driver::graph::{PyGraph, PyGraphNode, enum_member, wrapped};
+use crate::driver::resource::Detached;
+use crate::errors::OrRaise;
+use pyo3::prelude::*;
+use rtcg::driver::sys::CUstreamCaptureMode;
+use rtcg::driver::{Graph, Stream};
+use std::sync::{Mutex, PoisonError};
+
+/// `with stream.capture() as graph:`
+#[pyclass(name = "StreamCapture", module = "pycuda._driver", frozen)]
+pub(crate) struct PyStreamCapture {
+    stream: Detached<Stream>,
+    mode: CUstreamCaptureMode,
+    graph: Detached<Mutex<Option<Graph>>>,
+}
+
+impl PyStreamCapture {
+    pub(crate) fn new(stream: &Stream, mode: u32, graph: Option<&PyGraph>) -> Self {
+        let graph = Mutex::new(graph.map(|graph| graph.0.clone()));
+        let (stream, graph) = (Detached::new(stream.clone()), Detached::new(graph));
+        Self { stream, mode: CUstreamCaptureMode(mode), graph }
+    }
+}
+
+#[pymethods]
+impl PyStreamCapture {
+    fn __enter__(&self) -> PyResult<PyGraph> {
+        let mut slot = self.graph.lock().unwrap_or_else(PoisonError::into_inner);
+        let graph = match slot.take() {
+            Some(graph) => graph,
+            None => Graph::new().or_raise()?,
+        };
+        *slot = Some(graph.clone());
+        self.stream.begin_capture_to(&graph, &[], self.mode).or_raise()?;
+        Ok(PyGraph::from(graph))
+    }
+
+    /// Ends the capture. What the block raised is more interesting than that the capture is invalid.
+    #[pyo3(signature = (kind, _value, _traceback))]
+    fn __exit__(
+        &self,
+        kind: &Bound<'_, PyAny>,
+        _value: &Bound<'_, PyAny>,
+        _traceback: &Bound<'_, PyAny>,
+    ) -> PyResult<bool> {
+        let ended = self.stream.end_capture();
+        if kind.is_none() {
+            ended.or_raise()?;
+        }
+        Ok(false)
+    }
+}
+
+#[pyfunction]
+fn exchange_capture_mode(py: Python<'_>, mode: u32) -> PyResult<Bound<'_, PyAny>> {
+    let before = rtcg::driver::exchange_capture_mode(CUstreamCaptureMode(mode)).or_raise()?;
+    enum_member(py, "capture_mode", before.0)
+}
+
+/// What a stream says about its capture: `(status, id, graph, dependencies)`.
+pub(crate) type CaptureInfo<'py> = (Bound<'py, PyAny>, u64, PyGraph, Vec<PyGraphNode>);
+
+pub(crate) fn capture_info<'py>(py: Python<'py>, stream: &Stream) -> PyResult<Option<CaptureInfo<'py>>> {
+    let status = enum_member(py, "capture_status", stream.capture_status().or_raise()?.0)?;
+    let info = stream.capture_info().or_raise()?;
+    Ok(info.map(|info| (status, info.id, PyGraph::from(info.graph), wrapped(info.dependencies))))
+}
+
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<PyStreamCapture>()?;
+    m.add_function(wrap_pyfunction!(exchange_capture_mode, m)?)
+}

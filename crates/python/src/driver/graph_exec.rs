@@ -1,0 +1,167 @@
+//! `GraphExec`.
+
+use crate::driver::event::PyEvent;
+use crate::driver::function::PyFunction;
+use crate::driver::graph::{
+    HostCopy, KernelChange, PyGraph, PyGraphNode, held, host_function, memset_of, on_device, to_device, to_host,
+};
+use crate::driver::keep_alive;
+use crate::driver::resource::{Detached, detached};
+use crate::driver::stream::{PyStream, stream_of};
+use crate::driver::structured::PyMemcpy3D;
+use crate::errors::OrRaise;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use rtcg::driver::{GraphExec, GraphNode, sys};
+
+/// An executable graph.
+#[pyclass(name = "GraphExec", module = "pycuda._driver", frozen)]
+pub(crate) struct PyGraphExec(Detached<GraphExec>);
+
+detached!(PyGraphExec over GraphExec);
+
+impl PyGraphExec {
+    fn set_copy(&self, node: &GraphNode, copy: &sys::CUDA_MEMCPY3D, owners: &[&Py<PyAny>]) -> PyResult<()> {
+        // SAFETY: the host's memory is held for the node; the driver checks the device's.
+        unsafe { self.0.set_memcpy(node, copy) }.or_raise()?;
+        Python::attach(|py| owners.iter().for_each(|owner| self.0.keep(node, held(owner.bind(py)))));
+        Ok(())
+    }
+}
+
+#[pymethods]
+impl PyGraphExec {
+    #[pyo3(signature = (stream = None))]
+    fn launch(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
+        let stream = stream_of(stream);
+        keep_alive::release_passed();
+        py.detach(|| self.0.launch(stream)).or_raise()
+    }
+
+    #[pyo3(signature = (stream = None))]
+    fn upload(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
+        let stream = stream_of(stream);
+        py.detach(|| self.0.upload(stream)).or_raise()
+    }
+
+    fn update(&self, py: Python<'_>, graph: &PyGraph) -> PyResult<()> {
+        py.detach(|| self.0.update(&graph.0)).or_raise()
+    }
+
+    #[getter]
+    fn flags(&self) -> PyResult<u64> {
+        self.0.flags().or_raise()
+    }
+
+    #[getter]
+    fn handle(&self) -> usize {
+        self.0.handle().addr()
+    }
+
+    #[pyo3(signature = (*args, kernel_node, func = None, block = None, grid = None, shared = None))]
+    #[allow(clippy::too_many_arguments)]
+    fn kernel_node_set_params(
+        &self,
+        args: &Bound<'_, PyTuple>,
+        kernel_node: &PyGraphNode,
+        func: Option<&Bound<'_, PyFunction>>,
+        block: Option<&Bound<'_, PyAny>>,
+        grid: Option<&Bound<'_, PyAny>>,
+        shared: Option<u32>,
+    ) -> PyResult<()> {
+        let node = &kernel_node.0;
+        let present = self.0.kernel(node).or_else(|| node.kernel());
+        let kernel = PyGraphNode::changed(present, args, &KernelChange { func, block, grid, shared })?;
+        // SAFETY: as when adding.
+        unsafe { self.0.set_kernel(node, kernel) }.or_raise()?;
+        self.0.keep(node, held(args.as_any()));
+        Ok(())
+    }
+
+    #[pyo3(signature = (node, dest, src, size = None))]
+    fn memcpy_htod_node_set_params(
+        &self,
+        node: &PyGraphNode,
+        dest: &Bound<'_, PyAny>,
+        src: &Bound<'_, PyAny>,
+        size: Option<usize>,
+    ) -> PyResult<()> {
+        let HostCopy { copy, owner } = to_device(dest.extract()?, src, size)?;
+        self.set_copy(&node.0, &copy, &[&owner, &dest.clone().unbind()])
+    }
+
+    #[pyo3(signature = (node, dest, src, size = None))]
+    fn memcpy_dtoh_node_set_params(
+        &self,
+        node: &PyGraphNode,
+        dest: &Bound<'_, PyAny>,
+        src: &Bound<'_, PyAny>,
+        size: Option<usize>,
+    ) -> PyResult<()> {
+        let HostCopy { copy, owner } = to_host(dest, src.extract()?, size)?;
+        self.set_copy(&node.0, &copy, &[&owner, &src.clone().unbind()])
+    }
+
+    fn memcpy_dtod_node_set_params(
+        &self,
+        node: &PyGraphNode,
+        dest: &Bound<'_, PyAny>,
+        src: &Bound<'_, PyAny>,
+        size: usize,
+    ) -> PyResult<()> {
+        let copy = on_device(dest.extract()?, src.extract()?, size)?;
+        self.set_copy(&node.0, &copy, &[&dest.clone().unbind(), &src.clone().unbind()])
+    }
+
+    fn memcpy_node_set_params(&self, py: Python<'_>, node: &PyGraphNode, copy: &Bound<'_, PyMemcpy3D>) -> PyResult<()> {
+        let (raw, owners) = copy.get().parts(py);
+        self.set_copy(&node.0, &raw, &owners.iter().collect::<Vec<_>>())
+    }
+
+    #[pyo3(signature = (node, dest, value, count, element_size = 1, height = 1, pitch = None))]
+    #[allow(clippy::too_many_arguments)]
+    fn memset_node_set_params(
+        &self,
+        node: &PyGraphNode,
+        dest: &Bound<'_, PyAny>,
+        value: u32,
+        count: usize,
+        element_size: u32,
+        height: usize,
+        pitch: Option<usize>,
+    ) -> PyResult<()> {
+        let fill = memset_of(dest.extract()?, value, count, element_size, height, pitch)?;
+        // SAFETY: the memory is held for the node; the driver checks the range.
+        unsafe { self.0.set_memset(&node.0, &fill) }.or_raise()?;
+        self.0.keep(&node.0, held(dest));
+        Ok(())
+    }
+
+    fn host_node_set_params(&self, node: &PyGraphNode, function: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.0.set_host(&node.0, host_function(function)?).or_raise()
+    }
+
+    fn event_node_set_event(&self, node: &PyGraphNode, event: &PyEvent) -> PyResult<()> {
+        self.0.set_event(&node.0, &event.0).or_raise()
+    }
+
+    fn child_graph_node_set_params(&self, node: &PyGraphNode, graph: &PyGraph) -> PyResult<()> {
+        self.0.set_child_graph(&node.0, &graph.0).or_raise()
+    }
+
+    fn node_set_enabled(&self, node: &PyGraphNode, enabled: bool) -> PyResult<()> {
+        self.0.set_enabled(&node.0, enabled).or_raise()
+    }
+
+    fn node_get_enabled(&self, node: &PyGraphNode) -> PyResult<bool> {
+        self.0.is_enabled(&node.0).or_raise()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<pycuda.driver.GraphExec at {:#x}>", self.0.handle().addr())
+    }
+}
+
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<PyGraphExec>()
+}
