@@ -129,7 +129,13 @@ def test_context_stack(device):
 
 
 def test_primary_context(device):
+    flags = device.primary_context_flags
+    if not device.is_primary_context_active:
+        device.primary_context_flags = cuda.ctx_flags.SCHED_YIELD
+        assert device.primary_context_flags == cuda.ctx_flags.SCHED_YIELD
+        device.primary_context_flags = flags
     primary = device.retain_primary_context()
+    assert device.is_primary_context_active
     assert cuda.Context.get_current() != primary
     primary.push()
     try:

@@ -88,8 +88,8 @@ pub(crate) fn host_function(function: &Bound<'_, PyAny>) -> PyResult<Box<HostFn>
 
 /// The memory of a host buffer and the device address of a copy between the two.
 pub(crate) struct HostCopy {
-    copy: sys::CUDA_MEMCPY3D,
-    owner: Py<PyAny>,
+    pub(crate) copy: sys::CUDA_MEMCPY3D,
+    pub(crate) owner: Py<PyAny>,
 }
 
 fn size_of_copy(call: &str, size: Option<usize>, device: DevicePtr, host: &HostBuffer<'_>) -> PyResult<usize> {
@@ -391,7 +391,7 @@ detached!(PyGraphNode over GraphNode);
 
 impl PyGraphNode {
     /// A kernel like the present one, with what is given replaced.
-    fn changed(
+    pub(crate) fn changed(
         present: Option<Arc<KernelNode>>,
         args: &Bound<'_, PyTuple>,
         change: &KernelChange<'_, '_>,
@@ -427,10 +427,10 @@ impl PyGraphNode {
 
 /// What a kernel node shall do otherwise than before.
 pub(crate) struct KernelChange<'a, 'py> {
-    func: Option<&'a Bound<'py, PyFunction>>,
-    block: Option<&'a Bound<'py, PyAny>>,
-    grid: Option<&'a Bound<'py, PyAny>>,
-    shared: Option<u32>,
+    pub(crate) func: Option<&'a Bound<'py, PyFunction>>,
+    pub(crate) block: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) grid: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) shared: Option<u32>,
 }
 
 #[pymethods]
