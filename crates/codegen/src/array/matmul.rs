@@ -35,7 +35,7 @@ impl Matmul {
         // Booleans are combined as NumPy does it: "and" for the product, "or" for the sum.
         let accumulate =
             if self.dtype == DType::Bool { "acc[r][c] | (x[r] & y[c])" } else { "acc[r][c] + x[r] * y[c]" };
-        let _ = write!(text, "typedef {} E; typedef {} T;\n", storage(self.dtype), computed(self.dtype));
+        let _ = writeln!(text, "typedef {} E; typedef {} T;", storage(self.dtype), computed(self.dtype));
         text.push_str(&BODY.replace("ACCUMULATE", accumulate).replace("UNROLL", &self.unroll.to_string()));
         text
     }

@@ -41,20 +41,25 @@ pub(super) fn schedule(stream: Arc<Stream>) {
     }
 }
 
-/// Host functions whose turn has come, and whether there is a thread for them.
-static CALLS: Mutex<(VecDeque<(Arc<Stream>, Operation)>, bool)> = Mutex::new((VecDeque::new(), false));
+/// Host functions whose turn has come.
+struct Calls {
+    waiting: VecDeque<(Arc<Stream>, Operation)>,
+    has_thread: bool,
+}
+
+static CALLS: Mutex<Calls> = Mutex::new(Calls { waiting: VecDeque::new(), has_thread: false });
 static CALL_ARRIVED: Condvar = Condvar::new();
 
 /// Has a host function run on the thread for them. The stream is claimed until then.
 pub(super) fn call_host(stream: Arc<Stream>, operation: Operation) {
     let mut calls = CALLS.lock().unwrap_or_else(PoisonError::into_inner);
-    calls.0.push_back((stream, operation));
-    if calls.1 {
+    calls.waiting.push_back((stream, operation));
+    if calls.has_thread {
         drop(calls);
         CALL_ARRIVED.notify_one();
         return;
     }
-    calls.1 = true;
+    calls.has_thread = true;
     drop(calls);
     let run = || {
         crate::exec::mark_own_thread();
@@ -76,10 +81,10 @@ fn run_calls(patience: Duration) {
 /// The next host function; `None`, and no thread for them any more, when there was none for `patience`.
 fn take_call(patience: Duration) -> Option<(Arc<Stream>, Operation)> {
     let calls = CALLS.lock().unwrap_or_else(PoisonError::into_inner);
-    let outcome = CALL_ARRIVED.wait_timeout_while(calls, patience, |calls| calls.0.is_empty());
+    let outcome = CALL_ARRIVED.wait_timeout_while(calls, patience, |calls| calls.waiting.is_empty());
     let mut calls = outcome.unwrap_or_else(PoisonError::into_inner).0;
-    let next = calls.0.pop_front();
-    calls.1 = next.is_some();
+    let next = calls.waiting.pop_front();
+    calls.has_thread = next.is_some();
     next
 }
 
