@@ -85,7 +85,8 @@ fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], [m, n, k]
             65535 * MATMUL_TILE
         )));
     }
-    let compiled = ctx.kernel(&ArrayKernel::Matmul(Matmul { dtype: out.dtype(), unroll: ctx.facts().access_bytes as u8 }))?;
+    let compiled =
+        ctx.kernel(&ArrayKernel::Matmul(Matmul { dtype: out.dtype(), unroll: ctx.facts().access_bytes as u8 }))?;
     let columns = n.div_ceil(MATMUL_TILE) as u32;
     compiled.launch([columns, tiles(m), batches.min(65535) as u32], [MATMUL_SIDE, MATMUL_SIDE, 1], 0, args.bytes())
 }

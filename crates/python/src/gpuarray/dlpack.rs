@@ -298,7 +298,7 @@ impl PyGpuArray {
             return Err(PyBufferError::new_err(format!("cannot export to device {device:?}; the array is on {own:?}")));
         }
         // Blocking streams wait for the default one by themselves; those that do not are made to.
-        if stream.is_some_and(|stream| stream == 2 || stream > 2) {
+        if stream.is_some_and(|stream| stream >= 2) {
             raise(py, py.detach(|| array.context().runtime().synchronize()))?;
         }
         let shared = if copy == Some(true) { raise(py, array.copy(None))? } else { array.clone() };

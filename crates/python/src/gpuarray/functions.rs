@@ -190,9 +190,12 @@ fn array_from<'py>(object: &Any<'py>) -> PyResult<Any<'py>> {
     Ok(Bound::new(object.py(), PyGpuArray::wrap(array))?.into_any())
 }
 
+/// Grid and block.
+type Splayed = ((u32, u32), (u32, u32, u32));
+
 /// `(grid, block)` of a launch over `n` elements.
 #[pyfunction]
-fn array_splay(n: usize) -> PyResult<((u32, u32), (u32, u32, u32))> {
+fn array_splay(n: usize) -> PyResult<Splayed> {
     let facts = array_context()?.facts();
     let threads = n.next_multiple_of(32).clamp(32, rtcg::array::BLOCK_THREADS as usize) as u32;
     Ok(((facts.blocks_for(n), 1), (threads, 1, 1)))
