@@ -13,7 +13,7 @@ GPU_PYTHON ?= $(BIN)/python
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.hpp' -o -name '*.h') Cargo.toml Cargo.lock
 PYTHON_SOURCES := $(shell find python -type f -not -name '*.so' -not -path '*/__pycache__/*')
 
-.PHONY: help libcuda compat demo test test-rust test-python check lint stubs aarch64 aarch64-test bench gpu-test gpu-bench wheel fuzz clean
+.PHONY: help array-api libcuda compat demo test test-rust test-python check lint stubs aarch64 aarch64-test bench gpu-test gpu-bench wheel fuzz clean
 
 help:
 	@grep -E '^#   make' Makefile | sed 's/^#   //'
@@ -97,6 +97,13 @@ dist/compat/venv/.requirements: compat/requirements.txt
 # COMPAT=--all runs all tests of numba-cuda; COMPAT=cudarc one suite.
 compat: libcuda dist/compat/venv/.requirements
 	dist/compat/venv/bin/python compat/run.py $(COMPAT)
+
+# The public test suite of the Array API standard, which is no package of an index: a checkout of data-apis/array-api-tests
+# with its submodules is given as ARRAY_API_TESTS.
+array-api: $(VENV)/.built
+	test -d "$(ARRAY_API_TESTS)" || { echo "ARRAY_API_TESTS is no checkout of array-api-tests"; exit 2; }
+	cd "$(ARRAY_API_TESTS)" && ARRAY_API_TESTS_MODULE=pycuda.array_api ARRAY_API_TESTS_VERSION=2024.12 \
+		$(CURDIR)/$(BIN)/python -m pytest -p pycuda.autoinit array_api_tests
 
 fuzz:
 	cargo run --release -p rtcg-ptx --example fuzz_parser -- $(or $(FUZZ_SECONDS),600) $(or $(FUZZ_SEED),1)

@@ -10,9 +10,17 @@ import numpy as np
 
 import pycuda.gpuarray as _g
 from pycuda._rtcg import GPUArray as _GPUArray, array_cumulative as _cumulative
-from pycuda.gpuarray import (
-    broadcast_arrays,
-)  # fmt: skip
+
+# What the standard defines as NumPy and PyCUDA do.
+for _name in (
+    "astype bitwise_or bitwise_xor broadcast_arrays broadcast_to ceil copysign cos cosh count_nonzero diff "
+    "divide equal exp expm1 floor floor_divide greater greater_equal hypot imag isfinite isinf isnan less "
+    "less_equal log log1p log2 log10 logaddexp logical_and logical_not logical_or logical_xor matmul "
+    "matrix_transpose maximum minimum moveaxis multiply negative nextafter nonzero not_equal permute_dims "
+    "positive real reciprocal remainder roll sign signbit sin sinh sqrt square stack subtract take "
+    "take_along_axis tan tanh tensordot tile trunc unstack where"
+).split():
+    globals()[_name] = getattr(_g, _name)
 
 __array_api_version__ = "2024.12"
 
@@ -207,7 +215,7 @@ def squeeze(x, /, axis):
 
 def vecdot(x1, x2, /, *, axis=-1):
     """Sums of products along an axis, the first operand conjugated."""
-    x1, x2 = broadcast_arrays(x1, x2) if x1.shape != x2.shape and x1.shape[axis] == x2.shape[axis] else (x1, x2)
+    x1, x2 = _g.broadcast_arrays(x1, x2) if x1.shape != x2.shape and x1.shape[axis] == x2.shape[axis] else (x1, x2)
     return _g.vecdot(x1, x2, axis=axis)
 
 

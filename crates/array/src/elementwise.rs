@@ -502,6 +502,7 @@ pub fn binary(ctx: &Arc<ArrayContext>, op: Op, x: Arg<'_>, y: Arg<'_>, out: Opti
     let wishes = Wishes { out, dtype: None };
     if let (Op::Power, Arg::Array(base), Arg::Scalar(Scalar::Weak(WeakScalar::Int(2)))) = (op, x, y)
         && base.dtype() == DType::Bool
+        && base.ndim() > 0
     {
         // The one place where NumPy's short cut shows: int8 rather than int64.
         return apply(ctx, Op::Square, &[x], wishes);

@@ -62,7 +62,7 @@ impl Term {
             other => other.successors(),
         }
     }
-    pub(crate) fn map(&mut self, f: &dyn Fn(usize) -> usize) {
+    fn map(&mut self, f: &dyn Fn(usize) -> usize) {
         match self {
             Term::Jump(b) => *b = f(*b),
             Term::Branch { taken, fall, .. } | Term::Any { taken, fall, .. } => {
@@ -155,9 +155,6 @@ impl<'m> Body<'m> {
         widths.push(Width::of(Type::Pred));
         let carry = Reg(f.regs.len() as u32);
         let mut body = Body { blocks: split(f), widths, carry };
-        if !f.entry {
-            super::parameters::add(&mut body, f);
-        }
         body.renumber();
         body
     }
