@@ -65,6 +65,9 @@ _OWN = {
     "ipc_mem_flags": {"LAZY_ENABLE_PEER_ACCESS": 1},
     "mem_attach_flags": {"GLOBAL": 1, "HOST": 2, "SINGLE": 4},
     "profiler_output_mode": {"KEY_VALUE_PAIR": 0, "CSV": 1},
+    "direction_vector_set": {
+        "VECTOR_32": 101, "SCRAMBLED_VECTOR_32": 102, "VECTOR_64": 103, "SCRAMBLED_VECTOR_64": 104,
+    },
     "graphics_map_flags": {"NONE": 0, "READ_ONLY": 1, "WRITE_DISCARD": 2},
     "graphics_register_flags": {
         "NONE": 0, "READ_ONLY": 1, "WRITE_DISCARD": 2, "SURFACE_LDST": 4, "TEXTURE_GATHER": 8,

@@ -525,6 +525,12 @@ class profiler_output_mode(_Enum):
     KEY_VALUE_PAIR: ClassVar[profiler_output_mode]
     CSV: ClassVar[profiler_output_mode]
 
+class direction_vector_set(_Enum):
+    VECTOR_32: ClassVar[direction_vector_set]
+    SCRAMBLED_VECTOR_32: ClassVar[direction_vector_set]
+    VECTOR_64: ClassVar[direction_vector_set]
+    SCRAMBLED_VECTOR_64: ClassVar[direction_vector_set]
+
 class graphics_map_flags(_Enum):
     NONE: ClassVar[graphics_map_flags]
     READ_ONLY: ClassVar[graphics_map_flags]
@@ -596,6 +602,7 @@ __all__ = [
     "ipc_mem_flags",
     "mem_attach_flags",
     "profiler_output_mode",
+    "direction_vector_set",
     "graphics_register_flags",
     "array_cubemap_face",
     "host_alloc_flags",

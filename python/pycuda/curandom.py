@@ -11,7 +11,7 @@ import operator
 import numpy as np
 
 from pycuda import _rtcg, gpuarray
-from pycuda._enums import _make
+from pycuda._enums import direction_vector_set
 
 __all__ = [
     "Generator", "MRG32k3aRandomNumberGenerator", "Philox", "ScrambledSobol32RandomNumberGenerator",
@@ -280,13 +280,6 @@ def seed_getter_uniform(n):
 def seed_getter_unique(n):
     """A random seed for each of `n` generators."""
     return gpuarray.to_gpu(np.random.randint(-(2**31), 2**31 - 1, n).astype(np.int32))
-
-
-#: Which direction vectors :func:`generate_direction_vectors` makes; all are of Joe and Kuo.
-direction_vector_set = _make(
-    "direction_vector_set",
-    {"VECTOR_32": 101, "SCRAMBLED_VECTOR_32": 102, "VECTOR_64": 103, "SCRAMBLED_VECTOR_64": 104},
-)
 
 
 def generate_direction_vectors(count, direction=direction_vector_set.VECTOR_32):
