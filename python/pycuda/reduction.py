@@ -65,7 +65,9 @@ class ReductionKernel(_rtcg.ReductionKernel):
             vectors = [argument.name for argument in arguments if argument.is_vector]
             map_expr = f"{'in' if 'in' in vectors else vectors[0]}[i]" if vectors else "0"
         neutral = c_literal(neutral, dtype_out)
-        self = super().__new__(cls, dtype_out, neutral, reduce_expr, map_expr, arguments, name, keep, options, preamble)
+        self = super().__new__(
+            cls, dtype_out, neutral, reduce_expr, map_expr, arguments, name, keep, options, preamble, allocator
+        )
         self.arguments = tuple(arguments)
         return self
 

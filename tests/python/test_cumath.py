@@ -123,3 +123,12 @@ def test_functions_of_two_and_with_two_results(dtype):
     np.testing.assert_array_equal(cumath.ldexp(significand, gpuarray.to_gpu(expected[1])).get(), a)
     for ours, theirs in zip(cumath.modf(ga), np.modf(a), strict=True):
         np.testing.assert_array_equal(ours.get(), theirs)
+
+
+def test_views():
+    host = np.linspace(0.1, 3, 60, dtype=np.float32).reshape(6, 10)
+    view = gpuarray.to_gpu(host)[::2, ::-3]
+    np.testing.assert_allclose(cumath.log(view).get(), np.log(host[::2, ::-3]), rtol=1e-6)
+    np.testing.assert_allclose(
+        cumath.fmod(view, gpuarray.to_gpu(np.float32([0.7]))).get(), np.fmod(host[::2, ::-3], 0.7), rtol=1e-4
+    )

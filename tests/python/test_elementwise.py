@@ -245,3 +245,40 @@ def test_kernels_by_name():
     eq(run(ew.get_logical_not_kernel(i4, np.dtype(bool)), k, ..., out=bool), k == 0)
     combination = ew.get_linear_combination_kernel(((False, f4, f4), (True, f4, i4)), f4)
     eq(run(combination, 2, x, np.array([3], f4), k, ...), 2 * x + 3 * k)
+
+
+# -- layouts ----------------------------------------------------------------------------------
+
+
+def test_views_and_broadcasting():
+    host = np.arange(120, dtype=np.float32).reshape(4, 5, 6)
+    array = gpuarray.to_gpu(host)
+    kernel = ElementwiseKernel("float *z, const float *x, const float *y", "z[i] = x[i] - 2 * y[i]")
+    for pick in (np.s_[::2, ::-1, 1:], np.s_[:, 2], np.s_[..., ::3], np.s_[1:1]):
+        x = host[pick]
+        for transposed in (False, True):
+            x, device = (x.T, array[pick].T) if transposed else (x, array[pick])
+            y = np.arange(x.shape[-1], dtype=np.float32)
+            z = gpuarray.empty(x.shape, np.float32)
+            kernel(z, device, gpuarray.to_gpu(y))
+            np.testing.assert_array_equal(z.get(), x - 2 * y)
+            x = x.T if transposed else x
+    target = gpuarray.zeros((4, 10), np.float32)
+    ElementwiseKernel("float *z, const float *x", "z[i] = x[i] + i")(target[:, ::2], gpuarray.to_gpu(host[:, :, 0]))
+    expected = np.zeros((4, 10), np.float32)
+    expected[:, ::2] = host[:, :, 0] + np.arange(20).reshape(4, 5)
+    np.testing.assert_array_equal(target.get(), expected)
+    with pytest.raises(ValueError, match="argument 'z'"):
+        kernel(gpuarray.empty((3, 4), np.float32)[:, ::2], array[0], array[0])
+
+
+def test_overlapping_arrays_in_place():
+    n = 70_000
+    host = np.arange(n, dtype=np.float32)
+    array = gpuarray.to_gpu(host)
+    ElementwiseKernel("float *z, const float *x", "z[i] = x[i] + 1")(array, array)
+    np.testing.assert_array_equal(array.get(), host + 1)
+    ElementwiseKernel("float *z, float *y, const float *x", "z[i] = 5; y[i] = x[i]")(
+        array, (out := gpuarray.empty(n, np.float32)), array
+    )
+    assert (out.get() == 5).all()

@@ -205,3 +205,26 @@ def test_segments():
         total = value if start else total + value
         expected.append(total)
     np.testing.assert_array_equal(out.get(), expected)
+
+
+def test_reductions_of_views():
+    host = sample(np.int64, 4 * 60 * 7).reshape(4, 60, 7)
+    array = gpuarray.to_gpu(host)
+    kernel = reduction.get_sum_kernel(None, np.int64)
+    for view, expected in ((array[:, ::-2, 1:], host[:, ::-2, 1:]), (array.T, host.T), (array[1:1], host[1:1])):
+        assert kernel(view).get() == expected.sum()
+        for axis in (0, 1, (0, 2)):
+            np.testing.assert_array_equal(kernel(view, axis=axis).get(), expected.sum(axis))
+    out = gpuarray.zeros((4, 14), np.int64)
+    kernel(array, axis=1, out=out[:, ::2])
+    np.testing.assert_array_equal(out.get()[:, ::2], host.sum(1))
+
+
+def test_an_allocator_gives_the_results():
+    from pycuda.tools import DeviceMemoryPool
+
+    pool = DeviceMemoryPool()
+    kernel = ReductionKernel(np.int64, 0, "a+b", allocator=pool.allocate)
+    host = sample(np.int64, 100)
+    result = kernel(gpuarray.to_gpu(host))
+    assert pool.active_blocks == 1 and result.get() == host.sum()

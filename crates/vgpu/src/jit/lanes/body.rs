@@ -62,7 +62,7 @@ impl Term {
             other => other.successors(),
         }
     }
-    fn map(&mut self, f: &dyn Fn(usize) -> usize) {
+    pub(crate) fn map(&mut self, f: &dyn Fn(usize) -> usize) {
         match self {
             Term::Jump(b) => *b = f(*b),
             Term::Branch { taken, fall, .. } | Term::Any { taken, fall, .. } => {
@@ -155,6 +155,9 @@ impl<'m> Body<'m> {
         widths.push(Width::of(Type::Pred));
         let carry = Reg(f.regs.len() as u32);
         let mut body = Body { blocks: split(f), widths, carry };
+        if !f.entry {
+            super::parameters::add(&mut body, f);
+        }
         body.renumber();
         body
     }

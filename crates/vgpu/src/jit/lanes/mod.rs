@@ -19,6 +19,7 @@ pub(crate) mod known;
 pub(crate) mod layout;
 pub(crate) mod nan;
 pub mod operands;
+pub(crate) mod parameters;
 pub(crate) mod plan;
 pub(crate) mod pure;
 pub(crate) mod segments;

@@ -94,6 +94,10 @@ impl<'m> Plan<'m> {
         instrument: &Instrument,
     ) -> Result<Plan<'m>, JitError> {
         let f = &module.functions[id.index()];
+        if let Some(p) = super::parameters::unsupported(f) {
+            let message = format!("the predicate {} as a parameter is not supported by the virtual GPU", p.name);
+            return Err(JitError { message, function: f.name.to_string(), span: None, ptx_line: 0 });
+        }
         let mut body = Body::build(f);
         if !super::contract::is_forbidden(module) {
             super::contract::run(&mut body);
