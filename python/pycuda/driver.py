@@ -232,7 +232,11 @@ def mem_alloc_like(ary):
 def to_device(buffer):
     """New device memory with a copy of `buffer`, a contiguous array or buffer; waits."""
     # A memoryview knows no dates and no half precision.
-    memory = mem_alloc(buffer.nbytes if hasattr(buffer, "nbytes") else memoryview(buffer).nbytes)
+    try:
+        nbytes = buffer.nbytes if hasattr(buffer, "nbytes") else memoryview(buffer).nbytes
+    except TypeError:
+        raise TypeError(f"buffer is a {type(buffer).__name__}; expected an array or another buffer") from None
+    memory = mem_alloc(nbytes)
     memcpy_htod(memory, buffer)
     return memory
 

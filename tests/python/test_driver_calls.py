@@ -176,6 +176,8 @@ def test_wrong_sizes_name_the_argument(module):
             kernel(*good[:index], block=(1, 1, 1))
     with pytest.raises(cuda.LogicError, match=r"'many' takes 9 arguments, but argument #9 \(0-based\) was given"):
         kernel(*good, np.int32(1), block=(1, 1, 1))
+    with pytest.raises(cuda.LogicError, match=r"'many' takes 9 arguments, but argument #9 \(0-based\) was given"):
+        kernel(*good, 1, block=(1, 1, 1))
     with pytest.raises(cuda.LogicError, match=r"'nothing' takes 0 arguments"):
         module.get_function("nothing")(np.int32(1), block=(1, 1, 1))
 
@@ -496,6 +498,8 @@ def test_missing_symbols(module):
             get(5)
         with pytest.raises((ValueError, cuda.LogicError)):
             get("a\0b")
+    with pytest.raises(cuda.LogicError, match="'missing'; the module has [a-z_0-9]+, "):
+        module.get_function("missing")
 
 
 def test_modules_from_files_and_buffers(tmp_path):

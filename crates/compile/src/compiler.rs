@@ -357,14 +357,26 @@ fn hints(log: &str) -> String {
             _ => "",
         };
         match wheel {
+            "" if is_host_header(header) => hints.push_str(&format!(
+                "; {header} belongs to the C++ library of the host, which NVRTC does not have: leave it out, or use \
+                 <cuda/std/{header}> where there is one (nvidia-cuda-cccl)"
+            )),
             "" => hints.push_str(&format!("; {header} was not found: name its directory in include_dirs")),
             wheel => hints.push_str(&format!("; {header} is not installed: pip install {wheel}")),
         }
     }
     if log.contains("extern \"C\" linkage") || log.contains("may not have \"C\" linkage") {
-        hints.push_str("; templates and overloads need no_extern_c=True, with extern \"C\" before each __global__");
+        hints.push_str(
+            "; templates and overloads need no_extern_c=True; kernels are then asked for by their C++ names, such as \
+             name<float>",
+        );
     }
     hints
+}
+
+/// Whether a header that was not found has the form of the C++ library's, such as `vector`.
+fn is_host_header(header: &str) -> bool {
+    !header.is_empty() && header.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
 }
 
 #[cfg(test)]
@@ -386,6 +398,8 @@ mod tests {
         assert!(hints("x: catastrophic error: cannot open source file \"curand_kernel.h\"").contains("nvidia-curand"));
         assert!(hints("x: could not open source file \"curand_kernel.h\" (no directories)").contains("nvidia-curand"));
         assert!(hints("x: cannot open source file \"mine.h\"").contains("include_dirs"));
+        assert!(hints("x: cannot open source file \"vector\"").contains("<cuda/std/vector>"));
+        assert!(hints("error: this declaration may not have extern \"C\" linkage").contains("name<float>"));
         assert_eq!(hints("all is well"), "");
     }
 }

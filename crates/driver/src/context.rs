@@ -186,7 +186,7 @@ impl Context {
             return Ok(ctx);
         }
         Self::foreign().ok_or_else(|| {
-            let detail = "no currently active context?";
+            let detail = "no currently active context? Each thread needs one: make it, or push one that exists";
             let code = CUresult::CUDA_ERROR_INVALID_CONTEXT;
             Error::new("explicit_context_dependent", code, detail)
         })

@@ -49,7 +49,10 @@ impl Device {
     pub fn new(ordinal: usize) -> Result<Self> {
         let devices = &drivers::get("cuDeviceGet")?.devices;
         devices.get(ordinal).copied().ok_or_else(|| {
-            let detail = format!("there are {} devices, counted from 0", devices.len());
+            let detail = match devices.len() {
+                1 => "there is one device, number 0".to_owned(),
+                count => format!("there are {count} devices, counted from 0"),
+            };
             Error::new("cuDeviceGet", CUresult::CUDA_ERROR_INVALID_DEVICE, detail)
         })
     }

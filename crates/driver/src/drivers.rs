@@ -86,7 +86,7 @@ pub fn is_initialized() -> bool {
 
 /// The drivers; an error in the name of `call` before [`init`].
 pub(crate) fn get(call: &'static str) -> Result<&'static Drivers> {
-    DRIVERS.get().ok_or_else(|| Error::new(call, CUresult::CUDA_ERROR_NOT_INITIALIZED, ""))
+    DRIVERS.get().ok_or_else(|| Error::new(call, CUresult::CUDA_ERROR_NOT_INITIALIZED, "call init() first"))
 }
 
 /// The drivers, if initialised.

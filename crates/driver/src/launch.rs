@@ -199,8 +199,9 @@ impl Function {
         ))
     }
 
+    /// The error of a launch with more arguments than the kernel has parameters.
     #[cold]
-    fn too_many(&self, given: usize) -> Error {
+    pub fn too_many(&self, given: usize) -> Error {
         let wanted = self.params().map_or(0, <[Param]>::len);
         self.argument_error(format!(
             "kernel '{}' takes {wanted} arguments, but argument #{} (0-based) was given",

@@ -147,7 +147,8 @@ impl Module {
         // SAFETY: the module is alive, the name NUL-terminated, one handle is written.
         self.look_up("cuModuleGetFunction", name, |table, name| unsafe {
             call!(table, cuModuleGetFunction(&raw mut handle, self.0.handle, name))
-        })?;
+        })
+        .map_err(|error| self.with_kernels(error))?;
         Ok(Function::from_parts(self.clone(), handle, name))
     }
 
@@ -157,11 +158,31 @@ impl Module {
         let mut count = 0;
         // SAFETY: the module is alive, one number is written.
         unsafe { call_in!(ctx, cuModuleGetFunctionCount(&raw mut count, self.0.handle)) }?;
+        if count == 0 {
+            return Ok(Vec::new());
+        }
         let mut handles = vec![CUfunction::null(); count as usize];
         let out = handles.as_mut_ptr();
         // SAFETY: at most `count` handles are written.
         unsafe { call_in!(ctx, cuModuleEnumerateFunctions(out, count, self.0.handle)) }?;
         handles.into_iter().map(|handle| self.named_function(handle)).collect()
+    }
+
+    /// Says which kernels there are when one was not found; a driver that cannot list them leaves the error as it is.
+    #[cold]
+    fn with_kernels(&self, error: Error) -> Error {
+        let (CUresult::CUDA_ERROR_NOT_FOUND, Ok(functions)) = (error.code, self.functions()) else { return error };
+        let detail = error.detail.clone().unwrap_or_default();
+        if functions.is_empty() {
+            return error.with_detail(format!(
+                "{detail}; the module has no kernels (a template becomes one when it is asked for as name<type>)"
+            ));
+        }
+        let mut names: Vec<&str> = functions.iter().take(8).map(Function::name).collect();
+        if functions.len() > names.len() {
+            names.push("...");
+        }
+        error.with_detail(format!("{detail}; the module has {}", names.join(", ")))
     }
 
     fn named_function(&self, handle: CUfunction) -> Result<Function> {

@@ -21,7 +21,7 @@ impl<'py> HostBuffer<'py> {
         };
         if !array.is_contiguous() {
             return Err(PyValueError::new_err(format!(
-                "{name} is not contiguous in memory; expected C or Fortran order"
+                "{name} is not contiguous in memory; expected C or Fortran order, as numpy.ascontiguousarray(...) copies to"
             )));
         }
         Ok(Self { array })

@@ -70,7 +70,7 @@ fn item(text: &mut String, name: &str, value: &str) {
 
 /// The lines of a message in one, so that a report stays a list.
 fn one_line(message: &str) -> String {
-    message.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+    message.lines().map(str::trim).collect::<Vec<_>>().join("; ").replace(":; ", ": ")
 }
 
 fn version(number: Option<u32>) -> String {

@@ -7,7 +7,8 @@ fn the_context_stack_belongs_to_the_thread() {
     let dev = device();
     assert!(Context::current().is_none());
     let error = mem_alloc(16).unwrap_err();
-    let expected = "explicit_context_dependent failed: invalid device context - no currently active context?";
+    let expected = "explicit_context_dependent failed: invalid device context - no currently active context? Each thread \
+                    needs one: make it, or push one that exists";
     assert_eq!(error.to_string(), expected);
     assert_eq!(error.kind, ErrorKind::Logic);
     assert!(Context::pop().unwrap_err().to_string().contains("cannot pop non-current context"));

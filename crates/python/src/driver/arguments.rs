@@ -462,6 +462,9 @@ fn wrong_type(function: &Function, index: usize, arg: &Bound<'_, PyAny>, given: 
 
 #[cold]
 fn invalid_type(function: &Function, index: usize, arg: &Bound<'_, PyAny>) -> PyErr {
+    if function.params().is_some_and(|params| index >= params.len()) {
+        return driver_error(function.too_many(index + 1));
+    }
     let given = format!(
         "{}; expected a NumPy scalar such as numpy.int32(...), a device allocation, an array on the device, or \
          In/Out/InOut",

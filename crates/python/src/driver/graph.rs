@@ -396,7 +396,9 @@ impl PyGraphNode {
         args: &Bound<'_, PyTuple>,
         change: &KernelChange<'_, '_>,
     ) -> PyResult<KernelNode> {
-        let missing = |name: &str| PyTypeError::new_err(format!("{name} must be given for a node that was captured"));
+        let missing = |name: &str| {
+            PyTypeError::new_err(format!("{name} must be given: the node is no kernel, or one that was captured"))
+        };
         let function = match (change.func, &present) {
             (Some(func), _) => func.get().core().clone(),
             (None, Some(present)) => present.function.clone(),
