@@ -9,6 +9,15 @@ VERSION_STATUS = ""
 VERSION_TEXT = ".".join(map(str, VERSION)) + VERSION_STATUS
 
 
+def __getattr__(name):
+    if name == "fuse":
+        from pycuda._fuse import fuse
+
+        globals()["fuse"] = fuse
+        return fuse
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def load_ipython_extension(shell):
     """``%load_ext pycuda``: the cell magic ``%%cuda_kernel`` of `pycuda.ipython`."""
     from pycuda import ipython

@@ -115,11 +115,15 @@ impl GpuArray {
 
     /// Address that offsets count from.
     fn base_ptr(&self) -> Option<u64> {
+        // What was put off comes before all that is done with an address.
+        crate::fuse::settle_quietly();
         self.buffer.as_ref().map(|buffer| buffer.device_ptr())
     }
 
     /// The address at `offset` of the memory, for work that is about to be enqueued.
     pub(crate) fn address(&self, offset: usize) -> u64 {
+        // What was put off comes before all that is done with an address.
+        crate::fuse::settle_quietly();
         self.buffer.as_ref().map_or(0, |buffer| {
             buffer.will_be_used();
             buffer.device_ptr().wrapping_add(offset as u64)
@@ -129,6 +133,14 @@ impl GpuArray {
     /// [`GpuArray::address`] of the element with all indices 0.
     pub(crate) fn start(&self) -> u64 {
         self.address(self.layout.offset)
+    }
+
+    /// Computes the elements if that was put off.
+    ///
+    /// # Errors
+    /// When that fails.
+    pub fn check_memory(&self) -> Result<()> {
+        self.buffer.as_ref().map_or(Ok(()), |buffer| buffer.check())
     }
 
     /// The memory; `None` without elements.
@@ -329,7 +341,9 @@ impl GpuArray {
     /// # Errors
     /// When `dst` has another length than the array, or the device fails.
     pub fn read(&self, dst: &mut [u8], order: Order) -> Result<()> {
+        crate::fuse::check_read()?;
         self.check_nbytes(dst.len(), "destination")?;
+        self.check_memory()?;
         if dst.is_empty() {
             return Ok(());
         }
@@ -393,6 +407,9 @@ impl GpuArray {
     /// When the shapes do not fit or the types cannot be converted.
     pub fn assign(&self, source: &GpuArray) -> Result<()> {
         self.check_context(source)?;
+        if self.assign_deferred(source)? {
+            return Ok(());
+        }
         if self.dtype == source.dtype && self.copies_linearly(source) {
             if self.size() == 0 || self.device_ptr() == source.device_ptr() {
                 return Ok(());

@@ -2,12 +2,13 @@
 
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
+use crate::fuse;
 use crate::launch::{Args, BLOCK_THREADS};
 use crate::layout::{Layout, Order, Shape, Tuple, broadcast_shapes};
 use crate::plan::Plan;
 use crate::runtime::ArrayContext;
 use crate::scalar::{Element, Scalar};
-use rtcg_codegen::array::{Access, ArrayKernel, Op, Operand, Pointwise, Role, Walk};
+use rtcg_codegen::array::{Access, ArrayKernel, Op, OpTypes, Operand, Pointwise, Role, Walk};
 use rtcg_codegen::{DType, Kind, WeakScalar};
 use smallvec::SmallVec;
 use std::cmp::Ordering;
@@ -108,10 +109,9 @@ pub fn apply(ctx: &Arc<ArrayContext>, op: Op, args: &[Arg<'_>], wishes: Wishes<'
     }
     let types = op.resolve(common)?;
     let shape = broadcast_shapes(args.iter().map(Arg::shape)).ok_or_else(|| not_broadcast(args))?;
-    let out = match wishes.out {
-        Some(out) => checked_out(op, out, &shape, types.out)?.clone(),
-        None => GpuArray::with_layout(ctx, result_layout(args, shape, types.out.itemsize()), types.out)?,
-    };
+    if let Some(out) = wishes.out {
+        checked_out(op, out, &shape, types.out)?;
+    }
     let mut operands: SmallVec<[Source<'_>; 4]> = SmallVec::new();
     for (at, arg) in args.iter().enumerate() {
         operands.push(match arg {
@@ -123,6 +123,21 @@ pub fn apply(ctx: &Arc<ArrayContext>, op: Op, args: &[Arg<'_>], wishes: Wishes<'
             }
         });
     }
+    let layout = || result_layout(args, shape, types.out.itemsize());
+    if fuse::is_active() {
+        for array in operands.iter().filter_map(Source::array) {
+            if !Arc::ptr_eq(array.context(), ctx) {
+                return Err(ArrayError::value("operands live in different contexts"));
+            }
+        }
+        if let Some(deferred) = fuse::defer(ctx, op, types, &operands, wishes.out, layout.clone())? {
+            return Ok(deferred);
+        }
+    }
+    let out = match wishes.out {
+        Some(out) => out.clone(),
+        None => GpuArray::with_layout(ctx, layout(), types.out)?,
+    };
     compute(op, types.compute, &out, &operands)?;
     Ok(out)
 }
@@ -234,6 +249,15 @@ pub(crate) enum Source<'a> {
     Value(Element, DType),
 }
 
+impl<'a> Source<'a> {
+    fn array(&self) -> Option<&'a GpuArray> {
+        match self {
+            Source::Array(array) => Some(array),
+            Source::Value(..) => None,
+        }
+    }
+}
+
 /// Writes `op` of `operands` to every element of `out`. Operands that share memory with `out` in
 /// another layout are copied first, so that results are as if nothing were shared.
 pub(crate) fn compute(op: Op, compute: DType, out: &GpuArray, operands: &[Source<'_>]) -> Result<()> {
@@ -241,6 +265,9 @@ pub(crate) fn compute(op: Op, compute: DType, out: &GpuArray, operands: &[Source
         return Ok(());
     }
     let mut copies: SmallVec<[Option<GpuArray>; 4]> = SmallVec::new();
+    for array in operands.iter().filter_map(Source::array).chain([out]) {
+        array.check_memory()?;
+    }
     for operand in operands {
         copies.push(match operand {
             Source::Array(array) => {
@@ -277,7 +304,7 @@ fn shares_badly(out: &GpuArray, array: &GpuArray) -> bool {
 }
 
 /// Whether every element lies where its type may be read at once.
-fn is_aligned(array: &GpuArray) -> bool {
+pub(crate) fn is_aligned(array: &GpuArray) -> bool {
     let alignment = match array.dtype() {
         DType::Void(_) => 1,
         dtype => dtype.real_part().itemsize(),
@@ -455,6 +482,14 @@ impl GpuArray {
     /// # Errors
     /// When one of the dtypes is a record and the other is not.
     pub fn astype(&self, dtype: DType) -> Result<GpuArray> {
+        let types = OpTypes { compute: self.dtype(), out: dtype };
+        let layout = || Layout::dense_like(self.layout(), dtype.itemsize());
+        if dtype.kind() != Kind::Record
+            && let Some(deferred) =
+                fuse::defer(self.context(), Op::Copy, types, &[Source::Array(self)], None, layout)?
+        {
+            return Ok(deferred);
+        }
         let new = self.empty_like(dtype)?;
         new.assign(self)?;
         Ok(new)
@@ -463,6 +498,18 @@ impl GpuArray {
     /// The array itself if it has this dtype, else a converted copy.
     pub(crate) fn to_dtype(&self, dtype: DType) -> Result<GpuArray> {
         if self.dtype() == dtype { Ok(self.clone()) } else { self.astype(dtype) }
+    }
+
+    /// Whether the copy of a result that was put off was put off, too.
+    pub(crate) fn assign_deferred(&self, source: &GpuArray) -> Result<bool> {
+        let fits = || source.layout().broadcast_to(self.shape()).is_ok();
+        if !fuse::is_active() || !fuse::is_deferred(source) || self.dtype().kind() == Kind::Record || !fits() {
+            return Ok(false);
+        }
+        let types = OpTypes { compute: source.dtype(), out: self.dtype() };
+        let layout = || self.layout().clone();
+        fuse::defer(self.context(), Op::Copy, types, &[Source::Array(source)], Some(self), layout)
+            .map(|deferred| deferred.is_some())
     }
 
     pub(crate) fn assign_pointwise(&self, source: &GpuArray) -> Result<()> {

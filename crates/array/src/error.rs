@@ -20,6 +20,8 @@ pub enum ArrayErrorKind {
     Index,
     /// An axis lies outside the array (Python: `numpy.exceptions.AxisError`).
     Axis,
+    /// An element was read on the host while a function is traced for fusion (Python: `FusionError`).
+    Traced,
     /// The device or the compiler failed; the source tells.
     Runtime,
 }

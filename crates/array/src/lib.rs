@@ -8,6 +8,7 @@
 mod array;
 mod elementwise;
 mod error;
+pub mod fuse;
 mod gather;
 mod launch;
 mod layout;

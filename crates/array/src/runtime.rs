@@ -1,7 +1,7 @@
 //! What an array needs from a device: memory, copies, compiled kernels.
 
 use crate::error::{ArrayError, Result};
-use rtcg_codegen::array::ArrayKernel;
+use rtcg_codegen::array::{ArrayKernel, Fused};
 use rustc_hash::FxHashMap;
 use std::any::Any;
 use std::fmt;
@@ -16,6 +16,17 @@ pub trait Buffer: Send + Sync + Any {
     fn will_be_used(&self) {}
     /// For the runtime's own users, who know the concrete type.
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
+    /// Itself, if it is memory of a result that was put off.
+    fn deferred(&self) -> Option<&crate::fuse::Deferred> {
+        None
+    }
+    /// Computes what was put off, so that the address exists.
+    ///
+    /// # Errors
+    /// When that fails.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// A compiled kernel.
@@ -68,6 +79,7 @@ pub struct ArrayContext {
     runtime: Arc<dyn Runtime>,
     facts: Facts,
     kernels: Mutex<FxHashMap<ArrayKernel, Arc<dyn Kernel>>>,
+    fused: Mutex<FxHashMap<Fused, Arc<dyn Kernel>>>,
     /// A word on the device that kernels set when an index is out of bounds.
     outside: Mutex<Option<Arc<dyn Buffer>>>,
     /// Whether a kernel that may set it was launched since it was looked at.
@@ -88,6 +100,7 @@ impl ArrayContext {
             runtime,
             facts,
             kernels: Mutex::default(),
+            fused: Mutex::default(),
             outside: Mutex::default(),
             may_be_outside: AtomicBool::new(false),
         })
@@ -151,9 +164,19 @@ impl ArrayContext {
         lock(&self.kernels).insert(*kernel, compiled.clone());
         Ok(compiled)
     }
+
+    /// [`ArrayContext::kernel`] of an expression.
+    pub(crate) fn fused_kernel(&self, kernel: &Fused) -> Result<Arc<dyn Kernel>> {
+        if let Some(found) = lock(&self.fused).get(kernel) {
+            return Ok(found.clone());
+        }
+        let compiled = self.runtime.compile(&kernel.source(), kernel.name())?;
+        lock(&self.fused).insert(kernel.clone(), compiled.clone());
+        Ok(compiled)
+    }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // A panic while a map was locked cannot leave it half changed.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

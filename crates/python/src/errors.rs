@@ -15,6 +15,7 @@ pyo3::create_exception!(pycuda._driver, LaunchError, Error, "A kernel failed or 
 pyo3::create_exception!(pycuda._driver, MemoryError, Error, "Out of memory.");
 pyo3::create_exception!(pycuda._driver, RuntimeError, Error, "Something outside the program is wrong.");
 pyo3::create_exception!(pycuda._driver, LogicError, Error, "A call that cannot succeed as it was made.");
+pyo3::create_exception!(pycuda._rtcg, FusionError, PyTypeError, "A fused function asks for elements of an array.");
 
 /// An error of the driver.
 pub(crate) fn driver_error(error: rtcg::driver::Error) -> PyErr {
@@ -58,6 +59,7 @@ pub(crate) fn array_error(py: Python<'_>, error: ArrayError) -> PyErr {
         ArrayErrorKind::Overflow => PyOverflowError::new_err(message),
         ArrayErrorKind::Index => PyIndexError::new_err(message),
         ArrayErrorKind::Axis => axis_error(py, message),
+        ArrayErrorKind::Traced => FusionError::new_err(message),
         _ => {
             if let Some(source) = error.downcast_source::<rtcg::driver::Error>() {
                 driver_error(source.clone())

@@ -18,6 +18,7 @@ mod driver;
 mod elementwise;
 mod enums;
 mod errors;
+mod fuse;
 mod gpuarray;
 mod host_buffer;
 mod info;
@@ -38,6 +39,7 @@ fn _rtcg(m: &Bound<'_, PyModule>) -> PyResult<()> {
     gpuarray::register(m)?;
     ctypes::register(m)?;
     elementwise::register(m)?;
+    fuse::register(m)?;
     reduction::register(m)?;
     curandom::register(m)?;
     info::register(m)?;

@@ -23,9 +23,12 @@ pub fn in_stream<T>(stream: Option<&Stream>, body: impl FnOnce() -> T) -> T {
     struct Restore(Option<Stream>);
     impl Drop for Restore {
         fn drop(&mut self) {
+            rtcg_array::fuse::settle_quietly();
             let _ = STREAM.try_with(|slot| slot.replace(self.0.take()));
         }
     }
+    // What was put off outside belongs to the stream outside, and the other way round.
+    rtcg_array::fuse::settle_quietly();
     let _restore = Restore(STREAM.with(|slot| slot.replace(stream.cloned())));
     body()
 }

@@ -1,5 +1,6 @@
 //! The kernels behind arrays, each a small value that can be compared and hashed, and makes its source.
 
+mod fused;
 mod gather;
 mod matmul;
 mod offsets;
@@ -10,6 +11,7 @@ mod scan;
 mod sort;
 mod types;
 
+pub use fused::{FUSED_ZEROS, Fused, FusedOutput, NO_STEP, Step, Steps};
 pub use gather::{Bounds, Direction, Gather};
 pub use matmul::{MATMUL_SIDE, MATMUL_TILE, Matmul};
 pub use offsets::{Space, division_by};

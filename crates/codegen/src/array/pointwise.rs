@@ -110,7 +110,7 @@ impl Pointwise {
         self.op.is_comparison() && (mixed(x, y) || mixed(y, x))
     }
 
-    fn expression(&self) -> String {
+    pub(super) fn expression(&self) -> String {
         if !self.is_mixed_comparison() {
             return self.op.expression(self.compute).to_owned();
         }
@@ -119,17 +119,24 @@ impl Pointwise {
 
     /// The operation as a device function of stored operands.
     fn function(&self) -> String {
+        self.function_of("array_op", &self.expression())
+    }
+
+    /// [`Pointwise::function`] under another name, with an expression that may differ in form.
+    pub(super) fn function_of(&self, function: &str, expression: &str) -> String {
         let mixed = self.is_mixed_comparison();
-        let mut text = format!("typedef {} T;\n", computed(self.compute));
-        let _ = writeln!(text, "typedef {} R;", computed(self.compute.real_part()));
+        let mut text = String::new();
         let params: Vec<_> =
             self.used().map(|(at, operand)| format!("{} {}_", storage(operand.dtype), NAMES[at])).collect();
         let params = params.join(", ");
         let out = storage(self.out);
         let _ = write!(
             text,
-            "__device__ __forceinline__ {out} array_op(unsigned long long i{}{params})\n{{\n",
-            if params.is_empty() { "" } else { ", " }
+            "__device__ __forceinline__ {out} {function}(unsigned long long i{}{params})\n{{\n\
+             \x20 typedef {} T;\n  typedef {} R;\n",
+            if params.is_empty() { "" } else { ", " },
+            computed(self.compute),
+            computed(self.compute.real_part())
         );
         for (at, operand) in self.used() {
             let name = NAMES[at];
@@ -144,7 +151,7 @@ impl Pointwise {
             };
         }
         let result = computed(self.op.result_of(self.compute));
-        let _ = write!(text, "  return rt_cast<{out}>(({result})({}));\n}}\n", self.expression());
+        let _ = write!(text, "  return rt_cast<{out}>(({result})({expression}));\n}}\n");
         text
     }
 

@@ -1,0 +1,192 @@
+//! The expression graph: values that were put off, each kept once.
+
+use super::scope::Deferred;
+use crate::array::GpuArray;
+use crate::layout::Shape;
+use crate::runtime::ArrayContext;
+use crate::scalar::Element;
+use rtcg_codegen::DType;
+use rtcg_codegen::array::{NO_STEP, Op};
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, Weak};
+
+/// A graph is computed when it has so many values: compiling takes longer than in proportion.
+const MAX_NODES: usize = 192;
+
+/// Bytes of kernel arguments that may be strides.
+const STRIDE_BYTES: usize = 2800;
+
+/// Arrays of a kernel, outputs included.
+const MAX_OPERANDS: usize = 31;
+
+/// A value of the graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Node {
+    /// The elements of `leaves[..]`.
+    Leaf(u16),
+    /// `values[..]`.
+    Value(u16),
+    /// An operation on earlier nodes.
+    Op { op: Op, compute: DType, out: DType, inputs: [u16; 4] },
+}
+
+/// What makes two leaves the same: address, dtype, shape and strides.
+type LeafKey = (u64, DType, Shape, crate::layout::Strides);
+
+/// A result that goes to memory that exists.
+#[derive(Debug)]
+pub(super) struct Store {
+    pub(super) target: GpuArray,
+    pub(super) node: u16,
+}
+
+/// Values that were put off and not computed yet.
+#[derive(Default)]
+pub(super) struct Graph {
+    pub(super) ctx: Option<Arc<ArrayContext>>,
+    pub(super) nodes: Vec<Node>,
+    known: FxHashMap<Node, u16>,
+    pub(super) leaves: Vec<GpuArray>,
+    known_leaves: FxHashMap<LeafKey, u16>,
+    pub(super) values: Vec<(Element, DType)>,
+    /// Results in memory that does not exist yet.
+    pub(super) results: Vec<Weak<Deferred>>,
+    /// Results in memory that exists; all of one shape.
+    pub(super) stores: Vec<Store>,
+    max_ndim: usize,
+}
+
+/// An operand that the graph as it is cannot take: it must be computed first.
+pub(super) struct Conflict;
+
+/// The first and the last byte past an array with memory.
+fn range_of(array: &GpuArray) -> Option<(u64, u64)> {
+    let base = array.buffer()?.device_ptr();
+    let (low, high) = array.layout().extent(array.itemsize());
+    Some((base.wrapping_add(low as u64), base.wrapping_add(high as u64)))
+}
+
+fn overlap(a: &GpuArray, b: &GpuArray) -> bool {
+    match (range_of(a), range_of(b)) {
+        (Some((a, a_end)), Some((b, b_end))) => a < b_end && b < a_end,
+        _ => false,
+    }
+}
+
+/// Whether two arrays have the same elements at the same places.
+fn is_same(a: &GpuArray, b: &GpuArray) -> bool {
+    start_of(a) == start_of(b) && a.dtype() == b.dtype() && a.shape() == b.shape() && a.strides() == b.strides()
+}
+
+fn start_of(array: &GpuArray) -> u64 {
+    array.buffer().map_or(0, |buffer| buffer.device_ptr()).wrapping_add(array.layout().offset as u64)
+}
+
+/// Whether no two indices share an element, as far as strides tell.
+fn is_writable(array: &GpuArray) -> bool {
+    array.shape().iter().zip(array.strides()).all(|(&length, &stride)| length == 1 || stride != 0)
+}
+
+/// Arrays that a kernel over `ndim` axes may have, and outputs among them.
+pub(super) fn room(ndim: usize) -> (usize, usize) {
+    let room = (STRIDE_BYTES / (8 * ndim.max(1))).clamp(5, MAX_OPERANDS);
+    (room, (room / 4).max(1))
+}
+
+impl Graph {
+    pub(super) fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Whether `n_leaves` more arrays for an operation over `ndim` axes must wait for the next graph.
+    pub(super) fn is_full(&self, n_leaves: usize, ndim: usize) -> bool {
+        let (room, outputs) = room(self.max_ndim.max(ndim));
+        !self.is_empty() && (self.nodes.len() >= MAX_NODES || self.leaves.len() + n_leaves > room - outputs)
+    }
+
+    pub(super) fn note_ndim(&mut self, ndim: usize) {
+        self.max_ndim = self.max_ndim.max(ndim);
+    }
+
+    /// Whether an array in memory can be read here: a pending store may stand for it or forbid it.
+    pub(super) fn check_leaf(&self, array: &GpuArray) -> Result<(), Conflict> {
+        let hinders = |store: &Store| overlap(&store.target, array) && !is_same(&store.target, array);
+        if self.stores.iter().any(hinders) { Err(Conflict) } else { Ok(()) }
+    }
+
+    /// Whether a result can go to `target` in this graph.
+    pub(super) fn check_store(&self, target: &GpuArray) -> Result<(), Conflict> {
+        let differs = |other: &GpuArray| overlap(other, target) && !is_same(other, target);
+        let other_shape = self.stores.first().is_some_and(|store| store.target.shape() != target.shape());
+        let is_known = self.stores.iter().any(|store| is_same(&store.target, target));
+        let is_full = !is_known && self.stores.len() >= room(self.max_ndim.max(target.ndim())).1;
+        if other_shape || is_full || self.stores.iter().any(|store| differs(&store.target)) || self.leaves.iter().any(differs) {
+            return Err(Conflict);
+        }
+        Ok(())
+    }
+
+    /// Whether an operation that reads `array` may write `target`: never another element than its own.
+    pub(super) fn allows(target: &GpuArray, array: &GpuArray) -> bool {
+        !overlap(target, array) || is_same(target, array)
+    }
+
+    /// Whether results can be put off to `target` at all.
+    pub(super) fn can_store(target: &GpuArray) -> bool {
+        is_writable(target)
+    }
+
+    /// The node of an array in memory, which [`Graph::check_leaf`] has allowed.
+    pub(super) fn leaf(&mut self, array: &GpuArray) -> u16 {
+        if let Some(store) = self.stores.iter().find(|store| is_same(&store.target, array)) {
+            return store.node;
+        }
+        let key = (start_of(array), array.dtype(), array.layout().shape.clone(), array.layout().strides.clone());
+        let next = self.leaves.len() as u16;
+        let index = *self.known_leaves.entry(key).or_insert(next);
+        if index == next {
+            self.leaves.push(array.clone());
+        }
+        self.node(Node::Leaf(index))
+    }
+
+    /// The node of a number. Equal numbers share one only if they are the same bits.
+    pub(super) fn value(&mut self, element: Element, dtype: DType) -> u16 {
+        let same = |known: &(Element, DType)| known.1 == dtype && known.0.bytes() == element.bytes();
+        let index = self.values.iter().position(same).unwrap_or_else(|| {
+            self.values.push((element, dtype));
+            self.values.len() - 1
+        });
+        self.node(Node::Value(index as u16))
+    }
+
+    /// The node that is `node`.
+    pub(super) fn node(&mut self, node: Node) -> u16 {
+        let next = self.nodes.len() as u16;
+        let index = *self.known.entry(node).or_insert(next);
+        if index == next {
+            self.nodes.push(node);
+        }
+        index
+    }
+
+    /// The value of `target` is from now on that of `node`.
+    pub(super) fn store(&mut self, target: &GpuArray, node: u16) {
+        match self.stores.iter_mut().find(|store| is_same(&store.target, target)) {
+            Some(store) => store.node = node,
+            None => self.stores.push(Store { target: target.clone(), node }),
+        }
+    }
+
+    /// The nodes that `outputs` need, in an order in which they can be computed.
+    pub(super) fn reachable(&self, outputs: impl Iterator<Item = u16>) -> Vec<u16> {
+        let mut needed = vec![false; self.nodes.len()];
+        outputs.for_each(|output| needed[usize::from(output)] = true);
+        for at in (0..self.nodes.len()).rev() {
+            if let (true, Node::Op { inputs, .. }) = (needed[at], self.nodes[at]) {
+                inputs.iter().filter(|input| **input != NO_STEP).for_each(|input| needed[usize::from(*input)] = true);
+            }
+        }
+        (0..self.nodes.len()).filter(|at| needed[*at]).map(|at| at as u16).collect()
+    }
+}

@@ -1,0 +1,246 @@
+//! Computes a graph: one kernel for each shape of results.
+
+use super::graph::{Graph, Node, room};
+use super::scope::Deferred;
+use crate::array::GpuArray;
+use crate::elementwise::is_aligned;
+use crate::error::Result;
+use crate::launch::{Args, BLOCK_THREADS};
+use crate::layout::{Layout, Shape};
+use crate::plan::Plan;
+use crate::runtime::{ArrayContext, Buffer};
+use rtcg_codegen::array::{Access, FUSED_ZEROS, Fused, FusedOutput, NO_STEP, Operand, Step, Steps, Walk};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// A value and where it goes.
+struct Target {
+    array: GpuArray,
+    node: u16,
+    /// Whose memory it is.
+    owner: Option<(Arc<Deferred>, Arc<dyn Buffer>)>,
+}
+
+/// Computes what is referred to. If something fails, results that are missing will say so.
+pub(super) fn compute(graph: &Graph) -> Result<()> {
+    let Some(ctx) = graph.ctx.clone() else { return Ok(()) };
+    let live: Vec<Arc<Deferred>> = graph.results.iter().filter_map(std::sync::Weak::upgrade).collect();
+    let result = compute_live(graph, &ctx, &live);
+    if let Err(error) = &result {
+        let message: Arc<str> = error.to_string().into();
+        for deferred in &live {
+            let _ = deferred.memory.set(Err(message.clone()));
+        }
+    }
+    result
+}
+
+fn compute_live(graph: &Graph, ctx: &Arc<ArrayContext>, live: &[Arc<Deferred>]) -> Result<()> {
+    let stored_shape: Option<Shape> = graph.stores.first().map(|store| store.target.layout().shape.clone());
+    let mut shapes: Vec<Shape> = Vec::new();
+    for deferred in live {
+        if !shapes.contains(&deferred.layout.shape) && stored_shape.as_ref() != Some(&deferred.layout.shape) {
+            shapes.push(deferred.layout.shape.clone());
+        }
+    }
+    // What is stored in memory that exists comes last: other shapes read the elements as they were.
+    shapes.extend(stored_shape.clone());
+    for shape in &shapes {
+        let mut targets = Vec::new();
+        for deferred in live.iter().filter(|deferred| deferred.layout.shape == *shape) {
+            targets.push(new_target(ctx, deferred)?);
+        }
+        let n_new = targets.len();
+        if stored_shape.as_ref() == Some(shape) {
+            targets.extend(graph.stores.iter().map(|store| Target {
+                array: store.target.clone(),
+                node: store.node,
+                owner: None,
+            }));
+        }
+        // Several kernels read what one of them stores unless all that stores is in the last one.
+        let (_, at_once) = room(shape.len());
+        let (new, stored) = targets.split_at(n_new);
+        if stored.len() + new.len() <= at_once.max(stored.len()) {
+            launch_group(graph, ctx, shape, &targets)?;
+        } else {
+            for chunk in new.chunks(at_once) {
+                launch_group(graph, ctx, shape, chunk)?;
+            }
+            launch_group(graph, ctx, shape, stored)?;
+        }
+        for target in targets {
+            if let Some((deferred, memory)) = target.owner {
+                let _ = deferred.memory.set(Ok(memory));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn new_target(ctx: &Arc<ArrayContext>, deferred: &Arc<Deferred>) -> Result<Target> {
+    let memory = ctx.runtime().alloc(deferred.layout.size() * deferred.dtype.itemsize())?;
+    let array = GpuArray::from_buffer(ctx, Some(memory.clone()), deferred.layout.clone(), deferred.dtype);
+    let node = *crate::runtime::lock(&deferred.node);
+    Ok(Target { array, node, owner: Some((deferred.clone(), memory)) })
+}
+
+/// The part of a graph that some values need: steps, the arrays and the numbers they read.
+pub(super) struct Part<'a> {
+    pub(super) steps: Steps,
+    pub(super) arrays: Vec<&'a GpuArray>,
+    values: Vec<u16>,
+    graph: &'a Graph,
+    order: Vec<u16>,
+}
+
+impl<'a> Part<'a> {
+    pub(super) fn new(graph: &'a Graph, outputs: impl Iterator<Item = u16>) -> Self {
+        let order = graph.reachable(outputs);
+        let place = |node: u16| order.binary_search(&node).map_or(NO_STEP, |at| at as u16);
+        let (mut steps, mut arrays, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        for &node in &order {
+            steps.push(match graph.nodes[usize::from(node)] {
+                Node::Leaf(leaf) => {
+                    let array = &graph.leaves[usize::from(leaf)];
+                    arrays.push(array);
+                    let access = if is_aligned(array) { Access::Element } else { Access::Unaligned };
+                    Step::Array(Operand { dtype: array.dtype(), access })
+                }
+                Node::Value(value) => {
+                    values.push(value);
+                    Step::Value(graph.values[usize::from(value)].1)
+                }
+                Node::Op { op, compute, out, inputs } => Step::Op { op, compute, out, inputs: inputs.map(place) },
+            });
+        }
+        Part { steps: Steps(steps), arrays, values, graph, order }
+    }
+
+    /// The step of a node.
+    pub(super) fn step_of(&self, node: u16) -> u16 {
+        self.order.binary_search(&node).map_or(NO_STEP, |at| at as u16)
+    }
+
+    /// Sets how each array is passed.
+    fn set_access(&mut self, accesses: &[Access]) {
+        let arrays = self.steps.0.iter_mut().filter_map(|step| match step {
+            Step::Array(operand) => Some(operand),
+            _ => None,
+        });
+        arrays.zip(accesses).for_each(|(operand, access)| operand.access = *access);
+    }
+
+    /// The zeros and the numbers, which end the arguments.
+    pub(super) fn push_values(&self, args: &mut Args) {
+        (0..FUSED_ZEROS).for_each(|_| args.push_u64(0));
+        for &value in &self.values {
+            let element = &self.graph.values[usize::from(value)].0;
+            args.push(element.bytes(), element.alignment());
+        }
+    }
+}
+
+fn launch_group(graph: &Graph, ctx: &Arc<ArrayContext>, shape: &Shape, targets: &[Target]) -> Result<()> {
+    if targets.is_empty() {
+        return Ok(());
+    }
+    let part = Part::new(graph, targets.iter().map(|target| target.node));
+    let group = Group { ctx, shape, targets, part };
+    match targets.len() + group.part.arrays.len() {
+        0..=2 => group.run::<2>(),
+        3..=4 => group.run::<4>(),
+        5..=8 => group.run::<8>(),
+        9..=16 => group.run::<16>(),
+        17..=32 => group.run::<32>(),
+        _ => group.run::<256>(),
+    }
+}
+
+/// Values of one shape.
+struct Group<'a> {
+    ctx: &'a Arc<ArrayContext>,
+    shape: &'a Shape,
+    targets: &'a [Target],
+    part: Part<'a>,
+}
+
+impl Group<'_> {
+    /// Outputs, then arrays.
+    fn operands(&self) -> impl Iterator<Item = &GpuArray> {
+        self.targets.iter().map(|target| &target.array).chain(self.part.arrays.iter().copied())
+    }
+
+    /// Plans over all operands, with the first one in the places that are left.
+    fn run<const N: usize>(mut self) -> Result<()> {
+        let layouts: SmallVec<[Layout; 8]> =
+            self.operands().map(|array| array.layout().broadcast_to(self.shape)).collect::<Result<_>>()?;
+        let plan = Plan::<N>::new(std::array::from_fn(|k| layouts.get(k).unwrap_or(&layouts[0])));
+        let walk = match self.flat_accesses(&plan) {
+            Some(accesses) => {
+                let walk = Walk::Flat(self.per_access(&plan, &accesses));
+                self.part.set_access(&accesses);
+                walk
+            }
+            None => Walk::Strided(plan.space()),
+        };
+        self.launch(&plan, walk)
+    }
+
+    /// How each array is passed if every operand lies without gaps or is a single element.
+    fn flat_accesses<const N: usize>(&self, plan: &Plan<N>) -> Option<Vec<Access>> {
+        let n_outputs = self.targets.len();
+        let mut accesses = Vec::new();
+        for (k, array) in self.operands().enumerate() {
+            let item = array.itemsize() as isize;
+            match plan.single_stride(k, item)? {
+                _ if !is_aligned(array) => return None,
+                stride if stride == item && k < n_outputs => {}
+                stride if stride == item => accesses.push(Access::Element),
+                0 if k >= n_outputs => accesses.push(Access::Point),
+                _ => return None,
+            }
+        }
+        Some(accesses)
+    }
+
+    /// How many neighbours a thread takes at once, if addresses allow it.
+    fn per_access<const N: usize>(&self, plan: &Plan<N>, accesses: &[Access]) -> u8 {
+        let n_outputs = self.targets.len();
+        let moves = |k: usize| k < n_outputs || accesses[k - n_outputs] == Access::Element;
+        let moving = || self.operands().enumerate().filter(|(k, _)| moves(*k));
+        let widest = moving().map(|(_, array)| array.itemsize()).max().unwrap_or(1);
+        let count = self.ctx.facts().access_bytes as usize / widest;
+        if count < 2 || !count.is_power_of_two() {
+            return 1;
+        }
+        let is_aligned = |(k, array): (usize, &GpuArray)| {
+            array.address(plan.offsets[k]).is_multiple_of((count * array.itemsize()) as u64)
+        };
+        if moving().all(is_aligned) { count as u8 } else { 1 }
+    }
+
+    fn launch<const N: usize>(&self, plan: &Plan<N>, walk: Walk) -> Result<()> {
+        let output = |target: &Target| FusedOutput {
+            step: self.part.step_of(target.node),
+            unaligned: matches!(walk, Walk::Strided(_)) && !is_aligned(&target.array),
+        };
+        let outputs = self.targets.iter().map(output).collect();
+        let kernel = Fused { steps: self.part.steps.clone(), outputs, walk };
+        let mut args = Args::new();
+        self.operands().zip(&plan.offsets).for_each(|(array, offset)| args.push_u64(array.address(*offset)));
+        let size = plan.size();
+        args.push_u64(size as u64);
+        let work = match walk {
+            Walk::Flat(per_access) => size.div_ceil(usize::from(per_access)),
+            Walk::Strided(space) => {
+                let all: SmallVec<[usize; 8]> = (0..self.operands().count()).collect();
+                plan.write_dims(space, &all, &mut args);
+                size
+            }
+        };
+        self.part.push_values(&mut args);
+        let compiled = self.ctx.fused_kernel(&kernel)?;
+        compiled.launch([self.ctx.facts().blocks_for(work), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes())
+    }
+}

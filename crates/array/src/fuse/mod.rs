@@ -1,0 +1,27 @@
+//! Fusion: operations are put off and computed together, as one kernel.
+//!
+//! Between [`begin`] and the end of its [`Fusion`] (or inside of [`fuse`]), element by element operations
+//! of the calling thread give arrays whose memory does not exist yet ([`Deferred`]); shape, dtype, layout
+//! and errors are those of the operation itself. When anything needs an address - a copy to the host, a
+//! sort, a kernel of the user - or the block ends, everything that is still referred to is computed: one
+//! kernel for each shape. What nobody refers to any more, as the intermediate results of an expression,
+//! is never stored.
+//!
+//! The results are those of the separate operations, bit for bit (see `rtcg_codegen::array::Fused` for
+//! how); only the payload of a NaN may differ.
+//!
+//! ```ignore
+//! let z = fuse::fuse(|| {
+//!     let scaled = x.binary(Op::Multiply, 2.0)?;
+//!     scaled.binary(Op::Add, &y)?.unary(Op::Sqrt)
+//! })?; // one kernel, and no memory for `scaled`
+//! ```
+
+mod graph;
+mod launch;
+mod reduce;
+mod scope;
+
+pub(crate) use reduce::reduce_deferred;
+pub use scope::{Deferred, Fusion, begin, check_read, enter, fuse, is_active, leave, settle, settle_quietly, trace};
+pub(crate) use scope::{defer, is_deferred};

@@ -1,0 +1,406 @@
+//! The block in which a thread puts operations off, and arrays whose memory does not exist yet.
+
+use super::graph::{Conflict, Graph, Node};
+use super::launch;
+use crate::array::GpuArray;
+use crate::elementwise::Source;
+use crate::error::{ArrayError, ArrayErrorKind, Result};
+use crate::layout::Layout;
+use crate::runtime::{ArrayContext, Buffer, lock};
+use rtcg_codegen::array::{NO_STEP, Op, OpTypes};
+use rtcg_codegen::{DType, Kind};
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+thread_local! {
+    static ACTIVE: RefCell<Option<Active>> = const { RefCell::new(None) };
+    /// Whether this thread is computing a graph: addresses are then taken by the graph itself.
+    static COMPUTING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The block that this thread is in.
+struct Active {
+    scope: Arc<Scope>,
+    /// Blocks that are open.
+    depth: u32,
+    /// Blocks among them that trace a function.
+    traced: u32,
+}
+
+/// What is put off.
+#[derive(Default)]
+pub(super) struct Scope {
+    graph: Mutex<Graph>,
+    /// Held while a graph is computed, so that another thread that needs a result waits for it.
+    computing: Mutex<()>,
+    is_pending: AtomicBool,
+    /// What failed where nobody could be told.
+    fault: Mutex<Option<ArrayError>>,
+}
+
+/// The memory of a result that was put off. It exists from the moment its address is asked for.
+pub struct Deferred {
+    scope: Arc<Scope>,
+    pub(super) layout: Layout,
+    pub(super) dtype: DType,
+    /// The value; replaced by operations in place.
+    pub(super) node: Mutex<u16>,
+    pub(super) memory: OnceLock<std::result::Result<Arc<dyn Buffer>, Arc<str>>>,
+}
+
+impl fmt::Debug for Deferred {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Deferred").field("dtype", &self.dtype).finish_non_exhaustive()
+    }
+}
+
+impl Deferred {
+    fn is_pending(&self) -> bool {
+        self.memory.get().is_none()
+    }
+
+    /// The memory, which is computed now unless that was done.
+    fn ready(&self) -> Result<&Arc<dyn Buffer>> {
+        if self.is_pending() {
+            self.scope.compute()?;
+        }
+        match self.memory.get() {
+            Some(Ok(memory)) => Ok(memory),
+            Some(Err(message)) => Err(ArrayError::new(ArrayErrorKind::Runtime, message.as_ref())),
+            None => Err(ArrayError::new(ArrayErrorKind::Runtime, "a result that was put off was not computed")),
+        }
+    }
+}
+
+impl Buffer for Deferred {
+    /// 0 if the computation failed, which is then told where the host waits.
+    fn device_ptr(&self) -> u64 {
+        self.ready().map_or(0, |memory| memory.device_ptr())
+    }
+
+    fn will_be_used(&self) {
+        if let Ok(memory) = self.ready() {
+            memory.will_be_used();
+        }
+    }
+
+    fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        match self.ready() {
+            Ok(memory) => memory.clone().as_any(),
+            Err(_) => self,
+        }
+    }
+
+    fn deferred(&self) -> Option<&Deferred> {
+        Some(self)
+    }
+
+    fn check(&self) -> Result<()> {
+        self.ready().map(drop)
+    }
+}
+
+/// Whether an array's memory does not exist yet.
+pub(crate) fn is_deferred(array: &GpuArray) -> bool {
+    pending(array).is_some()
+}
+
+fn pending(array: &GpuArray) -> Option<&Deferred> {
+    array.buffer().and_then(|buffer| buffer.deferred()).filter(|deferred| deferred.is_pending())
+}
+
+/// The result of `array` as a whole, if it was put off in `scope`.
+fn whole<'a>(scope: &Arc<Scope>, array: &'a GpuArray) -> Option<&'a Deferred> {
+    pending(array).filter(|deferred| {
+        Arc::ptr_eq(&deferred.scope, scope) && deferred.layout == *array.layout() && deferred.dtype == array.dtype()
+    })
+}
+
+fn current() -> Option<Arc<Scope>> {
+    if COMPUTING.get() {
+        return None;
+    }
+    ACTIVE.with_borrow(|active| active.as_ref().map(|active| active.scope.clone()))
+}
+
+/// Whether the calling thread puts operations off.
+pub fn is_active() -> bool {
+    current().is_some()
+}
+
+/// Computes what the calling thread has put off; called before anything else that uses device memory.
+///
+/// # Errors
+/// When the device is out of memory, or compiling or launching fails.
+pub fn settle() -> Result<()> {
+    match current() {
+        Some(scope) if scope.is_pending.load(Ordering::Acquire) => scope.compute(),
+        _ => Ok(()),
+    }
+}
+
+/// [`settle`] for those who cannot fail: the results say what failed, and the end of the block.
+pub fn settle_quietly() {
+    let Some(scope) = current() else { return };
+    if scope.is_pending.load(Ordering::Acquire)
+        && let Err(error) = scope.compute()
+    {
+        lock(&scope.fault).get_or_insert(error);
+    }
+}
+
+/// Refuses to bring elements to the host while a function is traced.
+///
+/// # Errors
+/// Inside of [`trace`].
+pub fn check_read() -> Result<()> {
+    match ACTIVE.with_borrow(|active| active.as_ref().is_some_and(|active| active.traced > 0)) {
+        true => Err(ArrayError::new(
+            ArrayErrorKind::Traced,
+            "elements of an array are needed on the host while operations are being fused",
+        )),
+        false => Ok(()),
+    }
+}
+
+/// An open block. Dropped without [`Fusion::finish`], it computes what is still referred to and loses errors.
+#[derive(Debug)]
+#[must_use = "the block ends when this is dropped"]
+pub struct Fusion {
+    traced: bool,
+    is_open: bool,
+    /// A block belongs to its thread.
+    _thread: std::marker::PhantomData<*const ()>,
+}
+
+/// Puts operations of the calling thread off until the block ends. Blocks nest: the outermost counts.
+pub fn begin() -> Fusion {
+    open(false)
+}
+
+/// As [`begin`], for a function whose course must not depend on elements: reading one is an error.
+pub fn trace() -> Fusion {
+    open(true)
+}
+
+fn open(traced: bool) -> Fusion {
+    enter(traced);
+    Fusion { traced, is_open: true, _thread: std::marker::PhantomData }
+}
+
+/// Opens a block without a value that stands for it; [`leave`] must follow.
+pub fn enter(traced: bool) {
+    ACTIVE.with_borrow_mut(|active| {
+        let active = active.get_or_insert_with(|| Active { scope: Arc::default(), depth: 0, traced: 0 });
+        active.depth += 1;
+        active.traced += u32::from(traced);
+    });
+}
+
+/// Ends the block that the last [`enter`] with the same argument has opened.
+///
+/// # Errors
+/// As [`settle`].
+pub fn leave(traced: bool) -> Result<()> {
+    let ended = ACTIVE.with_borrow_mut(|slot| {
+        let active = slot.as_mut()?;
+        active.depth -= 1;
+        active.traced = active.traced.saturating_sub(u32::from(traced));
+        if active.depth == 0 { slot.take() } else { None }
+    });
+    let Some(active) = ended else { return Ok(()) };
+    active.scope.compute()?;
+    lock(&active.scope.fault).take().map_or(Ok(()), Err)
+}
+
+impl Fusion {
+    /// Ends the block and computes, unless another one is still open, what is referred to.
+    ///
+    /// # Errors
+    /// As [`settle`].
+    pub fn finish(mut self) -> Result<()> {
+        self.close()
+    }
+
+    fn close(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.is_open) { leave(self.traced) } else { Ok(()) }
+    }
+}
+
+impl Drop for Fusion {
+    fn drop(&mut self) {
+        let _ = self.close();
+    }
+}
+
+/// Runs `body` with its operations fused. Everything that is still referred to when it returns, normally
+/// its result, is then computed.
+///
+/// # Errors
+/// Those of `body`, and those of [`settle`].
+pub fn fuse<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
+    let fusion = begin();
+    let result = body();
+    let ended = fusion.finish();
+    let result = result?;
+    ended.map(|()| result)
+}
+
+impl Scope {
+    /// Computes everything that is referred to; the rest is forgotten.
+    pub(super) fn compute(&self) -> Result<()> {
+        if COMPUTING.get() {
+            return Ok(());
+        }
+        let _computing = lock(&self.computing);
+        let graph = {
+            let mut graph = lock(&self.graph);
+            self.is_pending.store(false, Ordering::Release);
+            std::mem::take(&mut *graph)
+        };
+        computing(|| launch::compute(&graph))
+    }
+}
+
+/// Runs `body` with addresses taken as they are, and nothing put off.
+pub(super) fn computing<T>(body: impl FnOnce() -> T) -> T {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            COMPUTING.set(self.0);
+        }
+    }
+    let _restore = Restore(COMPUTING.replace(true));
+    body()
+}
+
+/// Puts an operation off. `None` when there is no block or the operation cannot wait; what was put off
+/// so far is then computed as soon as an address is taken.
+pub(crate) fn defer(
+    ctx: &Arc<ArrayContext>,
+    op: Op,
+    types: OpTypes,
+    operands: &[Source<'_>],
+    out: Option<&GpuArray>,
+    layout: impl FnOnce() -> Layout,
+) -> Result<Option<GpuArray>> {
+    let Some(scope) = current() else { return Ok(None) };
+    if types.compute.kind() == Kind::Record || op == Op::Index {
+        return Ok(None);
+    }
+    let layout = match out {
+        Some(out) => out.layout().clone(),
+        None => layout(),
+    };
+    if layout.size() == 0 {
+        return Ok(None);
+    }
+    scope.settle_for(ctx, operands, out, layout.ndim())?;
+    if let Some(out) = out {
+        let is_memory = pending(out).is_none();
+        let reads_elsewhere = |source: &Source<'_>| match source {
+            Source::Array(array) => pending(array).is_none() && !Graph::allows(out, array),
+            Source::Value(..) => false,
+        };
+        if is_memory && (!Graph::can_store(out) || operands.iter().any(reads_elsewhere)) {
+            return Ok(None);
+        }
+    }
+    scope.put_off(ctx, op, types, operands, out, layout).map(Some)
+}
+
+impl Scope {
+    /// Computes the graph if it cannot take an operation on these arrays.
+    fn settle_for(
+        self: &Arc<Self>,
+        ctx: &Arc<ArrayContext>,
+        operands: &[Source<'_>],
+        out: Option<&GpuArray>,
+        ndim: usize,
+    ) -> Result<()> {
+        let arrays = operands.iter().filter_map(|source| match source {
+            Source::Array(array) => Some(*array),
+            Source::Value(..) => None,
+        });
+        let n_arrays = arrays.clone().count();
+        for array in arrays.clone().chain(out) {
+            if let Some(deferred) = pending(array)
+                && whole(self, array).is_none()
+            {
+                deferred.scope.compute()?;
+            }
+        }
+        let fits = {
+            let graph = lock(&self.graph);
+            let other = graph.ctx.as_ref().is_some_and(|own| !Arc::ptr_eq(own, ctx));
+            let read = arrays.filter(|array| pending(array).is_none()).try_for_each(|array| graph.check_leaf(array));
+            let written = match out.filter(|out| pending(out).is_none()) {
+                Some(out) => graph.check_store(out),
+                None => Ok(()),
+            };
+            let conflict = matches!(read, Err(Conflict)) || matches!(written, Err(Conflict));
+            !other && !conflict && !graph.is_full(n_arrays, ndim)
+        };
+        if fits { Ok(()) } else { self.compute() }
+    }
+
+    fn put_off(
+        self: &Arc<Self>,
+        ctx: &Arc<ArrayContext>,
+        op: Op,
+        types: OpTypes,
+        operands: &[Source<'_>],
+        out: Option<&GpuArray>,
+        layout: Layout,
+    ) -> Result<GpuArray> {
+        let mut graph = lock(&self.graph);
+        graph.ctx.get_or_insert_with(|| ctx.clone());
+        graph.note_ndim(layout.ndim());
+        let mut inputs = [NO_STEP; 4];
+        for (input, source) in inputs.iter_mut().zip(operands) {
+            *input = match source {
+                Source::Array(array) => match pending(array) {
+                    Some(deferred) => *lock(&deferred.node),
+                    None => graph.leaf(array),
+                },
+                Source::Value(element, dtype) => graph.value(*element, *dtype),
+            };
+        }
+        let dtype = out.map_or(types.out, GpuArray::dtype);
+        let node = graph.node(Node::Op { op, compute: types.compute, out: dtype, inputs });
+        self.is_pending.store(true, Ordering::Release);
+        if let Some(out) = out {
+            match pending(out) {
+                Some(deferred) => *lock(&deferred.node) = node,
+                None => graph.store(out, node),
+            }
+            return Ok(out.clone());
+        }
+        let deferred = Arc::new(Deferred {
+            scope: self.clone(),
+            layout: layout.clone(),
+            dtype,
+            node: Mutex::new(node),
+            memory: OnceLock::new(),
+        });
+        graph.results.push(Arc::downgrade(&deferred));
+        Ok(GpuArray::from_buffer(ctx, Some(deferred), layout, dtype))
+    }
+
+    /// Calls `body` with the graph and the node of `array`, if it was put off here as a whole and nothing
+    /// waits to be stored in memory that exists.
+    pub(super) fn with_node<T>(array: &GpuArray, body: impl FnOnce(&Graph, u16) -> T) -> Option<T> {
+        let scope = current()?;
+        let deferred = whole(&scope, array)?;
+        let _computing = lock(&scope.computing);
+        let graph = lock(&scope.graph);
+        if !graph.stores.is_empty() {
+            return None;
+        }
+        let node = *lock(&deferred.node);
+        Some(computing(|| body(&graph, node)))
+    }
+}

@@ -1,0 +1,426 @@
+//! Kernels that compute a whole expression: each step is the operation that a kernel of its own would
+//! compute, with the same intermediate types and roundings.
+//!
+//! What a compiler may do inside of one operation (contract a product and a sum to one rounding, share
+//! parts) it must not do across two, or results would differ from those of separate kernels. Products of
+//! real numbers are therefore written as ones that are never contracted, and the arguments and results of
+//! every operation that consists of several roundings pass through an exclusive-or with a zero that only
+//! the launch knows.
+//!
+//! Parameters: a pointer for each output and each array, the number of elements (`unsigned long long`),
+//! for strided kernels the structure of `offsets` (outputs first), the zeros, then the values.
+
+use super::offsets::Space;
+use super::op::Op;
+use super::pointwise::{Access, Operand, Pointwise, Walk};
+use super::types::{preamble, storage};
+use crate::{DType, Kind};
+use std::fmt::Write;
+
+/// Zeros in the arguments; neighbouring uses take different ones.
+pub const FUSED_ZEROS: usize = 8;
+
+/// No input.
+pub const NO_STEP: u16 = u16::MAX;
+
+/// One value of the expression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// The element of an array; arrays are numbered as they appear.
+    Array(Operand),
+    /// A number in the arguments; they are numbered as they appear.
+    Value(DType),
+    /// An operation on earlier steps.
+    Op {
+        /// What is computed.
+        op: Op,
+        /// What it is computed in.
+        compute: DType,
+        /// What the result is stored as.
+        out: DType,
+        /// The operands' steps, [`NO_STEP`] after the last one.
+        inputs: [u16; 4],
+    },
+}
+
+impl Step {
+    /// The type of the value.
+    pub fn dtype(&self) -> DType {
+        match *self {
+            Step::Array(operand) => operand.dtype,
+            Step::Value(dtype) => dtype,
+            Step::Op { out, .. } => out,
+        }
+    }
+}
+
+/// Where a value goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FusedOutput {
+    /// Which value.
+    pub step: u16,
+    /// Whether it lies at addresses that its type is not aligned to.
+    pub unaligned: bool,
+}
+
+/// The steps of an expression, in an order in which they can be computed.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Steps(pub Vec<Step>);
+
+/// A kernel, as everything that decides its source.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Fused {
+    /// The values.
+    pub steps: Steps,
+    /// Those that are stored.
+    pub outputs: Vec<FusedOutput>,
+    /// How indices become addresses.
+    pub walk: Walk,
+}
+
+/// How far a compiler may look at an operation's surroundings without changing its result.
+fn is_exact(op: Op, compute: DType) -> bool {
+    match compute.kind() {
+        Kind::Float => matches!(
+            op,
+            Op::Add
+                | Op::Subtract
+                | Op::Multiply
+                | Op::TrueDivide
+                | Op::Square
+                | Op::Reciprocal
+                | Op::Sqrt
+                | Op::Deg2rad
+                | Op::Rad2deg
+                | Op::Maximum
+                | Op::Minimum
+                | Op::Fmax
+                | Op::Fmin
+                | Op::Clip
+                | Op::Where
+                | Op::IfPositive
+                | Op::Copysign
+                | Op::Heaviside
+                | Op::Positive
+                | Op::Negative
+                | Op::Absolute
+                | Op::Fabs
+                | Op::Sign
+                | Op::Floor
+                | Op::Ceil
+                | Op::Trunc
+                | Op::Rint
+                | Op::Isnan
+                | Op::Isinf
+                | Op::Isfinite
+                | Op::Signbit
+                | Op::Conjugate
+                | Op::Angle
+                | Op::Real
+                | Op::Imag
+                | Op::Copy
+                | Op::LogicalAnd
+                | Op::LogicalOr
+                | Op::LogicalXor
+                | Op::LogicalNot
+        ) || op.is_comparison(),
+        Kind::Complex => matches!(
+            op,
+            Op::Add
+                | Op::Subtract
+                | Op::Positive
+                | Op::Negative
+                | Op::Conjugate
+                | Op::Real
+                | Op::Imag
+                | Op::Copy
+                | Op::Where
+                | Op::Equal
+                | Op::NotEqual
+        ),
+        _ => true,
+    }
+}
+
+/// The operation's expression with products that nothing contracts.
+fn expression(kernel: &Pointwise) -> String {
+    let product = match kernel.op {
+        _ if kernel.compute.kind() != Kind::Float => None,
+        Op::Multiply => Some("rt_product(x, y)"),
+        Op::Square => Some("rt_product(x, x)"),
+        Op::Deg2rad => Some("rt_product(x, R(0.0174532925199432957692))"),
+        Op::Rad2deg => Some("rt_product(x, R(57.2957795130823208768))"),
+        _ => None,
+    };
+    product.map_or_else(|| kernel.expression(), str::to_owned)
+}
+
+impl Steps {
+    /// The operation of step `at` as a kernel of its own would have it.
+    fn pointwise(&self, op: Op, compute: DType, out: DType, inputs: [u16; 4]) -> Pointwise {
+        let operands = inputs.map(|input| match self.0.get(usize::from(input)) {
+            Some(step) => Operand { dtype: step.dtype(), access: Access::Element },
+            None => Operand::UNUSED,
+        });
+        Pointwise { op, compute, out, out_unaligned: false, operands, walk: Walk::Flat(1) }
+    }
+
+    /// The arrays, in order.
+    pub(super) fn arrays(&self) -> impl Iterator<Item = Operand> + Clone {
+        self.0.iter().filter_map(|step| match step {
+            Step::Array(operand) => Some(*operand),
+            _ => None,
+        })
+    }
+
+    /// The types of the numbers in the arguments, in order.
+    fn values(&self) -> impl Iterator<Item = DType> + Clone {
+        self.0.iter().filter_map(|step| match step {
+            Step::Value(dtype) => Some(*dtype),
+            _ => None,
+        })
+    }
+
+    /// The helpers and one device function for each operation.
+    pub(super) fn functions(&self, further: &[DType]) -> String {
+        let mut dtypes: Vec<DType> = further.to_vec();
+        for step in &self.0 {
+            dtypes.push(step.dtype());
+            if let Step::Op { compute, .. } = step {
+                dtypes.push(*compute);
+            }
+        }
+        let mut text = preamble(dtypes.iter().copied(), true);
+        text.push_str(&opaque(&dtypes));
+        for (at, step) in self.0.iter().enumerate() {
+            if let Step::Op { op, compute, out, inputs } = *step {
+                let kernel = self.pointwise(op, compute, out, inputs);
+                text.push_str(&kernel.function_of(&format!("step_{at}"), &expression(&kernel)));
+            }
+        }
+        text
+    }
+
+    /// Parameters for arrays (those that are not in a register yet), named `{prefix}0`, ...
+    pub(super) fn array_parameters(&self, prefix: &str) -> Vec<String> {
+        let name = |(at, operand): (usize, Operand)| format!("const {} *{prefix}{at}", storage(operand.dtype));
+        self.arrays().enumerate().map(name).collect()
+    }
+
+    /// Parameters for the zeros and the numbers, which come last.
+    pub(super) fn value_parameters(&self) -> Vec<String> {
+        let mut params = vec!["const rt_zeros zeros".to_owned()];
+        params.extend(self.values().enumerate().map(|(at, dtype)| format!("{} s{at}", storage(dtype))));
+        params
+    }
+
+    /// Statements that declare `v0`, `v1`, ... from the elements that `element` writes, at index `index`.
+    pub(super) fn statements(&self, index: &str, indent: &str, element: impl Fn(usize, &Operand) -> String) -> String {
+        let (mut text, mut arrays, mut values, mut zeros) = (String::new(), 0, 0, 0);
+        for (at, step) in self.0.iter().enumerate() {
+            let value = match *step {
+                Step::Array(operand) => {
+                    arrays += 1;
+                    element(arrays - 1, &operand)
+                }
+                Step::Value(_) => {
+                    values += 1;
+                    format!("s{}", values - 1)
+                }
+                Step::Op { op, compute, inputs, .. } => {
+                    let exact = is_exact(op, compute);
+                    let mut hidden = |value: String| {
+                        zeros += 1;
+                        if exact { value } else { format!("rt_opaque({value}, zeros.at[{}])", zeros % FUSED_ZEROS) }
+                    };
+                    let mut call = format!("step_{at}({index}");
+                    for input in inputs.iter().filter(|input| **input != NO_STEP) {
+                        let _ = write!(call, ", {}", hidden(format!("v{input}")));
+                    }
+                    hidden(call + ")")
+                }
+            };
+            let _ = writeln!(text, "{indent}const {} v{at} = {value};", storage(step.dtype()));
+        }
+        text
+    }
+}
+
+/// `rt_opaque`: the same bits, of which a compiler knows nothing.
+fn opaque(dtypes: &[DType]) -> String {
+    let mut text = format!(
+        "struct rt_zeros {{ unsigned long long at[{FUSED_ZEROS}]; }};\n\
+         template <class T> __device__ __forceinline__ T rt_opaque(T x, unsigned long long) {{ return x; }}\n\
+         __device__ __forceinline__ float rt_opaque(float x, unsigned long long zero) {{\n\
+         \x20 return __uint_as_float(__float_as_uint(x) ^ (unsigned int)zero);\n}}\n\
+         __device__ __forceinline__ double rt_opaque(double x, unsigned long long zero) {{\n\
+         \x20 return __longlong_as_double(__double_as_longlong(x) ^ (long long)zero);\n}}\n"
+    );
+    if dtypes.iter().any(|dtype| matches!(dtype, DType::F16 | DType::BF16)) {
+        for ty in ["rt_half", "rt_bfloat"] {
+            let _ = writeln!(
+                text,
+                "__device__ __forceinline__ {ty} rt_opaque({ty} x, unsigned long long zero) {{\n\
+                 \x20 x.bits ^= (unsigned short)zero;\n  return x;\n}}"
+            );
+        }
+    }
+    if dtypes.iter().any(|dtype| dtype.is_complex()) {
+        text.push_str(
+            "template <class R> __device__ __forceinline__ pycuda::complex<R> rt_opaque(pycuda::complex<R> x, \
+             unsigned long long zero) {\n\
+             \x20 return pycuda::complex<R>(rt_opaque(x.real(), zero), rt_opaque(x.imag(), zero));\n}\n",
+        );
+    }
+    text
+}
+
+impl Fused {
+    /// The kernel's name.
+    pub fn name(&self) -> &'static str {
+        "array_fused"
+    }
+
+    fn output_type(&self, at: usize) -> DType {
+        self.steps.0.get(usize::from(self.outputs[at].step)).map_or(DType::Bool, Step::dtype)
+    }
+
+    /// Whether array `at` moves with the index; its place among those that do.
+    fn moving(&self) -> impl Iterator<Item = (usize, Operand)> + Clone {
+        self.steps.arrays().enumerate().filter(|(_, operand)| operand.access != Access::Point)
+    }
+
+    /// The kernel as CUDA C++ source.
+    pub fn source(&self) -> String {
+        let mut text = self.steps.functions(&[]);
+        if let Walk::Strided(space) = self.walk {
+            text.push_str(&space.structure("array_dims", self.outputs.len() + self.moving().count()));
+        }
+        let mut params: Vec<String> =
+            (0..self.outputs.len()).map(|at| format!("{} *out{at}", storage(self.output_type(at)))).collect();
+        params.extend(self.steps.array_parameters("x"));
+        params.push("unsigned long long n".into());
+        if let Walk::Strided(_) = self.walk {
+            params.push("const array_dims dims".into());
+        }
+        params.extend(self.steps.value_parameters());
+        let _ = write!(text, "extern \"C\" __global__ void {}({})\n{{\n", self.name(), params.join(", "));
+        match self.walk {
+            Walk::Flat(per_access) => self.flat_body(&mut text, per_access),
+            Walk::Strided(space) => self.strided_body(&mut text, space),
+        }
+        text.push_str("}\n");
+        text
+    }
+
+    fn flat_body(&self, text: &mut String, per_access: u8) {
+        text.push_str(
+            "  const unsigned long long step = (unsigned long long)gridDim.x * blockDim.x;\n\
+             \x20 const unsigned long long first = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;\n",
+        );
+        let mut done = "0ull".to_owned();
+        if per_access > 1 {
+            self.packs(text, per_access);
+            done = format!("n / {per_access} * {per_access}");
+        }
+        let _ = writeln!(text, "  for (unsigned long long i = {done} + first; i < n; i += step) {{");
+        text.push_str(&self.steps.statements("i", "    ", |at, operand| match operand.access {
+            Access::Point => format!("x{at}[0]"),
+            _ => format!("x{at}[i]"),
+        }));
+        for (at, output) in self.outputs.iter().enumerate() {
+            let _ = writeln!(text, "    out{at}[i] = v{};", output.step);
+        }
+        text.push_str("  }\n");
+    }
+
+    /// The loop over neighbours that are read and written at once.
+    fn packs(&self, text: &mut String, per_access: u8) {
+        let _ = writeln!(text, "  for (unsigned long long p = first; p < n / {per_access}; p += step) {{");
+        for (at, operand) in self.moving() {
+            let pack = format!("rt_pack<{}, {per_access}>", storage(operand.dtype));
+            let _ = writeln!(text, "    const {pack} x{at}p = ((const {pack} *)x{at})[p];");
+        }
+        for at in 0..self.outputs.len() {
+            let _ = writeln!(text, "    rt_pack<{}, {per_access}> out{at}p;", storage(self.output_type(at)));
+        }
+        let _ = writeln!(text, "    #pragma unroll\n    for (int k = 0; k < {per_access}; k++) {{");
+        let index = format!("p * {per_access} + k");
+        text.push_str(&self.steps.statements(&index, "      ", |at, operand| match operand.access {
+            Access::Point => format!("x{at}[0]"),
+            _ => format!("x{at}p.at[k]"),
+        }));
+        for (at, output) in self.outputs.iter().enumerate() {
+            let _ = writeln!(text, "      out{at}p.at[k] = v{};", output.step);
+        }
+        text.push_str("    }\n");
+        for at in 0..self.outputs.len() {
+            let ty = storage(self.output_type(at));
+            let _ = writeln!(text, "    ((rt_pack<{ty}, {per_access}> *)out{at})[p] = out{at}p;");
+        }
+        text.push_str("  }\n");
+    }
+
+    fn strided_body(&self, text: &mut String, space: Space) {
+        let (index, n_outputs) = (space.index_type(), self.outputs.len());
+        let _ = write!(
+            text,
+            "  const {index} step = gridDim.x * ({index})blockDim.x;\n\
+             \x20 for ({index} i = blockIdx.x * ({index})blockDim.x + threadIdx.x; i < ({index})n; i += step) {{\n"
+        );
+        text.push_str(&space.offsets("dims", "i", n_outputs + self.moving().count(), "at", "    "));
+        text.push_str(&self.steps.statements("i", "    ", |at, operand| {
+            element_at(operand, &format!("x{at}"), &format!("at{}", n_outputs + at))
+        }));
+        for (at, output) in self.outputs.iter().enumerate() {
+            let (ty, step) = (storage(self.output_type(at)), output.step);
+            let _ = match output.unaligned {
+                true => writeln!(text, "    rt_scatter_bytes<{ty}>((char *)out{at} + at{at}, v{step});"),
+                false => writeln!(text, "    *({ty} *)((char *)out{at} + at{at}) = v{step};"),
+            };
+        }
+        text.push_str("  }\n");
+    }
+}
+
+/// The element `offset` bytes after `base`.
+pub(super) fn element_at(operand: &Operand, base: &str, offset: &str) -> String {
+    let ty = storage(operand.dtype);
+    let address = format!("(const char *){base} + {offset}");
+    match operand.access {
+        Access::Unaligned => format!("rt_gather_bytes<{ty}>({address})"),
+        _ => format!("*(const {ty} *)({address})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chain(second: Op) -> Fused {
+        let x = Step::Array(Operand { dtype: DType::F32, access: Access::Element });
+        let op = |op, inputs| Step::Op { op, compute: DType::F32, out: DType::F32, inputs };
+        let steps = vec![
+            x,
+            Step::Value(DType::F32),
+            op(Op::Multiply, [0, 1, NO_STEP, NO_STEP]),
+            op(second, [2, NO_STEP, NO_STEP, NO_STEP]),
+        ];
+        let outputs = vec![FusedOutput { step: 3, unaligned: false }];
+        Fused { steps: Steps(steps), outputs, walk: Walk::Flat(4) }
+    }
+
+    #[test]
+    fn products_are_never_contracted() {
+        let source = chain(Op::Negative).source();
+        assert!(source.contains("rt_product(x, y)"), "{source}");
+        assert!(source.contains("const float v2 = step_2(i, v0, v1);"), "{source}");
+        assert!(source.contains("out0p.at[k] = v3;"), "{source}");
+    }
+
+    #[test]
+    fn operations_of_several_roundings_are_kept_apart() {
+        let source = chain(Op::Exp).source();
+        assert!(source.contains("v3 = rt_opaque(step_3(i, rt_opaque(v2, zeros.at[4])), zeros.at[5]);"), "{source}");
+    }
+}

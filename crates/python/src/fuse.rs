@@ -1,0 +1,30 @@
+//! `pycuda.fuse`: the ends of a block in which operations are put off.
+
+use crate::errors::{FusionError, array_error};
+use pyo3::prelude::*;
+use rtcg::array::fuse;
+
+/// Opens a block; one that traces a function refuses to bring elements to the host.
+#[pyfunction]
+fn fuse_enter(traced: bool) {
+    fuse::enter(traced);
+}
+
+/// Ends a block, and computes what is still referred to if it was the outermost.
+#[pyfunction]
+fn fuse_leave(py: Python<'_>, traced: bool) -> PyResult<()> {
+    fuse::leave(traced).map_err(|error| array_error(py, error))
+}
+
+/// Computes what this thread has put off.
+#[pyfunction]
+fn fuse_settle(py: Python<'_>) -> PyResult<()> {
+    fuse::settle().map_err(|error| array_error(py, error))
+}
+
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add("FusionError", m.py().get_type::<FusionError>())?;
+    m.add_function(wrap_pyfunction!(fuse_enter, m)?)?;
+    m.add_function(wrap_pyfunction!(fuse_leave, m)?)?;
+    m.add_function(wrap_pyfunction!(fuse_settle, m)?)
+}
