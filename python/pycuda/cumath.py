@@ -8,6 +8,7 @@ import numpy as np
 
 from pycuda import gpuarray
 from pycuda._arguments import VectorArg
+from pycuda._rtcg import fuse_is_active, ufunc
 from pycuda.elementwise import ElementwiseKernel
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
 ]  # fmt: skip
 
 _KERNELS = {}
+_NUMPY_NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}
 
 
 def _kernel(key, arguments, operation):
@@ -93,6 +95,9 @@ def _unary(name, of_complex, doc, to_integer=False):
         result = source if to_integer and source.kind in "iub" else _float_of(source)
         real = np.dtype(f"f{source.itemsize // 2}") if name == "fabs" and source.kind == "c" else result
         target, stream = _options(name, tuple(array.shape), real, stream_or_out, out, stream)
+        if stream is None and source.kind == "f" and fuse_is_active() and array.flags.forc:
+            # The same function of the same numbers, as a part of the kernel that is being put together.
+            return ufunc(_NUMPY_NAMES.get(name, name), [array], target)
         target = _new(array, real) if target is None else target
         compute = _compute_type(result)
         if source.kind == "c":

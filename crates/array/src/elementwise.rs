@@ -485,8 +485,7 @@ impl GpuArray {
         let types = OpTypes { compute: self.dtype(), out: dtype };
         let layout = || Layout::dense_like(self.layout(), dtype.itemsize());
         if dtype.kind() != Kind::Record
-            && let Some(deferred) =
-                fuse::defer(self.context(), Op::Copy, types, &[Source::Array(self)], None, layout)?
+            && let Some(deferred) = fuse::defer(self.context(), Op::Copy, types, &[Source::Array(self)], None, layout)?
         {
             return Ok(deferred);
         }

@@ -3,14 +3,17 @@
 use crate::array::GpuArray;
 use crate::elementwise::{Arg, Wishes, apply, can_cast_same_kind};
 use crate::error::{ArrayError, Result};
+use crate::fuse;
 use crate::launch::{Args, BLOCK_THREADS};
 use crate::layout::{Layout, Order, Tuple};
 use crate::plan::Plan;
+use crate::runtime::{ArrayContext, Facts};
 use crate::scalar::Scalar;
 use crate::views::normalize_axes;
 use rtcg_codegen::array::{ArrayKernel, Op, REDUCE_THREADS, Reduce, Reduction, Stage};
 use rtcg_codegen::{DType, WeakScalar};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// The axes of a reduction; all of them without a list.
 pub type Axes<'a> = Option<&'a [isize]>;
@@ -69,6 +72,15 @@ struct Job<'a> {
     axes: &'a [usize],
 }
 
+/// A reduction that can be computed together with the expression whose elements it reduces.
+pub(crate) struct Fusable<'a> {
+    pub(crate) reduction: Reduction,
+    pub(crate) axes: &'a [usize],
+    pub(crate) compute: DType,
+    pub(crate) result: DType,
+    pub(crate) keepdims: bool,
+}
+
 impl GpuArray {
     /// Reduces axes.
     ///
@@ -99,6 +111,15 @@ fn reduce(reduction: Reduction, x: &GpuArray, y: Option<&GpuArray>, wishes: Redu
     };
     let (compute, result) = types_of(reduction, x.dtype(), wishes.dtype)?;
     check_identity(reduction, x, &axes, &wishes)?;
+    if y.is_none() && wishes.mask.is_none() && wishes.out.is_none() {
+        let wish = Fusable { reduction, axes: &axes, compute, result, keepdims: wishes.keepdims };
+        if let Some(out) = fuse::reduce_deferred(x, &wish)? {
+            return match wishes.initial {
+                Some(initial) => with_initial(reduction, &out, initial),
+                None => Ok(out),
+            };
+        }
+    }
     let kept: SmallVec<[usize; 4]> = kept_shape(x.shape(), &axes, true);
     let shape: SmallVec<[usize; 4]> = kept_shape(x.shape(), &axes, wishes.keepdims);
     let out = match wishes.out {
@@ -136,7 +157,7 @@ fn expanded(out: &GpuArray, axes: &[usize], keepdims: bool) -> Result<GpuArray> 
     out.expand_dims(&axes)
 }
 
-fn kept_shape(shape: &[usize], axes: &[usize], keepdims: bool) -> SmallVec<[usize; 4]> {
+pub(crate) fn kept_shape(shape: &[usize], axes: &[usize], keepdims: bool) -> SmallVec<[usize; 4]> {
     let kept = shape.iter().enumerate().filter_map(|(axis, &length)| match axes.contains(&axis) {
         true => keepdims.then_some(1),
         false => Some(length),
@@ -200,7 +221,7 @@ fn with_initial(reduction: Reduction, out: &GpuArray, initial: Scalar) -> Result
 }
 
 /// The parts of a layout that belong to kept and to reduced axes.
-fn parts(layout: &Layout, axes: &[usize]) -> (Layout, Layout) {
+pub(crate) fn parts(layout: &Layout, axes: &[usize]) -> (Layout, Layout) {
     let pick = |reduced: bool| {
         let chosen = (0..layout.ndim()).filter(|axis| axes.contains(axis) == reduced);
         Layout {
@@ -238,8 +259,11 @@ fn run(job: &Job<'_>) -> Result<()> {
 }
 
 /// How the runs are spread over blocks: the stage, and the number of splits of each run.
-fn spread(job: &Job<'_>, kept: &Plan<4>, reduced: &Plan<3>) -> (Stage, usize) {
-    let facts = job.x.context().facts();
+pub(crate) fn spread<const K: usize, const R: usize>(
+    facts: Facts,
+    kept: &Plan<K>,
+    reduced: &Plan<R>,
+) -> (Stage, usize) {
     let (n_out, n_red) = (kept.size(), reduced.size());
     let innermost = |stride: Option<isize>| stride.map_or(usize::MAX, isize::unsigned_abs);
     let red_stride = innermost(reduced.axes.last().map(|axis| axis.1[0]));
@@ -254,7 +278,7 @@ fn spread(job: &Job<'_>, kept: &Plan<4>, reduced: &Plan<3>) -> (Stage, usize) {
 }
 
 fn launch(job: &Job<'_>, kept: &Plan<4>, reduced: &Plan<3>) -> Result<()> {
-    let (stage, splits) = spread(job, kept, reduced);
+    let (stage, splits) = spread(job.x.context().facts(), kept, reduced);
     let kernel = Reduce {
         reduction: job.reduction,
         x: job.x.dtype(),
@@ -297,21 +321,20 @@ fn launch(job: &Job<'_>, kept: &Plan<4>, reduced: &Plan<3>) -> Result<()> {
     let compiled = ctx.kernel(&ArrayKernel::Reduce(kernel))?;
     compiled.launch([blocks, splits as u32, 1], [REDUCE_THREADS, 1, 1], 0, args.bytes())?;
     match partial {
-        Some(partial) => combine(job, kernel, kept, &partial, splits, out_start),
+        Some(partial) => combine(ctx, kernel, kept, &partial, splits, out_start),
         None => Ok(()),
     }
 }
 
 /// Combines the partial results of the splits.
-fn combine(
-    job: &Job<'_>,
+pub(crate) fn combine<const K: usize>(
+    ctx: &Arc<ArrayContext>,
     kernel: Reduce,
-    kept: &Plan<4>,
+    kept: &Plan<K>,
     partial: &GpuArray,
     splits: usize,
     out_start: u64,
 ) -> Result<()> {
-    let ctx = job.x.context();
     let last = Reduce { stage: Stage::Last, split: false, ..kernel };
     let mut args = Args::new();
     [out_start, partial.start(), kept.size() as u64, splits as u64].iter().for_each(|&n| args.push_u64(n));

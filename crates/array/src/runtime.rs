@@ -1,7 +1,7 @@
 //! What an array needs from a device: memory, copies, compiled kernels.
 
 use crate::error::{ArrayError, Result};
-use rtcg_codegen::array::{ArrayKernel, Fused};
+use rtcg_codegen::array::{ArrayKernel, Fused, Reduce, Steps};
 use rustc_hash::FxHashMap;
 use std::any::Any;
 use std::fmt;
@@ -80,6 +80,7 @@ pub struct ArrayContext {
     facts: Facts,
     kernels: Mutex<FxHashMap<ArrayKernel, Arc<dyn Kernel>>>,
     fused: Mutex<FxHashMap<Fused, Arc<dyn Kernel>>>,
+    fused_reductions: Mutex<FxHashMap<(Reduce, Steps, u16), Arc<dyn Kernel>>>,
     /// A word on the device that kernels set when an index is out of bounds.
     outside: Mutex<Option<Arc<dyn Buffer>>>,
     /// Whether a kernel that may set it was launched since it was looked at.
@@ -101,6 +102,7 @@ impl ArrayContext {
             facts,
             kernels: Mutex::default(),
             fused: Mutex::default(),
+            fused_reductions: Mutex::default(),
             outside: Mutex::default(),
             may_be_outside: AtomicBool::new(false),
         })
@@ -172,6 +174,17 @@ impl ArrayContext {
         }
         let compiled = self.runtime.compile(&kernel.source(), kernel.name())?;
         lock(&self.fused).insert(kernel.clone(), compiled.clone());
+        Ok(compiled)
+    }
+
+    /// [`ArrayContext::kernel`] of a reduction of value `step` of an expression.
+    pub(crate) fn fused_reduction(&self, kernel: Reduce, steps: &Steps, step: u16) -> Result<Arc<dyn Kernel>> {
+        let key = (kernel, steps.clone(), step);
+        if let Some(found) = lock(&self.fused_reductions).get(&key) {
+            return Ok(found.clone());
+        }
+        let compiled = self.runtime.compile(&kernel.source_of(steps, step), kernel.name())?;
+        lock(&self.fused_reductions).insert(key, compiled.clone());
         Ok(compiled)
     }
 }

@@ -22,9 +22,16 @@ fn fuse_settle(py: Python<'_>) -> PyResult<()> {
     fuse::settle().map_err(|error| array_error(py, error))
 }
 
+/// Whether this thread puts operations off.
+#[pyfunction]
+fn fuse_is_active() -> bool {
+    fuse::is_active()
+}
+
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("FusionError", m.py().get_type::<FusionError>())?;
     m.add_function(wrap_pyfunction!(fuse_enter, m)?)?;
     m.add_function(wrap_pyfunction!(fuse_leave, m)?)?;
+    m.add_function(wrap_pyfunction!(fuse_is_active, m)?)?;
     m.add_function(wrap_pyfunction!(fuse_settle, m)?)
 }

@@ -120,7 +120,11 @@ impl Graph {
         let other_shape = self.stores.first().is_some_and(|store| store.target.shape() != target.shape());
         let is_known = self.stores.iter().any(|store| is_same(&store.target, target));
         let is_full = !is_known && self.stores.len() >= room(self.max_ndim.max(target.ndim())).1;
-        if other_shape || is_full || self.stores.iter().any(|store| differs(&store.target)) || self.leaves.iter().any(differs) {
+        if other_shape
+            || is_full
+            || self.stores.iter().any(|store| differs(&store.target))
+            || self.leaves.iter().any(differs)
+        {
             return Err(Conflict);
         }
         Ok(())

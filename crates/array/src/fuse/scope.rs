@@ -7,8 +7,8 @@ use crate::elementwise::Source;
 use crate::error::{ArrayError, ArrayErrorKind, Result};
 use crate::layout::Layout;
 use crate::runtime::{ArrayContext, Buffer, lock};
-use rtcg_codegen::array::{NO_STEP, Op, OpTypes};
-use rtcg_codegen::{DType, Kind};
+use rtcg_codegen::DType;
+use rtcg_codegen::array::{NO_STEP, Op, OpTypes, is_fusable};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -288,7 +288,7 @@ pub(crate) fn defer(
     layout: impl FnOnce() -> Layout,
 ) -> Result<Option<GpuArray>> {
     let Some(scope) = current() else { return Ok(None) };
-    if types.compute.kind() == Kind::Record || op == Op::Index {
+    if !is_fusable(op, types.compute) {
         return Ok(None);
     }
     let layout = match out {

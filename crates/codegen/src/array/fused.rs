@@ -1,7 +1,7 @@
 //! Kernels that compute a whole expression: each step is the operation that a kernel of its own would
 //! compute, with the same intermediate types and roundings.
 //!
-//! What a compiler may do inside of one operation (contract a product and a sum to one rounding, share
+//! No step is contracted with another, nor is it changed by its surroundings. What a compiler may do inside of one operation (contract a product and a sum to one rounding, share
 //! parts) it must not do across two, or results would differ from those of separate kernels. Products of
 //! real numbers are therefore written as ones that are never contracted, and the arguments and results of
 //! every operation that consists of several roundings pass through an exclusive-or with a zero that only
@@ -78,66 +78,93 @@ pub struct Fused {
     pub walk: Walk,
 }
 
-/// How far a compiler may look at an operation's surroundings without changing its result.
+/// Whether an operation may be part of an expression. Functions of complex numbers are sums of products,
+/// of which a compiler contracts some by what stands around them: they keep kernels of their own.
+pub fn is_fusable(op: Op, compute: DType) -> bool {
+    match compute.kind() {
+        Kind::Record => false,
+        Kind::Complex => is_exact(op, compute),
+        _ => op != Op::Index,
+    }
+}
+
+/// Whether each rounding of an operation is spelled out, so that its surroundings cannot change it.
 fn is_exact(op: Op, compute: DType) -> bool {
     match compute.kind() {
-        Kind::Float => matches!(
-            op,
-            Op::Add
-                | Op::Subtract
-                | Op::Multiply
-                | Op::TrueDivide
-                | Op::Square
-                | Op::Reciprocal
-                | Op::Sqrt
-                | Op::Deg2rad
-                | Op::Rad2deg
-                | Op::Maximum
-                | Op::Minimum
-                | Op::Fmax
-                | Op::Fmin
-                | Op::Clip
-                | Op::Where
-                | Op::IfPositive
-                | Op::Copysign
-                | Op::Heaviside
-                | Op::Positive
-                | Op::Negative
-                | Op::Absolute
-                | Op::Fabs
-                | Op::Sign
-                | Op::Floor
-                | Op::Ceil
-                | Op::Trunc
-                | Op::Rint
-                | Op::Isnan
-                | Op::Isinf
-                | Op::Isfinite
-                | Op::Signbit
-                | Op::Conjugate
-                | Op::Angle
-                | Op::Real
-                | Op::Imag
-                | Op::Copy
-                | Op::LogicalAnd
-                | Op::LogicalOr
-                | Op::LogicalXor
-                | Op::LogicalNot
-        ) || op.is_comparison(),
-        Kind::Complex => matches!(
-            op,
-            Op::Add
-                | Op::Subtract
-                | Op::Positive
-                | Op::Negative
-                | Op::Conjugate
-                | Op::Real
-                | Op::Imag
-                | Op::Copy
-                | Op::Where
-                | Op::Equal
-                | Op::NotEqual
-        ),
+        Kind::Float => {
+            matches!(
+                op,
+                Op::Add
+                    | Op::Subtract
+                    | Op::Multiply
+                    | Op::TrueDivide
+                    | Op::Square
+                    | Op::Reciprocal
+                    | Op::Sqrt
+                    | Op::Deg2rad
+                    | Op::Rad2deg
+                    | Op::Maximum
+                    | Op::Minimum
+                    | Op::Fmax
+                    | Op::Fmin
+                    | Op::Clip
+                    | Op::Where
+                    | Op::IfPositive
+                    | Op::Copysign
+                    | Op::Heaviside
+                    | Op::Positive
+                    | Op::Negative
+                    | Op::Absolute
+                    | Op::Fabs
+                    | Op::Sign
+                    | Op::Floor
+                    | Op::Ceil
+                    | Op::Trunc
+                    | Op::Rint
+                    | Op::Isnan
+                    | Op::Isinf
+                    | Op::Isfinite
+                    | Op::Signbit
+                    | Op::Conjugate
+                    | Op::Angle
+                    | Op::Real
+                    | Op::Imag
+                    | Op::Copy
+                    | Op::LogicalAnd
+                    | Op::LogicalOr
+                    | Op::LogicalXor
+                    | Op::LogicalNot
+            ) || op.is_comparison()
+        }
+        Kind::Complex => {
+            matches!(
+                op,
+                Op::Add
+                    | Op::Subtract
+                    | Op::Multiply
+                    | Op::Square
+                    | Op::Positive
+                    | Op::Negative
+                    | Op::Conjugate
+                    | Op::Real
+                    | Op::Imag
+                    | Op::Copy
+                    | Op::Where
+                    | Op::Isnan
+                    | Op::Isinf
+                    | Op::Isfinite
+                    | Op::LogicalAnd
+                    | Op::LogicalOr
+                    | Op::LogicalXor
+                    | Op::LogicalNot
+                    | Op::Maximum
+                    | Op::Minimum
+                    | Op::Fmax
+                    | Op::Fmin
+                    | Op::Clip
+                    | Op::IfPositive
+            ) || op.is_comparison()
+        }
         _ => true,
     }
 }

@@ -69,6 +69,9 @@ template <class T> __device__ __forceinline__ T rt_shr(T x, T y) {
 // A product that is rounded before anything is added to it.
 __device__ __forceinline__ float rt_product(float x, float y) { return __fmul_rn(x, y); }
 __device__ __forceinline__ double rt_product(double x, double y) { return __dmul_rn(x, y); }
+// Of two products a compiler may contract either; here the first one is never rounded.
+__device__ __forceinline__ float rt_axpby(float x, float y, float z, float w) { return __fmaf_rn(x, y, __fmul_rn(z, w)); }
+__device__ __forceinline__ double rt_axpby(double x, double y, double z, double w) { return __fma_rn(x, y, __dmul_rn(z, w)); }
 template <class T> __device__ __forceinline__ bool rt_less(T x, T y) { return x < y; }
 template <class T> __device__ __forceinline__ bool rt_less_equal(T x, T y) { return x <= y; }
 // NaN wins; of two equal numbers the first is taken.

@@ -11,7 +11,7 @@ mod scan;
 mod sort;
 mod types;
 
-pub use fused::{FUSED_ZEROS, Fused, FusedOutput, NO_STEP, Step, Steps};
+pub use fused::{FUSED_ZEROS, Fused, FusedOutput, NO_STEP, Step, Steps, is_fusable};
 pub use gather::{Bounds, Direction, Gather};
 pub use matmul::{MATMUL_SIDE, MATMUL_TILE, Matmul};
 pub use offsets::{Space, division_by};

@@ -68,7 +68,7 @@ macro_rules! operations {
 operations! {
     Add "add" 2 Same ["x || y", "x + y", "x + y", "x + y"];
     Subtract "subtract" 2 Same ["", "x - y", "x - y", "x - y"];
-    Multiply "multiply" 2 Same ["x && y", "x * y", "x * y", "x * y"];
+    Multiply "multiply" 2 Same ["x && y", "x * y", "x * y", "rt_multiply(x, y)"];
     TrueDivide "divide" 2 Divide ["", "", "x / y", "x / y"];
     FloorDivide "floor_divide" 2 Same [">", "rt_floordiv<T>(x, y)", "rt_floordiv<T>(x, y)", ""];
     Remainder "remainder" 2 Same [">", "rt_remainder<T>(x, y)", "rt_remainder<T>(x, y)", ""];
@@ -111,7 +111,7 @@ operations! {
     Fabs "fabs" 1 Float ["", "", "fabs(x)", ""];
     Sign "sign" 1 Same ["", "rt_sign<T>(x)", "rt_sign<T>(x)", "rt_sign(x)"];
     Sqrt "sqrt" 1 Float ["", "", "sqrt(x)", "pycuda::sqrt(x)"];
-    Square "square" 1 Same [">", "x * x", "x * x", "x * x"];
+    Square "square" 1 Same [">", "x * x", "x * x", "rt_multiply(x, x)"];
     Reciprocal "reciprocal" 1 Same [">", "rt_reciprocal<T>(x)", "R(1) / x", "R(1) / x"];
     Cbrt "cbrt" 1 Float ["", "", "cbrt(x)", ""];
     Exp "exp" 1 Float ["", "", "exp(x)", "pycuda::exp(x)"];
@@ -153,7 +153,7 @@ operations! {
     Clip "clip" 3 Same ["", "rt_min<T>(rt_max<T>(x, y), z)", "rt_min<T>(rt_max<T>(x, y), z)", "rt_min(rt_max(x, y), z)"];
     Where "where" 3 Same ["x ? y : z", "x ? y : z", "x ? y : z", "x ? y : z"];
     IfPositive "if_positive" 3 Same ["x > 0 ? y : z", "x > 0 ? y : z", "x > 0 ? y : z", "x > 0 ? y : z"];
-    Axpby "axpby" 4 Same ["x && y || z && w", "x * y + z * w", "x * y + z * w", "x * y + z * w"];
+    Axpby "axpby" 4 Same ["x && y || z && w", "x * y + z * w", "rt_axpby(x, y, z, w)", "x * y + z * w"];
     Deviation "deviation" 2 Real ["", "", "(x - y) * (x - y)", "pycuda::norm(x - y)"];
 }
 

@@ -6,6 +6,7 @@
 //! mask. The second dimension of the grid splits the run; with more than one split each block writes a
 //! partial result, which a kernel of the stage `Last` combines.
 
+use super::fused::{Steps, element_at};
 use super::offsets::Space;
 use super::types::{computed, preamble, storage};
 use crate::{DType, Kind};
@@ -96,6 +97,25 @@ pub struct Reduce {
     pub reduced: Space,
 }
 
+/// What is computed where an element would be read.
+struct Expression<'a> {
+    steps: &'a Steps,
+    step: u16,
+}
+
+impl Expression<'_> {
+    fn step(&self, space: Space, indent: &str) -> String {
+        let mut text = space.offsets("reduced", "j", self.steps.arrays().count(), "r", indent);
+        text.push_str(
+            &self
+                .steps
+                .statements("j", indent, |at, operand| element_at(operand, &format!("x{at}_row"), &format!("r{at}"))),
+        );
+        let _ = writeln!(text, "{indent}acc = combine(acc, map(j, rt_opaque(v{}, zeros.at[0])));", self.step);
+        text
+    }
+}
+
 /// Threads of a block, which combine their results in shared memory.
 pub const REDUCE_THREADS: u32 = 256;
 
@@ -132,8 +152,20 @@ impl Reduce {
         text.push_str(&self.accumulator());
         match self.stage {
             Stage::Last => self.last(&mut text),
-            _ => self.run(&mut text),
+            _ => self.run(&mut text, None),
         }
+        text
+    }
+
+    /// The kernel with the value `step` of an expression for `x`, whose dtype it has. In place of `x`
+    /// stand the arrays of the expression; its zeros and numbers end the parameters.
+    ///
+    /// The elements are combined in the order of the kernel that reads them from memory.
+    pub fn source_of(&self, steps: &Steps, step: u16) -> String {
+        let mut text = steps.functions(&[self.x, self.compute, self.out]);
+        let _ = writeln!(text, "typedef {} T;", computed(self.compute));
+        text.push_str(&self.accumulator());
+        self.run(&mut text, Some(&Expression { steps, step }));
         text
     }
 
@@ -235,7 +267,10 @@ impl Reduce {
     }
 
     /// `acc = combine(acc, element j)`
-    fn step(&self, indent: &str) -> String {
+    fn step(&self, expression: Option<&Expression<'_>>, indent: &str) -> String {
+        if let Some(expression) = expression {
+            return expression.step(self.reduced, indent);
+        }
         let names = self.names();
         let mut text = self.reduced.offsets("reduced", "j", names.len(), "r", indent);
         let mut arguments = String::new();
@@ -249,12 +284,17 @@ impl Reduce {
         text
     }
 
-    fn run(&self, text: &mut String) {
-        let names = self.names();
+    fn run(&self, text: &mut String, expression: Option<&Expression<'_>>) {
+        let names: Vec<String> = match expression {
+            Some(expression) => (0..expression.steps.arrays().count()).map(|at| format!("x{at}")).collect(),
+            None => self.names().iter().map(|(name, _)| (*name).to_owned()).collect(),
+        };
+        let values = expression
+            .map_or(String::new(), |expression| format!(", {}", expression.steps.value_parameters().join(", ")));
         text.push_str(&self.kept.structure("kept_dims", 1 + names.len()));
         text.push_str(&self.reduced.structure("reduced_dims", names.len()));
         let target = if self.split { "A *out".to_owned() } else { format!("{} *out", storage(self.out)) };
-        let inputs: Vec<_> = names.iter().map(|(name, _)| format!("const char *{name}")).collect();
+        let inputs: Vec<_> = names.iter().map(|name| format!("const char *{name}, ")).collect();
         let rows = self.stage == Stage::Rows;
         let (first, stride, thread) = if rows {
             ("blockIdx.x", "gridDim.x", "threadIdx.x")
@@ -267,16 +307,16 @@ impl Reduce {
         };
         let _ = write!(
             text,
-            "extern \"C\" __global__ void {name}({target}, {inputs}, unsigned long long n_out, unsigned long long n_red, \
-             unsigned long long per_split, const kept_dims kept, const reduced_dims reduced)\n{{\n\
+            "extern \"C\" __global__ void {name}({target}, {inputs}unsigned long long n_out, unsigned long long n_red, \
+             unsigned long long per_split, const kept_dims kept, const reduced_dims reduced{values})\n{{\n\
              \x20 const unsigned long long begin = blockIdx.y * per_split;\n\
              \x20 const unsigned long long end = begin + per_split < n_red ? begin + per_split : n_red;\n\
              \x20 for (unsigned long long o = {first}; o < n_out; o += {stride}) {{\n",
             name = self.name(),
-            inputs = inputs.join(", "),
+            inputs = inputs.concat(),
         );
         text.push_str(&self.kept.offsets("kept", "o", 1 + names.len(), "k", "    "));
-        for (k, (name, _)) in names.iter().enumerate() {
+        for (k, name) in names.iter().enumerate() {
             let _ = writeln!(text, "    const char *{name}_row = {name} + k{};", k + 1);
         }
         let step = if rows { "blockDim.x" } else { "1" };
@@ -284,7 +324,7 @@ impl Reduce {
             text,
             "    A acc = start();\n    #pragma unroll 4\n\
              \x20   for (unsigned long long j = begin + {thread}; j < end; j += {step}) {{\n{}    }}\n",
-            self.step("      ")
+            self.step(expression, "      ")
         );
         let store = if self.split {
             "out[blockIdx.y * n_out + o] = acc;".to_owned()
