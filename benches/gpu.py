@@ -8,6 +8,7 @@ import ctypes
 import os
 import sys
 import tempfile
+import time
 
 import numpy as np
 from common import attempt, build_c, in_new_process, interleaved_us, median_ms, python_loop, show
@@ -244,6 +245,65 @@ def new_processes():
     )
 
 
+FUSED_ELEMENTS = 1 << 24
+
+
+def fused_chain(xp, x, y):
+    """Eleven operations, of which a reader of memory sees two arrays and a writer one."""
+    return xp.sqrt(abs(x * 1.5 + y)) * xp.exp(-x * x) + (x - y) * (x - y) / (1.0 + y * y)
+
+
+def milliseconds_of(call, synchronize, rounds=15):
+    """Median time of a call and of its work on the device."""
+    for _ in range(3):
+        call()
+    times = []
+    for _ in range(rounds):
+        synchronize()
+        start = time.perf_counter()
+        call()
+        synchronize()
+        times.append((time.perf_counter() - start) * 1e3)
+    return sorted(times)[len(times) // 2]
+
+
+def fusion():
+    """A chain of operations as one kernel, beside CuPy's `fuse` and `torch.compile`."""
+    import pycuda
+    from pycuda import gpuarray
+
+    hosts = [np.random.default_rng(seed).random(FUSED_ELEMENTS, dtype=np.float32) for seed in range(2)]
+    arrays = [gpuarray.to_gpu(host) for host in hosts]
+
+    def ours(wrap):
+        function = wrap(lambda x, y: fused_chain(np, x, y))
+        return milliseconds_of(lambda: function(*arrays), drv.Context.synchronize)
+
+    def cupy_fuse():
+        import cupy
+
+        inputs = [cupy.asarray(host) for host in hosts]
+        function = cupy.fuse(lambda x, y: fused_chain(cupy, x, y))
+        return milliseconds_of(lambda: function(*inputs), cupy.cuda.Device().synchronize)
+
+    def torch_compile():
+        import torch
+
+        inputs = [torch.from_numpy(host).cuda() for host in hosts]
+        function = torch.compile(lambda x, y: fused_chain(torch, x, y))
+        return milliseconds_of(lambda: function(*inputs), torch.cuda.synchronize)
+
+    show(
+        f"A chain of operations on {FUSED_ELEMENTS} float32 elements",
+        [
+            ("pycuda.fuse", attempt("fuse", lambda: ours(pycuda.fuse)), "ms"),
+            ("one kernel per operation", attempt("apart", lambda: ours(lambda function: function)), "ms"),
+            ("cupy.fuse", attempt("cupy", cupy_fuse), "ms"),
+            ("torch.compile", attempt("torch", torch_compile), "ms"),
+        ],
+    )
+
+
 def main():
     # The primary context, which the peers use too.
     import pycuda.autoprimaryctx
@@ -252,6 +312,7 @@ def main():
     launches()
     small_calls()
     compiles()
+    fusion()
     new_processes()
 
 

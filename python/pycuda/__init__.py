@@ -10,6 +10,7 @@ VERSION_TEXT = ".".join(map(str, VERSION)) + VERSION_STATUS
 
 
 def __getattr__(name):
+    """`fuse` is imported when it is asked for: the modules of the package need not be."""
     if name == "fuse":
         from pycuda._fuse import fuse
 
