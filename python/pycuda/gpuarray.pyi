@@ -291,7 +291,7 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None, d
 def asnumpy(a: Any) -> Any:
     """A host copy; waits."""
 
-def astype(x: Any, dtype: Any, *, copy: Any = True, device: Any = None) -> GPUArray:
+def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> GPUArray:
     """`x.astype`."""
 
 def atleast_1d(a: Any) -> GPUArray:
@@ -449,7 +449,7 @@ def fmin(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> 
 def fmod(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.fmod`, element by element on the device."""
 
-def from_dlpack(x: Any, *, device: Any = None, copy: Any = None) -> GPUArray:
+def from_dlpack(x: Any, /, *, device: Any = None, copy: Any = None) -> GPUArray:
     """An array over the memory of a DLPack object on the device; host memory is copied over."""
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, allocator: Any = None, order: Any = "C") -> GPUArray:
@@ -542,22 +542,22 @@ def logaddexp(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None
 def logaddexp2(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.logaddexp2`, element by element on the device."""
 
-def logical_and(x1: Any, x2: Any, out: Any = None, *, allocator: Any = None) -> GPUArray:
+def logical_and(x1: Any, x2: Any, /, out: Any = None, *, allocator: Any = None) -> GPUArray:
     """Whether both elements are true."""
 
-def logical_not(x: Any, out: Any = None, *, allocator: Any = None) -> GPUArray:
+def logical_not(x: Any, /, out: Any = None, *, allocator: Any = None) -> GPUArray:
     """Whether the element is false."""
 
-def logical_or(x1: Any, x2: Any, out: Any = None, *, allocator: Any = None) -> GPUArray:
+def logical_or(x1: Any, x2: Any, /, out: Any = None, *, allocator: Any = None) -> GPUArray:
     """Whether one of the elements is true."""
 
 def logical_xor(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.logical_xor`, element by element on the device."""
 
-def matmul(x1: Any, x2: Any, out: Any = None) -> GPUArray:
+def matmul(x1: Any, x2: Any, /, out: Any = None) -> GPUArray:
     """The matrix product, with NumPy's rules for operands of one axis and for batches."""
 
-def matrix_transpose(x: Any) -> GPUArray:
+def matrix_transpose(x: Any, /) -> GPUArray:
     """The last two axes exchanged."""
 
 def max(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
@@ -809,7 +809,7 @@ def unique(
 ) -> Any:
     """The different elements in ascending order; waits for their number. See `numpy.unique`."""
 
-def unstack(x: Any, *, axis: Any = 0) -> list[GPUArray]:
+def unstack(x: Any, /, *, axis: Any = 0) -> list[GPUArray]:
     """Views without one axis, one for each index of it."""
 
 def var(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
@@ -820,7 +820,7 @@ def vdot(a: Any, b: Any) -> GPUArray:
 
 vec: Any
 
-def vecdot(x1: Any, x2: Any, *, axis: Any = -1) -> GPUArray:
+def vecdot(x1: Any, x2: Any, /, *, axis: Any = -1) -> GPUArray:
     """Sums of products along `axis`, the first operand conjugated."""
 
 def vstack(tup: Any) -> GPUArray:
