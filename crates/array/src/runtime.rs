@@ -74,13 +74,16 @@ pub trait Runtime: Send + Sync {
     }
 }
 
+/// Compiled kernels by what they do.
+type Kernels<K> = Mutex<FxHashMap<K, Arc<dyn Kernel>>>;
+
 /// A runtime with the kernels that arrays have already asked it for.
 pub struct ArrayContext {
     runtime: Arc<dyn Runtime>,
     facts: Facts,
-    kernels: Mutex<FxHashMap<ArrayKernel, Arc<dyn Kernel>>>,
-    fused: Mutex<FxHashMap<Fused, Arc<dyn Kernel>>>,
-    fused_reductions: Mutex<FxHashMap<(Reduce, Steps, u16), Arc<dyn Kernel>>>,
+    kernels: Kernels<ArrayKernel>,
+    fused: Kernels<Fused>,
+    fused_reductions: Kernels<(Reduce, Steps, u16)>,
     /// A word on the device that kernels set when an index is out of bounds.
     outside: Mutex<Option<Arc<dyn Buffer>>>,
     /// Whether a kernel that may set it was launched since it was looked at.
