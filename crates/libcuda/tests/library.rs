@@ -189,5 +189,5 @@ fn rtcg_itself_loads_it_as_a_driver() {
     assert!(DriverFn::ALL.iter().all(|f| table.has(*f)));
     // Declared, exported, not implemented.
     // SAFETY: takes no pointer.
-    assert_eq!(unsafe { table.cuGLInit() }, CUresult::CUDA_ERROR_NOT_SUPPORTED);
+    assert_eq!(unsafe { table.cuMulticastAddDevice(0, 0) }, CUresult::CUDA_ERROR_NOT_SUPPORTED);
 }
