@@ -1,5 +1,6 @@
 """`python -m pycuda.info`: what the report says, and that it never fails."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ import pycuda.driver as cuda
 import pytest
 from pycuda import info
 
-from tests.python.subprocesses import run_python
+from tests.python.subprocesses import has_real_device, run_python
 
 pytestmark = pytest.mark.usefixtures("context")
 
@@ -32,13 +33,9 @@ def test_more_on_request():
 
 @pytest.mark.parametrize("module", ["pycuda.info", "pycuda"])
 def test_as_a_program(module):
-    result = subprocess.run(
-        [sys.executable, "-m", module, "--attributes"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        cwd=Path(pycuda.__file__).parents[1],
-    )
+    env = {**os.environ, "RTCG_VIRTUAL_DEVICES": "0" if has_real_device() else "1"}
+    command, folder = [sys.executable, "-m", module, "--attributes"], Path(pycuda.__file__).parents[1]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder, env=env)
     assert result.returncode == 0 and "WARP_SIZE" in result.stdout and result.stderr == ""
 
 

@@ -167,14 +167,13 @@ pub(crate) fn kept_shape(shape: &[usize], axes: &[usize], keepdims: bool) -> Sma
 
 fn check_identity(reduction: Reduction, x: &GpuArray, axes: &[usize], wishes: &ReduceWishes<'_>) -> Result<()> {
     let count: usize = axes.iter().map(|&axis| x.shape()[axis]).product();
-    let results: usize = kept_shape(x.shape(), axes, false).iter().product();
-    if reduction.is_arg() && count == 0 && results > 0 {
+    if reduction.is_arg() && count == 0 {
         return Err(ArrayError::value(format!("attempt to get {} of an empty sequence", reduction.name())));
     }
     if reduction.has_identity() || wishes.initial.is_some() {
         return Ok(());
     }
-    if count == 0 && (results > 0 || x.size() == 0 && results != 0) {
+    if count == 0 {
         return Err(ArrayError::value(format!(
             "zero-size array to reduction operation {} which has no identity",
             reduction.name()

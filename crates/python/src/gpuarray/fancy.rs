@@ -60,6 +60,10 @@ fn fancy_of(ctx: &Arc<ArrayContext>, index: &Bound<'_, PyAny>, shape: &[usize]) 
         _ => 1,
     };
     let used: usize = items.iter().map(axes).sum();
+    let mut nothing = false;
+    for item in &items {
+        nothing |= matches!(item, Item::Host(host) if host.selects_nothing()?);
+    }
     let mut axis = 0;
     let mut fancy = Vec::with_capacity(items.len());
     for item in items {
@@ -71,7 +75,10 @@ fn fancy_of(ctx: &Arc<ArrayContext>, index: &Bound<'_, PyAny>, shape: &[usize]) 
             Item::Basic(index) => FancyIndex::Basic(index),
             Item::Device(array) => FancyIndex::Array(array),
             Item::Host(host) => {
-                host.check(axis, shape)?;
+                // Like NumPy, which looks at no index when the index arrays together select nothing.
+                if !nothing {
+                    host.check(axis, shape)?;
+                }
                 FancyIndex::Array(upload(ctx, &host.array)?)
             }
         });
@@ -81,6 +88,14 @@ fn fancy_of(ctx: &Arc<ArrayContext>, index: &Bound<'_, PyAny>, shape: &[usize]) 
 }
 
 impl HostIndex<'_> {
+    /// Whether it has no indices: a mask without `True`, or an array without elements.
+    fn selects_nothing(&self) -> PyResult<bool> {
+        if self.array.len() == 0 {
+            return Ok(true);
+        }
+        Ok(self.array.dtype().kind() == b'b' && !self.array.call_method0("any")?.is_truthy()?)
+    }
+
     /// Refuses an index outside its axis; only integers, which a mask has none of.
     fn check(&self, axis: usize, shape: &[usize]) -> PyResult<()> {
         let Some(&length) = shape.get(axis) else { return Ok(()) };
