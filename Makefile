@@ -122,6 +122,8 @@ gpu-test: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(VENV)/.built)
 
 gpu-bench: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(VENV)/.built)
 	$(GPU_PYTHON) benches/gpu.py
+	$(GPU_PYTHON) benches/arrays.py
+	$(GPU_PYTHON) benches/generators.py
 
 clean:
 	cargo clean

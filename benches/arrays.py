@@ -8,16 +8,17 @@ import statistics
 import time
 
 import numpy as np
-import pycuda.autoinit
+import pycuda.autoprimaryctx  # which the peers use too
 import pycuda.driver as cuda
 import pycuda.gpuarray as gpuarray
+from common import per_call_us
 
-CALLS, ROUNDS = 2000, 7
+ROUNDS = 7
 
 
 def peers():
     """(name, module-like maker, wait) of each library that is there."""
-    found = [("rtcg", gpuarray.to_gpu, pycuda.autoinit.context.synchronize)]
+    found = [("rtcg", gpuarray.to_gpu, pycuda.autoprimaryctx.context.synchronize)]
     try:
         import cupy
 
@@ -31,19 +32,6 @@ def peers():
     except ImportError:
         pass
     return found
-
-
-def host_us(call, wait):
-    """Microseconds of one call on the host."""
-    rounds = []
-    for _ in range(ROUNDS + 1):
-        wait()
-        start = time.perf_counter()
-        for _ in range(CALLS):
-            call()
-        rounds.append((time.perf_counter() - start) / CALLS * 1e6)
-    wait()
-    return statistics.median(rounds[1:])
 
 
 def device_ms(call, wait):
@@ -89,7 +77,7 @@ def main():
         row = []
         for library, make, wait in peers():
             a, b = make(np.ones(1024, np.float32)), make(np.ones(1024, np.float32))
-            row.append(f"{library} {host_us(lambda: call(a, b), wait):7.2f}")  # noqa: B023 (called at once)
+            row.append(f"{library} {per_call_us(lambda: call(a, b), wait):7.2f}")  # noqa: B023 (called at once)
         print(f"{name:20}", "  ".join(row))
     for dtype in (np.float32, np.float16, np.complex64):
         print(f"\n8192 x 8192 {np.dtype(dtype)}, TB/s")
