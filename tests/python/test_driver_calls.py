@@ -382,7 +382,7 @@ def test_counts_and_blobs(module):
         ("Pz", ValueError, "'z'"),
         ("PP", None, ""),
         ("Pi", cuda.LogicError, r"argument #1 \(0-based\) has 4 bytes"),
-        ("P", cuda.LogicError, "takes 2 arguments, 1 were given"),
+        ("P", cuda.LogicError, "takes 2 arguments, 1 was given"),
         ("Pdd", cuda.LogicError, r"argument #2 \(0-based\) was given"),
         (["P", "U5"], ValueError, "'U'"),
         (["P", np.dtype("U5")], (TypeError, cuda.LogicError), "U5|bytes"),

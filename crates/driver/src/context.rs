@@ -10,6 +10,7 @@
 use crate::device::Device;
 use crate::drivers;
 use crate::error::{Error, Result};
+use crate::launch_queue::LaunchQueue;
 use crate::process;
 use rtcg_cuda_sys::*;
 use std::cell::{Cell, RefCell};
@@ -37,6 +38,7 @@ struct Inner {
     /// Held shared while a resource is freed and exclusively while the context goes, so that a
     /// resource found to be alive stays so until it is freed.
     lifetime: RwLock<()>,
+    queue: LaunchQueue,
 }
 
 /// A context. Cloning gives another reference to the same one.
@@ -77,7 +79,7 @@ impl Context {
     fn from_parts(device: Device, handle: CUcontext, kind: ContextKind) -> Self {
         let table = device.table();
         let (alive, lifetime) = (AtomicBool::new(true), RwLock::new(()));
-        Self(Arc::new(Inner { table, handle, device, kind, alive, lifetime }))
+        Self(Arc::new(Inner { table, handle, device, kind, alive, lifetime, queue: LaunchQueue::default() }))
     }
 
     /// Creates a context on a device and pushes it. See [`Device::make_context`].
@@ -329,6 +331,12 @@ impl Context {
         self.0.handle
     }
 
+    /// What was launched into it.
+    #[inline]
+    pub(crate) fn queue(&self) -> &LaunchQueue {
+        &self.0.queue
+    }
+
     /// The device of this context.
     pub fn device(&self) -> Device {
         self.0.device
@@ -375,11 +383,16 @@ impl Context {
 
     /// Waits until the current context has done all its work. Errors of kernels surface here.
     pub fn synchronize() -> Result<()> {
-        if let Some(ctx) = Self::current().filter(|ctx| ctx.is_alive() && !process::is_forked()) {
-            ctx.make_sure_is_current()?;
-        }
+        let Some(ctx) = Self::current().filter(|ctx| ctx.is_alive() && !process::is_forked()) else {
+            // SAFETY: takes no arguments.
+            return unsafe { call_current!(cuCtxSynchronize()) };
+        };
+        ctx.make_sure_is_current()?;
+        let waited = ctx.queue().before_wait();
         // SAFETY: takes no arguments.
-        unsafe { call_current!(cuCtxSynchronize()) }
+        unsafe { call_current!(cuCtxSynchronize()) }?;
+        ctx.queue().after_wait(waited);
+        Ok(())
     }
 
     /// Sets a limit of the current context.

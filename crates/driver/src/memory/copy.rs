@@ -5,7 +5,7 @@ use crate::context::{Context, current_table};
 use crate::error::Result;
 use crate::memory::explain::address_error;
 use crate::stream::{Stream, current_with};
-use rtcg_cuda_sys::{CUdeviceptr, DriverTable};
+use rtcg_cuda_sys::{CUdeviceptr, CUstream, DriverTable};
 
 /// Copies host bytes to the device.
 ///
@@ -24,9 +24,15 @@ pub unsafe fn memcpy_htod(dst: CUdeviceptr, src: &[u8]) -> Result<()> {
 /// `src` must be valid for `dst.len()` bytes in the current context.
 pub unsafe fn memcpy_dtoh(dst: &mut [u8], src: CUdeviceptr) -> Result<()> {
     let table = current_table("cuMemcpyDtoH")?;
+    let ctx = Context::current();
+    let waited = ctx.as_ref().map(|ctx| (ctx.queue(), ctx.queue().before_wait()));
     // SAFETY: the destination is a slice, the source is the caller's promise.
     let result = unsafe { call_again!(table, cuMemcpyDtoH(dst.as_mut_ptr().cast(), src, dst.len())) };
-    address_error(table, result, &[("src", src, dst.len())])
+    address_error(table, result, &[("src", src, dst.len())])?;
+    if let Some((queue, waited)) = waited {
+        queue.after_wait_for(CUstream::null(), waited);
+    }
+    Ok(())
 }
 
 /// [`memcpy_htod`] through a given table.
