@@ -28,7 +28,7 @@ static R fault(void) {
     return launched ? (R)code : 0;
 }
 
-/* How launches came: with the interpreter held, and without. */
+/* How launches and records of events came: with the interpreter held, and without. */
 EXPORT int stub_launches_holding, stub_launches_released;
 static int (*holds)(void);
 EXPORT void stub_watch(void *holds_interpreter) { holds = (int (*)(void))holds_interpreter; }
@@ -101,5 +101,8 @@ EXPORT R cuStreamIsCapturing(void *stream, int *status) { *status = 0; return 0;
 EXPORT R cuLaunchHostFunc(void *stream, void (*function)(void *), void *data) { function(data); return 0; }
 EXPORT R cuEventCreate(void **event, unsigned flags) { *event = malloc(1); return 0; }
 EXPORT R cuEventDestroy_v2(void *event) { free(event); return 0; }
-EXPORT R cuEventRecord(void *event, void *stream) { return fault(); }
+EXPORT R cuEventRecord(void *event, void *stream) {
+    if (holds) ++*(holds() ? &stub_launches_holding : &stub_launches_released);
+    return fault();
+}
 EXPORT R cuEventQuery(void *event) { return fault(); }

@@ -2,6 +2,7 @@
 
 import os
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -232,3 +233,38 @@ def test_host_tables_of_sobol_generators():
         _driver._get_direction_vectors(5, vectors, 3)
     with pytest.raises(TypeError, match=r"dst is a uint32 array of shape \(5,\); expected a NumPy array of uint64"):
         _driver._get_scramble_constants64(short, 5)
+
+
+TEXTURES = """
+texture<float, 1, cudaReadModeElementType> tex, other;
+__device__ float at(int x) { return tex1Dfetch(tex, x); }
+extern "C" __global__ void reads(float *z, int n) { z[0] = n > 0 ? at(0) : 0; }
+extern "C" __global__ void reads_not(float *z, int n) { z[0] = n; }
+"""
+
+
+def test_launches_name_texture_references_that_are_not_bound():
+    module = SourceModule(TEXTURES, no_extern_c=True)
+    z = cuda.mem_alloc(4)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        module.get_function("reads_not")(z, np.int32(1), block=(1, 1, 1))
+        assert told == []
+        for _ in range(2):
+            # Reading is left out: it is the launch that tells.
+            module.get_function("reads")(z, np.int32(0), block=(1, 1, 1))
+    expected = "kernel 'reads' is launched with nothing bound to the texture reference 'tex' that it reads; "
+    assert [str(warning.message).startswith(expected) for warning in told] == [True, True]
+    assert {warning.filename for warning in told} == {__file__}
+
+
+def test_launches_are_silent_about_texture_references_that_are_bound():
+    module = SourceModule(TEXTURES, no_extern_c=True)
+    texref, z = module.get_texref("tex"), cuda.mem_alloc(4)
+    texref.set_format(cuda.array_format.FLOAT, 1)
+    memory = cuda.to_device(np.array([3.5], np.float32))
+    texref.set_address(memory, 4)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        module.get_function("reads")(z, np.int32(1), block=(1, 1, 1), texrefs=[texref])
+    assert told == [] and cuda.from_device(z, 1, np.float32)[0] == 3.5

@@ -67,9 +67,12 @@ def test_launches_that_cannot_wait_keep_the_interpreter(library):
         LAUNCHES
         + """
 start()
+event = cuda.Event()
 assert counted(256) == [256, 0]
+assert counted(1, event.record) == [0, 1]
 assert counted(100) == [0, 100], "the queue may be full"
 cuda.Context.synchronize()
+assert counted(300, event.record) == [300, 0], "events are not counted"
 assert counted(300) == [256, 44], "a wait has emptied it"
 cuda.memcpy_dtoh(np.zeros(4), x)
 assert counted(300) == [256, 44]

@@ -331,6 +331,13 @@ impl Context {
         self.0.handle
     }
 
+    /// Whether a call that queues something in one of its streams may keep the calling thread until the device
+    /// has gone on, or until this process has done what the device waits for.
+    #[inline]
+    pub fn queue_may_be_full(&self) -> bool {
+        self.0.queue.may_be_full()
+    }
+
     /// What was launched into it.
     #[inline]
     pub(crate) fn queue(&self) -> &LaunchQueue {

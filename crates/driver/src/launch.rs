@@ -260,6 +260,9 @@ impl Function {
         args: &[u8],
     ) -> Result<()> {
         let table = self.0.module.live_table("cuLaunchKernel")?;
+        if !self.0.has_looked_at_textures.load(Ordering::Relaxed) {
+            self.look_at_textures();
+        }
         let stream = handle_for("cuLaunchKernel", table, stream)?;
         if shared_bytes > self.0.dynamic_limit.load(Ordering::Relaxed) {
             self.allow_dynamic_shared(shared_bytes);
@@ -301,6 +304,9 @@ impl Function {
             return unsafe { self.launch(grid, block, shared_bytes, stream, args) };
         }
         let table = self.0.module.live_table("cuLaunchKernelEx")?;
+        if !self.0.has_looked_at_textures.load(Ordering::Relaxed) {
+            self.look_at_textures();
+        }
         let stream = handle_for("cuLaunchKernelEx", table, stream)?;
         if shared_bytes > self.0.dynamic_limit.load(Ordering::Relaxed) {
             self.allow_dynamic_shared(shared_bytes);
@@ -324,7 +330,7 @@ impl Function {
     /// because the driver runs small kernels in the thread that launches them.
     #[inline]
     pub fn launch_may_wait(&self) -> bool {
-        self.0.table.kind() == TableKind::Virtual || self.0.module.context().queue().may_be_full()
+        self.0.table.kind() == TableKind::Virtual || self.0.module.context().queue_may_be_full()
     }
 
     /// Raises the attribute `MAX_DYNAMIC_SHARED_SIZE_BYTES` to `nbytes` where it is smaller. What
