@@ -429,6 +429,16 @@ impl GpuArray {
         same && self.layout.is_dense(self.itemsize()) && !self.overlaps(source)
     }
 
+    /// Whether elements of `array` would be overwritten before they are read, were it an operand and this
+    /// the output.
+    pub(crate) fn shares_badly(&self, array: &GpuArray) -> bool {
+        let same = self.device_ptr() == array.device_ptr()
+            && self.shape() == array.shape()
+            && self.strides() == array.strides()
+            && self.itemsize() == array.itemsize();
+        !same && self.overlaps(array)
+    }
+
     /// Whether two arrays may share bytes.
     pub fn overlaps(&self, other: &GpuArray) -> bool {
         let range = |array: &GpuArray| {

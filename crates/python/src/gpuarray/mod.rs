@@ -128,7 +128,7 @@ impl PyGpuArray {
     pub(crate) fn used_in(&self, py: Python<'_>, stream: Option<&rtcg::driver::Stream>) {
         let Some(any) = self.array.buffer().map(|buffer| buffer.clone().as_any()) else { return };
         match any.downcast::<DeviceBuffer>() {
-            Ok(own) => own.allocation().used_in(stream),
+            Ok(own) => own.used_in(stream),
             Err(other) => {
                 let Ok(foreign) = other.downcast::<ForeignBuffer>() else { return };
                 if let Ok(memory) = foreign.owner.bind(py).cast::<PyPooledDeviceAllocation>() {
@@ -298,8 +298,7 @@ impl PyGpuArray {
         let any = buffer.clone().as_any();
         let any = match any.downcast::<DeviceBuffer>() {
             Ok(own) => {
-                let memory = PyPooledDeviceAllocation(own.allocation().clone());
-                return Ok(Some(Bound::new(py, memory)?.into_any()));
+                return Ok(Some(Bound::new(py, PyPooledDeviceAllocation(own))?.into_any()));
             }
             Err(other) => other,
         };
