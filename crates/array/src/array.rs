@@ -325,6 +325,7 @@ impl GpuArray {
     /// When `src` has another length than the array, or the device fails.
     pub fn write(&self, src: &[u8], order: Order) -> Result<()> {
         self.check_nbytes(src.len(), "source")?;
+        self.check_memory()?;
         if src.is_empty() {
             return Ok(());
         }
@@ -394,6 +395,7 @@ impl GpuArray {
         if self.size() == 0 {
             return Ok(());
         }
+        self.check_memory()?;
         if self.layout.is_dense(self.itemsize()) {
             let (low, high) = self.layout.extent(self.itemsize());
             return self.ctx.runtime().clear(self.address(low as usize), (high - low) as usize);
@@ -410,6 +412,7 @@ impl GpuArray {
         if self.assign_deferred(source)? {
             return Ok(());
         }
+        [self, source].into_iter().try_for_each(GpuArray::check_memory)?;
         if self.dtype == source.dtype && self.copies_linearly(source) {
             if self.size() == 0 || self.device_ptr() == source.device_ptr() {
                 return Ok(());

@@ -282,12 +282,7 @@ pub(crate) fn compute(op: Op, compute: DType, out: &GpuArray, operands: &[Source
 
 /// [`compute`], and the launch for calls that are like this one; `None` where more than a launch or less
 /// was needed.
-fn compute_prepared(
-    op: Op,
-    compute: DType,
-    out: &GpuArray,
-    operands: &[Source<'_>],
-) -> Result<Option<Prepared>> {
+fn compute_prepared(op: Op, compute: DType, out: &GpuArray, operands: &[Source<'_>]) -> Result<Option<Prepared>> {
     if out.size() == 0 {
         return Ok(None);
     }

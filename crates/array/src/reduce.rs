@@ -278,6 +278,7 @@ fn run(job: &Job<'_>) -> Result<Option<Prepared>> {
     if job.out.size() == 0 {
         return Ok(None);
     }
+    [Some(job.x), job.y, job.mask].into_iter().flatten().try_for_each(GpuArray::check_memory)?;
     let arrays = [Some(job.x), job.y, job.mask];
     let (out_kept, _) = parts(job.out.layout(), job.axes);
     let layouts: [(Layout, Layout); 3] = std::array::from_fn(|k| match arrays[k] {

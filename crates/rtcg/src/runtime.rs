@@ -18,6 +18,32 @@ thread_local! {
     static STREAM: RefCell<Option<Stream>> = const { RefCell::new(None) };
     /// Whether there is one, which most calls ask for nothing.
     static HAS_STREAM: Cell<bool> = const { Cell::new(false) };
+    /// What new arrays of this thread get their memory from; the pool if empty.
+    static ALLOCATOR: RefCell<Option<Allocator>> = const { RefCell::new(None) };
+    static HAS_ALLOCATOR: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Makes memory of at least so many bytes for arrays.
+pub type Allocator = Arc<dyn Fn(usize) -> Result<Arc<dyn Buffer>> + Send + Sync>;
+
+/// Whether the calling thread is in [`with_allocator`].
+pub fn has_allocator() -> bool {
+    HAS_ALLOCATOR.get()
+}
+
+/// Runs `body` with the memory of new arrays of this thread from `allocator` rather than the pool. Results
+/// that are put off get theirs when they are computed, from the pool.
+pub fn with_allocator<T>(allocator: Allocator, body: impl FnOnce() -> T) -> T {
+    struct Restore(Option<Allocator>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            HAS_ALLOCATOR.set(self.0.is_some());
+            let _ = ALLOCATOR.try_with(|slot| slot.replace(self.0.take()));
+        }
+    }
+    let _restore = Restore(ALLOCATOR.with(|slot| slot.replace(Some(allocator))));
+    HAS_ALLOCATOR.set(true);
+    body()
 }
 
 /// Puts another stream into the place of the calling thread's one, which is returned.
@@ -157,6 +183,11 @@ impl Runtime for CudaRuntime {
     }
 
     fn alloc(&self, nbytes: usize) -> Result<Arc<dyn Buffer>> {
+        if HAS_ALLOCATOR.get()
+            && let Some(allocator) = ALLOCATOR.with_borrow(Clone::clone)
+        {
+            return allocator(nbytes);
+        }
         let memory = match with_stream(|stream| self.pool.allocate_held(nbytes, stream)) {
             Some(memory) => memory,
             None => self.run(|| with_stream(|stream| self.pool.allocate(nbytes, stream)))?,
