@@ -183,6 +183,25 @@ def test_repeated_calls_in_place_see_overlap():
         np.testing.assert_array_equal(a.get(), expected)
 
 
+def test_arrays_of_more_than_2_to_the_31_elements():
+    """Only few pages of the memory are ever touched."""
+    n = 2**31 + 16
+    a = gpuarray.GPUArray((n,), np.int8)
+    a[n - 32 :] = np.arange(32, dtype=np.int8)
+    assert (a[n - 32 :] + a[n - 16 :][:1]).get().tolist() == list(range(16, 48))
+    apart = a[:: 2**30]
+    apart.set(np.array([1, 2, 3], np.int8))
+    assert (apart + apart).get().tolist() == [2, 4, 6]
+    assert apart[::-1].sum().get() == 6 and apart.argmax().get() == 2
+    assert int(a[2**31]) == 3
+    a[2**31 + 5] = 77
+    assert gpuarray.take(a, np.array([2**31 + 5, 2**30, -1])).get().tolist() == [77, 2, 31]
+    square = a[: 2**31].reshape(2**16, 2**15)
+    square[:: 2**15, :2] = np.array([[4, 5], [6, 7]], np.int8)
+    assert square.T[:2, :: 2**15].get().tolist() == [[4, 6], [5, 7]]
+    assert int(a[2**30 + 1]) == 7
+
+
 # -- what waits ---------------------------------------------------------------------------------------
 
 WAITS = ("Synchronize", "cuMemcpyDtoH", "cuMemcpyHtoD", "cuMemAlloc", "cuMemFree", "cuEventQuery", "cuStreamQuery")

@@ -19,8 +19,8 @@ use std::sync::{Arc, Mutex};
 
 /// Calls that are remembered; a new one takes the place of an old one.
 const PLACES: usize = 256;
-/// Addresses are told apart by their distance from a multiple of this, the widest access.
-const ALIGNMENT: u64 = 16;
+/// Addresses are told apart by their distance from a multiple of this, more than what is read at once.
+const ALIGNMENT: u64 = 64;
 
 /// What is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
