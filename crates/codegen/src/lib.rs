@@ -4,6 +4,7 @@
 
 pub mod array;
 pub mod carg;
+pub mod combine;
 mod dtype;
 mod elementwise;
 pub mod pointwise;

@@ -11,7 +11,7 @@
 
 use crate::carg::{Argument, CType};
 use crate::pointwise::{put_headers, put_snippet};
-use crate::reduction::ROOM;
+use crate::combine::COMBINE;
 use crate::snippet;
 use std::fmt::Write;
 
@@ -160,7 +160,7 @@ impl Scan {
             &typed,
             &[&self.input_expr, &self.scan_expr, &self.output_statement, &self.preamble, &neutral],
         );
-        out.push_str(ROOM);
+        out.push_str(COMBINE);
         put_snippet(out, "preamble", &self.preamble, "");
         let _ = writeln!(out, "typedef {} rtcg_value_type;", self.item.name);
         if self.segment_start.is_some() {

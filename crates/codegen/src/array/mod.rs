@@ -17,7 +17,7 @@ pub use matmul::{MATMUL_SIDE, MATMUL_TILE, Matmul};
 pub use offsets::{Space, division_by};
 pub use op::{Op, OpTypes, Refused, Role};
 pub use pointwise::{Access, Operand, Pointwise, Walk};
-pub use reduce::{REDUCE_THREADS, Reduce, Reduction, Stage};
+pub use reduce::{Reduce, Reduction};
 pub use scan::{SCAN_THREADS, SCAN_TILE, Scan, ScanOp, ScanStage};
 pub use sort::{SORT_TILE, Sort, SortStage};
 
