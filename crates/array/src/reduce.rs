@@ -269,8 +269,8 @@ pub(crate) struct Spread {
     blocks: u32,
 }
 
-/// Packs of a thread that are fetched before the first one is combined.
-const UNROLL: u8 = 4;
+/// Bytes that a thread fetches before it combines the first of them.
+const IN_FLIGHT: usize = 64;
 
 impl Spread {
     /// For an array whose strides come after those of the output in `kept`, and first in `reduced`.
@@ -286,7 +286,7 @@ impl Spread {
         let red_stride = innermost(reduced.axes.last().map(|axis| axis.1[0]));
         let kept_stride = innermost(kept.axes.last().map(|axis| axis.1[1]));
         let along = n_red >= 8 && (red_stride <= kept_stride || n_out < 8);
-        let share = Share::new(n_out, n_red, along, facts.max_blocks as usize / 4);
+        let share = Share::new(n_out, n_red, along, facts.max_blocks as usize / 4, facts.access_bytes > 1);
         // Only the array itself decides: other operands of an expression may keep axes apart.
         let dense = reduced.axes.iter().rev().try_fold(itemsize as isize, |expected, axis| {
             (axis.1[0] == expected).then_some(expected * axis.0 as isize)
@@ -313,7 +313,7 @@ impl Spread {
             bytes <= 64 && is_placed && array.reduced == array.itemsize as isize
         };
         let bits = arrays.take(32).enumerate().filter(|(_, array)| is_packed(array)).map(|(at, _)| 1 << at);
-        if self.pack > 1 { bits.sum() } else { 0 }
+        if self.along { bits.sum() } else { 0 }
     }
 
     /// The part of the kernel's key that is decided here.
@@ -323,7 +323,11 @@ impl Spread {
             along: self.along,
             split: self.share.splits > 1,
             pack: self.pack as u8,
-            unroll: UNROLL,
+            unroll: if kernel.packed == 0 {
+                4
+            } else {
+                (IN_FLIGHT / (self.pack * kernel.x.itemsize().max(1))).clamp(1, 8) as u8
+            },
             ..kernel
         }
     }

@@ -25,15 +25,17 @@ pub struct Share {
 
 impl Share {
     /// The share of `outputs` runs of `length` elements on a device that runs `resident` blocks at once.
-    /// With `along`, neighbouring threads take neighbours of a run, else neighbouring outputs.
-    pub fn new(outputs: usize, length: usize, along: bool, resident: usize) -> Self {
+    /// With `along`, neighbouring threads take neighbours of a run, else neighbouring outputs; `teams` tells
+    /// whether threads of several warps may share such an output, which costs a device that runs warps
+    /// as vectors more than a further block.
+    pub fn new(outputs: usize, length: usize, along: bool, resident: usize, teams: bool) -> Self {
         let threads = REDUCE_THREADS as usize;
         let team = if along {
             if length > 1024 { threads } else { length.div_ceil(4).max(1).next_power_of_two().min(32) }
         } else {
             // Few outputs leave threads of a block without one; they share the runs.
             let idle = threads / outputs.clamp(1, threads).next_power_of_two();
-            let wanted = if outputs < resident.saturating_mul(threads) { idle.max(8) } else { 1 };
+            let wanted = if teams && outputs < resident.saturating_mul(threads) { idle.max(8) } else { 1 };
             wanted.min((length / 8).max(1).next_power_of_two())
         };
         let blocks = outputs.div_ceil(threads / team).max(1);
@@ -154,7 +156,9 @@ template <int threads, int team, bool along, bool split, class T, class Fold, cl
 __device__ __forceinline__ void reduce_outputs(unsigned long long outputs, T neutral, T *partials, unsigned *tickets, Fold fold, Op op, Store store)
 {
   const unsigned group = threads / team;
-  const unsigned lane = along ? threadIdx.x % team : threadIdx.x / group, slot = along ? threadIdx.x / team : threadIdx.x % group;
+  // Written so that a compiler sees which of them is the thread's own number.
+  const unsigned lane = team == 1 ? 0 : team == threads ? threadIdx.x : along ? threadIdx.x % team : threadIdx.x / group;
+  const unsigned slot = team == 1 ? threadIdx.x : team == threads ? 0 : along ? threadIdx.x / team : threadIdx.x % group;
   for (unsigned long long base = (unsigned long long)blockIdx.x * group; base < outputs; base += (unsigned long long)gridDim.x * group)
   {
     const unsigned long long output = base + slot;
@@ -197,19 +201,20 @@ mod tests {
 
     #[test]
     fn few_outputs_of_long_runs_fill_the_device() {
-        assert_eq!(Share::new(1, 1 << 26, true, 1056), Share { team: 256, splits: 1056 });
-        assert_eq!(Share::new(3, 1 << 24, true, 1056), Share { team: 256, splits: 352 });
+        assert_eq!(Share::new(1, 1 << 26, true, 1056, true), Share { team: 256, splits: 1056 });
+        assert_eq!(Share::new(3, 1 << 24, true, 1056, true), Share { team: 256, splits: 352 });
         // Sixty-four outputs side by side: four threads of a block would be idle but for their teams.
-        assert_eq!(Share::new(64, 1 << 20, false, 1056), Share { team: 8, splits: 528 });
-        assert_eq!(Share::new(8, 1 << 20, false, 1056), Share { team: 32, splits: 1024 });
+        assert_eq!(Share::new(64, 1 << 20, false, 1056, true), Share { team: 8, splits: 528 });
+        assert_eq!(Share::new(8, 1 << 20, false, 1056, true), Share { team: 32, splits: 1024 });
+        assert_eq!(Share::new(8, 1 << 20, false, 16, false), Share { team: 1, splits: 16 });
     }
 
     #[test]
     fn short_runs_and_many_outputs_are_not_split() {
-        assert_eq!(Share::new(1, 1000, true, 1056), Share { team: 32, splits: 1 });
-        assert_eq!(Share::new(1 << 20, 8192, true, 1056), Share { team: 256, splits: 1 });
-        assert_eq!(Share::new(1 << 20, 100, false, 1056), Share { team: 1, splits: 1 });
-        assert_eq!(Share::new(5, 1, false, 8), Share { team: 1, splits: 1 });
-        assert_eq!(Share::new(0, 0, true, 8).splits, 1);
+        assert_eq!(Share::new(1, 1000, true, 1056, true), Share { team: 32, splits: 1 });
+        assert_eq!(Share::new(1 << 20, 8192, true, 1056, true), Share { team: 256, splits: 1 });
+        assert_eq!(Share::new(1 << 20, 100, false, 1056, true), Share { team: 1, splits: 1 });
+        assert_eq!(Share::new(5, 1, false, 8, true), Share { team: 1, splits: 1 });
+        assert_eq!(Share::new(0, 0, true, 8, true).splits, 1);
     }
 }

@@ -7,6 +7,7 @@ pub mod carg;
 pub mod combine;
 mod dtype;
 mod elementwise;
+mod look_back;
 pub mod pointwise;
 pub mod random;
 pub mod reduction;

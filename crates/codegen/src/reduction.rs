@@ -97,7 +97,10 @@ impl Reduction {
             "namespace rtcg {{ struct axes {{ unsigned long outputs, length; long kept[{kept}], reduced[{reduced}];\n\
              \x20 long kept_strides[{rows}][{kept}], reduced_strides[{rows}][{reduced}]; }}; }}"
         );
-        self.put_signature(&mut out, &["const rtcg::axes rtcg_l", "rtcg_out_type *rtcg_partials", "unsigned *rtcg_tickets"]);
+        self.put_signature(
+            &mut out,
+            &["const rtcg::axes rtcg_l", "rtcg_out_type *rtcg_partials", "unsigned *rtcg_tickets"],
+        );
         out.push_str("{\n  const unsigned long n = rtcg_l.length; (void)n;\n");
         self.put_reduce(&mut out);
         let team = shape.team;

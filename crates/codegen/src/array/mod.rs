@@ -18,7 +18,7 @@ pub use offsets::{Space, division_by};
 pub use op::{Op, OpTypes, Refused, Role};
 pub use pointwise::{Access, Operand, Pointwise, Walk};
 pub use reduce::{Reduce, Reduction};
-pub use scan::{SCAN_THREADS, SCAN_TILE, Scan, ScanOp, ScanStage};
+pub use scan::{Scan, ScanOp, ScanStage};
 pub use sort::{SORT_TILE, Sort, SortStage};
 
 use std::borrow::Cow;

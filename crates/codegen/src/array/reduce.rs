@@ -87,7 +87,8 @@ pub struct Reduce {
     pub pack: u8,
     /// Packs of a thread that are fetched before the first one is combined.
     pub unroll: u8,
-    /// A bit for each array (`x`, `y`, mask; those of an expression) whose packs may be read at once.
+    /// A bit for each array (`x`, `y`, mask; those of an expression) whose runs have no gaps and begin where
+    /// packs may be read.
     pub packed: u32,
     /// The kept axes.
     pub kept: Space,
@@ -278,7 +279,7 @@ impl Reduce {
 
     /// Whether array `at` is read in packs.
     fn is_packed(&self, at: usize) -> bool {
-        self.pack > 1 && self.packed >> at.min(31) & 1 == 1 && at < 32
+        at < 32 && self.packed >> at & 1 == 1
     }
 
     /// `acc = combine(acc, element)`
@@ -300,7 +301,8 @@ impl Reduce {
             return text;
         }
         let values = arrays.iter().enumerate().map(|(at, operand)| element(at, operand));
-        let (mask, values): (Vec<_>, Vec<_>) = values.enumerate().partition(|(at, _)| self.masked && at + 1 == arrays.len());
+        let (mask, values): (Vec<_>, Vec<_>) =
+            values.enumerate().partition(|(at, _)| self.masked && at + 1 == arrays.len());
         let condition = mask.first().map(|(_, mask)| format!("if ({mask}) ")).unwrap_or_default();
         let values: Vec<_> = values.into_iter().map(|(_, value)| value).collect();
         let _ = writeln!(text, "{indent}{condition}acc = combine(acc, map({index}, {}));", values.join(", "));
@@ -308,53 +310,44 @@ impl Reduce {
     }
 
     /// The elements of a run that belong to one thread, in the order that the team and the pack decide.
+    /// Whether a whole step lies inside of the run is decided for all threads of a team at once.
     fn fold(&self, expression: Option<&Expression<'_>>) -> String {
-        let (team, pack, unroll) = (self.team, self.pack, self.unroll);
-        let step = |place| self.step(expression, place);
-        if pack <= 1 {
-            return format!(
-                "    #pragma unroll 4\n    for (unsigned long long j = begin + lane; j < end; j += {team}) {{\n{}    }}\n",
-                step(Place { index: "j", pack: None, indent: "      " })
-            );
-        }
-        let fetch = |declared: bool, at: usize, operand: &Operand, subscript: &str, index: &str| {
-            let ty = format!("rt_pack<{}, {pack}>", storage(operand.dtype));
-            let value = format!("((const {ty} *)row{at})[({index}) / {pack}]");
-            if declared { format!("const {ty} p{at} = {value};") } else { format!("p{at}{subscript} = {value};") }
-        };
+        let (team, pack, unroll) = (usize::from(self.team), usize::from(self.pack), usize::from(self.unroll));
         let arrays = self.arrays(expression);
         let packed: Vec<_> = arrays.iter().enumerate().filter(|(at, _)| self.is_packed(*at)).collect();
+        let stride = team * pack;
         let mut text = format!(
-            "    unsigned long long j = begin + lane * {pack};\n\
-             \x20   for (; j + {ahead} + {pack} <= end; j += {all}) {{\n",
-            ahead = (usize::from(unroll) - 1) * usize::from(team) * usize::from(pack),
-            all = usize::from(unroll) * usize::from(team) * usize::from(pack),
+            "    unsigned long long base = begin;\n    for (; base + {all} <= end; base += {all}) {{\n",
+            all = unroll * stride,
         );
-        let stride = usize::from(team) * usize::from(pack);
         for (at, operand) in &packed {
             let _ = writeln!(text, "      rt_pack<{}, {pack}> p{at}[{unroll}];", storage(operand.dtype));
         }
         let _ = writeln!(text, "      #pragma unroll\n      for (int u = 0; u < {unroll}; u++) {{");
         for (at, operand) in &packed {
-            let _ = writeln!(text, "        {}", fetch(false, *at, operand, "[u]", &format!("j + u * {stride}")));
+            let _ = writeln!(
+                text,
+                "        p{at}[u] = ((const rt_pack<{}, {pack}> *)row{at})[base / {pack} + lane + u * {team}];",
+                storage(operand.dtype)
+            );
         }
         let _ = write!(
             text,
             "      }}\n      #pragma unroll\n      for (int u = 0; u < {unroll}; u++) {{\n        #pragma unroll\n\
-             \x20       for (int e = 0; e < {pack}; e++) {{\n          const unsigned long long i = j + u * {stride} + e;\n{}        }}\n      }}\n    }}\n",
-            step(Place { index: "i", pack: Some("[u].at[e]"), indent: "          " })
+             \x20       for (int e = 0; e < {pack}; e++) {{\n\
+             \x20         const unsigned long long i = base + lane * {pack} + u * {stride} + e;\n{}        }}\n      }}\n    }}\n",
+            self.step(expression, Place { index: "i", pack: Some("[u].at[e]"), indent: "          " })
         );
-        let _ = writeln!(text, "    for (; j + {pack} <= end; j += {stride}) {{");
-        for (at, operand) in &packed {
-            let _ = writeln!(text, "      {}", fetch(true, *at, operand, "", "j"));
-        }
-        let _ = write!(
-            text,
-            "      #pragma unroll\n      for (int e = 0; e < {pack}; e++) {{\n        const unsigned long long i = j + e;\n{}      }}\n    }}\n\
-             \x20   for (; j < end; j++) {{\n{}    }}\n",
-            step(Place { index: "i", pack: Some(".at[e]"), indent: "        " }),
-            step(Place { index: "j", pack: None, indent: "      " })
-        );
+        let tail = match pack {
+            1 => format!("    for (unsigned long long i = base + lane; i < end; i += {team}) {{\n"),
+            _ => format!(
+                "    for (unsigned long long j = base + lane * {pack}; j < end; j += {stride})\n\
+                 \x20     for (unsigned long long i = j; i < j + {pack} && i < end; i++) {{\n"
+            ),
+        };
+        text.push_str(&tail);
+        text.push_str(&self.step(expression, Place { index: "i", pack: None, indent: "        " }));
+        text.push_str("      }\n");
         text
     }
 
@@ -410,15 +403,15 @@ mod tests {
     #[test]
     fn neighbours_are_read_at_once_and_their_end_one_by_one() {
         let source = sum(4, 1).source();
-        assert!(source.contains("p0[u] = ((const rt_pack<float, 4> *)row0)[(j + u * 1024) / 4];"), "{source}");
-        assert!(source.contains("for (; j + 3072 + 4 <= end; j += 4096)"), "{source}");
-        assert!(source.contains("acc = combine(acc, map(j, *(const float *)((const char *)row0 + r0)));"), "{source}");
+        assert!(source.contains("p0[u] = ((const rt_pack<float, 4> *)row0)[base / 4 + lane + u * 256];"), "{source}");
+        assert!(source.contains("for (; base + 4096 <= end; base += 4096)"), "{source}");
+        assert!(source.contains("acc = combine(acc, map(i, *(const float *)((const char *)row0 + r0)));"), "{source}");
     }
 
     #[test]
     fn arrays_that_are_not_aligned_keep_the_order_of_packs() {
         let source = sum(4, 0).source();
         assert!(!source.contains("rt_pack<float, 4>"), "{source}");
-        assert!(source.contains("for (; j + 3072 + 4 <= end; j += 4096)"), "{source}");
+        assert!(source.contains("for (; base + 4096 <= end; base += 4096)"), "{source}");
     }
 }

@@ -10,8 +10,8 @@ use crate::generators::error::GeneratorError;
 use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
 use crate::generators::operand::{ArrayView, Value, broadcast_shape, join_axes, wrong};
 use crate::generators::scratch;
-use rtcg_codegen::pointwise::{self, Access};
 use rtcg_codegen::combine::{REDUCE_THREADS, Share};
+use rtcg_codegen::pointwise::{self, Access};
 use rtcg_codegen::reduction::{self, AxisShape, Reduction};
 use rtcg_codegen::snippet::ElementUse;
 use rtcg_driver::{ArgPacker, Stream, sys};
@@ -257,7 +257,7 @@ impl ReductionKernel {
         let length: usize = reduced.iter().product();
         let step = |rows: &[Vec<isize>]| rows[0].last().map_or(0, |s| s.unsigned_abs());
         let along = outputs == 1 || step(&reduced_rows) <= step(&kept_rows) || step(&kept_rows) == 0;
-        let share = Share::new(outputs, length, along, resident(ctx)?);
+        let share = Share::new(outputs, length, along, resident(ctx)?, ctx.device().loads_machine_code());
         let (team, split) = (share.team, share.splits > 1);
         let shape = AxisShape { kept: kept.len(), reduced: reduced.len(), team, along, split };
         let kernel = self.axis.get(ctx, &shape, || self.compile(ctx, &self.spec.axis_source(&shape)))?;
