@@ -225,14 +225,14 @@ fn put_counter_kernel(
     let values = counter_values(draw, wide);
     let one = |at: &str, v: &str| {
         format!(
-            "const unsigned at = {at};\n    const u64 c = (u64)high << 32 | (low + at);\n    unsigned w[4];\n\
+            "const unsigned at = {at};\n    const u64 c = (u64)upper << 32 | (lower + at);\n    unsigned w[4];\n\
              \x20   draw(c, key, stream, 0, w);\n    element *const v = {v};\n    {values}"
         )
     };
     let _ = write!(
         out,
         "extern \"C\" __global__ void __launch_bounds__({COUNTER_THREADS}) fill(element *out, const u64 n, {parameters}, const u64 first, const u64 key, const unsigned stream)\n\
-         {{\n  const unsigned total = gridDim.x * blockDim.x, high = (unsigned)(first >> 32), low = (unsigned)first;\n\
+         {{\n  const unsigned total = gridDim.x * blockDim.x, upper = (unsigned)(first >> 32), lower = (unsigned)first;\n\
          \x20 const unsigned count = (unsigned)((n + {per} - 1) / {per});\n\
          \x20 unsigned next = blockIdx.x * blockDim.x + threadIdx.x;\n"
     );
