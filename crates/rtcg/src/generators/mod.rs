@@ -27,7 +27,7 @@ mod operand;
 mod random;
 mod reduction;
 mod scan;
-mod scratch;
+pub(crate) mod scratch;
 
 pub use elementwise::{Elementwise, Region};
 pub use error::{GeneratorError, GeneratorErrorKind};
