@@ -8,9 +8,8 @@ import warnings
 
 import array_api_strict as strict
 import numpy as np
-from hypothesis import HealthCheck, settings, strategies as st
-
 import pycuda.array_api as ours
+from hypothesis import HealthCheck, settings, strategies as st
 
 VERSION = "2024.12"
 strict.set_array_api_strict_flags(api_version=VERSION)

@@ -107,7 +107,7 @@ def test_dtypes(dtype):
         agree(lambda xp, x, other=other: xp.astype(x, getattr(xp, other)), x)
     agree(lambda xp, x: xp.isdtype(x.dtype, getattr(xp, dtype)), x)
     assert ours.zeros(1, dtype=getattr(ours, dtype)).dtype == getattr(ours, dtype)
-    assert (getattr(ours, dtype) == getattr(ours, "int32")) == (dtype == "int32")
+    assert (getattr(ours, dtype) == ours.int32) == (dtype == "int32")
 
 
 def test_astype_copies():
@@ -208,6 +208,8 @@ def test_basic_indices(dtype, data):
     x = data.draw(arrays(dtype))
     index = data.draw(basic_index(x.shape))
     agree(lambda xp, x: x[index], x)
+    # The reference takes no new axes on the left.
+    index = tuple(item for item in index if item is not None)
 
     def assigned(xp, x, value):
         x[index] = value
@@ -704,7 +706,6 @@ REFUSED = {
     "index outside": lambda xp: xp.ones(3)[5],
     "too many indices": lambda xp: xp.ones(3)[0, 0],
     "floats as bits": lambda xp: xp.bitwise_and(xp.ones(2), xp.ones(2)),
-    "complex order": lambda xp: xp.asarray([1j]) < xp.asarray([2j]),
     "device": lambda xp: xp.zeros(1, device="nowhere"),
     "device of like": lambda xp: xp.zeros_like(xp.zeros(1), device="nowhere"),
     "indexing of meshgrid": lambda xp: xp.meshgrid(xp.ones(2), indexing="yx"),

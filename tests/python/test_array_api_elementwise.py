@@ -52,8 +52,16 @@ def binary_cases(tag):
     return list(cases(BINARY, lambda f, make: f(make(), make()), tag))
 
 
-# The standard leaves the sign of these zeros open: quotients of complex numbers, and extremes of zeros of both signs.
-UNSIGNED_ZERO = {"sign": COMPLEX, "reciprocal": COMPLEX, "divide": COMPLEX, "maximum": FLOATS, "minimum": FLOATS}
+# The standard leaves the sign of these zeros open: quotients and powers of complex numbers, and extremes of zeros of
+# both signs.
+UNSIGNED_ZERO = {
+    "pow": COMPLEX,
+    "sign": COMPLEX,
+    "reciprocal": COMPLEX,
+    "divide": COMPLEX,
+    "maximum": FLOATS,
+    "minimum": FLOATS,
+}
 
 
 def settled(name, dtype):

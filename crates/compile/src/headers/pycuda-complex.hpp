@@ -257,7 +257,9 @@ template <class T> RTCG_CPLX complex<T> cosh(complex<T> z) {
 }
 // The circular functions are the hyperbolic ones of i z.
 template <class T> RTCG_CPLX complex<T> sin(complex<T> z) {
+    using namespace complex_detail;
     T x = z._M_re, y = z._M_im;
+    if (is_special(x) && is_inf(y)) return complex<T>(x - x, r_fabs(y));
     complex<T> t = sinh(complex<T>(-y, x));
     return complex<T>(t._M_im, -t._M_re);
 }
@@ -332,7 +334,7 @@ template <class T> RTCG_CPLX complex<T> asin(complex<T> z) {
     using namespace complex_detail;
     T x = z._M_re, y = z._M_im, re, im;
     if (is_nan(x) || is_nan(y)) {
-        if (is_inf(x)) return complex<T>(y, x);
+        if (is_inf(x)) return complex<T>(y, r_fabs(x));
         return complex<T>(x == T(0) ? x : x + y, is_inf(y) ? y : x + y);
     }
     arc(r_fabs(x), r_fabs(y), false, re, im);
@@ -358,7 +360,7 @@ template <class T> RTCG_CPLX complex<T> acosh(complex<T> z) {
     using namespace complex_detail;
     T y = z._M_im;
     complex<T> t = acos(z);
-    if (is_nan(t._M_im)) return complex<T>(t._M_im, t._M_im);
+    if (is_nan(t._M_im)) return complex<T>(t._M_im, t._M_re);
     return complex<T>(r_fabs(t._M_im), is_nan(t._M_re) ? t._M_re : r_copysign(t._M_re, y));
 }
 template <class T> RTCG_CPLX complex<T> atanh(complex<T> z) {
@@ -378,8 +380,8 @@ template <class T> RTCG_CPLX complex<T> atanh(complex<T> z) {
 }
 template <class T> RTCG_CPLX complex<T> atan(complex<T> z) {
     T x = z._M_re, y = z._M_im;
-    complex<T> t = atanh(complex<T>(-y, x));
-    return complex<T>(t._M_im, -t._M_re);
+    complex<T> t = atanh(complex<T>(y, -x));
+    return complex<T>(-t._M_im, t._M_re);
 }
 
 namespace complex_detail {

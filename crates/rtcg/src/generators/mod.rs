@@ -28,6 +28,7 @@ mod random;
 mod reduction;
 mod scan;
 mod scratch;
+mod staged;
 
 pub use elementwise::{Elementwise, Region};
 pub use error::{GeneratorError, GeneratorErrorKind};
