@@ -121,6 +121,7 @@ gpu-test: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(VENV)/.built)
 	$(GPU_PYTHON) -m pytest tests/python --device real
 
 gpu-bench: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(VENV)/.built)
+	$(GPU_PYTHON) benches/launches.py
 	$(GPU_PYTHON) benches/gpu.py
 	$(GPU_PYTHON) benches/arrays.py
 	$(GPU_PYTHON) benches/generators.py
