@@ -1196,7 +1196,12 @@ def exchange_capture_mode(mode: int) -> capture_mode:
     """Set how strictly calls of this thread are checked while streams are captured; returns the mode before."""
 
 class Linker:
-    """Links several images into one module."""
+    """Links several images into one module.
+
+    LTO-IR (``jit_input_type.NVVM``) is linked by nvJitLink (``pip install nvidia-nvjitlink``), on a real GPU
+    with all other inputs. The options ``LTO`` (look for LTO-IR in fat binaries and objects too), ``FTZ``,
+    ``PREC_DIV``, ``PREC_SQRT`` and ``FMA`` are for it alone.
+    """
 
     def __new__(
         cls,
@@ -1206,6 +1211,8 @@ class Linker:
     ) -> Self: ...
     def add_data(self, data: _HostBuffer, input_type: int, name: str = "unknown") -> None: ...
     def add_file(self, filename: _Path, input_type: int) -> None: ...
+    def add_lto_options(self, options: Sequence[str]) -> None:
+        """Add options of nvJitLink's own, such as ``-fma=0`` or ``-kernels-used=f``, for links with LTO-IR."""
     def link_module(self) -> Module: ...
 
 class Function:
@@ -1358,6 +1365,7 @@ class Program:
 
 def compiler_info(nvcc: str) -> tuple[str, str]: ...
 def default_nvcc_flags() -> list[str]: ...
+def lto_options(options: Sequence[str]) -> list[str] | None: ...
 
 # -- arrays
 

@@ -25,6 +25,7 @@ mod host_call;
 mod launch;
 mod launch_options;
 mod launch_reason;
+mod link_time;
 mod linker;
 pub mod memory;
 mod module;

@@ -155,6 +155,11 @@ impl PyLinker {
         self.with(py, |linker| linker.add_file(&filename, sys::CUjitInputType(input_type)))
     }
 
+    /// Adds nvJitLink's own options.
+    fn add_lto_options(&self, py: Python<'_>, options: Vec<String>) -> PyResult<()> {
+        self.with(py, |linker| options.iter().try_for_each(|option| linker.add_lto_option(option)))
+    }
+
     fn link_module(&self, py: Python<'_>) -> PyResult<PyModuleHandle> {
         let module = self.with(py, Linker::link_module)?;
         if let Some(handler) = &self.message_handler {
