@@ -66,14 +66,14 @@ def test_intermediate_code_in_a_linker():
 def test_intermediate_code_calls_ptx(tmp_path):
     ptx = compiler.compile(FUNCTION, target="ptx", options=["-rdc=true"])
     (tmp_path / "kernel.ltoir").write_bytes(compiler.compile(KERNEL, target="ltoir", options=[]))
-    for order in (0, 1):
+    inputs = [
+        ("add_data", ptx, cuda.jit_input_type.PTX),
+        ("add_file", tmp_path / "kernel.ltoir", cuda.jit_input_type.NVVM),
+    ]
+    for order in (inputs, inputs[::-1]):
         linker = cuda.Linker()
-        steps = [
-            lambda: linker.add_data(ptx, cuda.jit_input_type.PTX, "function"),
-            lambda: linker.add_file(tmp_path / "kernel.ltoir", cuda.jit_input_type.NVVM),
-        ]
-        for step in steps if order else steps[::-1]:
-            step()
+        for method, image, kind in order:
+            getattr(linker, method)(image, kind)
         check(linker.link_module())
 
 

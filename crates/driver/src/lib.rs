@@ -25,6 +25,7 @@ mod host_call;
 mod launch;
 mod launch_options;
 mod launch_reason;
+mod library;
 mod link_time;
 mod linker;
 pub mod memory;
@@ -54,6 +55,7 @@ pub use graph::{
 pub use host_call::HostFn;
 pub use launch::{ArgPacker, PackedArgs, PreparedArgs};
 pub use launch_options::LaunchOptions;
+pub use library::{Kernel, Library};
 pub use linker::Linker;
 pub use memory::{
     AlignedHostAllocation, Array, DeviceAllocation, HostAllocation, IpcMemory, ManagedAllocation, MemoryPool,

@@ -46,3 +46,8 @@ pub use signatures::declare_source;
 pub mod prelude {
     pub use crate::{Context, DeviceVec, Function, Global, Grid, KernelArgument, Module};
 }
+
+/// The Rust programs of the README, which run as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;

@@ -39,6 +39,14 @@ pub(super) fn alloc_size(bin: usize) -> Option<usize> {
     })
 }
 
+/// The size of a bin's blocks, as an error of `alloc_size` where there is no such bin.
+pub(super) fn checked_alloc_size(bin: usize) -> Result<usize> {
+    alloc_size(bin).ok_or_else(|| {
+        let detail = format!("there is no bin {bin}; expected less than {}", N_BINS);
+        Error::new("memory_pool::alloc_size", CUresult::CUDA_ERROR_INVALID_VALUE, detail)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
