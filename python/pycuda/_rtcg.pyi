@@ -1214,7 +1214,10 @@ class Library:
     def get_global(self, name: str) -> tuple[int, int]:
         """Return ``(address, number of bytes)`` of a variable in the current context."""
     def get_managed(self, name: str) -> tuple[int, int]:
-        """Return ``(address, number of bytes)`` of a managed variable, which all contexts share."""
+        """Return ``(address, number of bytes)`` of a managed variable.
+
+        Real GPUs have one for all contexts; the virtual GPU has one for each.
+        """
     def get_unified_function(self, name: str) -> int:
         """Return the address of a function that host and device call alike, where devices have such."""
     def close(self) -> None:

@@ -230,7 +230,7 @@ impl Library {
         })
     }
 
-    /// `(address, nbytes)` of a managed variable, which is the same in all contexts.
+    /// `(address, nbytes)` of a managed variable. Real GPUs have one for all contexts, the virtual GPU one for each.
     pub fn managed(&self, name: &str) -> Result<(CUdeviceptr, usize)> {
         self.variable("cuLibraryGetManaged", name, |table, ptr, nbytes, library, name| {
             // SAFETY: as in `Library::global`.

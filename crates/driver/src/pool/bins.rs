@@ -3,6 +3,9 @@
 //! A bin is named by the position of a size's highest bit and the four bits below it, so a block is
 //! at most 1/16 larger than what was asked for.
 
+use crate::error::{Error, Result};
+use rtcg_cuda_sys::CUresult;
+
 /// Bits of a size that count, below the highest one.
 const MANTISSA_BITS: u32 = 4;
 const LEADING: usize = 1 << MANTISSA_BITS;
