@@ -18,6 +18,7 @@ mod reduce;
 mod runtime;
 mod scalar;
 mod scan;
+mod shortcut;
 mod sort;
 mod views;
 

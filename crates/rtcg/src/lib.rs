@@ -39,7 +39,7 @@ pub use rtcg_array as array;
 pub use rtcg_codegen as codegen;
 pub use rtcg_compile as compile;
 pub use rtcg_driver as driver;
-pub use runtime::{CudaRuntime, DeviceBuffer, current_stream, in_stream};
+pub use runtime::{Allocator, CudaRuntime, DeviceBuffer, current_stream, has_allocator, in_stream, with_allocator};
 pub use signatures::declare_source;
 
 /// What most programs need.
