@@ -65,3 +65,8 @@ macro_rules! index {
         [$($crate::array::Index::from($item)),*]
     };
 }
+
+/// The Rust programs of the README, which run as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;
