@@ -10,6 +10,7 @@ use rtcg_cuda_sys::CUDA_ARRAY3D_DESCRIPTOR;
 use rtcg_ptx::ast;
 
 use crate::context::Context;
+use crate::device;
 use crate::driver::{FUNCTIONS, MODULES};
 use crate::error::{Code, Error, Res, ensure};
 use crate::memory::globals::{self, GlobalRange};
@@ -63,7 +64,9 @@ pub(crate) struct Prepared {
 
 /// Loads an image into a context. The error's detail is the log.
 pub(crate) fn load_module(ctx: &Context, image: &[u8], options: &LoadOptions) -> Res<Arc<Module>> {
-    let loaded = module::load(image, options).map_err(|e| Code(e.code as u32).because(e.log))?;
+    let device = (device::devices().len() > 1).then_some(ctx.device.ordinal);
+    let options = LoadOptions { device, ..options.clone() };
+    let loaded = module::load(image, &options).map_err(|e| Code(e.code as u32).because(e.log))?;
     let (handle, module) = MODULES
         .insert_with(|handle| Arc::new(Module { handle, ctx_id: ctx.id, loaded, functions: Mutex::default() }))?;
     let ranges = module.loaded.global_names().filter_map(|name| module.loaded.global(name));
