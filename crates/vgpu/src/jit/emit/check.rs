@@ -163,7 +163,15 @@ impl<'a> Gen<'a, '_> {
         let Some(all) = all else { return };
         let pattern = self.state_pattern(narrow, needed);
         let kept = self.b.ins().band(all, pattern);
-        let good = if narrow { self.b.ins().icmp(IntCC::Equal, kept, pattern) } else { self.b.ins().vall_true(kept) };
+        let good = match needed.count_ones() {
+            _ if narrow => self.b.ins().icmp(IntCC::Equal, kept, pattern),
+            // One bit of each byte: it is there where the byte is not zero.
+            8 => self.b.ins().vall_true(kept),
+            _ => {
+                let same = self.b.ins().icmp(IntCC::Equal, kept, pattern);
+                self.b.ins().vall_true(same)
+            }
+        };
         let wrong = self.b.ins().bxor_imm_u(good, 1);
         let (stride, fixed) = (p.stride, mask.cloned());
         self.cold(wrong, |g| {
