@@ -188,6 +188,36 @@ __global__ void k(int *flags, int *out) {
     else if (threadIdx.x == 95) *(volatile int *)(flags + (blockIdx.x ^ 1)) = blockIdx.x + 5;
 }""", Launch(["flags", "out"], (2,), (96,)), buffers={"flags": np.zeros(2, np.int32), "out": poisoned(128, np.int32)},
           expect=lambda b: {"out": np.repeat(np.array([6, 5], np.int32), 64)})
+SUITE.add("functions_with_any_number_of_arguments", """
+#include <stdarg.h>
+__device__ __noinline__ double sum(const char *types, ...) {
+    va_list list;
+    va_start(list, types);
+    double s = 0;
+    for (; *types; ++types) {
+        if (*types == 'i') s += va_arg(list, int);
+        else if (*types == 'd') s += va_arg(list, double);
+        else s += va_arg(list, long long);
+    }
+    va_end(list);
+    return s;
+}
+__device__ __noinline__ double twice(int n, ...) {
+    va_list a, b;
+    va_start(a, n);
+    va_copy(b, a);
+    double s = va_arg(a, int) + 10 * va_arg(b, int) + n;
+    va_end(a);
+    va_end(b);
+    return s;
+}
+typedef double (*variadic)(int, ...);
+__device__ variadic table[2] = {twice, twice};
+__global__ void k(const char *types, double *out) {
+    int t = threadIdx.x;
+    out[t] = sum(types, t, 2.5, 1ll << 33, 7) + sum("") + table[t & 1](1, 3 * t);
+}""", Launch(["types", "out"], (1,), (40,)), buffers={"types": np.frombuffer(b"idli\0", np.int8).copy(), "out": poisoned(40, np.float64)},
+          expect=lambda _: {"out": np.arange(40) + 2.5 + 2.0**33 + 7 + 33 * np.arange(40) + 1})
 SUITE.add("shuffle_in_recursive_function", """
 __device__ int reduce(int v, int distance) { return distance == 0 ? v : reduce(v + __shfl_xor_sync(0xffffffffu, v, distance), distance / 2); }
 __global__ void k(const int *a, int *out) { out[blockIdx.x * 64 + threadIdx.x] = reduce(a[blockIdx.x * 64 + threadIdx.x], 16); }""",

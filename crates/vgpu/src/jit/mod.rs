@@ -200,7 +200,7 @@ pub fn compile_instrumented(
     (runtime, instrument): (&RuntimeCalls, &Instrument),
     window: Window,
 ) -> Result<CompiledKernel, JitError> {
-    let lanes::inline::Inlined { module, shared } = lanes::inline::run(module, kernel);
+    let lanes::inline::Inlined { module, shared } = lanes::inline::run(&lanes::addresses::lower(module), kernel);
     emit::compile::run(emit::compile::Inputs {
         module,
         kernel,

@@ -3,8 +3,10 @@
 //!
 //! Lanes that enter a function under a mask leave it together, so groups of lanes that wait in two
 //! calls, or one in a call for another outside, would never get on. Within one function every lane
-//! has its own program counter, and they do. Recursive functions and calls through pointers stay
-//! calls, and so do functions that `alloca` or take the address of a parameter.
+//! has its own program counter, and they do. Recursive functions, those that `alloca`, and calls
+//! through pointers stay calls.
+//!
+//! Assumes that no address of a parameter is taken ([`super::addresses`]).
 //!
 //! Establishes that the inlined text behaves as the call: parameters are copied to registers first,
 //! results are stored to the caller's record last, local variables become the caller's, and shared
@@ -30,7 +32,7 @@ pub(crate) struct Inlined {
 pub(crate) fn run(module: &Arc<Module>, kernel: FuncId) -> Inlined {
     let mut shared = SharedLayout::of(module, kernel);
     let reachable = reachable_functions(module, kernel);
-    let chosen = choose(module, &reachable);
+    let chosen = if reachable.len() > 1 { choose(module, &reachable) } else { HashSet::new() };
     if chosen.is_empty() {
         return Inlined { module: Arc::clone(module), shared };
     }

@@ -6,6 +6,7 @@
 //! knows how machine code is made, so a back end with wider vectors can be put beside
 //! [`super::emit`].
 
+pub(crate) mod addresses;
 #[cfg(test)]
 mod affine_tests;
 pub(crate) mod barrier;
