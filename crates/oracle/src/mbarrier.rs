@@ -6,6 +6,8 @@ use rtcg_ptx::ast::*;
 /// An object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mbarrier {
+    /// Arrivals that it was made for.
+    count: u64,
     expected: u64,
     pending: u64,
     bytes: i64,
@@ -30,12 +32,12 @@ impl Mbarrier {
         if count == 0 || count > MOST {
             return Err(format!("an mbarrier of {count} arrivals"));
         }
-        Ok(Mbarrier { expected: count, pending: count, bytes: 0, phase: 0 })
+        Ok(Mbarrier { count, expected: count, pending: count, bytes: 0, phase: 0 })
     }
 
-    /// Threads that each phase expects.
-    pub(crate) fn expected(&self) -> u64 {
-        self.expected
+    /// Arrivals that it was made for, some of which may have been dropped since.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
     }
 
     /// Performs an operation with operand `a`; gives the state before, and whether the phase ended.

@@ -447,7 +447,7 @@ impl<'m> Thread<'m> {
         let threads = u64::from(block.grid.block.iter().product::<u32>());
         let object = block.mbarriers.get_mut(&at).ok_or("uses what is no mbarrier")?;
         let (state, ended) = object.perform(op, a)?;
-        block.epoch += u32::from(ended && object.expected() >= threads);
+        block.epoch += u32::from(ended && object.count() >= threads);
         dst.map_or(Ok(()), |dst| self.set(dst, state))
     }
 
