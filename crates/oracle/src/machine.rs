@@ -265,7 +265,8 @@ fn resolve_barriers(threads: &mut [Thread<'_>], block: &mut Block<'_>) -> Result
         }
         block.arrivals[id as usize] = 0;
         complete(threads, block, &here)?;
-        block.epoch += u32::from(wanted == live);
+        // Those that have arrived may have ended since.
+        block.epoch += u32::from(wanted == live || wanted == threads.len());
         progress = true;
     }
     Ok(progress)
