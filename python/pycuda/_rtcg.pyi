@@ -1215,8 +1215,65 @@ class StreamCapture:
 def exchange_capture_mode(mode: int) -> capture_mode:
     """Set how strictly calls of this thread are checked while streams are captured; returns the mode before."""
 
+class Library:
+    """Code of no context: the driver loads it into each context that uses it.
+
+    Made by `library_from_buffer` or `library_from_file`, which need no context; a closed one is an error to use.
+    What it gave out keeps it loaded. Needs a driver of CUDA 12 or newer.
+    """
+
+    @property
+    def handle(self) -> int: ...
+    def get_kernel(self, name: str) -> Kernel:
+        """Return the kernel of this name, for all contexts."""
+    def get_kernels(self) -> list[Kernel]: ...
+    def get_module(self) -> Module:
+        """Return its module in the current context. It stays loaded until the library is unloaded."""
+    def get_function(self, name: str) -> Function:
+        """Return the kernel of this name as a function of the current context."""
+    def get_global(self, name: str) -> tuple[int, int]:
+        """Return ``(address, number of bytes)`` of a variable in the current context."""
+    def get_managed(self, name: str) -> tuple[int, int]:
+        """Return ``(address, number of bytes)`` of a managed variable.
+
+        Real GPUs have one for all contexts; the virtual GPU has one for each.
+        """
+    def get_unified_function(self, name: str) -> int:
+        """Return the address of a function that host and device call alike, where devices have such."""
+    def close(self) -> None:
+        """Unload it from all contexts now. Calling it again does nothing."""
+    @property
+    def is_closed(self) -> bool: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *exception: object) -> None: ...
+
+@final
+class Kernel:
+    """A kernel of a `Library`. Without a `device` that of the current context is meant."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def handle(self) -> int: ...
+    @property
+    def library(self) -> Library: ...
+    @property
+    def parameters(self) -> list[tuple[int, int]]:
+        """Offset and size of each parameter in bytes."""
+    def get_function(self) -> Function:
+        """Return it as a function of the current context."""
+    def get_attribute(self, attribute: int, device: Device | None = None) -> int: ...
+    def set_attribute(self, attribute: int, value: int, device: Device | None = None) -> None:
+        """Set a `function_attribute` for all contexts of a device, those to come as well."""
+    def set_cache_config(self, fc: int, device: Device | None = None) -> None: ...
+
 class Linker:
-    """Links several images into one module."""
+    """Links several images into one module.
+
+    LTO-IR (``jit_input_type.NVVM``) is linked by nvJitLink (``pip install nvidia-nvjitlink``), on a real GPU
+    with all other inputs. The options ``LTO`` (look for LTO-IR in fat binaries and objects too), ``FTZ``,
+    ``PREC_DIV``, ``PREC_SQRT`` and ``FMA`` are for it alone.
+    """
 
     def __new__(
         cls,
@@ -1226,6 +1283,8 @@ class Linker:
     ) -> Self: ...
     def add_data(self, data: _HostBuffer, input_type: int, name: str = "unknown") -> None: ...
     def add_file(self, filename: _Path, input_type: int) -> None: ...
+    def add_lto_options(self, options: Sequence[str]) -> None:
+        """Add options of nvJitLink's own, such as ``-fma=0`` or ``-kernels-used=f``, for links with LTO-IR."""
     def link_module(self) -> Module: ...
 
 class Function:
@@ -1343,6 +1402,21 @@ class Function:
         """Nothing to do: a bound reference is visible to the kernels of its module."""
     def __getattr__(self, name: str) -> int: ...
 
+def library_from_file(filename: _Path) -> Library:
+    """Load a file for all contexts; no context is needed."""
+
+def library_from_buffer(
+    buffer: _HostBuffer,
+    options: _JitOptions | None = None,
+    message_handler: _MessageHandler | None = None,
+    device: Device | None = None,
+) -> Library:
+    """Load PTX, a cubin or a fat binary for all contexts; no context is needed.
+
+    `device` says whose driver is meant, where real and virtual devices are together; by default that of the
+    current context, else that of the first device.
+    """
+
 def module_from_file(filename: _Path) -> Module: ...
 def module_from_buffer(
     buffer: _HostBuffer, options: _JitOptions | None = None, message_handler: _MessageHandler | None = None
@@ -1378,6 +1452,7 @@ class Program:
 
 def compiler_info(nvcc: str) -> tuple[str, str]: ...
 def default_nvcc_flags() -> list[str]: ...
+def lto_options(options: Sequence[str]) -> list[str] | None: ...
 
 # -- arrays
 
@@ -1743,6 +1818,7 @@ class ArrayFlags:
     def forc(self) -> bool: ...
     def __repr__(self) -> str: ...
 
+def allocated_by(allocator: Any, function: Any, *args: Any) -> Any: ...
 def ufunc(name: Any, args: Any, out: Any = None, dtype: Any = None) -> Any: ...
 def reduce_array(
     a: Any,
@@ -1755,6 +1831,7 @@ def reduce_array(
     where: Any = None,
     ddof: Any = 0.0,
     stream: Any = None,
+    allocator: Any = None,
 ) -> Any: ...
 def arange_of(start: Any, step: Any, count: Any, dtype: Any) -> Any: ...
 def empty_in_order_of(other: Any, dtype: Any, order: Any, shape: Any) -> Any: ...

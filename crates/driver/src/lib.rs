@@ -26,6 +26,8 @@ mod launch;
 mod launch_options;
 mod launch_queue;
 mod launch_reason;
+mod library;
+mod link_time;
 mod linker;
 pub mod memory;
 mod module;
@@ -54,6 +56,7 @@ pub use graph::{
 pub use host_call::HostFn;
 pub use launch::{ArgPacker, PackedArgs, PreparedArgs};
 pub use launch_options::LaunchOptions;
+pub use library::{Kernel, Library};
 pub use linker::Linker;
 pub use memory::{
     AlignedHostAllocation, Array, DeviceAllocation, HostAllocation, IpcMemory, ManagedAllocation, MemoryPool,

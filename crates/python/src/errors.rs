@@ -65,6 +65,8 @@ pub(crate) fn array_error(py: Python<'_>, error: ArrayError) -> PyErr {
         _ => {
             if let Some(source) = error.downcast_source::<rtcg::driver::Error>() {
                 driver_error(source.clone())
+            } else if let Some(source) = error.downcast_source::<PyErr>() {
+                source.clone_ref(py)
             } else if let Some(source) = error.downcast_source::<CompileError>() {
                 compile_error(py, source.clone())
             } else {

@@ -2,6 +2,7 @@
 
 use crate::driver::event::PyEvent;
 use crate::driver::function::dimensions;
+use crate::errors::OrRaise;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -112,5 +113,5 @@ where
 fn event(value: &Bound<'_, PyAny>, name: &str) -> PyResult<sys::CUevent> {
     let event = value.cast::<PyEvent>();
     let event = event.map_err(|_| PyTypeError::new_err(format!("{name} is {value}; expected an Event")))?;
-    Ok(event.get().0.handle())
+    event.get().0.for_launch().or_raise()
 }
