@@ -10,6 +10,7 @@
 mod affine_tests;
 pub(crate) mod barrier;
 pub(crate) mod body;
+pub(crate) mod bounds;
 pub(crate) mod classes;
 pub(crate) mod contract;
 pub(crate) mod ends;
@@ -20,6 +21,7 @@ pub(crate) mod layout;
 pub(crate) mod nan;
 pub mod operands;
 pub(crate) mod parameters;
+pub(crate) mod pieces;
 pub(crate) mod plan;
 pub(crate) mod pure;
 pub(crate) mod segments;
