@@ -9,7 +9,7 @@
 //!
 //! | area | bytes | what |
 //! |---|---|---|
-//! | guard | 64 GiB, before the base | never committed: what lies near an address of the window, but outside, faults |
+//! | guard | 50 GiB, before the base | never committed: what lies near an address of the window, but outside, faults |
 //! | guard | 64 KiB | never committed: small offsets from the base fault |
 //! | params | 256 MiB | packed parameters of running launches |
 //! | data | 512 GiB less the above | module globals and constants |
@@ -17,7 +17,7 @@
 //! | malloc | 512 GiB | device-side `malloc` |
 //! | shared | 1024 spans of 4 GiB | shared memory, a span per resident block |
 //! | heap | 2.5 TiB | `cuMemAlloc`, page-locked host memory |
-//! | guard | 64 GiB, behind the window | as before the base |
+//! | guard | 50 GiB, behind the window | as before the base |
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -29,8 +29,8 @@ const LARGEST_BITS: u32 = 43;
 /// Below this there is no room for a useful number of shared spans.
 const SMALLEST_BITS: u32 = 36;
 /// Bytes before and behind the window that are never committed. Compiled code checks a pointer where
-/// it accesses what is nearer to it than this.
-pub const GUARD: usize = 64 << 30;
+/// it accesses what is nearer to it than this: three steps of a signed 32-bit number of doubles, say.
+pub const GUARD: usize = 50 << 30;
 /// Bytes at the window's beginning that are never committed.
 const UNUSED: usize = 64 << 10;
 const PARAMS_LEN: usize = (256 << 20) - UNUSED;

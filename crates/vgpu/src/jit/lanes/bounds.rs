@@ -7,7 +7,7 @@
 use super::body::{Body, stmt_defs};
 use super::flow::dominators;
 use super::operands::for_each_def;
-use rtcg_ptx::ast::{BinOp, Inst, Operand, Reg};
+use rtcg_ptx::ast::{BinOp, Inst, Operand, Reg, Type};
 use std::collections::HashMap;
 
 /// Every value is less than `limit` away from zero and a multiple of `align`, a power of two.
@@ -31,8 +31,10 @@ impl Bound {
     }
 }
 
-/// A widened 32-bit number.
-const WORD: Bound = Bound { limit: 1 << 32, align: 1 };
+/// A widened number of type `ty`, which has at most 32 bits.
+fn widened(ty: Type) -> Bound {
+    Bound { limit: if ty.is_signed() { (1 << 31) + 1 } else { 1 << 32 }, align: 1 }
+}
 
 /// Largest limit worth knowing.
 const LARGEST: u64 = 1 << 48;
@@ -107,10 +109,10 @@ fn result(inst: &Inst, known: &dyn Fn(Operand) -> Option<Bound>) -> Option<Bound
     match inst {
         Inst::Cvt { dty, sty, .. } => {
             let widens = dty.bits() == 64 && !dty.is_float() && !sty.is_float() && sty.bits() <= 32;
-            widens.then_some(WORD)
+            widens.then(|| widened(*sty))
         }
         Inst::Binary { op: BinOp::MulWide, ty, b: Operand::Int(n), .. } => {
-            (ty.bits() <= 32 && (0..1 << 31).contains(n)).then(|| WORD.times(*n))
+            (ty.bits() <= 32 && (0..1 << 31).contains(n)).then(|| widened(*ty).times(*n))
         }
         Inst::Binary { op, ty, a, b, .. } if ty.bits() == 64 && !ty.is_float() => match (op, b) {
             (BinOp::Add | BinOp::Sub, _) => Some(known(*a)?.plus(known(*b)?)),
@@ -154,9 +156,9 @@ mod tests {
         let bounds = Bounds::of(&Body::build(function));
         let reg = |name: &str| function.regs.iter().position(|r| &*r.name == name).unwrap();
         let get = |name: &str| bounds.of.iter().find(|(r, _)| r.index() == reg(name)).map(|(_, b)| b.1);
-        assert_eq!(get("%d1"), Some(Bound { limit: 1 << 34, align: 4 }));
-        assert_eq!(get("%d3"), Some(Bound { limit: 1 << 35, align: 8 }));
-        assert_eq!(get("%d4"), Some(Bound { limit: (1 << 34) + (1 << 35), align: 4 }));
+        assert_eq!(get("%d1"), Some(Bound { limit: (1 << 33) + 4, align: 4 }));
+        assert_eq!(get("%d3"), Some(Bound { limit: (1 << 34) + 8, align: 8 }));
+        assert_eq!(get("%d4"), Some(Bound { limit: (1 << 33) + (1 << 34) + 12, align: 4 }));
         assert_eq!(["%d0", "%d5", "%d6", "%d7", "%d8", "%d10", "%d11"].map(get), [None; 7]);
         // The sum behind the branch has no root: its offset may not have been computed.
         let mut roots: Vec<_> = bounds.roots.iter().collect();
