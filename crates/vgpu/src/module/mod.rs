@@ -260,10 +260,14 @@ impl Kernel {
             ..Program::new(self.name(), compiled.entry, Box::new(KernelSites::new(Arc::clone(&module.ptx), compiled)))
         }))
     }
+    /// Whether blocks can have that many bytes of dynamic shared memory at most.
+    pub(crate) fn allows_dynamic_shared(&self, bytes: u32) -> bool {
+        bytes.checked_add(self.static_shared()).is_some_and(|n| n <= MAX_SHARED_OPTIN)
+    }
 
     /// Sets `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`; false when it is more than the device has.
     pub fn set_max_dynamic_shared(&self, bytes: u32) -> bool {
-        let good = bytes.checked_add(self.static_shared()).is_some_and(|n| n <= MAX_SHARED_OPTIN);
+        let good = self.allows_dynamic_shared(bytes);
         if good {
             self.info.max_dynamic_shared.store(bytes, Ordering::Relaxed);
         }
