@@ -6,6 +6,7 @@
 
 use crate::context::Context;
 use crate::error::Error;
+use crate::generators::scratch;
 use rtcg_array::{ArrayContext, ArrayError, BLOCK_THREADS, Buffer, Facts, Kernel, Result, Runtime};
 use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
 use rtcg_driver::{Function, Stream, memory, sys};
@@ -130,6 +131,26 @@ fn freed() -> ArrayError {
 }
 
 /// Arrays on one CUDA context.
+///
+/// ```
+/// use rtcg::array::{DType, GpuArray, Op, Order, fuse};
+/// use rtcg::{Context, CudaRuntime};
+///
+/// # fn main() -> rtcg::Result<()> {
+/// let arrays = CudaRuntime::arrays(&Context::new()?)?;
+/// let x = GpuArray::empty(&arrays, &[100], DType::F32, Order::C)?;
+/// x.write(&[3.0f32; 100].map(f32::to_le_bytes).concat(), Order::C)?;
+/// // One kernel, and no memory for `scaled`.
+/// let root = fuse::fuse(|| {
+///     let scaled = x.binary(Op::Multiply, 2.0)?;
+///     scaled.binary(Op::Add, &x)?.unary(Op::Sqrt)
+/// })?;
+/// let mut bytes = vec![0; root.nbytes()];
+/// root.read(&mut bytes, Order::C)?;
+/// assert_eq!(bytes, [3.0f32; 100].map(f32::to_le_bytes).concat());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct CudaRuntime {
     ctx: Context,
@@ -233,6 +254,10 @@ impl Runtime for CudaRuntime {
         let module = self.ctx.compile_with(&request).map_err(runtime_error)?;
         let function = module.driver().function(name).map_err(ArrayError::runtime)?;
         Ok(Arc::new(CudaKernel { ctx: self.ctx.clone(), function }))
+    }
+
+    fn tickets(&self, nbytes: usize) -> Result<(u64, u64)> {
+        with_stream(|stream| scratch::tickets(&self.ctx, stream, nbytes)).map_err(runtime_error)
     }
 
     fn synchronize(&self) -> Result<()> {
