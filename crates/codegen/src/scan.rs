@@ -264,10 +264,11 @@ impl Scan {
             let neutral = self.neutral.as_deref().unwrap_or("0");
             let starts =
                 if self.segment_start.is_some() { "rtcg_starts >> rtcg_k & 1" } else { "rtcg_base + rtcg_at == 0" };
+            out.push_str("      rtcg_value_type prev_item =\n");
+            put_snippet(out, "neutral", neutral, ";");
             let _ = writeln!(
                 out,
-                "      rtcg_value_type prev_item = {neutral};\n\
-                 \x20     if (!({starts})) prev_item = rtcg_value(rtcg_at ? rtcg_shared.at(rtcg_at - 1) : rtcg_warps.at({SCAN_THREADS} / 32));"
+                "      if (!({starts})) prev_item = rtcg_value(rtcg_at ? rtcg_shared.at(rtcg_at - 1) : rtcg_warps.at({SCAN_THREADS} / 32));"
             );
         }
         put_snippet(out, "output_statement", &self.output_statement, ";");
@@ -463,7 +464,7 @@ mod tests {
         let source = scan("int", "y[i] = item").source(false);
         assert!(!source.contains("prev_item") && !source.contains("last_item"), "{source}");
         let both = scan("int", "y[i] = prev_item; if (i == 0) y[0] = last_item");
-        assert!(both.needs_total() && both.source(false).contains("rtcg_value_type prev_item = 0"));
+        assert!(both.needs_total() && both.source(false).contains("rtcg_value_type prev_item =\n"));
         assert!(!both.source(true).contains("prev_item"));
     }
 }

@@ -87,7 +87,7 @@ impl ReductionKernel {
         const PER_THREAD: usize = 4;
         let blocks = kernel.blocks(plan.n.div_ceil(lanes * PER_THREAD), 1);
         let itemsize = self.spec.out.itemsize.next_multiple_of(16);
-        let room = scratch::zeroed(ctx, stream, 256 + blocks as usize * itemsize)?;
+        let room = scratch::zeroed(ctx, stream, scratch::Purpose::Reduction, 256 + blocks as usize * itemsize)?;
         let mut packer = kernel.function.args();
         packer.push(&out.to_ne_bytes(), 8)?;
         self.push_arguments(&mut packer, args)?;
@@ -108,8 +108,12 @@ impl ReductionKernel {
 
     fn compile(&self, ctx: &Context, source: &str) -> Result<Loaded> {
         let spec = &self.spec;
-        let snippets =
-            [("map_expr", &spec.map_expr[..]), ("reduce_expr", &spec.reduce_expr), ("preamble", &spec.preamble)];
+        let snippets = [
+            ("map_expr", &spec.map_expr[..]),
+            ("reduce_expr", &spec.reduce_expr),
+            ("neutral", &spec.neutral),
+            ("preamble", &spec.preamble),
+        ];
         let module = self.settings.load(ctx, source, &snippets)?;
         Loaded::new(ctx, &module, &spec.name, REDUCE_THREADS)
     }

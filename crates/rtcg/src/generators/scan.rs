@@ -100,10 +100,8 @@ impl ScanKernel {
         let kernels = passes.iter().map(form).collect::<Result<Vec<_>>>()?;
         // Another thread must not clear the state between our clearing and our kernel.
         let _alone = scratch::exclusive();
-        // The first part of the scratch belongs to reductions, which must find their ticket zero.
-        const OWN: usize = 256;
         let (cleared, total) = spec.state_bytes(tiles);
-        let state = scratch::zeroed(ctx, stream, OWN + total)? + OWN as u64;
+        let state = scratch::zeroed(ctx, stream, scratch::Purpose::Scan, total)?;
         for (pass, kernel) in kernels.iter().enumerate() {
             // The second pass keeps the last item that the first one found.
             let clear = |at: u64, nbytes: usize| {
@@ -141,6 +139,7 @@ impl ScanKernel {
             ("input_expr", &spec.input_expr[..]),
             ("scan_expr", &spec.scan_expr),
             ("output_statement", &spec.output_statement),
+            ("neutral", spec.neutral.as_deref().unwrap_or("")),
             ("is_segment_start_expr", spec.segment_start.as_deref().unwrap_or("")),
             ("preamble", &spec.preamble),
         ];

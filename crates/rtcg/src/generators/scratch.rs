@@ -17,15 +17,26 @@ struct Piece {
     _stream: Option<Stream>,
 }
 
-static PIECES: Mutex<Option<HashMap<(usize, usize), Piece>>> = Mutex::new(None);
+/// Who shares a piece. A scan clears its state by an operation of its own, so a reduction that another thread enqueues
+/// between that and the scan's kernel must not write there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Purpose {
+    Reduction,
+    Scan,
+}
+
+/// A context, a stream and a purpose.
+type Key = (usize, usize, Purpose);
+
+static PIECES: Mutex<Option<HashMap<Key, Piece>>> = Mutex::new(None);
 
 /// The address of at least `nbytes` bytes that were zero at first, for launches in `stream` only.
 ///
 /// # Errors
 /// When the device is out of memory.
 #[allow(unsafe_code)]
-pub(crate) fn zeroed(ctx: &Context, stream: Option<&Stream>, nbytes: usize) -> Result<u64> {
-    let key = (ctx.driver().handle().addr(), stream.map_or(0, |s| s.handle().addr()));
+pub(crate) fn zeroed(ctx: &Context, stream: Option<&Stream>, purpose: Purpose, nbytes: usize) -> Result<u64> {
+    let key = (ctx.driver().handle().addr(), stream.map_or(0, |s| s.handle().addr()), purpose);
     let mut pieces = PIECES.lock().unwrap_or_else(PoisonError::into_inner);
     let pieces = pieces.get_or_insert_default();
     let known = pieces.get(&key).filter(|piece| piece.ctx == *ctx.driver() && piece.ctx.is_alive());
