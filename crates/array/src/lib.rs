@@ -20,6 +20,7 @@ mod reduce;
 mod runtime;
 mod scalar;
 mod scan;
+mod shortcut;
 mod sort;
 mod views;
 

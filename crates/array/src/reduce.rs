@@ -4,16 +4,17 @@ use crate::array::GpuArray;
 use crate::elementwise::{Arg, Wishes, apply, can_cast_same_kind};
 use crate::error::{ArrayError, Result};
 use crate::fuse;
-use crate::launch::{Args, BLOCK_THREADS};
+use crate::launch::Args;
 use crate::layout::{Layout, Order, Tuple};
 use crate::plan::Plan;
-use crate::runtime::{ArrayContext, Facts};
+use crate::runtime::{ArrayContext, Facts, Kernel};
 use crate::scalar::Scalar;
+use crate::shortcut::{Prepared, Shortcut, What};
 use crate::views::normalize_axes;
-use rtcg_codegen::array::{ArrayKernel, Op, REDUCE_THREADS, Reduce, Reduction, Stage};
+use rtcg_codegen::array::{ArrayKernel, Op, Reduce, Reduction};
+use rtcg_codegen::combine::{REDUCE_THREADS, Share};
 use rtcg_codegen::{DType, WeakScalar};
 use smallvec::SmallVec;
-use std::sync::Arc;
 
 /// The axes of a reduction; all of them without a list.
 pub type Axes<'a> = Option<&'a [isize]>;
@@ -87,7 +88,18 @@ impl GpuArray {
     /// # Errors
     /// When an axis does not exist, a run without elements has no result, or `out` does not fit.
     pub fn reduce(&self, reduction: Reduction, wishes: ReduceWishes<'_>) -> Result<GpuArray> {
-        reduce(reduction, self, None, wishes)
+        let Some(what) = shortcut_of(reduction, self, &wishes) else {
+            return reduce(reduction, self, None, wishes).map(|(result, _)| result);
+        };
+        let args = [Arg::Array(self)];
+        if let Some(result) = self.context().recall(what, &args, None)? {
+            return Ok(result);
+        }
+        let (result, prepared) = reduce(reduction, self, None, wishes)?;
+        if let Some(prepared) = prepared {
+            self.context().remember(&args, Shortcut::new(what, &args, None, &result, prepared));
+        }
+        Ok(result)
     }
 
     /// The sum of the products with an array of this shape, over all elements.
@@ -100,11 +112,35 @@ impl GpuArray {
             return Err(ArrayError::value(format!("dot: operands have shapes {a} and {b}; expected equal shapes")));
         }
         let dtype = dtype.unwrap_or_else(|| self.dtype().promote(other.dtype()));
-        reduce(Reduction::Dot, self, Some(other), ReduceWishes { dtype: Some(dtype), ..Default::default() })
+        let wishes = ReduceWishes { dtype: Some(dtype), ..Default::default() };
+        reduce(Reduction::Dot, self, Some(other), wishes).map(|(result, _)| result)
     }
 }
 
-fn reduce(reduction: Reduction, x: &GpuArray, y: Option<&GpuArray>, wishes: ReduceWishes<'_>) -> Result<GpuArray> {
+/// What is asked for, if calls like this one end in the same launch.
+fn shortcut_of(reduction: Reduction, x: &GpuArray, wishes: &ReduceWishes<'_>) -> Option<What> {
+    if fuse::is_active() || wishes.out.is_some() || wishes.mask.is_some() || wishes.initial.is_some() {
+        return None;
+    }
+    let ndim = x.ndim();
+    let axes = match wishes.axes {
+        None => (1u64 << ndim.min(63)) - 1,
+        Some(axes) => axes.iter().try_fold(0u64, |bits, &axis| {
+            let axis = if axis < 0 { axis + ndim as isize } else { axis };
+            let bit = 1u64.checked_shl(u32::try_from(axis).ok()?)?;
+            ((axis as usize) < ndim && bits & bit == 0).then_some(bits | bit)
+        })?,
+    };
+    (ndim < 64).then_some(What::Reduce { reduction, dtype: wishes.dtype, axes, keepdims: wishes.keepdims })
+}
+
+/// The result, and the launch for calls that are like this one where it took but one.
+fn reduce(
+    reduction: Reduction,
+    x: &GpuArray,
+    y: Option<&GpuArray>,
+    wishes: ReduceWishes<'_>,
+) -> Result<(GpuArray, Option<Prepared>)> {
     let axes: SmallVec<[usize; 4]> = match wishes.axes {
         Some(axes) => normalize_axes(axes, x.ndim())?,
         None => (0..x.ndim()).collect(),
@@ -114,10 +150,11 @@ fn reduce(reduction: Reduction, x: &GpuArray, y: Option<&GpuArray>, wishes: Redu
     if y.is_none() && wishes.mask.is_none() && wishes.out.is_none() {
         let wish = Fusable { reduction, axes: &axes, compute, result, keepdims: wishes.keepdims };
         if let Some(out) = fuse::reduce_deferred(x, &wish)? {
-            return match wishes.initial {
-                Some(initial) => with_initial(reduction, &out, initial),
-                None => Ok(out),
+            let out = match wishes.initial {
+                Some(initial) => with_initial(reduction, &out, initial)?,
+                None => out,
             };
+            return Ok((out, None));
         }
     }
     let kept: SmallVec<[usize; 4]> = kept_shape(x.shape(), &axes, true);
@@ -135,13 +172,14 @@ fn reduce(reduction: Reduction, x: &GpuArray, y: Option<&GpuArray>, wishes: Redu
         Some(view) => view,
         None => expanded(&target, &axes, wishes.keepdims)?,
     };
-    run(&Job { reduction, x, y: y.as_ref(), mask: mask.as_ref(), compute, out: &spread, axes: &axes })?;
+    let job = Job { reduction, x, y: y.as_ref(), mask: mask.as_ref(), compute, out: &spread, axes: &axes };
+    let prepared = run(&job)?;
     if overlapping {
         out.assign(&target)?;
     }
     match wishes.initial {
-        Some(initial) => with_initial(reduction, &out, initial),
-        None => Ok(out),
+        Some(initial) => Ok((with_initial(reduction, &out, initial)?, None)),
+        None => Ok((out, prepared)),
     }
 }
 
@@ -236,10 +274,11 @@ fn still(like: &Layout) -> Layout {
     Layout { shape: like.shape.clone(), strides: SmallVec::from_elem(0, like.ndim()), offset: 0 }
 }
 
-fn run(job: &Job<'_>) -> Result<()> {
+fn run(job: &Job<'_>) -> Result<Option<Prepared>> {
     if job.out.size() == 0 {
-        return Ok(());
+        return Ok(None);
     }
+    [Some(job.x), job.y, job.mask].into_iter().flatten().try_for_each(GpuArray::check_memory)?;
     let arrays = [Some(job.x), job.y, job.mask];
     let (out_kept, _) = parts(job.out.layout(), job.axes);
     let layouts: [(Layout, Layout); 3] = std::array::from_fn(|k| match arrays[k] {
@@ -257,89 +296,160 @@ fn run(job: &Job<'_>) -> Result<()> {
     launch(job, &kept, &reduced)
 }
 
-/// How the runs are spread over blocks: the stage, and the number of splits of each run.
-pub(crate) fn spread<const K: usize, const R: usize>(
-    facts: Facts,
-    kept: &Plan<K>,
-    reduced: &Plan<R>,
-) -> (Stage, usize) {
-    let (n_out, n_red) = (kept.size(), reduced.size());
-    let innermost = |stride: Option<isize>| stride.map_or(usize::MAX, isize::unsigned_abs);
-    let red_stride = innermost(reduced.axes.last().map(|axis| axis.1[0]));
-    let kept_stride = innermost(kept.axes.last().map(|axis| axis.1[1]));
-    let rows = n_red >= 32 && (red_stride <= kept_stride || n_out < 32);
-    let (stage, per_run) = if rows { (Stage::Rows, REDUCE_THREADS as usize) } else { (Stage::Columns, 1) };
-    let wanted = facts.max_blocks as usize * BLOCK_THREADS as usize / 4;
-    let splits = wanted / (n_out * per_run).max(1);
-    // A split that is too short costs more in its partial result than it gains.
-    let longest = n_red / if rows { 16 * REDUCE_THREADS as usize } else { 64 };
-    (stage, splits.min(longest).clamp(1, 1024))
+/// How a reduction uses the device.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spread {
+    share: Share,
+    along: bool,
+    pack: usize,
+    n_out: usize,
+    n_red: usize,
+    per_split: usize,
+    blocks: u32,
 }
 
-fn launch(job: &Job<'_>, kept: &Plan<4>, reduced: &Plan<3>) -> Result<()> {
-    let (stage, splits) = spread(job.x.context().facts(), kept, reduced);
-    let kernel = Reduce {
+/// Bytes that a thread fetches before it combines the first of them.
+const IN_FLIGHT: usize = 64;
+
+impl Spread {
+    /// For an array whose strides come after those of the output in `kept`, and first in `reduced`.
+    /// An expression that is reduced has the spread of the array that it would have been stored in.
+    pub(crate) fn new<const K: usize, const R: usize>(
+        facts: Facts,
+        itemsize: usize,
+        kept: &Plan<K>,
+        reduced: &Plan<R>,
+    ) -> Self {
+        let (n_out, n_red) = (kept.size(), reduced.size());
+        let innermost = |stride: Option<isize>| stride.map_or(usize::MAX, isize::unsigned_abs);
+        let red_stride = innermost(reduced.axes.last().map(|axis| axis.1[0]));
+        let kept_stride = innermost(kept.axes.last().map(|axis| axis.1[1]));
+        let along = n_red >= 8 && (red_stride <= kept_stride || n_out < 8);
+        let share = Share::new(n_out, n_red, along, facts.max_blocks as usize / 4, facts.access_bytes > 1);
+        // Only the array itself decides: other operands of an expression may keep axes apart.
+        let dense = reduced.axes.iter().rev().try_fold(itemsize as isize, |expected, axis| {
+            (axis.1[0] == expected).then_some(expected * axis.0 as isize)
+        });
+        let pack = match along && dense.is_some() {
+            true => (facts.access_bytes as usize / itemsize.max(1)).clamp(1, 16),
+            false => 1,
+        };
+        let pack = if pack.is_power_of_two() { pack } else { 1 };
+        // Splits begin where a pack does.
+        let per_split = n_red.div_ceil(share.splits).next_multiple_of(pack * share.team as usize).max(1);
+        let share = Share { splits: n_red.div_ceil(per_split).max(1), ..share };
+        let blocks = n_out.div_ceil(share.group()).min(facts.max_blocks as usize) as u32;
+        Self { share, along, pack, n_out, n_red, per_split, blocks }
+    }
+
+    /// A bit for each of the arrays whose packs lie one after the other at addresses that packs may be
+    /// read from: dtype, first address, strides of the kept axes and of the reduced ones.
+    pub(crate) fn packed(&self, arrays: impl Iterator<Item = Packable>) -> u32 {
+        let is_packed = |array: &Packable| {
+            let bytes = (self.pack * array.itemsize) as u64;
+            let is_placed = array.address.is_multiple_of(bytes)
+                && array.kept.iter().all(|&stride| (stride as i64 as u64).is_multiple_of(bytes));
+            bytes <= 64 && is_placed && array.reduced == array.itemsize as isize
+        };
+        let bits = arrays.take(32).enumerate().filter(|(_, array)| is_packed(array)).map(|(at, _)| 1 << at);
+        if self.along { bits.sum() } else { 0 }
+    }
+
+    /// The part of the kernel's key that is decided here.
+    pub(crate) fn kernel(&self, kernel: Reduce) -> Reduce {
+        Reduce {
+            team: self.share.team as u16,
+            along: self.along,
+            split: self.share.splits > 1,
+            pack: self.pack as u8,
+            unroll: if kernel.packed == 0 {
+                4
+            } else {
+                (IN_FLIGHT / (self.pack * kernel.x.itemsize().max(1))).clamp(1, 8) as u8
+            },
+            ..kernel
+        }
+    }
+
+    /// Appends lengths, and where split runs are combined.
+    pub(crate) fn write(&self, ctx: &ArrayContext, kernel: &Reduce, args: &mut Args) -> Result<()> {
+        [self.n_out, self.n_red, self.per_split].iter().for_each(|&n| args.push_u64(n as u64));
+        let (tickets, room) = match kernel.split {
+            true => ctx.runtime().tickets(self.share.splits * self.n_out * kernel.partial_bytes())?,
+            false => (0, 0),
+        };
+        args.push_u64(room);
+        args.push_u64(tickets);
+        Ok(())
+    }
+
+    /// The blocks of the launch: groups of runs, and splits of each run.
+    fn grid(&self) -> [u32; 3] {
+        [self.blocks, self.share.splits as u32, 1]
+    }
+
+    /// Launches the kernel with packed arguments.
+    pub(crate) fn launch(&self, kernel: &dyn Kernel, args: &Args) -> Result<()> {
+        kernel.launch(self.grid(), [REDUCE_THREADS, 1, 1], 0, args.bytes())
+    }
+}
+
+/// What decides whether an array can be read in packs.
+pub(crate) struct Packable {
+    pub(crate) itemsize: usize,
+    pub(crate) address: u64,
+    pub(crate) kept: SmallVec<[isize; 4]>,
+    pub(crate) reduced: isize,
+}
+
+fn launch(job: &Job<'_>, kept: &Plan<4>, reduced: &Plan<3>) -> Result<Option<Prepared>> {
+    let ctx = job.x.context();
+    let used = [Some(job.x), job.y, job.mask];
+    let present: SmallVec<[usize; 3]> = (0..3).filter(|&k| used[k].is_some()).collect();
+    let address = |k: usize| {
+        let start = used[k].map_or(0, GpuArray::start);
+        start.wrapping_add(kept.offsets[k + 1] as u64).wrapping_add(reduced.offsets[k] as u64)
+    };
+    let spread = Spread::new(ctx.facts(), job.x.itemsize(), kept, reduced);
+    let packable = present.iter().map(|&k| Packable {
+        itemsize: used[k].map_or(1, GpuArray::itemsize),
+        address: address(k),
+        kept: kept.axes.iter().map(|axis| axis.1[k + 1]).collect(),
+        reduced: reduced.single_stride(k, 0).unwrap_or(0),
+    });
+    let kernel = spread.kernel(Reduce {
         reduction: job.reduction,
         x: job.x.dtype(),
         y: job.y.map(GpuArray::dtype),
         masked: job.mask.is_some(),
         compute: job.compute,
         out: job.out.dtype(),
-        stage,
-        split: splits > 1,
+        packed: spread.packed(packable),
         kept: kept.space(),
         reduced: reduced.space(),
-    };
-    let ctx = job.x.context();
-    let n_out = kept.size();
-    let partial = match splits {
-        1 => None,
-        _ => Some(GpuArray::empty(ctx, &[splits * n_out * kernel.partial_bytes()], DType::U8, Order::C)?),
-    };
-    let out_start = job.out.start().wrapping_add(kept.offsets[0] as u64);
-    let used = [Some(job.x), job.y, job.mask];
+        ..Reduce::PLAIN
+    });
     let mut args = Args::new();
-    args.push_u64(partial.as_ref().map_or(out_start, GpuArray::start));
-    for (k, array) in used.iter().enumerate() {
-        if let Some(array) = array {
-            args.push_u64(
-                array.start().wrapping_add(kept.offsets[k + 1] as u64).wrapping_add(reduced.offsets[k] as u64),
-            );
-        }
-    }
-    let n_red = reduced.size();
-    [n_out, n_red, n_red.div_ceil(splits).max(1)].iter().for_each(|&n| args.push_u64(n as u64));
-    let present: SmallVec<[usize; 3]> = (0..3).filter(|&k| used[k].is_some()).collect();
+    args.push_u64(job.out.start().wrapping_add(kept.offsets[0] as u64));
+    present.iter().for_each(|&k| args.push_u64(address(k)));
+    spread.write(ctx, &kernel, &mut args)?;
     let kept_operands: SmallVec<[usize; 4]> = std::iter::once(0).chain(present.iter().map(|k| k + 1)).collect();
     kept.write_dims(kernel.kept, &kept_operands, &mut args);
     reduced.write_dims(kernel.reduced, &present, &mut args);
-    let blocks = match stage {
-        Stage::Rows => n_out.min(ctx.facts().max_blocks as usize) as u32,
-        _ => ctx.facts().blocks_for(n_out),
-    };
     let compiled = ctx.kernel(&ArrayKernel::Reduce(kernel))?;
-    compiled.launch([blocks, splits as u32, 1], [REDUCE_THREADS, 1, 1], 0, args.bytes())?;
-    match partial {
-        Some(partial) => combine(ctx, kernel, kept, &partial, splits, out_start),
-        None => Ok(()),
+    spread.launch(&*compiled, &args)?;
+    // Split runs are combined in memory that may move; without elements there is no address to fill in.
+    if kernel.split || job.y.is_some() || job.mask.is_some() || job.x.size() == 0 {
+        return Ok(None);
     }
-}
-
-/// Combines the partial results of the splits.
-pub(crate) fn combine<const K: usize>(
-    ctx: &Arc<ArrayContext>,
-    kernel: Reduce,
-    kept: &Plan<K>,
-    partial: &GpuArray,
-    splits: usize,
-    out_start: u64,
-) -> Result<()> {
-    let last = Reduce { stage: Stage::Last, split: false, ..kernel };
-    let mut args = Args::new();
-    [out_start, partial.start(), kept.size() as u64, splits as u64].iter().for_each(|&n| args.push_u64(n));
-    kept.write_dims(last.kept, &[0], &mut args);
-    let compiled = ctx.kernel(&ArrayKernel::Reduce(last))?;
-    compiled.launch([ctx.facts().blocks_for(kept.size()), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes())
+    Ok(Some(Prepared {
+        kernel: compiled,
+        grid: spread.grid(),
+        block: [REDUCE_THREADS, 1, 1],
+        packed: SmallVec::from_slice(args.bytes()),
+        shifts: [kept.offsets[0], kept.offsets[1].wrapping_add(reduced.offsets[0])].into_iter().collect(),
+        values: SmallVec::new(),
+    }))
 }
 
 /// What is computed from sums.
@@ -376,7 +486,7 @@ impl GpuArray {
             _ => {
                 let keep = ReduceWishes { dtype: Some(compute.real_part()), ..keep };
                 let own = self.to_dtype(compute)?;
-                let squares = reduce(Reduction::Deviation, &own, Some(&mean), keep)?;
+                let (squares, _) = reduce(Reduction::Deviation, &own, Some(&mean), keep)?;
                 let variance = n.divide(&squares, ddof, compute.real_part())?;
                 if what == Statistic::Variance { variance } else { variance.unary(Op::Sqrt)? }
             }

@@ -41,7 +41,7 @@ pub use rtcg_array as array;
 pub use rtcg_codegen as codegen;
 pub use rtcg_compile as compile;
 pub use rtcg_driver as driver;
-pub use runtime::{CudaRuntime, DeviceBuffer, current_stream, in_stream};
+pub use runtime::{Allocator, CudaRuntime, DeviceBuffer, current_stream, has_allocator, in_stream, with_allocator};
 pub use signatures::declare_source;
 
 /// What most programs need.
@@ -65,3 +65,8 @@ macro_rules! index {
         [$($crate::array::Index::from($item)),*]
     };
 }
+
+/// The Rust programs of the README, which run as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;

@@ -132,7 +132,7 @@ fn mistakes_in_calls_and_snippets_are_named() {
     let (z, d) = (ctx.zeros::<f32>(4).unwrap(), ctx.zeros::<f64>(4).unwrap());
     let kernel = Elementwise::parse("float *z, float a", "z[i] =\n  a * undeclared").unwrap();
     for (args, expected) in [
-        (vec![Value::Array(z.view())], "takes 2 arguments (float *z, float a), 1 were given"),
+        (vec![Value::Array(z.view())], "takes 2 arguments (float *z, float a), 1 was given"),
         (vec![Value::Array(d.view()), Value::of(&1.0f32)], "argument 'z' has elements of 8 bytes; 'float *z' has 4"),
         (vec![Value::of(&1.0f32), Value::of(&1.0f32)], "argument 'z' is a value; expected an array"),
         (vec![Value::Array(z.view()), Value::of(&1i64)], "argument 'a' has 8 bytes; 'float a' has 4"),

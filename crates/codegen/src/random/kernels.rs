@@ -55,6 +55,8 @@ pub enum Draw {
     Uniform,
     /// Uniform in [p, q), NumPy's convention.
     HalfOpen,
+    /// Uniform in [0, 1): the numbers of `HalfOpen` for p = 0 and q = 1; counter-based engines only.
+    Unit,
     /// Normal with mean p and standard deviation q.
     Normal,
     /// The exponential of a normal variable of mean p and standard deviation q.
@@ -80,18 +82,49 @@ impl Draw {
             _ => 2,
         }
     }
+
+    /// Whether each element takes the same few operations, so that a thread may make several at once.
+    fn is_plain(self) -> bool {
+        !matches!(self, Draw::Poisson | Draw::PoissonInPlace | Draw::Integers)
+    }
 }
+
+/// How the threads of a counter-based engine share counters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CounterShape {
+    /// Counters that a thread computes side by side.
+    pub at_once: u32,
+    /// Sines and cosines of single precision by the device's fast functions: an absolute error of 2^-20.
+    pub fast: bool,
+}
+
+impl CounterShape {
+    /// What is used.
+    pub const DEFAULT: CounterShape = CounterShape { at_once: 2, fast: false };
+}
+
+/// Counters that one launch may have: their places fit 32 bits, with room for a step behind the end.
+pub const MOST_COUNTERS: u64 = 1 << 31;
 
 /// The kernel `fill`. Parameters: the array, `unsigned long n`, then p and q (or low and range), then
 /// for counter-based engines `unsigned long first, key; unsigned stream`, for others the states and their
-/// number.
+/// number. A launch has at most [`MOST_COUNTERS`] counters, the upper 32 bits of which are alike.
 pub fn source(engine: Engine, draw: Draw, element: &CType) -> String {
+    source_in(engine, draw, element, CounterShape::DEFAULT)
+}
+
+/// [`source`] in another shape.
+pub fn source_in(engine: Engine, draw: Draw, element: &CType, shape: CounterShape) -> String {
     let mut out = String::new();
     if let Some(header) = element.header() {
         let _ = writeln!(out, "#include <{header}>");
     }
     let _ = writeln!(out, "typedef {} element;\ntypedef unsigned long u64;", element.name);
     out.push_str(CONVERSIONS);
+    if matches!(draw, Draw::Normal | Draw::LogNormal) {
+        out.push_str(BOX_MULLER);
+        out.push_str(if shape.fast { FAST_TURN } else { TURN });
+    }
     out.push_str(match engine {
         Engine::Philox => PHILOX,
         Engine::Threefry => THREEFRY,
@@ -110,7 +143,7 @@ pub fn source(engine: Engine, draw: Draw, element: &CType) -> String {
     let parameters =
         if draw == Draw::Integers { "const u64 low, const u64 range" } else { "const double p, const double q" };
     if engine.is_counter_based() {
-        put_counter_kernel(&mut out, draw, element.itemsize, wide, parameters);
+        put_counter_kernel(&mut out, draw, element.itemsize, wide, parameters, shape);
     } else {
         put_sequential_kernel(&mut out, engine, draw, wide, parameters);
     }
@@ -131,6 +164,8 @@ fn counter_values(draw: Draw, wide: bool) -> String {
         (Draw::Bits, true) => each(2, "(u64)w[2 * k + 1] << 32 | w[2 * k]"),
         (Draw::Uniform, false) => each(4, "above_zero(w[k])"),
         (Draw::Uniform, true) => each(2, "above_zero(w[2 * k], w[2 * k + 1])"),
+        (Draw::Unit, false) => each(4, "below_one(w[k])"),
+        (Draw::Unit, true) => each(2, "below_one(w[2 * k], w[2 * k + 1])"),
         (Draw::HalfOpen, false) => each(4, "between(below_one(w[k]), (float)p, (float)q)"),
         (Draw::HalfOpen, true) => each(2, "between(below_one(w[2 * k], w[2 * k + 1]), p, q)"),
         (Draw::Exponential, false) => each(4, "-(float)p * logf(above_zero(w[k]))"),
@@ -169,7 +204,16 @@ fn counter_values(draw: Draw, wide: bool) -> String {
     }
 }
 
-fn put_counter_kernel(out: &mut String, draw: Draw, itemsize: usize, wide: bool, parameters: &str) {
+/// The upper half of the counters is the same for all, and where they are plain, a thread makes several
+/// side by side while all of their elements lie in the array.
+fn put_counter_kernel(
+    out: &mut String,
+    draw: Draw,
+    itemsize: usize,
+    wide: bool,
+    parameters: &str,
+    shape: CounterShape,
+) {
     let per = draw.per_counter(itemsize);
     let bytes = per * itemsize;
     let store = match bytes {
@@ -178,27 +222,39 @@ fn put_counter_kernel(out: &mut String, draw: Draw, itemsize: usize, wide: bool,
         4 => "int",
         _ => "",
     };
+    let values = counter_values(draw, wide);
+    let one = |at: &str, v: &str| {
+        format!(
+            "const unsigned at = {at};\n    const u64 c = (u64)upper << 32 | (lower + at);\n    unsigned w[4];\n\
+             \x20   draw(c, key, stream, 0, w);\n    element *const v = {v};\n    {values}"
+        )
+    };
     let _ = write!(
         out,
         "extern \"C\" __global__ void __launch_bounds__({COUNTER_THREADS}) fill(element *out, const u64 n, {parameters}, const u64 first, const u64 key, const unsigned stream)\n\
-         {{\n  const u64 total = (u64)gridDim.x * blockDim.x;\n\
-         \x20 for (u64 at = (u64)blockIdx.x * blockDim.x + threadIdx.x; at * {per} < n; at += total)\n  {{\n\
-         \x20   const u64 c = first + at;\n    unsigned w[4];\n    draw(c, key, stream, 0, w);\n\
-         \x20   alignas({bytes}) element v[{per}];\n    {values}",
-        values = counter_values(draw, wide)
+         {{\n  const unsigned total = gridDim.x * blockDim.x, upper = (unsigned)(first >> 32), lower = (unsigned)first;\n\
+         \x20 const unsigned count = (unsigned)((n + {per} - 1) / {per});\n\
+         \x20 unsigned next = blockIdx.x * blockDim.x + threadIdx.x;\n"
     );
-    if store.is_empty() || per == 1 {
-        let _ =
-            writeln!(out, "    for (int k = 0; k < {per}; ++k) if (at * {per} + k < n) out[at * {per} + k] = v[k];");
-    } else {
+    if draw.is_plain() && !store.is_empty() {
+        let at_once = shape.at_once.max(1);
         let _ = write!(
             out,
-            "    if (at * {per} + {per} <= n && (u64)out % {bytes} == 0)\n\
-             \x20     *({store} *)(out + at * {per}) = *(const {store} *)v;\n\
-             \x20   else\n      for (int k = 0; k < {per}; ++k) if (at * {per} + k < n) out[at * {per} + k] = v[k];\n"
+            "  const unsigned whole = (u64)out % {bytes} == 0 ? (unsigned)(n / {per}) : 0;\n\
+             \x20 for (; next + {ahead} * total < whole; next += {at_once} * total)\n  {{\n\
+             \x20   alignas({bytes}) element all[{at_once}][{per}];\n    #pragma unroll\n\
+             \x20   for (int u = 0; u < {at_once}; ++u)\n    {{\n    {one}    }}\n    #pragma unroll\n\
+             \x20   for (int u = 0; u < {at_once}; ++u) *({store} *)(out + (u64)(next + u * total) * {per}) = *(const {store} *)all[u];\n  }}\n",
+            ahead = at_once - 1,
+            one = one("next + u * total", "all[u]"),
         );
     }
-    out.push_str("  }\n}\n");
+    let _ = write!(
+        out,
+        "  for (; next < count; next += total)\n  {{\n    alignas({bytes}) element all[{per}];\n    {one}\
+         \x20   #pragma unroll\n    for (int k = 0; k < {per}; ++k) if ((u64)at * {per} + k < n) out[(u64)at * {per} + k] = v[k];\n  }}\n}}\n",
+        one = one("next", "all")
+    );
 }
 
 fn put_sequential_kernel(out: &mut String, engine: Engine, draw: Draw, wide: bool, parameters: &str) {
@@ -232,7 +288,7 @@ fn put_sequential_kernel(out: &mut String, engine: Engine, draw: Draw, wide: boo
             Draw::Bits if wide => "e.bits64()".to_owned(),
             Draw::Bits => "e.next()".to_owned(),
             Draw::Uniform => uniform.to_owned(),
-            Draw::HalfOpen => format!("between(1 - {uniform}, p, q)"),
+            Draw::HalfOpen | Draw::Unit => format!("between(1 - {uniform}, p, q)"),
             Draw::Normal | Draw::LogNormal if wide => shape("normcdfinv(e.wide())"),
             Draw::Normal | Draw::LogNormal => shape("normcdfinvf(e.narrow())"),
             Draw::Exponential => format!("-p * log((double){uniform})"),
@@ -240,7 +296,17 @@ fn put_sequential_kernel(out: &mut String, engine: Engine, draw: Draw, wide: boo
             Draw::PoissonInPlace => "poisson(e, (double)out[k])".to_owned(),
             Draw::Integers => "low + (range ? __umul64hi(e.bits64(), range) : e.bits64())".to_owned(),
         };
-        let _ = writeln!(out, "  for (u64 k = id; k < n; k += count) out[k] = (element)({value});");
+        out.push_str("  u64 k = id;\n");
+        if matches!(draw, Draw::Bits | Draw::Uniform | Draw::HalfOpen) {
+            // Elements that are there for certain, so that what follows a number overlaps the next one.
+            let _ = write!(
+                out,
+                "  for (; k + 3 * count < n; k += 4 * count)\n  {{\n    element v[4];\n    #pragma unroll\n\
+                 \x20   for (int j = 0; j < 4; ++j) v[j] = (element)({value});\n    #pragma unroll\n\
+                 \x20   for (int j = 0; j < 4; ++j) out[k + j * count] = v[j];\n  }}\n"
+            );
+        }
+        let _ = writeln!(out, "  for (; k < n; k += count) out[k] = (element)({value});");
     }
     out.push_str("  e.save(states, id);\n}\n");
 }
@@ -256,12 +322,39 @@ __device__ double below_one(unsigned x, unsigned y) { return (((u64)y << 32 | x)
 // Rounding must not reach the end that is excluded.
 template <class T> __device__ T between(T u, T p, T q) { const T x = p + (q - p) * u; return x < q || !(p < q) ? x : p; }
 __device__ double between(float u, double p, double q) { return between((double)u, p, q); }
-// G. E. P. Box and M. E. Muller, 1958.
-__device__ float2 box_muller_of(float u, float v)
+";
+
+/// G. E. P. Box and M. E. Muller, "A Note on the Generation of Random Normal Deviates" (1958). In single
+/// precision the functions take only what uniform numbers can be: the logarithm is a minimax polynomial
+/// on 2/3..4/3 (relative error 2^-24), the square root the device's approximate one (2^-23).
+const BOX_MULLER: &str = "\
+__device__ __forceinline__ float minus_two_log(float u)
+{
+  const int bits = __float_as_int(u), shift = (bits - 0x3f2aaaab) & 0xff800000;
+  const float f = __int_as_float(bits - shift) - 1.0f;
+  float p = -0.287452779f;
+  p = fmaf(p, f, 0.307413832f);
+  p = fmaf(p, f, -0.278425990f);
+  p = fmaf(p, f, 0.328395542f);
+  p = fmaf(p, f, -0.400320575f);
+  p = fmaf(p, f, 0.500151447f);
+  p = fmaf(p, f, -0.666662142f);
+  p = fmaf(p, f, 0.999998812f);
+  // 2^-23 for the exponent's place, times -2 log 2.
+  return fmaf((float)shift, -1.65259169e-7f, f * fmaf(p, f, -2.0f));
+}
+__device__ __forceinline__ float root(float x)
+{
+  float y;
+  asm(\"sqrt.approx.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));
+  return y;
+}
+__device__ void turn(float v, float *s, float *c);
+__device__ __forceinline__ float2 box_muller_of(float u, float v)
 {
   float s, c;
-  sincospif(2.0f * v, &s, &c);
-  const float r = sqrtf(-2.0f * logf(u));
+  turn(v, &s, &c);
+  const float r = root(minus_two_log(u));
   return make_float2(r * s, r * c);
 }
 __device__ double2 box_muller_of(double u, double v)
@@ -274,6 +367,36 @@ __device__ double2 box_muller_of(double u, double v)
 __device__ float2 box_muller(unsigned x, unsigned y) { return box_muller_of(above_zero(x), above_zero(y)); }
 __device__ double2 box_muller(unsigned x, unsigned y, unsigned z, unsigned w)
 { return box_muller_of(above_zero(x, y), above_zero(z, w)); }
+";
+
+/// Sine and cosine of v turns, 0 <= v <= 1: minimax polynomials on an eighth of a turn to either side of
+/// the nearest quarter (errors of 2^-23).
+const TURN: &str = "\
+__device__ __forceinline__ void turn(float v, float *s, float *c)
+{
+  // Adding 1.5 * 2^23 rounds to an integer, which stands in the lowest bits.
+  const float shifted = fmaf(v, 4.0f, 12582912.0f);
+  const unsigned quarter = __float_as_uint(shifted);
+  const float t = fmaf(shifted - 12582912.0f, -0.5f, 2.0f * v), x = t * t;
+  float a = fmaf(-0.589078656f, x, 2.54976730f), b = fmaf(-1.30613456f, x, 4.05757831f);
+  a = fmaf(a, x, -5.16770783f);
+  b = fmaf(b, x, -4.93478806f);
+  a = fmaf(a, x, 3.14159264f) * t;
+  b = fmaf(b, x, 1.0f);
+  const float sine = quarter & 1 ? b : a, cosine = quarter & 1 ? a : b;
+  *s = __uint_as_float(__float_as_uint(sine) ^ (quarter & 2) << 30);
+  *c = __uint_as_float(__float_as_uint(cosine) ^ (quarter + 1 & 2) << 30);
+}
+";
+
+const FAST_TURN: &str = "\
+__device__ __forceinline__ void turn(float v, float *s, float *c)
+{
+  // Symmetric about zero, where the device's functions are most accurate.
+  const float x = (v - 0.5f) * 6.28318531f;
+  *s = -__sinf(x);
+  *c = -__cosf(x);
+}
 ";
 
 const PHILOX: &str = "\
@@ -380,10 +503,10 @@ struct engine
     uint2 *s = (uint2 *)(states + id * 24);
     s[0] = make_uint2(a0, a1); s[1] = make_uint2(a2, b0); s[2] = make_uint2(b1, b2);
   }
-  // 2^32 is 209 modulo the first and 22853 modulo the second modulus: two folds and a subtraction reduce 64 bits.
+  // 2^32 is 209 modulo the first and 22853 modulo the second modulus: folds and a subtraction reduce 64 bits.
+  // The first sum has less than 54 bits, so that one fold leaves less than twice its modulus.
   __device__ static unsigned mod1(u64 x)
   {
-    x = (x & 0xffffffffu) + (x >> 32) * 209;
     x = (x & 0xffffffffu) + (x >> 32) * 209;
     return (unsigned)(x >= 4294967087ul ? x - 4294967087ul : x);
   }
@@ -552,7 +675,7 @@ mod tests {
     #[test]
     fn four_floats_of_a_counter_are_stored_at_once() {
         let text = source(Engine::Philox, Draw::HalfOpen, &CType::from(DType::F32));
-        assert!(text.contains("*(int4 *)(out + at * 4) = *(const int4 *)v;"), "{text}");
+        assert!(text.contains("*(int4 *)(out + (u64)(next + u * total) * 4) = *(const int4 *)all[u];"), "{text}");
         assert_eq!(Draw::Normal.per_counter(8), 2);
     }
 }

@@ -12,4 +12,4 @@ pub mod philox;
 pub mod sobol;
 pub mod xorwow;
 
-pub use kernels::{COUNTER_THREADS, Draw, Engine, permutation_source, source};
+pub use kernels::{COUNTER_THREADS, CounterShape, Draw, Engine, MOST_COUNTERS, permutation_source, source, source_in};

@@ -328,8 +328,9 @@ pub(crate) fn check_arguments(
     args: &[Value<'_>],
 ) -> Result<()> {
     if args.len() != declared.len() {
+        let (plural, were) = (if declared.len() == 1 { "" } else { "s" }, if args.len() == 1 { "was" } else { "were" });
         return Err(GeneratorError::of_type(format!(
-            "kernel '{kernel}' takes {} arguments ({}), {} were given",
+            "kernel '{kernel}' takes {} argument{plural} ({}), {} {were} given",
             declared.len(),
             declared.iter().map(Argument::declarator).collect::<Vec<_>>().join(", "),
             args.len()

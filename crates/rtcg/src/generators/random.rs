@@ -14,7 +14,7 @@ use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
 use crate::generators::operand::ArrayView;
 use crate::generators::staged;
 use rtcg_codegen::carg::CType;
-use rtcg_codegen::random::{self, COUNTER_THREADS, Draw, Engine, mrg32k3a, philox, xorwow};
+use rtcg_codegen::random::{self, COUNTER_THREADS, Draw, Engine, MOST_COUNTERS, mrg32k3a, philox, xorwow};
 use rtcg_driver::{DeviceAllocation, Stream, memory};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -47,6 +47,9 @@ fn check_element(out: &ArrayView<'_>, element: &CType) -> Result<()> {
         out.itemsize, element.name, element.itemsize
     )))
 }
+
+/// Times that the blocks of a fill of counters fit on the device; more would only begin and end.
+const WAVES: usize = 4;
 
 /// The two parameters of a distribution.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -163,17 +166,32 @@ impl Generator {
         if n == 0 {
             return Ok(());
         }
+        // The numbers of [0, 1) need no stretching.
+        let draw = match (draw, parameters) {
+            (Draw::HalfOpen, Parameters::Real(0.0, 1.0)) => Draw::Unit,
+            _ => draw,
+        };
         let kernel = kernel(ctx, &Form::Fill(self.engine, draw, element.clone()))?;
-        let mut packer = kernel.function.args();
-        packer.push(&out.ptr.to_ne_bytes(), 8)?;
-        packer.push(&(n as u64).to_ne_bytes(), 8)?;
-        for bytes in parameters.bytes().iter().chain([&first.to_ne_bytes(), &self.key.to_ne_bytes()]) {
-            packer.push(bytes, 8)?;
+        let per = draw.per_counter(element.itemsize);
+        let mut done = 0;
+        while done < counters {
+            // One launch has counters that differ in their lower 32 bits only.
+            let start = first.wrapping_add(done as u64);
+            let until_carry = (1u64 << 32) - (start & 0xffff_ffff);
+            let now = (until_carry.min(MOST_COUNTERS) as usize).min(counters - done);
+            let mut packer = kernel.function.args();
+            packer.push(&(out.ptr + (done * per * element.itemsize) as u64).to_ne_bytes(), 8)?;
+            packer.push(&((n - done * per).min(now * per) as u64).to_ne_bytes(), 8)?;
+            for bytes in parameters.bytes().iter().chain([&start.to_ne_bytes(), &self.key.to_ne_bytes()]) {
+                packer.push(bytes, 8)?;
+            }
+            packer.push(&self.stream.to_ne_bytes(), 4)?;
+            let packed = packer.pack()?;
+            // SAFETY: the kernel writes elements of the array, which the caller holds.
+            unsafe { kernel.launch(ctx, kernel.blocks(now, WAVES), &packed, stream)? };
+            done += now;
         }
-        packer.push(&self.stream.to_ne_bytes(), 4)?;
-        let packed = packer.pack()?;
-        // SAFETY: the kernel writes the n elements of the array, which the caller holds.
-        unsafe { kernel.launch(ctx, kernel.blocks(counters, 1024), &packed, stream) }
+        Ok(())
     }
 
     /// Fills an array with a random permutation of `0..n`; uses one counter.

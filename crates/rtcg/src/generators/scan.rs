@@ -9,8 +9,9 @@ use crate::generators::elementwise::check_arguments;
 use crate::generators::error::GeneratorError;
 use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
 use crate::generators::operand::Value;
-use crate::generators::{scratch, staged};
-use rtcg_codegen::scan::{SCAN_THREADS, Scan};
+use crate::generators::scratch::{self, Purpose};
+use crate::generators::staged;
+use rtcg_codegen::scan::{Scan, ScanForm, ScanShape, state_bytes};
 use rtcg_codegen::snippet::ElementUse;
 use rtcg_driver::{Stream, memory};
 
@@ -19,7 +20,7 @@ use rtcg_driver::{Stream, memory};
 pub struct ScanKernel {
     spec: Scan,
     settings: CompileSettings,
-    forms: PerContext<bool, Loaded>,
+    forms: PerContext<ScanForm, Loaded>,
 }
 
 impl ScanKernel {
@@ -54,7 +55,8 @@ impl ScanKernel {
 
     /// The kernel's source.
     pub fn source(&self) -> String {
-        self.spec.source(false)
+        let shape = ScanShape::new(self.spec.item_bytes(), 1, true);
+        self.spec.source(&ScanForm { shape, totals_only: false })
     }
 
     /// Scans the first `size` places (by default as many as the first array has elements); enqueues
@@ -92,16 +94,22 @@ impl ScanKernel {
         if n == 0 {
             return Ok(());
         }
-        let tiles = n.div_ceil(spec.tile());
+        let gpu = ctx.device().loads_machine_code();
+        let lanes = if gpu { self.lanes(args) } else { 1 };
+        let shape = ScanShape::new(spec.item_bytes(), lanes, gpu);
+        let tiles = n.div_ceil(shape.tile());
         let blocks = u32::try_from(tiles).ok().filter(|&b| b <= i32::MAX as u32);
         let blocks = blocks.ok_or_else(|| GeneratorError::value(format!("{n} elements are too many for a scan")))?;
         let passes: &[bool] = if spec.needs_total() { &[true, false] } else { &[false] };
-        let form = |totals: &bool| self.forms.get(ctx, totals, || self.compile(ctx, *totals));
+        let form = |&totals_only: &bool| {
+            let form = ScanForm { shape, totals_only };
+            self.forms.get(ctx, &form, || self.compile(ctx, &form))
+        };
         let kernels = passes.iter().map(form).collect::<Result<Vec<_>>>()?;
         // Another thread must not clear the state between our clearing and our kernel.
         let _alone = scratch::exclusive();
-        let (cleared, total) = spec.state_bytes(tiles);
-        let state = scratch::zeroed(ctx, stream, scratch::Purpose::Scan, total)?;
+        let (cleared, total) = state_bytes(spec.item_bytes(), tiles);
+        let (_, state) = scratch::tickets(ctx, stream, Purpose::Scan, total)?;
         for (pass, kernel) in kernels.iter().enumerate() {
             // The second pass keeps the last item that the first one found.
             let clear = |at: u64, nbytes: usize| {
@@ -133,7 +141,16 @@ impl ScanKernel {
         Ok(())
     }
 
-    fn compile(&self, ctx: &Context, totals_only: bool) -> Result<Loaded> {
+    /// Elements that a thread may read and write at once.
+    fn lanes(&self, args: &[Value<'_>]) -> usize {
+        let lanes = self.spec.lanes();
+        let aligned = |v: &Value<'_>| {
+            v.array().is_none_or(|view| view.ptr.is_multiple_of((lanes * view.itemsize).min(16) as u64))
+        };
+        if args.iter().all(aligned) { lanes } else { 1 }
+    }
+
+    fn compile(&self, ctx: &Context, form: &ScanForm) -> Result<Loaded> {
         let spec = &self.spec;
         let snippets = [
             ("input_expr", &spec.input_expr[..]),
@@ -143,7 +160,7 @@ impl ScanKernel {
             ("is_segment_start_expr", spec.segment_start.as_deref().unwrap_or("")),
             ("preamble", &spec.preamble),
         ];
-        let module = self.settings.load(ctx, &spec.source(totals_only), &snippets)?;
-        Loaded::new(ctx, &module, &spec.name, SCAN_THREADS)
+        let module = self.settings.load(ctx, &spec.source(form), &snippets)?;
+        Loaded::new(ctx, &module, &spec.name, form.shape.threads)
     }
 }
