@@ -158,7 +158,8 @@ impl Reduction {
 
     /// The neutral element, and the function that combines two values. It may use the arguments.
     fn put_reduce(&self, out: &mut String) {
-        let _ = writeln!(out, "  const rtcg_out_type rtcg_neutral = {};", self.neutral);
+        out.push_str("  const rtcg_out_type rtcg_neutral =\n");
+        put_snippet(out, "neutral", &self.neutral, ";");
         out.push_str("  auto rtcg_reduce = [&](rtcg_out_type a, rtcg_out_type b) -> rtcg_out_type { return (\n");
         put_snippet(out, "reduce_expr", &self.reduce_expr, "); };");
     }

@@ -366,11 +366,9 @@ impl Scan {
                 Some(_) => "rtcg_starts[rtcg_k / 32] >> rtcg_k % 32 & 1",
                 None => "rtcg_base + rtcg_at == 0",
             };
-            let _ = writeln!(
-                out,
-                "      rtcg_value_type prev_item = {neutral};\n\
-                 \x20     if (!({starts})) prev_item = rtcg_value(rtcg_left);"
-            );
+            out.push_str("      rtcg_value_type prev_item =\n");
+            put_snippet(out, "neutral", neutral, ";");
+            let _ = writeln!(out, "      if (!({starts})) prev_item = rtcg_value(rtcg_left);");
         }
         put_snippet(out, "output_statement", &self.output_statement, ";");
     }
@@ -441,7 +439,7 @@ mod tests {
         let source = scan("int", "y[i] = item").source(&form(1, false));
         assert!(!source.contains("prev_item") && !source.contains("last_item"), "{source}");
         let both = scan("int", "y[i] = prev_item; if (i == 0) y[0] = last_item");
-        assert!(both.needs_total() && both.source(&form(1, false)).contains("rtcg_value_type prev_item = 0"));
+        assert!(both.needs_total() && both.source(&form(1, false)).contains("rtcg_value_type prev_item =\n"));
         assert!(!both.source(&form(1, true)).contains("prev_item"));
     }
 
