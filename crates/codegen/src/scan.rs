@@ -160,7 +160,7 @@ impl Scan {
         }
         self.put_operator(&mut out);
         self.put_input(&mut out, shape);
-        out.push_str("  const bool rtcg_after = rtcg_t.scan(rtcg_op, rtcg_s, 0, rtcg_tile);\n");
+        out.push_str("  const bool rtcg_after = rtcg_t.scan(rtcg_op, rtcg_s, 0, rtcg_tile, [] {}, 0);\n");
         self.put_output(&mut out, form);
         out.push_str("}\n");
         out
