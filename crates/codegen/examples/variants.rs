@@ -3,8 +3,8 @@
 
 use rtcg_codegen::DType;
 use rtcg_codegen::array::{
-    Access, ArrayKernel, Op, Operand, Payload, Pointwise, Radix, RadixStage, Reduce, Scan as ArrayScan, ScanOp, ScanStage,
-    Space, Tile, Walk,
+    Access, ArrayKernel, Op, Operand, Payload, Pointwise, Radix, RadixStage, Reduce, Scan as ArrayScan, ScanOp,
+    ScanStage, Space, Tile, Walk,
 };
 use rtcg_codegen::carg::{CType, TypeRegistry, parse_arguments};
 use rtcg_codegen::random::{CounterShape, Draw, Engine, source_in};
@@ -66,7 +66,9 @@ impl Writer {
         let put = |name: &str, kernel: Radix| self.put(name, &ArrayKernel::Radix(kernel).source());
         put("radix_count", Radix::new(DType::I32, false, RadixStage::Count))?;
         let stage = RadixStage::Sweep { payload: Payload::None, last: false };
-        for (threads, items) in [(256, 12), (256, 16), (256, 20), (256, 24), (384, 12), (384, 16), (384, 20), (512, 12), (512, 16)] {
+        for (threads, items) in
+            [(256, 12), (256, 16), (256, 20), (256, 24), (384, 12), (384, 16), (384, 20), (512, 12), (512, 16)]
+        {
             let kernel = Radix { threads, items, ..Radix::new(DType::I32, false, stage) };
             put(&format!("radix_t{threads}_i{items}"), kernel)?;
         }
