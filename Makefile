@@ -13,7 +13,7 @@ GPU_PYTHON ?= $(BIN)/python
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.hpp' -o -name '*.h') Cargo.toml Cargo.lock
 PYTHON_SOURCES := $(shell find python -type f -not -name '*.so' -not -path '*/__pycache__/*')
 
-.PHONY: help array-api libcuda compat demo test test-rust test-python check lint stubs aarch64 aarch64-test bench gpu-test gpu-bench wheel fuzz clean
+.PHONY: help array-api libcuda compat demo test test-rust test-python check lint stubs aarch64 aarch64-test bench gpu-test gpu-bench gpu-soak soak wheel fuzz clean
 
 help:
 	@grep -E '^#   make' Makefile | sed 's/^#   //'
@@ -24,6 +24,8 @@ help:
 	@echo "make wheel   builds dist/*.whl"
 	@echo "make aarch64, make aarch64-test   checks the code for 64-bit Arm; tests it on an emulated one"
 	@echo "make gpu-test, make gpu-bench   tests and benchmarks on a real GPU"
+	@echo "make soak    a million operations of 8 threads; SOAK=--seconds=60 for a minute"
+	@echo "make gpu-soak   a minute of the same on a real GPU under compute-sanitizer"
 	@echo "make fuzz    fuzzes the PTX parser and the virtual GPU's compiler (FUZZ_SECONDS=600 each, FUZZ_FINDS=folder)"
 
 # -- set-up -----------------------------------------------------------------------------------
@@ -120,7 +122,15 @@ bench: $(VENV)/.built
 gpu-test: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(VENV)/.built)
 	$(GPU_PYTHON) -m pytest tests/python --device real
 
+soak: $(VENV)/.built
+	$(BIN)/python tests/soak.py $(SOAK)
+
+# compute-sanitizer comes with the CUDA toolkit.
+gpu-soak: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(VENV)/.built)
+	compute-sanitizer --tool memcheck --error-exitcode 1 $(GPU_PYTHON) tests/soak.py --seconds 60
+
 gpu-bench: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(VENV)/.built)
+	$(GPU_PYTHON) benches/launches.py
 	$(GPU_PYTHON) benches/gpu.py
 	$(GPU_PYTHON) benches/arrays.py
 	$(GPU_PYTHON) benches/generators.py

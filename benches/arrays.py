@@ -1,34 +1,41 @@
-"""Arrays on a real GPU beside CuPy and PyTorch (as far as they are installed), in one run.
+"""Arrays beside CuPy and PyTorch (as far as they are installed), in one run.
 
-Host times are for many calls between two waits, medians of several rounds; bandwidths are of device events over the
-bytes that an operation must move. Run it with ``python benches/arrays.py``.
+Host times are for many calls between two waits, medians of several rounds in which the libraries take turns; bandwidths
+are over the bytes that an operation must move. Run it with ``python benches/arrays.py [table ...]``; the tables are
+``small``, ``sizes``, ``large`` and ``transfers``, by default all. On the virtual GPU, where there are no peers, the large
+arrays are smaller. ``RTCG_STAGING=never`` shows the driver's own copies of pageable memory in ``transfers``.
 """
 
 import statistics
+import sys
 import time
 
 import numpy as np
 import pycuda.autoprimaryctx  # which the peers use too
 import pycuda.driver as cuda
 import pycuda.gpuarray as gpuarray
-from common import per_call_us
+from common import interleaved_us, python_loop
+from pycuda.elementwise import ElementwiseKernel
 
 ROUNDS = 7
+IS_VIRTUAL = cuda.Device(0).is_virtual
+SIDE = 512 if IS_VIRTUAL else 8192
 
 
 def peers():
-    """(name, module-like maker, wait) of each library that is there."""
-    found = [("rtcg", gpuarray.to_gpu, pycuda.autoprimaryctx.context.synchronize)]
+    """(name, maker from a host array, wait, copy to the host) of each library that is there."""
+    wait = pycuda.autoprimaryctx.context.synchronize
+    found = [("rtcg", gpuarray.to_gpu, wait, lambda a: a.get())]
     try:
         import cupy
 
-        found.append(("cupy", cupy.asarray, cupy.cuda.Device().synchronize))
+        found.append(("cupy", cupy.asarray, cupy.cuda.Device().synchronize, cupy.asnumpy))
     except ImportError:
         pass
     try:
         import torch
 
-        found.append(("torch", lambda a: torch.as_tensor(a).cuda(), torch.cuda.synchronize))
+        found.append(("torch", lambda a: torch.as_tensor(a).cuda(), torch.cuda.synchronize, lambda a: a.cpu().numpy()))
     except ImportError:
         pass
     return found
@@ -49,11 +56,14 @@ def device_ms(call, wait):
 
 
 SMALL = {
-    "a + b, 1024": lambda a, b: a + b,
-    "a * 2.0, 1024": lambda a, b: a * 2.0,
-    "sum(a), 1024": lambda a, b: a.sum(),
-    "a > b, 1024": lambda a, b: a > b,
+    "a + b": lambda a, b: a + b,
+    "a * 2.0": lambda a, b: a * 2.0,
+    "a += b": lambda a, b: a.__iadd__(b),
+    "a > b": lambda a, b: a > b,
+    "sum(a)": lambda a, b: a.sum(),
+    "a.reshape(32, -1).max(0)": lambda a, b: a.reshape(32, -1).max(0),
     "a[::2]": lambda a, b: a[::2],
+    "a[::2] + b[1::2]": lambda a, b: a[::2] + b[1::2],
 }
 # The operation and the times that its operands cross the memory.
 LARGE = {
@@ -62,35 +72,120 @@ LARGE = {
     "a.T + b.T": (lambda a, b: a.T + b.T, 3),
     "a + b.T": (lambda a, b: a + b.T, 3),
     "a + b[0]": (lambda a, b: a + b[0], 2),
+    "a + b[:, :1]": (lambda a, b: a + b[:, :1], 2),
     "a[:, ::2] * 2": (lambda a, b: a[:, ::2] * 2, 1.5),
     "sum(a)": (lambda a, b: a.sum(), 1),
     "sum(a, 0)": (lambda a, b: a.sum(0), 1),
     "sum(a, 1)": (lambda a, b: a.sum(1), 1),
-    "a == b": (lambda a, b: a == b, 2.25),
+    "a == b": (lambda a, b: a == b, None),
 }
 
 
-def main():
-    """Prints both tables."""
-    print(f"{cuda.Device(0).name()}, host microseconds a call")
+def host_us(call, n):
+    """(library, microseconds) of `call(a, b)` with float32 arrays of `n` elements."""
+    loops, waits = {}, []
+    for library, make, wait, _ in peers():
+        a, b = make(np.ones(n, np.float32)), make(np.ones(n, np.float32))
+        call(a, b)
+        loops[library] = python_loop(lambda a=a, b=b: call(a, b))
+        waits.append(wait)
+    return [row[:2] for row in interleaved_us(loops, lambda: [wait() for wait in waits])]
+
+
+def shown(rows, digits=2):
+    return "  ".join(f"{library} {figure:8.{digits}f}" for library, figure in rows)
+
+
+def small():
+    """What few elements cost on the host."""
+    print(f"\n{cuda.Device(0).name()}, 1024 float32, host us a call")
     for name, call in SMALL.items():
-        row = []
-        for library, make, wait in peers():
-            a, b = make(np.ones(1024, np.float32)), make(np.ones(1024, np.float32))
-            row.append(f"{library} {per_call_us(lambda: call(a, b), wait):7.2f}")  # noqa: B023 (called at once)
-        print(f"{name:20}", "  ".join(row))
+        print(f"{name:26}", shown(host_us(call, 1024)))
+    kernel = ElementwiseKernel("float a, float *x, float b, float *y, float *z", "z[i] = a*x[i] + b*y[i]")
+    x = gpuarray.to_gpu(np.ones(1024, np.float32))
+    z = gpuarray.empty_like(x)
+    own = {
+        "ElementwiseKernel": lambda: kernel(2, x, 3, x, z),
+        "GPUArray((1024,), float32)": lambda: gpuarray.GPUArray((1024,), np.float32),
+    }
+    for name, call in own.items():
+        call()
+        rows = interleaved_us({"rtcg": python_loop(call)}, pycuda.autoprimaryctx.context.synchronize)
+        print(f"{name:26}", shown([row[:2] for row in rows]))
+
+
+def sizes():
+    """From one element to 10^5: where launch and geometry decide."""
+    for name in ("a + b", "a * 2.0", "sum(a)"):
+        print(f"\n{name}, float32, host us a call")
+        for n in (1, 10, 100, 1_000, 10_000, 100_000):
+            print(f"{n:8}", shown(host_us(SMALL[name], n)))
+
+
+def large():
+    """Bandwidth of operands of all layouts."""
     for dtype in (np.float32, np.float16, np.complex64):
-        print(f"\n8192 x 8192 {np.dtype(dtype)}, TB/s")
+        print(f"\n{SIDE} x {SIDE} {np.dtype(dtype)}, GB/s")
+        itemsize = np.dtype(dtype).itemsize
         for name, (call, passes) in LARGE.items():
+            # Truth values are one byte each.
+            nbytes = SIDE * SIDE * (itemsize * passes if passes else 2 * itemsize + 1)
             row = []
-            for library, make, wait in peers():
-                a, b = make(np.ones((8192, 8192), dtype)), make(np.ones((8192, 8192), dtype))
-                nbytes = 8192 * 8192 * np.dtype(dtype).itemsize * passes
+            for library, make, wait, _ in peers():
+                a, b = make(np.ones((SIDE, SIDE), dtype)), make(np.ones((SIDE, SIDE), dtype))
                 try:
-                    row.append(f"{library} {nbytes / device_ms(lambda: call(a, b), wait) / 1e9:6.2f}")  # noqa: B023
+                    figure = nbytes / device_ms(lambda: call(a, b), wait) / 1e6  # noqa: B023 (called at once)
+                    row.append(f"{library} {figure:8.1f}")
                 except (TypeError, ValueError, RuntimeError) as error:
                     row.append(f"{library} {type(error).__name__}")
             print(f"{name:20}", "  ".join(row))
+
+
+def gigabytes_per_second(call, nbytes):
+    """The median over rounds in which the result goes before the next one comes."""
+    rounds = []
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        result = call()
+        rounds.append(time.perf_counter() - start)
+        del result
+    return nbytes / statistics.median(rounds) / 1e9
+
+
+def transfers():
+    """Copies between pageable memory and the device."""
+    for n in (1 << 16, 1 << 20, 1 << 22, (1 << 24) if IS_VIRTUAL else (1 << 26)):
+        host, target = np.ones(n, np.float32), np.ones(n, np.float32)
+        print(f"\n{n} float32 of pageable memory, GB/s")
+        rows = {"to the device": [], "to new memory": []}
+        for library, make, wait, fetch in peers():
+
+            def upload(make=make, wait=wait):
+                made = make(host)  # noqa: B023 (called at once)
+                wait()
+                return made
+
+            device = upload()
+            rows["to the device"].append((library, gigabytes_per_second(upload, host.nbytes)))
+            fetched = gigabytes_per_second(lambda: fetch(device), host.nbytes)  # noqa: B023 (called at once)
+            rows["to new memory"].append((library, fetched))
+        device = gpuarray.to_gpu(host)
+        rows["a.get(touched)"] = [("rtcg", gigabytes_per_second(lambda: device.get(target), host.nbytes))]  # noqa: B023
+        rows["a.set(host)"] = [("rtcg", gigabytes_per_second(lambda: device.set(host), host.nbytes))]  # noqa: B023
+        for name, row in rows.items():
+            print(f"{name:20}", shown(row))
+
+
+TABLES = {"small": small, "sizes": sizes, "large": large, "transfers": transfers}
+
+
+def main():
+    """Prints the tables that the command line names."""
+    wanted = sys.argv[1:] or list(TABLES)
+    if unknown := [name for name in wanted if name not in TABLES]:
+        sys.exit(f"there is no table {unknown[0]!r}; there are {', '.join(TABLES)}")
+    for name in wanted:
+        TABLES[name]()
 
 
 if __name__ == "__main__":

@@ -865,6 +865,10 @@ class Array:
 
     def __new__(cls, descriptor: ArrayDescriptor) -> Array: ...
     def free(self) -> None: ...
+    def close(self) -> None:
+        """Give the memory back now, if that was not done before."""
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_exception: object) -> None: ...
     def get_descriptor(self) -> ArrayDescriptor: ...
     def get_descriptor_3d(self) -> ArrayDescriptor3D: ...
     @property
@@ -877,6 +881,10 @@ class MipmappedArray:
     def __new__(cls, descriptor: ArrayDescriptor3D, num_levels: int) -> MipmappedArray: ...
     def get_level(self, level: int) -> Array:
         """The array of a level, 0 being the largest."""
+    def close(self) -> None:
+        """Give the memory of all levels back now, if that was not done before."""
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_exception: object) -> None: ...
 
 class TextureReference:
     """A texture reference of a module, or of no module."""
@@ -971,7 +979,7 @@ class Graph:
     """Work put together once, as nodes with their order, and launched often.
 
     A graph is made node by node, or by capturing a stream (`Stream.begin_capture`). Each ``add_*``
-    method takes `dependencies`, the nodes of this graph that the new one comes after, and returns
+    method takes `dependencies`, the nodes (or the one node) of this graph that the new one comes after, and returns
     the new `GraphNode`. Arguments of kernels and the buffers of copies live as long as the graph
     and the executable graphs made from it; host memory is read and written when the graph runs.
     """
@@ -984,7 +992,7 @@ class Graph:
         block: _Extents | int,
         grid: _Extents | int | None = None,
         shared: int = 0,
-        dependencies: Sequence[GraphNode] | None = None,
+        dependencies: Sequence[GraphNode] | GraphNode | None = None,
         cooperative: bool = False,
     ) -> GraphNode:
         """Launch `func`. Arguments are those of a direct call, but for `In`, `Out` and `InOut`."""
@@ -993,7 +1001,7 @@ class Graph:
         dest: _DevicePointer,
         src: _HostBuffer,
         size: int | None = None,
-        dependencies: Sequence[GraphNode] | None = None,
+        dependencies: Sequence[GraphNode] | GraphNode | None = None,
     ) -> GraphNode:
         """Copy `size` bytes (default: all of `src`) to the device."""
     def add_memcpy_dtoh_node(
@@ -1001,14 +1009,18 @@ class Graph:
         dest: _HostBuffer,
         src: _DevicePointer,
         size: int | None = None,
-        dependencies: Sequence[GraphNode] | None = None,
+        dependencies: Sequence[GraphNode] | GraphNode | None = None,
     ) -> GraphNode:
         """Copy `size` bytes (default: as many as `dest` has) to the host."""
     def add_memcpy_dtod_node(
-        self, dest: _DevicePointer, src: _DevicePointer, size: int, dependencies: Sequence[GraphNode] | None = None
+        self,
+        dest: _DevicePointer,
+        src: _DevicePointer,
+        size: int,
+        dependencies: Sequence[GraphNode] | GraphNode | None = None,
     ) -> GraphNode:
         """Copy `size` bytes on the device."""
-    def add_memcpy_node(self, copy: Memcpy3D, dependencies: Sequence[GraphNode] | None = None) -> GraphNode:
+    def add_memcpy_node(self, copy: Memcpy3D, dependencies: Sequence[GraphNode] | GraphNode | None = None) -> GraphNode:
         """Copy a box; later changes of `copy` do not reach the node."""
     def add_memset_node(
         self,
@@ -1018,32 +1030,40 @@ class Graph:
         element_size: int = 1,
         height: int = 1,
         pitch: int | None = None,
-        dependencies: Sequence[GraphNode] | None = None,
+        dependencies: Sequence[GraphNode] | GraphNode | None = None,
     ) -> GraphNode:
         """Fill `height` rows, `pitch` bytes apart, of `count` elements of 1, 2 or 4 bytes."""
     def add_host_node(
-        self, function: Callable[[], object], dependencies: Sequence[GraphNode] | None = None
+        self, function: Callable[[], object], dependencies: Sequence[GraphNode] | GraphNode | None = None
     ) -> GraphNode:
         """Call `function`, on a thread of the driver. It must not use the driver; what it raises goes to
         `sys.unraisablehook`."""
-    def add_empty_node(self, dependencies: Sequence[GraphNode] | None = None) -> GraphNode:
+    def add_empty_node(self, dependencies: Sequence[GraphNode] | GraphNode | None = None) -> GraphNode:
         """A node that does nothing but join others."""
-    def add_event_record_node(self, event: Event, dependencies: Sequence[GraphNode] | None = None) -> GraphNode: ...
-    def add_event_wait_node(self, event: Event, dependencies: Sequence[GraphNode] | None = None) -> GraphNode: ...
-    def add_child_graph_node(self, graph: Graph, dependencies: Sequence[GraphNode] | None = None) -> GraphNode:
+    def add_event_record_node(
+        self, event: Event, dependencies: Sequence[GraphNode] | GraphNode | None = None
+    ) -> GraphNode: ...
+    def add_event_wait_node(
+        self, event: Event, dependencies: Sequence[GraphNode] | GraphNode | None = None
+    ) -> GraphNode: ...
+    def add_child_graph_node(
+        self, graph: Graph, dependencies: Sequence[GraphNode] | GraphNode | None = None
+    ) -> GraphNode:
         """A copy of another graph as one node."""
     def add_memalloc_node(
-        self, size: int, dependencies: Sequence[GraphNode] | None = None
+        self, size: int, dependencies: Sequence[GraphNode] | GraphNode | None = None
     ) -> tuple[GraphNode, GraphAllocation]:
         """Memory that exists from this node to the one that frees it, at the same address in every launch."""
-    def add_memfree_node(self, ptr: _DevicePointer, dependencies: Sequence[GraphNode] | None = None) -> GraphNode: ...
+    def add_memfree_node(
+        self, ptr: _DevicePointer, dependencies: Sequence[GraphNode] | GraphNode | None = None
+    ) -> GraphNode: ...
     def conditional_handle(self, default: int | None = None) -> int:
         """A condition, which kernels set with ``cudaGraphSetConditional``.
 
         With a `default` it has that value at the start of every launch, else it keeps the one it had.
         """
     def add_conditional_node(
-        self, handle: int, type: int, size: int = 1, dependencies: Sequence[GraphNode] | None = None
+        self, handle: int, type: int, size: int = 1, dependencies: Sequence[GraphNode] | GraphNode | None = None
     ) -> tuple[GraphNode, list[Graph]]:
         """A node that runs one of `size` graphs, which are filled afterwards.
 
@@ -1195,8 +1215,65 @@ class StreamCapture:
 def exchange_capture_mode(mode: int) -> capture_mode:
     """Set how strictly calls of this thread are checked while streams are captured; returns the mode before."""
 
+class Library:
+    """Code of no context: the driver loads it into each context that uses it.
+
+    Made by `library_from_buffer` or `library_from_file`, which need no context; a closed one is an error to use.
+    What it gave out keeps it loaded. Needs a driver of CUDA 12 or newer.
+    """
+
+    @property
+    def handle(self) -> int: ...
+    def get_kernel(self, name: str) -> Kernel:
+        """Return the kernel of this name, for all contexts."""
+    def get_kernels(self) -> list[Kernel]: ...
+    def get_module(self) -> Module:
+        """Return its module in the current context. It stays loaded until the library is unloaded."""
+    def get_function(self, name: str) -> Function:
+        """Return the kernel of this name as a function of the current context."""
+    def get_global(self, name: str) -> tuple[int, int]:
+        """Return ``(address, number of bytes)`` of a variable in the current context."""
+    def get_managed(self, name: str) -> tuple[int, int]:
+        """Return ``(address, number of bytes)`` of a managed variable.
+
+        Real GPUs have one for all contexts; the virtual GPU has one for each.
+        """
+    def get_unified_function(self, name: str) -> int:
+        """Return the address of a function that host and device call alike, where devices have such."""
+    def close(self) -> None:
+        """Unload it from all contexts now. Calling it again does nothing."""
+    @property
+    def is_closed(self) -> bool: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *exception: object) -> None: ...
+
+@final
+class Kernel:
+    """A kernel of a `Library`. Without a `device` that of the current context is meant."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def handle(self) -> int: ...
+    @property
+    def library(self) -> Library: ...
+    @property
+    def parameters(self) -> list[tuple[int, int]]:
+        """Offset and size of each parameter in bytes."""
+    def get_function(self) -> Function:
+        """Return it as a function of the current context."""
+    def get_attribute(self, attribute: int, device: Device | None = None) -> int: ...
+    def set_attribute(self, attribute: int, value: int, device: Device | None = None) -> None:
+        """Set a `function_attribute` for all contexts of a device, those to come as well."""
+    def set_cache_config(self, fc: int, device: Device | None = None) -> None: ...
+
 class Linker:
-    """Links several images into one module."""
+    """Links several images into one module.
+
+    LTO-IR (``jit_input_type.NVVM``) is linked by nvJitLink (``pip install nvidia-nvjitlink``), on a real GPU
+    with all other inputs. The options ``LTO`` (look for LTO-IR in fat binaries and objects too), ``FTZ``,
+    ``PREC_DIV``, ``PREC_SQRT`` and ``FMA`` are for it alone.
+    """
 
     def __new__(
         cls,
@@ -1206,6 +1283,8 @@ class Linker:
     ) -> Self: ...
     def add_data(self, data: _HostBuffer, input_type: int, name: str = "unknown") -> None: ...
     def add_file(self, filename: _Path, input_type: int) -> None: ...
+    def add_lto_options(self, options: Sequence[str]) -> None:
+        """Add options of nvJitLink's own, such as ``-fma=0`` or ``-kernels-used=f``, for links with LTO-IR."""
     def link_module(self) -> Module: ...
 
 class Function:
@@ -1323,6 +1402,21 @@ class Function:
         """Nothing to do: a bound reference is visible to the kernels of its module."""
     def __getattr__(self, name: str) -> int: ...
 
+def library_from_file(filename: _Path) -> Library:
+    """Load a file for all contexts; no context is needed."""
+
+def library_from_buffer(
+    buffer: _HostBuffer,
+    options: _JitOptions | None = None,
+    message_handler: _MessageHandler | None = None,
+    device: Device | None = None,
+) -> Library:
+    """Load PTX, a cubin or a fat binary for all contexts; no context is needed.
+
+    `device` says whose driver is meant, where real and virtual devices are together; by default that of the
+    current context, else that of the first device.
+    """
+
 def module_from_file(filename: _Path) -> Module: ...
 def module_from_buffer(
     buffer: _HostBuffer, options: _JitOptions | None = None, message_handler: _MessageHandler | None = None
@@ -1358,6 +1452,7 @@ class Program:
 
 def compiler_info(nvcc: str) -> tuple[str, str]: ...
 def default_nvcc_flags() -> list[str]: ...
+def lto_options(options: Sequence[str]) -> list[str] | None: ...
 
 # -- arrays
 
@@ -1723,6 +1818,7 @@ class ArrayFlags:
     def forc(self) -> bool: ...
     def __repr__(self) -> str: ...
 
+def allocated_by(allocator: Any, function: Any, *args: Any) -> Any: ...
 def ufunc(name: Any, args: Any, out: Any = None, dtype: Any = None) -> Any: ...
 def reduce_array(
     a: Any,
@@ -1735,6 +1831,7 @@ def reduce_array(
     where: Any = None,
     ddof: Any = 0.0,
     stream: Any = None,
+    allocator: Any = None,
 ) -> Any: ...
 def arange_of(start: Any, step: Any, count: Any, dtype: Any) -> Any: ...
 def empty_in_order_of(other: Any, dtype: Any, order: Any, shape: Any) -> Any: ...

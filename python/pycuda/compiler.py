@@ -103,9 +103,12 @@ def compile(
         are the same.
     include_dirs : sequence of path, optional
         Searched for headers before all other directories.
-    target : {"cubin", "ptx", "fatbin"}
+    target : {"cubin", "ptx", "fatbin", "ltoir"}
         What to compile to. A device without machine code of its own (the virtual GPU) gets PTX
-        where a cubin is asked for.
+        where a cubin is asked for. ``"ltoir"`` (an addition to PyCUDA) is what
+        :class:`pycuda.driver.Linker` takes as ``jit_input_type.NVVM`` and optimises as a whole;
+        with the option ``-dlto`` the program is optimised so by itself. Both need NVIDIA's
+        library nvJitLink (``pip install nvidia-nvjitlink``), but no GPU.
 
     Returns
     -------
@@ -160,11 +163,20 @@ def _list_of(name, values):
     return list(values or ())
 
 
+def _is_text(source):
+    """Whether `source` is a text, or makes one of itself: numbers, containers and classes make no source."""
+    if isinstance(source, str):
+        return True
+    plain = (bytes, bytearray, int, float, complex, list, tuple, dict, set, frozenset, type, type(None))
+    return not isinstance(source, plain) and type(source).__str__ is not object.__str__
+
+
 def _program(
     source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs, target, name_expressions=()
 ):
-    if isinstance(source, (bytes, bytearray)):
-        raise TypeError(f"source is of type {type(source).__name__}; expected str, or an object with str()")
+    if not _is_text(source):
+        shown = f"of type {type(source).__name__}" if isinstance(source, (bytes, bytearray)) else repr(source)
+        raise TypeError(f"source is {shown}; expected str, or an object with str() such as a template")
     wishes = (
         source if isinstance(source, str) else str(source),
         nvcc,
@@ -310,7 +322,8 @@ class DynamicModule(CudaModule):
     Parameters
     ----------
     link_options : list of (jit_option, int), optional
-        Options for the linker.
+        Options for the linker. ``(jit_option.LTO, 1)`` optimises across all inputs, also fat binaries
+        and objects that nvcc made with ``-dlto``.
     message_handler : callable, optional
         Called as ``handler(success, info_log, error_log)``.
     log_verbose : bool
@@ -348,15 +361,25 @@ class DynamicModule(CudaModule):
         self._check_arch(arch)
 
     def add_source(self, source, nvcc_options=None, name="kernel.ptx"):
-        """Compile `source` to PTX and add it under `name`."""
+        """Compile `source` to PTX and add it under `name`.
+
+        With ``-dlto`` among the options it is compiled to LTO-IR: functions of such sources are inlined
+        into each other when they are linked. Options about arithmetic (``-fmad``, ``-use_fast_math``)
+        then hold for all of them. Needs the wheel ``nvidia-nvjitlink``.
+        """
         options = _list_of("nvcc_options", DEFAULT_NVCC_FLAGS if nvcc_options is None else nvcc_options)
         if not any(option.startswith(("-rdc", "--relocatable-device-code", "-dc")) for option in options):
             # What is to be linked with other programs may name their functions.
             options.append("-rdc=true")
-        ptx = _run(self._settings.program(source, "ptx", options))
         from pycuda.driver import jit_input_type
 
-        self.linker.add_data(ptx, jit_input_type.PTX, name)
+        lto_options = _rtcg.lto_options([str(option) for option in options])
+        if lto_options is None:
+            image, kind = _run(self._settings.program(source, "ptx", options)), jit_input_type.PTX
+        else:
+            self.linker.add_lto_options(lto_options)
+            image, kind = _run(self._settings.program(source, "ltoir", options)), jit_input_type.NVVM
+        self.linker.add_data(image, kind, name)
         return self
 
     def add_data(self, data, input_type, name="unknown"):

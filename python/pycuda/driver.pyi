@@ -24,7 +24,7 @@ from pycuda._arrays import (
     np_to_array as np_to_array,
     texture_object as texture_object,
 )
-from pycuda._driver import CompileError as CompileError
+from pycuda._driver import CompileError as CompileError, get_curand_version as get_curand_version
 from pycuda._enums import *  # noqa: F403
 from pycuda._rtcg import (
     AddressRange as AddressRange,
@@ -42,7 +42,9 @@ from pycuda._rtcg import (
     GraphExec as GraphExec,
     GraphNode as GraphNode,
     IPCMemoryHandle as IPCMemoryHandle,
+    Kernel as Kernel,
     LaunchError as LaunchError,
+    Library as Library,
     Linker as Linker,
     LogicError as LogicError,
     ManagedAllocation as ManagedAllocation,
@@ -75,6 +77,8 @@ from pycuda._rtcg import (
     have_gl_ext as have_gl_ext,
     init as init,
     initialize_profiler as initialize_profiler,
+    library_from_buffer as library_from_buffer,
+    library_from_file as library_from_file,
     mem_advise as mem_advise,
     mem_alloc as mem_alloc,
     mem_alloc_async as mem_alloc_async,
@@ -142,7 +146,9 @@ __all__ = [
     "IPCMemoryHandle",
     "In",
     "InOut",
+    "Kernel",
     "LaunchError",
+    "Library",
     "Linker",
     "LogicError",
     "ManagedAllocation",
@@ -186,12 +192,15 @@ __all__ = [
     "exchange_capture_mode",
     "from_device",
     "from_device_like",
+    "get_curand_version",
     "get_driver_version",
     "get_version",
     "gpuarray_to_array",
     "have_gl_ext",
     "init",
     "initialize_profiler",
+    "library_from_buffer",
+    "library_from_file",
     "make_multichannel_2d_array",
     "managed_empty",
     "managed_empty_like",

@@ -94,7 +94,7 @@ def arange(*args, dtype=None, stream=None, allocator=None):
     if dtype.kind in "fcV":
         # NumPy takes the difference of the first two numbers, as they are rounded, for the step.
         step = (dtype.type(start + step) - dtype.type(start)).item()
-    return arange_of(start, step, count, dtype)
+    return _native.allocated_by(allocator, arange_of, start, step, count, dtype)
 
 
 def broadcast_to(a, shape):
@@ -226,17 +226,17 @@ def minimum(a, b, out=None, stream=None):
 
 def logical_and(x1, x2, /, out=None, *, allocator=None):
     """Whether both elements are true."""
-    return _ufunc("logical_and", (x1, x2), out)
+    return _native.allocated_by(allocator, _ufunc, "logical_and", (x1, x2), out)
 
 
 def logical_or(x1, x2, /, out=None, *, allocator=None):
     """Whether one of the elements is true."""
-    return _ufunc("logical_or", (x1, x2), out)
+    return _native.allocated_by(allocator, _ufunc, "logical_or", (x1, x2), out)
 
 
 def logical_not(x, /, out=None, *, allocator=None):
     """Whether the element is false."""
-    return _ufunc("logical_not", (x,), out)
+    return _native.allocated_by(allocator, _ufunc, "logical_not", (x,), out)
 
 
 def where(condition, x=None, y=None, out=None, stream=None):
@@ -332,6 +332,8 @@ def _is_axis(value):
 
 def _reduction(name):
     def function(a, *args, **kwargs):
+        if not args and not kwargs and type(a) is GPUArray:
+            return _native.reduce_array(a, name)
         # Upstream's second argument is a dtype or a stream, NumPy's is the axis.
         if args and _is_axis(args[0]):
             kwargs = {**dict(zip(("axis", "dtype", "out"), args, strict=False)), **kwargs}
@@ -339,7 +341,6 @@ def _reduction(name):
             kwargs["stream"] = args[0]
         elif args:
             kwargs = {**dict(zip(("dtype", "stream", "allocator"), args, strict=False)), **kwargs}
-        kwargs.pop("allocator", None)
         return _native.reduce_array(_array(a), name, **{k: v for k, v in kwargs.items() if v is not np._NoValue})
 
     function.__name__ = function.__qualname__ = name
@@ -383,8 +384,29 @@ def average(a, axis=None, weights=None):
     return (a * weights).sum(axis) / broadcast_to(weights, a.shape).sum(axis)
 
 
-def diff(a, n=1, axis=-1):
+def _edge(values, a, axis):
+    """What is put before or behind `a` along an axis; a scalar becomes one row."""
+    if values is None:
+        return None
+    values = asarray(values)
+    if values.ndim:
+        return values
+    shape = list(a.shape)
+    shape[axis] = 1
+    return broadcast_to(values, tuple(shape))
+
+
+def diff(a, n=1, axis=-1, prepend=None, append=None):
     """Differences of neighbours; see `numpy.diff`."""
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n!r}")
+    if n == 0:
+        return a
+    if a.ndim == 0:
+        raise ValueError("diff requires input that is at least one dimensional")
+    if prepend is not None or append is not None:
+        parts = [_edge(prepend, a, axis), a, _edge(append, a, axis)]
+        a = concatenate([part for part in parts if part is not None], axis)
     for _ in range(n):
         moved = moveaxis(a, axis, -1)
         a = moveaxis(
@@ -406,6 +428,8 @@ def dot(a, b, dtype=None, stream=None, allocator=None):
 
     Matrices of one shape are multiplied as matrices if they are square and no `dtype` is given.
     """
+    if allocator is not None:
+        return _native.allocated_by(allocator, dot, a, b, dtype, stream)
     a, b = _array(a), _array(b)
     if a.ndim == 1 and b.ndim == 1:
         return _native.array_dot_flat(a, b, dtype, stream)
@@ -626,7 +650,7 @@ def concatenate(arrays, axis=0, allocator=None, *, out=None, dtype=None):
     shape = (*first.shape[:axis], builtins.sum(a.shape[axis] for a in arrays), *first.shape[axis + 1 :])
     if out is None:
         dtype = np.result_type(*(a.dtype for a in arrays)) if dtype is None else dtype
-        out = type(first)(shape, dtype, allocator, order=_order_of(first) if first.ndim > 1 else "C")
+        out = type(first)(shape, dtype, allocator or first.allocator, order=_order_of(first) if first.ndim > 1 else "C")
     start = 0
     for a in arrays:
         out[(slice(None),) * axis + (slice(start, start + a.shape[axis]),)] = a
@@ -891,12 +915,12 @@ def multi_take_put(arrays, dest_indices, src_indices, dest_shape=None, out=None,
 
 def subset_sum(subset, a, dtype=None, stream=None, allocator=None):
     """The sum of the elements that `subset` indexes."""
-    return sum(take(a, subset, stream=stream), dtype=dtype, stream=stream)
+    return sum(take(a, subset, stream=stream), dtype=dtype, stream=stream, allocator=allocator)
 
 
 def subset_dot(subset, a, b, dtype=None, stream=None, allocator=None):
     """The inner product of the elements that `subset` indexes."""
-    return dot(take(a, subset, stream=stream), take(b, subset, stream=stream), dtype, stream)
+    return dot(take(a, subset, stream=stream), take(b, subset, stream=stream), dtype, stream, allocator)
 
 
 def subset_min(subset, a, stream=None):

@@ -241,6 +241,47 @@ def test_options_of_launches(module):
             kernel(out, 5, block=(1, 1, 1), grid=(2, 1), cluster=(2, 1, 1))
 
 
+def test_events_that_launches_record(module, on_virtual_device):
+    if not on_virtual_device and not cuda.Context.get_device().cluster_launch:
+        pytest.skip("needs compute capability 9.0")
+    kernel, out, stream = module.get_function("f_int32"), cuda.mem_alloc(4), cuda.Stream()
+    for wish in ("programmatic_event", "launch_completion_event"):
+        event = cuda.Event(cuda.event_flags.DISABLE_TIMING)
+        kernel(out, 5, block=(1, 1, 1), grid=(1000, 1), stream=stream, **{wish: event})
+        other = cuda.Stream()
+        other.wait_for_event(event)
+        other.synchronize()
+        assert event.synchronize().query()
+        stream.synchronize()
+        assert cuda.from_device(out, 1, np.int32)[0] == 5
+        # Such an event has no time, and is not shared with other processes.
+        with pytest.raises(cuda.Error):
+            kernel(out, 6, block=(1, 1, 1), **{wish: cuda.Event()})
+        event.close()
+        with pytest.raises(cuda.Error):
+            kernel(out, 6, block=(1, 1, 1), **{wish: event})
+    cuda.Context.synchronize()
+    assert cuda.from_device(out, 1, np.int32)[0] == 5
+
+
+def test_events_of_captured_launches(module, on_virtual_device):
+    """The event is where the capture forks to another stream."""
+    if not on_virtual_device:
+        pytest.skip("makes programmatic edges on a real device")
+    kernel, out = module.get_function("f_int32"), cuda.mem_alloc(8)
+    stream, other = cuda.Stream(), cuda.Stream()
+    event, end = (cuda.Event(cuda.event_flags.DISABLE_TIMING) for _ in range(2))
+    with stream.capture() as graph:
+        kernel(out, 5, block=(1, 1, 1), stream=stream, launch_completion_event=event)
+        other.wait_for_event(event)
+        cuda.memcpy_dtod_async(int(out) + 4, out, 4, other)
+        end.record(other)
+        stream.wait_for_event(end)
+    graph.instantiate().launch(stream)
+    stream.synchronize()
+    assert cuda.from_device(out, 2, np.int32).tolist() == [5, 5]
+
+
 def test_too_large_cooperative_grids_are_explained(module):
     kernel, out = module.get_function("f_int32"), cuda.mem_alloc(4)
     with pytest.raises(cuda.Error, match=r"\d+ blocks can be resident at once"):

@@ -204,11 +204,6 @@ def test_kernels_that_launch_kernels(on_virtual_device):
     assert run(module.get_function("parent"), np.int32, 1) == [5]
 
 
-def test_link_time_optimisation_is_refused_by_name():
-    with pytest.raises(cuda.CompileError, match="-dlto: link-time optimisation"):
-        SourceModule("__global__ void f() {}", options=["-dlto"])
-
-
 @pytest.mark.parametrize("arch", ["sm_100", "compute_90", "sm_120f", "sm_103a"])
 def test_architectures_that_the_device_lacks(arch, monkeypatch):
     device = cuda.Context.get_device()

@@ -325,6 +325,7 @@ impl GpuArray {
     /// When `src` has another length than the array, or the device fails.
     pub fn write(&self, src: &[u8], order: Order) -> Result<()> {
         self.check_nbytes(src.len(), "source")?;
+        self.check_memory()?;
         if src.is_empty() {
             return Ok(());
         }
@@ -394,6 +395,7 @@ impl GpuArray {
         if self.size() == 0 {
             return Ok(());
         }
+        self.check_memory()?;
         if self.layout.is_dense(self.itemsize()) {
             let (low, high) = self.layout.extent(self.itemsize());
             return self.ctx.runtime().clear(self.address(low as usize), (high - low) as usize);
@@ -410,6 +412,7 @@ impl GpuArray {
         if self.assign_deferred(source)? {
             return Ok(());
         }
+        [self, source].into_iter().try_for_each(GpuArray::check_memory)?;
         if self.dtype == source.dtype && self.copies_linearly(source) {
             if self.size() == 0 || self.device_ptr() == source.device_ptr() {
                 return Ok(());
@@ -427,6 +430,16 @@ impl GpuArray {
         let same = self.shape() == source.shape()
             && (0..self.ndim()).all(|axis| self.shape()[axis] == 1 || self.strides()[axis] == source.strides()[axis]);
         same && self.layout.is_dense(self.itemsize()) && !self.overlaps(source)
+    }
+
+    /// Whether elements of `array` would be overwritten before they are read, were it an operand and this
+    /// the output.
+    pub(crate) fn shares_badly(&self, array: &GpuArray) -> bool {
+        let same = self.device_ptr() == array.device_ptr()
+            && self.shape() == array.shape()
+            && self.strides() == array.strides()
+            && self.itemsize() == array.itemsize();
+        !same && self.overlaps(array)
     }
 
     /// Whether two arrays may share bytes.

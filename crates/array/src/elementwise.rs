@@ -8,6 +8,7 @@ use crate::layout::{Layout, Order, Shape, Tuple, broadcast_shapes};
 use crate::plan::Plan;
 use crate::runtime::ArrayContext;
 use crate::scalar::{Element, Scalar};
+use crate::shortcut::{Prepared, Shortcut, What};
 use rtcg_codegen::array::{Access, ArrayKernel, Op, OpTypes, Operand, Pointwise, Role, TILE_THREADS, Tile, Walk};
 use rtcg_codegen::{DType, Kind, WeakScalar};
 use smallvec::SmallVec;
@@ -98,6 +99,11 @@ pub fn apply(ctx: &Arc<ArrayContext>, op: Op, args: &[Arg<'_>], wishes: Wishes<'
     if args.len() != op.arity() {
         return Err(ArrayError::dtype(format!("{} takes {} operands, got {}", op.name(), op.arity(), args.len())));
     }
+    let what = What::Pointwise(op, wishes.dtype);
+    let has_shortcut = !fuse::is_active() && may_have_shortcut(op, args);
+    if has_shortcut && let Some(result) = ctx.recall(what, args, wishes.out)? {
+        return Ok(result);
+    }
     let computed: SmallVec<[Arg<'_>; 4]> =
         args.iter().enumerate().filter(|(at, _)| op.role(*at) == Role::Compute).map(|(_, arg)| *arg).collect();
     let common = wishes.dtype.unwrap_or_else(|| result_type(&computed));
@@ -138,8 +144,18 @@ pub fn apply(ctx: &Arc<ArrayContext>, op: Op, args: &[Arg<'_>], wishes: Wishes<'
         Some(out) => out.clone(),
         None => GpuArray::with_layout(ctx, layout(), types.out)?,
     };
-    compute(op, types.compute, &out, &operands)?;
+    let prepared = compute_prepared(op, types.compute, &out, &operands)?;
+    if has_shortcut && let Some(prepared) = prepared {
+        ctx.remember(args, Shortcut::new(what, args, wishes.out, &out, prepared));
+    }
     Ok(out)
+}
+
+/// Whether calls like this one end in the same launch, whatever the values of scalars are. Powers of
+/// integers look at the exponent.
+fn may_have_shortcut(op: Op, args: &[Arg<'_>]) -> bool {
+    let is_array = |arg: &Arg<'_>| matches!(arg, Arg::Array(_));
+    args.iter().any(is_array) && (op != Op::Power || args.iter().all(is_array))
 }
 
 /// The type a scalar is rounded to before the operation.
@@ -261,8 +277,14 @@ impl<'a> Source<'a> {
 /// Writes `op` of `operands` to every element of `out`. Operands that share memory with `out` in
 /// another layout are copied first, so that results are as if nothing were shared.
 pub(crate) fn compute(op: Op, compute: DType, out: &GpuArray, operands: &[Source<'_>]) -> Result<()> {
+    compute_prepared(op, compute, out, operands).map(drop)
+}
+
+/// [`compute`], and the launch for calls that are like this one; `None` where more than a launch or less
+/// was needed.
+fn compute_prepared(op: Op, compute: DType, out: &GpuArray, operands: &[Source<'_>]) -> Result<Option<Prepared>> {
     if out.size() == 0 {
-        return Ok(());
+        return Ok(None);
     }
     let mut copies: SmallVec<[Option<GpuArray>; 4]> = SmallVec::new();
     for array in operands.iter().filter_map(Source::array).chain([out]) {
@@ -272,7 +294,7 @@ pub(crate) fn compute(op: Op, compute: DType, out: &GpuArray, operands: &[Source
         copies.push(match operand {
             Source::Array(array) => {
                 out.check_context(array)?;
-                if shares_badly(out, array) { Some(array.copy(None)?) } else { None }
+                if out.shares_badly(array) { Some(array.copy(None)?) } else { None }
             }
             Source::Value(..) => None,
         });
@@ -286,21 +308,14 @@ pub(crate) fn compute(op: Op, compute: DType, out: &GpuArray, operands: &[Source
         })
         .collect();
     let launch = Launch { op, compute, out, operands, arrays: &arrays };
-    match arrays.iter().flatten().count() {
+    let prepared = match arrays.iter().flatten().count() {
         0 => launch.run::<1>(),
         1 => launch.run::<2>(),
         2 => launch.run::<3>(),
         3 => launch.run::<4>(),
         _ => launch.run::<5>(),
-    }
-}
-
-fn shares_badly(out: &GpuArray, array: &GpuArray) -> bool {
-    let same = out.device_ptr() == array.device_ptr()
-        && out.shape() == array.shape()
-        && out.strides() == array.strides()
-        && out.itemsize() == array.itemsize();
-    !same && out.overlaps(array)
+    }?;
+    Ok(Some(prepared).filter(|_| copies.iter().all(Option::is_none)))
 }
 
 /// Whether every element lies where its type may be read at once.
@@ -327,7 +342,7 @@ struct Launch<'a> {
 
 impl Launch<'_> {
     /// Plans over the `N` arrays (the output first) and launches the kernel that fits the plan.
-    fn run<const N: usize>(&self) -> Result<()> {
+    fn run<const N: usize>(&self) -> Result<Prepared> {
         let mut broadcast: SmallVec<[Layout; 5]> = SmallVec::new();
         broadcast.push(self.out.layout().clone());
         for array in self.arrays.iter().flatten() {
@@ -425,11 +440,12 @@ impl Launch<'_> {
         if aligned { count as u8 } else { 1 }
     }
 
-    fn launch<const N: usize>(&self, plan: &Plan<N>, kernel: &Pointwise) -> Result<()> {
+    fn launch<const N: usize>(&self, plan: &Plan<N>, kernel: &Pointwise) -> Result<Prepared> {
         let mut args = Args::new();
-        args.push_u64(self.out.address(plan.offsets[0]));
-        for (array, offset) in self.arrays.iter().flatten().zip(&plan.offsets[1..]) {
+        let mut shifts: SmallVec<[usize; 4]> = SmallVec::new();
+        for (array, offset) in std::iter::once(&self.out).chain(self.arrays.iter().flatten()).zip(&plan.offsets) {
             args.push_u64(array.address(*offset));
+            shifts.push(offset.wrapping_sub(array.layout().offset));
         }
         let size = plan.size();
         args.push_u64(size as u64);
@@ -446,14 +462,18 @@ impl Launch<'_> {
                 tile.count(&lengths).min(i32::MAX as usize) as u32
             }
         };
+        let mut values: SmallVec<[(usize, DType); 2]> = SmallVec::new();
         for operand in self.operands {
-            if let Source::Value(element, _) = operand {
+            if let Source::Value(element, dtype) = operand {
                 args.push(element.bytes(), element.alignment());
+                values.push((args.bytes().len() - element.bytes().len(), *dtype));
             }
         }
         let threads = if let Walk::Tiled(..) = kernel.walk { TILE_THREADS } else { BLOCK_THREADS };
         let compiled = ctx.kernel(&ArrayKernel::Pointwise(*kernel))?;
-        compiled.launch([blocks, 1, 1], [threads, 1, 1], 0, args.bytes())
+        let (grid, block) = ([blocks, 1, 1], [threads, 1, 1]);
+        compiled.launch(grid, block, 0, args.bytes())?;
+        Ok(Prepared { kernel: compiled, grid, block, packed: SmallVec::from_slice(args.bytes()), shifts, values })
     }
 }
 

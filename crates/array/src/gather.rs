@@ -328,6 +328,8 @@ impl Resolved {
             bounds,
             space: plan.space(),
         };
+        let indexed = self.indexed.iter().map(|(_, array)| array);
+        [dense, &self.view].into_iter().chain(indexed).try_for_each(GpuArray::check_memory)?;
         let mut args = Args::new();
         args.push_u64(dense.address(plan.offsets[0]));
         args.push_u64(self.view.address(plan.offsets[1]));

@@ -34,7 +34,7 @@ impl<T: fmt::Display> fmt::Display for Tuple<'_, T> {
 }
 
 /// Shape in elements, strides in bytes, and the first element's distance from the start of the memory.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Length of each axis.
     pub shape: Shape,
@@ -42,6 +42,18 @@ pub struct Layout {
     pub strides: Strides,
     /// Bytes from the start of the memory to the element with all indices 0.
     pub offset: usize,
+}
+
+impl Clone for Layout {
+    /// The copies of a few words that the derived code makes one by one.
+    #[inline]
+    fn clone(&self) -> Self {
+        Self {
+            shape: SmallVec::from_slice(&self.shape),
+            strides: SmallVec::from_slice(&self.strides),
+            offset: self.offset,
+        }
+    }
 }
 
 impl Layout {

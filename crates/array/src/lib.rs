@@ -14,10 +14,13 @@ mod launch;
 mod layout;
 mod matmul;
 mod plan;
+#[cfg(test)]
+mod plan_properties;
 mod reduce;
 mod runtime;
 mod scalar;
 mod scan;
+mod shortcut;
 mod sort;
 mod views;
 

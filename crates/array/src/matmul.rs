@@ -34,6 +34,7 @@ impl GpuArray {
 
 fn matrices(x: &GpuArray, y: &GpuArray, a: &GpuArray, b: &GpuArray) -> Result<GpuArray> {
     x.check_context(y)?;
+    [x, y].into_iter().try_for_each(GpuArray::check_memory)?;
     let mismatch = || {
         ArrayError::value(format!(
             "matmul: operands of shapes {} and {} do not fit: the last axis of the first must be as long as the last \

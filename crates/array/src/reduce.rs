@@ -9,6 +9,7 @@ use crate::layout::{Layout, Order, Tuple};
 use crate::plan::Plan;
 use crate::runtime::{ArrayContext, Facts, Kernel};
 use crate::scalar::Scalar;
+use crate::shortcut::{Prepared, Shortcut, What};
 use crate::views::normalize_axes;
 use rtcg_codegen::array::{ArrayKernel, Op, Reduce, Reduction};
 use rtcg_codegen::combine::{REDUCE_THREADS, Share};
@@ -87,7 +88,18 @@ impl GpuArray {
     /// # Errors
     /// When an axis does not exist, a run without elements has no result, or `out` does not fit.
     pub fn reduce(&self, reduction: Reduction, wishes: ReduceWishes<'_>) -> Result<GpuArray> {
-        reduce(reduction, self, None, wishes)
+        let Some(what) = shortcut_of(reduction, self, &wishes) else {
+            return reduce(reduction, self, None, wishes).map(|(result, _)| result);
+        };
+        let args = [Arg::Array(self)];
+        if let Some(result) = self.context().recall(what, &args, None)? {
+            return Ok(result);
+        }
+        let (result, prepared) = reduce(reduction, self, None, wishes)?;
+        if let Some(prepared) = prepared {
+            self.context().remember(&args, Shortcut::new(what, &args, None, &result, prepared));
+        }
+        Ok(result)
     }
 
     /// The sum of the products with an array of this shape, over all elements.
@@ -100,11 +112,35 @@ impl GpuArray {
             return Err(ArrayError::value(format!("dot: operands have shapes {a} and {b}; expected equal shapes")));
         }
         let dtype = dtype.unwrap_or_else(|| self.dtype().promote(other.dtype()));
-        reduce(Reduction::Dot, self, Some(other), ReduceWishes { dtype: Some(dtype), ..Default::default() })
+        let wishes = ReduceWishes { dtype: Some(dtype), ..Default::default() };
+        reduce(Reduction::Dot, self, Some(other), wishes).map(|(result, _)| result)
     }
 }
 
-fn reduce(reduction: Reduction, x: &GpuArray, y: Option<&GpuArray>, wishes: ReduceWishes<'_>) -> Result<GpuArray> {
+/// What is asked for, if calls like this one end in the same launch.
+fn shortcut_of(reduction: Reduction, x: &GpuArray, wishes: &ReduceWishes<'_>) -> Option<What> {
+    if fuse::is_active() || wishes.out.is_some() || wishes.mask.is_some() || wishes.initial.is_some() {
+        return None;
+    }
+    let ndim = x.ndim();
+    let axes = match wishes.axes {
+        None => (1u64 << ndim.min(63)) - 1,
+        Some(axes) => axes.iter().try_fold(0u64, |bits, &axis| {
+            let axis = if axis < 0 { axis + ndim as isize } else { axis };
+            let bit = 1u64.checked_shl(u32::try_from(axis).ok()?)?;
+            ((axis as usize) < ndim && bits & bit == 0).then_some(bits | bit)
+        })?,
+    };
+    (ndim < 64).then_some(What::Reduce { reduction, dtype: wishes.dtype, axes, keepdims: wishes.keepdims })
+}
+
+/// The result, and the launch for calls that are like this one where it took but one.
+fn reduce(
+    reduction: Reduction,
+    x: &GpuArray,
+    y: Option<&GpuArray>,
+    wishes: ReduceWishes<'_>,
+) -> Result<(GpuArray, Option<Prepared>)> {
     let axes: SmallVec<[usize; 4]> = match wishes.axes {
         Some(axes) => normalize_axes(axes, x.ndim())?,
         None => (0..x.ndim()).collect(),
@@ -114,10 +150,11 @@ fn reduce(reduction: Reduction, x: &GpuArray, y: Option<&GpuArray>, wishes: Redu
     if y.is_none() && wishes.mask.is_none() && wishes.out.is_none() {
         let wish = Fusable { reduction, axes: &axes, compute, result, keepdims: wishes.keepdims };
         if let Some(out) = fuse::reduce_deferred(x, &wish)? {
-            return match wishes.initial {
-                Some(initial) => with_initial(reduction, &out, initial),
-                None => Ok(out),
+            let out = match wishes.initial {
+                Some(initial) => with_initial(reduction, &out, initial)?,
+                None => out,
             };
+            return Ok((out, None));
         }
     }
     let kept: SmallVec<[usize; 4]> = kept_shape(x.shape(), &axes, true);
@@ -135,13 +172,14 @@ fn reduce(reduction: Reduction, x: &GpuArray, y: Option<&GpuArray>, wishes: Redu
         Some(view) => view,
         None => expanded(&target, &axes, wishes.keepdims)?,
     };
-    run(&Job { reduction, x, y: y.as_ref(), mask: mask.as_ref(), compute, out: &spread, axes: &axes })?;
+    let job = Job { reduction, x, y: y.as_ref(), mask: mask.as_ref(), compute, out: &spread, axes: &axes };
+    let prepared = run(&job)?;
     if overlapping {
         out.assign(&target)?;
     }
     match wishes.initial {
-        Some(initial) => with_initial(reduction, &out, initial),
-        None => Ok(out),
+        Some(initial) => Ok((with_initial(reduction, &out, initial)?, None)),
+        None => Ok((out, prepared)),
     }
 }
 
@@ -236,10 +274,11 @@ fn still(like: &Layout) -> Layout {
     Layout { shape: like.shape.clone(), strides: SmallVec::from_elem(0, like.ndim()), offset: 0 }
 }
 
-fn run(job: &Job<'_>) -> Result<()> {
+fn run(job: &Job<'_>) -> Result<Option<Prepared>> {
     if job.out.size() == 0 {
-        return Ok(());
+        return Ok(None);
     }
+    [Some(job.x), job.y, job.mask].into_iter().flatten().try_for_each(GpuArray::check_memory)?;
     let arrays = [Some(job.x), job.y, job.mask];
     let (out_kept, _) = parts(job.out.layout(), job.axes);
     let layouts: [(Layout, Layout); 3] = std::array::from_fn(|k| match arrays[k] {
@@ -344,9 +383,14 @@ impl Spread {
         Ok(())
     }
 
+    /// The blocks of the launch: groups of runs, and splits of each run.
+    fn grid(&self) -> [u32; 3] {
+        [self.blocks, self.share.splits as u32, 1]
+    }
+
     /// Launches the kernel with packed arguments.
     pub(crate) fn launch(&self, kernel: &dyn Kernel, args: &Args) -> Result<()> {
-        kernel.launch([self.blocks, self.share.splits as u32, 1], [REDUCE_THREADS, 1, 1], 0, args.bytes())
+        kernel.launch(self.grid(), [REDUCE_THREADS, 1, 1], 0, args.bytes())
     }
 }
 
@@ -358,7 +402,7 @@ pub(crate) struct Packable {
     pub(crate) reduced: isize,
 }
 
-fn launch(job: &Job<'_>, kept: &Plan<4>, reduced: &Plan<3>) -> Result<()> {
+fn launch(job: &Job<'_>, kept: &Plan<4>, reduced: &Plan<3>) -> Result<Option<Prepared>> {
     let ctx = job.x.context();
     let used = [Some(job.x), job.y, job.mask];
     let present: SmallVec<[usize; 3]> = (0..3).filter(|&k| used[k].is_some()).collect();
@@ -393,7 +437,19 @@ fn launch(job: &Job<'_>, kept: &Plan<4>, reduced: &Plan<3>) -> Result<()> {
     kept.write_dims(kernel.kept, &kept_operands, &mut args);
     reduced.write_dims(kernel.reduced, &present, &mut args);
     let compiled = ctx.kernel(&ArrayKernel::Reduce(kernel))?;
-    spread.launch(&*compiled, &args)
+    spread.launch(&*compiled, &args)?;
+    // Split runs are combined in memory that may move; without elements there is no address to fill in.
+    if kernel.split || job.y.is_some() || job.mask.is_some() || job.x.size() == 0 {
+        return Ok(None);
+    }
+    Ok(Some(Prepared {
+        kernel: compiled,
+        grid: spread.grid(),
+        block: [REDUCE_THREADS, 1, 1],
+        packed: SmallVec::from_slice(args.bytes()),
+        shifts: [kept.offsets[0], kept.offsets[1].wrapping_add(reduced.offsets[0])].into_iter().collect(),
+        values: SmallVec::new(),
+    }))
 }
 
 /// What is computed from sums.
@@ -430,7 +486,7 @@ impl GpuArray {
             _ => {
                 let keep = ReduceWishes { dtype: Some(compute.real_part()), ..keep };
                 let own = self.to_dtype(compute)?;
-                let squares = reduce(Reduction::Deviation, &own, Some(&mean), keep)?;
+                let (squares, _) = reduce(Reduction::Deviation, &own, Some(&mean), keep)?;
                 let variance = n.divide(&squares, ddof, compute.real_part())?;
                 if what == Statistic::Variance { variance } else { variance.unary(Op::Sqrt)? }
             }

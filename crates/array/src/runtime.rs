@@ -1,6 +1,7 @@
 //! What an array needs from a device: memory, copies, compiled kernels.
 
 use crate::error::{ArrayError, Result};
+use crate::shortcut::Shortcuts;
 use rtcg_codegen::array::{ArrayKernel, Fused, Reduce, Steps};
 use rustc_hash::FxHashMap;
 use std::any::Any;
@@ -26,6 +27,15 @@ pub trait Buffer: Send + Sync + Any {
     /// When that fails.
     fn check(&self) -> Result<()> {
         Ok(())
+    }
+    /// The address of the first byte, checked, for work that is about to be enqueued.
+    ///
+    /// # Errors
+    /// As [`Buffer::check`].
+    fn use_address(&self) -> Result<u64> {
+        self.check()?;
+        self.will_be_used();
+        Ok(self.device_ptr())
     }
 }
 
@@ -92,6 +102,7 @@ pub struct ArrayContext {
     outside: Mutex<Option<Arc<dyn Buffer>>>,
     /// Whether a kernel that may set it was launched since it was looked at.
     may_be_outside: AtomicBool,
+    shortcuts: Shortcuts,
 }
 
 impl fmt::Debug for ArrayContext {
@@ -112,6 +123,7 @@ impl ArrayContext {
             fused_reductions: Mutex::default(),
             outside: Mutex::default(),
             may_be_outside: AtomicBool::new(false),
+            shortcuts: Shortcuts::default(),
         })
     }
 
@@ -123,6 +135,10 @@ impl ArrayContext {
     /// What is known of the device.
     pub fn facts(&self) -> Facts {
         self.facts
+    }
+
+    pub(crate) fn shortcuts(&self) -> &Shortcuts {
+        &self.shortcuts
     }
 
     /// The address of the word that a kernel sets when an index is out of bounds.

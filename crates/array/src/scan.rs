@@ -28,6 +28,7 @@ impl GpuArray {
             _ => self.dtype(),
         };
         let dtype = dtype.unwrap_or(widened);
+        self.check_memory()?;
         let source = self.to_contiguous()?;
         let out = GpuArray::empty(self.context(), self.shape(), dtype, Order::C)?;
         if out.size() == 0 {

@@ -29,6 +29,7 @@ impl GpuArray {
         if self.dtype().kind() == Kind::Record {
             return Err(ArrayError::dtype("records cannot be sorted"));
         }
+        self.check_memory()?;
         let (axis, last) = (axis as isize, self.ndim() as isize - 1);
         let source = self.moveaxis(&[axis], &[last])?.to_contiguous()?;
         let n = source.shape().last().copied().unwrap_or(1);
@@ -73,6 +74,7 @@ impl GpuArray {
         if self.ndim() != 1 {
             return Err(ArrayError::value("object too deep for desired array: the sorted array must have one axis"));
         }
+        [self, values].into_iter().try_for_each(GpuArray::check_memory)?;
         let common = self.dtype().promote(values.dtype());
         let sorted = self.to_dtype(common)?.to_contiguous()?;
         let dense = values.to_dtype(common)?.to_contiguous()?;

@@ -132,10 +132,16 @@ impl DType {
     }
 
     /// Bytes per element.
+    #[inline]
     pub fn itemsize(self) -> usize {
+        use DType::*;
         match self {
-            DType::Void(nbytes) => nbytes as usize,
-            _ => self.row().map_or(0, |row| row.2),
+            Bool | I8 | U8 => 1,
+            I16 | U16 | F16 | BF16 => 2,
+            I32 | U32 | F32 => 4,
+            I64 | U64 | F64 | C64 => 8,
+            C128 => 16,
+            Void(nbytes) => nbytes as usize,
         }
     }
 
@@ -161,6 +167,7 @@ impl DType {
     }
 
     /// What family it belongs to.
+    #[inline]
     pub fn kind(self) -> Kind {
         use DType::*;
         match self {
@@ -291,7 +298,7 @@ mod tests {
     #[test]
     fn each_type_finds_its_own_row() {
         for dtype in DType::all() {
-            assert_eq!(dtype.row().map(|row| row.0), Some(dtype));
+            assert_eq!(dtype.row().map(|row| (row.0, row.2)), Some((dtype, dtype.itemsize())));
             assert_eq!(DType::from_name(dtype.name()), Some(dtype));
         }
         assert_eq!(DType::from_numpy('V', 12), Ok(DType::Void(12)));

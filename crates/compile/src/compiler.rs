@@ -7,8 +7,8 @@ use crate::hash::{Key, KeyHasher};
 use crate::includes::{self, Dependency, Scan, SearchPath, Stamp};
 use crate::options::{self, Translated};
 use crate::request::{Artifact, BinaryKind, CompileRequest};
-use crate::{nvcc, nvrtc, shims};
-use rtcg_cuda_sys::{NvrtcTable, trace};
+use crate::{lto, nvcc, nvrtc, shims};
+use rtcg_cuda_sys::{NvJitLinkTable, NvrtcTable, trace};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -30,6 +30,9 @@ const ENVIRONMENT: &[&str] = &["RTCG_NVRTC", "CUDA_HOME", "CUDA_PATH", "CUDA_ROO
 /// Those that nvcc and the host compiler behind it read in addition.
 const NVCC_ENVIRONMENT: &[&str] =
     &["PATH", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "CPATH", "CPLUS_INCLUDE_PATH", "C_INCLUDE_PATH"];
+
+/// Stands before the name of a source that is no file.
+const IN_MEMORY: &str = "/<source in memory>/";
 
 /// A request with its options understood.
 struct Plan<'a> {
@@ -82,7 +85,7 @@ impl Compiler {
             return Ok(CompilerInfo { version: nvcc::version(&path)?, path });
         }
         let table = nvrtc::load()?;
-        Ok(CompilerInfo { version: nvrtc::describe(table), path: loaded_file(table) })
+        Ok(CompilerInfo { version: nvrtc::describe(table), path: loaded_file(table.path()) })
     }
 }
 
@@ -117,6 +120,13 @@ impl<'a> Plan<'a> {
             let message = "name expressions need NVRTC, but nvcc is to be used";
             return Err(CompileError::new(ErrorKind::Unsupported, message));
         }
+        let asks_lto = options.lto.clone().or((request.target.kind == BinaryKind::LtoIr).then(|| "-dlto".to_owned()));
+        if let (Some(option), Some(_)) = (asks_lto, &nvcc) {
+            let message = format!(
+                "option {option}: link-time optimisation is done by NVRTC and nvJitLink, but nvcc is to be used"
+            );
+            return Err(CompileError::option(message));
+        }
         let here = std::env::current_dir().unwrap_or_default();
         let include_dirs = request.include_dirs.iter().chain(&options.include_dirs).map(|d| here.join(d)).collect();
         Ok(Self { request, options, arch, include_dirs, nvcc })
@@ -131,11 +141,22 @@ impl<'a> Plan<'a> {
         if self.request.name.is_empty() { "kernel.cu" } else { &self.request.name }
     }
 
-    /// With debug information and kept files: the path of a file with the source as it was given,
-    /// whose lines the debug information then speaks of.
+    /// What debug information calls the source: with kept files the path of one with the source as it
+    /// was given; otherwise a name that nobody takes for a file, where NVRTC would put the directory that
+    /// the program happens to run in before it. `None` without debug information.
     fn name_for_debugger(&self, dir: Option<&Path>) -> Option<String> {
         let debugs = |option: &String| option == "--device-debug" || option == "--generate-line-info";
-        let dir = dir.filter(|_| self.options.nvrtc.iter().any(debugs))?;
+        if !self.options.nvrtc.iter().any(debugs) {
+            return None;
+        }
+        dir.and_then(|dir| self.source_file(dir)).or_else(|| {
+            let is_absolute = Path::new(self.name()).is_absolute();
+            (!is_absolute).then(|| format!("{IN_MEMORY}{}", self.name()))
+        })
+    }
+
+    /// Writes the source as it was given into `dir`.
+    fn source_file(&self, dir: &Path) -> Option<String> {
         let file = dir.join("source").join(Path::new(self.name()).file_name()?);
         std::fs::create_dir(dir.join("source")).ok()?;
         std::fs::write(&file, &self.request.source).ok()?;
@@ -150,7 +171,9 @@ impl<'a> Plan<'a> {
         hasher.field(env!("CARGO_PKG_VERSION").as_bytes());
         hasher.field(shims::without_static(&request.source).as_bytes());
         hasher.field(self.name().as_bytes());
-        hasher.field(&[u8::from(request.no_extern_c), request.target.kind as u8, u8::from(self.nvcc.is_some())]);
+        let flags = [request.no_extern_c, self.nvcc.is_some(), self.options.lto.is_some()];
+        hasher.field(&[request.target.kind as u8]);
+        hasher.field(&flags.map(u8::from));
         hasher.field(self.arch.map(|a| a.to_string()).unwrap_or_default().as_bytes());
         hasher.list(request.name_expressions.iter());
         hasher.list(self.include_dirs.iter().map(|d| d.as_os_str().as_encoded_bytes()));
@@ -198,16 +221,21 @@ impl<'a> Plan<'a> {
             Some(arch) => nvrtc::fit(table, arch, request.target.kind).map(|(a, k)| (Some(a), k))?,
             None => (None, request.target.kind),
         };
-        let options = self.nvrtc_options(table, arch, kind, &scan, &headers);
+        let linker = self.linker(kind)?;
+        let compiled_kind = if linker.is_some() { BinaryKind::LtoIr } else { kind };
+        let options = self.nvrtc_options(table, arch, compiled_kind, &scan, &headers);
         let job = nvrtc::Job {
             source: &text,
             name: &name,
             headers: &scan.virtual_headers,
             options: &options,
             name_expressions: &request.name_expressions,
-            kind,
+            kind: compiled_kind,
         };
-        let result = nvrtc::run(table, &job);
+        let result = nvrtc::run(table, &job).and_then(|output| match linker {
+            Some(linker) => lto::finish(linker, output, &name, arch, kind, &self.options.nvrtc),
+            None => Ok(output),
+        });
         let log = result.as_ref().map_or_else(|f| f.log.as_str(), |o| o.log.as_str());
         let bytes = result.as_ref().map_or(&[][..], |o| &o.bytes);
         let kept = kept.filter(|dir| keep_files(dir, &text, self.name(), &options, log, bytes, kind).is_ok());
@@ -232,11 +260,18 @@ impl<'a> Plan<'a> {
             eprintln!("*** compiler output in {}", dir.display());
         }
         if let Some(cache) = cache.filter(|_| scan.uncacheable.is_none()) {
-            let file = loaded_file(table);
-            let found = Found { files: scan.files, missing: scan.missing };
+            let file = loaded_file(table.path());
+            let mut files = scan.files;
+            files.extend(linker.and_then(|linker| dependency(&loaded_file(linker.path()))));
+            let found = Found { files, missing: scan.missing };
             cache.store(key, nvrtc::describe(table), nvcc::identity(&file), found, &artifact);
         }
         Ok(artifact)
+    }
+
+    /// nvJitLink, where a binary is to be made by it.
+    fn linker(&self, kind: BinaryKind) -> Result<Option<&'static NvJitLinkTable>, CompileError> {
+        if self.options.lto.is_some() && kind != BinaryKind::LtoIr { lto::load().map(Some) } else { Ok(None) }
     }
 
     fn nvrtc_options(
@@ -252,6 +287,7 @@ impl<'a> Plan<'a> {
             let name = if kind == BinaryKind::Cubin { arch.real() } else { arch.virtual_name() };
             options.push(format!("--gpu-architecture={name}"));
         }
+        options.extend((kind == BinaryKind::LtoIr).then(|| "--dlink-time-opt".to_owned()));
         options.extend(self.options.nvrtc.iter().cloned());
         // Unmarked functions are host code to nvcc, which it would leave to the host compiler;
         // here they can only be meant for the device.
@@ -311,10 +347,9 @@ fn dependency(path: &Path) -> Option<Dependency> {
     Some(Dependency { path: path.to_owned(), checksum, stamp })
 }
 
-/// The file NVRTC was loaded from. When the loader found it by bare name, the process's own map
+/// The file a library was loaded from. When the loader found it by bare name, the process's own map
 /// of memory knows where.
-fn loaded_file(table: &NvrtcTable) -> PathBuf {
-    let path = table.path();
+fn loaded_file(path: &Path) -> PathBuf {
     if path.components().count() > 1 {
         return path.to_owned();
     }

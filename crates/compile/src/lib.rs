@@ -1,7 +1,7 @@
 //! CUDA C++ source to binary.
 //!
 //! [`Compiler::compile`] takes a [`CompileRequest`] (source, nvcc-style options, target) and gives
-//! an [`Artifact`] (cubin, PTX or fatbin). NVRTC does the work unless the user names an nvcc or
+//! an [`Artifact`] (cubin, PTX, fatbin or LTO-IR). NVRTC does the work unless the user names an nvcc or
 //! uses an option that only nvcc knows. Headers that NVRTC lacks are supplied from this crate, so
 //! that ordinary kernel sources compile without a CUDA toolkit. Results are cached on disk; a hit
 //! needs no compiler at all.
@@ -14,19 +14,21 @@ mod compiler;
 mod error;
 mod hash;
 mod includes;
+mod lto;
 mod nvcc;
 mod nvrtc;
 mod options;
 mod request;
 mod shims;
 mod signature;
+mod texture_uses;
 mod tokens;
 
 pub use arch::Arch;
 pub use cache::{CacheStatus, cache_directory, cache_status, clear_memory_cache};
 pub use compiler::{Compiler, CompilerInfo, wrap_source};
 pub use error::{CompileError, ErrorKind};
-pub use options::default_options;
+pub use options::{default_options, lto_options};
 pub use request::{Artifact, BinaryKind, CachePolicy, CompileRequest, Target};
 pub use shims::names as provided_headers;
 pub use signature::{KernelDeclarations, KernelParameter};

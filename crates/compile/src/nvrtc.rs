@@ -85,7 +85,8 @@ pub(crate) fn fit(nvrtc: &NvrtcTable, arch: Arch, kind: BinaryKind) -> Result<(A
         return Err(CompileError::new(ErrorKind::Unsupported, message));
     }
     let below = known.iter().copied().filter(|&n| n <= arch.number).max().unwrap_or(newest);
-    Ok((Arch { number: below, suffix: None }, BinaryKind::Ptx))
+    let kind = if kind == BinaryKind::LtoIr { kind } else { BinaryKind::Ptx };
+    Ok((Arch { number: below, suffix: None }, kind))
 }
 
 /// Where a driver is installed, NVRTC keeps a cache of its own, whose key lacks options: NVRTC 13.0
@@ -93,9 +94,12 @@ pub(crate) fn fit(nvrtc: &NvrtcTable, arch: Arch, kind: BinaryKind) -> Result<(A
 /// round. So it must never be used.
 const NO_CACHE: &str = "--no-cache";
 
-/// Ends PTX that was made with `-fmad=false`. Of that NVRTC leaves no trace in half precision, whose
-/// products and sums the virtual GPU fuses as ptxas does by default.
-const UNFUSED: &[u8] = b"\n// compiled with -fmad=false\n";
+/// Marks PTX if `options` (NVRTC's) ask for products and sums that are not fused.
+pub(crate) fn mark_unfused(ptx: &mut Vec<u8>, options: &[String]) {
+    if options.iter().any(|option| option == "--fmad=false") {
+        ptx.extend_from_slice(format!("\n{}\n", rtcg_cuda_sys::nvrtc::UNFUSED_MARK).as_bytes());
+    }
+}
 
 /// Set once an NVRTC has refused [`NO_CACHE`]; those have no such cache.
 static HAS_NO_CACHE_OPTION: AtomicBool = AtomicBool::new(true);
@@ -133,6 +137,16 @@ fn run_with(nvrtc: &'static NvrtcTable, job: &Job, options: &[String]) -> Result
         return Err(failure(nvrtc, code, log));
     }
     let bytes = match job.kind {
+        BinaryKind::LtoIr => {
+            // SAFETY: the two calls write a size, and that many bytes.
+            fetch(
+                |n| unsafe { nvrtc.nvrtcGetLTOIRSize(program.handle, n) },
+                |p| unsafe {
+                    // SAFETY: as above.
+                    nvrtc.nvrtcGetLTOIR(program.handle, p)
+                },
+            )
+        }
         BinaryKind::Cubin => {
             // SAFETY: the two calls write a size, and that many bytes.
             fetch(
@@ -162,8 +176,8 @@ fn run_with(nvrtc: &'static NvrtcTable, job: &Job, options: &[String]) -> Result
         let message = format!("NVRTC gave no {}; it holds no code for the architecture asked for", job.kind.name());
         return Err(Failure { kind: ErrorKind::Unsupported, message, log });
     }
-    if job.kind == BinaryKind::Ptx && job.options.iter().any(|o| o == "--fmad=false") {
-        bytes.extend_from_slice(UNFUSED);
+    if job.kind == BinaryKind::Ptx {
+        mark_unfused(&mut bytes, job.options);
     }
     let lowered_names = lowered_names(&program, job.name_expressions)?;
     Ok(Output { bytes, log, lowered_names })

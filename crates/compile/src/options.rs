@@ -16,6 +16,16 @@ pub fn default_options() -> Vec<String> {
     flags.split_whitespace().map(str::to_owned).collect()
 }
 
+/// Whether nvcc's `options` ask for link-time optimisation (`-dlto`), and if so what nvJitLink must be told of
+/// them, in its own spelling: code is made when the program is linked.
+///
+/// # Errors
+/// Options that cannot be understood.
+pub fn lto_options(options: &[String]) -> Result<Option<Vec<String>>, CompileError> {
+    let translated = translate(options, BinaryKind::LtoIr)?;
+    Ok(translated.lto.is_some().then(|| crate::lto::options(&translated.nvrtc)))
+}
+
 /// Options in NVRTC's terms.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Translated {
@@ -34,6 +44,8 @@ pub(crate) struct Translated {
     pub(crate) virtual_codes: Vec<Arch>,
     /// `--keep`.
     pub(crate) keep: bool,
+    /// `-dlto` as it was spelled.
+    pub(crate) lto: Option<String>,
     /// The first option that NVRTC has no equivalent for.
     pub(crate) nvcc_only: Option<String>,
 }
@@ -273,11 +285,7 @@ impl Translator<'_> {
             "keep" => self.out.keep = true,
             "resource-usage" => self.out.nvrtc.push("--ptxas-options=-v".to_owned()),
             "m32" => return Err(unsupported_32_bit()),
-            "lto" => {
-                return Err(CompileError::option(format!(
-                    "option {name}: link-time optimisation gives no binary that can be loaded by itself"
-                )));
-            }
+            "lto" => self.out.lto = Some(name.to_owned()),
             asked if asked == self.kind.name() => {}
             asked => {
                 return Err(CompileError::option(format!(

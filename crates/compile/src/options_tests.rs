@@ -91,7 +91,6 @@ fn contradictions_are_errors_that_name_the_option() {
     assert!(error(&["-maxrregcount"]).contains("-maxrregcount needs a value"));
     assert!(error(&["-m32"]).contains("-m32"));
     assert!(error(&["-arch=sm_banana"]).contains("sm_banana"));
-    assert!(error(&["-dlto"]).contains("-dlto"));
     assert!(error(&["--ptx"]).contains("--ptx"));
     assert!(error(&["-lineinfo=3"]).contains("takes no value"));
 }
@@ -120,4 +119,12 @@ fn architectures_follow_options_before_the_device() {
         ok("75")
     );
     assert_eq!(choose(&[], Target { kind: BinaryKind::Cubin, arch: None }), Ok(None));
+}
+
+#[test]
+fn link_time_optimisation_is_told_apart_and_keeps_what_makes_code() {
+    let asked = |options: &[&str]| super::lto_options(&options.iter().map(|o| o.to_string()).collect::<Vec<_>>());
+    assert_eq!(asked(&["-fmad=false"]), Ok(None));
+    assert_eq!(asked(&["-fmad=false", "-dlto", "-DX"]), Ok(Some(vec!["-fma=0".to_owned()])));
+    assert!(asked(&["-dlto", "-maxrregcount"]).unwrap_err().message.contains("-maxrregcount needs a value"));
 }

@@ -13,15 +13,18 @@ pub enum BinaryKind {
     Ptx,
     /// nvcc's container of several of both.
     Fatbin,
+    /// NVVM's intermediate code for link-time optimisation, which only a linker takes.
+    LtoIr,
 }
 
 impl BinaryKind {
-    /// `cubin`, `ptx` or `fatbin`.
+    /// `cubin`, `ptx`, `fatbin` or `ltoir`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cubin => "cubin",
             Self::Ptx => "ptx",
             Self::Fatbin => "fatbin",
+            Self::LtoIr => "ltoir",
         }
     }
 }
@@ -44,6 +47,11 @@ impl Target {
     /// PTX for this architecture.
     pub const fn ptx(arch: Arch) -> Self {
         Self { kind: BinaryKind::Ptx, arch: Some(arch) }
+    }
+
+    /// LTO-IR for devices of this architecture and newer ones.
+    pub const fn ltoir(arch: Arch) -> Self {
+        Self { kind: BinaryKind::LtoIr, arch: Some(arch) }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The CUDA driver API and NVRTC as tables of functions.
+//! The CUDA driver API, NVRTC and nvJitLink as tables of functions.
 //!
 //! One declaration list ([`for_each_driver_function!`]) gives the lazily resolved slots of
 //! [`DriverTable`], the function types ([`fn_type`]), the enumeration [`DriverFn`] and the
@@ -11,7 +11,9 @@
 #![allow(unsafe_code)]
 
 mod functions;
+mod library;
 mod load;
+pub mod nvjitlink;
 pub mod nvrtc;
 pub mod search;
 mod table;
@@ -19,6 +21,7 @@ pub mod trace;
 pub mod types;
 
 pub use load::LoadError;
+pub use nvjitlink::NvJitLinkTable;
 pub use nvrtc::{NvrtcTable, nvrtcProgram, nvrtcResult};
 pub use search::{add_search_root, find_nvcc, header_directories};
 pub use table::{Coverage, DriverFn, DriverTable, FunctionInfo, MissingSymbol, TableKind, fn_type};

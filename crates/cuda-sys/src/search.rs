@@ -1,4 +1,4 @@
-//! Where CUDA's user-space files can be: NVRTC, headers, nvcc.
+//! Where CUDA's user-space files can be: NVRTC, nvJitLink, headers, nvcc.
 //!
 //! An [`Installation`] is one coherent set of directories (a wheel's, a toolkit's). The order is:
 //! wheels beside the running Python (roots given by [`add_search_root`], `VIRTUAL_ENV`,
@@ -234,7 +234,7 @@ fn wheel_installations(site: &Path) -> Vec<Installation> {
         let root = nvidia.join(format!("cu{major}"));
         found.push(toolkit(origin(major), &root));
     }
-    let parts = ["cuda_runtime", "cuda_nvrtc", "cuda_nvcc", "cuda_cccl", "cuda_crt", "curand"];
+    let parts = ["cuda_runtime", "cuda_nvrtc", "cuda_nvcc", "cuda_cccl", "cuda_crt", "curand", "nvjitlink"];
     let sub = |kind: &str| parts.iter().map(|p| nvidia.join(p).join(kind)).collect();
     found.push(Installation::new(origin("12"), [sub("lib"), sub("bin")].concat(), sub("include"), sub("bin")));
     found.retain(|i| !i.is_empty());

@@ -1,10 +1,11 @@
-//! Finding NVRTC and calling it; the errors when libraries are missing.
+//! Finding NVRTC and nvJitLink and calling them; the errors when libraries are missing.
 //!
 //! Tests that change the environment run in a process of their own: this file starts itself
 //! again with `RTCG_TEST_CHILD` set.
 #![allow(unsafe_code)]
 
-use rtcg_cuda_sys::{DriverTable, NvrtcTable, nvrtcProgram, search};
+use rtcg_cuda_sys::nvjitlink::nvJitLinkResult;
+use rtcg_cuda_sys::{DriverTable, NvJitLinkTable, NvrtcTable, nvrtcProgram, search};
 use std::process::Command;
 
 fn child(test: &str, env: &[(&str, &str)]) -> String {
@@ -112,4 +113,24 @@ fn directories_found_exist() {
     assert!(search::find_nvcc("/nowhere/nvcc").is_err());
     let text = search::find_nvcc("no-such-nvcc").expect_err("no such program").to_string();
     assert!(text.contains("PATH"), "{text}");
+}
+
+/// Errors of nvJitLink are values with its log; it is there where the wheel is.
+#[test]
+fn the_nvjitlink_that_is_found_explains_itself() {
+    let table = match NvJitLinkTable::load() {
+        Ok(table) => table,
+        Err(error) if std::env::var_os("RTCG_REQUIRE_NVRTC").is_some() => panic!("{error}"),
+        Err(error) => return assert!(error.to_string().contains("pip install nvidia-nvjitlink"), "{error}"),
+    };
+    for (name, since) in NvJitLinkTable::FUNCTIONS {
+        assert!(table.has(name) || *since > 12000, "{name}");
+    }
+    let options = |more: &[&str]| more.iter().map(|o| o.to_string()).collect::<Vec<_>>();
+    let error = table.link(&[], &options(&["-lto"])).expect_err("an architecture is needed");
+    assert_eq!((error.call, error.code), ("nvJitLinkCreate", nvJitLinkResult::NVJITLINK_ERROR_MISSING_ARCH));
+    let error = table.link(&[], &options(&["-arch=sm_80", "-bogus"])).expect_err("no such option");
+    assert!(error.log.contains("unrecognized option: -bogus"), "{error}");
+    let error = table.link(&[], &options(&["-arch=sm_80", "-l\0to"])).expect_err("no C string");
+    assert!(error.log.contains("NUL"), "{error}");
 }

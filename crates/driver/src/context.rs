@@ -10,6 +10,8 @@
 use crate::device::Device;
 use crate::drivers;
 use crate::error::{Error, Result};
+use crate::memory::staging::Staging;
+use crate::launch_queue::LaunchQueue;
 use crate::process;
 use rtcg_cuda_sys::*;
 use std::cell::{Cell, RefCell};
@@ -37,6 +39,8 @@ struct Inner {
     /// Held shared while a resource is freed and exclusively while the context goes, so that a
     /// resource found to be alive stays so until it is freed.
     lifetime: RwLock<()>,
+    staging: Staging,
+    queue: LaunchQueue,
 }
 
 /// A context. Cloning gives another reference to the same one.
@@ -77,7 +81,8 @@ impl Context {
     fn from_parts(device: Device, handle: CUcontext, kind: ContextKind) -> Self {
         let table = device.table();
         let (alive, lifetime) = (AtomicBool::new(true), RwLock::new(()));
-        Self(Arc::new(Inner { table, handle, device, kind, alive, lifetime }))
+        let (staging, queue) = (Staging::default(), LaunchQueue::default());
+        Self(Arc::new(Inner { table, handle, device, kind, alive, lifetime, staging, queue }))
     }
 
     /// Creates a context on a device and pushes it. See [`Device::make_context`].
@@ -137,6 +142,12 @@ impl Context {
     #[inline]
     pub fn current() -> Option<Self> {
         STACK.try_with(|s| s.borrow().last().cloned()).ok().flatten()
+    }
+
+    /// Whether it is the top of the calling thread's stack.
+    #[inline]
+    pub fn is_current(&self) -> bool {
+        STACK.try_with(|s| s.borrow().last() == Some(self)).unwrap_or(false)
     }
 
     /// The top of the calling thread's stack, else the context that another library made current
@@ -329,9 +340,27 @@ impl Context {
         self.0.handle
     }
 
+    /// Whether a call that queues something in one of its streams may keep the calling thread until the device
+    /// has gone on, or until this process has done what the device waits for.
+    #[inline]
+    pub fn queue_may_be_full(&self) -> bool {
+        self.0.queue.may_be_full()
+    }
+
+    /// What was launched into it.
+    #[inline]
+    pub(crate) fn queue(&self) -> &LaunchQueue {
+        &self.0.queue
+    }
+
     /// The device of this context.
     pub fn device(&self) -> Device {
         self.0.device
+    }
+
+    /// What copies of pageable memory need.
+    pub(crate) fn staging(&self) -> &Staging {
+        &self.0.staging
     }
 
     /// How the context came here.
@@ -375,11 +404,16 @@ impl Context {
 
     /// Waits until the current context has done all its work. Errors of kernels surface here.
     pub fn synchronize() -> Result<()> {
-        if let Some(ctx) = Self::current().filter(|ctx| ctx.is_alive() && !process::is_forked()) {
-            ctx.make_sure_is_current()?;
-        }
+        let Some(ctx) = Self::current().filter(|ctx| ctx.is_alive() && !process::is_forked()) else {
+            // SAFETY: takes no arguments.
+            return unsafe { call_current!(cuCtxSynchronize()) };
+        };
+        ctx.make_sure_is_current()?;
+        let waited = ctx.queue().before_wait();
         // SAFETY: takes no arguments.
-        unsafe { call_current!(cuCtxSynchronize()) }
+        unsafe { call_current!(cuCtxSynchronize()) }?;
+        ctx.queue().after_wait(waited);
+        Ok(())
     }
 
     /// Sets a limit of the current context.
@@ -542,6 +576,7 @@ impl Inner {
         if process::is_gone() {
             return Ok(true);
         }
+        self.release_staging();
         // SAFETY: the handle was alive until now and is not used by this crate any more.
         unsafe {
             match self.kind {
@@ -553,6 +588,21 @@ impl Inner {
             }
         }?;
         Ok(true)
+    }
+
+    /// Gives page-locked memory back that outlives the context where others hold it too.
+    fn release_staging(&self) {
+        if !self.staging.is_used() {
+            return;
+        }
+        // SAFETY: the handle is alive; what is pushed is popped again.
+        unsafe {
+            if self.table.cuCtxPushCurrent(self.handle).is_success() {
+                self.staging.release(self.table);
+                let mut popped = CUcontext::null();
+                let _ = self.table.cuCtxPopCurrent(&raw mut popped);
+            }
+        }
     }
 }
 

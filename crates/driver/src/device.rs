@@ -97,6 +97,11 @@ impl Device {
         !self.is_virtual()
     }
 
+    /// Whether copies between host and device cross a bus, rather than move bytes within one memory.
+    pub fn has_own_memory(&self) -> bool {
+        !self.is_virtual() && self.attribute(rtcg_cuda_sys::CU_DEVICE_ATTRIBUTE_INTEGRATED).is_ok_and(|flag| flag == 0)
+    }
+
     /// The name, for instance `NVIDIA H200`.
     pub fn name(&self) -> Result<String> {
         let mut text = [0 as c_char; 256];

@@ -103,6 +103,21 @@ impl Event {
         Ok(())
     }
 
+    /// The handle for a launch that records the event ([`crate::LaunchOptions::programmatic_event`]); counts as
+    /// recorded from now on.
+    ///
+    /// # Errors
+    /// When it was closed, or was not made with `DISABLE_TIMING` alone, which such launches ask for.
+    pub fn for_launch(&self) -> Result<CUevent> {
+        self.live_table("cuLaunchKernelEx")?;
+        if self.0.flags & (CU_EVENT_DISABLE_TIMING.0 | CU_EVENT_INTERPROCESS.0) != CU_EVENT_DISABLE_TIMING.0 {
+            let detail = "an event that a launch records is made with DISABLE_TIMING and without INTERPROCESS";
+            return Err(Error::new("cuLaunchKernelEx", CUresult::CUDA_ERROR_INVALID_VALUE, detail));
+        }
+        self.0.recorded.store(true, Ordering::Relaxed);
+        Ok(self.0.handle)
+    }
+
     /// Whether the event was recorded through this object. One that was not counts as reached.
     pub fn is_recorded(&self) -> bool {
         self.0.recorded.load(Ordering::Relaxed)

@@ -24,7 +24,10 @@ mod graph;
 mod host_call;
 mod launch;
 mod launch_options;
+mod launch_queue;
 mod launch_reason;
+mod library;
+mod link_time;
 mod linker;
 pub mod memory;
 mod module;
@@ -53,6 +56,7 @@ pub use graph::{
 pub use host_call::HostFn;
 pub use launch::{ArgPacker, PackedArgs, PreparedArgs};
 pub use launch_options::LaunchOptions;
+pub use library::{Kernel, Library};
 pub use linker::Linker;
 pub use memory::{
     AlignedHostAllocation, Array, DeviceAllocation, HostAllocation, IpcMemory, ManagedAllocation, MemoryPool,

@@ -1,7 +1,8 @@
-//! The driver's linker: several PTX files, cubins and libraries into one module.
+//! The driver's linker: several PTX files, cubins and libraries into one module; LTO-IR through nvJitLink.
 
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::link_time::LinkTime;
 use crate::module::{JitLog, JitOptions, Module, c_string};
 use rtcg_cuda_sys::*;
 
@@ -11,6 +12,9 @@ pub struct Linker {
     handle: CUlinkState,
     /// Holds the log buffers that the driver writes to until the link is destroyed.
     options: JitOptions,
+    lto: LinkTime,
+    /// What nvJitLink had to say, once it has done its part.
+    lto_log: Option<String>,
 }
 
 // SAFETY: the option values are addresses of this object's own heap buffers, which only the
@@ -25,19 +29,47 @@ impl std::fmt::Debug for Linker {
 
 impl Linker {
     /// Starts a link in the current context.
+    ///
+    /// `CU_JIT_LTO` asks for link-time optimisation of everything, `CU_JIT_FTZ`, `CU_JIT_PREC_DIV`,
+    /// `CU_JIT_PREC_SQRT` and `CU_JIT_FMA` are for LTO-IR only; no driver sees these.
     pub fn new(options: &[(CUjit_option, usize)]) -> Result<Self> {
         let ctx = Context::require()?;
-        let mut options = JitOptions::new(options);
+        let (lto, options) = LinkTime::new(options);
+        let mut options = JitOptions::new(&options);
         let mut handle = CUlinkState::null();
         let (count, keys, values) = options.as_args();
         // SAFETY: the option arrays and buffers live in this object as long as the link.
         unsafe { call_in!(ctx, cuLinkCreate(count, keys, values, &raw mut handle)) }
             .map_err(|e| e.with_detail(options.log().error))?;
-        Ok(Self { ctx, handle, options })
+        Ok(Self { ctx, handle, options, lto, lto_log: None })
+    }
+
+    /// Adds one of nvJitLink's own options (`-fma=0`, `-kernels-used=k`), for links with LTO-IR.
+    ///
+    /// # Errors
+    /// When the same option was given before with another value.
+    pub fn add_lto_option(&mut self, option: &str) -> Result<()> {
+        self.lto.add_option(option)
     }
 
     /// Adds an image. `name` is for messages.
+    ///
+    /// LTO-IR (`CU_JIT_INPUT_NVVM`) makes the link one of nvJitLink's, which must be installed.
     pub fn add_data(&mut self, data: &[u8], input: CUjitInputType, name: &str) -> Result<()> {
+        self.lto.add_bytes(data, input, name)?;
+        if !self.is_for_driver(input) {
+            return Ok(());
+        }
+        self.add_to_driver(data, input, name)
+    }
+
+    /// Whether the driver links an input of this kind; what it got in vain before the first LTO-IR does no harm.
+    fn is_for_driver(&self, input: CUjitInputType) -> bool {
+        let all_elsewhere = self.lto.is_wanted() && self.ctx.device().loads_machine_code();
+        !all_elsewhere && !self.lto.takes(input)
+    }
+
+    fn add_to_driver(&mut self, data: &[u8], input: CUjitInputType, name: &str) -> Result<()> {
         let name = c_string("cuLinkAddData", name.as_bytes())?;
         let mut data = data.to_vec();
         if input == CU_JIT_INPUT_PTX {
@@ -56,6 +88,10 @@ impl Linker {
     /// Adds a file.
     pub fn add_file(&mut self, path: &std::path::Path, input: CUjitInputType) -> Result<()> {
         let name = c_string("cuLinkAddFile", path.as_os_str().as_encoded_bytes())?;
+        self.lto.add_file(path, input)?;
+        if !self.is_for_driver(input) {
+            return Ok(());
+        }
         let none = std::ptr::null_mut();
         // SAFETY: the name is NUL-terminated; no options.
         let result = unsafe {
@@ -71,6 +107,9 @@ impl Linker {
 
     /// Links, and loads the result into the link's context.
     pub fn link_module(&mut self) -> Result<Module> {
+        if let Some(module) = self.link_lto()? {
+            return Ok(module);
+        }
         let (mut cubin, mut nbytes) = (std::ptr::null_mut(), 0);
         let table = self.ctx.table();
         // SAFETY: the cubin belongs to the link, which lives until after the load.
@@ -83,9 +122,33 @@ impl Linker {
         Ok(Module::from_linked(self.ctx.clone(), handle))
     }
 
+    /// nvJitLink's part: the whole, or PTX that the driver then links with the rest.
+    fn link_lto(&mut self) -> Result<Option<Module>> {
+        if !self.lto.is_wanted() {
+            return Ok(None);
+        }
+        let capability = self.ctx.device().compute_capability()?;
+        if self.ctx.device().loads_machine_code() {
+            let linked = self.lto.cubin(capability)?;
+            self.lto_log = Some(linked.log);
+            return self.ctx.with_current(|| Module::from_image(&linked.bytes)).map(Some);
+        }
+        if self.lto_log.is_none()
+            && let Some(linked) = self.lto.ptx(capability)?
+        {
+            self.lto_log = Some(linked.log);
+            self.add_to_driver(&linked.bytes, CU_JIT_INPUT_PTX, "LTO-IR")?;
+        }
+        Ok(None)
+    }
+
     /// What the linker has said so far.
     pub fn log(&self) -> JitLog {
-        self.options.log()
+        let mut log = self.options.log();
+        if let Some(said) = &self.lto_log {
+            log.info = format!("{said}\n{}", log.info).trim().to_owned();
+        }
+        log
     }
 
     fn explain(&self, error: Error) -> Error {

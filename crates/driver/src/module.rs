@@ -3,13 +3,14 @@
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::function::Function;
+use crate::library::Library;
 use crate::signature::Signature;
 use crate::stream::closed;
 use crate::texture::References;
 use rtcg_cuda_sys::*;
 use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// Tells the declaration of a kernel by its name.
 type SignatureLookup = Box<dyn Fn(&str) -> Option<Signature> + Send + Sync>;
@@ -20,7 +21,11 @@ struct Inner {
     /// What was bound to variables that stand for texture and surface references.
     references: References,
     signatures: OnceLock<SignatureLookup>,
+    /// Whether its kernels may read texture references.
+    has_textures: AtomicBool,
     closed: AtomicBool,
+    /// The library whose module this is; it unloads it.
+    library: Option<Library>,
 }
 
 /// A loaded module. Cloning gives another reference to the same one.
@@ -44,8 +49,22 @@ pub struct JitLog {
 
 impl Module {
     fn from_parts(ctx: Context, handle: CUmodule) -> Self {
+        Self::with_owner(ctx, handle, None)
+    }
+
+    fn with_owner(ctx: Context, handle: CUmodule, library: Option<Library>) -> Self {
         let (signatures, closed) = (OnceLock::new(), AtomicBool::new(false));
-        Self(Arc::new(Inner { ctx, handle, references: References::default(), signatures, closed }))
+        let (references, has_textures) = (References::default(), AtomicBool::new(false));
+        Self(Arc::new(Inner { ctx, handle, references, signatures, has_textures, closed, library }))
+    }
+
+    /// The module of a library in a context; the library stays loaded as long as it lives.
+    pub(crate) fn of_library(ctx: Context, handle: CUmodule, library: Library) -> Self {
+        Self::with_owner(ctx, handle, Some(library))
+    }
+
+    pub(crate) fn downgrade(&self) -> WeakModule {
+        WeakModule(Arc::downgrade(&self.0))
     }
 
     /// Loads a file into the current context.
@@ -106,16 +125,27 @@ impl Module {
         let _ = self.0.signatures.set(Box::new(look_up));
     }
 
+    /// Says that the source may declare texture references: the first launch of each kernel then looks whether
+    /// those that it reads ([`Signature::textures`]) are bound.
+    pub fn note_texture_references(&self) {
+        self.0.has_textures.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether [`Module::note_texture_references`] was called.
+    pub(crate) fn has_texture_references(&self) -> bool {
+        self.0.has_textures.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn signature_of(&self, kernel: &str) -> Option<Signature> {
         self.0.signatures.get()?(kernel)
     }
 
     /// Unloads the module while references to it and to its kernels remain, which become
-    /// unusable. Calling it again does nothing.
+    /// unusable. Calling it again does nothing. The module of a [`Library`] stays loaded until that goes.
     ///
     /// As in CUDA, no kernel of it may be running at that moment.
     pub fn close(&self) -> Result<()> {
-        if self.0.closed.swap(true, Ordering::AcqRel) {
+        if self.0.closed.swap(true, Ordering::AcqRel) || self.0.library.is_some() {
             return Ok(());
         }
         // SAFETY: this is the last use of the handle; every other call looks at `closed`.
@@ -225,7 +255,7 @@ impl Module {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if *self.closed.get_mut() {
+        if *self.closed.get_mut() || self.library.is_some() {
             return;
         }
         // SAFETY: this is the last use of the handle; functions hold the module.
@@ -233,8 +263,24 @@ impl Drop for Inner {
     }
 }
 
+/// A module that is not kept loaded.
+pub(crate) struct WeakModule(Weak<Inner>);
+
+impl WeakModule {
+    pub(crate) fn is_alive(&self) -> bool {
+        self.0.strong_count() > 0
+    }
+
+    /// What holds the module has unloaded it.
+    pub(crate) fn mark_closed(&self) {
+        if let Some(module) = self.0.upgrade() {
+            module.closed.store(true, Ordering::Release);
+        }
+    }
+}
+
 /// Says which name was not found, unless the driver said more.
-fn named(error: Error, name: &str) -> Error {
+pub(crate) fn named(error: Error, name: &str) -> Error {
     match error.detail {
         Some(_) => error,
         None => error.with_detail(format!("'{name}'")),

@@ -17,7 +17,8 @@ use std::path::PathBuf;
 pub(crate) fn target_here(kind: BinaryKind) -> PyResult<Target> {
     let Some(ctx) = Context::current() else { return Ok(Target { kind, arch: None }) };
     let native = rtcg::target_of(&ctx.device()).or_raise()?;
-    let kind = if native.kind == BinaryKind::Ptx { BinaryKind::Ptx } else { kind };
+    let is_binary = kind != BinaryKind::LtoIr;
+    let kind = if native.kind == BinaryKind::Ptx && is_binary { BinaryKind::Ptx } else { kind };
     Ok(Target { kind, arch: native.arch })
 }
 
@@ -26,7 +27,8 @@ fn binary_kind(name: &str) -> PyResult<BinaryKind> {
         "cubin" => Ok(BinaryKind::Cubin),
         "ptx" => Ok(BinaryKind::Ptx),
         "fatbin" => Ok(BinaryKind::Fatbin),
-        _ => Err(PyAssertionError::new_err(format!("target {name:?} is none of 'cubin', 'ptx', 'fatbin'"))),
+        "ltoir" => Ok(BinaryKind::LtoIr),
+        _ => Err(PyAssertionError::new_err(format!("target {name:?} is none of 'cubin', 'ptx', 'fatbin', 'ltoir'"))),
     }
 }
 
@@ -136,6 +138,12 @@ fn default_nvcc_flags() -> Vec<String> {
     rtcg::compile::default_options()
 }
 
+/// What nvJitLink must be told of nvcc's `options`; `None` if they do not ask for link-time optimisation.
+#[pyfunction]
+fn lto_options(py: Python<'_>, options: Vec<String>) -> PyResult<Option<Vec<String>>> {
+    rtcg::compile::lto_options(&options).map_err(|e| compile_error(py, e))
+}
+
 /// Tells the search for NVRTC and headers where this interpreter's packages are.
 fn add_search_roots(py: Python<'_>) -> PyResult<()> {
     let sys = py.import("sys")?;
@@ -152,5 +160,6 @@ pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     add_search_roots(m.py())?;
     m.add_class::<PyProgram>()?;
     m.add_function(wrap_pyfunction!(compiler_info, m)?)?;
+    m.add_function(wrap_pyfunction!(lto_options, m)?)?;
     m.add_function(wrap_pyfunction!(default_nvcc_flags, m)?)
 }

@@ -10,6 +10,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyList, PyString, PyTuple};
 use rtcg::codegen::carg::{Argument, CType, Form, TypeRegistry, parse_argument, parse_arguments};
 use rtcg::generators::{ArrayView, Value};
+use smallvec::SmallVec;
 use std::sync::{Mutex, PoisonError};
 
 /// The names of the process, and the dtypes that were registered, by their number.
@@ -260,8 +261,11 @@ impl Held<'_> {
     }
 }
 
+/// Something for each argument of a call; few of them need no heap memory.
+pub(crate) type PerArgument<T> = SmallVec<[T; 8]>;
+
 /// The arguments of a call, each by its declaration. Their number is checked by the core.
-pub(crate) fn hold_all<'py>(declared: &[Argument], args: &Bound<'py, PyTuple>) -> PyResult<Vec<Held<'py>>> {
+pub(crate) fn hold_all<'py>(declared: &[Argument], args: &Bound<'py, PyTuple>) -> PyResult<PerArgument<Held<'py>>> {
     args.iter()
         .enumerate()
         .map(|(at, object)| match declared.get(at) {
@@ -302,7 +306,7 @@ pub(crate) fn values<'a>(
     held: &'a [Held<'_>],
     shape: &'a [usize],
     strides: &'a [Vec<isize>],
-) -> Vec<Value<'a>> {
+) -> PerArgument<Value<'a>> {
     held.iter()
         .enumerate()
         .map(|(at, held)| {

@@ -12,9 +12,14 @@ use pyo3::types::{PySlice, PyTuple};
 use rtcg::codegen::pointwise::Pointwise;
 use rtcg::generators::{CompileSettings, Elementwise, Region};
 
-/// The context that the calling thread works in.
+/// The context that the calling thread works in. Should another library have made its own one current in
+/// the driver, the calls that fail for that reason put ours back.
 pub(crate) fn current_context() -> PyResult<rtcg::Context> {
-    Ok(rtcg::Context::from(rtcg::driver::Context::require().or_raise()?))
+    use rtcg::driver::Context;
+    match Context::current().filter(Context::is_alive) {
+        Some(ctx) => Ok(ctx.into()),
+        None => Ok(Context::require().or_raise()?.into()),
+    }
 }
 
 /// Options for the compiler as Python passes them.

@@ -124,7 +124,7 @@ pub(crate) fn mark_used(object: &Bound<'_, PyAny>, stream: Option<&Stream>) {
     if let Ok(memory) = object.cast::<PyPooledDeviceAllocation>() {
         memory.get().0.used_in(stream);
     } else if let Ok(array) = object.cast::<PyGpuArray>() {
-        array.get().used_in(object.py(), stream);
+        array.get().used_in(stream);
     }
 }
 

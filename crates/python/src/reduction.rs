@@ -228,7 +228,7 @@ impl PyScanKernel {
         let declared = &self.kernel.spec().arguments;
         let held = hold_all(declared, args)?;
         let (shape, strides) = stand_in_layout(declared, &held);
-        let values: Vec<_> = values(declared, &held, &shape, &strides);
+        let values = values(declared, &held, &shape, &strides);
         let ctx = current_context()?;
         // SAFETY: the snippets are the user's, who promises that they stay inside their arrays.
         let launched = unsafe { self.kernel.launch(&ctx, &values, size, stream_of(stream)) };

@@ -135,7 +135,7 @@ impl Context {
 
     /// [`Context::enter`] for what fails in other ways too.
     pub(crate) fn enter_any<T>(&self, body: impl FnOnce() -> Result<T>) -> Result<T> {
-        if rtcg_driver::Context::current().as_ref() == Some(&self.inner) {
+        if self.inner.is_current() {
             return body();
         }
         self.inner.push()?;

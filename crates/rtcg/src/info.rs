@@ -1,7 +1,7 @@
 //! What this installation offers, in words: drivers, devices, driver functions, the compiler, the
 //! cache and the settings. Nothing here changes anything but that the drivers are initialised.
 
-use rtcg_driver::sys::{CUdevice_attribute, DriverFn, DriverTable, NvrtcTable};
+use rtcg_driver::sys::{CUdevice_attribute, DriverFn, DriverTable, NvJitLinkTable, NvrtcTable};
 use rtcg_driver::{Device, sys};
 use std::fmt::Write;
 
@@ -25,6 +25,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("RTCG_WORKERS", "one thread per core runs grids of the virtual GPU"),
     ("RTCG_LIBCUDA", "the loader finds the CUDA driver"),
     ("RTCG_NVRTC", "NVRTC is searched in wheels and toolkits"),
+    ("RTCG_NVJITLINK", "nvJitLink is searched where NVRTC is"),
     ("RTCG_NVTX", "ranges go to the profiler that started the program, if one did"),
     ("RTCG_CACHE_SIZE", "the compiler's cache holds up to 1 GiB"),
     ("PYCUDA_CACHE_DIR", "the compiler's cache lies in the user's cache folder"),
@@ -135,6 +136,13 @@ fn compilers(text: &mut String) {
             item(text, "", &format!("compiles for {}", archs.join(" ")));
         }
         Err(error) => item(text, "NVRTC", &one_line(&error.to_string())),
+    }
+    match NvJitLinkTable::load() {
+        Ok(table) => {
+            let version = table.version().map_or("?".to_owned(), |(major, minor)| format!("{major}.{minor}"));
+            item(text, "nvJitLink", &format!("{version}, {}", table.path().display()));
+        }
+        Err(_) => item(text, "nvJitLink", "not found; link-time optimisation (-dlto) needs it"),
     }
     let nvcc = sys::find_nvcc("nvcc").map_or("not found, not needed".to_owned(), |path| path.display().to_string());
     item(text, "nvcc", &nvcc);

@@ -11,12 +11,46 @@ use rtcg_array::{ArrayContext, ArrayError, BLOCK_THREADS, Buffer, Facts, Kernel,
 use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
 use rtcg_driver::{Function, Stream, memory, sys};
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 thread_local! {
     /// The stream that array operations of this thread are enqueued in; the default one if empty.
     static STREAM: RefCell<Option<Stream>> = const { RefCell::new(None) };
+    /// Whether there is one, which most calls ask for nothing.
+    static HAS_STREAM: Cell<bool> = const { Cell::new(false) };
+    /// What new arrays of this thread get their memory from; the pool if empty.
+    static ALLOCATOR: RefCell<Option<Allocator>> = const { RefCell::new(None) };
+    static HAS_ALLOCATOR: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Makes memory of at least so many bytes for arrays.
+pub type Allocator = Arc<dyn Fn(usize) -> Result<Arc<dyn Buffer>> + Send + Sync>;
+
+/// Whether the calling thread is in [`with_allocator`].
+pub fn has_allocator() -> bool {
+    HAS_ALLOCATOR.get()
+}
+
+/// Runs `body` with the memory of new arrays of this thread from `allocator` rather than the pool. Results
+/// that are put off get theirs when they are computed, from the pool.
+pub fn with_allocator<T>(allocator: Allocator, body: impl FnOnce() -> T) -> T {
+    struct Restore(Option<Allocator>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            HAS_ALLOCATOR.set(self.0.is_some());
+            let _ = ALLOCATOR.try_with(|slot| slot.replace(self.0.take()));
+        }
+    }
+    let _restore = Restore(ALLOCATOR.with(|slot| slot.replace(Some(allocator))));
+    HAS_ALLOCATOR.set(true);
+    body()
+}
+
+/// Puts another stream into the place of the calling thread's one, which is returned.
+fn exchange_stream(stream: Option<Stream>) -> Option<Stream> {
+    HAS_STREAM.set(stream.is_some());
+    STREAM.try_with(|slot| slot.replace(stream)).ok().flatten()
 }
 
 /// Runs `body` with array operations of this thread enqueued in `stream`.
@@ -25,31 +59,42 @@ pub fn in_stream<T>(stream: Option<&Stream>, body: impl FnOnce() -> T) -> T {
     impl Drop for Restore {
         fn drop(&mut self) {
             rtcg_array::fuse::settle_quietly();
-            let _ = STREAM.try_with(|slot| slot.replace(self.0.take()));
+            drop(exchange_stream(self.0.take()));
         }
     }
     // What was put off outside belongs to the stream outside, and the other way round.
     rtcg_array::fuse::settle_quietly();
-    let _restore = Restore(STREAM.with(|slot| slot.replace(stream.cloned())));
+    let _restore = Restore(exchange_stream(stream.cloned()));
     body()
 }
 
 /// The stream that array operations of this thread are enqueued in.
 pub fn current_stream() -> Option<Stream> {
+    if !HAS_STREAM.get() {
+        return None;
+    }
     STREAM.try_with(|slot| slot.borrow().clone()).ok().flatten()
 }
 
+#[inline]
 fn with_stream<T>(body: impl FnOnce(Option<&Stream>) -> T) -> T {
-    STREAM.with(|slot| body(slot.borrow().as_ref()))
+    if HAS_STREAM.get() { STREAM.with(|slot| body(slot.borrow().as_ref())) } else { body(None) }
 }
 
 /// Device memory of an array, from the pool of its runtime.
 #[derive(Debug)]
-pub struct DeviceBuffer(Arc<PooledDeviceAllocation>);
+pub struct DeviceBuffer(PooledDeviceAllocation);
 
-impl DeviceBuffer {
-    /// The pool's allocation.
-    pub fn allocation(&self) -> &Arc<PooledDeviceAllocation> {
+impl From<PooledDeviceAllocation> for DeviceBuffer {
+    fn from(memory: PooledDeviceAllocation) -> Self {
+        Self(memory)
+    }
+}
+
+impl std::ops::Deref for DeviceBuffer {
+    type Target = PooledDeviceAllocation;
+
+    fn deref(&self) -> &PooledDeviceAllocation {
         &self.0
     }
 }
@@ -66,9 +111,46 @@ impl Buffer for DeviceBuffer {
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
         self
     }
+
+    fn check(&self) -> Result<()> {
+        if self.0.is_freed() { Err(freed()) } else { Ok(()) }
+    }
+
+    fn use_address(&self) -> Result<u64> {
+        self.check()?;
+        self.will_be_used();
+        Ok(self.0.ptr())
+    }
+}
+
+/// The use of an array whose memory was given back by hand.
+#[cold]
+fn freed() -> ArrayError {
+    let detail = "the memory of the array was freed (gpudata.free())";
+    ArrayError::runtime(rtcg_driver::Error::new("GPUArray", sys::CUresult::CUDA_ERROR_INVALID_HANDLE, detail))
 }
 
 /// Arrays on one CUDA context.
+///
+/// ```
+/// use rtcg::array::{DType, GpuArray, Op, Order, fuse};
+/// use rtcg::{Context, CudaRuntime};
+///
+/// # fn main() -> rtcg::Result<()> {
+/// let arrays = CudaRuntime::arrays(&Context::new()?)?;
+/// let x = GpuArray::empty(&arrays, &[100], DType::F32, Order::C)?;
+/// x.write(&[3.0f32; 100].map(f32::to_le_bytes).concat(), Order::C)?;
+/// // One kernel, and no memory for `scaled`.
+/// let root = fuse::fuse(|| {
+///     let scaled = x.binary(Op::Multiply, 2.0)?;
+///     scaled.binary(Op::Add, &x)?.unary(Op::Sqrt)
+/// })?;
+/// let mut bytes = vec![0; root.nbytes()];
+/// root.read(&mut bytes, Order::C)?;
+/// assert_eq!(bytes, [3.0f32; 100].map(f32::to_le_bytes).concat());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct CudaRuntime {
     ctx: Context,
@@ -122,11 +204,16 @@ impl Runtime for CudaRuntime {
     }
 
     fn alloc(&self, nbytes: usize) -> Result<Arc<dyn Buffer>> {
+        if HAS_ALLOCATOR.get()
+            && let Some(allocator) = ALLOCATOR.with_borrow(Clone::clone)
+        {
+            return allocator(nbytes);
+        }
         let memory = match with_stream(|stream| self.pool.allocate_held(nbytes, stream)) {
             Some(memory) => memory,
             None => self.run(|| with_stream(|stream| self.pool.allocate(nbytes, stream)))?,
         };
-        Ok(Arc::new(DeviceBuffer(Arc::new(memory))))
+        Ok(Arc::new(DeviceBuffer(memory)))
     }
 
     fn write(&self, dst: u64, src: &[u8]) -> Result<()> {
@@ -135,8 +222,7 @@ impl Runtime for CudaRuntime {
         self.run(|| unsafe {
             with_stream(|stream| match stream {
                 None => memory::memcpy_htod(dst, src),
-                Some(stream) => memory::memcpy_htod_async(dst, src.as_ptr(), src.len(), Some(stream))
-                    .and_then(|()| stream.synchronize()),
+                Some(stream) => memory::memcpy_htod_in_stream(dst, src, stream),
             })
         })
     }
@@ -146,8 +232,7 @@ impl Runtime for CudaRuntime {
         self.run(|| unsafe {
             with_stream(|stream| match stream {
                 None => memory::memcpy_dtoh(dst, src),
-                Some(stream) => memory::memcpy_dtoh_async(dst.as_mut_ptr(), src, dst.len(), Some(stream))
-                    .and_then(|()| stream.synchronize()),
+                Some(stream) => memory::memcpy_dtoh_in_stream(dst, src, stream),
             })
         })
     }

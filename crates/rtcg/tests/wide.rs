@@ -54,11 +54,11 @@ fn array(ctx: &Arc<ArrayContext>, shape: &[usize], dtype: DType) -> GpuArray {
     let array = GpuArray::empty(ctx, shape, DType::I64, Order::C).unwrap();
     let bytes: Vec<u8> = (0..array.size()).flat_map(|i| value(i).to_ne_bytes()).collect();
     array.write(&bytes, Order::C).unwrap();
-    array.to_dtype(dtype).unwrap()
+    array.astype(dtype).unwrap()
 }
 
 fn numbers(array: &GpuArray) -> Vec<i64> {
-    let array = array.to_dtype(DType::I64).unwrap();
+    let array = array.astype(DType::I64).unwrap();
     bytes(&array).chunks_exact(8).map(|eight| i64::from_ne_bytes(eight.try_into().unwrap())).collect()
 }
 

@@ -14,9 +14,10 @@ use crate::error::{Code, Res, ensure};
 use crate::event::Event;
 use crate::graph::{self, capture};
 use crate::handles::Table;
+use crate::library::{Kernel, Library};
 use crate::memory::heap::{Block, Heap, Kind, Owner};
 use crate::memory::{globals, host, window};
-use crate::objects::{Array, Function, Kernel, Library, Linker, MipmappedArray, Module, Pool};
+use crate::objects::{Array, Function, Linker, MipmappedArray, Module, Pool};
 use crate::stream::Stream;
 
 /// Streams made by `cuStreamCreate`.

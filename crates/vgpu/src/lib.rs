@@ -19,6 +19,7 @@ mod graph;
 mod graphics;
 mod handles;
 pub mod jit;
+mod library;
 pub mod memory;
 pub mod module;
 mod objects;

@@ -1,5 +1,5 @@
-//! What handles other than contexts, streams and events stand for: modules, functions, libraries,
-//! linkers, memory pools and arrays.
+//! What handles other than contexts, streams and events stand for: modules, functions, linkers,
+//! memory pools and arrays. Libraries are in `library`.
 
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -10,8 +10,9 @@ use rtcg_cuda_sys::CUDA_ARRAY3D_DESCRIPTOR;
 use rtcg_ptx::ast;
 
 use crate::context::Context;
+use crate::device;
 use crate::driver::{FUNCTIONS, MODULES};
-use crate::error::{Code, Error, Res, ensure};
+use crate::error::{Code, Error, Res};
 use crate::memory::globals::{self, GlobalRange};
 use crate::memory::ipc::Ticket;
 use crate::module::{self, LoadOptions, LoadedModule};
@@ -63,7 +64,22 @@ pub(crate) struct Prepared {
 
 /// Loads an image into a context. The error's detail is the log.
 pub(crate) fn load_module(ctx: &Context, image: &[u8], options: &LoadOptions) -> Res<Arc<Module>> {
-    let loaded = module::load(image, options).map_err(|e| Code(e.code as u32).because(e.log))?;
+    adopt_module(ctx, parse_module(image, &options_for(ctx, options))?)
+}
+
+/// The options with the context's device, which matters when there are several.
+pub(crate) fn options_for(ctx: &Context, options: &LoadOptions) -> LoadOptions {
+    let device = (device::devices().len() > 1).then_some(ctx.device.ordinal);
+    LoadOptions { device, ..options.clone() }
+}
+
+/// Code and variables of an image, of no context yet.
+pub(crate) fn parse_module(image: &[u8], options: &LoadOptions) -> Res<Arc<LoadedModule>> {
+    module::load(image, options).map_err(|e| Code(e.code as u32).because(e.log))
+}
+
+/// Gives code and variables to a context.
+pub(crate) fn adopt_module(ctx: &Context, loaded: Arc<LoadedModule>) -> Res<Arc<Module>> {
     let (handle, module) = MODULES
         .insert_with(|handle| Arc::new(Module { handle, ctx_id: ctx.id, loaded, functions: Mutex::default() }))?;
     let ranges = module.loaded.global_names().filter_map(|name| module.loaded.global(name));
@@ -155,69 +171,6 @@ fn nature(function: &ast::Function) -> Nature {
         }
     }
     Nature { loops, may_wait: loops && watches }
-}
-
-/// `CUlibrary`: an image that is loaded into each context that uses it.
-#[derive(Debug)]
-pub(crate) struct Library {
-    /// What C code holds.
-    pub(crate) handle: u64,
-    image: Vec<u8>,
-    options: LoadOptions,
-    modules: Mutex<HashMap<u64, u64>>,
-    kernels: Mutex<HashMap<String, u64>>,
-}
-
-/// `CUkernel`: a kernel of a library, of no context in particular.
-#[derive(Debug)]
-pub(crate) struct Kernel {
-    /// Handle of its library.
-    pub(crate) library: u64,
-    /// Its name, for C.
-    pub(crate) name: CString,
-}
-
-impl Library {
-    /// A library over an image.
-    pub(crate) fn new(handle: u64, image: Vec<u8>, options: LoadOptions) -> Library {
-        Library { handle, image, options, modules: Mutex::default(), kernels: Mutex::default() }
-    }
-
-    /// The library's module in a context, loaded at the first call.
-    pub(crate) fn module(&self, ctx: &Context) -> Res<Arc<Module>> {
-        let mut modules = lock(&self.modules);
-        if let Some(module) = modules.get(&ctx.id).and_then(|&h| MODULES.get(h).ok()) {
-            return Ok(module);
-        }
-        let module = load_module(ctx, &self.image, &self.options)?;
-        modules.insert(ctx.id, module.handle);
-        Ok(module)
-    }
-
-    /// The handle of the kernel named `name`, given a module of this library.
-    pub(crate) fn kernel(&self, module: &Module, name: &str) -> Res<u64> {
-        let mut kernels = lock(&self.kernels);
-        if let Some(&handle) = kernels.get(name) {
-            return Ok(handle);
-        }
-        ensure(module.loaded.kernel_names().any(|n| n == name), Code::NOT_FOUND)?;
-        let name_c = CString::new(name).map_err(|_| Code::NOT_FOUND)?;
-        let (handle, _) =
-            crate::driver::KERNELS.insert_with(|_| Arc::new(Kernel { library: self.handle, name: name_c }))?;
-        kernels.insert(name.to_owned(), handle);
-        Ok(handle)
-    }
-
-    /// Makes the handles of its modules and kernels stale.
-    pub(crate) fn unload(&self) {
-        for (_, module) in lock(&self.modules).drain() {
-            // Already gone when its context is.
-            let _ = unload_module(module);
-        }
-        for (_, kernel) in lock(&self.kernels).drain() {
-            let _ = crate::driver::KERNELS.remove(kernel);
-        }
-    }
 }
 
 /// `CUlinkState`: PTX texts on their way to one module.

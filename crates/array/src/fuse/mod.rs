@@ -10,12 +10,7 @@
 //! The results are those of the separate operations, bit for bit (see `rtcg_codegen::array::Fused` for
 //! how); only the payload of a NaN may differ.
 //!
-//! ```ignore
-//! let z = fuse::fuse(|| {
-//!     let scaled = x.binary(Op::Multiply, 2.0)?;
-//!     scaled.binary(Op::Add, &y)?.unary(Op::Sqrt)
-//! })?; // one kernel, and no memory for `scaled`
-//! ```
+//! The documentation of `rtcg::CudaRuntime`, the runtime of arrays on CUDA devices, has an example.
 
 mod graph;
 mod launch;

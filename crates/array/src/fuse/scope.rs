@@ -17,6 +17,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 thread_local! {
     static ACTIVE: RefCell<Option<Active>> = const { RefCell::new(None) };
+    /// Whether this thread is in a block: what most calls ask, and nothing more.
+    static IS_OPEN: Cell<bool> = const { Cell::new(false) };
     /// Whether this thread is computing a graph: addresses are then taken by the graph itself.
     static COMPUTING: Cell<bool> = const { Cell::new(false) };
 }
@@ -120,15 +122,16 @@ fn whole<'a>(scope: &Arc<Scope>, array: &'a GpuArray) -> Option<&'a Deferred> {
 }
 
 fn current() -> Option<Arc<Scope>> {
-    if COMPUTING.get() {
+    if !is_active() {
         return None;
     }
     ACTIVE.with_borrow(|active| active.as_ref().map(|active| active.scope.clone()))
 }
 
 /// Whether the calling thread puts operations off.
+#[inline]
 pub fn is_active() -> bool {
-    current().is_some()
+    IS_OPEN.get() && !COMPUTING.get()
 }
 
 /// Computes what the calling thread has put off; called before anything else that uses device memory.
@@ -143,7 +146,14 @@ pub fn settle() -> Result<()> {
 }
 
 /// [`settle`] for those who cannot fail: the results say what failed, and the end of the block.
+#[inline]
 pub fn settle_quietly() {
+    if is_active() {
+        settle_open_block();
+    }
+}
+
+fn settle_open_block() {
     let Some(scope) = current() else { return };
     if scope.is_pending.load(Ordering::Acquire)
         && let Err(error) = scope.compute()
@@ -196,6 +206,7 @@ pub fn enter(traced: bool) {
     ACTIVE.with_borrow_mut(|active| {
         let active = active.get_or_insert_with(|| Active { scope: Arc::default(), depth: 0, traced: 0 });
         active.depth += 1;
+        IS_OPEN.set(true);
         active.traced += u32::from(traced);
     });
 }
@@ -209,6 +220,7 @@ pub fn leave(traced: bool) -> Result<()> {
         let active = slot.as_mut()?;
         active.depth -= 1;
         active.traced = active.traced.saturating_sub(u32::from(traced));
+        IS_OPEN.set(active.depth > 0);
         if active.depth == 0 { slot.take() } else { None }
     });
     let Some(active) = ended else { return Ok(()) };

@@ -196,6 +196,7 @@ pub(crate) fn decode_artifact(bytes: &[u8], key: &Key) -> Option<Artifact> {
             k if k == BinaryKind::Cubin as u64 => BinaryKind::Cubin,
             k if k == BinaryKind::Ptx as u64 => BinaryKind::Ptx,
             k if k == BinaryKind::Fatbin as u64 => BinaryKind::Fatbin,
+            k if k == BinaryKind::LtoIr as u64 => BinaryKind::LtoIr,
             _ => return None,
         },
         log: input.text()?,

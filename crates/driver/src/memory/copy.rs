@@ -4,29 +4,81 @@
 use crate::context::{Context, current_table};
 use crate::error::Result;
 use crate::memory::explain::address_error;
+use crate::memory::staging::{Transfer, try_staged};
 use crate::stream::{Stream, current_with};
-use rtcg_cuda_sys::{CUdeviceptr, DriverTable};
+use rtcg_cuda_sys::{CUdeviceptr, CUstream, DriverTable};
 
-/// Copies host bytes to the device.
+/// Copies host bytes to the device; waits. Long copies of pageable memory go through page-locked buffers
+/// where that pays ([`super::StagingPolicy`]).
 ///
 /// # Safety
 /// `dst` must be valid for `src.len()` bytes in the current context.
 pub unsafe fn memcpy_htod(dst: CUdeviceptr, src: &[u8]) -> Result<()> {
+    let transfer = Transfer::ToDevice { dst, src: src.as_ptr() };
+    // SAFETY: the caller's promise; null is the legacy default stream, which plain copies are ordered by.
+    if let Some(result) = unsafe { try_staged(transfer, src.len(), CUstream::null()) } {
+        return result;
+    }
     let table = current_table("cuMemcpyHtoD")?;
     // SAFETY: the source is a slice, the destination is the caller's promise.
     let result = unsafe { call_again!(table, cuMemcpyHtoD(dst, src.as_ptr().cast(), src.len())) };
     address_error(table, result, &[("dest", dst, src.len())])
 }
 
-/// Copies device bytes to the host.
+/// Copies device bytes to the host; waits. As [`memcpy_htod`].
 ///
 /// # Safety
 /// `src` must be valid for `dst.len()` bytes in the current context.
 pub unsafe fn memcpy_dtoh(dst: &mut [u8], src: CUdeviceptr) -> Result<()> {
+    let transfer = Transfer::ToHost { dst: dst.as_mut_ptr(), src };
+    // SAFETY: as in `memcpy_htod`.
+    if let Some(result) = unsafe { try_staged(transfer, dst.len(), CUstream::null()) } {
+        return result;
+    }
     let table = current_table("cuMemcpyDtoH")?;
+    let ctx = Context::current();
+    let waited = ctx.as_ref().map(|ctx| (ctx.queue(), ctx.queue().before_wait()));
     // SAFETY: the destination is a slice, the source is the caller's promise.
     let result = unsafe { call_again!(table, cuMemcpyDtoH(dst.as_mut_ptr().cast(), src, dst.len())) };
-    address_error(table, result, &[("src", src, dst.len())])
+    address_error(table, result, &[("src", src, dst.len())])?;
+    if let Some((queue, waited)) = waited {
+        queue.after_wait_for(CUstream::null(), waited);
+    }
+    Ok(())
+}
+
+/// [`memcpy_htod`] in the order of a stream, which is waited for.
+///
+/// # Safety
+/// As [`memcpy_htod`].
+pub unsafe fn memcpy_htod_in_stream(dst: CUdeviceptr, src: &[u8], stream: &Stream) -> Result<()> {
+    let (_, handle) = current_with("cuMemcpyHtoDAsync", Some(stream))?;
+    let transfer = Transfer::ToDevice { dst, src: src.as_ptr() };
+    // SAFETY: the caller's promise; the stream is one of the current context's driver.
+    unsafe {
+        if let Some(result) = try_staged(transfer, src.len(), handle) {
+            return result;
+        }
+        memcpy_htod_async(dst, src.as_ptr(), src.len(), Some(stream))?;
+    }
+    stream.synchronize()
+}
+
+/// [`memcpy_dtoh`] in the order of a stream, which is waited for.
+///
+/// # Safety
+/// As [`memcpy_dtoh`].
+pub unsafe fn memcpy_dtoh_in_stream(dst: &mut [u8], src: CUdeviceptr, stream: &Stream) -> Result<()> {
+    let (_, handle) = current_with("cuMemcpyDtoHAsync", Some(stream))?;
+    let transfer = Transfer::ToHost { dst: dst.as_mut_ptr(), src };
+    // SAFETY: as in `memcpy_htod_in_stream`.
+    unsafe {
+        if let Some(result) = try_staged(transfer, dst.len(), handle) {
+            return result;
+        }
+        memcpy_dtoh_async(dst.as_mut_ptr(), src, dst.len(), Some(stream))?;
+    }
+    stream.synchronize()
 }
 
 /// [`memcpy_htod`] through a given table.

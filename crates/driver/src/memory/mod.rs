@@ -10,12 +10,14 @@ mod host;
 mod mapping;
 mod memory_pool;
 pub(crate) mod reclaim;
+mod slots;
+pub(crate) mod staging;
 mod structured;
 
 pub use array::{Array, MipmappedArray, memcpy_atoa, memcpy_atod, memcpy_atoh, memcpy_dtoa, memcpy_htoa};
 pub use copy::{
-    memcpy_dtod, memcpy_dtod_async, memcpy_dtoh, memcpy_dtoh_async, memcpy_htod, memcpy_htod_async, memcpy_peer,
-    memcpy_peer_async,
+    memcpy_dtod, memcpy_dtod_async, memcpy_dtoh, memcpy_dtoh_async, memcpy_dtoh_in_stream, memcpy_htod,
+    memcpy_htod_async, memcpy_htod_in_stream, memcpy_peer, memcpy_peer_async,
 };
 pub(crate) use copy::{memcpy_dtoh_in, memcpy_htod_in};
 pub use device::{
@@ -32,4 +34,5 @@ pub use host::{AlignedHostAllocation, HostAllocation, RegisteredHost, host_devic
 pub use mapping::{AccessRights, AddressRange, Mapping, PhysicalMemory, mem_granularity};
 pub use memory_pool::MemoryPool;
 pub use reclaim::set_reclaim_hook;
+pub use staging::{StagingPolicy, set_staging_policy, staging_policy};
 pub use structured::{memcpy_2d, memcpy_2d_async, memcpy_3d, memcpy_3d_async, memcpy_3d_peer, memcpy_3d_peer_async};

@@ -3,6 +3,9 @@
 //! A bin is named by the position of a size's highest bit and the four bits below it, so a block is
 //! at most 1/16 larger than what was asked for.
 
+use crate::error::{Error, Result};
+use rtcg_cuda_sys::CUresult;
+
 /// Bits of a size that count, below the highest one.
 const MANTISSA_BITS: u32 = 4;
 const LEADING: usize = 1 << MANTISSA_BITS;
@@ -36,6 +39,14 @@ pub(super) fn alloc_size(bin: usize) -> Option<usize> {
     Some(match exponent.checked_sub(MANTISSA_BITS) {
         Some(excess) => (leading << excess) | ((1 << excess) - 1),
         None => leading >> (MANTISSA_BITS - exponent),
+    })
+}
+
+/// The size of a bin's blocks, as an error of `alloc_size` where there is no such bin.
+pub(super) fn checked_alloc_size(bin: usize) -> Result<usize> {
+    alloc_size(bin).ok_or_else(|| {
+        let detail = format!("there is no bin {bin}; expected less than {}", N_BINS);
+        Error::new("memory_pool::alloc_size", CUresult::CUDA_ERROR_INVALID_VALUE, detail)
     })
 }
 

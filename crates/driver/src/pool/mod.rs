@@ -12,6 +12,7 @@ mod debug;
 mod device;
 mod host;
 mod lease;
+mod methods;
 mod source;
 mod statistics;
 

@@ -1,12 +1,12 @@
 //! `Event`.
 
 use crate::driver::keep_alive;
-use crate::driver::resource::{Detached, detached};
+use crate::driver::resource::{Detached, closing_methods, detached};
 use crate::driver::stream::{stream_argument, stream_of};
 use crate::errors::OrRaise;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyTuple};
+use pyo3::types::PyByteArray;
 use rtcg::driver::Event;
 
 /// A mark in a stream: something to wait for, and a time.
@@ -15,8 +15,7 @@ pub(crate) struct PyEvent(pub(crate) Detached<Event>);
 
 detached!(PyEvent over Event);
 
-#[pymethods]
-impl PyEvent {
+closing_methods! { PyEvent;
     #[new]
     #[pyo3(signature = (flags = 0))]
     fn new(flags: u32) -> PyResult<Self> {
@@ -31,31 +30,13 @@ impl PyEvent {
     ) -> PyResult<Bound<'py, Self>> {
         let stream = stream.filter(|stream| !stream.is_none()).map(stream_argument).transpose()?;
         let (event, stream) = (&slf.get().0, stream_of(stream.as_ref()));
-        match flags {
+        let record = || match flags {
             0 => event.record(stream),
             flags => event.record_with(stream, flags),
-        }
-        .or_raise()?;
+        };
+        // As for launches.
+        if event.context().queue_may_be_full() { slf.py().detach(record) } else { record() }.or_raise()?;
         Ok(slf.clone())
-    }
-
-    fn close(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.0.close()).or_raise()
-    }
-
-    #[getter]
-    fn is_closed(&self) -> bool {
-        self.0.is_closed()
-    }
-
-    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
-        slf
-    }
-
-    /// Destroys the event.
-    #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
-        self.close(py)
     }
 
     fn synchronize<'py>(slf: Bound<'py, Self>, py: Python<'py>) -> PyResult<Bound<'py, Self>> {

@@ -2,26 +2,12 @@
 
 use crate::driver::event::PyEvent;
 use crate::driver::function::dimensions;
+use crate::errors::OrRaise;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyString;
 use rtcg::driver::{LaunchOptions, sys};
-
-/// A launch that wishes nothing.
-pub(crate) const NO_OPTIONS: LaunchOptions = LaunchOptions {
-    cooperative: false,
-    cluster: None,
-    preferred_cluster: None,
-    cluster_scheduling: None,
-    programmatic_dependent: false,
-    priority: None,
-    mem_sync_domain: None,
-    mem_sync_domain_map: None,
-    shared_carveout: None,
-    programmatic_event: None,
-    launch_completion_event: None,
-};
 
 /// A keyword of a launch.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -127,5 +113,5 @@ where
 fn event(value: &Bound<'_, PyAny>, name: &str) -> PyResult<sys::CUevent> {
     let event = value.cast::<PyEvent>();
     let event = event.map_err(|_| PyTypeError::new_err(format!("{name} is {value}; expected an Event")))?;
-    Ok(event.get().0.handle())
+    event.get().0.for_launch().or_raise()
 }

@@ -17,6 +17,7 @@ mod graph_exec;
 mod host;
 mod keep_alive;
 mod launch_keywords;
+mod library;
 pub(crate) mod memory;
 mod memory_pool;
 pub(crate) mod module;
@@ -46,6 +47,7 @@ pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     virtual_memory::register(m)?;
     copy::register(m)?;
     module::register(m)?;
+    library::register(m)?;
     function::register(m)?;
     structured::register(m)?;
     texture::register(m)?;

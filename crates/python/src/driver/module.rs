@@ -1,12 +1,11 @@
 //! `Module`, and modules from files and images.
 
 use crate::driver::function::KernelObject;
-use crate::driver::resource::{Detached, detached};
+use crate::driver::resource::{Detached, closing_methods, detached};
 use crate::driver::texture::{PySurfaceReference, PyTextureReference};
 use crate::errors::OrRaise;
 use crate::host_buffer::HostBuffer;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 use rtcg::driver::{Linker, Module, sys};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -17,29 +16,9 @@ pub(crate) struct PyModuleHandle(pub(crate) Detached<Module>);
 
 detached!(PyModuleHandle over Module);
 
-#[pymethods]
-impl PyModuleHandle {
+closing_methods! { PyModuleHandle;
     fn get_function(&self, name: &str) -> PyResult<KernelObject> {
         self.0.function(name).or_raise().map(KernelObject)
-    }
-
-    fn close(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.0.close()).or_raise()
-    }
-
-    #[getter]
-    fn is_closed(&self) -> bool {
-        self.0.is_closed()
-    }
-
-    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
-        slf
-    }
-
-    /// Unloads the module.
-    #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
-        self.close(py)
     }
 
     /// All kernels (an addition to PyCUDA).
@@ -82,7 +61,7 @@ fn module_from_file(py: Python<'_>, filename: PathBuf) -> PyResult<PyModuleHandl
 }
 
 /// `(option, value)` pairs as the driver wants them.
-fn jit_options(options: Option<Vec<(u32, usize)>>) -> Vec<(sys::CUjit_option, usize)> {
+pub(crate) fn jit_options(options: Option<Vec<(u32, usize)>>) -> Vec<(sys::CUjit_option, usize)> {
     options.unwrap_or_default().into_iter().map(|(key, value)| (sys::CUjit_option(key), value)).collect()
 }
 
@@ -153,6 +132,11 @@ impl PyLinker {
 
     fn add_file(&self, py: Python<'_>, filename: PathBuf, input_type: u32) -> PyResult<()> {
         self.with(py, |linker| linker.add_file(&filename, sys::CUjitInputType(input_type)))
+    }
+
+    /// Adds nvJitLink's own options.
+    fn add_lto_options(&self, py: Python<'_>, options: Vec<String>) -> PyResult<()> {
+        self.with(py, |linker| options.iter().try_for_each(|option| linker.add_lto_option(option)))
     }
 
     fn link_module(&self, py: Python<'_>) -> PyResult<PyModuleHandle> {

@@ -8,9 +8,9 @@ use crate::driver::stream::{PyStream, stream_of};
 use crate::errors::OrRaise;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use rtcg::DeviceBuffer;
 use rtcg::driver::pool::{
-    DeviceMemoryPool, PageLockedAllocator, PageLockedMemoryPool, PoolStatistics, PooledDeviceAllocation,
-    PooledHostAllocation,
+    DeviceMemoryPool, PageLockedAllocator, PageLockedMemoryPool, PoolStatistics, PooledHostAllocation,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +30,7 @@ pub(crate) fn note_use() {
 
 /// Device memory of a pool, which gets it back with the last reference or by `free()`.
 #[pyclass(name = "PooledDeviceAllocation", module = "pycuda._driver", frozen, subclass)]
-pub(crate) struct PyPooledDeviceAllocation(pub(crate) Arc<PooledDeviceAllocation>);
+pub(crate) struct PyPooledDeviceAllocation(pub(crate) Arc<DeviceBuffer>);
 
 impl Drop for PyPooledDeviceAllocation {
     fn drop(&mut self) {
@@ -246,9 +246,10 @@ pool_methods! {
     ) -> PyResult<PyPooledDeviceAllocation> {
         let stream = stream_of(stream);
         if let Some(memory) = self.0.allocate_held(size, stream) {
-            return Ok(PyPooledDeviceAllocation(Arc::new(memory)));
+            return Ok(PyPooledDeviceAllocation(Arc::new(memory.into())));
         }
-        py.detach(|| self.0.allocate(size, stream)).or_raise().map(|memory| PyPooledDeviceAllocation(Arc::new(memory)))
+        let memory = py.detach(|| self.0.allocate(size, stream)).or_raise()?;
+        Ok(PyPooledDeviceAllocation(Arc::new(memory.into())))
     }
 
     /// `allocate` with a word on what it is for; and whether memory was taken from the driver.
@@ -262,7 +263,7 @@ pool_methods! {
     ) -> PyResult<(PyPooledDeviceAllocation, bool)> {
         let stream = stream_of(stream);
         let (memory, was_taken) = py.detach(|| self.0.allocate_labelled(size, stream, label)).or_raise()?;
-        Ok((PyPooledDeviceAllocation(Arc::new(memory)), was_taken))
+        Ok((PyPooledDeviceAllocation(Arc::new(memory.into())), was_taken))
     }
 
     /// The labelled blocks in use: (size, label, count), the largest first.

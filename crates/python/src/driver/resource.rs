@@ -40,7 +40,39 @@ macro_rules! resource_methods {
     };
 }
 
-pub(crate) use resource_methods;
+/// Methods of a class whose core object can be closed, any number of times; `with` closes it at the end.
+macro_rules! closing_methods {
+    ($class:ident; $($body:tt)*) => {
+        #[::pyo3::pymethods]
+        impl $class {
+            $($body)*
+
+            fn close(&self, py: ::pyo3::Python<'_>) -> ::pyo3::PyResult<()> {
+                $crate::errors::OrRaise::or_raise(py.detach(|| self.0.close()))
+            }
+
+            #[getter]
+            fn is_closed(&self) -> bool {
+                self.0.is_closed()
+            }
+
+            fn __enter__(slf: ::pyo3::Bound<'_, Self>) -> ::pyo3::Bound<'_, Self> {
+                slf
+            }
+
+            #[pyo3(signature = (*_exception))]
+            fn __exit__(
+                &self,
+                py: ::pyo3::Python<'_>,
+                _exception: &::pyo3::Bound<'_, ::pyo3::types::PyTuple>,
+            ) -> ::pyo3::PyResult<()> {
+                self.close(py)
+            }
+        }
+    };
+}
+
+pub(crate) use {closing_methods, resource_methods};
 
 /// Frees memory with the interpreter released: the driver may wait for work that another thread, which
 /// wants the interpreter, has to do. At the interpreter's end the memory is left to its drop.

@@ -17,14 +17,14 @@ thread_local! {
 
 /// The arrays of the calling thread's current context.
 pub(crate) fn array_context() -> PyResult<Arc<ArrayContext>> {
-    let ctx = rtcg::driver::Context::require().or_raise()?;
     let last = LAST.with_borrow(|last| match last {
-        Some((known, arrays)) if *known == ctx => arrays.upgrade(),
+        Some((known, arrays)) if known.is_current() && known.is_alive() => arrays.upgrade(),
         _ => None,
     });
     if let Some(arrays) = last {
         return Ok(arrays);
     }
+    let ctx = rtcg::driver::Context::require().or_raise()?;
     let arrays = find_or_make(&ctx)?;
     LAST.set(Some((ctx, Arc::downgrade(&arrays))));
     Ok(arrays)

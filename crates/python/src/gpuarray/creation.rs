@@ -51,7 +51,8 @@ pub(super) fn empty_in_order_of<'py>(
         order => Layout::contiguous(&shape, dtype.itemsize(), order_of(order)?),
     };
     let ctx = own.context().clone();
-    let array = with_memory(py, || GpuArray::with_layout(&ctx, layout.clone(), dtype))?;
+    let array =
+        PyGpuArray::in_memory_of(other, || with_memory(py, || GpuArray::with_layout(&ctx, layout.clone(), dtype)))?;
     let record = matches!(dtype, rtcg::array::DType::Void(_)).then(|| descr.unbind());
     let allocator = other.get().allocator.as_ref().map(|allocator| allocator.clone_ref(py));
     PyGpuArray::of_class(other, PyGpuArray { array, record, base: None, allocator })

@@ -122,8 +122,7 @@ pub(super) fn get<'py>(slf: &Bound<'py, PyGpuArray>, index: &Bound<'py, PyAny>) 
     }
     let array = &slf.get().array;
     let items = fancy_of(array.context(), index, array.shape())?;
-    let taken = raise(py, py.detach(|| array.take_fancy(&items)))?;
-    PyGpuArray::like(slf, taken)
+    PyGpuArray::make_like(slf, || py.detach(|| array.take_fancy(&items)))
 }
 
 pub(super) fn set<'py>(

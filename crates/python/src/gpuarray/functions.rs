@@ -49,7 +49,8 @@ fn array_take<'py>(
     let (array, axis) = with_axis(py, own, axis)?;
     let bounds = bounds_of(mode)?;
     let target = out.map(|out| &out.get().array);
-    let taken = in_stream(stream, || raise(py, array.take(&indices, axis, bounds, target)))?;
+    let take = || array.take(&indices, axis, bounds, target);
+    let taken = raise(py, in_stream(stream, || PyGpuArray::in_memory_of(a, take)))?;
     match out {
         Some(out) => Ok(out.clone().into_any()),
         None => PyGpuArray::like(a, taken),
@@ -117,7 +118,7 @@ fn array_cumulative<'py>(
     };
     let dtype = optional_dtype(py, dtype)?;
     let (array, axis) = with_axis(py, &a.get().array, axis)?;
-    PyGpuArray::like(a, in_stream(stream, || raise(py, array.cumulative(op, axis, dtype)))?)
+    in_stream(stream, || PyGpuArray::make_like(a, || array.cumulative(op, axis, dtype)))
 }
 
 #[pyfunction]
@@ -125,7 +126,7 @@ fn array_cumulative<'py>(
 fn array_sort<'py>(a: Array<'_, 'py>, axis: Option<isize>, descending: bool) -> PyResult<Any<'py>> {
     let py = a.py();
     let (array, axis) = with_axis(py, &a.get().array, axis)?;
-    PyGpuArray::like(a, raise(py, array.sorted(axis, descending))?)
+    PyGpuArray::make_like(a, || array.sorted(axis, descending))
 }
 
 #[pyfunction]
@@ -133,20 +134,19 @@ fn array_sort<'py>(a: Array<'_, 'py>, axis: Option<isize>, descending: bool) -> 
 fn array_argsort<'py>(a: Array<'_, 'py>, axis: Option<isize>, descending: bool) -> PyResult<Any<'py>> {
     let py = a.py();
     let (array, axis) = with_axis(py, &a.get().array, axis)?;
-    PyGpuArray::like(a, raise(py, array.argsort(axis, descending))?)
+    PyGpuArray::make_like(a, || array.argsort(axis, descending))
 }
 
 #[pyfunction]
 #[pyo3(signature = (a, v, side = "left"))]
 fn array_searchsorted<'py>(a: Array<'_, 'py>, v: &Any<'py>, side: &str) -> PyResult<Any<'py>> {
-    let py = a.py();
     let right = match side {
         "left" => false,
         "right" => true,
         other => return Err(PyValueError::new_err(format!("side is '{other}'; expected 'left' or 'right'"))),
     };
     let values = require_array(a.get().array.context(), v)?;
-    PyGpuArray::like(a, raise(py, a.get().array.search_sorted(&values, right))?)
+    PyGpuArray::make_like(a, || a.get().array.search_sorted(&values, right))
 }
 
 #[pyfunction]
@@ -154,14 +154,13 @@ fn array_searchsorted<'py>(a: Array<'_, 'py>, v: &Any<'py>, side: &str) -> PyRes
 fn array_matmul<'py>(py: Python<'py>, a: &Any<'py>, b: &Any<'py>, out: Option<Array<'_, 'py>>) -> PyResult<Any<'py>> {
     let ctx = array_context()?;
     let (x, y) = (require_array(&ctx, a)?, require_array(&ctx, b)?);
-    let product = raise(py, x.matmul(&y))?;
     if let Some(out) = out {
-        raise(py, out.get().array.assign(&product))?;
+        raise(py, x.matmul(&y).and_then(|product| out.get().array.assign(&product)))?;
         return Ok(out.clone().into_any());
     }
     match [a, b].into_iter().find_map(|operand| operand.cast::<PyGpuArray>().ok()) {
-        Some(like) => PyGpuArray::like(like, product),
-        None => Ok(Bound::new(py, PyGpuArray::wrap(product))?.into_any()),
+        Some(like) => PyGpuArray::make_like(like, || x.matmul(&y)),
+        None => Ok(Bound::new(py, PyGpuArray::wrap(raise(py, x.matmul(&y))?))?.into_any()),
     }
 }
 
@@ -176,8 +175,7 @@ fn array_dot_flat<'py>(
 ) -> PyResult<Any<'py>> {
     let py = a.py();
     let dtype = optional_dtype(py, dtype)?;
-    let result = in_stream(stream, || a.get().array.dot_flat(&b.get().array, dtype));
-    PyGpuArray::like(a, raise(py, result)?)
+    in_stream(stream, || PyGpuArray::make_like(a, || a.get().array.dot_flat(&b.get().array, dtype)))
 }
 
 /// A device array of anything: arrays stay, arrays of other libraries on the device are shared, the rest is copied.
@@ -267,10 +265,8 @@ impl PyGpuArray {
     #[pyo3(signature = (stream = None))]
     fn reverse<'py>(slf: &Bound<'py, Self>, stream: Option<&Bound<'py, PyStream>>) -> PyResult<Any<'py>> {
         let array = &slf.get().array;
-        PyGpuArray::like(
-            slf,
-            in_stream(stream, || raise(slf.py(), array.flip(None).and_then(|flipped| flipped.copy(Some(Order::C)))))?,
-        )
+        let copy = || array.flip(None).and_then(|flipped| flipped.copy(Some(Order::C)));
+        in_stream(stream, || PyGpuArray::make_like(slf, copy))
     }
 
     /// `selffac * self + otherfac * other`, in one kernel.
@@ -321,6 +317,7 @@ impl PyGpuArray {
             None,
             None,
             0.0,
+            None,
             None,
         )?
         .is_truthy()
@@ -391,7 +388,7 @@ fn matmul_operator<'py>(slf: &Bound<'py, PyGpuArray>, other: &Any<'py>, reflecte
         Some(_) => {
             let other = require_array(own.context(), other)?;
             let (x, y) = if reflected { (&other, own) } else { (own, &other) };
-            PyGpuArray::like(slf, raise(py, x.matmul(y))?)
+            PyGpuArray::make_like(slf, || x.matmul(y))
         }
     }
 }

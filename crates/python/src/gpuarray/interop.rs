@@ -1,30 +1,14 @@
 //! Arrays of other libraries: the CUDA array interface, version 3.
 
 use super::PyGpuArray;
+use super::memory::ForeignBuffer;
 use crate::errors::array_error;
 use numpy::PyArrayDescr;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use rtcg::array::{ArrayContext, Buffer, GpuArray, Layout, Order};
-use std::any::Any;
 use std::sync::Arc;
-
-/// Device memory that a Python object owns.
-pub(crate) struct ForeignBuffer {
-    pub(crate) ptr: u64,
-    pub(crate) owner: Py<PyAny>,
-}
-
-impl Buffer for ForeignBuffer {
-    fn device_ptr(&self) -> u64 {
-        self.ptr
-    }
-
-    fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
-        self
-    }
-}
 
 /// An array over the memory of an object with `__cuda_array_interface__`. If the object names a
 /// stream, that one is waited for.
@@ -52,8 +36,7 @@ pub(crate) fn from_array_interface(ctx: &Arc<ArrayContext>, object: &Bound<'_, P
         // The default stream waits for blocking streams by itself; others are waited for here.
         ctx.runtime().synchronize().map_err(|error| array_error(py, error))?;
     }
-    let buffer: Option<Arc<dyn Buffer>> =
-        (layout.size() > 0).then(|| Arc::new(ForeignBuffer { ptr, owner: object.clone().unbind() }) as Arc<dyn Buffer>);
+    let buffer: Option<Arc<dyn Buffer>> = (layout.size() > 0).then(|| ForeignBuffer::new(ptr, object.clone()));
     Ok(GpuArray::from_buffer(ctx, buffer, layout, dtype))
 }
 

@@ -9,6 +9,7 @@ mod fancy;
 mod functions;
 mod indexing;
 mod interop;
+pub(crate) mod memory;
 mod operands;
 mod operators;
 mod protocols;
@@ -21,15 +22,14 @@ use crate::errors::array_error;
 use crate::pointer::DevicePtr;
 use context::array_context;
 use dtypes::{descr_of, dtype_of_descr};
-use interop::ForeignBuffer;
+use memory::ForeignBuffer;
 use numpy::PyArrayDescr;
 use operands::shape_of;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use rtcg::DeviceBuffer;
-use rtcg::array::{Buffer, DType, GpuArray, Layout, Order};
-use std::sync::Arc;
+use rtcg::array::{DType, GpuArray, Layout, Order};
 
 /// An array on the device.
 #[pyclass(name = "GPUArray", module = "pycuda.gpuarray", frozen, subclass, weakref)]
@@ -125,16 +125,11 @@ impl PyGpuArray {
     }
 
     /// Tells the pool that the memory came from which stream uses it.
-    pub(crate) fn used_in(&self, py: Python<'_>, stream: Option<&rtcg::driver::Stream>) {
-        let Some(any) = self.array.buffer().map(|buffer| buffer.clone().as_any()) else { return };
-        match any.downcast::<DeviceBuffer>() {
-            Ok(own) => own.allocation().used_in(stream),
-            Err(other) => {
-                let Ok(foreign) = other.downcast::<ForeignBuffer>() else { return };
-                if let Ok(memory) = foreign.owner.bind(py).cast::<PyPooledDeviceAllocation>() {
-                    memory.get().0.used_in(stream);
-                }
-            }
+    pub(crate) fn used_in(&self, stream: Option<&rtcg::driver::Stream>) {
+        let Some(buffer) = self.array.buffer() else { return };
+        match stream {
+            None => buffer.will_be_used(),
+            Some(_) => rtcg::in_stream(stream, || buffer.will_be_used()),
         }
     }
 
@@ -229,8 +224,7 @@ impl PyGpuArray {
         let array = match memory {
             Some(memory) => {
                 let ptr = memory.extract::<DevicePtr>()?.0;
-                let buffer: Arc<dyn Buffer> = Arc::new(ForeignBuffer { ptr, owner: memory.unbind() });
-                GpuArray::from_buffer(&ctx, Some(buffer), layout, dtype)
+                GpuArray::from_buffer(&ctx, Some(ForeignBuffer::new(ptr, memory)), layout, dtype)
             }
             None => creation::with_memory(py, || GpuArray::with_layout(&ctx, layout.clone(), dtype))?,
         };
@@ -298,8 +292,7 @@ impl PyGpuArray {
         let any = buffer.clone().as_any();
         let any = match any.downcast::<DeviceBuffer>() {
             Ok(own) => {
-                let memory = PyPooledDeviceAllocation(own.allocation().clone());
-                return Ok(Some(Bound::new(py, memory)?.into_any()));
+                return Ok(Some(Bound::new(py, PyPooledDeviceAllocation(own))?.into_any()));
             }
             Err(other) => other,
         };
@@ -315,6 +308,7 @@ pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyArrayFlags>()?;
     m.add_function(wrap_pyfunction!(context::clear_array_contexts, m)?)?;
     m.add_function(wrap_pyfunction!(context::release_array_memory, m)?)?;
+    m.add_function(wrap_pyfunction!(memory::allocated_by, m)?)?;
     m.add_function(wrap_pyfunction!(operators::ufunc, m)?)?;
     m.add_function(wrap_pyfunction!(reductions::reduce_array, m)?)?;
     functions::register(m)?;

@@ -27,7 +27,7 @@ fn binary<'py>(
         array::binary(own.context(), op, x, y, None)
     };
     // Enqueueing is too short to let the interpreter go for.
-    PyGpuArray::like(slf, compute().map_err(|error| array_error(py, error))?)
+    PyGpuArray::make_like(slf, compute)
 }
 
 /// `slf op= other`. Returns to Python the array itself.
@@ -44,8 +44,7 @@ fn in_place(slf: &Bound<'_, PyGpuArray>, op: Op, other: &Bound<'_, PyAny>) -> Py
 }
 
 fn unary<'py>(slf: &Bound<'py, PyGpuArray>, op: Op) -> PyResult<Bound<'py, PyAny>> {
-    let result = slf.get().array.unary(op).map_err(|error| array_error(slf.py(), error))?;
-    PyGpuArray::like(slf, result)
+    PyGpuArray::make_like(slf, || slf.get().array.unary(op))
 }
 
 /// Both halves of `divmod`.
@@ -193,10 +192,11 @@ pub(super) fn ufunc<'py>(
         args.iter().map(|arg| super::operands::require_operand(&ctx, arg)).collect::<PyResult<Vec<Operand<'_>>>>()?;
     let core: Vec<Arg<'_>> = operands.iter().map(Operand::arg).collect();
     let wishes = array::Wishes { out: out.map(|out| &out.get().array), dtype };
-    let result = match core.as_slice() {
+    let compute = || match core.as_slice() {
         [x, y] if dtype.is_none() => array::binary(&ctx, op, *x, *y, wishes.out),
         _ => array::apply(&ctx, op, &core, wishes),
     };
+    let result = like.map_or_else(compute, |like| PyGpuArray::in_memory_of(like, compute));
     let result = result.map_err(|error| array_error(py, error))?;
     match (out, like) {
         (Some(out), _) => Ok(out.clone().into_any()),

@@ -52,7 +52,7 @@ fn compute(array: &GpuArray, what: &What, ddof: f64, wishes: ReduceWishes<'_>) -
 
 /// `name` (as NumPy calls the method) of `a` over `axis`.
 #[pyfunction]
-#[pyo3(signature = (a, name, axis = None, dtype = None, out = None, keepdims = false, initial = None, r#where = None, ddof = 0.0, stream = None))]
+#[pyo3(signature = (a, name, axis = None, dtype = None, out = None, keepdims = false, initial = None, r#where = None, ddof = 0.0, stream = None, allocator = None))]
 #[allow(clippy::too_many_arguments, reason = "NumPy's keywords")]
 pub(super) fn reduce_array<'py>(
     a: &Bound<'py, PyGpuArray>,
@@ -65,6 +65,7 @@ pub(super) fn reduce_array<'py>(
     r#where: Option<&Bound<'py, PyAny>>,
     ddof: f64,
     stream: Option<&Bound<'py, PyStream>>,
+    allocator: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = a.py();
     let array = &a.get().array;
@@ -81,7 +82,10 @@ pub(super) fn reduce_array<'py>(
     };
     let out_array = out.map(|out| &out.get().array);
     let wishes = ReduceWishes { axes: axes.as_deref(), keepdims, dtype, out: out_array, mask: mask.as_ref(), initial };
-    let result = raise(py, in_stream(stream, || compute(array, &what, ddof, wishes)))?;
+    let given = allocator.filter(|allocator| !allocator.is_none()).map(|allocator| allocator.clone().unbind());
+    let source = given.as_ref().or(a.get().allocator.as_ref());
+    let compute = || PyGpuArray::in_memory_from(py, source, || compute(array, &what, ddof, wishes));
+    let result = raise(py, in_stream(stream, compute))?;
     match out {
         Some(out) => Ok(out.clone().into_any()),
         None => PyGpuArray::like(a, result),
@@ -108,7 +112,7 @@ macro_rules! reductions {
                     r#where: Option<&Any<'py>>,
                     stream: Option<&Bound<'py, PyStream>>,
                 ) -> PyResult<Any<'py>> {
-                    reduce_array(slf, $text, axis, dtype, out, keepdims, initial, r#where, 0.0, stream)
+                    reduce_array(slf, $text, axis, dtype, out, keepdims, initial, r#where, 0.0, stream, None)
                 }
             )*
         }
@@ -138,12 +142,11 @@ macro_rules! selections {
                     stream: Option<&Bound<'py, PyStream>>,
                     allocator: Option<&Any<'py>>,
                 ) -> PyResult<Any<'py>> {
-                    let _ = allocator;
                     // Upstream's first argument of `any` and `all` is a stream.
                     if let Some(stream) = axis.and_then(|axis| axis.cast::<PyStream>().ok()) {
-                        return reduce_array(slf, $text, None, None, out, keepdims, initial, r#where, 0.0, Some(stream));
+                        return reduce_array(slf, $text, None, None, out, keepdims, initial, r#where, 0.0, Some(stream), allocator);
                     }
-                    reduce_array(slf, $text, axis, None, out, keepdims, initial, r#where, 0.0, stream)
+                    reduce_array(slf, $text, axis, None, out, keepdims, initial, r#where, 0.0, stream, allocator)
                 }
             )*
         }
@@ -172,7 +175,7 @@ impl PyGpuArray {
         r#where: Option<&Any<'py>>,
         correction: Option<f64>,
     ) -> PyResult<Any<'py>> {
-        reduce_array(slf, "var", axis, dtype, out, keepdims, None, r#where, correction.unwrap_or(ddof), None)
+        reduce_array(slf, "var", axis, dtype, out, keepdims, None, r#where, correction.unwrap_or(ddof), None, None)
     }
 
     #[pyo3(signature = (axis = None, dtype = None, out = None, ddof = 0.0, keepdims = false, r#where = None, correction = None))]
@@ -187,7 +190,7 @@ impl PyGpuArray {
         r#where: Option<&Any<'py>>,
         correction: Option<f64>,
     ) -> PyResult<Any<'py>> {
-        reduce_array(slf, "std", axis, dtype, out, keepdims, None, r#where, correction.unwrap_or(ddof), None)
+        reduce_array(slf, "std", axis, dtype, out, keepdims, None, r#where, correction.unwrap_or(ddof), None, None)
     }
 
     #[pyo3(signature = (axis = None, out = None, keepdims = false))]
@@ -197,7 +200,7 @@ impl PyGpuArray {
         out: Out<'_, 'py>,
         keepdims: bool,
     ) -> PyResult<Any<'py>> {
-        reduce_array(slf, "argmin", axis, None, out, keepdims, None, None, 0.0, None)
+        reduce_array(slf, "argmin", axis, None, out, keepdims, None, None, 0.0, None, None)
     }
 
     #[pyo3(signature = (axis = None, out = None, keepdims = false))]
@@ -207,6 +210,6 @@ impl PyGpuArray {
         out: Out<'_, 'py>,
         keepdims: bool,
     ) -> PyResult<Any<'py>> {
-        reduce_array(slf, "argmax", axis, None, out, keepdims, None, None, 0.0, None)
+        reduce_array(slf, "argmax", axis, None, out, keepdims, None, None, 0.0, None, None)
     }
 }

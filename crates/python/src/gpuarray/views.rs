@@ -43,9 +43,9 @@ fn as_view<'py>(slf: &Bound<'py, PyGpuArray>, view: rtcg::array::Result<GpuArray
 /// A view of `slf` if the memory is shared, else an array of its own.
 fn as_view_or_copy<'py>(
     slf: &Bound<'py, PyGpuArray>,
-    made: rtcg::array::Result<GpuArray>,
+    make: impl FnOnce() -> rtcg::array::Result<GpuArray>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let made = raise(slf.py(), made)?;
+    let made = raise(slf.py(), PyGpuArray::in_memory_of(slf, make))?;
     let shared = match (made.buffer(), slf.get().array.buffer()) {
         (Some(a), Some(b)) => std::sync::Arc::ptr_eq(a, b),
         _ => true,
@@ -93,20 +93,20 @@ impl PyGpuArray {
         if *shape == *slf.get().array.shape().iter().map(|&n| n as isize).collect::<Vec<_>>() && order == Order::C {
             return as_view(slf, Ok(slf.get().array.clone()));
         }
-        as_view_or_copy(slf, slf.get().array.reshape(&shape, order))
+        as_view_or_copy(slf, || slf.get().array.reshape(&shape, order))
     }
 
     #[pyo3(signature = (order = "C"))]
     fn ravel<'py>(slf: Slf<'_, 'py>, order: &str) -> PyResult<Any<'py>> {
-        as_view_or_copy(slf, slf.get().array.ravel(order_of(order)?))
+        let order = order_of(order)?;
+        as_view_or_copy(slf, || slf.get().array.ravel(order))
     }
 
     #[pyo3(signature = (order = "C"))]
     fn flatten<'py>(slf: Slf<'_, 'py>, order: &str) -> PyResult<Any<'py>> {
         let order = order_of(order)?;
         let array = &slf.get().array;
-        let copy = array.copy(Some(order)).and_then(|copy| copy.ravel(order));
-        PyGpuArray::like(slf, raise(slf.py(), copy)?)
+        PyGpuArray::make_like(slf, || array.copy(Some(order)).and_then(|copy| copy.ravel(order)))
     }
 
     #[pyo3(signature = (*axes))]
@@ -210,8 +210,11 @@ impl PyGpuArray {
             Some(view) => as_view(slf, Ok(view)),
             None => {
                 let array = &slf.get().array;
-                let zeros = array.empty_like(array.dtype()).and_then(|new| new.clear().map(|()| new));
-                PyGpuArray::like(slf, raise(slf.py(), zeros)?)
+                PyGpuArray::make_like(slf, || {
+                    let new = array.empty_like(array.dtype())?;
+                    new.clear()?;
+                    Ok(new)
+                })
             }
         }
     }
@@ -223,10 +226,10 @@ impl PyGpuArray {
             return Ok(slf.clone().into_any());
         }
         let wishes = rtcg::array::Wishes { out: out.map(|out| &out.get().array), dtype: None };
-        let result = raise(slf.py(), rtcg::array::apply(array.context(), Op::Conjugate, &[array.into()], wishes))?;
+        let conjugate = || rtcg::array::apply(array.context(), Op::Conjugate, &[array.into()], wishes);
         match out {
-            Some(out) => Ok(out.clone().into_any()),
-            None => PyGpuArray::like(slf, result),
+            Some(out) => raise(slf.py(), conjugate()).map(|_| out.clone().into_any()),
+            None => PyGpuArray::make_like(slf, conjugate),
         }
     }
 

@@ -5,8 +5,6 @@ use crate::error::{Error, Result};
 use rtcg_compile::CompileRequest;
 use rtcg_driver::sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
 use rtcg_driver::{Function, PackedArgs, Stream};
-use std::collections::HashMap;
-use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How generated source is compiled.
@@ -95,8 +93,15 @@ impl Loaded {
     }
 }
 
-/// Compiled forms by context and key; each is compiled once.
-pub(crate) struct PerContext<K, V>(Mutex<HashMap<(rtcg_driver::Context, K), Arc<V>>>);
+/// Compiled forms by context and key; each is compiled once. There are few of them, so that looking at
+/// each is quicker than a hash of key and context.
+pub(crate) struct PerContext<K, V>(Mutex<Vec<Form<K, V>>>);
+
+struct Form<K, V> {
+    ctx: Context,
+    key: K,
+    made: Arc<V>,
+}
 
 impl<K, V> Default for PerContext<K, V> {
     fn default() -> Self {
@@ -110,23 +115,30 @@ impl<K, V> std::fmt::Debug for PerContext<K, V> {
     }
 }
 
-impl<K: Hash + Eq + Clone, V> PerContext<K, V> {
+impl<K: Eq + Clone, V> PerContext<K, V> {
     /// What `make` made for this context and key, now or before. Entries of contexts that are gone are
     /// dropped when a new one comes.
-    #[allow(clippy::mutable_key_type, reason = "a context hashes by its handle and table, which never change")]
     pub(crate) fn get(&self, ctx: &Context, key: &K, make: impl FnOnce() -> Result<V>) -> Result<Arc<V>> {
-        let full = (ctx.driver().clone(), key.clone());
-        if let Some(found) = self.lock().get(&full) {
-            return Ok(found.clone());
+        let find = |forms: &[Form<K, V>]| {
+            forms.iter().find(|form| form.key == *key && form.ctx == *ctx).map(|form| form.made.clone())
+        };
+        if let Some(found) = find(&self.lock()) {
+            return Ok(found);
         }
         // Compiled without the lock: threads that race compile twice, and one result stays.
         let made = Arc::new(make()?);
-        let mut entries = self.lock();
-        entries.retain(|(ctx, _), _| ctx.is_alive());
-        Ok(entries.entry(full).or_insert(made).clone())
+        let mut forms = self.lock();
+        let gone = forms.extract_if(.., |form| !form.ctx.driver().is_alive()).collect::<Vec<_>>();
+        let made = find(&forms).unwrap_or_else(|| {
+            forms.push(Form { ctx: ctx.clone(), key: key.clone(), made: made.clone() });
+            made
+        });
+        drop(forms);
+        drop(gone);
+        Ok(made)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<(rtcg_driver::Context, K), Arc<V>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Form<K, V>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -28,6 +28,7 @@ mod random;
 mod reduction;
 mod scan;
 pub(crate) mod scratch;
+mod staged;
 
 pub use elementwise::{Elementwise, Region};
 pub use error::{GeneratorError, GeneratorErrorKind};

@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::generators::error::GeneratorError;
 use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
 use crate::generators::operand::ArrayView;
+use crate::generators::staged;
 use rtcg_codegen::carg::CType;
 use rtcg_codegen::random::{self, COUNTER_THREADS, Draw, Engine, MOST_COUNTERS, mrg32k3a, philox, xorwow};
 use rtcg_driver::{DeviceAllocation, Stream, memory};
@@ -37,19 +38,13 @@ fn kernel(ctx: &Context, form: &Form) -> Result<Arc<Loaded>> {
     })
 }
 
-fn contiguous(out: &ArrayView<'_>, element: &CType) -> Result<()> {
-    if out.itemsize != element.itemsize {
-        return Err(GeneratorError::of_type(format!(
-            "the array has elements of {} bytes; {} has {}",
-            out.itemsize, element.name, element.itemsize
-        )));
-    }
-    if out.is_c_contiguous() || out.is_f_contiguous() {
+fn check_element(out: &ArrayView<'_>, element: &CType) -> Result<()> {
+    if out.itemsize == element.itemsize {
         return Ok(());
     }
-    Err(GeneratorError::value(format!(
-        "the array has shape {:?} and strides {:?}; expected a contiguous one",
-        out.shape, out.strides
+    Err(GeneratorError::of_type(format!(
+        "the array has elements of {} bytes; {} has {}",
+        out.itemsize, element.name, element.itemsize
     )))
 }
 
@@ -148,10 +143,10 @@ impl Generator {
         u64::from(w[1]) << 32 | u64::from(w[0])
     }
 
-    /// Fills an array of contiguous memory; enqueues and does not wait.
+    /// Fills an array, in memory order or (if it has gaps) in C order; enqueues and does not wait.
     ///
     /// # Errors
-    /// When the array has gaps or another element size.
+    /// When the array has another element size.
     pub fn fill(
         &self,
         ctx: &Context,
@@ -161,7 +156,10 @@ impl Generator {
         parameters: Parameters,
         stream: Option<&Stream>,
     ) -> Result<()> {
-        contiguous(out, element)?;
+        check_element(out, element)?;
+        if !staged::is_dense(out) {
+            return staged::run_one(ctx, out, stream, |dense| self.fill(ctx, draw, element, dense, parameters, stream));
+        }
         let n = out.size();
         let counters = n.div_ceil(draw.per_counter(element.itemsize));
         let first = self.position.fetch_add(counters as u64, Ordering::Relaxed);
@@ -207,7 +205,10 @@ impl Generator {
         out: &ArrayView<'_>,
         stream: Option<&Stream>,
     ) -> Result<()> {
-        contiguous(out, element)?;
+        check_element(out, element)?;
+        if !staged::is_dense(out) {
+            return staged::run_one(ctx, out, stream, |dense| self.permutation(ctx, element, dense, stream));
+        }
         let key = self.host_bits();
         let n = out.size();
         if n == 0 {
@@ -307,11 +308,11 @@ impl Sequential {
         self.count
     }
 
-    /// Fills an array of contiguous memory; enqueues and does not wait. Element `k` comes from generator
+    /// Fills an array, in memory order or (if it has gaps) in C order; enqueues and does not wait. Element `k` comes from generator
     /// `k mod count`. Calls in several streams must be ordered by the caller.
     ///
     /// # Errors
-    /// When the array has gaps or another element size.
+    /// When the array has another element size.
     pub fn fill(
         &self,
         draw: Draw,
@@ -320,7 +321,12 @@ impl Sequential {
         parameters: Parameters,
         stream: Option<&Stream>,
     ) -> Result<()> {
-        contiguous(out, element)?;
+        check_element(out, element)?;
+        if !staged::is_dense(out) {
+            return staged::run_one(&self.ctx, out, stream, |dense| {
+                self.fill(draw, element, dense, parameters, stream)
+            });
+        }
         let n = out.size();
         if n == 0 {
             return Ok(());

@@ -8,8 +8,8 @@ use crate::error::Result;
 use crate::generators::elementwise::check_arguments;
 use crate::generators::error::GeneratorError;
 use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
-use crate::generators::operand::{Value, wrong};
-use crate::generators::scratch;
+use crate::generators::operand::Value;
+use crate::generators::{scratch, staged};
 use rtcg_codegen::scan::{Scan, ScanForm, ScanShape, state_bytes};
 use rtcg_codegen::snippet::ElementUse;
 use rtcg_driver::{Stream, memory};
@@ -59,10 +59,11 @@ impl ScanKernel {
     }
 
     /// Scans the first `size` places (by default as many as the first array has elements); enqueues
-    /// and does not wait. Arrays are indexed as they lie in memory and must be contiguous.
+    /// and does not wait. Contiguous arrays are indexed as they lie in memory. Arrays with
+    /// gaps are indexed in C order, by way of contiguous copies.
     ///
     /// # Errors
-    /// When an argument does not fit its declaration, an array has gaps, or the source does not compile.
+    /// When an argument does not fit its declaration, or the source does not compile.
     ///
     /// # Safety
     /// The snippets are foreign code: they must stay inside the arrays, which must live until the
@@ -78,16 +79,15 @@ impl ScanKernel {
         let uses = vec![ElementUse::Read; spec.arguments.len()];
         check_arguments(&spec.name, &spec.arguments, &uses, args)?;
         let arrays = || args.iter().zip(&spec.arguments).filter_map(|(v, a)| v.array().map(|view| (view, a)));
-        for (view, a) in arrays() {
-            if !view.is_c_contiguous() && !view.is_f_contiguous() {
-                return Err(wrong(
-                    &a.name,
-                    format_args!(
-                        "has shape {:?} and strides {:?}; a scan needs contiguous arrays",
-                        view.shape, view.strides
-                    ),
-                ));
-            }
+        if arrays().any(|(view, _)| !staged::is_dense(view)) {
+            let is_written = |at: usize| {
+                let a = &spec.arguments[at];
+                !a.is_const && rtcg_codegen::snippet::mentions(&spec.output_statement, &a.name)
+            };
+            // SAFETY: the caller's promise, of copies of the same shapes.
+            return staged::run(ctx, args, is_written, stream, |dense| unsafe {
+                self.launch(ctx, dense, size, stream)
+            });
         }
         let n = size.or_else(|| arrays().next().map(|(view, _)| view.size())).unwrap_or(0);
         if n == 0 {

@@ -21,7 +21,7 @@ fn event_and_context(handle: CUevent) -> Res<(Arc<Event>, Arc<Context>)> {
 }
 
 /// `external`: in a capture, the event is recorded by each launch of the graph.
-fn record(event: CUevent, stream: CUstream, external: bool) -> Res {
+pub(crate) fn record(event: CUevent, stream: CUstream, external: bool) -> Res {
     let number = event.number();
     let event = EVENTS.get(number)?;
     let (context, stream) = stream_and_context(stream.number())?;
@@ -33,6 +33,18 @@ fn record(event: CUevent, stream: CUstream, external: bool) -> Res {
         Some(captured) if captured.capture.is_invalid() => return Code::STREAM_CAPTURE_INVALIDATED.err(),
         Some(captured) => event.record_captured(captured),
         None => event.record(&context, &stream),
+    }
+    Ok(())
+}
+
+/// Whether an event may be one that a launch in `ctx` records: of that context, without times, of this process alone.
+pub(crate) fn check_of_launch(ctx: &Context, event: CUevent) -> Res {
+    let event = EVENTS.get(event.number())?;
+    ensure(event.ctx_id == ctx.id, Code::INVALID_HANDLE)?;
+    let (no_times, shared) = (CU_EVENT_DISABLE_TIMING.0, CU_EVENT_INTERPROCESS.0);
+    if event.flags & (no_times | shared) != no_times {
+        let reason = "an event that a launch records must be made with DISABLE_TIMING and without INTERPROCESS";
+        return Err(Code::INVALID_VALUE.because(reason));
     }
     Ok(())
 }

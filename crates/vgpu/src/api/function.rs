@@ -12,6 +12,7 @@ use crate::context::{Context, current};
 use crate::device::CAPABILITY;
 use crate::driver::FUNCTIONS;
 use crate::error::{Code, Res, ensure};
+use crate::module::Kernel;
 use crate::objects::{Function, lock};
 
 /// Handles of kernels of libraries carry this in their highest byte.
@@ -36,8 +37,15 @@ fn function(handle: CUfunction) -> Res<Arc<Function>> {
 
 /// `cuFuncGetAttribute`
 pub(crate) fn get_attribute(function: &Function, attribute: CUfunction_attribute) -> Res<c_int> {
+    if attribute == CUfunction_attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT {
+        return Ok(function.carveout.load(Ordering::Relaxed));
+    }
+    attribute_of(&function.kernel, attribute)
+}
+
+/// The attribute of a kernel for which nothing was set.
+pub(crate) fn attribute_of(kernel: &Kernel, attribute: CUfunction_attribute) -> Res<c_int> {
     use CUfunction_attribute as A;
-    let kernel = &function.kernel;
     Ok(match attribute {
         A::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK => kernel.max_threads_per_block() as c_int,
         A::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES => kernel.static_shared() as c_int,
@@ -47,7 +55,7 @@ pub(crate) fn get_attribute(function: &Function, attribute: CUfunction_attribute
         A::CU_FUNC_ATTRIBUTE_PTX_VERSION => kernel.module().ptx_target() as c_int,
         A::CU_FUNC_ATTRIBUTE_BINARY_VERSION => CAPABILITY.0 * 10 + CAPABILITY.1,
         A::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES => kernel.max_dynamic_shared() as c_int,
-        A::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => function.carveout.load(Ordering::Relaxed),
+        A::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => -1,
         _ if attribute.0 < A::CU_FUNC_ATTRIBUTE_MAX.0 => 0,
         _ => return Code::INVALID_VALUE.err(),
     })
@@ -73,8 +81,8 @@ pub(crate) fn set_attribute(function: &Function, attribute: CUfunction_attribute
 ///
 /// # Safety
 /// Both places are null or valid for writing.
-pub(crate) unsafe fn param_info(function: &Function, index: usize, offset: *mut usize, size: *mut usize) -> Res {
-    let info = function.kernel.params().get(index).ok_or(Code::INVALID_VALUE)?;
+pub(crate) unsafe fn param_info(kernel: &Kernel, index: usize, offset: *mut usize, size: *mut usize) -> Res {
+    let info = kernel.params().get(index).ok_or(Code::INVALID_VALUE)?;
     // SAFETY: this function's contract.
     unsafe {
         put(offset, info.offset)?;
@@ -126,7 +134,7 @@ driver_functions! {
     }
 
     fn cuFuncGetParamInfo(func: CUfunction, paramIndex: usize, paramOffset: *mut usize, paramSize: *mut usize) {
-        param_info(&*function(func)?, paramIndex, paramOffset, paramSize)
+        param_info(&function(func)?.kernel, paramIndex, paramOffset, paramSize)
     }
 
     fn cuFuncIsLoaded(state: *mut CUfunctionLoadingState, function: CUfunction) {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use rtcg_cuda_sys::*;
 
 use super::function::function_in;
-use super::{Handle, driver_functions, unsupported};
+use super::{Handle, driver_functions, event, unsupported};
 use crate::driver::{FUNCTIONS, stream_and_context};
 use crate::error::{Code, Res, ensure};
 use crate::exec::{self, CancelFlag, Launch};
@@ -64,6 +64,8 @@ struct Request {
     shared: u32,
     stream: CUstream,
     cooperative: bool,
+    /// Events to record, with the flags of the record.
+    events: Vec<(CUevent, c_int)>,
 }
 
 /// Packs the arguments that an array of pointers names.
@@ -185,6 +187,7 @@ unsafe fn request_from(config: *const CUlaunchConfig, function: CUfunction) -> R
         shared: c.sharedMemBytes,
         stream: c.hStream,
         cooperative: false,
+        events: Vec::new(),
     };
     ensure(c.numAttrs == 0 || !c.attrs.is_null(), Code::INVALID_VALUE)?;
     for i in 0..c.numAttrs as usize {
@@ -204,8 +207,15 @@ fn apply(request: &mut Request, attribute: &CUlaunchAttribute) -> Res {
             let cluster = unsafe { attribute.value.clusterDim };
             ensure([cluster.x, cluster.y, cluster.z] == [1; 3], Code::INVALID_CLUSTER_SIZE)?;
         }
-        Id::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT | Id::CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT => {
-            return Err(unsupported("events as launch attributes"));
+        Id::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT => {
+            // SAFETY: as above.
+            let wish = unsafe { attribute.value.programmaticEvent };
+            request.events.push((wish.event, wish.flags));
+        }
+        Id::CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT => {
+            // SAFETY: as above.
+            let wish = unsafe { attribute.value.launchCompletionEvent };
+            request.events.push((wish.event, wish.flags));
         }
         Id::CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE => {
             return Err(unsupported("device-updatable graph nodes"));
@@ -214,6 +224,18 @@ fn apply(request: &mut Request, attribute: &CUlaunchAttribute) -> Res {
         _ => ensure(attribute.id.0 <= 16, Code::INVALID_VALUE)?,
     }
     Ok(())
+}
+
+/// Launches, and records the events of the request behind the kernel: whoever waits for its blocks to begin, or for
+/// what they trigger, may as well wait for its end.
+fn launch_with_events(request: &Request, pack: impl FnOnce(&Function) -> Res<Vec<u8>>) -> Res {
+    let (ctx, _) = stream_and_context(request.stream.number())?;
+    for &(event, flags) in &request.events {
+        event::check_of_launch(&ctx, event)?;
+        ensure(flags & !1 == 0, Code::INVALID_VALUE)?;
+    }
+    launch(request, pack)?;
+    request.events.iter().try_for_each(|&(event, flags)| event::record(event, request.stream, flags == 1))
 }
 
 /// A launch that `cuParamSet*` and `cuFuncSetBlockShape` have prepared.
@@ -227,6 +249,7 @@ fn launch_prepared(function: CUfunction, width: c_int, height: c_int, stream: CU
         shared: prepared.shared,
         stream,
         cooperative: false,
+        events: Vec::new(),
     };
     launch(&request, |_| Ok(prepared.params))
 }
@@ -240,13 +263,14 @@ driver_functions! {
             shared: sharedMemBytes,
             stream: hStream,
             cooperative: false,
+            events: Vec::new(),
         };
         launch(&request, |function| pack(function, kernelParams, extra))
     }
 
     fn cuLaunchKernelEx(config: *const CUlaunchConfig, f: CUfunction, kernelParams: *mut *mut c_void, extra: *mut *mut c_void) {
         let request = request_from(config, f)?;
-        launch(&request, |function| pack(function, kernelParams, extra))
+        launch_with_events(&request, |function| pack(function, kernelParams, extra))
     }
 
     fn cuLaunchCooperativeKernel(f: CUfunction, gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint, blockDimX: c_uint, blockDimY: c_uint, blockDimZ: c_uint, sharedMemBytes: c_uint, hStream: CUstream, kernelParams: *mut *mut c_void) {
@@ -257,6 +281,7 @@ driver_functions! {
             shared: sharedMemBytes,
             stream: hStream,
             cooperative: true,
+            events: Vec::new(),
         };
         launch(&request, |function| pack(function, kernelParams, std::ptr::null()))
     }

@@ -5,32 +5,35 @@ use std::sync::Arc;
 
 use rtcg_cuda_sys::*;
 
-use super::function::{get_attribute, param_info, set_attribute};
+use super::function::param_info;
 use super::jit_options;
 use super::module::{image_bytes, read_file};
 use super::{Handle, driver_functions, put, put_optional, text};
 use crate::context::{Context, current};
-use crate::driver::{FUNCTIONS, KERNELS, LIBRARIES};
+use crate::driver::{KERNELS, LIBRARIES};
 use crate::error::{Code, Res, ensure};
+use crate::library::Library;
 use crate::module::LoadOptions;
-use crate::objects::{Function, Library, Module};
+use crate::objects::Module;
 
 fn create(image: Vec<u8>, options: LoadOptions) -> Res<CUlibrary> {
-    let (handle, library) = LIBRARIES.insert_with(|handle| Arc::new(Library::new(handle, image, options)))?;
-    // Errors of the image are told now if there is a context to load it into.
-    if let Ok(context) = current()
-        && let Err(error) = library.module(&context)
-    {
-        LIBRARIES.remove(handle)?;
-        return Err(error);
-    }
-    Ok(CUlibrary::from_number(handle))
+    Library::make(image, options).map(CUlibrary::from_number)
 }
 
-fn module_of(library: CUlibrary) -> Res<(Arc<Library>, Arc<Module>)> {
-    let library = LIBRARIES.get(library.number())?;
-    let module = library.module(&*current()?)?;
-    Ok((library, module))
+/// Only two options are known; both say how the program keeps the image, of which a copy is made here.
+///
+/// # Safety
+/// `options` has `count` elements.
+unsafe fn check_options(options: *const CUlibraryOption, count: c_uint) -> Res {
+    ensure(count == 0 || !options.is_null(), Code::INVALID_VALUE)?;
+    // SAFETY: this function's contract.
+    let known = |i| unsafe { *options.add(i) }.0 < CUlibraryOption::CU_LIBRARY_NUM_OPTIONS.0;
+    ensure((0..count as usize).all(known), Code::INVALID_VALUE)
+}
+
+/// Its module in the current context.
+fn module_of(library: CUlibrary) -> Res<Arc<Module>> {
+    LIBRARIES.get(library.number())?.module(&*current()?)
 }
 
 /// The function of a kernel handle in a context.
@@ -40,14 +43,11 @@ pub(crate) fn function_of_kernel(ctx: &Context, kernel: u64) -> Res<u64> {
     module.function(kernel.name.to_str().map_err(|_| Code::NOT_FOUND)?)
 }
 
-fn function(kernel: CUkernel) -> Res<Arc<Function>> {
-    FUNCTIONS.get(function_of_kernel(&*current()?, kernel.number())?)
-}
-
 driver_functions! {
     fn cuLibraryLoadData(library: *mut CUlibrary, code: *const c_void, jitOptions: *mut CUjit_option, jitOptionsValues: *mut *mut c_void, numJitOptions: c_uint, libraryOptions: *mut CUlibraryOption, libraryOptionValues: *mut *mut c_void, numLibraryOptions: c_uint) {
-        let _ = (libraryOptions, libraryOptionValues, numLibraryOptions);
+        let _ = libraryOptionValues;
         ensure(!library.is_null(), Code::INVALID_VALUE)?;
+        check_options(libraryOptions, numLibraryOptions)?;
         let options = jit_options::read(numJitOptions, jitOptions, jitOptionsValues)?;
         let outcome = create(image_bytes(code)?.to_vec(), options.load.clone());
         options.finish("", outcome.as_ref().err().and_then(|e| e.detail.as_deref()).unwrap_or(""));
@@ -55,8 +55,9 @@ driver_functions! {
     }
 
     fn cuLibraryLoadFromFile(library: *mut CUlibrary, fileName: *const c_char, jitOptions: *mut CUjit_option, jitOptionsValues: *mut *mut c_void, numJitOptions: c_uint, libraryOptions: *mut CUlibraryOption, libraryOptionValues: *mut *mut c_void, numLibraryOptions: c_uint) {
-        let _ = (libraryOptions, libraryOptionValues, numLibraryOptions);
+        let _ = libraryOptionValues;
         ensure(!library.is_null(), Code::INVALID_VALUE)?;
+        check_options(libraryOptions, numLibraryOptions)?;
         let options = jit_options::read(numJitOptions, jitOptions, jitOptionsValues)?;
         let outcome = create(read_file(fileName)?, options.load.clone());
         options.finish("", outcome.as_ref().err().and_then(|e| e.detail.as_deref()).unwrap_or(""));
@@ -72,31 +73,30 @@ driver_functions! {
 
     fn cuLibraryGetKernel(pKernel: *mut CUkernel, library: CUlibrary, name: *const c_char) {
         ensure(!pKernel.is_null(), Code::INVALID_VALUE)?;
-        let name = text(name)?;
-        let (library, module) = module_of(library)?;
-        put(pKernel, CUkernel::from_number(library.kernel(&module, name)?))
+        let library = LIBRARIES.get(library.number())?;
+        put(pKernel, CUkernel::from_number(library.kernel(text(name)?)?))
     }
 
     fn cuLibraryGetKernelCount(count: *mut c_uint, lib: CUlibrary) {
-        put(count, module_of(lib)?.1.loaded.kernel_names().count() as c_uint)
+        put(count, LIBRARIES.get(lib.number())?.kernel_names().count() as c_uint)
     }
 
     fn cuLibraryEnumerateKernels(kernels: *mut CUkernel, numKernels: c_uint, lib: CUlibrary) {
         ensure(!kernels.is_null() && numKernels > 0, Code::INVALID_VALUE)?;
-        let (library, module) = module_of(lib)?;
-        for (i, name) in module.loaded.kernel_names().take(numKernels as usize).enumerate() {
-            put(kernels.add(i), CUkernel::from_number(library.kernel(&module, name)?))?;
+        let library = LIBRARIES.get(lib.number())?;
+        for (i, name) in library.kernel_names().take(numKernels as usize).enumerate() {
+            put(kernels.add(i), CUkernel::from_number(library.kernel(name)?))?;
         }
         Ok(())
     }
 
     fn cuLibraryGetModule(pMod: *mut CUmodule, library: CUlibrary) {
-        put(pMod, CUmodule::from_number(module_of(library)?.1.handle))
+        put(pMod, CUmodule::from_number(module_of(library)?.handle))
     }
 
     fn cuLibraryGetGlobal(dptr: *mut CUdeviceptr, bytes: *mut usize, library: CUlibrary, name: *const c_char) {
         let name = text(name)?;
-        let global = module_of(library)?.1.loaded.global(name).ok_or(Code::NOT_FOUND)?;
+        let global = module_of(library)?.loaded.global(name).ok_or(Code::NOT_FOUND)?;
         put_optional(dptr, global.address);
         put_optional(bytes, global.size as usize);
         Ok(())
@@ -104,10 +104,18 @@ driver_functions! {
 
     fn cuLibraryGetManaged(dptr: *mut CUdeviceptr, bytes: *mut usize, library: CUlibrary, name: *const c_char) {
         let name = text(name)?;
-        let global = module_of(library)?.1.loaded.global(name).filter(|g| g.managed).ok_or(Code::NOT_FOUND)?;
+        let global = module_of(library)?.loaded.global(name).filter(|g| g.managed).ok_or(Code::NOT_FOUND)?;
         put_optional(dptr, global.address);
         put_optional(bytes, global.size as usize);
         Ok(())
+    }
+
+    fn cuLibraryGetUnifiedFunction(fptr: *mut *mut c_void, library: CUlibrary, symbol: *const c_char) {
+        ensure(!fptr.is_null(), Code::INVALID_VALUE)?;
+        let name = text(symbol)?;
+        LIBRARIES.get(library.number())?;
+        // CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS is 0: no function has an address for host and device.
+        Err(Code::NOT_FOUND.because(format!("'{name}': the virtual GPU has no unified function pointers")))
     }
 
     fn cuKernelGetFunction(pFunc: *mut CUfunction, kernel: CUkernel) {
@@ -124,13 +132,14 @@ driver_functions! {
     }
 
     fn cuKernelGetAttribute(pi: *mut c_int, attrib: CUfunction_attribute, kernel: CUkernel, dev: CUdevice) {
-        crate::device::device(dev)?;
-        put(pi, get_attribute(&*function(kernel)?, attrib)?)
+        let ordinal = crate::device::device(dev)?.ordinal;
+        put(pi, KERNELS.get(kernel.number())?.attribute(ordinal, attrib)?)
     }
 
     fn cuKernelSetAttribute(attrib: CUfunction_attribute, val: c_int, kernel: CUkernel, dev: CUdevice) {
-        crate::device::device(dev)?;
-        set_attribute(&*function(kernel)?, attrib, val)
+        let ordinal = crate::device::device(dev)?.ordinal;
+        let kernel = KERNELS.get(kernel.number())?;
+        LIBRARIES.get(kernel.library)?.set_attribute(&kernel, ordinal, attrib, val)
     }
 
     fn cuKernelSetCacheConfig(kernel: CUkernel, config: CUfunc_cache, dev: CUdevice) {
@@ -140,6 +149,6 @@ driver_functions! {
     }
 
     fn cuKernelGetParamInfo(kernel: CUkernel, paramIndex: usize, paramOffset: *mut usize, paramSize: *mut usize) {
-        param_info(&*function(kernel)?, paramIndex, paramOffset, paramSize)
+        param_info(&KERNELS.get(kernel.number())?.kernel, paramIndex, paramOffset, paramSize)
     }
 }

@@ -31,6 +31,8 @@ use std::sync::{Arc, OnceLock};
 pub struct LoadOptions {
     /// `CU_JIT_MAX_REGISTERS`: kept and reported, without effect.
     pub max_registers: Option<u32>,
+    /// The device it is loaded for, when the process has several.
+    pub device: Option<u32>,
 }
 
 /// A module that could not be loaded.
@@ -57,6 +59,8 @@ pub struct LoadedModule {
     kernels: Vec<Arc<KernelInfo>>,
     /// Address of each module variable; 0 for those without memory (shared).
     pub(crate) symbols: SymbolLayout,
+    /// The device it was loaded for, when the process has several.
+    device: Option<u32>,
     /// The variables' memory.
     _slab: place::Slab,
 }
@@ -236,7 +240,7 @@ impl Kernel {
         let w = window().map_err(|e| fail(FaultKind::OutOfMemory, e.to_string()))?;
         let module = &self.module;
         let window = jit::Window { base: w.base() as u64, bits: w.bits() };
-        let instrument = crate::exec::calls::instrument(random);
+        let instrument = crate::exec::calls::instrument(random, module.device);
         let compiled = jit::compile_instrumented(
             &module.ptx,
             self.info.id,
@@ -256,10 +260,14 @@ impl Kernel {
             ..Program::new(self.name(), compiled.entry, Box::new(KernelSites::new(Arc::clone(&module.ptx), compiled)))
         }))
     }
+    /// Whether blocks can have that many bytes of dynamic shared memory at most.
+    pub(crate) fn allows_dynamic_shared(&self, bytes: u32) -> bool {
+        bytes.checked_add(self.static_shared()).is_some_and(|n| n <= MAX_SHARED_OPTIN)
+    }
 
     /// Sets `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`; false when it is more than the device has.
     pub fn set_max_dynamic_shared(&self, bytes: u32) -> bool {
-        let good = bytes.checked_add(self.static_shared()).is_some_and(|n| n <= MAX_SHARED_OPTIN);
+        let good = self.allows_dynamic_shared(bytes);
         if good {
             self.info.max_dynamic_shared.store(bytes, Ordering::Relaxed);
         }

@@ -1,17 +1,18 @@
-//! Atomics that are worth machine code of their own: integers, and floats in shared memory.
+//! Atomics. Worth machine code of their own are integers, and floats in shared memory.
 //!
 //! Shared memory belongs to one block and a block to one worker, so atomics there are plain
-//! loads and stores, lane after lane. The others go through the runtime (see [`super::warp`]).
+//! loads and stores, lane after lane. The others go through the runtime.
 
 use super::check::Mode;
 use super::generate::Gen;
-use super::memory::{Access, Prepared};
+use super::memory::{Access, Place, Prepared};
 use super::ops;
-use super::values::{CHUNKS, Parts, Shape, Width};
+use super::values::{CHUNKS, Parts, Shape, Width, call_host};
 use crate::arch::DOUBLE_NAN_OF_FIRST;
 use crate::jit::JitError;
 use crate::jit::lanes::body::Stmt;
 use crate::jit::lanes::classes::Class;
+use crate::jit::runtime::AtomicCode;
 use cranelift_codegen::ir::{
     AtomicRmwOp, InstBuilder, MemFlagsData, Type as IrType, Value, condcodes::FloatCC, condcodes::IntCC, types,
 };
@@ -19,7 +20,7 @@ use rtcg_ptx::ast::*;
 use smallvec::smallvec;
 
 /// Whether [`Gen::atomic_inline`] can emit it.
-pub(crate) fn inline(op: AtomOp, ty: Type, shared: bool) -> bool {
+fn inline(op: AtomOp, ty: Type, shared: bool) -> bool {
     let integer = matches!(ty, Type::B32 | Type::U32 | Type::S32 | Type::B64 | Type::U64 | Type::S64);
     let float = matches!(ty, Type::F32 | Type::F64);
     match op {
@@ -47,8 +48,54 @@ fn rmw(op: AtomOp, signed: bool) -> Option<AtomicRmwOp> {
 }
 
 impl<'a> Gen<'a, '_> {
+    /// An atomic: in machine code where that is worth it, else by the runtime.
+    pub(crate) fn atomic(&mut self, st: &Stmt<'a>) -> Result<(), JitError> {
+        let Inst::Atom { space, op, ty, dst, addr, b, c, .. } = &*st.inst else { return Ok(()) };
+        let w = Width::of(*ty);
+        let shared = *space == Space::Shared;
+        let code = AtomicCode { op: *op, ty: *ty, shared, returns: dst.is_some(), elements: 1 };
+        let Some(code) = code.encode() else {
+            return Err(self.unsupported(&format!("an atomic on {ty:?}")));
+        };
+        let access = Access::new(*space, *ty, addr, 1);
+        if inline(*op, *ty, access.space == Space::Shared) {
+            return self.atomic_inline(st);
+        }
+        let mut masks = vec![];
+        for k in 0..CHUNKS {
+            let at = self.absolute_lanes(&access, k);
+            let active = self.active(st, k);
+            self.check_states(&access, &Place::Lanes(at.clone()), k, active.as_ref(), Mode::Atomic);
+            self.store_lanes64(&at, Width::W64, 0, k);
+            let v = self.operand(*b, w, k);
+            self.store_lanes64(&v, w, 1, k);
+            if let Some(c) = c {
+                let v = self.operand(*c, w, k);
+                self.store_lanes64(&v, w, 2, k);
+            }
+            masks.push(active);
+        }
+        let bits = self.bits_of(&masks);
+        let site = self.site(crate::jit::lanes::sites::WARP);
+        let (code, site) = (self.iconst32(i64::from(code)), self.iconst32(i64::from(site)));
+        let slot = self.scratch();
+        let at = self.b.ins().stack_addr(types::I64, slot, 0);
+        let f = self.env.runtime.atomic as usize;
+        call_host(&mut self.b, f, &[self.ctx, code, bits, site, at], None);
+        if let Some(d) = dst {
+            for k in 0..CHUNKS {
+                let dw = self.width(*d);
+                let v = self.load_lanes64(3, k, w);
+                let v = ops::fit_source(&mut self.cx(), Shape::Chunk, &v, w, dw);
+                let guard = self.blend_mask(st, k);
+                self.write(*d, k, v, guard.as_ref());
+            }
+        }
+        Ok(())
+    }
+
     /// An atomic of the lanes one after the other, in machine code.
-    pub(crate) fn atomic_inline(&mut self, st: &Stmt<'a>) -> Result<(), JitError> {
+    fn atomic_inline(&mut self, st: &Stmt<'a>) -> Result<(), JitError> {
         let Inst::Atom { space, op, ty, dst, addr, b, c, .. } = &*st.inst else { return Ok(()) };
         if self.atomic_sum(st)? {
             return Ok(());

@@ -2,7 +2,9 @@
 //! and [`masked`] emit the two versions of each, [`ops`] the arithmetic.
 
 pub(crate) mod access;
+mod async_copy;
 pub(crate) mod atomics;
+mod barriers;
 pub(crate) mod calls;
 pub(crate) mod check;
 pub(crate) mod compile;
@@ -15,6 +17,7 @@ pub(crate) mod masked;
 pub(crate) mod memory;
 pub mod ops;
 pub(crate) mod phases;
+mod points;
 pub(crate) mod slow;
 pub(crate) mod special;
 pub(crate) mod spread;

@@ -1,84 +1,22 @@
-//! Ordering points: statements that all lanes reach before any goes beyond. Warp operations,
-//! atomics, fences, barriers.
-//!
-//! In masked code a warp operation stands first in its block: lanes that come while members of
-//! their mask are still on the way are parked there.
+//! Warp operations: shuffles, votes, `match`, `redux`, `elect`, and how lanes of masked code gather
+//! for them.
 
-use super::check::Mode;
 use super::generate::{Gen, trusted};
-use super::memory::{Access, Place};
 use super::ops;
 use super::values::{CHUNKS, Parts, Shape, Width, call_host};
 use crate::abi::WarpCtx;
 use crate::jit::JitError;
-use crate::jit::lanes::body::{Kind, Stmt, kind};
+use crate::jit::lanes::body::Stmt;
 use crate::jit::lanes::classes::Class;
 use crate::jit::lanes::plan::{header, pc};
-use crate::jit::runtime::{AtomicCode, BarrierKind, WideLanes};
+use crate::jit::runtime::WideLanes;
 use cranelift_codegen::ir::{self, InstBuilder, StackSlot, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
 use std::mem::offset_of;
 
 impl<'a> Gen<'a, '_> {
-    /// Emits an ordering point.
-    pub(crate) fn point(&mut self, st: &Stmt<'a>, last: bool) -> Result<(), JitError> {
-        self.statement = st.index;
-        self.set_site(crate::jit::lanes::sites::WARP);
-        self.forget_splats();
-        self.b.ins().sequence_point();
-        match &*st.inst {
-            Inst::Ld { .. } | Inst::St { .. } | Inst::Mov { .. } => self.segment(std::slice::from_ref(st), last)?,
-            Inst::Mbarrier { .. }
-            | Inst::BulkCopy { .. }
-            | Inst::AtomVector { .. }
-            | Inst::Atom { ty: Type::B128, .. } => self.sync_point(st)?,
-            Inst::Atom { .. } => self.atomic(st)?,
-            Inst::Fence(kind) => self.fence(*kind),
-            Inst::Nanosleep { a } => self.nanosleep(*a),
-            Inst::Bar { .. } => self.barrier(st)?,
-            Inst::Call { .. } => self.call(st)?,
-            Inst::CpAsync { .. } => self.cp_async(st)?,
-            Inst::Texture(inst) => self.texture(st, inst)?,
-            Inst::Trap => self.trap(crate::abi::TrapKind::Trap),
-            Inst::Brkpt => self.conditional_trap(st),
-            Inst::Alloca { .. } | Inst::StackSave { .. } | Inst::StackRestore { .. } => self.stack(st)?,
-            inst if kind(inst) == Kind::WarpOp => {
-                self.gather(st);
-                self.warp_op(st)?;
-            }
-            other => return Err(self.unsupported(&super::special::name_of(other))),
-        }
-        self.note_sync(&st.inst);
-        self.b.ins().sequence_point();
-        self.forget_splats();
-        if last {
-            (0..CHUNKS).for_each(|c| self.write_back(c));
-        }
-        Ok(())
-    }
-
-    fn fence(&mut self, kind: FenceKind) {
-        if let FenceKind::Memory { sem: Sem::SeqCst | Sem::AcqRel, scope } = kind
-            && scope != Scope::Cta
-        {
-            self.b.ins().fence();
-        }
-    }
-
-    fn nanosleep(&mut self, a: Operand) {
-        let lanes = self.operand(a, Width::W32, 0);
-        let ns = self.b.ins().extractlane(lanes[0], 0);
-        let f = self.env.runtime.nanosleep as usize;
-        call_host(&mut self.b, f, &[self.ctx, ns], None);
-    }
-
-    fn conditional_trap(&mut self, st: &Stmt<'_>) {
-        let bits = self.active_bits(st);
-        self.cold(bits, |g| g.trap(crate::abi::TrapKind::Breakpoint));
-    }
-
     /// Parks the active lanes of masked code unless all members of their masks are here.
-    fn gather(&mut self, st: &Stmt<'_>) {
+    pub(crate) fn gather(&mut self, st: &Stmt<'_>) {
         let mask = match &*st.inst {
             Inst::Shfl { mask, .. }
             | Inst::Vote { mask, .. }
@@ -134,7 +72,7 @@ impl<'a> Gen<'a, '_> {
         self.b.ins().bor(a, b)
     }
 
-    fn warp_op(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
+    pub(crate) fn warp_op(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
         match &*st.inst {
             Inst::Shfl { mode, dst, pred, a, b, c, .. } => self.shfl(*mode, *dst, *pred, *a, *b, *c),
             Inst::Vote { mode, dst, pred, mask } => self.vote(st, *mode, *dst, *pred, *mask),
@@ -250,7 +188,7 @@ impl<'a> Gen<'a, '_> {
     // ---- votes ----
 
     /// The bits of a predicate source over the active lanes.
-    fn predicate_bits(&mut self, st: &Stmt<'_>, p: PredSrc) -> Value {
+    pub(crate) fn predicate_bits(&mut self, st: &Stmt<'_>, p: PredSrc) -> Value {
         let active = self.active_bits(st);
         let PredSrc::Reg { reg, negated } = p else {
             return if p == PredSrc::Const(true) { active } else { self.iconst32(0) };
@@ -407,237 +345,6 @@ impl<'a> Gen<'a, '_> {
         let slot = self.scratch();
         let at = self.b.ins().stack_addr(types::I64, slot, 0);
         call_host(&mut self.b, super::slow::group as *const () as usize, &[code, active, at], None);
-    }
-
-    // ---- atomics ----
-
-    fn atomic(&mut self, st: &Stmt<'a>) -> Result<(), JitError> {
-        let Inst::Atom { space, op, ty, dst, addr, b, c, .. } = &*st.inst else { return Ok(()) };
-        let w = Width::of(*ty);
-        let shared = *space == Space::Shared;
-        let code = AtomicCode { op: *op, ty: *ty, shared, returns: dst.is_some(), elements: 1 };
-        let Some(code) = code.encode() else {
-            return Err(self.unsupported(&format!("an atomic on {ty:?}")));
-        };
-        let access = Access::new(*space, *ty, addr, 1);
-        if super::atomics::inline(*op, *ty, access.space == Space::Shared) {
-            return self.atomic_inline(st);
-        }
-        let mut masks = vec![];
-        for k in 0..CHUNKS {
-            let at = self.absolute_lanes(&access, k);
-            let active = self.active(st, k);
-            self.check_states(&access, &Place::Lanes(at.clone()), k, active.as_ref(), Mode::Atomic);
-            self.store_lanes64(&at, Width::W64, 0, k);
-            let v = self.operand(*b, w, k);
-            self.store_lanes64(&v, w, 1, k);
-            if let Some(c) = c {
-                let v = self.operand(*c, w, k);
-                self.store_lanes64(&v, w, 2, k);
-            }
-            masks.push(active);
-        }
-        let bits = self.bits_of(&masks);
-        let site = self.site(crate::jit::lanes::sites::WARP);
-        let (code, site) = (self.iconst32(i64::from(code)), self.iconst32(i64::from(site)));
-        let slot = self.scratch();
-        let at = self.b.ins().stack_addr(types::I64, slot, 0);
-        let f = self.env.runtime.atomic as usize;
-        call_host(&mut self.b, f, &[self.ctx, code, bits, site, at], None);
-        if let Some(d) = dst {
-            for k in 0..CHUNKS {
-                let dw = self.width(*d);
-                let v = self.load_lanes64(3, k, w);
-                let v = ops::fit_source(&mut self.cx(), Shape::Chunk, &v, w, dw);
-                let guard = self.blend_mask(st, k);
-                self.write(*d, k, v, guard.as_ref());
-            }
-        }
-        Ok(())
-    }
-
-    /// `cp.async` is executed at once: a load and a store.
-    fn cp_async(&mut self, st: &Stmt<'a>) -> Result<(), JitError> {
-        let Inst::CpAsync { dst, src, size, src_size, ignore_src } = &*st.inst else { return Ok(()) };
-        let words = (*size / 4) as usize;
-        for c in 0..CHUNKS {
-            let mask = self.active(st, c);
-            let zero = self.splat32(0);
-            let wanted = match ignore_src {
-                Some(p) => Some(self.all_unless(*p, c)),
-                None => src_size.map(|n| self.operand(n, Width::W32, c)),
-            };
-            let some: Option<Parts> =
-                wanted.as_ref().map(|n| n.iter().map(|&v| self.b.ins().icmp(IntCC::NotEqual, v, zero)).collect());
-            let from_mask = match (&mask, &some) {
-                (Some(m), Some(s)) => Some(m.iter().zip(s).map(|(&a, &b)| self.b.ins().band(a, b)).collect()),
-                (m, s) => m.clone().or_else(|| s.clone()),
-            };
-            let mut values = self.copy_load(src, words, c, from_mask.as_ref())?;
-            if let Some(n) = &wanted {
-                for (e, v) in values.iter_mut().enumerate() {
-                    *v = self.keep_bytes(v, n, e as i64 * 4);
-                }
-            }
-            self.copy_store(dst, &values, c, mask.as_ref())?;
-        }
-        Ok(())
-    }
-
-    /// Bytes that a copy reads: none where `p` holds, else as many as it wants.
-    fn all_unless(&mut self, p: PredSrc, chunk: usize) -> Parts {
-        match p {
-            PredSrc::Const(ignore) => {
-                let v = self.splat32(if ignore { 0 } else { 16 });
-                Parts::from_slice(&[v, v])
-            }
-            PredSrc::Reg { reg, negated } => {
-                let p = self.read(reg, chunk);
-                if negated { p } else { p.iter().map(|&v| self.b.ins().bnot(v)).collect() }
-            }
-        }
-    }
-
-    /// The bytes of word `at / 4` that lie below `limit`, the others zero.
-    fn keep_bytes(&mut self, word: &Parts, limit: &Parts, at: i64) -> Parts {
-        (0..2)
-            .map(|i| {
-                let mut kept = self.splat32(0);
-                for byte in 0..4 {
-                    let position = self.splat32(at + byte);
-                    let inside = self.b.ins().icmp(IntCC::UnsignedGreaterThan, limit[i], position);
-                    let mask = self.splat32(0xff << (8 * byte));
-                    let mask = self.b.ins().band(inside, mask);
-                    kept = self.b.ins().bor(kept, mask);
-                }
-                self.b.ins().band(word[i], kept)
-            })
-            .collect()
-    }
-
-    // ---- barriers ----
-
-    fn barrier(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
-        let Inst::Bar { kind, id, count, .. } = &*st.inst else { return Ok(()) };
-        let code = match kind {
-            BarKind::Sync => BarrierKind::Sync,
-            BarKind::Arrive => BarrierKind::Arrive,
-            BarKind::RedPopc { .. } => BarrierKind::RedPopc,
-            BarKind::RedBool { op: BoolOp::And, .. } => BarrierKind::RedAnd,
-            BarKind::RedBool { op: BoolOp::Or, .. } => BarrierKind::RedOr,
-            BarKind::RedBool { .. } => return Err(self.unsupported("`bar.red.xor`")),
-        };
-        let pred = match kind {
-            BarKind::RedPopc { pred, negated, .. } | BarKind::RedBool { pred, negated, .. } => {
-                Some(PredSrc::Reg { reg: *pred, negated: *negated })
-            }
-            _ => None,
-        };
-        let count = count.unwrap_or(Operand::Int(0));
-        if self.is_masked() && code != BarrierKind::Arrive {
-            self.park_at_barrier(code, *id, count, pred);
-            return Ok(());
-        }
-        let active = self.active_bits(st);
-        let arriving = self.b.ins().popcnt(active);
-        let trues = match pred {
-            Some(p) => {
-                let bits = self.predicate_bits(st, p);
-                self.b.ins().popcnt(bits)
-            }
-            None => self.iconst32(0),
-        };
-        let (id, count) = (self.first_lane(*id), self.first_lane(count));
-        let code = self.iconst32(code as i64);
-        let f = self.env.runtime.barrier as usize;
-        let result = call_host(&mut self.b, f, &[self.ctx, code, id, count, arriving, trues], Some(types::I32));
-        if let Some(r) = result {
-            self.b.ins().store(trusted(), r, self.frame, header::BAR_RESULT);
-        }
-        Ok(())
-    }
-
-    /// An operand that must agree between the lanes: lane 0's value in converged code.
-    fn first_lane(&mut self, o: Operand) -> Value {
-        if self.is_uniform(o) {
-            return self.scalar_operand(o, Width::W32)[0];
-        }
-        let lanes = self.operand(o, Width::W32, 0);
-        self.b.ins().extractlane(lanes[0], 0)
-    }
-
-    fn park_at_barrier(&mut self, code: BarrierKind, id: Operand, count: Operand, pred: Option<PredSrc>) {
-        for c in 0..CHUNKS {
-            let kind = self.splat32(code as i64);
-            let id = self.operand(id, Width::W32, c);
-            let count = self.operand(count, Width::W32, c);
-            let p = match pred {
-                Some(PredSrc::Reg { reg, negated }) => {
-                    let p = self.read(reg, c);
-                    if negated { p.iter().map(|&v| self.b.ins().bnot(v)).collect() } else { p }
-                }
-                _ => Parts::from_slice(&[kind, kind]),
-            };
-            let fields = [
-                (header::BAR_KIND, Parts::from_slice(&[kind, kind])),
-                (header::BAR_ID, id),
-                (header::BAR_COUNT, count),
-                (header::BAR_PRED, p),
-            ];
-            let Some(mask) = self.exec_mask(c) else { return };
-            for (at, new) in fields {
-                let old = self.lane_array(at, c);
-                let new: Vec<Value> = (0..2).map(|i| self.b.ins().bitselect(mask[i], new[i], old[i])).collect();
-                self.store_lane_array(at, c, &new);
-            }
-        }
-    }
-
-    // ---- local stack ----
-
-    /// `alloca`, `stacksave`, `stackrestore`: one stack for the warp, so that addresses of lanes
-    /// have the stride of the largest request.
-    fn stack(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
-        match &*st.inst {
-            Inst::Alloca { dst, size, align, .. } => {
-                let code = self.iconst64(i64::from((*align).max(16)));
-                for c in 0..CHUNKS {
-                    let v = self.operand(*size, Width::W64, c);
-                    self.store_lanes64(&v, Width::W64, 0, c);
-                }
-                let active = self.active_bits(st);
-                let slot = self.scratch();
-                let at = self.b.ins().stack_addr(types::I64, slot, 0);
-                let over = call_host(
-                    &mut self.b,
-                    super::slow::alloca as *const () as usize,
-                    &[self.ctx, active, code, at],
-                    Some(types::I32),
-                );
-                if let Some(o) = over {
-                    self.cold(o, |g| g.trap(crate::abi::TrapKind::StackOverflow));
-                }
-                for c in 0..CHUNKS {
-                    let w = self.width(*dst);
-                    let v = self.load_lanes64(3, c, w);
-                    self.write(*dst, c, v, None);
-                }
-                Ok(())
-            }
-            Inst::StackSave { dst, .. } => {
-                let v = self.ctx_field(types::I64, offset_of!(WarpCtx, local_sp));
-                for c in 0..CHUNKS {
-                    let w = self.width(*dst);
-                    let lanes = self.expand(&Parts::from_slice(&[v]), Width::W64, Class::Uniform, c);
-                    let lanes = ops::fit_source(&mut self.cx(), Shape::Chunk, &lanes, Width::W64, w);
-                    self.write(*dst, c, lanes, None);
-                }
-                Ok(())
-            }
-            // Lanes share the stack, so none may cut it while others still use it: it is cut
-            // when the function returns.
-            _ => Ok(()),
-        }
     }
 }
 

@@ -14,7 +14,8 @@ const PRODUCT: &str = include_str!("../../../../../tests/ptx/affine/matrix_produ
 fn with_plan(text: &str, block: [u32; 3], look: impl FnOnce(&Plan<'_>)) {
     let parsed = rtcg_ptx::parse(text);
     assert!(!parsed.has_errors(), "{}", parsed.render("test"));
-    let plan = Plan::new(&parsed.module, FuncId(0), Variant::for_block(block), 0, &Instrument::NONE);
+    let plan =
+        Plan::new(&parsed.module, FuncId(0), Variant::for_block(block), 0, (&Instrument::NONE, &Default::default()));
     look(&plan.expect("a plan"));
 }
 

@@ -17,7 +17,7 @@ use std::collections::HashMap;
 /// Whether the module says that it was compiled with `-fmad=false`, as our compiler does in a last
 /// line: NVRTC leaves no trace of that in half precision.
 pub(crate) fn is_forbidden(module: &Module) -> bool {
-    module.source.trim_end().ends_with("// compiled with -fmad=false")
+    module.source.trim_end().ends_with(rtcg_cuda_sys::nvrtc::UNFUSED_MARK)
 }
 
 /// Fuses what can be fused in all blocks.

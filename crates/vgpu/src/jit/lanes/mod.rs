@@ -6,6 +6,7 @@
 //! knows how machine code is made, so a back end with wider vectors can be put beside
 //! [`super::emit`].
 
+pub(crate) mod addresses;
 #[cfg(test)]
 mod affine_tests;
 pub(crate) mod barrier;
@@ -15,6 +16,7 @@ pub(crate) mod contract;
 pub(crate) mod ends;
 pub(crate) mod flow;
 pub(crate) mod ifconvert;
+pub(crate) mod inline;
 pub(crate) mod known;
 pub(crate) mod layout;
 pub(crate) mod nan;
@@ -22,6 +24,7 @@ pub mod operands;
 pub(crate) mod parameters;
 pub(crate) mod plan;
 pub(crate) mod pure;
+mod rename;
 pub(crate) mod segments;
 pub(crate) mod seldom;
 pub(crate) mod sites;

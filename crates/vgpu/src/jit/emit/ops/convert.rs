@@ -6,7 +6,7 @@ use rtcg_ptx::ast::{FpMods, Rounding, Type};
 
 use super::emit::{and_const, bits, by_lane, choose, float, map1, map2, same, shl, type_of};
 use super::parts::{extend64, narrow64, sign_extend};
-use super::{OpCtx, Parts, Shape, Width, float as fp, half};
+use super::{OpCtx, Parts, Shape, Width, float as fp, half, rounding};
 
 /// Emits a conversion; `None` when a helper has to do it.
 pub(super) fn emit(
@@ -63,7 +63,7 @@ fn int_to_float(cx: &mut OpCtx<'_, '_>, shape: Shape, dty: Type, sty: Type, mods
     }
     if directed {
         let wide = doubles(cx, shape, signed, a);
-        return Some(fp::round_directed(cx, shape, mods, &wide));
+        return Some(rounding::round_directed(cx, shape, mods, &wide));
     }
     let a = match sty.bits() {
         n @ (8 | 16) if signed => sign_extend(cx, shape, a, n.into()),
@@ -230,23 +230,23 @@ fn float_to_float(
         (Type::F64, Type::F32) => {
             // With `.ftz` the operand goes through single-precision arithmetic first.
             let a = if mods.ftz { map1(cx, a, fp::canonical) } else { a.clone() };
-            let wide = fp::in_double(cx, shape, mods, &a);
+            let wide = rounding::in_double(cx, shape, mods, &a);
             Some(map1(cx, &wide, |cx, x| {
                 let x = bits(cx, x);
                 fp::finish(cx, mods, x)
             }))
         }
         (Type::F32, Type::F64) if to_nearest(mods) => {
-            let singles = fp::round_nearest(cx, shape, mods, a);
+            let singles = rounding::round_nearest(cx, shape, mods, a);
             Some(map1(cx, &singles, |cx, x| fp::finish_any_nan(cx, mods, x)))
         }
         (Type::F32, Type::F64) => {
-            let singles = fp::round_directed(cx, shape, mods, a);
+            let singles = rounding::round_directed(cx, shape, mods, a);
             Some(map1(cx, &singles, |cx, x| fp::finish_any_nan(cx, mods, x)))
         }
         (Type::F64, Type::F16 | Type::BF16) if !mods.sat => {
             let singles = half::widen(cx, sty, a);
-            let wide = fp::in_double(cx, shape, &FpMods::default(), &singles);
+            let wide = rounding::in_double(cx, shape, &FpMods::default(), &singles);
             Some(map1(cx, &wide, bits))
         }
         (Type::F32, Type::BF16) => {

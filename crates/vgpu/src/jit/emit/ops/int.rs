@@ -4,19 +4,17 @@
 //! matters, and every result is cut to its bits again.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{ConstantData, InstBuilder, Value, types};
-use rtcg_ptx::ast::{BinOp, CarryOp, FpMods, Operand, PrmtMode, TerOp, Type, UnOp};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use rtcg_ptx::ast::{BinOp, CarryOp, FpMods, Operand, TerOp, Type, UnOp};
 
 use super::emit::{
-    and_const, bits, by_lane, choose, float, icmp_const, keep_if, map1, map2, map3, same, sar, shl, shr, splatted,
-    type_of,
+    and_const, bits, by_lane, choose, float, icmp_const, keep_if, map1, map2, map3, same, sar, shl, shr, type_of,
 };
-use super::parts::{as_type, extend64, narrow64, shuffle_words, sign_extend};
-use super::{OpCtx, Parts, Shape, Width, compare, convert, moves};
-use crate::softmath::int::prmt_selector;
+use super::parts::{as_type, extend64, narrow64, sign_extend};
+use super::{OpCtx, Parts, Shape, Width, bitwise, compare, convert, moves, shift};
 
 /// The immediate value of an operand.
-fn immediate(op: &Operand) -> Option<u32> {
+pub(super) fn immediate(op: &Operand) -> Option<u32> {
     match op {
         Operand::Int(v) => Some(*v as u32),
         _ => None,
@@ -24,7 +22,7 @@ fn immediate(op: &Operand) -> Option<u32> {
 }
 
 /// Results of less than 32 bits, cut.
-fn cut(cx: &mut OpCtx<'_, '_>, ty: Type, parts: Parts) -> Parts {
+pub(super) fn cut(cx: &mut OpCtx<'_, '_>, ty: Type, parts: Parts) -> Parts {
     match ty.bits() {
         n @ (8 | 16) => map1(cx, &parts, |cx, v| and_const(cx, v, (1 << n) - 1)),
         _ => parts,
@@ -32,7 +30,7 @@ fn cut(cx: &mut OpCtx<'_, '_>, ty: Type, parts: Parts) -> Parts {
 }
 
 /// An operand of `ty` with its sign in 32 bits, if it is signed and smaller.
-fn widened(cx: &mut OpCtx<'_, '_>, shape: Shape, ty: Type, parts: &Parts) -> Parts {
+pub(super) fn widened(cx: &mut OpCtx<'_, '_>, shape: Shape, ty: Type, parts: &Parts) -> Parts {
     if ty.is_signed() && ty.bits() < 32 { sign_extend(cx, shape, parts, ty.bits().into()) } else { parts.clone() }
 }
 
@@ -154,7 +152,7 @@ pub(super) fn binary(
         }
         BinOp::Min | BinOp::Max => min_max(cx, shape, op == BinOp::Max, ty, a, b),
         BinOp::Div | BinOp::Rem if ty.bits() <= 32 => division(cx, shape, op == BinOp::Rem, ty, a, b),
-        BinOp::Shl | BinOp::Shr => shift(cx, shape, op == BinOp::Shl, ty, second, a, b),
+        BinOp::Shl | BinOp::Shr => shift::shift(cx, shape, op == BinOp::Shl, ty, second, a, b),
         _ => return None,
     })
 }
@@ -260,107 +258,6 @@ fn min_max(cx: &mut OpCtx<'_, '_>, shape: Shape, max: bool, ty: Type, a: &Parts,
     cut(cx, ty, r)
 }
 
-/// `shl` and `shr`: amounts above the width act as the width.
-fn shift(cx: &mut OpCtx<'_, '_>, shape: Shape, left: bool, ty: Type, amount: &Operand, a: &Parts, n: &Parts) -> Parts {
-    let a = if left { a.clone() } else { widened(cx, shape, ty, a) };
-    let arithmetic = !left && ty.is_signed();
-    let r = if let Some(n) = immediate(amount) {
-        shift_by_constant(cx, left, arithmetic, ty, &a, n)
-    } else if let Some(n) = splatted(cx, n) {
-        map1(cx, &a, |cx, x| shift_by_scalar(cx, left, arithmetic, ty, x, n))
-    } else if shape == Shape::Scalar {
-        map1(cx, &a, |cx, x| shift_by_scalar(cx, left, arithmetic, ty, x, n[0]))
-    } else if ty.bits() <= 32 {
-        map2(cx, &a, n, |cx, x, n| shift_by_lane(cx, left, arithmetic, ty, x, n))
-    } else {
-        by_lane(cx, shape, &[(&a, Width::W64), (n, Width::W32)], Width::W64, |cx, v| {
-            shift_by_scalar(cx, left, arithmetic, ty, v[0], v[1])
-        })
-    };
-    cut(cx, ty, r)
-}
-
-fn shift_by_constant(cx: &mut OpCtx<'_, '_>, left: bool, arithmetic: bool, ty: Type, a: &Parts, n: u32) -> Parts {
-    let n = if arithmetic { n.min(ty.bits() - 1) } else { n };
-    map1(cx, a, |cx, x| match (left, arithmetic) {
-        _ if n >= ty.bits() => same(cx, x, 0),
-        (true, _) => shl(cx, x, n),
-        (_, true) => sar(cx, x, n),
-        _ => shr(cx, x, n),
-    })
-}
-
-/// All lanes of `x` shifted by the scalar `n`.
-fn shift_by_scalar(cx: &mut OpCtx<'_, '_>, left: bool, arithmetic: bool, ty: Type, x: Value, n: Value) -> Value {
-    let limit = if ty.bits() == 64 { 64 } else { 32 };
-    if arithmetic {
-        let most = same(cx, n, limit - 1);
-        let n = cx.b.ins().umin(n, most);
-        return cx.b.ins().sshr(x, n);
-    }
-    let r = if left { cx.b.ins().ishl(x, n) } else { cx.b.ins().ushr(x, n) };
-    let inside = icmp_const(cx, IntCC::UnsignedLessThan, n, limit);
-    if !type_of(cx, x).is_vector() {
-        return keep_if(cx, inside, r);
-    }
-    let mask = cx.b.ins().uextend(types::I32, inside);
-    let mask = cx.b.ins().ineg(mask);
-    let mask = if type_of(cx, x) == types::I64X2 { cx.b.ins().sextend(types::I64, mask) } else { mask };
-    let ty = type_of(cx, x);
-    let mask = cx.b.ins().splat(ty, mask);
-    cx.b.ins().band(r, mask)
-}
-
-/// Four 32-bit lanes shifted by an amount each, through multiplication: there is no such CLIF
-/// instruction.
-fn shift_by_lane(cx: &mut OpCtx<'_, '_>, left: bool, arithmetic: bool, ty: Type, x: Value, n: Value) -> Value {
-    if left {
-        let power = power_of_two(cx, n);
-        let r = cx.b.ins().imul(x, power);
-        let inside = icmp_const(cx, IntCC::UnsignedLessThan, n, 32);
-        return keep_if(cx, inside, r);
-    }
-    if arithmetic {
-        // Without its sign bits, which the complement turns to zeros, the number shifts logically.
-        let most = same(cx, n, u64::from(ty.bits().max(32) - 1));
-        let n = cx.b.ins().umin(n, most);
-        let sign = sar(cx, x, 31);
-        let y = cx.b.ins().bxor(x, sign);
-        let y = shift_right_by_lane(cx, y, n);
-        return cx.b.ins().bxor(y, sign);
-    }
-    let r = shift_right_by_lane(cx, x, n);
-    let inside = icmp_const(cx, IntCC::UnsignedLessThan, n, 32);
-    keep_if(cx, inside, r)
-}
-
-/// `2^n` for n below 32, by the exponent of a float.
-fn power_of_two(cx: &mut OpCtx<'_, '_>, n: Value) -> Value {
-    let exponent = shl(cx, n, 23);
-    let one = same(cx, n, 0x3f80_0000);
-    let power = cx.b.ins().iadd(exponent, one);
-    let power = float(cx, power);
-    crate::arch::whole_of_power(cx.b, power)
-}
-
-/// `x >> n` for n below 32: the upper word of `x * 2^(32 - n)`, or `x` itself for 0.
-fn shift_right_by_lane(cx: &mut OpCtx<'_, '_>, x: Value, n: Value) -> Value {
-    let size = same(cx, n, 32);
-    let up = cx.b.ins().isub(size, n);
-    let power = power_of_two(cx, up);
-    let halves = [false, true].map(|high| {
-        let (x, p) = if high {
-            (cx.b.ins().uwiden_high(x), cx.b.ins().uwiden_high(power))
-        } else {
-            (cx.b.ins().uwiden_low(x), cx.b.ins().uwiden_low(power))
-        };
-        cx.b.ins().imul(x, p)
-    });
-    let r = shuffle_words(cx, halves[0], halves[1], [1, 3, 5, 7]);
-    let none = icmp_const(cx, IntCC::Equal, n, 0);
-    choose(cx, none, x, r)
-}
-
 /// Three-operand instructions; `None` when a helper has to do it.
 pub(super) fn ternary(
     cx: &mut OpCtx<'_, '_>,
@@ -401,12 +298,12 @@ pub(super) fn ternary(
             let r = add(cx, d);
             cut(cx, ty, r)
         }
-        TerOp::Lop3(table) => map3(cx, a, b, c, |cx, x, y, z| lop3(cx, table, x, y, z)),
-        TerOp::Bfe => bfe_constant(cx, ty, immediate(ops[1])?, immediate(ops[2])?, a),
-        TerOp::Prmt(mode) => prmt_constant(cx, shape, mode, immediate(ops[2])?, a, b)?,
+        TerOp::Lop3(table) => map3(cx, a, b, c, |cx, x, y, z| bitwise::lop3(cx, table, x, y, z)),
+        TerOp::Bfe => bitwise::bfe_constant(cx, ty, immediate(ops[1])?, immediate(ops[2])?, a),
+        TerOp::Prmt(mode) => bitwise::prmt_constant(cx, shape, mode, immediate(ops[2])?, a, b)?,
         TerOp::ShfLClamp | TerOp::ShfLWrap | TerOp::ShfRClamp | TerOp::ShfRWrap => {
             let n = immediate(ops[2]);
-            funnel(cx, shape, op, n, a, b, c)?
+            shift::funnel(cx, shape, op, n, a, b, c)?
         }
         _ => return None,
     })
@@ -417,177 +314,6 @@ fn difference(cx: &mut OpCtx<'_, '_>, shape: Shape, ty: Type, a: &Parts, b: &Par
     let high = min_max(cx, shape, true, ty, a, b);
     let low = min_max(cx, shape, false, ty, a, b);
     map2(cx, &high, &low, |cx, h, l| cx.b.ins().isub(h, l))
-}
-
-/// The table split at `c`: each half is a function of `a` and `b`.
-fn lop3(cx: &mut OpCtx<'_, '_>, table: u8, a: Value, b: Value, c: Value) -> Value {
-    let when = |bit: u8| (0..4u8).fold(0, |t, i| t | (table >> (2 * i + bit) & 1) << i);
-    let (set, clear) = (when(1), when(0));
-    if set == clear {
-        return two_input(cx, set, a, b);
-    }
-    if set == 15 - clear {
-        let f = two_input(cx, clear, a, b);
-        return cx.b.ins().bxor(f, c);
-    }
-    match (set, clear) {
-        (_, 0) => {
-            let f = two_input(cx, set, a, b);
-            cx.b.ins().band(f, c)
-        }
-        (0, _) => {
-            let f = two_input(cx, clear, a, b);
-            cx.b.ins().band_not(f, c)
-        }
-        (15, _) => {
-            let f = two_input(cx, clear, a, b);
-            cx.b.ins().bor(f, c)
-        }
-        _ => {
-            let (x, y) = (two_input(cx, set, a, b), two_input(cx, clear, a, b));
-            cx.b.ins().bitselect(c, x, y)
-        }
-    }
-}
-
-/// The function of two inputs with the table `t`, whose bit `2a + b` is the result.
-fn two_input(cx: &mut OpCtx<'_, '_>, t: u8, a: Value, b: Value) -> Value {
-    match t {
-        0 => same(cx, a, 0),
-        0b1000 => cx.b.ins().band(a, b),
-        0b0100 => cx.b.ins().band_not(a, b),
-        0b0010 => cx.b.ins().band_not(b, a),
-        0b1100 => a,
-        0b1010 => b,
-        0b0110 => cx.b.ins().bxor(a, b),
-        0b1110 => cx.b.ins().bor(a, b),
-        _ => {
-            let inverse = two_input(cx, 15 - t, a, b);
-            cx.b.ins().bnot(inverse)
-        }
-    }
-}
-
-/// `bfe` with a constant field.
-fn bfe_constant(cx: &mut OpCtx<'_, '_>, ty: Type, pos: u32, len: u32, a: &Parts) -> Parts {
-    let (size, pos, len) = (ty.bits(), pos & 0xff, len & 0xff);
-    map1(cx, a, |cx, x| {
-        if len == 0 || (pos >= size && !ty.is_signed()) {
-            return same(cx, x, 0);
-        }
-        if !ty.is_signed() {
-            let down = shr(cx, x, pos);
-            return if len >= size { down } else { and_const(cx, down, (1 << len) - 1) };
-        }
-        // A field that reaches past the top is filled with the sign, as one that ends there.
-        let top = (pos + len).min(size).max(1);
-        let start = pos.min(top - 1);
-        let up = shl(cx, x, size - top);
-        sar(cx, up, size - (top - start))
-    })
-}
-
-/// `prmt` with a constant choice that replicates no signs.
-fn prmt_constant(cx: &mut OpCtx<'_, '_>, shape: Shape, mode: PrmtMode, c: u32, a: &Parts, b: &Parts) -> Option<Parts> {
-    let selector = prmt_selector(mode, c);
-    if selector & 0x8888 != 0 {
-        return None;
-    }
-    if shape == Shape::Scalar {
-        let bytes = (0..4).map(|i| (selector >> (4 * i) & 7, i));
-        let mut r = same(cx, a[0], 0);
-        for (choice, i) in bytes {
-            let word = if choice < 4 { a[0] } else { b[0] };
-            let byte = shr(cx, word, 8 * (choice & 3));
-            let byte = and_const(cx, byte, 0xff);
-            let byte = shl(cx, byte, 8 * i);
-            r = cx.b.ins().bor(r, byte);
-        }
-        return Some(Parts::from_elem(r, 1));
-    }
-    let choice = |lane: u32, i: u32| {
-        let k = selector >> (4 * i) & 7;
-        (if k < 4 { lane * 4 + k } else { 16 + lane * 4 + k - 4 }) as u8
-    };
-    let mask: Vec<u8> = (0..4).flat_map(|lane| (0..4).map(move |i| choice(lane, i))).collect();
-    Some(map2(cx, a, b, |cx, x, y| {
-        let (x, y) = (as_type(cx, x, types::I8X16), as_type(cx, y, types::I8X16));
-        let mask = cx.b.func.dfg.immediates.push(ConstantData::from(&mask[..]));
-        let r = cx.b.ins().shuffle(x, y, mask);
-        as_type(cx, r, types::I32X4)
-    }))
-}
-
-/// `shf`: by a constant everywhere, by anything when scalar.
-fn funnel(
-    cx: &mut OpCtx<'_, '_>,
-    shape: Shape,
-    op: TerOp,
-    n: Option<u32>,
-    lo: &Parts,
-    hi: &Parts,
-    by: &Parts,
-) -> Option<Parts> {
-    let left = matches!(op, TerOp::ShfLClamp | TerOp::ShfLWrap);
-    let wrap = matches!(op, TerOp::ShfLWrap | TerOp::ShfRWrap);
-    if let Some(n) = n {
-        let n = if wrap { n & 31 } else { n.min(32) };
-        let up = if left { n } else { 32 - n };
-        return Some(map2(cx, lo, hi, |cx, l, h| match up {
-            0 => h,
-            32 => l,
-            _ => {
-                let (h, l) = (shl(cx, h, up), shr(cx, l, 32 - up));
-                cx.b.ins().bor(h, l)
-            }
-        }));
-    }
-    if shape == Shape::Chunk {
-        return Some(map3(cx, lo, hi, by, |cx, l, h, n| funnel_by_lane(cx, left, wrap, l, h, n)));
-    }
-    let both = moves::join32(cx, shape, lo, hi)[0];
-    let limit = same(cx, by[0], if wrap { 31 } else { 32 });
-    let n = if wrap { cx.b.ins().band(by[0], limit) } else { cx.b.ins().umin(by[0], limit) };
-    let r = if left { cx.b.ins().ishl(both, n) } else { cx.b.ins().ushr(both, n) };
-    let r = if left { shr(cx, r, 32) } else { r };
-    Some(Parts::from_elem(cx.b.ins().ireduce(types::I32, r), 1))
-}
-
-/// `shf` of four lanes by an amount each.
-fn funnel_by_lane(cx: &mut OpCtx<'_, '_>, left: bool, wrap: bool, lo: Value, hi: Value, n: Value) -> Value {
-    let limit = same(cx, n, if wrap { 31 } else { 32 });
-    let n = if wrap { cx.b.ins().band(n, limit) } else { cx.b.ins().umin(n, limit) };
-    let size = same(cx, n, 32);
-    let rest = cx.b.ins().isub(size, n);
-    let (up, down) = if left { (n, rest) } else { (rest, n) };
-    // Shifts by the whole width give zero.
-    let high = shift_by_lane(cx, true, false, Type::B32, hi, up);
-    let low = shift_by_lane(cx, false, false, Type::B32, lo, down);
-    cx.b.ins().bor(high, low)
-}
-
-/// `bfi` with a constant field; `None` when a helper has to do it.
-pub(super) fn bfi(
-    cx: &mut OpCtx<'_, '_>,
-    ty: Type,
-    pos: &Operand,
-    len: &Operand,
-    a: &Parts,
-    b: &Parts,
-) -> Option<Parts> {
-    let (pos, len) = (immediate(pos)? & 0xff, immediate(len)? & 0xff);
-    let size = ty.bits();
-    if pos >= size || len == 0 {
-        return Some(b.clone());
-    }
-    let ones = if len >= size { u64::MAX } else { (1 << len) - 1 };
-    let field = ones << pos;
-    Some(map2(cx, a, b, |cx, a, b| {
-        let a = shl(cx, a, pos);
-        let inside = and_const(cx, a, field);
-        let outside = and_const(cx, b, !field);
-        cx.b.ins().bor(inside, outside)
-    }))
 }
 
 /// The extended-precision instructions; `cin` is the carry read. Gives the result and the carry

@@ -17,6 +17,7 @@
 //! 8- and 16-bit sources may be assumed zero-extended in their 32-bit parts, and results keep it so.
 
 mod approx;
+mod bitwise;
 mod compare;
 mod convert;
 mod emit;
@@ -26,6 +27,8 @@ mod helper;
 mod int;
 mod moves;
 mod parts;
+mod rounding;
+mod shift;
 mod soft;
 mod unit;
 
@@ -225,7 +228,7 @@ fn direct(cx: &mut OpCtx<'_, '_>, shape: Shape, inst: &Inst, srcs: &[Parts]) -> 
             unit::fma(cx, inst, srcs).or_else(|| float::ternary(cx, shape, *op, *ty, mods, srcs))
         }
         Inst::Ternary { op, ty, mods, a, b, c, .. } => int::ternary(cx, shape, *op, *ty, mods, [a, b, c], srcs),
-        Inst::Bfi { ty, pos, len, .. } => int::bfi(cx, *ty, pos, len, &srcs[0], &srcs[1]),
+        Inst::Bfi { ty, pos, len, .. } => bitwise::bfi(cx, *ty, pos, len, &srcs[0], &srcs[1]),
         Inst::Cvt { mods, .. } | Inst::CvtPack { mods, .. } if mods.satfinite => None,
         Inst::Cvt { dty, sty, mods, .. } => convert::emit(cx, shape, *dty, *sty, mods, &srcs[0]),
         Inst::CvtPack { dty, sty: Type::F32, mods, .. } => convert::emit_pack(cx, shape, *dty, mods, srcs),

@@ -1,0 +1,265 @@
+//! Calls that were planned before, found again by what decided the plan: operation, dtypes, layouts and
+//! the alignment of addresses.
+//!
+//! Programs repeat few calls, and what a call costs on the host is mostly deciding what to launch. A
+//! shortcut leaves only addresses and values of scalars to be filled in. A call that could end in another
+//! way than with one launch (an error, a copy of operands that overlap, a result known beforehand) takes
+//! none.
+
+use crate::array::GpuArray;
+use crate::elementwise::Arg;
+use crate::error::Result;
+use crate::layout::Layout;
+use crate::runtime::{ArrayContext, Kernel, lock};
+use crate::scalar::Scalar;
+use rtcg_codegen::array::{Op, Reduction};
+use rtcg_codegen::{DType, WeakScalar};
+use smallvec::SmallVec;
+use std::sync::{Arc, Mutex};
+
+/// Calls that are remembered; a new one takes the place of an old one.
+const PLACES: usize = 256;
+/// Addresses are told apart by their distance from a multiple of this, more than what is read at once.
+const ALIGNMENT: u64 = 64;
+
+/// What is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    /// An operation element by element, with the common type that the caller wishes.
+    Pointwise(Op, Option<DType>),
+    /// A reduction of the axes whose bits are set.
+    Reduce { reduction: Reduction, dtype: Option<DType>, axes: u64, keepdims: bool },
+}
+
+impl What {
+    fn number(self) -> usize {
+        match self {
+            What::Pointwise(op, _) => op as usize,
+            What::Reduce { reduction, axes, .. } => 128 + reduction as usize + 16 * axes as usize,
+        }
+    }
+}
+
+/// An operand, as far as the plan depends on it.
+#[derive(Debug)]
+enum Pattern {
+    Array { dtype: DType, layout: Layout, phase: u8 },
+    Value { strong: Option<DType>, form: u8 },
+}
+
+/// The number of the kind of a Python scalar.
+fn form_of(value: WeakScalar) -> u8 {
+    match value {
+        WeakScalar::Bool(_) => 0,
+        WeakScalar::Int(_) => 1,
+        WeakScalar::Float(_) => 2,
+        WeakScalar::Complex(..) => 3,
+    }
+}
+
+fn strong_type(scalar: &Scalar) -> Option<DType> {
+    match scalar {
+        Scalar::Strong(dtype, _) => Some(*dtype),
+        Scalar::Weak(_) => None,
+    }
+}
+
+fn phase_of(address: u64) -> u8 {
+    (address % ALIGNMENT) as u8
+}
+
+impl Pattern {
+    fn of_array(array: &GpuArray) -> Self {
+        let phase = phase_of(array.device_ptr().unwrap_or(0));
+        Pattern::Array { dtype: array.dtype(), layout: array.layout().clone(), phase }
+    }
+
+    fn of(arg: &Arg<'_>) -> Self {
+        match arg {
+            Arg::Array(array) => Self::of_array(array),
+            Arg::Scalar(scalar) => Pattern::Value { strong: strong_type(scalar), form: form_of(scalar.value()) },
+        }
+    }
+
+    /// Whether `array`, whose first element is at `address`, is like the one of the plan. Where the
+    /// memory starts does not matter.
+    fn fits(&self, array: &GpuArray, address: u64) -> bool {
+        let Pattern::Array { dtype, layout, phase } = self else { return false };
+        *dtype == array.dtype()
+            && *phase == phase_of(address)
+            && layout.shape[..] == *array.shape()
+            && layout.strides[..] == *array.strides()
+    }
+
+    fn fits_scalar(&self, scalar: &Scalar) -> bool {
+        let Pattern::Value { strong, form } = self else { return false };
+        *strong == strong_type(scalar) && *form == form_of(scalar.value())
+    }
+}
+
+/// A launch of which only addresses and values are open.
+pub(crate) struct Prepared {
+    pub(crate) kernel: Arc<dyn Kernel>,
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: [u32; 3],
+    /// The packed arguments; the addresses come first, that of the output before the others.
+    pub(crate) packed: SmallVec<[u8; 128]>,
+    /// How far each address is from that of the first element.
+    pub(crate) shifts: SmallVec<[usize; 4]>,
+    /// Where each scalar is, and the type it has there.
+    pub(crate) values: SmallVec<[(usize, DType); 2]>,
+}
+
+/// A call with its plan.
+pub(crate) struct Shortcut {
+    what: What,
+    args: SmallVec<[Pattern; 3]>,
+    out: Option<Pattern>,
+    /// The result's layout and dtype.
+    layout: Layout,
+    dtype: DType,
+    prepared: Prepared,
+}
+
+impl Shortcut {
+    /// The call of `what` with `args` whose result was `result`, which is `out` if one was given.
+    pub(crate) fn new(
+        what: What,
+        args: &[Arg<'_>],
+        out: Option<&GpuArray>,
+        result: &GpuArray,
+        prepared: Prepared,
+    ) -> Self {
+        Self {
+            what,
+            args: args.iter().map(Pattern::of).collect(),
+            out: out.map(Pattern::of_array),
+            layout: result.layout().clone(),
+            dtype: result.dtype(),
+            prepared,
+        }
+    }
+
+    /// Launches what was planned and returns the result; `None` if the call is not like that which was
+    /// planned.
+    fn take(
+        &self,
+        ctx: &Arc<ArrayContext>,
+        what: What,
+        args: &[Arg<'_>],
+        out: Option<&GpuArray>,
+    ) -> Result<Option<GpuArray>> {
+        if self.what != what || self.args.len() != args.len() {
+            return Ok(None);
+        }
+        let Prepared { kernel, grid, block, packed, shifts, .. } = &self.prepared;
+        let mut packed: SmallVec<[u8; 256]> = SmallVec::from_slice(packed);
+        if !self.fill_in(ctx, args, out, &mut packed)? {
+            return Ok(None);
+        }
+        let result = match (out, &self.out) {
+            (None, None) => GpuArray::with_layout(ctx, self.layout.clone(), self.dtype)?,
+            (Some(out), Some(pattern)) if usable_address(ctx, out)?.is_some_and(|at| pattern.fits(out, at)) => {
+                out.clone()
+            }
+            _ => return Ok(None),
+        };
+        let address = result.start().wrapping_add(shifts[0] as u64);
+        packed[..8].copy_from_slice(&address.to_ne_bytes());
+        kernel.launch(*grid, *block, 0, &packed)?;
+        Ok(Some(result))
+    }
+
+    /// Puts addresses and values of the operands into the packed arguments. False when an operand does not
+    /// fit; whatever is out of range is for the long way to judge.
+    fn fill_in(
+        &self,
+        ctx: &Arc<ArrayContext>,
+        args: &[Arg<'_>],
+        out: Option<&GpuArray>,
+        packed: &mut [u8],
+    ) -> Result<bool> {
+        let mut put = |at: usize, bytes: &[u8]| packed[at..at + bytes.len()].copy_from_slice(bytes);
+        let (mut array_idx, mut value_idx) = (1, 0);
+        for (pattern, arg) in self.args.iter().zip(args) {
+            match arg {
+                Arg::Array(array) => {
+                    let Some(address) = usable_address(ctx, array)? else { return Ok(false) };
+                    if !pattern.fits(array, address) || out.is_some_and(|out| out.shares_badly(array)) {
+                        return Ok(false);
+                    }
+                    put(8 * array_idx, &address.wrapping_add(self.prepared.shifts[array_idx] as u64).to_ne_bytes());
+                    array_idx += 1;
+                }
+                Arg::Scalar(scalar) => {
+                    if !pattern.fits_scalar(scalar) {
+                        return Ok(false);
+                    }
+                    let (at, dtype) = self.prepared.values[value_idx];
+                    let Ok(element) = scalar.to_element(dtype) else { return Ok(false) };
+                    put(at, element.bytes());
+                    value_idx += 1;
+                }
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// The address of the first element, for work that is about to be enqueued; `None` where there are no
+/// elements or the array is of another context.
+fn usable_address(ctx: &Arc<ArrayContext>, array: &GpuArray) -> Result<Option<u64>> {
+    match array.buffer() {
+        Some(buffer) if Arc::ptr_eq(array.context(), ctx) => {
+            Ok(Some(buffer.use_address()?.wrapping_add(array.layout().offset as u64)))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The shortcuts of a context.
+pub(crate) struct Shortcuts(Mutex<Vec<Option<Arc<Shortcut>>>>);
+
+impl Default for Shortcuts {
+    fn default() -> Self {
+        Self(Mutex::new(vec![None; PLACES]))
+    }
+}
+
+/// Where a call is remembered. Calls that differ only in what is not counted here displace each other.
+fn place_of(what: What, args: &[Arg<'_>]) -> usize {
+    let mix = |hash: usize, value: usize| (hash.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
+    let hash = args.iter().fold(what.number(), |hash, arg| match arg {
+        Arg::Array(array) => {
+            let number = array.itemsize() + 32 * array.dtype().kind() as usize + 256 * array.ndim();
+            let axes = array.shape().iter().zip(array.strides());
+            axes.fold(mix(hash, number), |hash, (&n, &stride)| mix(hash, n ^ (stride as usize).rotate_left(32)))
+        }
+        Arg::Scalar(scalar) => mix(hash, usize::from(form_of(scalar.value()))),
+    });
+    hash >> (usize::BITS - PLACES.trailing_zeros())
+}
+
+impl ArrayContext {
+    /// The result of a call that is like one before.
+    ///
+    /// # Errors
+    /// When the device is out of memory or refuses the launch, or an operand was freed.
+    pub(crate) fn recall(
+        self: &Arc<Self>,
+        what: What,
+        args: &[Arg<'_>],
+        out: Option<&GpuArray>,
+    ) -> Result<Option<GpuArray>> {
+        let place = place_of(what, args);
+        let Some(known) = lock(&self.shortcuts().0)[place].clone() else { return Ok(None) };
+        known.take(self, what, args, out)
+    }
+
+    /// Remembers a call.
+    pub(crate) fn remember(&self, args: &[Arg<'_>], shortcut: Shortcut) {
+        let place = place_of(shortcut.what, args);
+        let old = lock(&self.shortcuts().0)[place].replace(Arc::new(shortcut));
+        drop(old);
+    }
+}

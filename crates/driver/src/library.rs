@@ -1,0 +1,364 @@
+//! Libraries: images of no context, loaded by the driver into each context that uses them, and their kernels.
+//!
+//! A [`Kernel`] stands for a [`Function`] in every context. Establishes: modules, functions and kernels keep their
+//! library loaded; after [`Library::close`] they are refused. Needs a driver of CUDA 12 or newer.
+
+use crate::context::Context;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::function::{Function, Param};
+use crate::module::{JitLog, JitOptions, Module, WeakModule, c_string, named};
+use crate::process;
+use crate::stream::closed;
+use rtcg_cuda_sys::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+struct Inner {
+    table: &'static DriverTable,
+    handle: CUlibrary,
+    closed: AtomicBool,
+    /// Modules that were handed out.
+    modules: Mutex<Vec<WeakModule>>,
+}
+
+/// A loaded library. Cloning gives another reference to the same one.
+#[derive(Clone)]
+pub struct Library(Arc<Inner>);
+
+impl std::fmt::Debug for Library {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Library({:?})", self.0.handle)
+    }
+}
+
+/// A kernel of a library. Cloning gives another reference to the same one.
+#[derive(Clone)]
+pub struct Kernel {
+    library: Library,
+    handle: CUkernel,
+    name: Arc<str>,
+}
+
+impl std::fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Kernel({})", self.name)
+    }
+}
+
+/// The driver of the current context, else that of the first device.
+fn table_here() -> Result<&'static DriverTable> {
+    match Context::current_or_foreign() {
+        Some(ctx) => Ok(ctx.table()),
+        None => Ok(Device::new(0)?.table()),
+    }
+}
+
+impl Library {
+    fn from_parts(table: &'static DriverTable, handle: CUlibrary) -> Self {
+        Self(Arc::new(Inner { table, handle, closed: AtomicBool::new(false), modules: Mutex::default() }))
+    }
+
+    /// Loads PTX, a cubin or a fat binary, for all contexts of the driver that the current context belongs to; without
+    /// a context, of the first device's. No context is needed.
+    pub fn from_image(image: &[u8]) -> Result<Self> {
+        Self::from_image_with(image, &[], None).0
+    }
+
+    /// As [`Library::from_image`], with options for the JIT, its log, and the driver of `device`.
+    pub fn from_image_with(
+        image: &[u8],
+        options: &[(CUjit_option, usize)],
+        device: Option<&Device>,
+    ) -> (Result<Self>, JitLog) {
+        let table = match device.map_or_else(table_here, |device| Ok(device.table())) {
+            Ok(table) => table,
+            Err(error) => return (Err(error), JitLog::default()),
+        };
+        // PTX must end with a NUL; after a binary one more byte does no harm.
+        let mut image = image.to_vec();
+        image.push(0);
+        let mut options = JitOptions::new(options);
+        let mut handle = CUlibrary::null();
+        let (count, keys, values) = options.as_args();
+        let none = std::ptr::null_mut();
+        // SAFETY: the image, the options and their buffers live until the call returns; no library options are given.
+        let result = unsafe {
+            let image = image.as_ptr().cast();
+            call!(table, cuLibraryLoadData(&raw mut handle, image, keys, values, count, none, none.cast(), 0))
+        };
+        let log = options.log();
+        let result = match result {
+            Ok(()) => Ok(Self::from_parts(table, handle)),
+            Err(error) => Err(error.with_detail(log.error.clone())),
+        };
+        (result, log)
+    }
+
+    /// As [`Library::from_image`] from a file.
+    pub fn from_file(path: &std::path::Path) -> Result<Self> {
+        let table = table_here()?;
+        let name = c_string("cuLibraryLoadFromFile", path.as_os_str().as_encoded_bytes())?;
+        let mut handle = CUlibrary::null();
+        let none = std::ptr::null_mut::<c_void>();
+        // SAFETY: the name is NUL-terminated, one handle is written; no options are given.
+        unsafe {
+            let name = name.as_ptr();
+            call!(
+                table,
+                cuLibraryLoadFromFile(&raw mut handle, name, none.cast(), none.cast(), 0, none.cast(), none.cast(), 0)
+            )
+        }
+        .map_err(|e| match &e.detail {
+            Some(said) => {
+                let detail = format!("{}: {said}", path.display());
+                e.with_detail(detail)
+            }
+            None => e.with_detail(path.display().to_string()),
+        })?;
+        Ok(Self::from_parts(table, handle))
+    }
+
+    /// The driver's handle.
+    pub fn handle(&self) -> CUlibrary {
+        self.0.handle
+    }
+
+    fn live_table(&self, call: &'static str) -> Result<&'static DriverTable> {
+        if self.is_closed() { Err(closed(call, "library")) } else { Ok(self.0.table) }
+    }
+
+    /// Unloads the library from all contexts while references to it remain, which become unusable. Calling it again
+    /// does nothing. As in CUDA, no kernel of it may be running at that moment.
+    pub fn close(&self) -> Result<()> {
+        if self.0.closed.swap(true, Ordering::AcqRel) {
+            return Ok(());
+        }
+        let modules = std::mem::take(&mut *self.0.modules.lock().unwrap_or_else(PoisonError::into_inner));
+        modules.iter().for_each(WeakModule::mark_closed);
+        self.0.unload()
+    }
+
+    /// Whether [`Library::close`] was called.
+    pub fn is_closed(&self) -> bool {
+        self.0.closed.load(Ordering::Acquire)
+    }
+
+    /// The kernel with this (mangled) name.
+    pub fn kernel(&self, name: &str) -> Result<Kernel> {
+        let c_name = c_string("cuLibraryGetKernel", name.as_bytes())?;
+        let table = self.live_table("cuLibraryGetKernel")?;
+        let mut handle = CUkernel::null();
+        // SAFETY: the library is alive, the name NUL-terminated, one handle is written.
+        unsafe { call!(table, cuLibraryGetKernel(&raw mut handle, self.0.handle, c_name.as_ptr())) }
+            .map_err(|error| self.with_kernels(named(error, name)))?;
+        Ok(Kernel { library: self.clone(), handle, name: name.into() })
+    }
+
+    /// All kernels, in the driver's order. Needs a driver of CUDA 12.4 or newer.
+    pub fn kernels(&self) -> Result<Vec<Kernel>> {
+        let table = self.live_table("cuLibraryEnumerateKernels")?;
+        let mut count = 0;
+        // SAFETY: the library is alive, one number is written.
+        unsafe { call!(table, cuLibraryGetKernelCount(&raw mut count, self.0.handle)) }?;
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let mut handles = vec![CUkernel::null(); count as usize];
+        let out = handles.as_mut_ptr();
+        // SAFETY: at most `count` handles are written.
+        unsafe { call!(table, cuLibraryEnumerateKernels(out, count, self.0.handle)) }?;
+        handles.into_iter().map(|handle| self.kernel_of(handle)).collect()
+    }
+
+    fn kernel_of(&self, handle: CUkernel) -> Result<Kernel> {
+        let mut name: *const c_char = std::ptr::null();
+        // SAFETY: the kernel belongs to this library; one pointer is written.
+        unsafe { call!(self.0.table, cuKernelGetName(&raw mut name, handle)) }?;
+        // SAFETY: the driver gave a NUL-terminated string that lives as long as the library.
+        let name = unsafe { std::ffi::CStr::from_ptr(name) }.to_string_lossy();
+        Ok(Kernel { library: self.clone(), handle, name: name.into() })
+    }
+
+    #[cold]
+    fn with_kernels(&self, error: Error) -> Error {
+        let (CUresult::CUDA_ERROR_NOT_FOUND, Ok(kernels)) = (error.code, self.kernels()) else { return error };
+        let detail = error.detail.clone().unwrap_or_default();
+        let names: Vec<&str> = kernels.iter().take(8).map(Kernel::name).collect();
+        let dots = if kernels.len() > names.len() { ", ..." } else { "" };
+        error.with_detail(format!("{detail}; the library has {}{dots}", names.join(", ")))
+    }
+
+    /// Its module in the current context, where it is loaded now if it was not before.
+    pub fn module(&self) -> Result<Module> {
+        self.live_table("cuLibraryGetModule")?;
+        let ctx = self.context("cuLibraryGetModule")?;
+        let mut handle = CUmodule::null();
+        // SAFETY: the library is alive, one handle is written.
+        unsafe { call_in!(ctx, cuLibraryGetModule(&raw mut handle, self.0.handle)) }?;
+        Ok(self.adopt(Module::of_library(ctx, handle, self.clone())))
+    }
+
+    /// The current context, which must belong to the library's driver.
+    fn context(&self, call: &'static str) -> Result<Context> {
+        let ctx = Context::require()?;
+        if std::ptr::eq(ctx.table(), self.0.table) {
+            return Ok(ctx);
+        }
+        let detail = "the library was loaded by another driver than that of the current context: one has the real \
+                      devices, the other the virtual ones";
+        Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_CONTEXT, detail))
+    }
+
+    fn adopt(&self, module: Module) -> Module {
+        let mut modules = self.0.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        modules.retain(WeakModule::is_alive);
+        modules.push(module.downgrade());
+        module
+    }
+
+    /// The kernel `name` as a function of the current context.
+    pub fn function(&self, name: &str) -> Result<Function> {
+        self.kernel(name)?.function()
+    }
+
+    /// `(address, nbytes)` of a global or constant variable in the current context.
+    pub fn global(&self, name: &str) -> Result<(CUdeviceptr, usize)> {
+        self.variable("cuLibraryGetGlobal", name, |table, ptr, nbytes, library, name| {
+            // SAFETY: the library is alive, the name NUL-terminated, a pointer and a size are written.
+            unsafe { call!(table, cuLibraryGetGlobal(ptr, nbytes, library, name)) }
+        })
+    }
+
+    /// `(address, nbytes)` of a managed variable. Real GPUs have one for all contexts, the virtual GPU one for each.
+    pub fn managed(&self, name: &str) -> Result<(CUdeviceptr, usize)> {
+        self.variable("cuLibraryGetManaged", name, |table, ptr, nbytes, library, name| {
+            // SAFETY: as in `Library::global`.
+            unsafe { call!(table, cuLibraryGetManaged(ptr, nbytes, library, name)) }
+        })
+    }
+
+    fn variable(
+        &self,
+        call: &'static str,
+        name: &str,
+        ask: impl FnOnce(&DriverTable, *mut CUdeviceptr, *mut usize, CUlibrary, *const c_char) -> Result<()>,
+    ) -> Result<(CUdeviceptr, usize)> {
+        let c_name = c_string(call, name.as_bytes())?;
+        let table = self.live_table(call)?;
+        let ctx = self.context(call)?;
+        let (mut ptr, mut nbytes) = (0, 0);
+        ctx.hold_current(|| ask(table, &raw mut ptr, &raw mut nbytes, self.0.handle, c_name.as_ptr()))
+            .map_err(|error| named(error, name))?;
+        Ok((ptr, nbytes))
+    }
+
+    /// The address of a function that host and device call alike; of devices that have unified function pointers
+    /// (`CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS`).
+    pub fn unified_function(&self, name: &str) -> Result<usize> {
+        let c_name = c_string("cuLibraryGetUnifiedFunction", name.as_bytes())?;
+        let table = self.live_table("cuLibraryGetUnifiedFunction")?;
+        let mut address = std::ptr::null_mut();
+        // SAFETY: the library is alive, the name NUL-terminated, one pointer is written.
+        unsafe { call!(table, cuLibraryGetUnifiedFunction(&raw mut address, self.0.handle, c_name.as_ptr())) }
+            .map_err(|error| named(error, name))?;
+        Ok(address.addr())
+    }
+}
+
+impl Kernel {
+    /// The (mangled) name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The driver's handle.
+    pub fn handle(&self) -> CUkernel {
+        self.handle
+    }
+
+    /// The library that holds the kernel.
+    pub fn library(&self) -> &Library {
+        &self.library
+    }
+
+    /// The kernel as a function of the current context.
+    pub fn function(&self) -> Result<Function> {
+        let module = self.library.module()?;
+        let mut handle = CUfunction::null();
+        // SAFETY: the kernel is alive as its library is, one handle is written.
+        unsafe { call_in!(module, cuKernelGetFunction(&raw mut handle, self.handle)) }?;
+        Ok(Function::from_parts(module, handle, &self.name))
+    }
+
+    fn on(&self, call: &'static str, device: &Device) -> Result<&'static DriverTable> {
+        let table = self.library.live_table(call)?;
+        if std::ptr::eq(device.table(), table) {
+            return Ok(table);
+        }
+        let detail = format!("device {} belongs to another driver than the library", device.ordinal());
+        Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_DEVICE, detail))
+    }
+
+    /// The value of an attribute on a device.
+    pub fn attribute(&self, attribute: CUfunction_attribute, device: &Device) -> Result<i32> {
+        let table = self.on("cuKernelGetAttribute", device)?;
+        let mut value = 0;
+        // SAFETY: the kernel is alive, one int is written.
+        unsafe { call!(table, cuKernelGetAttribute(&raw mut value, attribute, self.handle, device.handle())) }?;
+        Ok(value)
+    }
+
+    /// Sets an attribute for all contexts of a device.
+    pub fn set_attribute(&self, attribute: CUfunction_attribute, value: i32, device: &Device) -> Result<()> {
+        let table = self.on("cuKernelSetAttribute", device)?;
+        // SAFETY: the kernel is alive.
+        unsafe { call!(table, cuKernelSetAttribute(attribute, value, self.handle, device.handle())) }
+    }
+
+    /// Sets the preferred split of cache and shared memory for all contexts of a device.
+    pub fn set_cache_config(&self, config: CUfunc_cache, device: &Device) -> Result<()> {
+        let table = self.on("cuKernelSetCacheConfig", device)?;
+        // SAFETY: the kernel is alive.
+        unsafe { call!(table, cuKernelSetCacheConfig(self.handle, config, device.handle())) }
+    }
+
+    /// Where its parameters lie in the packed arguments. Needs a driver of CUDA 12.4 or newer.
+    pub fn params(&self) -> Result<Vec<Param>> {
+        let table = self.library.live_table("cuKernelGetParamInfo")?;
+        let mut params = Vec::new();
+        loop {
+            let (mut offset, mut nbytes) = (0, 0);
+            // SAFETY: the kernel is alive, two sizes are written.
+            let asked = unsafe {
+                call!(table, cuKernelGetParamInfo(self.handle, params.len(), &raw mut offset, &raw mut nbytes))
+            };
+            match asked {
+                Ok(()) => params.push(Param { offset, nbytes }),
+                // The end of the list.
+                Err(error) if error.code == CUresult::CUDA_ERROR_INVALID_VALUE => return Ok(params),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl Inner {
+    fn unload(&self) -> Result<()> {
+        if process::is_gone() {
+            return Ok(());
+        }
+        // SAFETY: this is the last use of the handle; every other call looks at `closed`.
+        unsafe { call!(self.table, cuLibraryUnload(self.handle)) }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if !*self.closed.get_mut()
+            && let Err(error) = self.unload()
+        {
+            crate::drivers::report_cleanup(&error);
+        }
+    }
+}

@@ -1,0 +1,392 @@
+//! Blocking copies of pageable host memory through page-locked buffers.
+//!
+//! A driver copies pageable memory with one thread through a buffer of its own, and that thread also
+//! takes the page faults of memory that nobody has touched yet. Here several threads move chunks between
+//! the memory and page-locked slots while the device copies other slots. Where host and device share
+//! their memory ([`Device::has_own_memory`](crate::Device::has_own_memory)) nothing of it pays.
+//!
+//! Establishes: when a copy returns, no thread and no work of the device uses a slot or the caller's memory.
+
+use super::slots::{SLOT_BYTES, Slots};
+use crate::context::Context;
+use crate::error::Result;
+use crate::memory::explain::address_error;
+use rtcg_cuda_sys::*;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// Shorter copies take the driver's way: threads would cost more than they gain.
+const WORTH_IT_BYTES: usize = 8 << 20;
+/// More threads than this no longer make copies faster.
+const MAX_WORKERS: usize = 8;
+
+/// Which copies of pageable memory are staged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum StagingPolicy {
+    /// Long ones, where the device has memory of its own.
+    WhereItPays = 1,
+    /// None.
+    Never = 2,
+    /// All that are not empty, also where it only costs time: for tests.
+    Always = 3,
+}
+
+/// 0 is not asked yet.
+static POLICY: AtomicU8 = AtomicU8::new(0);
+
+/// Sets the policy of this process. Without it the variable `RTCG_STAGING` (`auto`, `never` or `always`)
+/// decides, and without that it is [`StagingPolicy::WhereItPays`].
+pub fn set_staging_policy(policy: StagingPolicy) {
+    POLICY.store(policy as u8, Ordering::Relaxed);
+}
+
+/// The policy of this process.
+pub fn staging_policy() -> StagingPolicy {
+    match POLICY.load(Ordering::Relaxed) {
+        1 => StagingPolicy::WhereItPays,
+        2 => StagingPolicy::Never,
+        3 => StagingPolicy::Always,
+        _ => {
+            let policy = match std::env::var("RTCG_STAGING").as_deref() {
+                Ok("never") => StagingPolicy::Never,
+                Ok("always") => StagingPolicy::Always,
+                _ => StagingPolicy::WhereItPays,
+            };
+            set_staging_policy(policy);
+            policy
+        }
+    }
+}
+
+/// One copy.
+#[derive(Clone, Copy)]
+pub(super) enum Transfer {
+    ToDevice { dst: CUdeviceptr, src: *const u8 },
+    ToHost { dst: *mut u8, src: CUdeviceptr },
+}
+
+// SAFETY: a transfer is made by threads that end before the call that was given the pointers.
+unsafe impl Send for Transfer {}
+// SAFETY: as above.
+unsafe impl Sync for Transfer {}
+
+impl Transfer {
+    fn host(self) -> *const u8 {
+        match self {
+            Transfer::ToDevice { src, .. } => src,
+            Transfer::ToHost { dst, .. } => dst,
+        }
+    }
+}
+
+/// What the context keeps for staged copies.
+#[derive(Default)]
+pub(crate) struct Staging {
+    has_own_memory: OnceLock<bool>,
+    slots: Mutex<Option<Slots>>,
+}
+
+impl Staging {
+    /// Frees the slots; a copy that uses them is waited for.
+    ///
+    /// # Safety
+    /// The context that they were made in must be current in the driver.
+    pub(crate) unsafe fn release(&self, table: &DriverTable) {
+        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(slots) = slots {
+            // SAFETY: the caller's promise.
+            unsafe { slots.free(table) };
+        }
+    }
+
+    pub(crate) fn is_used(&self) -> bool {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+}
+
+/// Copies `nbytes` in the order of `stream` and waits, if that is to be done with staging. `None` leaves
+/// it to the driver: for short copies, page-locked memory, other devices, when another thread is staging,
+/// and when not even the first part can be enqueued, so that the driver's own copy says why.
+///
+/// # Safety
+/// Both sides must be valid for `nbytes`, and `stream` a stream of the current context.
+pub(super) unsafe fn try_staged(transfer: Transfer, nbytes: usize, stream: CUstream) -> Option<Result<()>> {
+    let least = match staging_policy() {
+        StagingPolicy::Never => return None,
+        StagingPolicy::WhereItPays => WORTH_IT_BYTES,
+        StagingPolicy::Always => 1,
+    };
+    if nbytes < least {
+        return None;
+    }
+    let ctx = Context::current().filter(|ctx| ctx.is_alive() && !crate::process::is_forked())?;
+    let staging = ctx.staging();
+    let pays = staging_policy() == StagingPolicy::Always
+        || *staging.has_own_memory.get_or_init(|| ctx.device().has_own_memory());
+    if !pays || !is_pageable(ctx.table(), transfer.host()) {
+        return None;
+    }
+    let mut slots = staging.slots.try_lock().ok()?;
+    let slots = match &mut *slots {
+        Some(slots) => slots,
+        // A host that has no page-locked memory left can do without.
+        empty => empty.insert(Slots::new(ctx.table(), 2 * n_workers()).ok()?),
+    };
+    let job = Job { table: ctx.table(), slots, transfer, stream, chunks: chunks(transfer.host() as usize, nbytes) };
+    // SAFETY: the caller's promise.
+    let result = unsafe { job.run() }?;
+    let (name, ptr) = match transfer {
+        Transfer::ToDevice { dst, .. } => ("dest", dst),
+        Transfer::ToHost { src, .. } => ("src", src),
+    };
+    Some(address_error(ctx.table(), result, &[(name, ptr, nbytes)]))
+}
+
+fn n_workers() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).clamp(1, MAX_WORKERS)
+}
+
+/// Whether the driver does not know the memory. What it knows it copies without a buffer.
+fn is_pageable(table: &DriverTable, host: *const u8) -> bool {
+    let mut kind = 0u32;
+    // SAFETY: writes one number of 4 bytes; any address may be asked about.
+    let code = unsafe {
+        table.cuPointerGetAttribute((&raw mut kind).cast(), CU_POINTER_ATTRIBUTE_MEMORY_TYPE, host as CUdeviceptr)
+    };
+    !code.is_success() || kind == 0
+}
+
+/// The parts of a copy, which end where the host address is a multiple of a slot's size: threads that
+/// touch memory for the first time then share no large page.
+fn chunks(address: usize, nbytes: usize) -> Vec<(usize, usize)> {
+    let mut parts = Vec::with_capacity(nbytes / SLOT_BYTES + 2);
+    let mut at = 0;
+    while at < nbytes {
+        let room = SLOT_BYTES - address.wrapping_add(at) % SLOT_BYTES;
+        let length = room.min(nbytes - at);
+        parts.push((at, length));
+        at += length;
+    }
+    parts
+}
+
+/// A staged copy that is being made.
+struct Job<'a> {
+    table: &'static DriverTable,
+    slots: &'a Slots,
+    transfer: Transfer,
+    stream: CUstream,
+    /// Offset and length of each part.
+    chunks: Vec<(usize, usize)>,
+}
+
+impl Job<'_> {
+    /// `None` when no thread could be started or the first part not be enqueued: nothing has happened.
+    ///
+    /// # Safety
+    /// As [`try_staged`].
+    unsafe fn run(&self) -> Option<Result<()>> {
+        let queue = Queue::new(self.chunks.len());
+        let n_workers = (self.slots.len() / 2).min(self.chunks.len());
+        std::thread::scope(|scope| {
+            // SAFETY: the caller's promise; each chunk is moved by one thread, in a slot that nobody else
+            // uses meanwhile.
+            let work = || queue.work(|chunk| unsafe { self.move_bytes(chunk) });
+            let started = (0..n_workers)
+                .filter(|_| std::thread::Builder::new().name("rtcg-staging".into()).spawn_scoped(scope, work).is_ok());
+            let result = match started.count() {
+                0 => None,
+                // SAFETY: the caller's promise.
+                _ => unsafe { self.conduct(&queue) },
+            };
+            queue.close();
+            result
+        })
+    }
+
+    /// Gives work to the device and to the threads, so that both always have some.
+    unsafe fn conduct(&self, queue: &Queue) -> Option<Result<()>> {
+        let (n, ahead) = (self.chunks.len(), self.slots.len() / 2);
+        for step in 0..n + ahead {
+            // SAFETY: the caller's promise.
+            let result = match self.transfer {
+                Transfer::ToDevice { .. } => unsafe { self.step_to_device(queue, step, ahead) },
+                Transfer::ToHost { .. } => unsafe { self.step_to_host(queue, step, ahead) },
+            };
+            if let Err(error) = result {
+                let nothing_happened = step == if matches!(self.transfer, Transfer::ToHost { .. }) { 0 } else { ahead };
+                queue.close();
+                // SAFETY: the stream is the caller's; what was enqueued still uses slots.
+                let _ = unsafe { self.table.cuStreamSynchronize(self.stream) };
+                return (!nothing_happened).then_some(Err(error));
+            }
+        }
+        let last = match self.transfer {
+            // SAFETY: the event belongs to the slots.
+            Transfer::ToDevice { .. } => unsafe { self.wait_for_slots() },
+            Transfer::ToHost { .. } => {
+                (0..n).for_each(|chunk| queue.wait_for(chunk));
+                Ok(())
+            }
+        };
+        Some(last)
+    }
+
+    unsafe fn step_to_device(&self, queue: &Queue, step: usize, ahead: usize) -> Result<()> {
+        let n = self.chunks.len();
+        if step < n {
+            if step >= self.slots.len() {
+                // SAFETY: the event was recorded when the slot was used last.
+                unsafe { self.wait_for_slot(step) }?;
+            }
+            queue.submit(step);
+        }
+        if step >= ahead {
+            queue.wait_for(step - ahead);
+            // SAFETY: the chunk is in its slot.
+            unsafe { self.enqueue(step - ahead) }?;
+        }
+        Ok(())
+    }
+
+    unsafe fn step_to_host(&self, queue: &Queue, step: usize, ahead: usize) -> Result<()> {
+        let n = self.chunks.len();
+        if step < n {
+            if step >= self.slots.len() {
+                queue.wait_for(step - self.slots.len());
+            }
+            // SAFETY: what was in the slot has been taken out.
+            unsafe { self.enqueue(step) }?;
+        }
+        if step >= ahead {
+            // SAFETY: the event was recorded after the copy into the slot.
+            unsafe { self.wait_for_slot(step - ahead) }?;
+            queue.submit(step - ahead);
+        }
+        Ok(())
+    }
+
+    /// Enqueues the device's part of a chunk, and an event after it.
+    unsafe fn enqueue(&self, chunk: usize) -> Result<()> {
+        let (offset, nbytes) = self.chunks[chunk];
+        let (slot, event) = self.slots.get(chunk);
+        // SAFETY: the slot is as long as a chunk at least, and the device's side is the caller's promise.
+        unsafe {
+            match self.transfer {
+                Transfer::ToDevice { dst, .. } => {
+                    call!(self.table, cuMemcpyHtoDAsync(dst + offset as u64, slot.cast(), nbytes, self.stream))
+                }
+                Transfer::ToHost { src, .. } => {
+                    call!(self.table, cuMemcpyDtoHAsync(slot.cast(), src + offset as u64, nbytes, self.stream))
+                }
+            }?;
+            call!(self.table, cuEventRecord(event, self.stream))
+        }
+    }
+
+    unsafe fn wait_for_slot(&self, chunk: usize) -> Result<()> {
+        let (_, event) = self.slots.get(chunk);
+        // SAFETY: the event is alive as long as the slots.
+        unsafe { call!(self.table, cuEventSynchronize(event)) }
+    }
+
+    unsafe fn wait_for_slots(&self) -> Result<()> {
+        // SAFETY: the last chunk's event comes after all others of the stream.
+        unsafe { self.wait_for_slot(self.chunks.len() - 1) }
+    }
+
+    /// A thread's part of a chunk.
+    unsafe fn move_bytes(&self, chunk: usize) {
+        let (offset, nbytes) = self.chunks[chunk];
+        let (slot, _) = self.slots.get(chunk);
+        // SAFETY: the slot is as long as a chunk at least, and the host's side is the caller's promise.
+        unsafe {
+            match self.transfer {
+                Transfer::ToDevice { src, .. } => slot.copy_from_nonoverlapping(src.add(offset), nbytes),
+                Transfer::ToHost { dst, .. } => dst.add(offset).copy_from_nonoverlapping(slot, nbytes),
+            }
+        }
+    }
+}
+
+/// Chunks for the threads, and which of them are done.
+struct Queue {
+    state: Mutex<State>,
+    has_work: Condvar,
+    has_done: Condvar,
+}
+
+struct State {
+    waiting: VecDeque<usize>,
+    done: Vec<bool>,
+    is_closed: bool,
+}
+
+impl Queue {
+    fn new(n_chunks: usize) -> Self {
+        let state = State { waiting: VecDeque::new(), done: vec![false; n_chunks], is_closed: false };
+        Self { state: Mutex::new(state), has_work: Condvar::new(), has_done: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn submit(&self, chunk: usize) {
+        self.lock().waiting.push_back(chunk);
+        self.has_work.notify_one();
+    }
+
+    fn wait_for(&self, chunk: usize) {
+        let mut state = self.lock();
+        while !state.done[chunk] {
+            state = self.has_done.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Ends the threads once they have done what was submitted.
+    fn close(&self) {
+        self.lock().is_closed = true;
+        self.has_work.notify_all();
+    }
+
+    /// What each thread does until the queue is closed.
+    fn work(&self, do_chunk: impl Fn(usize)) {
+        let mut state = self.lock();
+        loop {
+            if let Some(chunk) = state.waiting.pop_front() {
+                drop(state);
+                do_chunk(chunk);
+                state = self.lock();
+                state.done[chunk] = true;
+                self.has_done.notify_one();
+            } else if state.is_closed {
+                return;
+            } else {
+                state = self.has_work.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_cover_everything_and_end_at_large_pages() {
+        for (address, nbytes) in [(0, 1), (16, SLOT_BYTES), (SLOT_BYTES - 1, 3 * SLOT_BYTES + 7), (4096, 5)] {
+            let parts = chunks(address, nbytes);
+            let mut end = 0;
+            for &(at, length) in &parts {
+                assert_eq!(at, end);
+                assert!(length > 0 && length <= SLOT_BYTES);
+                end += length;
+            }
+            assert_eq!(end, nbytes);
+            assert!(parts[1..].iter().all(|(at, _)| (address + at).is_multiple_of(SLOT_BYTES)));
+        }
+    }
+}

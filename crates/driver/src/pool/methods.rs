@@ -1,0 +1,96 @@
+//! What pools of every kind of memory have in common: they and their allocations pass it on to the core.
+
+/// The methods of a pool, whose only field is its core.
+macro_rules! pool_methods {
+    ($(#[$allocate_doc:meta])* $pool:ident of $allocation:ident) => {
+        impl std::fmt::Debug for $pool {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, concat!(stringify!($pool), "({:?})"), self.statistics())
+            }
+        }
+
+        impl $pool {
+            $(#[$allocate_doc])*
+            pub fn allocate(
+                &self,
+                nbytes: usize,
+                stream: Option<&$crate::stream::Stream>,
+            ) -> $crate::error::Result<$allocation> {
+                self.0.lease(nbytes, stream).map($allocation)
+            }
+
+            #[doc = concat!("[`", stringify!($pool), "::allocate`] without the driver: `None` if no unused block fits.")]
+            #[inline]
+            pub fn allocate_held(
+                &self,
+                nbytes: usize,
+                stream: Option<&$crate::stream::Stream>,
+            ) -> Option<$allocation> {
+                self.0.lease_held(nbytes, stream).map($allocation)
+            }
+
+            /// What it has and did.
+            pub fn statistics(&self) -> $crate::pool::PoolStatistics {
+                self.0.statistics()
+            }
+
+            /// The bin of a size in bytes; sizes of a bin share blocks.
+            pub fn bin_number(nbytes: usize) -> usize {
+                $crate::pool::bins::bin_number(nbytes)
+            }
+
+            /// The size in bytes of the blocks of a bin.
+            pub fn alloc_size(bin: usize) -> $crate::error::Result<usize> {
+                $crate::pool::bins::checked_alloc_size(bin)
+            }
+
+            /// Gives all unused blocks back to the driver.
+            pub fn free_held(&self) {
+                self.0.free_held();
+            }
+
+            /// Gives all unused blocks back to the driver, now and from now on.
+            pub fn stop_holding(&self) {
+                self.0.stop_holding();
+            }
+        }
+    };
+}
+
+/// The methods of a pool's allocation, whose only field is its lease. `$free` is what errors of freeing call it.
+macro_rules! allocation_methods {
+    ($allocation:ident, free = $free:literal) => {
+        impl $allocation {
+            /// The size in bytes, as asked for.
+            #[inline]
+            pub fn nbytes(&self) -> usize {
+                self.0.nbytes()
+            }
+
+            /// Whether giving it back may wait for the device, because its pool keeps nothing any more.
+            pub fn may_wait(&self) -> bool {
+                self.0.may_wait()
+            }
+
+            #[doc = concat!("Whether [`", stringify!($allocation), "::free`] was called.")]
+            #[inline]
+            pub fn is_freed(&self) -> bool {
+                self.0.is_freed()
+            }
+
+            /// Says that work in another stream than the one it was allocated for uses this memory (`None` is the
+            /// default stream): when it is given back, it is handed out again only when that stream has passed what
+            /// is in it then.
+            pub fn used_in(&self, stream: Option<&$crate::stream::Stream>) {
+                self.0.used_in(stream);
+            }
+
+            /// Gives the memory back to the pool now. A second call is an error.
+            pub fn free(&self) -> $crate::error::Result<()> {
+                self.0.free($free)
+            }
+        }
+    };
+}
+
+pub(super) use {allocation_methods, pool_methods};

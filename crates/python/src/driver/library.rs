@@ -1,0 +1,149 @@
+//! `Library` and `Kernel`: code that belongs to no context.
+
+use crate::driver::device::PyDevice;
+use crate::driver::function::KernelObject;
+use crate::driver::module::{PyModuleHandle, jit_options};
+use crate::driver::resource::{Detached, closing_methods, detached};
+use crate::errors::OrRaise;
+use crate::host_buffer::HostBuffer;
+use pyo3::prelude::*;
+use rtcg::driver::{Context, Device, Kernel, Library, sys};
+use std::path::PathBuf;
+
+/// Code that the driver loads into each context that uses it.
+#[pyclass(name = "Library", module = "pycuda._driver", frozen, subclass)]
+pub(crate) struct PyLibrary(Detached<Library>);
+
+detached!(PyLibrary over Library);
+
+/// A kernel of a library, of no context.
+#[pyclass(name = "Kernel", module = "pycuda._driver", frozen)]
+pub(crate) struct PyKernel(Detached<Kernel>);
+
+detached!(PyKernel over Kernel);
+
+closing_methods! { PyLibrary;
+    #[getter]
+    fn handle(&self) -> usize {
+        self.0.handle().addr()
+    }
+
+    fn get_kernel(&self, name: &str) -> PyResult<PyKernel> {
+        self.0.kernel(name).or_raise().map(PyKernel::from)
+    }
+
+    fn get_kernels(&self) -> PyResult<Vec<PyKernel>> {
+        Ok(self.0.kernels().or_raise()?.into_iter().map(PyKernel::from).collect())
+    }
+
+    fn get_module(&self, py: Python<'_>) -> PyResult<PyModuleHandle> {
+        py.detach(|| self.0.module()).or_raise().map(PyModuleHandle::from)
+    }
+
+    fn get_function(&self, py: Python<'_>, name: &str) -> PyResult<KernelObject> {
+        py.detach(|| self.0.function(name)).or_raise().map(KernelObject)
+    }
+
+    fn get_global(&self, py: Python<'_>, name: &str) -> PyResult<(u64, usize)> {
+        py.detach(|| self.0.global(name)).or_raise()
+    }
+
+    fn get_managed(&self, py: Python<'_>, name: &str) -> PyResult<(u64, usize)> {
+        py.detach(|| self.0.managed(name)).or_raise()
+    }
+
+    fn get_unified_function(&self, name: &str) -> PyResult<usize> {
+        self.0.unified_function(name).or_raise()
+    }
+}
+
+/// The device that is meant: the one given, else that of the current context.
+fn device_or_current(device: Option<&Bound<'_, PyDevice>>) -> PyResult<Device> {
+    match device {
+        Some(device) => Ok(device.get().0.clone()),
+        None => Context::current_device().or_raise(),
+    }
+}
+
+#[pymethods]
+impl PyKernel {
+    #[getter]
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    #[getter]
+    fn handle(&self) -> usize {
+        self.0.handle().addr()
+    }
+
+    #[getter]
+    fn library(&self) -> PyLibrary {
+        PyLibrary::from(self.0.library().clone())
+    }
+
+    fn get_function(&self, py: Python<'_>) -> PyResult<KernelObject> {
+        py.detach(|| self.0.function()).or_raise().map(KernelObject)
+    }
+
+    #[pyo3(signature = (attribute, device = None))]
+    fn get_attribute(&self, attribute: u32, device: Option<&Bound<'_, PyDevice>>) -> PyResult<i32> {
+        let device = device_or_current(device)?;
+        self.0.attribute(sys::CUfunction_attribute(attribute), &device).or_raise()
+    }
+
+    #[pyo3(signature = (attribute, value, device = None))]
+    fn set_attribute(&self, attribute: u32, value: i32, device: Option<&Bound<'_, PyDevice>>) -> PyResult<()> {
+        let device = device_or_current(device)?;
+        self.0.set_attribute(sys::CUfunction_attribute(attribute), value, &device).or_raise()
+    }
+
+    #[pyo3(signature = (fc, device = None))]
+    fn set_cache_config(&self, fc: u32, device: Option<&Bound<'_, PyDevice>>) -> PyResult<()> {
+        let device = device_or_current(device)?;
+        self.0.set_cache_config(sys::CUfunc_cache(fc), &device).or_raise()
+    }
+
+    /// `(offset, size)` of each parameter.
+    #[getter]
+    fn parameters(&self) -> PyResult<Vec<(usize, usize)>> {
+        Ok(self.0.params().or_raise()?.into_iter().map(|param| (param.offset, param.nbytes)).collect())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<pycuda.driver.Kernel {}>", self.0.name())
+    }
+}
+
+#[pyfunction]
+fn library_from_file(py: Python<'_>, filename: PathBuf) -> PyResult<PyLibrary> {
+    py.detach(|| Library::from_file(&filename)).or_raise().map(PyLibrary::from)
+}
+
+#[pyfunction]
+#[pyo3(signature = (buffer, options = None, message_handler = None, device = None))]
+fn library_from_buffer(
+    py: Python<'_>,
+    buffer: &Bound<'_, PyAny>,
+    options: Option<Vec<(u32, usize)>>,
+    message_handler: Option<&Bound<'_, PyAny>>,
+    device: Option<&Bound<'_, PyDevice>>,
+) -> PyResult<PyLibrary> {
+    let buffer = HostBuffer::of(buffer, "buffer")?;
+    let options = jit_options(options);
+    let device = device.map(|device| device.get().0.clone());
+    // SAFETY: the buffer outlives the call, and images are immutable by convention.
+    let image = unsafe { buffer.bytes() };
+    let (result, log) = py.detach(|| Library::from_image_with(image, &options, device.as_ref()));
+    if let Some(handler) = message_handler.filter(|handler| !handler.is_none()) {
+        handler.call1((result.is_ok(), log.info, log.error))?;
+    }
+    result.or_raise().map(PyLibrary::from)
+}
+
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<PyLibrary>()?;
+    m.add_class::<PyKernel>()?;
+    m.add_function(wrap_pyfunction!(library_from_file, m)?)?;
+    m.add_function(wrap_pyfunction!(library_from_buffer, m)?)
+}

@@ -1,0 +1,118 @@
+//! Device memory that Python objects own: of allocators, and of other libraries.
+
+use super::PyGpuArray;
+use crate::driver::memory::PyDeviceAllocation;
+use crate::driver::pool::PyPooledDeviceAllocation;
+use crate::errors::LogicError;
+use crate::pointer::DevicePtr;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use rtcg::array::{ArrayError, Buffer, GpuArray};
+use rtcg::driver::memory::DeviceAllocation;
+use rtcg::{Allocator, DeviceBuffer};
+use std::any::Any;
+use std::sync::Arc;
+
+/// Device memory that a Python object owns.
+pub(crate) struct ForeignBuffer {
+    ptr: u64,
+    pub(crate) owner: Py<PyAny>,
+    memory: Memory,
+}
+
+/// What is known of the memory, so that it can be told when it was freed and which stream uses it.
+enum Memory {
+    Pooled(Arc<DeviceBuffer>),
+    Plain(Arc<DeviceAllocation>),
+    Unknown,
+}
+
+impl ForeignBuffer {
+    /// The memory at `ptr`, which lives as long as `owner`.
+    pub(crate) fn new(ptr: u64, owner: Bound<'_, PyAny>) -> Arc<dyn Buffer> {
+        let memory = if let Ok(pooled) = owner.cast::<PyPooledDeviceAllocation>() {
+            Memory::Pooled(pooled.get().0.clone())
+        } else if let Ok(plain) = owner.cast::<PyDeviceAllocation>() {
+            Memory::Plain(plain.get().0.clone())
+        } else {
+            Memory::Unknown
+        };
+        Arc::new(Self { ptr, owner: owner.unbind(), memory })
+    }
+}
+
+impl Buffer for ForeignBuffer {
+    fn device_ptr(&self) -> u64 {
+        self.ptr
+    }
+
+    fn will_be_used(&self) {
+        if let Memory::Pooled(memory) = &self.memory {
+            memory.will_be_used();
+        }
+    }
+
+    fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
+    }
+
+    fn check(&self) -> rtcg::array::Result<()> {
+        let is_freed = match &self.memory {
+            Memory::Pooled(memory) => return memory.check(),
+            Memory::Plain(memory) => memory.is_freed(),
+            Memory::Unknown => false,
+        };
+        let freed = || ArrayError::runtime(LogicError::new_err("the memory of the array was freed (gpudata.free())"));
+        if is_freed { Err(freed()) } else { Ok(()) }
+    }
+}
+
+/// A Python callable that takes a number of bytes and returns memory, as the core calls it.
+fn allocator_of(py: Python<'_>, allocator: &Py<PyAny>) -> Allocator {
+    let allocator = allocator.clone_ref(py);
+    Arc::new(move |nbytes| {
+        Python::attach(|py| {
+            let memory = allocator.bind(py).call1((nbytes,))?;
+            let ptr = memory.extract::<DevicePtr>()?.0;
+            Ok(ForeignBuffer::new(ptr, memory))
+        })
+        .map_err(|error: PyErr| ArrayError::runtime(error))
+    })
+}
+
+/// What `function` returns when new arrays get their memory from `allocator`; None is the usual one.
+#[pyfunction]
+#[pyo3(signature = (allocator, function, *args))]
+pub(super) fn allocated_by<'py>(
+    allocator: Option<Py<PyAny>>,
+    function: &Bound<'py, PyAny>,
+    args: &Bound<'py, PyTuple>,
+) -> PyResult<Bound<'py, PyAny>> {
+    PyGpuArray::in_memory_from(function.py(), allocator.as_ref(), || function.call1(args))
+}
+
+impl PyGpuArray {
+    /// Runs `body` with memory of new arrays from the allocator of `slf`, unless the caller of a whole
+    /// function named another one.
+    pub(crate) fn in_memory_of<T>(slf: &Bound<'_, Self>, body: impl FnOnce() -> T) -> T {
+        let allocator = slf.get().allocator.as_ref().filter(|_| !rtcg::has_allocator());
+        Self::in_memory_from(slf.py(), allocator, body)
+    }
+
+    /// Runs `body` with memory of new arrays from `allocator`; without one from the pool.
+    pub(crate) fn in_memory_from<T>(py: Python<'_>, allocator: Option<&Py<PyAny>>, body: impl FnOnce() -> T) -> T {
+        match allocator {
+            None => body(),
+            Some(allocator) => rtcg::with_allocator(allocator_of(py, allocator), body),
+        }
+    }
+
+    /// What `body` makes in memory from the allocator of `slf`, as an object of the class of `slf`.
+    pub(crate) fn make_like<'py>(
+        slf: &Bound<'py, Self>,
+        body: impl FnOnce() -> rtcg::array::Result<GpuArray>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let made = super::raise(slf.py(), Self::in_memory_of(slf, body))?;
+        Self::like(slf, made)
+    }
+}

@@ -1,0 +1,69 @@
+//! `cp.async`, which is executed at once: a load and a store, with zeros for what is not copied.
+
+use super::generate::Gen;
+use super::values::{CHUNKS, Parts, Width};
+use crate::jit::JitError;
+use crate::jit::lanes::body::Stmt;
+use cranelift_codegen::ir::{InstBuilder, condcodes::IntCC};
+use rtcg_ptx::ast::*;
+
+impl<'a> Gen<'a, '_> {
+    /// `cp.async` is executed at once: a load and a store.
+    pub(crate) fn cp_async(&mut self, st: &Stmt<'a>) -> Result<(), JitError> {
+        let Inst::CpAsync { dst, src, size, src_size, ignore_src } = &*st.inst else { return Ok(()) };
+        let words = (*size / 4) as usize;
+        for c in 0..CHUNKS {
+            let mask = self.active(st, c);
+            let zero = self.splat32(0);
+            let wanted = match ignore_src {
+                Some(p) => Some(self.all_unless(*p, c)),
+                None => src_size.map(|n| self.operand(n, Width::W32, c)),
+            };
+            let some: Option<Parts> =
+                wanted.as_ref().map(|n| n.iter().map(|&v| self.b.ins().icmp(IntCC::NotEqual, v, zero)).collect());
+            let from_mask = match (&mask, &some) {
+                (Some(m), Some(s)) => Some(m.iter().zip(s).map(|(&a, &b)| self.b.ins().band(a, b)).collect()),
+                (m, s) => m.clone().or_else(|| s.clone()),
+            };
+            let mut values = self.copy_load(src, words, c, from_mask.as_ref())?;
+            if let Some(n) = &wanted {
+                for (e, v) in values.iter_mut().enumerate() {
+                    *v = self.keep_bytes(v, n, e as i64 * 4);
+                }
+            }
+            self.copy_store(dst, &values, c, mask.as_ref())?;
+        }
+        Ok(())
+    }
+
+    /// Bytes that a copy reads: none where `p` holds, else as many as it wants.
+    fn all_unless(&mut self, p: PredSrc, chunk: usize) -> Parts {
+        match p {
+            PredSrc::Const(ignore) => {
+                let v = self.splat32(if ignore { 0 } else { 16 });
+                Parts::from_slice(&[v, v])
+            }
+            PredSrc::Reg { reg, negated } => {
+                let p = self.read(reg, chunk);
+                if negated { p } else { p.iter().map(|&v| self.b.ins().bnot(v)).collect() }
+            }
+        }
+    }
+
+    /// The bytes of word `at / 4` that lie below `limit`, the others zero.
+    fn keep_bytes(&mut self, word: &Parts, limit: &Parts, at: i64) -> Parts {
+        (0..2)
+            .map(|i| {
+                let mut kept = self.splat32(0);
+                for byte in 0..4 {
+                    let position = self.splat32(at + byte);
+                    let inside = self.b.ins().icmp(IntCC::UnsignedGreaterThan, limit[i], position);
+                    let mask = self.splat32(0xff << (8 * byte));
+                    let mask = self.b.ins().band(inside, mask);
+                    kept = self.b.ins().bor(kept, mask);
+                }
+                self.b.ins().band(word[i], kept)
+            })
+            .collect()
+    }
+}

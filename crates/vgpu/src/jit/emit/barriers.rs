@@ -1,0 +1,89 @@
+//! Barriers of the block: a call of the runtime in converged code; in masked code the lanes are parked
+//! until the whole warp has come.
+
+use super::generate::{Gen, trusted};
+use super::values::{CHUNKS, Parts, Width, call_host};
+use crate::jit::JitError;
+use crate::jit::lanes::body::Stmt;
+use crate::jit::lanes::plan::header;
+use crate::jit::runtime::BarrierKind;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use rtcg_ptx::ast::*;
+
+impl Gen<'_, '_> {
+    pub(crate) fn barrier(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
+        let Inst::Bar { kind, id, count, .. } = &*st.inst else { return Ok(()) };
+        let code = match kind {
+            BarKind::Sync => BarrierKind::Sync,
+            BarKind::Arrive => BarrierKind::Arrive,
+            BarKind::RedPopc { .. } => BarrierKind::RedPopc,
+            BarKind::RedBool { op: BoolOp::And, .. } => BarrierKind::RedAnd,
+            BarKind::RedBool { op: BoolOp::Or, .. } => BarrierKind::RedOr,
+            BarKind::RedBool { .. } => return Err(self.unsupported("`bar.red.xor`")),
+        };
+        let pred = match kind {
+            BarKind::RedPopc { pred, negated, .. } | BarKind::RedBool { pred, negated, .. } => {
+                Some(PredSrc::Reg { reg: *pred, negated: *negated })
+            }
+            _ => None,
+        };
+        let count = count.unwrap_or(Operand::Int(0));
+        if self.is_masked() && code != BarrierKind::Arrive {
+            self.park_at_barrier(code, *id, count, pred);
+            return Ok(());
+        }
+        let active = self.active_bits(st);
+        let arriving = self.b.ins().popcnt(active);
+        let trues = match pred {
+            Some(p) => {
+                let bits = self.predicate_bits(st, p);
+                self.b.ins().popcnt(bits)
+            }
+            None => self.iconst32(0),
+        };
+        let (id, count) = (self.first_lane(*id), self.first_lane(count));
+        let code = self.iconst32(code as i64);
+        let f = self.env.runtime.barrier as usize;
+        let result = call_host(&mut self.b, f, &[self.ctx, code, id, count, arriving, trues], Some(types::I32));
+        if let Some(r) = result {
+            self.b.ins().store(trusted(), r, self.frame, header::BAR_RESULT);
+        }
+        Ok(())
+    }
+
+    /// An operand that must agree between the lanes: lane 0's value in converged code.
+    fn first_lane(&mut self, o: Operand) -> Value {
+        if self.is_uniform(o) {
+            return self.scalar_operand(o, Width::W32)[0];
+        }
+        let lanes = self.operand(o, Width::W32, 0);
+        self.b.ins().extractlane(lanes[0], 0)
+    }
+
+    fn park_at_barrier(&mut self, code: BarrierKind, id: Operand, count: Operand, pred: Option<PredSrc>) {
+        for c in 0..CHUNKS {
+            let kind = self.splat32(code as i64);
+            let id = self.operand(id, Width::W32, c);
+            let count = self.operand(count, Width::W32, c);
+            let p = match pred {
+                Some(PredSrc::Reg { reg, negated }) => {
+                    let p = self.read(reg, c);
+                    if negated { p.iter().map(|&v| self.b.ins().bnot(v)).collect() } else { p }
+                }
+                _ => Parts::from_slice(&[kind, kind]),
+            };
+            let fields = [
+                (header::BAR_KIND, Parts::from_slice(&[kind, kind])),
+                (header::BAR_ID, id),
+                (header::BAR_COUNT, count),
+                (header::BAR_PRED, p),
+            ];
+            let Some(mask) = self.exec_mask(c) else { return };
+            for (at, new) in fields {
+                let old = self.lane_array(at, c);
+                let new: Vec<Value> = (0..2).map(|i| self.b.ins().bitselect(mask[i], new[i], old[i])).collect();
+                self.store_lane_array(at, c, &new);
+            }
+        }
+    }
+}

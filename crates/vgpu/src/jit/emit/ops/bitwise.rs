@@ -1,0 +1,140 @@
+//! Functions of bits: `lop3`, bit fields and byte permutations whose choice is a constant.
+
+use cranelift_codegen::ir::{ConstantData, InstBuilder, Value, types};
+use rtcg_ptx::ast::{Operand, PrmtMode, Type};
+
+use super::emit::{and_const, map1, map2, same, sar, shl, shr};
+use super::int::immediate;
+use super::parts::as_type;
+use super::{OpCtx, Parts, Shape};
+use crate::softmath::int::prmt_selector;
+
+/// The table split at `c`: each half is a function of `a` and `b`.
+pub(super) fn lop3(cx: &mut OpCtx<'_, '_>, table: u8, a: Value, b: Value, c: Value) -> Value {
+    let when = |bit: u8| (0..4u8).fold(0, |t, i| t | (table >> (2 * i + bit) & 1) << i);
+    let (set, clear) = (when(1), when(0));
+    if set == clear {
+        return two_input(cx, set, a, b);
+    }
+    if set == 15 - clear {
+        let f = two_input(cx, clear, a, b);
+        return cx.b.ins().bxor(f, c);
+    }
+    match (set, clear) {
+        (_, 0) => {
+            let f = two_input(cx, set, a, b);
+            cx.b.ins().band(f, c)
+        }
+        (0, _) => {
+            let f = two_input(cx, clear, a, b);
+            cx.b.ins().band_not(f, c)
+        }
+        (15, _) => {
+            let f = two_input(cx, clear, a, b);
+            cx.b.ins().bor(f, c)
+        }
+        _ => {
+            let (x, y) = (two_input(cx, set, a, b), two_input(cx, clear, a, b));
+            cx.b.ins().bitselect(c, x, y)
+        }
+    }
+}
+
+/// The function of two inputs with the table `t`, whose bit `2a + b` is the result.
+fn two_input(cx: &mut OpCtx<'_, '_>, t: u8, a: Value, b: Value) -> Value {
+    match t {
+        0 => same(cx, a, 0),
+        0b1000 => cx.b.ins().band(a, b),
+        0b0100 => cx.b.ins().band_not(a, b),
+        0b0010 => cx.b.ins().band_not(b, a),
+        0b1100 => a,
+        0b1010 => b,
+        0b0110 => cx.b.ins().bxor(a, b),
+        0b1110 => cx.b.ins().bor(a, b),
+        _ => {
+            let inverse = two_input(cx, 15 - t, a, b);
+            cx.b.ins().bnot(inverse)
+        }
+    }
+}
+
+/// `bfe` with a constant field.
+pub(super) fn bfe_constant(cx: &mut OpCtx<'_, '_>, ty: Type, pos: u32, len: u32, a: &Parts) -> Parts {
+    let (size, pos, len) = (ty.bits(), pos & 0xff, len & 0xff);
+    map1(cx, a, |cx, x| {
+        if len == 0 || (pos >= size && !ty.is_signed()) {
+            return same(cx, x, 0);
+        }
+        if !ty.is_signed() {
+            let down = shr(cx, x, pos);
+            return if len >= size { down } else { and_const(cx, down, (1 << len) - 1) };
+        }
+        // A field that reaches past the top is filled with the sign, as one that ends there.
+        let top = (pos + len).min(size).max(1);
+        let start = pos.min(top - 1);
+        let up = shl(cx, x, size - top);
+        sar(cx, up, size - (top - start))
+    })
+}
+
+/// `bfi` with a constant field; `None` when a helper has to do it.
+pub(super) fn bfi(
+    cx: &mut OpCtx<'_, '_>,
+    ty: Type,
+    pos: &Operand,
+    len: &Operand,
+    a: &Parts,
+    b: &Parts,
+) -> Option<Parts> {
+    let (pos, len) = (immediate(pos)? & 0xff, immediate(len)? & 0xff);
+    let size = ty.bits();
+    if pos >= size || len == 0 {
+        return Some(b.clone());
+    }
+    let ones = if len >= size { u64::MAX } else { (1 << len) - 1 };
+    let field = ones << pos;
+    Some(map2(cx, a, b, |cx, a, b| {
+        let a = shl(cx, a, pos);
+        let inside = and_const(cx, a, field);
+        let outside = and_const(cx, b, !field);
+        cx.b.ins().bor(inside, outside)
+    }))
+}
+
+/// `prmt` with a constant choice that replicates no signs.
+pub(super) fn prmt_constant(
+    cx: &mut OpCtx<'_, '_>,
+    shape: Shape,
+    mode: PrmtMode,
+    c: u32,
+    a: &Parts,
+    b: &Parts,
+) -> Option<Parts> {
+    let selector = prmt_selector(mode, c);
+    if selector & 0x8888 != 0 {
+        return None;
+    }
+    if shape == Shape::Scalar {
+        let bytes = (0..4).map(|i| (selector >> (4 * i) & 7, i));
+        let mut r = same(cx, a[0], 0);
+        for (choice, i) in bytes {
+            let word = if choice < 4 { a[0] } else { b[0] };
+            let byte = shr(cx, word, 8 * (choice & 3));
+            let byte = and_const(cx, byte, 0xff);
+            let byte = shl(cx, byte, 8 * i);
+            r = cx.b.ins().bor(r, byte);
+        }
+        return Some(Parts::from_elem(r, 1));
+    }
+    let choice = |lane: u32, i: u32| {
+        let k = selector >> (4 * i) & 7;
+        (if k < 4 { lane * 4 + k } else { 16 + lane * 4 + k - 4 }) as u8
+    };
+    let mask: Vec<u8> = (0..4).flat_map(|lane| (0..4).map(move |i| choice(lane, i))).collect();
+    Some(map2(cx, a, b, |cx, x, y| {
+        let (x, y) = (as_type(cx, x, types::I8X16), as_type(cx, y, types::I8X16));
+        let mask = cx.b.func.dfg.immediates.push(ConstantData::from(&mask[..]));
+        let r = cx.b.ins().shuffle(x, y, mask);
+        as_type(cx, r, types::I32X4)
+    }))
+}

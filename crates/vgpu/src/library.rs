@@ -1,0 +1,163 @@
+//! Libraries: images of no context, loaded into each context that uses them, and their kernels.
+//!
+//! The image is understood when the library is made, so its kernels are known without a context. The first context
+//! gets what was made then, each further one code and variables of its own.
+
+use std::collections::HashMap;
+use std::ffi::{CString, c_int};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use rtcg_cuda_sys::{CUfunction_attribute, CUfunction_attribute as A};
+
+use crate::api::function::{attribute_of, set_attribute};
+use crate::context::Context;
+use crate::driver::{FUNCTIONS, KERNELS, LIBRARIES, MODULES};
+use crate::error::{Code, Res, ensure};
+use crate::module::{self, LoadOptions, LoadedModule};
+use crate::objects::{Module, adopt_module, lock, options_for, parse_module, unload_module};
+
+/// What was set of a kernel on a device: the ordinal, the attribute, its value.
+type Setting = (u32, CUfunction_attribute, c_int);
+
+/// `CUlibrary`
+#[derive(Debug)]
+pub(crate) struct Library {
+    /// What C code holds.
+    pub(crate) handle: u64,
+    image: Vec<u8>,
+    options: LoadOptions,
+    parsed: Arc<LoadedModule>,
+    /// Whether a context has `parsed`.
+    is_taken: AtomicBool,
+    /// Modules by context.
+    modules: Mutex<HashMap<u64, u64>>,
+    kernels: Mutex<HashMap<String, u64>>,
+}
+
+/// `CUkernel`: a kernel of a library, of no context in particular.
+#[derive(Debug)]
+pub(crate) struct Kernel {
+    /// Handle of its library.
+    pub(crate) library: u64,
+    /// Its name, for C.
+    pub(crate) name: CString,
+    /// The kernel itself, whatever the context.
+    pub(crate) kernel: Arc<module::Kernel>,
+    settings: Mutex<Vec<Setting>>,
+}
+
+impl Library {
+    /// A library over an image.
+    pub(crate) fn make(image: Vec<u8>, options: LoadOptions) -> Res<u64> {
+        let parsed = parse_module(&image, &options)?;
+        let (modules, kernels, is_taken) = (Mutex::default(), Mutex::default(), AtomicBool::new(false));
+        let library = |handle| Arc::new(Library { handle, image, options, parsed, is_taken, modules, kernels });
+        LIBRARIES.insert_with(library).map(|(handle, _)| handle)
+    }
+
+    /// The names of its kernels.
+    pub(crate) fn kernel_names(&self) -> impl Iterator<Item = &str> {
+        self.parsed.kernel_names()
+    }
+
+    /// The library's module in a context, loaded at the first call.
+    pub(crate) fn module(&self, ctx: &Context) -> Res<Arc<Module>> {
+        let mut modules = lock(&self.modules);
+        if let Some(module) = modules.get(&ctx.id).and_then(|&h| MODULES.get(h).ok()) {
+            return Ok(module);
+        }
+        let is_first = !self.is_taken.swap(true, Ordering::AcqRel);
+        let options = options_for(ctx, &self.options);
+        let loaded = match is_first && options.device.is_none() {
+            true => self.parsed.clone(),
+            false => parse_module(&self.image, &options)?,
+        };
+        let module = adopt_module(ctx, loaded)?;
+        modules.insert(ctx.id, module.handle);
+        drop(modules);
+        for kernel in lock(&self.kernels).values().filter_map(|&handle| KERNELS.get(handle).ok()) {
+            for (_, attribute, value) in lock(&kernel.settings).iter().filter(|s| s.0 == ctx.device.ordinal) {
+                kernel.set_in(&module, *attribute, *value)?;
+            }
+        }
+        Ok(module)
+    }
+
+    /// The handle of the kernel named `name`.
+    pub(crate) fn kernel(&self, name: &str) -> Res<u64> {
+        let mut kernels = lock(&self.kernels);
+        if let Some(&handle) = kernels.get(name) {
+            return Ok(handle);
+        }
+        let kernel = self.parsed.kernel(name).ok_or(Code::NOT_FOUND)?;
+        let name_c = CString::new(name).map_err(|_| Code::NOT_FOUND)?;
+        let (handle, _) = KERNELS.insert_with(|_| {
+            Arc::new(Kernel { library: self.handle, name: name_c, kernel, settings: Mutex::default() })
+        })?;
+        kernels.insert(name.to_owned(), handle);
+        Ok(handle)
+    }
+
+    /// Sets an attribute of a kernel in all contexts of a device, those to come as well.
+    pub(crate) fn set_attribute(
+        &self,
+        kernel: &Kernel,
+        ordinal: u32,
+        attribute: CUfunction_attribute,
+        value: c_int,
+    ) -> Res {
+        kernel.check(attribute, value)?;
+        let mut settings = lock(&kernel.settings);
+        settings.retain(|s| (s.0, s.1) != (ordinal, attribute));
+        settings.push((ordinal, attribute, value));
+        drop(settings);
+        // A module that is loaded meanwhile is in the list by now, or finds the setting.
+        let modules: Vec<u64> = lock(&self.modules).values().copied().collect();
+        for module in modules.into_iter().filter_map(|handle| MODULES.get(handle).ok()) {
+            let contexts = &crate::context::CONTEXTS;
+            if contexts.find(|c| c.id == module.ctx_id).is_some_and(|c| c.device.ordinal == ordinal) {
+                kernel.set_in(&module, attribute, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the handles of its modules and kernels stale.
+    pub(crate) fn unload(&self) {
+        for (_, module) in lock(&self.modules).drain() {
+            // Already gone when its context is.
+            let _ = unload_module(module);
+        }
+        for (_, kernel) in lock(&self.kernels).drain() {
+            let _ = KERNELS.remove(kernel);
+        }
+    }
+}
+
+impl Kernel {
+    /// The value of an attribute on a device.
+    pub(crate) fn attribute(&self, ordinal: u32, attribute: CUfunction_attribute) -> Res<c_int> {
+        let set = lock(&self.settings).iter().find(|s| (s.0, s.1) == (ordinal, attribute)).map(|s| s.2);
+        set.map_or_else(|| attribute_of(&self.kernel, attribute), Ok)
+    }
+
+    fn set_in(&self, module: &Module, attribute: CUfunction_attribute, value: c_int) -> Res {
+        let name = self.name.to_str().map_err(|_| Code::NOT_FOUND)?;
+        set_attribute(&*FUNCTIONS.get(module.function(name)?)?, attribute, value)
+    }
+
+    /// What [`set_attribute`] would refuse.
+    fn check(&self, attribute: CUfunction_attribute, value: c_int) -> Res {
+        match attribute {
+            A::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES => {
+                let bytes = u32::try_from(value).map_err(|_| Code::INVALID_VALUE)?;
+                ensure(self.kernel.allows_dynamic_shared(bytes), Code::INVALID_VALUE)
+            }
+            A::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => {
+                ensure((-1..=100).contains(&value), Code::INVALID_VALUE)
+            }
+            _ => Code::INVALID_VALUE.err(),
+        }
+    }
+}
