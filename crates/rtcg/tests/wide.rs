@@ -106,7 +106,8 @@ fn runs_are_split_over_blocks_along_either_axis() {
                 assert_eq!(numbers(&sums), wanted, "{rows} x {columns} over {along}");
             }
             let first = numbers(&reduced(&a, Reduction::ArgMaximum, &[along as isize]));
-            let at = |line: usize, k: usize| if along == 0 { value(k * columns + line) } else { value(line * columns + k) };
+            let at =
+                |line: usize, k: usize| if along == 0 { value(k * columns + line) } else { value(line * columns + k) };
             for (line, &k) in first.iter().enumerate().step_by(97) {
                 let all: Vec<i64> = (0..[rows, columns][along]).map(|k| at(line, k)).collect();
                 let best = all.iter().max().and_then(|max| all.iter().position(|x| x == max));
