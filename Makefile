@@ -130,6 +130,7 @@ gpu-soak: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(VENV)/.built)
 	compute-sanitizer --tool memcheck --error-exitcode 1 $(GPU_PYTHON) tests/soak.py --seconds 60
 
 gpu-bench: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(VENV)/.built)
+	$(GPU_PYTHON) benches/launches.py
 	$(GPU_PYTHON) benches/gpu.py
 	$(GPU_PYTHON) benches/arrays.py
 	$(GPU_PYTHON) benches/generators.py

@@ -1,5 +1,6 @@
 """Timing and tables that the benchmarks share."""
 
+import ctypes
 import statistics
 import subprocess
 import sys
@@ -25,8 +26,8 @@ def per_call_us(call, synchronize, calls=2000, rounds=7):
     return statistics.median(times)
 
 
-def interleaved_us(loops, synchronize, calls=200, rounds=41):
-    """Median host time of one call for each of `loops`, in microseconds.
+def interleaved_us(loops, synchronize, calls=200, rounds=41, summary=statistics.median):
+    """Host time of one call for each of `loops` in microseconds, the median of the rounds.
 
     A loop takes a number of calls, makes them and returns the seconds they took, or is a text that
     says why it cannot. All loops take turns, so that a change of the processor's or the driver's
@@ -39,7 +40,7 @@ def interleaved_us(loops, synchronize, calls=200, rounds=41):
             synchronize()
             times[name].append(loops[name](calls) / calls * 1e6)
     synchronize()
-    return [(name, statistics.median(times[name]) if name in times else loops[name], "us") for name in loops]
+    return [(name, summary(times[name]) if name in times else loops[name], "us") for name in loops]
 
 
 def python_loop(call):
@@ -85,6 +86,49 @@ def build_c(source, *flags):
         subprocess.run(command, check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError):
         return None
+    return library
+
+
+#: The kernel whose launches are timed.
+LAUNCHED_SOURCE = (
+    "__global__ void add(float *z, const float *x, int n) { int i = threadIdx.x; if (i < n) z[i] += x[i]; }"
+)
+
+LAUNCH_LOOP = """
+#include <time.h>
+typedef int (*launch_t)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+double launch_loop(launch_t launch, void *func, void **params, int n) {
+    struct timespec a, b;
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    for (int i = 0; i < n; i++) launch(func, 1, 1, 1, 32, 1, 1, 0, 0, params, 0);
+    clock_gettime(CLOCK_MONOTONIC, &b);
+    return ((b.tv_sec - a.tv_sec) * 1e9 + (b.tv_nsec - a.tv_nsec)) / n / 1e3;
+}
+/* The same with packed arguments, as PyCUDA and rtcg hand them over. */
+double packed_loop(launch_t launch, void *func, void *packed, unsigned long size, int n) {
+    void *extra[] = {(void *)1, packed, (void *)2, &size, (void *)0};
+    struct timespec a, b;
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    for (int i = 0; i < n; i++) launch(func, 1, 1, 1, 32, 1, 1, 0, 0, 0, extra);
+    clock_gettime(CLOCK_MONOTONIC, &b);
+    return ((b.tv_sec - a.tv_sec) * 1e9 + (b.tv_nsec - a.tv_nsec)) / n / 1e3;
+}
+typedef int (*two_t)(void *, void *);
+double two_loop(two_t call, void *first, void *second, int n) {
+    struct timespec a, b;
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    for (int i = 0; i < n; i++) call(first, second);
+    clock_gettime(CLOCK_MONOTONIC, &b);
+    return ((b.tv_sec - a.tv_sec) * 1e9 + (b.tv_nsec - a.tv_nsec)) / n / 1e3;
+}
+"""
+
+
+def c_loops():
+    """Loops in C over functions of the driver, which return microseconds per call."""
+    library = ctypes.CDLL(str(build_c(LAUNCH_LOOP)))
+    for loop in (library.launch_loop, library.packed_loop, library.two_loop):
+        loop.restype = ctypes.c_double
     return library
 
 

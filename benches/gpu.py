@@ -11,63 +11,34 @@ import tempfile
 import time
 
 import numpy as np
-from common import attempt, build_c, in_new_process, interleaved_us, median_ms, python_loop, show
+from common import (
+    LAUNCHED_SOURCE as SOURCE,
+    attempt,
+    c_loops,
+    in_new_process,
+    interleaved_us,
+    median_ms,
+    python_loop,
+    show,
+)
 
 os.environ.setdefault("PYCUDA_CACHE_DIR", tempfile.mkdtemp(prefix="rtcg-bench-cache-"))
 
 import pycuda.driver as drv  # noqa: E402
 from pycuda.compiler import SourceModule  # noqa: E402
 
-SOURCE = "__global__ void add(float *z, const float *x, int n) { int i = threadIdx.x; if (i < n) z[i] += x[i]; }"
-
-LAUNCH_LOOP = """
-#include <time.h>
-typedef int (*launch_t)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
-double launch_loop(launch_t launch, void *func, void **params, int n) {
-    struct timespec a, b;
-    clock_gettime(CLOCK_MONOTONIC, &a);
-    for (int i = 0; i < n; i++) launch(func, 1, 1, 1, 32, 1, 1, 0, 0, params, 0);
-    clock_gettime(CLOCK_MONOTONIC, &b);
-    return ((b.tv_sec - a.tv_sec) * 1e9 + (b.tv_nsec - a.tv_nsec)) / n / 1e3;
-}
-/* The same with packed arguments, as PyCUDA and rtcg hand them over. */
-double packed_loop(launch_t launch, void *func, void *packed, unsigned long size, int n) {
-    void *extra[] = {(void *)1, packed, (void *)2, &size, (void *)0};
-    struct timespec a, b;
-    clock_gettime(CLOCK_MONOTONIC, &a);
-    for (int i = 0; i < n; i++) launch(func, 1, 1, 1, 32, 1, 1, 0, 0, 0, extra);
-    clock_gettime(CLOCK_MONOTONIC, &b);
-    return ((b.tv_sec - a.tv_sec) * 1e9 + (b.tv_nsec - a.tv_nsec)) / n / 1e3;
-}
-typedef int (*two_t)(void *, void *);
-double two_loop(two_t call, void *first, void *second, int n) {
-    struct timespec a, b;
-    clock_gettime(CLOCK_MONOTONIC, &a);
-    for (int i = 0; i < n; i++) call(first, second);
-    clock_gettime(CLOCK_MONOTONIC, &b);
-    return ((b.tv_sec - a.tv_sec) * 1e9 + (b.tv_nsec - a.tv_nsec)) / n / 1e3;
-}
-"""
-
-
-def c_library():
-    library = ctypes.CDLL(str(build_c(LAUNCH_LOOP)))
-    for loop in (library.launch_loop, library.packed_loop, library.two_loop):
-        loop.restype = ctypes.c_double
-    return library
-
 
 def event_floor(event):
     """`cuEventRecord` in a C loop."""
     cuda = ctypes.CDLL("libcuda.so.1")
     record = ctypes.cast(cuda.cuEventRecord, ctypes.c_void_p)
-    library = c_library()
+    library = c_loops()
     return lambda calls: library.two_loop(record, ctypes.c_void_p(event.handle), None, calls) * calls / 1e6
 
 
 def launch_floor(x, z, packed=False):
     """`cuLaunchKernel` in a C loop: what the driver itself costs."""
-    library = c_library()
+    library = c_loops()
     cuda = ctypes.CDLL("libcuda.so.1")
     module, function = ctypes.c_void_p(), ctypes.c_void_p()
     from pycuda.compiler import compile

@@ -1,9 +1,13 @@
 """Declared parameters of generated kernels; public through `pycuda.tools`."""
 
-import numpy as np
-
 from pycuda import _rtcg
-from pycuda.compyte.dtypes import dtype_to_ctype as _ctype
+from pycuda._lazy import np
+
+
+def _ctype(dtype):
+    from pycuda.compyte.dtypes import dtype_to_ctype
+
+    return dtype_to_ctype(dtype)
 
 
 class Argument:

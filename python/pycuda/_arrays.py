@@ -1,8 +1,7 @@
 """CUDA arrays, textures and surfaces: descriptors and ways to make them; part of `pycuda.driver`."""
 
-import numpy as np
-
 from pycuda._enums import address_mode, array3d_flags, array_format, filter_mode
+from pycuda._lazy import np
 from pycuda._rtcg import Array, Memcpy2D, Memcpy3D, TextureObject
 
 TRSA_OVERRIDE_FORMAT = 1

@@ -865,6 +865,10 @@ class Array:
 
     def __new__(cls, descriptor: ArrayDescriptor) -> Array: ...
     def free(self) -> None: ...
+    def close(self) -> None:
+        """Give the memory back now, if that was not done before."""
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_exception: object) -> None: ...
     def get_descriptor(self) -> ArrayDescriptor: ...
     def get_descriptor_3d(self) -> ArrayDescriptor3D: ...
     @property
@@ -877,6 +881,10 @@ class MipmappedArray:
     def __new__(cls, descriptor: ArrayDescriptor3D, num_levels: int) -> MipmappedArray: ...
     def get_level(self, level: int) -> Array:
         """The array of a level, 0 being the largest."""
+    def close(self) -> None:
+        """Give the memory of all levels back now, if that was not done before."""
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_exception: object) -> None: ...
 
 class TextureReference:
     """A texture reference of a module, or of no module."""
@@ -971,7 +979,7 @@ class Graph:
     """Work put together once, as nodes with their order, and launched often.
 
     A graph is made node by node, or by capturing a stream (`Stream.begin_capture`). Each ``add_*``
-    method takes `dependencies`, the nodes of this graph that the new one comes after, and returns
+    method takes `dependencies`, the nodes (or the one node) of this graph that the new one comes after, and returns
     the new `GraphNode`. Arguments of kernels and the buffers of copies live as long as the graph
     and the executable graphs made from it; host memory is read and written when the graph runs.
     """
@@ -984,7 +992,7 @@ class Graph:
         block: _Extents | int,
         grid: _Extents | int | None = None,
         shared: int = 0,
-        dependencies: Sequence[GraphNode] | None = None,
+        dependencies: Sequence[GraphNode] | GraphNode | None = None,
         cooperative: bool = False,
     ) -> GraphNode:
         """Launch `func`. Arguments are those of a direct call, but for `In`, `Out` and `InOut`."""
@@ -993,7 +1001,7 @@ class Graph:
         dest: _DevicePointer,
         src: _HostBuffer,
         size: int | None = None,
-        dependencies: Sequence[GraphNode] | None = None,
+        dependencies: Sequence[GraphNode] | GraphNode | None = None,
     ) -> GraphNode:
         """Copy `size` bytes (default: all of `src`) to the device."""
     def add_memcpy_dtoh_node(
@@ -1001,14 +1009,18 @@ class Graph:
         dest: _HostBuffer,
         src: _DevicePointer,
         size: int | None = None,
-        dependencies: Sequence[GraphNode] | None = None,
+        dependencies: Sequence[GraphNode] | GraphNode | None = None,
     ) -> GraphNode:
         """Copy `size` bytes (default: as many as `dest` has) to the host."""
     def add_memcpy_dtod_node(
-        self, dest: _DevicePointer, src: _DevicePointer, size: int, dependencies: Sequence[GraphNode] | None = None
+        self,
+        dest: _DevicePointer,
+        src: _DevicePointer,
+        size: int,
+        dependencies: Sequence[GraphNode] | GraphNode | None = None,
     ) -> GraphNode:
         """Copy `size` bytes on the device."""
-    def add_memcpy_node(self, copy: Memcpy3D, dependencies: Sequence[GraphNode] | None = None) -> GraphNode:
+    def add_memcpy_node(self, copy: Memcpy3D, dependencies: Sequence[GraphNode] | GraphNode | None = None) -> GraphNode:
         """Copy a box; later changes of `copy` do not reach the node."""
     def add_memset_node(
         self,
@@ -1018,32 +1030,40 @@ class Graph:
         element_size: int = 1,
         height: int = 1,
         pitch: int | None = None,
-        dependencies: Sequence[GraphNode] | None = None,
+        dependencies: Sequence[GraphNode] | GraphNode | None = None,
     ) -> GraphNode:
         """Fill `height` rows, `pitch` bytes apart, of `count` elements of 1, 2 or 4 bytes."""
     def add_host_node(
-        self, function: Callable[[], object], dependencies: Sequence[GraphNode] | None = None
+        self, function: Callable[[], object], dependencies: Sequence[GraphNode] | GraphNode | None = None
     ) -> GraphNode:
         """Call `function`, on a thread of the driver. It must not use the driver; what it raises goes to
         `sys.unraisablehook`."""
-    def add_empty_node(self, dependencies: Sequence[GraphNode] | None = None) -> GraphNode:
+    def add_empty_node(self, dependencies: Sequence[GraphNode] | GraphNode | None = None) -> GraphNode:
         """A node that does nothing but join others."""
-    def add_event_record_node(self, event: Event, dependencies: Sequence[GraphNode] | None = None) -> GraphNode: ...
-    def add_event_wait_node(self, event: Event, dependencies: Sequence[GraphNode] | None = None) -> GraphNode: ...
-    def add_child_graph_node(self, graph: Graph, dependencies: Sequence[GraphNode] | None = None) -> GraphNode:
+    def add_event_record_node(
+        self, event: Event, dependencies: Sequence[GraphNode] | GraphNode | None = None
+    ) -> GraphNode: ...
+    def add_event_wait_node(
+        self, event: Event, dependencies: Sequence[GraphNode] | GraphNode | None = None
+    ) -> GraphNode: ...
+    def add_child_graph_node(
+        self, graph: Graph, dependencies: Sequence[GraphNode] | GraphNode | None = None
+    ) -> GraphNode:
         """A copy of another graph as one node."""
     def add_memalloc_node(
-        self, size: int, dependencies: Sequence[GraphNode] | None = None
+        self, size: int, dependencies: Sequence[GraphNode] | GraphNode | None = None
     ) -> tuple[GraphNode, GraphAllocation]:
         """Memory that exists from this node to the one that frees it, at the same address in every launch."""
-    def add_memfree_node(self, ptr: _DevicePointer, dependencies: Sequence[GraphNode] | None = None) -> GraphNode: ...
+    def add_memfree_node(
+        self, ptr: _DevicePointer, dependencies: Sequence[GraphNode] | GraphNode | None = None
+    ) -> GraphNode: ...
     def conditional_handle(self, default: int | None = None) -> int:
         """A condition, which kernels set with ``cudaGraphSetConditional``.
 
         With a `default` it has that value at the start of every launch, else it keeps the one it had.
         """
     def add_conditional_node(
-        self, handle: int, type: int, size: int = 1, dependencies: Sequence[GraphNode] | None = None
+        self, handle: int, type: int, size: int = 1, dependencies: Sequence[GraphNode] | GraphNode | None = None
     ) -> tuple[GraphNode, list[Graph]]:
         """A node that runs one of `size` graphs, which are filled afterwards.
 

@@ -5,22 +5,12 @@ signatures and result types are the standard's; the work is done by `pycuda.gpua
 """
 
 from collections import namedtuple
+from dataclasses import dataclass
 
 import numpy as np
 
 import pycuda.gpuarray as _g
 from pycuda._rtcg import GPUArray as _GPUArray, array_cumulative as _cumulative
-
-# What the standard defines as NumPy and PyCUDA do.
-for _name in (
-    "astype bitwise_or bitwise_xor broadcast_arrays broadcast_to ceil copysign cos cosh count_nonzero diff "
-    "divide equal exp expm1 floor floor_divide greater greater_equal hypot imag isfinite isinf isnan less "
-    "less_equal log log1p log2 log10 logaddexp logical_and logical_not logical_or logical_xor matmul "
-    "matrix_transpose maximum minimum moveaxis multiply negative nextafter nonzero not_equal permute_dims "
-    "positive real reciprocal remainder roll sign signbit sin sinh sqrt square stack subtract take "
-    "take_along_axis tan tanh tensordot tile trunc unstack where"
-).split():
-    globals()[_name] = getattr(_g, _name)
 
 __array_api_version__ = "2024.12"
 
@@ -33,22 +23,13 @@ uint8, uint16, uint32, uint64 = (np.dtype(f"uint{n}") for n in (8, 16, 32, 64))
 float32, float64 = np.dtype("float32"), np.dtype("float64")
 complex64, complex128 = np.dtype("complex64"), np.dtype("complex128")
 
-acos, acosh, asin, asinh = _g.arccos, _g.arccosh, _g.arcsin, _g.arcsinh
-atan, atan2, atanh = _g.arctan, _g.arctan2, _g.arctanh
-abs, add, pow, conj, round = _g.absolute, _g.add, _g.power, _g.conjugate, _g.round  # noqa: A001
-bitwise_and, bitwise_invert = _g.bitwise_and, _g.invert
-bitwise_left_shift, bitwise_right_shift = _g.left_shift, _g.right_shift
-concat, all, any = _g.concatenate, _g.all, _g.any  # noqa: A001
-
 
 def _on_device(device):
-    if device is not None and isinstance(device, str):
-        raise ValueError(f"device {device!r} is not supported; expected a pycuda.driver.Device or None")
-
-
-def _default(value):
-    """The standard's default dtype of a Python scalar."""
-    return np.asarray(value).dtype
+    if device is None:
+        return
+    (current,) = _Info().devices()
+    if device != current:
+        raise ValueError(f"device {device!r} is not the device of the current context; expected {current!r} or None")
 
 
 # -- making arrays ------------------------------------------------------------------------------------
@@ -92,26 +73,31 @@ def full(shape, fill_value, *, dtype=None, device=None):
 
 def empty_like(x, /, *, dtype=None, device=None):
     """An array like another, with undefined contents."""
+    _on_device(device)
     return _g.empty_like(x, dtype)
 
 
 def zeros_like(x, /, *, dtype=None, device=None):
     """An array of zeros like another."""
+    _on_device(device)
     return _g.zeros_like(x, dtype)
 
 
 def ones_like(x, /, *, dtype=None, device=None):
     """An array of ones like another."""
+    _on_device(device)
     return _g.ones_like(x, dtype)
 
 
 def full_like(x, /, fill_value, *, dtype=None, device=None):
     """An array of one value like another."""
+    _on_device(device)
     return _g.full_like(x, fill_value, dtype)
 
 
 def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
     """Ones on a diagonal."""
+    _on_device(device)
     result = zeros((n_rows, n_rows if n_cols is None else n_cols), dtype=dtype)
     if -n_rows < k < result.shape[1]:
         result.diagonal(k)[...] = 1
@@ -120,11 +106,14 @@ def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
 
 def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
     """Evenly spaced numbers over a range."""
+    _on_device(device)
     return _g.linspace(start, stop, num, endpoint, dtype)
 
 
 def meshgrid(*arrays, indexing="xy"):
     """Coordinate arrays of a grid."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"indexing {indexing!r} is not known; expected 'xy' or 'ij'")
     return _g.meshgrid(*arrays, indexing=indexing)
 
 
@@ -152,19 +141,59 @@ def result_type(*arrays_and_dtypes):
     return np.result_type(*operands)
 
 
+def astype(x, dtype, /, *, copy=True, device=None):
+    """The elements in another dtype."""
+    _on_device(device)
+    if np.isdtype(x.dtype, "complex floating") and not np.isdtype(dtype, "complex floating"):
+        raise TypeError(f"astype: a complex array cannot become {np.dtype(dtype)}; take real(x) or imag(x)")
+    return _g.astype(x, dtype, copy=copy)
+
+
 def can_cast(from_, to, /):
-    """Whether a conversion keeps all values."""
-    return np.can_cast(from_.dtype if isinstance(from_, _GPUArray) else from_, to)
+    """Whether the standard's rules of promotion lead from a dtype to another."""
+    from_ = from_.dtype if isinstance(from_, _GPUArray) else from_
+    of_one_kind = from_ == to or np.any(
+        [
+            np.isdtype(from_, kind) and np.isdtype(to, kind)
+            for kind in ("integral", ("real floating", "complex floating"))
+        ]
+    )
+    return np.can_cast(from_, to) if of_one_kind else False
+
+
+@dataclass(frozen=True)
+class _FloatLimits:
+    """What the standard asks of `finfo`, as Python's numbers."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: np.dtype
+
+
+@dataclass(frozen=True)
+class _IntegerLimits:
+    """What the standard asks of `iinfo`, as Python's numbers."""
+
+    bits: int
+    max: int
+    min: int
+    dtype: np.dtype
 
 
 def finfo(type, /):  # noqa: A002
-    """Limits of a floating-point dtype."""
-    return np.finfo(type.dtype if isinstance(type, _GPUArray) else type)
+    """Limits of a floating-point dtype, of its parts if it is complex."""
+    limits = np.finfo(type.dtype if isinstance(type, _GPUArray) else type)
+    floats = (float(x) for x in (limits.eps, limits.max, limits.min, limits.smallest_normal))
+    return _FloatLimits(limits.bits, *floats, limits.dtype)
 
 
 def iinfo(type, /):  # noqa: A002
     """Limits of an integer dtype."""
-    return np.iinfo(type.dtype if isinstance(type, _GPUArray) else type)
+    limits = np.iinfo(type.dtype if isinstance(type, _GPUArray) else type)
+    return _IntegerLimits(limits.bits, int(limits.max), int(limits.min), limits.dtype)
 
 
 def isdtype(dtype, kind):
@@ -173,6 +202,57 @@ def isdtype(dtype, kind):
 
 
 # -- element by element -------------------------------------------------------------------------------
+
+
+def _of_one(name, function):
+    def call(x, /):
+        return function(x)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"`{name}` of each element, as the standard has it."
+    return call
+
+
+def _of_two(name, function):
+    def call(x1, x2, /):
+        return function(x1, x2)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"`{name}` of the pairs of elements of two arrays, as the standard has it."
+    return call
+
+
+# The standard's names where they are not NumPy's.
+_NUMPYS = {
+    "abs": "absolute",
+    "acos": "arccos",
+    "acosh": "arccosh",
+    "asin": "arcsin",
+    "asinh": "arcsinh",
+    "atan": "arctan",
+    "atan2": "arctan2",
+    "atanh": "arctanh",
+    "bitwise_invert": "invert",
+    "bitwise_left_shift": "left_shift",
+    "bitwise_right_shift": "right_shift",
+    "conj": "conjugate",
+    "pow": "power",
+}
+_UNARY = (
+    "abs acos acosh asin asinh atan atanh bitwise_invert ceil conj cos cosh exp expm1 floor imag isfinite isinf isnan "
+    "log log10 log1p log2 logical_not negative positive real reciprocal round sign signbit sin sinh sqrt square tan "
+    "tanh trunc"
+).split()
+_BINARY = (
+    "add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor copysign divide equal "
+    "floor_divide greater greater_equal hypot less less_equal logaddexp logical_and logical_or logical_xor maximum "
+    "minimum multiply nextafter not_equal pow remainder subtract"
+).split()
+
+for _name in _UNARY:
+    globals()[_name] = _of_one(_name, getattr(_g, _NUMPYS.get(_name, _name)))
+for _name in _BINARY:
+    globals()[_name] = _of_two(_name, getattr(_g, _NUMPYS.get(_name, _name)))
 
 
 def clip(x, /, min=None, max=None):  # noqa: A002
@@ -184,7 +264,52 @@ def clip(x, /, min=None, max=None):  # noqa: A002
 # -- rearranging --------------------------------------------------------------------------------------
 
 
-def expand_dims(x, /, *, axis=0):
+def broadcast_arrays(*arrays):
+    """Views of one common shape."""
+    return tuple(_g.broadcast_arrays(*arrays))
+
+
+def broadcast_to(x, /, shape):
+    """A view of a larger shape."""
+    return _g.broadcast_to(x, shape)
+
+
+def concat(arrays, /, *, axis=0):
+    """Arrays one after the other along an axis that they have."""
+    return _g.concatenate(arrays, axis)
+
+
+def stack(arrays, /, *, axis=0):
+    """Arrays one after the other along a new axis."""
+    return _g.stack(arrays, axis)
+
+
+def unstack(x, /, *, axis=0):
+    """The parts along an axis."""
+    return tuple(_g.unstack(x, axis=axis))
+
+
+def moveaxis(x, source, destination, /):
+    """Axes moved to other places."""
+    return _g.moveaxis(x, source, destination)
+
+
+def permute_dims(x, /, axes):
+    """The axes in another order."""
+    return _g.permute_dims(x, axes)
+
+
+def roll(x, /, shift, *, axis=None):
+    """Elements moved along axes, the last ones to the front."""
+    return _g.roll(x, shift, axis)
+
+
+def tile(x, repetitions, /):
+    """The array several times along each axis."""
+    return _g.tile(x, repetitions)
+
+
+def expand_dims(x, /, axis):
     """A new axis."""
     return _g.expand_dims(x, axis)
 
@@ -213,6 +338,24 @@ def squeeze(x, /, axis):
     return x.squeeze(axis)
 
 
+# -- products -----------------------------------------------------------------------------------------
+
+
+def matmul(x1, x2, /):
+    """The matrix product."""
+    return _g.matmul(x1, x2)
+
+
+def matrix_transpose(x, /):
+    """The last two axes exchanged."""
+    return _g.matrix_transpose(x)
+
+
+def tensordot(x1, x2, /, *, axes=2):
+    """Sums of products over axes of two arrays."""
+    return _g.tensordot(x1, x2, axes)
+
+
 def vecdot(x1, x2, /, *, axis=-1):
     """Sums of products along an axis, the first operand conjugated."""
     x1, x2 = _g.broadcast_arrays(x1, x2) if x1.shape != x2.shape and x1.shape[axis] == x2.shape[axis] else (x1, x2)
@@ -220,6 +363,35 @@ def vecdot(x1, x2, /, *, axis=-1):
 
 
 # -- searching, sorting, sets -------------------------------------------------------------------------
+
+
+def count_nonzero(x, /, *, axis=None, keepdims=False):
+    """How many elements are not zero."""
+    return _g.count_nonzero(x, axis, keepdims=keepdims)
+
+
+def nonzero(x, /):
+    """The indices of elements that are not zero, an array for each axis."""
+    if x.ndim == 0:
+        raise ValueError("nonzero: an array without axes has no indices")
+    return _g.nonzero(x)
+
+
+def where(condition, x1, x2, /):
+    """Elements of one array where a condition holds, else of the other."""
+    return _g.where(condition, x1, x2)
+
+
+def take(x, indices, /, *, axis=None):
+    """Elements, or parts along an axis, by their indices."""
+    if axis is None and x.ndim != 1:
+        raise ValueError(f"take: axis must be given for an array of {x.ndim} axes")
+    return _g.take(x, indices, axis or 0)
+
+
+def take_along_axis(x, indices, /, *, axis=-1):
+    """Elements by an index for each place."""
+    return _g.take_along_axis(x, indices, axis)
 
 
 def argmax(x, /, *, axis=None, keepdims=False):
@@ -310,6 +482,21 @@ def std(x, /, *, axis=None, correction=0.0, keepdims=False):
     return x.std(axis, ddof=float(correction), keepdims=keepdims)
 
 
+def all(x, /, *, axis=None, keepdims=False):  # noqa: A001
+    """Whether all elements over axes are true."""
+    return x.all(axis, keepdims=keepdims)
+
+
+def any(x, /, *, axis=None, keepdims=False):  # noqa: A001
+    """Whether one element over axes is true."""
+    return x.any(axis, keepdims=keepdims)
+
+
+def diff(x, /, *, axis=-1, n=1, prepend=None, append=None):
+    """Differences of neighbours along an axis."""
+    return _g.diff(x, n, axis, prepend, append)
+
+
 def _running(x, op, start, axis, dtype, include_initial):
     if axis is None:
         if x.ndim > 1:
@@ -355,6 +542,7 @@ class _Info:
 
     def default_dtypes(self, *, device=None):
         """The dtypes of arrays for which none is named."""
+        _on_device(device)
         return {"real floating": float64, "complex floating": complex128, "integral": int64, "indexing": int64}
 
     def dtypes(self, *, device=None, kind=None):
@@ -374,6 +562,7 @@ class _Info:
             complex64,
             complex128,
         ]
+        _on_device(device)
         kinds = kind if isinstance(kind, tuple) else (kind,)
         return {t.name: t for t in known if kind is None or np.any([np.isdtype(t, k) for k in kinds])}
 
@@ -383,4 +572,4 @@ def __array_namespace_info__():
     return _Info()
 
 
-__all__ = [_name for _name in dir() if not _name.startswith("_") and _name not in ("np", "namedtuple")]
+__all__ = [_name for _name in dir() if not _name.startswith("_") and _name not in ("np", "namedtuple", "dataclass")]

@@ -163,11 +163,20 @@ def _list_of(name, values):
     return list(values or ())
 
 
+def _is_text(source):
+    """Whether `source` is a text, or makes one of itself: numbers, containers and classes make no source."""
+    if isinstance(source, str):
+        return True
+    plain = (bytes, bytearray, int, float, complex, list, tuple, dict, set, frozenset, type, type(None))
+    return not isinstance(source, plain) and type(source).__str__ is not object.__str__
+
+
 def _program(
     source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs, target, name_expressions=()
 ):
-    if isinstance(source, (bytes, bytearray)):
-        raise TypeError(f"source is of type {type(source).__name__}; expected str, or an object with str()")
+    if not _is_text(source):
+        shown = f"of type {type(source).__name__}" if isinstance(source, (bytes, bytearray)) else repr(source)
+        raise TypeError(f"source is {shown}; expected str, or an object with str() such as a template")
     wishes = (
         source if isinstance(source, str) else str(source),
         nvcc,

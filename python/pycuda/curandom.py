@@ -11,6 +11,12 @@ import operator
 import numpy as np
 
 from pycuda import _rtcg, gpuarray
+from pycuda._driver import (
+    _get_direction_vectors,
+    _get_scramble_constants32,
+    _get_scramble_constants64,
+    get_curand_version,
+)
 from pycuda._enums import direction_vector_set
 
 __all__ = [
@@ -20,11 +26,6 @@ __all__ = [
     "generate_scramble_constants32", "generate_scramble_constants64", "get_curand_version", "rand",
     "seed_getter_uniform", "seed_getter_unique",
 ]  # fmt: skip
-
-
-def get_curand_version():
-    """The version of cuRAND whose sequences these are; no library is loaded."""
-    return (10, 4, 0)
 
 
 # -- counter-based generators ---------------------------------------------------------------------
@@ -289,17 +290,23 @@ def generate_direction_vectors(count, direction=direction_vector_set.VECTOR_32):
     are scrambled by constants alone.
     """
     bits = 64 if direction in (direction_vector_set.VECTOR_64, direction_vector_set.SCRAMBLED_VECTOR_64) else 32
-    return gpuarray.to_gpu(np.array(_rtcg.sobol_vectors(bits, count), f"u{bits // 8}").reshape(count, bits))
+    vectors = np.empty((count, bits), f"u{bits // 8}")
+    _get_direction_vectors(direction, vectors, count)
+    return gpuarray.to_gpu(vectors)
 
 
 def generate_scramble_constants32(count):
     """Scrambling constants of `count` dimensions; fixed random words."""
-    return gpuarray.to_gpu((np.array(_rtcg.scramble_constants(count), np.uint64) >> np.uint64(32)).astype(np.uint32))
+    constants = np.empty(count, np.uint32)
+    _get_scramble_constants32(constants, count)
+    return gpuarray.to_gpu(constants)
 
 
 def generate_scramble_constants64(count):
     """Scrambling constants of `count` dimensions; fixed random words."""
-    return gpuarray.to_gpu(np.array(_rtcg.scramble_constants(count), np.uint64))
+    constants = np.empty(count, np.uint64)
+    _get_scramble_constants64(constants, count)
+    return gpuarray.to_gpu(constants)
 
 
 class _RandomNumberGeneratorBase:

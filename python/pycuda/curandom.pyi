@@ -1,12 +1,12 @@
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+from pycuda._driver import get_curand_version as get_curand_version
 from pycuda._enums import direction_vector_set as direction_vector_set
 from pycuda._rtcg import GPUArray, Stream
 
 _Size: TypeAlias = int | Sequence[int] | None
 
-def get_curand_version() -> tuple[int, int, int]: ...
 def rand(shape: int | Sequence[int], dtype: Any = ..., stream: Stream | None = None) -> GPUArray: ...
 def seed_getter_uniform(n: int) -> GPUArray: ...
 def seed_getter_unique(n: int) -> GPUArray: ...

@@ -7,8 +7,6 @@ import abc
 import sys
 import warnings
 
-import numpy as np
-
 from pycuda import _rtcg
 from pycuda._arrays import (
     TR_DEFAULT,
@@ -28,9 +26,10 @@ from pycuda._arrays import (
     np_to_array,
     texture_object,
 )
-from pycuda._driver import CompileError
+from pycuda._driver import CompileError, get_curand_version
 from pycuda._enums import *  # noqa: F403
 from pycuda._enums import mem_attach_flags
+from pycuda._lazy import np
 from pycuda._rtcg import (
     AddressRange,
     AlignedHostAllocation,
@@ -135,19 +134,19 @@ __all__ = [
     "SurfaceObject", "SurfaceReference", "TRSA_OVERRIDE_FORMAT", "TRSF_NORMALIZED_COORDINATES", "TRSF_READ_AS_INTEGER",
     "TRSF_SEAMLESS_CUBEMAP", "TRSF_SRGB", "TR_DEFAULT", "TextureObject", "TextureReference", "aligned_empty",
     "aligned_empty_like", "aligned_zeros", "aligned_zeros_like", "bind_array_to_texref", "bitlog2",
-    "dtype_to_array_format", "exchange_capture_mode", "from_device", "from_device_like", "get_driver_version",
-    "get_version", "gpuarray_to_array", "have_gl_ext", "init", "initialize_profiler", "library_from_buffer",
-    "library_from_file", "make_multichannel_2d_array", "managed_empty", "managed_empty_like", "managed_zeros",
-    "managed_zeros_like", "matrix_to_array", "matrix_to_texref", "mem_advise", "mem_alloc", "mem_alloc_async",
-    "mem_alloc_like", "mem_alloc_pitch", "mem_get_address_range", "mem_get_granularity", "mem_get_info",
-    "mem_get_ipc_handle", "mem_prefetch_async", "mem_range_get_attribute", "memcpy_atoa", "memcpy_atod", "memcpy_atoh",
-    "memcpy_dtoa", "memcpy_dtod", "memcpy_dtod_async", "memcpy_dtoh", "memcpy_dtoh_async", "memcpy_htoa", "memcpy_htod",
-    "memcpy_htod_async", "memcpy_peer", "memcpy_peer_async", "memset_d16", "memset_d16_async", "memset_d2d16",
-    "memset_d2d16_async", "memset_d2d32", "memset_d2d32_async", "memset_d2d8", "memset_d2d8_async", "memset_d32",
-    "memset_d32_async", "memset_d8", "memset_d8_async", "module_from_buffer", "module_from_file", "np_to_array",
-    "pagelocked_empty", "pagelocked_empty_like", "pagelocked_zeros", "pagelocked_zeros_like", "pointer_get_attribute",
-    "py_memcpy_atoh", "py_memcpy_htoa", "register_host_memory", "set_debugging", "start_profiler", "stop_profiler",
-    "texture_object", "to_device",
+    "dtype_to_array_format", "exchange_capture_mode", "from_device", "from_device_like", "get_curand_version",
+    "get_driver_version", "get_version", "gpuarray_to_array", "have_gl_ext", "init", "initialize_profiler",
+    "library_from_buffer", "library_from_file", "make_multichannel_2d_array", "managed_empty", "managed_empty_like",
+    "managed_zeros", "managed_zeros_like", "matrix_to_array", "matrix_to_texref", "mem_advise", "mem_alloc",
+    "mem_alloc_async", "mem_alloc_like", "mem_alloc_pitch", "mem_get_address_range", "mem_get_granularity",
+    "mem_get_info", "mem_get_ipc_handle", "mem_prefetch_async", "mem_range_get_attribute", "memcpy_atoa", "memcpy_atod",
+    "memcpy_atoh", "memcpy_dtoa", "memcpy_dtod", "memcpy_dtod_async", "memcpy_dtoh", "memcpy_dtoh_async", "memcpy_htoa",
+    "memcpy_htod", "memcpy_htod_async", "memcpy_peer", "memcpy_peer_async", "memset_d16", "memset_d16_async",
+    "memset_d2d16", "memset_d2d16_async", "memset_d2d32", "memset_d2d32_async", "memset_d2d8", "memset_d2d8_async",
+    "memset_d32", "memset_d32_async", "memset_d8", "memset_d8_async", "module_from_buffer", "module_from_file",
+    "np_to_array", "pagelocked_empty", "pagelocked_empty_like", "pagelocked_zeros", "pagelocked_zeros_like",
+    "pointer_get_attribute", "py_memcpy_atoh", "py_memcpy_htoa", "register_host_memory", "set_debugging",
+    "start_profiler", "stop_profiler", "texture_object", "to_device",
 ]  # fmt: skip
 
 HostAllocation = PagelockedHostAllocation

@@ -24,7 +24,7 @@ from pycuda._arrays import (
     np_to_array as np_to_array,
     texture_object as texture_object,
 )
-from pycuda._driver import CompileError as CompileError
+from pycuda._driver import CompileError as CompileError, get_curand_version as get_curand_version
 from pycuda._enums import *  # noqa: F403
 from pycuda._rtcg import (
     AddressRange as AddressRange,
@@ -192,6 +192,7 @@ __all__ = [
     "exchange_capture_mode",
     "from_device",
     "from_device_like",
+    "get_curand_version",
     "get_driver_version",
     "get_version",
     "gpuarray_to_array",

@@ -384,8 +384,29 @@ def average(a, axis=None, weights=None):
     return (a * weights).sum(axis) / broadcast_to(weights, a.shape).sum(axis)
 
 
-def diff(a, n=1, axis=-1):
+def _edge(values, a, axis):
+    """What is put before or behind `a` along an axis; a scalar becomes one row."""
+    if values is None:
+        return None
+    values = asarray(values)
+    if values.ndim:
+        return values
+    shape = list(a.shape)
+    shape[axis] = 1
+    return broadcast_to(values, tuple(shape))
+
+
+def diff(a, n=1, axis=-1, prepend=None, append=None):
     """Differences of neighbours; see `numpy.diff`."""
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n!r}")
+    if n == 0:
+        return a
+    if a.ndim == 0:
+        raise ValueError("diff requires input that is at least one dimensional")
+    if prepend is not None or append is not None:
+        parts = [_edge(prepend, a, axis), a, _edge(append, a, axis)]
+        a = concatenate([part for part in parts if part is not None], axis)
     for _ in range(n):
         moved = moveaxis(a, axis, -1)
         a = moveaxis(
@@ -698,6 +719,8 @@ def repeat(a, repeats, axis=None):
     a = _array(a)
     if axis is None:
         a, axis = a.ravel(), 0
+    if not -a.ndim <= axis < a.ndim:
+        raise np.exceptions.AxisError(axis, a.ndim)
     length = a.shape[axis]
     counts = asnumpy(repeats)
     if counts.size == 1:

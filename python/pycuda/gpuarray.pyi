@@ -377,7 +377,7 @@ def deg2rad(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) 
 def diagonal(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> GPUArray:
     """`a.diagonal`."""
 
-def diff(a: Any, n: Any = 1, axis: Any = -1) -> GPUArray:
+def diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = None, append: Any = None) -> GPUArray:
     """Differences of neighbours; see `numpy.diff`."""
 
 def divide(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:

@@ -2,11 +2,9 @@
 
 import functools
 import gc
-import json
 import operator
 import os
 import sys
-import traceback
 import warnings
 
 import pycuda.driver as drv
@@ -19,7 +17,15 @@ from pycuda._rtcg import (  # noqa: F401
     PooledDeviceAllocation,
     PooledHostAllocation,
 )
-from pycuda.compyte.dtypes import get_or_register_dtype, register_dtype  # noqa: F401
+
+
+def __getattr__(name):
+    """The registry of C names is filled, and NumPy imported for it, when it is asked for."""
+    if name not in ("get_or_register_dtype", "register_dtype"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from pycuda.compyte import dtypes
+
+    return globals().setdefault(name, getattr(dtypes, name))
 
 
 def bitlog2(n):
@@ -313,6 +319,8 @@ class DebugMemoryPool(DeviceMemoryPool):
         return self._histogram()
 
     def _describe(self, size):
+        import traceback
+
         frames = traceback.extract_stack(limit=12)[:-2]
         place = " > ".join(f"{frame.name} ({os.path.basename(frame.filename)}:{frame.lineno})" for frame in frames[-4:])
         if not self.interactive:
@@ -329,6 +337,8 @@ def _names_file():
 
 
 def _load_names():
+    import json
+
     try:
         with open(_names_file(), encoding="utf-8") as file:
             names = json.load(file)
@@ -338,6 +348,8 @@ def _load_names():
 
 
 def _save_names(names):
+    import json
+
     path = _names_file()
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)

@@ -144,6 +144,80 @@ __global__ void k(const int *a, int *out) {
     out[i] = v;
 }""", Launch(["a", "out"], (3,), (192,)), buffers={"a": random_ints(np.int32, 576, 162) >> 3, "out": poisoned(576, np.int32)},
           expect=lambda b: {"out": (np.roll(b["a"].reshape(3, 192), -3, 1) + 3).ravel().astype(np.int32)})
+SUITE.add("barriers_in_calls_on_both_sides_of_a_branch", """
+__shared__ int box[96];
+__device__ __noinline__ int odd(int v) {
+    box[threadIdx.x] = v + 1;
+    asm volatile("barrier.sync 0;" ::: "memory");
+    return box[threadIdx.x ^ 1];
+}
+__device__ __noinline__ int even(int v) {
+    box[threadIdx.x] = v * 3;
+    asm volatile("barrier.sync 0;" ::: "memory");
+    return box[threadIdx.x ^ 1] - 7;
+}
+__global__ void k(const int *a, int *out) {
+    int i = blockIdx.x * 96 + threadIdx.x;
+    out[i] = threadIdx.x & 1 ? odd(a[i]) : even(a[i]);
+}""", Launch(["a", "out"], (3,), (96,)), buffers={"a": random_ints(np.int32, 288, 165) >> 3, "out": poisoned(288, np.int32)},
+          expect=lambda b: {"out": np.stack([b["a"][1::2] + 1 - 7, b["a"][::2] * 3], 1).ravel().astype(np.int32)})
+SUITE.add("lock_taken_in_a_call_by_lanes_of_one_warp", """
+__device__ __noinline__ void lock(int *mutex) { while (atomicCAS(mutex, 0, 1) != 0) {} __threadfence(); }
+__device__ __noinline__ void unlock(int *mutex) { __threadfence(); atomicExch(mutex, 0); }
+__global__ void k(int *mutex, volatile int *sum) {
+    lock(mutex);
+    *sum = *sum + threadIdx.x;
+    unlock(mutex);
+}""", Launch(["mutex", "sum"], (2,), (80,)), buffers={"mutex": np.zeros(1, np.int32), "sum": np.zeros(1, np.int32)},
+          expect=lambda b: {"mutex": np.zeros(1, np.int32), "sum": np.full(1, 2 * sum(range(80)), np.int32)})
+SUITE.add("lanes_wait_for_each_other_in_two_calls", """
+__device__ __noinline__ int wait(volatile int *flag) { int v; while ((v = *flag) == 0) {} return v; }
+__device__ __noinline__ void tell(volatile int *flag, int v) { *flag = v; }
+__global__ void k(int *flags, int *out) {
+    int t = threadIdx.x, *own = flags + t, *other = flags + (t ^ 1);
+    int v;
+    if (t & 1) { tell(other, t + 100); v = wait(own); }
+    else { v = wait(own); tell(other, v + 1); }
+    out[t] = v;
+}""", Launch(["flags", "out"], (1,), (64,)), buffers={"flags": np.zeros(64, np.int32), "out": poisoned(64, np.int32)},
+          expect=lambda b: {"out": (np.arange(64, dtype=np.int32) | 1) + np.where(np.arange(64) & 1, 101, 100).astype(np.int32)})
+SUITE.add("loop_asks_a_function", """
+__device__ __noinline__ int look(volatile int *flag) { return *flag; }
+__global__ void k(int *flags, int *out) {
+    if (threadIdx.x < 64) { int v; do v = look(flags + blockIdx.x); while (v == 0); out[blockIdx.x * 64 + threadIdx.x] = v; }
+    else if (threadIdx.x == 95) *(volatile int *)(flags + (blockIdx.x ^ 1)) = blockIdx.x + 5;
+}""", Launch(["flags", "out"], (2,), (96,)), buffers={"flags": np.zeros(2, np.int32), "out": poisoned(128, np.int32)},
+          expect=lambda b: {"out": np.repeat(np.array([6, 5], np.int32), 64)})
+SUITE.add("functions_with_any_number_of_arguments", """
+#include <stdarg.h>
+__device__ __noinline__ double sum(const char *types, ...) {
+    va_list list;
+    va_start(list, types);
+    double s = 0;
+    for (; *types; ++types) {
+        if (*types == 'i') s += va_arg(list, int);
+        else if (*types == 'd') s += va_arg(list, double);
+        else s += va_arg(list, long long);
+    }
+    va_end(list);
+    return s;
+}
+__device__ __noinline__ double twice(int n, ...) {
+    va_list a, b;
+    va_start(a, n);
+    va_copy(b, a);
+    double s = va_arg(a, int) + 10 * va_arg(b, int) + n;
+    va_end(a);
+    va_end(b);
+    return s;
+}
+typedef double (*variadic)(int, ...);
+__device__ variadic table[2] = {twice, twice};
+__global__ void k(const char *types, double *out) {
+    int t = threadIdx.x;
+    out[t] = sum(types, t, 2.5, 1ll << 33, 7) + sum("") + table[t & 1](1, 3 * t);
+}""", Launch(["types", "out"], (1,), (40,)), buffers={"types": np.frombuffer(b"idli\0", np.int8).copy(), "out": poisoned(40, np.float64)},
+          expect=lambda _: {"out": np.arange(40) + 2.5 + 2.0**33 + 7 + 33 * np.arange(40) + 1})
 SUITE.add("shuffle_in_recursive_function", """
 __device__ int reduce(int v, int distance) { return distance == 0 ? v : reduce(v + __shfl_xor_sync(0xffffffffu, v, distance), distance / 2); }
 __global__ void k(const int *a, int *out) { out[blockIdx.x * 64 + threadIdx.x] = reduce(a[blockIdx.x * 64 + threadIdx.x], 16); }""",

@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pycuda.driver as cuda
 import pytest
-from pycuda import compiler
+from pycuda import _rtcg, compiler
 
 pytestmark = pytest.mark.usefixtures("context")
 
@@ -58,9 +58,22 @@ def test_no_compiler(tmp_path):
     assert str(missing) in result.stderr and "pip install nvidia-cuda-nvrtc" in result.stderr
 
 
-def test_no_compiler_is_needed_for_what_is_cached(tmp_path):
-    works(run(PROGRAM, tmp_path))
-    works(run(PROGRAM, tmp_path, env={"RTCG_NVRTC": ""}))
+@pytest.fixture
+def nvrtc(tmp_path_factory):
+    """A link to NVRTC, to be removed; what it opens itself stays beside it."""
+    _, path = _rtcg.compiler_info("nvcc")
+    folder = tmp_path_factory.mktemp("nvrtc")
+    for file in path.parent.glob("libnvrtc*"):
+        (folder / file.name).symlink_to(file)
+    return folder / path.name
+
+
+def test_no_compiler_is_needed_for_what_is_cached(tmp_path, nvrtc):
+    works(run(PROGRAM, tmp_path, env={"RTCG_NVRTC": str(nvrtc)}))
+    nvrtc.unlink()
+    works(run(PROGRAM, tmp_path, env={"RTCG_NVRTC": str(nvrtc)}))
+    other = run(PROGRAM.replace("*= 2", "*= 1 + 1"), tmp_path, env={"RTCG_NVRTC": str(nvrtc)})
+    assert "CompileError: could not load NVRTC" in other.stderr
 
 
 def test_killed_while_compiling(tmp_path):
@@ -102,7 +115,7 @@ def test_full_disk(tmp_path):
     )
     assert not entries(tmp_path)
     told = [line for line in result.stderr.splitlines() if "cache" in line.lower()]
-    assert len(told) == 1 and str(tmp_path) in told[0], result.stderr
+    assert len(told) == 1 and str(tmp_path) in told[0] and "File too large" in told[0], result.stderr
     # Nothing half-written is in the way afterwards.
     works(run(PROGRAM, tmp_path))
     assert entries(tmp_path)
@@ -114,14 +127,31 @@ def test_directory_that_cannot_be_written():
     assert len(told) == 1 and "/proc/no-such-directory" in told[0], result.stderr
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_read_only_cache(tmp_path):
-    works(run(PROGRAM, tmp_path))
+def obey_modes():
+    """From the next program on, root too may write only where the modes of files say so."""
+    import ctypes
+
+    bounding_set_drop, override, owner = 24, 1, 3
+    for capability in (override, owner):
+        ctypes.CDLL(None).prctl(bounding_set_drop, capability, 0, 0, 0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the modes of files are obeyed by Linux")
+def test_read_only_cache(tmp_path, nvrtc):
+    """What is there is used; what is not is compiled, and the user told once that it is not kept."""
+    works(run(PROGRAM, tmp_path, env={"RTCG_NVRTC": str(nvrtc)}))
+    nvrtc.unlink()
+    found = entries(tmp_path)
     for path in [tmp_path, *tmp_path.rglob("*")]:
         path.chmod(0o555 if path.is_dir() else 0o444)
     try:
-        result = works(run(PROGRAM, tmp_path, env={"RTCG_NVRTC": "/no-such-nvrtc"}))
+        result = works(run(PROGRAM, tmp_path, env={"RTCG_NVRTC": str(nvrtc)}, before=obey_modes))
         assert "cache" not in result.stderr
+        more = "\nfor i in range(2): SourceModule(f'__global__ void f{i}() {{}}', cache_dir=sys.argv[1])\n"
+        result = works(run(PROGRAM + more, tmp_path, before=obey_modes))
+        told = [line for line in result.stderr.splitlines() if "cache" in line.lower()]
+        assert len(told) == 1 and str(tmp_path) in told[0] and "Permission denied" in told[0], result.stderr
+        assert entries(tmp_path) == found
     finally:
         for path in [tmp_path, *tmp_path.rglob("*")]:
             path.chmod(0o755)

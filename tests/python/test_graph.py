@@ -201,7 +201,7 @@ def test_what_nodes_do_can_be_changed(module, scale, a):
 
 def test_a_launch_that_is_wrong_is_explained(scale, a):
     graph = cuda.Graph()
-    with pytest.raises(cuda.LogicError, match="takes 3 arguments, 1 were given"):
+    with pytest.raises(cuda.LogicError, match="takes 3 arguments, 1 was given"):
         graph.add_kernel_node(a, func=scale, block=(32, 1, 1))
     with pytest.raises(cuda.LogicError, match="has an empty direction"):
         graph.add_kernel_node(a, np.float32(1), np.int32(1), func=scale, block=(0, 1, 1))

@@ -9,7 +9,7 @@ use crate::plan::Plan;
 use crate::runtime::ArrayContext;
 use crate::scalar::{Element, Scalar};
 use crate::shortcut::{Prepared, Shortcut, What};
-use rtcg_codegen::array::{Access, ArrayKernel, Op, OpTypes, Operand, Pointwise, Role, Walk};
+use rtcg_codegen::array::{Access, ArrayKernel, Op, OpTypes, Operand, Pointwise, Role, TILE_THREADS, Tile, Walk};
 use rtcg_codegen::{DType, Kind, WeakScalar};
 use smallvec::SmallVec;
 use std::cmp::Ordering;
@@ -351,9 +351,27 @@ impl Launch<'_> {
         let plan = Plan::<N>::new(std::array::from_fn(|k| &broadcast[k]));
         let kernel = match self.flat_operands(&plan) {
             Some(operands) => self.kernel(operands, Walk::Flat(self.per_access(&plan, &operands))),
-            None => self.kernel(self.strided_operands(), Walk::Strided(plan.space())),
+            None => self.kernel(self.strided_operands(), self.strided_walk(&plan)),
         };
         self.launch(&plan, &kernel)
+    }
+
+    /// Through tiles where operands run along different axes and are worth it.
+    fn strided_walk<const N: usize>(&self, plan: &Plan<N>) -> Walk {
+        let mut arrays: SmallVec<[&GpuArray; 5]> = SmallVec::from_slice(&[self.out]);
+        arrays.extend(self.arrays.iter().flatten().copied());
+        let items = std::array::from_fn(|k| arrays[k].itemsize());
+        let worth = plan.size() >= 1 << 12 && arrays.iter().all(|array| is_aligned(array));
+        match plan.turned(items) {
+            Some((axis, turned)) if worth => {
+                let widest = (1..N).filter(|k| turned >> (k - 1) & 1 == 1).map(|k| items[k]).max().unwrap_or(0);
+                match Tile::side_for(widest) {
+                    Some(side) => Walk::Tiled(plan.space(), Tile { axis, turned, side }),
+                    None => Walk::Strided(plan.space()),
+                }
+            }
+            _ => Walk::Strided(plan.space()),
+        }
     }
 
     fn kernel(&self, operands: [Operand; 4], walk: Walk) -> Pointwise {
@@ -431,12 +449,17 @@ impl Launch<'_> {
         }
         let size = plan.size();
         args.push_u64(size as u64);
-        let work = match kernel.walk {
-            Walk::Flat(per_access) => size.div_ceil(usize::from(per_access)),
-            Walk::Strided(space) => {
-                let all: SmallVec<[usize; 5]> = (0..N).collect();
-                plan.write_dims(space, &all, &mut args);
-                size
+        let ctx = self.out.context();
+        if let Walk::Strided(space) | Walk::Tiled(space, _) = kernel.walk {
+            let all: SmallVec<[usize; 5]> = (0..N).collect();
+            plan.write_dims(space, &all, &mut args);
+        }
+        let blocks = match kernel.walk {
+            Walk::Flat(per_access) => ctx.facts().blocks_for(size.div_ceil(usize::from(per_access))),
+            Walk::Strided(_) => ctx.facts().blocks_for(size),
+            Walk::Tiled(_, tile) => {
+                let lengths: SmallVec<[usize; 4]> = plan.axes.iter().map(|axis| axis.0).collect();
+                tile.count(&lengths).min(i32::MAX as usize) as u32
             }
         };
         let mut values: SmallVec<[(usize, DType); 2]> = SmallVec::new();
@@ -446,10 +469,9 @@ impl Launch<'_> {
                 values.push((args.bytes().len() - element.bytes().len(), *dtype));
             }
         }
-        let ctx = self.out.context();
-        let blocks = ctx.facts().blocks_for(work);
+        let threads = if let Walk::Tiled(..) = kernel.walk { TILE_THREADS } else { BLOCK_THREADS };
         let compiled = ctx.kernel(&ArrayKernel::Pointwise(*kernel))?;
-        let (grid, block) = ([blocks, 1, 1], [BLOCK_THREADS, 1, 1]);
+        let (grid, block) = ([blocks, 1, 1], [threads, 1, 1]);
         compiled.launch(grid, block, 0, args.bytes())?;
         Ok(Prepared { kernel: compiled, grid, block, packed: SmallVec::from_slice(args.bytes()), shifts, values })
     }

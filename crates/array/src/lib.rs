@@ -14,6 +14,8 @@ mod launch;
 mod layout;
 mod matmul;
 mod plan;
+#[cfg(test)]
+mod plan_properties;
 mod reduce;
 mod runtime;
 mod scalar;

@@ -103,6 +103,27 @@ impl<const N: usize> Plan<N> {
         }
     }
 
+    /// The axis along which the neighbours of some operands lie while those of the output lie along the
+    /// last one, and a bit for each of these operands (the first one after the output has the lowest).
+    /// None where the strides suffice, or tiles would be mostly empty. `items` are the elements' sizes.
+    pub(crate) fn turned(&self, items: [usize; N]) -> Option<(u8, u8)> {
+        const LEAST: usize = 16;
+        let (last, outer) = self.axes.split_last()?;
+        if last.1[0].unsigned_abs() != items[0] || last.0 < LEAST {
+            return None;
+        }
+        let (mut axis, mut bits) = (None, 0);
+        for k in (1..N).filter(|&k| last.1[k].unsigned_abs() > 2 * items[k]) {
+            let Some(along) = outer.iter().position(|outer| outer.1[k].unsigned_abs() == items[k]) else { continue };
+            if axis.is_some_and(|axis| axis != along) || outer[along].0 < LEAST {
+                return None;
+            }
+            axis = Some(along);
+            bits |= 1 << (k - 1);
+        }
+        axis.map(|axis| (axis as u8, bits))
+    }
+
     /// Number of axes and index width for a kernel.
     pub(crate) fn space(&self) -> Space {
         let reach = |k: usize| {
@@ -158,6 +179,17 @@ mod tests {
         let dense = Layout::contiguous(&[5, 3], 4, Order::C);
         let row = Layout::contiguous(&[3], 8, Order::C).broadcast_to(&[5, 3]).unwrap();
         assert_eq!(Plan::new([&dense, &row]).axes[..], [(5, [12, 0]), (3, [4, 8])]);
+    }
+
+    #[test]
+    fn operands_that_run_along_another_axis_are_found() {
+        let plain = Layout::contiguous(&[40, 50], 4, Order::C);
+        let turned = Layout::contiguous(&[40, 50], 4, Order::F);
+        assert_eq!(Plan::new([&plain, &plain, &turned]).turned([4, 4, 4]), Some((0, 2)));
+        assert_eq!(Plan::new([&turned, &turned, &plain]).turned([4, 4, 4]), Some((0, 2)));
+        assert_eq!(Plan::new([&turned, &turned]).turned([4, 4]), None);
+        let narrow = [Order::C, Order::F].map(|order| Layout::contiguous(&[40, 5], 4, order));
+        assert_eq!(Plan::new([&narrow[0], &narrow[1]]).turned([4, 4]), None);
     }
 
     #[test]

@@ -4,17 +4,17 @@ use crate::array::GpuArray;
 use crate::elementwise::{Arg, Wishes, apply, can_cast_same_kind};
 use crate::error::{ArrayError, Result};
 use crate::fuse;
-use crate::launch::{Args, BLOCK_THREADS};
+use crate::launch::Args;
 use crate::layout::{Layout, Order, Tuple};
 use crate::plan::Plan;
-use crate::runtime::{ArrayContext, Facts};
+use crate::runtime::{ArrayContext, Facts, Kernel};
 use crate::scalar::Scalar;
 use crate::shortcut::{Prepared, Shortcut, What};
 use crate::views::normalize_axes;
-use rtcg_codegen::array::{ArrayKernel, Op, REDUCE_THREADS, Reduce, Reduction, Stage};
+use rtcg_codegen::array::{ArrayKernel, Op, Reduce, Reduction};
+use rtcg_codegen::combine::{REDUCE_THREADS, Share};
 use rtcg_codegen::{DType, WeakScalar};
 use smallvec::SmallVec;
-use std::sync::Arc;
 
 /// The axes of a reduction; all of them without a list.
 pub type Axes<'a> = Option<&'a [isize]>;
@@ -296,99 +296,160 @@ fn run(job: &Job<'_>) -> Result<Option<Prepared>> {
     launch(job, &kept, &reduced)
 }
 
-/// How the runs are spread over blocks: the stage, and the number of splits of each run.
-pub(crate) fn spread<const K: usize, const R: usize>(
-    facts: Facts,
-    kept: &Plan<K>,
-    reduced: &Plan<R>,
-) -> (Stage, usize) {
-    let (n_out, n_red) = (kept.size(), reduced.size());
-    let innermost = |stride: Option<isize>| stride.map_or(usize::MAX, isize::unsigned_abs);
-    let red_stride = innermost(reduced.axes.last().map(|axis| axis.1[0]));
-    let kept_stride = innermost(kept.axes.last().map(|axis| axis.1[1]));
-    let rows = n_red >= 32 && (red_stride <= kept_stride || n_out < 32);
-    let (stage, per_run) = if rows { (Stage::Rows, REDUCE_THREADS as usize) } else { (Stage::Columns, 1) };
-    let wanted = facts.max_blocks as usize * BLOCK_THREADS as usize / 4;
-    let splits = wanted / (n_out * per_run).max(1);
-    // A split that is too short costs more in its partial result than it gains.
-    let longest = n_red / if rows { 16 * REDUCE_THREADS as usize } else { 64 };
-    (stage, splits.min(longest).clamp(1, 1024))
+/// How a reduction uses the device.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spread {
+    share: Share,
+    along: bool,
+    pack: usize,
+    n_out: usize,
+    n_red: usize,
+    per_split: usize,
+    blocks: u32,
+}
+
+/// Bytes that a thread fetches before it combines the first of them.
+const IN_FLIGHT: usize = 64;
+
+impl Spread {
+    /// For an array whose strides come after those of the output in `kept`, and first in `reduced`.
+    /// An expression that is reduced has the spread of the array that it would have been stored in.
+    pub(crate) fn new<const K: usize, const R: usize>(
+        facts: Facts,
+        itemsize: usize,
+        kept: &Plan<K>,
+        reduced: &Plan<R>,
+    ) -> Self {
+        let (n_out, n_red) = (kept.size(), reduced.size());
+        let innermost = |stride: Option<isize>| stride.map_or(usize::MAX, isize::unsigned_abs);
+        let red_stride = innermost(reduced.axes.last().map(|axis| axis.1[0]));
+        let kept_stride = innermost(kept.axes.last().map(|axis| axis.1[1]));
+        let along = n_red >= 8 && (red_stride <= kept_stride || n_out < 8);
+        let share = Share::new(n_out, n_red, along, facts.max_blocks as usize / 4, facts.access_bytes > 1);
+        // Only the array itself decides: other operands of an expression may keep axes apart.
+        let dense = reduced.axes.iter().rev().try_fold(itemsize as isize, |expected, axis| {
+            (axis.1[0] == expected).then_some(expected * axis.0 as isize)
+        });
+        let pack = match along && dense.is_some() {
+            true => (facts.access_bytes as usize / itemsize.max(1)).clamp(1, 16),
+            false => 1,
+        };
+        let pack = if pack.is_power_of_two() { pack } else { 1 };
+        // Splits begin where a pack does.
+        let per_split = n_red.div_ceil(share.splits).next_multiple_of(pack * share.team as usize).max(1);
+        let share = Share { splits: n_red.div_ceil(per_split).max(1), ..share };
+        let blocks = n_out.div_ceil(share.group()).min(facts.max_blocks as usize) as u32;
+        Self { share, along, pack, n_out, n_red, per_split, blocks }
+    }
+
+    /// A bit for each of the arrays whose packs lie one after the other at addresses that packs may be
+    /// read from: dtype, first address, strides of the kept axes and of the reduced ones.
+    pub(crate) fn packed(&self, arrays: impl Iterator<Item = Packable>) -> u32 {
+        let is_packed = |array: &Packable| {
+            let bytes = (self.pack * array.itemsize) as u64;
+            let is_placed = array.address.is_multiple_of(bytes)
+                && array.kept.iter().all(|&stride| (stride as i64 as u64).is_multiple_of(bytes));
+            bytes <= 64 && is_placed && array.reduced == array.itemsize as isize
+        };
+        let bits = arrays.take(32).enumerate().filter(|(_, array)| is_packed(array)).map(|(at, _)| 1 << at);
+        if self.along { bits.sum() } else { 0 }
+    }
+
+    /// The part of the kernel's key that is decided here.
+    pub(crate) fn kernel(&self, kernel: Reduce) -> Reduce {
+        Reduce {
+            team: self.share.team as u16,
+            along: self.along,
+            split: self.share.splits > 1,
+            pack: self.pack as u8,
+            unroll: if kernel.packed == 0 {
+                4
+            } else {
+                (IN_FLIGHT / (self.pack * kernel.x.itemsize().max(1))).clamp(1, 8) as u8
+            },
+            ..kernel
+        }
+    }
+
+    /// Appends lengths, and where split runs are combined.
+    pub(crate) fn write(&self, ctx: &ArrayContext, kernel: &Reduce, args: &mut Args) -> Result<()> {
+        [self.n_out, self.n_red, self.per_split].iter().for_each(|&n| args.push_u64(n as u64));
+        let (tickets, room) = match kernel.split {
+            true => ctx.runtime().tickets(self.share.splits * self.n_out * kernel.partial_bytes())?,
+            false => (0, 0),
+        };
+        args.push_u64(room);
+        args.push_u64(tickets);
+        Ok(())
+    }
+
+    /// The blocks of the launch: groups of runs, and splits of each run.
+    fn grid(&self) -> [u32; 3] {
+        [self.blocks, self.share.splits as u32, 1]
+    }
+
+    /// Launches the kernel with packed arguments.
+    pub(crate) fn launch(&self, kernel: &dyn Kernel, args: &Args) -> Result<()> {
+        kernel.launch(self.grid(), [REDUCE_THREADS, 1, 1], 0, args.bytes())
+    }
+}
+
+/// What decides whether an array can be read in packs.
+pub(crate) struct Packable {
+    pub(crate) itemsize: usize,
+    pub(crate) address: u64,
+    pub(crate) kept: SmallVec<[isize; 4]>,
+    pub(crate) reduced: isize,
 }
 
 fn launch(job: &Job<'_>, kept: &Plan<4>, reduced: &Plan<3>) -> Result<Option<Prepared>> {
-    let (stage, splits) = spread(job.x.context().facts(), kept, reduced);
-    let kernel = Reduce {
+    let ctx = job.x.context();
+    let used = [Some(job.x), job.y, job.mask];
+    let present: SmallVec<[usize; 3]> = (0..3).filter(|&k| used[k].is_some()).collect();
+    let address = |k: usize| {
+        let start = used[k].map_or(0, GpuArray::start);
+        start.wrapping_add(kept.offsets[k + 1] as u64).wrapping_add(reduced.offsets[k] as u64)
+    };
+    let spread = Spread::new(ctx.facts(), job.x.itemsize(), kept, reduced);
+    let packable = present.iter().map(|&k| Packable {
+        itemsize: used[k].map_or(1, GpuArray::itemsize),
+        address: address(k),
+        kept: kept.axes.iter().map(|axis| axis.1[k + 1]).collect(),
+        reduced: reduced.single_stride(k, 0).unwrap_or(0),
+    });
+    let kernel = spread.kernel(Reduce {
         reduction: job.reduction,
         x: job.x.dtype(),
         y: job.y.map(GpuArray::dtype),
         masked: job.mask.is_some(),
         compute: job.compute,
         out: job.out.dtype(),
-        stage,
-        split: splits > 1,
+        packed: spread.packed(packable),
         kept: kept.space(),
         reduced: reduced.space(),
-    };
-    let ctx = job.x.context();
-    let n_out = kept.size();
-    let partial = match splits {
-        1 => None,
-        _ => Some(GpuArray::empty(ctx, &[splits * n_out * kernel.partial_bytes()], DType::U8, Order::C)?),
-    };
-    let out_start = job.out.start().wrapping_add(kept.offsets[0] as u64);
-    let used = [Some(job.x), job.y, job.mask];
+        ..Reduce::PLAIN
+    });
     let mut args = Args::new();
-    args.push_u64(partial.as_ref().map_or(out_start, GpuArray::start));
-    for (k, array) in used.iter().enumerate() {
-        if let Some(array) = array {
-            args.push_u64(
-                array.start().wrapping_add(kept.offsets[k + 1] as u64).wrapping_add(reduced.offsets[k] as u64),
-            );
-        }
-    }
-    let n_red = reduced.size();
-    [n_out, n_red, n_red.div_ceil(splits).max(1)].iter().for_each(|&n| args.push_u64(n as u64));
-    let present: SmallVec<[usize; 3]> = (0..3).filter(|&k| used[k].is_some()).collect();
+    args.push_u64(job.out.start().wrapping_add(kept.offsets[0] as u64));
+    present.iter().for_each(|&k| args.push_u64(address(k)));
+    spread.write(ctx, &kernel, &mut args)?;
     let kept_operands: SmallVec<[usize; 4]> = std::iter::once(0).chain(present.iter().map(|k| k + 1)).collect();
     kept.write_dims(kernel.kept, &kept_operands, &mut args);
     reduced.write_dims(kernel.reduced, &present, &mut args);
-    let blocks = match stage {
-        Stage::Rows => n_out.min(ctx.facts().max_blocks as usize) as u32,
-        _ => ctx.facts().blocks_for(n_out),
-    };
     let compiled = ctx.kernel(&ArrayKernel::Reduce(kernel))?;
-    let (grid, block) = ([blocks, splits as u32, 1], [REDUCE_THREADS, 1, 1]);
-    compiled.launch(grid, block, 0, args.bytes())?;
-    match partial {
-        Some(partial) => combine(ctx, kernel, kept, &partial, splits, out_start).map(|()| None),
-        // Reductions without elements have no address that a shortcut could fill in.
-        None if job.y.is_some() || job.mask.is_some() || job.x.size() == 0 => Ok(None),
-        None => Ok(Some(Prepared {
-            kernel: compiled,
-            grid,
-            block,
-            packed: SmallVec::from_slice(args.bytes()),
-            shifts: [kept.offsets[0], kept.offsets[1].wrapping_add(reduced.offsets[0])].into_iter().collect(),
-            values: SmallVec::new(),
-        })),
+    spread.launch(&*compiled, &args)?;
+    // Split runs are combined in memory that may move; without elements there is no address to fill in.
+    if kernel.split || job.y.is_some() || job.mask.is_some() || job.x.size() == 0 {
+        return Ok(None);
     }
-}
-
-/// Combines the partial results of the splits.
-pub(crate) fn combine<const K: usize>(
-    ctx: &Arc<ArrayContext>,
-    kernel: Reduce,
-    kept: &Plan<K>,
-    partial: &GpuArray,
-    splits: usize,
-    out_start: u64,
-) -> Result<()> {
-    let last = Reduce { stage: Stage::Last, split: false, ..kernel };
-    let mut args = Args::new();
-    [out_start, partial.start(), kept.size() as u64, splits as u64].iter().for_each(|&n| args.push_u64(n));
-    kept.write_dims(last.kept, &[0], &mut args);
-    let compiled = ctx.kernel(&ArrayKernel::Reduce(last))?;
-    compiled.launch([ctx.facts().blocks_for(kept.size()), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes())
+    Ok(Some(Prepared {
+        kernel: compiled,
+        grid: spread.grid(),
+        block: [REDUCE_THREADS, 1, 1],
+        packed: SmallVec::from_slice(args.bytes()),
+        shifts: [kept.offsets[0], kept.offsets[1].wrapping_add(reduced.offsets[0])].into_iter().collect(),
+        values: SmallVec::new(),
+    }))
 }
 
 /// What is computed from sums.

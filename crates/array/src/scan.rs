@@ -1,10 +1,11 @@
 //! Running sums, products, maxima and minima.
 
 use crate::array::GpuArray;
-use crate::error::Result;
+use crate::error::{ArrayError, Result};
 use crate::launch::{Args, BLOCK_THREADS};
 use crate::layout::Order;
-use rtcg_codegen::array::{ArrayKernel, SCAN_THREADS, SCAN_TILE, Scan, ScanOp, ScanStage};
+use rtcg_codegen::array::{ArrayKernel, Scan, ScanOp, ScanStage};
+use rtcg_codegen::scan::{ScanShape, state_bytes};
 use rtcg_codegen::{DType, Kind};
 
 /// An array seen as (outer, n, inner).
@@ -52,32 +53,42 @@ fn scan(op: ScanOp, x: &GpuArray, out: &GpuArray, rows: Rows) -> Result<()> {
     };
     // Rows that fill the device, or are short, are not worth cutting.
     let enough = ctx.facts().max_blocks as usize * BLOCK_THREADS as usize / 8;
-    if rows.n <= 64 || n_rows >= enough {
+    let is_short = rows.n <= 64 || (n_rows >= enough && (rows.inner > 1 || rows.n < 1024));
+    if is_short {
         let mut args = Args::new();
         [out.start(), x.start()].iter().for_each(|&ptr| args.push_u64(ptr));
         push_rows(&mut args);
         let compiled = ctx.kernel(&ArrayKernel::Scan(kernel(ScanStage::Rows)))?;
         return compiled.launch([ctx.facts().blocks_for(n_rows), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes());
     }
-    let tiles = rows.n.div_ceil(SCAN_TILE);
-    let totals = GpuArray::empty(ctx, &[n_rows, tiles], out.dtype(), Order::C)?;
+    let item_bytes = kernel(ScanStage::Rows).item_bytes();
+    let shape = ScanShape::new(item_bytes, lanes(x, out, rows), ctx.facts().access_bytes > 1);
+    let tiles = rows.n.div_ceil(shape.tile());
+    let blocks = u32::try_from(n_rows * tiles).ok().filter(|&blocks| blocks <= i32::MAX as u32);
+    let blocks = blocks.ok_or_else(|| ArrayError::value(format!("{} elements are too many to scan", x.size())))?;
+    let (cleared, all) = state_bytes(item_bytes, n_rows * tiles);
+    let state = GpuArray::empty(ctx, &[all], DType::U8, Order::C)?;
+    ctx.runtime().clear(state.start(), cleared)?;
     let mut args = Args::new();
-    [out.start(), x.start(), totals.start()].iter().for_each(|&ptr| args.push_u64(ptr));
+    [out.start(), x.start()].iter().for_each(|&ptr| args.push_u64(ptr));
     push_rows(&mut args);
     args.push_u64(tiles as u64);
-    let compiled = ctx.kernel(&ArrayKernel::Scan(kernel(ScanStage::Tiles)))?;
-    let blocks = (n_rows * tiles).min(ctx.facts().max_blocks as usize) as u32;
-    compiled.launch([blocks, 1, 1], [SCAN_THREADS, 1, 1], 0, args.bytes())?;
-    if tiles == 1 {
-        return Ok(());
-    }
-    let before = GpuArray::empty(ctx, &[n_rows, tiles], out.dtype(), Order::C)?;
-    scan(op, &totals, &before, Rows { outer: n_rows, n: tiles, inner: 1 })?;
-    let mut args = Args::new();
-    [out.start(), before.start()].iter().for_each(|&ptr| args.push_u64(ptr));
-    push_rows(&mut args);
-    args.push_u64(tiles as u64);
-    let add = Scan { x: out.dtype(), ..kernel(ScanStage::Add) };
-    let compiled = ctx.kernel(&ArrayKernel::Scan(add))?;
-    compiled.launch([ctx.facts().blocks_for(out.size()), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes())
+    args.push_u64(state.start());
+    let compiled = ctx.kernel(&ArrayKernel::Scan(kernel(ScanStage::Tiles(shape))))?;
+    // Blocks go on with further tiles, so that no more are needed than fit.
+    let blocks = blocks.min(ctx.facts().max_blocks / 4 * BLOCK_THREADS / shape.threads);
+    compiled.launch([blocks.max(1), 1, 1], [shape.threads, 1, 1], 0, args.bytes())
+}
+
+/// Neighbours that a thread may read and write at once.
+fn lanes(x: &GpuArray, out: &GpuArray, rows: Rows) -> usize {
+    let widest = x.itemsize().max(out.itemsize());
+    let lanes = x.context().facts().access_bytes as usize / widest;
+    let is_placed = |array: &GpuArray| {
+        let bytes = lanes * array.itemsize();
+        array.start().is_multiple_of(bytes as u64)
+            && (rows.outer == 1 || (rows.n * array.itemsize()).is_multiple_of(bytes))
+    };
+    let allowed = rows.inner == 1 && lanes > 1 && lanes.is_power_of_two() && is_placed(x) && is_placed(out);
+    if allowed { lanes } else { 1 }
 }

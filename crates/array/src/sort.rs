@@ -4,7 +4,7 @@ use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
 use crate::launch::{Args, BLOCK_THREADS};
 use crate::layout::Order;
-use rtcg_codegen::array::{ArrayKernel, SORT_TILE, Sort, SortStage};
+use rtcg_codegen::array::{ArrayKernel, Payload, RADIX, RADIX_THREADS, Radix, RadixStage, SORT_TILE, Sort, SortStage};
 use rtcg_codegen::{DType, Kind};
 
 impl GpuArray {
@@ -39,6 +39,10 @@ impl GpuArray {
         let mut now = (new(self.dtype())?, if indices { Some(new(DType::I64)?) } else { None });
         if source.size() == 0 {
             return Ok((back(now.0)?, now.1.map(back).transpose()?));
+        }
+        if is_for_radix(self.dtype(), rows, n) {
+            let sorted = radix_sort(&source, rows, descending, indices)?;
+            return Ok((back(sorted.0)?, sorted.1.map(back).transpose()?));
         }
         let kernel = |stage| Sort { dtype: self.dtype(), with_indices: indices, descending, stage };
         let ctx = self.context();
@@ -88,5 +92,86 @@ impl GpuArray {
         let compiled = ctx.kernel(&ArrayKernel::Sort(kernel))?;
         compiled.launch([ctx.facts().blocks_for(out.size()), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes())?;
         Ok(out)
+    }
+}
+
+/// Whether rows are so long that sorting them digit by digit, one after the other, is faster than merging
+/// all of them together.
+fn is_for_radix(dtype: DType, rows: usize, n: usize) -> bool {
+    let long = if dtype.itemsize() > 4 { 1 << 17 } else { 1 << 15 };
+    Radix::serves(dtype) && (long * rows.min(32)..=Radix::MOST).contains(&n) && rows <= 256
+}
+
+/// Sorts the rows of a contiguous array, and their places if there are to be any.
+fn radix_sort(source: &GpuArray, rows: usize, descending: bool, indices: bool) -> Result<(GpuArray, Option<GpuArray>)> {
+    let (ctx, dtype) = (source.context(), source.dtype());
+    let n = source.size() / rows;
+    let new = |length: usize, dtype| GpuArray::empty(ctx, &[length], dtype, Order::C);
+    let out = GpuArray::empty(ctx, source.shape(), dtype, Order::C)?;
+    let places = indices.then(|| GpuArray::empty(ctx, source.shape(), DType::I64, Order::C)).transpose()?;
+    // Keys and places go to and fro between these and the result, so that they end there.
+    let other = new(n, dtype)?;
+    let between = match indices {
+        true => Some([new(n, DType::U32)?, new(n, DType::U32)?]),
+        false => None,
+    };
+    let row_bytes = n * dtype.itemsize();
+    for row in 0..rows {
+        let keys = [out.start() + (row * row_bytes) as u64, other.start()];
+        let places_at = places.as_ref().map_or(0, |places| places.start() + (row * n * 8) as u64);
+        let between = between.as_ref().map_or([0; 2], |both| [both[0].start(), both[1].start()]);
+        let row_of = Row { source: source.start() + (row * row_bytes) as u64, keys, places: places_at, between, n };
+        row_of.sort(source, descending, indices)?;
+    }
+    Ok((out, places))
+}
+
+/// A row that is sorted by digits: addresses of what is read, of the result and the memory beside it, of
+/// the places as they are returned and of those in between.
+struct Row {
+    source: u64,
+    keys: [u64; 2],
+    places: u64,
+    between: [u64; 2],
+    n: usize,
+}
+
+impl Row {
+    fn sort(&self, like: &GpuArray, descending: bool, indices: bool) -> Result<()> {
+        let (ctx, dtype) = (like.context(), like.dtype());
+        let passes = dtype.itemsize();
+        let kernel = |stage| Radix::new(dtype, descending, stage);
+        let tiles = self.n.div_ceil(kernel(RadixStage::Count).tile());
+        let begins = GpuArray::empty(ctx, &[4 * RADIX * passes + 64], DType::U8, Order::C)?;
+        let (counts, ticket) = (begins.start(), begins.start() + (4 * RADIX * passes) as u64);
+        ctx.runtime().clear(counts, begins.size())?;
+        let mut args = Args::new();
+        [counts, ticket, self.source, self.n as u64].iter().for_each(|&n| args.push_u64(n));
+        let compiled = ctx.kernel(&ArrayKernel::Radix(kernel(RadixStage::Count)))?;
+        let blocks = (ctx.facts().max_blocks as usize / 4).clamp(1, tiles) as u32;
+        compiled.launch([blocks, 1, 1], [RADIX_THREADS, 1, 1], 0, args.bytes())?;
+        let state = GpuArray::empty(ctx, &[64 + 4 * RADIX * tiles], DType::U8, Order::C)?;
+        for pass in 0..passes {
+            ctx.runtime().clear(state.start(), state.size())?;
+            let last = pass + 1 == passes;
+            let payload = match (indices, pass) {
+                (false, _) => Payload::None,
+                (true, 0) => Payload::Made,
+                (true, _) => Payload::Taken,
+            };
+            let side = (passes - 1 - pass) % 2;
+            let from = if pass == 0 { self.source } else { self.keys[1 - side] };
+            let places = if last { self.places } else { self.between[side] };
+            let mut args = Args::new();
+            [self.keys[side], from, places, self.between[1 - side], counts + (4 * RADIX * pass) as u64]
+                .iter()
+                .for_each(|&n| args.push_u64(n));
+            [state.start(), self.n as u64].iter().for_each(|&n| args.push_u64(n));
+            args.push_u32(8 * pass as u32);
+            let sweep = kernel(RadixStage::Sweep { payload, last });
+            let compiled = ctx.kernel(&ArrayKernel::Radix(sweep))?;
+            compiled.launch([tiles as u32, 1, 1], [sweep.threads.into(), 1, 1], 0, args.bytes())?;
+        }
+        Ok(())
     }
 }

@@ -3,6 +3,7 @@
 use crate::error::{ArrayError, Result};
 use crate::layout::{Layout, MAX_NDIM, Order, Shape, Strides, Tuple};
 use smallvec::SmallVec;
+use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 
 /// One item of a basic index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +16,36 @@ pub enum Index {
     Ellipsis,
     /// `numpy.newaxis`
     NewAxis,
+}
+
+impl From<isize> for Index {
+    fn from(index: isize) -> Self {
+        Index::At(index)
+    }
+}
+
+/// Ranges, alone and in a pair with a step.
+macro_rules! slices {
+    ($($range:ty: |$r:pat_param| $start:expr, $stop:expr;)*) => {$(
+        impl From<$range> for Index {
+            fn from($r: $range) -> Self {
+                Index::Slice($start, $stop, None)
+            }
+        }
+
+        impl From<($range, isize)> for Index {
+            fn from(($r, step): ($range, isize)) -> Self {
+                Index::Slice($start, $stop, Some(step))
+            }
+        }
+    )*};
+}
+
+slices! {
+    Range<isize>: |r| Some(r.start), Some(r.end);
+    RangeFrom<isize>: |r| Some(r.start), None;
+    RangeTo<isize>: |r| None, Some(r.end);
+    RangeFull: |_| None, None;
 }
 
 /// `axis` counted from the front.

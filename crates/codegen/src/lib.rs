@@ -4,8 +4,10 @@
 
 pub mod array;
 pub mod carg;
+pub mod combine;
 mod dtype;
 mod elementwise;
+mod look_back;
 pub mod pointwise;
 pub mod random;
 pub mod reduction;

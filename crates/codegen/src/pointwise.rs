@@ -345,7 +345,7 @@ pub(crate) fn put_snippet(out: &mut String, name: &str, text: &str, end: &str) {
 }
 
 /// A pack is moved with the widest accesses its size allows.
-const PACK: &str = "\
+pub(crate) const PACK: &str = "\
 namespace rtcg {
 template <int bytes> struct word { typedef int4 type; };
 template <> struct word<8> { typedef int2 type; };

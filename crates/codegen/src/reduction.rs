@@ -1,22 +1,18 @@
 //! The generator of reductions: `reduce_expr` over `a` and `b` of `map_expr` over `i`.
 //!
-//! *Full* reductions are one launch. Each thread folds its elements, each block its threads (shuffles
-//! inside full warps, then shared memory), and the block that takes the last ticket folds the blocks'
-//! results. A block publishes its result by store, fence, atomic; the last block reads by atomic, fence,
-//! loads. The ticket wraps to zero by itself, so the next launch finds it as this one did.
-//!
-//! *Axis* reductions give each output a group of threads of one block.
+//! *Full* reductions fold each thread's elements, then each block's threads, then the blocks' results;
+//! *axis* reductions give each output a team of threads, and split long runs over blocks. Either is one
+//! launch; `combine.rs` tells how.
 //!
 //! The order in which elements are combined is not defined: `reduce_expr` must be associative and
 //! commutative, and `neutral` its neutral element.
 
 use crate::carg::{Argument, CType};
+use crate::combine::COMBINE;
+pub use crate::combine::REDUCE_THREADS;
 use crate::pointwise::{Access, Pointwise, put_snippet};
 use crate::snippet::ElementUse;
 use std::fmt::Write;
-
-/// Threads of a block of every kernel here.
-pub const REDUCE_THREADS: u32 = 256;
 
 /// A reduction as the user describes it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -48,6 +44,8 @@ pub struct AxisShape {
     pub team: u32,
     /// Neighbouring threads take neighbours along the reduced axes, else neighbouring outputs.
     pub along: bool,
+    /// Whether runs are split over blocks.
+    pub split: bool,
 }
 
 impl Reduction {
@@ -86,7 +84,7 @@ impl Reduction {
     }
 
     /// The kernel that reduces over some axes. Parameters: the result's address, the arguments, and the
-    /// structure that [`axis_layout_bytes`] fills.
+    /// structure that [`axis_layout_bytes`] fills
     pub fn axis_source(&self, shape: &AxisShape) -> String {
         let map = self.map();
         let mut out = String::new();
@@ -99,60 +97,55 @@ impl Reduction {
             "namespace rtcg {{ struct axes {{ unsigned long outputs, length; long kept[{kept}], reduced[{reduced}];\n\
              \x20 long kept_strides[{rows}][{kept}], reduced_strides[{rows}][{reduced}]; }}; }}"
         );
-        self.put_signature(&mut out, &["const rtcg::axes rtcg_l"]);
-        let team = shape.team;
-        let group = REDUCE_THREADS / team;
-        let (lane, output) = if shape.along {
-            (format!("threadIdx.x % {team}"), format!("threadIdx.x / {team}"))
-        } else {
-            (format!("threadIdx.x / {group}"), format!("threadIdx.x % {group}"))
-        };
-        let _ = write!(
-            out,
-            "{{\n  const unsigned rtcg_lane = {lane}, rtcg_slot = {output};\n\
-             \x20 const unsigned long n = rtcg_l.length; (void)n;\n"
+        self.put_signature(
+            &mut out,
+            &["const rtcg::axes rtcg_l", "rtcg_out_type *rtcg_partials", "unsigned *rtcg_tickets"],
         );
+        out.push_str("{\n  const unsigned long n = rtcg_l.length; (void)n;\n");
         self.put_reduce(&mut out);
+        let team = shape.team;
         let _ = write!(
             out,
-            "  __shared__ rtcg::room<rtcg_out_type, {REDUCE_THREADS}> rtcg_shared;\n\
-             \x20 for (unsigned long rtcg_base = (unsigned long)blockIdx.x * {group}; rtcg_base < rtcg_l.outputs;\n\
-             \x20      rtcg_base += (unsigned long)gridDim.x * {group})\n  {{\n\
-             \x20   const unsigned long rtcg_o = rtcg_base + rtcg_slot;\n\
-             \x20   rtcg_out_type rtcg_acc = rtcg_neutral;\n\
+            "  auto rtcg_fold = [&](unsigned long long rtcg_o, unsigned rtcg_lane, rtcg_out_type rtcg_acc) -> rtcg_out_type\n  {{\n\
              \x20   long rtcg_k[{rows}];\n\
              \x20   rtcg::unravel<{kept}, {rows}>(rtcg_o, rtcg_l.kept, rtcg_l.kept_strides, rtcg_k);\n\
-             \x20   if (rtcg_o < rtcg_l.outputs)\n\
-             \x20     for (unsigned long rtcg_j = rtcg_lane; rtcg_j < rtcg_l.length; rtcg_j += {team})\n      {{\n\
-             \x20       long rtcg_r[{rows}];\n\
-             \x20       rtcg::unravel<{reduced}, {rows}>(rtcg_j, rtcg_l.reduced, rtcg_l.reduced_strides, rtcg_r);\n\
-             \x20       const size_t i = rtcg_k[{arrays}] + rtcg_r[{arrays}]; (void)i;\n"
+             \x20   const unsigned long rtcg_per = (rtcg_l.length + gridDim.y - 1) / gridDim.y, rtcg_from = rtcg_per * blockIdx.y;\n\
+             \x20   const unsigned long rtcg_to = rtcg_from + rtcg_per < rtcg_l.length ? rtcg_from + rtcg_per : rtcg_l.length;\n\
+             \x20   unsigned long rtcg_base = rtcg_from;\n\
+             \x20   for (; rtcg_base + {all} <= rtcg_to; rtcg_base += {all})\n    {{\n\
+             \x20     #pragma unroll\n\
+             \x20     for (unsigned rtcg_u = 0; rtcg_u < 4; ++rtcg_u)\n      {{\n\
+             \x20       const unsigned long rtcg_j = rtcg_base + rtcg_lane + rtcg_u * {team};\n",
+            all = 4 * team,
         );
-        self.put_stand_ins(&mut out, &map);
-        self.put_step(&mut out);
-        out.push_str("      }\n");
-        let at = |lane: &str| {
-            if shape.along { format!("rtcg_slot * {team} + {lane}") } else { format!("({lane}) * {group} + rtcg_slot") }
-        };
-        if team > 1 {
+        let element = |out: &mut String| {
             let _ = write!(
                 out,
-                "    rtcg_shared.at({own}) = rtcg_acc;\n    __syncthreads();\n\
-                 \x20   #pragma unroll\n\
-                 \x20   for (unsigned rtcg_s = {half}; rtcg_s > 0; rtcg_s /= 2)\n    {{\n\
-                 \x20     if (rtcg_lane < rtcg_s) rtcg_shared.at({own}) = rtcg_reduce(rtcg_shared.at({own}), rtcg_shared.at({other}));\n\
-                 \x20     __syncthreads();\n    }}\n\
-                 \x20   rtcg_acc = rtcg_shared.at({own});\n    __syncthreads();\n",
-                own = at("rtcg_lane"),
-                other = at("rtcg_lane + rtcg_s"),
-                half = team / 2,
+                "        long rtcg_r[{rows}];\n\
+                 \x20       rtcg::unravel<{reduced}, {rows}>(rtcg_j, rtcg_l.reduced, rtcg_l.reduced_strides, rtcg_r);\n\
+                 \x20       const size_t i = rtcg_k[{arrays}] + rtcg_r[{arrays}]; (void)i;\n"
             );
-        }
+            self.put_stand_ins(out, &map);
+            self.put_step(out);
+        };
+        element(&mut out);
         let _ = write!(
             out,
-            "    if (rtcg_lane == 0 && rtcg_o < rtcg_l.outputs)\n\
-             \x20     *rtcg::at(rtcg_out, rtcg_k[{}]) = rtcg_acc;\n  }}\n}}\n",
-            arrays + 1
+            "      }}\n    }}\n\
+             \x20   for (unsigned long rtcg_j = rtcg_base + rtcg_lane; rtcg_j < rtcg_to; rtcg_j += {team})\n    {{\n"
+        );
+        element(&mut out);
+        let _ = write!(
+            out,
+            "      }}\n    return rtcg_acc;\n  }};\n\
+             \x20 auto rtcg_store = [&](unsigned long long rtcg_o, const rtcg_out_type &rtcg_acc)\n  {{\n\
+             \x20   long rtcg_k[{rows}];\n\
+             \x20   rtcg::unravel<{kept}, {rows}>(rtcg_o, rtcg_l.kept, rtcg_l.kept_strides, rtcg_k);\n\
+             \x20   *rtcg::at(rtcg_out, rtcg_k[{out_row}]) = rtcg_acc;\n  }};\n\
+             \x20 rtcg::reduce_outputs<{REDUCE_THREADS}, {team}, {along}, {split}>(rtcg_l.outputs, rtcg_neutral, rtcg_partials, rtcg_tickets, rtcg_fold, rtcg_reduce, rtcg_store);\n}}\n",
+            out_row = arrays + 1,
+            along = shape.along,
+            split = shape.split,
         );
         out
     }
@@ -161,7 +154,7 @@ impl Reduction {
         let result = Argument::vector(self.out.clone(), "rtcg_out");
         crate::pointwise::put_headers(out, &[result], &[&self.reduce_expr, &self.neutral]);
         map.put_head(out, access);
-        out.push_str(ROOM);
+        out.push_str(COMBINE);
         let _ = writeln!(out, "typedef {} rtcg_out_type;", self.out.name);
     }
 
@@ -181,7 +174,8 @@ impl Reduction {
 
     /// The neutral element, and the function that combines two values. It may use the arguments.
     fn put_reduce(&self, out: &mut String) {
-        let _ = writeln!(out, "  const rtcg_out_type rtcg_neutral = {};", self.neutral);
+        out.push_str("  const rtcg_out_type rtcg_neutral =\n");
+        put_snippet(out, "neutral", &self.neutral, ";");
         out.push_str("  auto rtcg_reduce = [&](rtcg_out_type a, rtcg_out_type b) -> rtcg_out_type { return (\n");
         put_snippet(out, "reduce_expr", &self.reduce_expr, "); };");
     }
@@ -235,100 +229,19 @@ pub fn axis_layout_bytes(
     lengths.chain(strides).flat_map(i64::to_ne_bytes).collect()
 }
 
-/// Room for values in shared memory whatever constructors they have, and exchange inside of a warp.
-pub(crate) const ROOM: &str = "\
-namespace rtcg {
-template <class T, int N> struct room
-{
-  alignas(alignof(T) < 4 ? 4 : alignof(T)) unsigned char raw[N * sizeof(T)];
-  __device__ T &at(unsigned k) { return reinterpret_cast<T *>(raw)[k]; }
-};
-template <class T> struct words
-{
-  static const int count = (sizeof(T) + 3) / 4;
-  union { unsigned w[count]; unsigned char bytes[sizeof(T)]; };
-  __device__ explicit words(const T &value)
-  {
-    if (sizeof(T) % 4 == 0 && alignof(T) % 4 == 0)
-      for (int k = 0; k < count; ++k) w[k] = reinterpret_cast<const unsigned *>(&value)[k];
-    else {
-      for (int k = 0; k < count; ++k) w[k] = 0;
-      for (int k = 0; k < (int)sizeof(T); ++k) bytes[k] = reinterpret_cast<const unsigned char *>(&value)[k];
-    }
-  }
-  __device__ void get(T &value) const
-  {
-    if (sizeof(T) % 4 == 0 && alignof(T) % 4 == 0)
-      for (int k = 0; k < count; ++k) reinterpret_cast<unsigned *>(&value)[k] = w[k];
-    else
-      for (int k = 0; k < (int)sizeof(T); ++k) reinterpret_cast<unsigned char *>(&value)[k] = bytes[k];
-  }
-};
-template <class T> __device__ T shuffle_down(T value, unsigned distance)
-{
-  words<T> packed(value);
-  for (int k = 0; k < words<T>::count; ++k) packed.w[k] = __shfl_down_sync(0xffffffffu, packed.w[k], distance);
-  packed.get(value);
-  return value;
-}
-template <class T> __device__ T shuffle_up(T value, unsigned distance)
-{
-  words<T> packed(value);
-  for (int k = 0; k < words<T>::count; ++k) packed.w[k] = __shfl_up_sync(0xffffffffu, packed.w[k], distance);
-  packed.get(value);
-  return value;
-}
-template <int D, int rows> __device__ void unravel(unsigned long at, const long *shape, const long (*strides)[D], long *offsets)
-{
-  for (int row = 0; row < rows; ++row) offsets[row] = 0;
-  #pragma unroll
-  for (int axis = D - 1; axis >= 0; --axis) {
-    long index = at;
-    if (axis > 0) {
-      if (at >> 32 | (unsigned long)shape[axis] >> 32) { index = at % shape[axis]; at /= shape[axis]; }
-      else { const unsigned length = shape[axis]; index = (unsigned)at % length; at = (unsigned)at / length; }
-    }
-    #pragma unroll
-    for (int row = 0; row < rows; ++row) offsets[row] += index * strides[row][axis];
-  }
-}
-}
-";
-
 /// From the threads' values to the result.
 const FULL_TAIL: &str = "\
-  __shared__ rtcg::room<rtcg_out_type, 8> rtcg_shared;
-  __shared__ bool rtcg_is_last;
-  const unsigned rtcg_lane = threadIdx.x % 32, rtcg_warp = threadIdx.x / 32;
-  for (bool rtcg_again = false;; rtcg_again = true)
+  rtcg_acc = rtcg::fold_block<256>(rtcg_acc, rtcg_reduce);
+  if (gridDim.x > 1)
   {
-    #pragma unroll
-    for (unsigned rtcg_s = 16; rtcg_s > 0; rtcg_s /= 2)
-      rtcg_acc = rtcg_reduce(rtcg_acc, rtcg::shuffle_down(rtcg_acc, rtcg_s));
-    if (rtcg_lane == 0) rtcg_shared.at(rtcg_warp) = rtcg_acc;
-    __syncthreads();
-    if (threadIdx.x == 0)
-    {
-      #pragma unroll
-      for (unsigned rtcg_w = 1; rtcg_w < 8; ++rtcg_w) rtcg_acc = rtcg_reduce(rtcg_acc, rtcg_shared.at(rtcg_w));
-      if (gridDim.x == 1 || rtcg_again)
-        *rtcg_out = rtcg_acc;
-      else
-      {
-        rtcg_partials[blockIdx.x] = rtcg_acc;
-        __threadfence();
-        rtcg_is_last = atomicInc(rtcg_ticket, gridDim.x - 1) == gridDim.x - 1;
-        __threadfence();
-      }
-    }
-    if (gridDim.x == 1 || rtcg_again) return;
-    __syncthreads();
-    if (!rtcg_is_last) return;
-    __threadfence();
+    if (threadIdx.x == 0) rtcg_partials[blockIdx.x] = rtcg_acc;
+    if (!rtcg::is_last_block(rtcg_ticket, gridDim.x)) return;
     rtcg_acc = rtcg_neutral;
-    for (unsigned rtcg_b = threadIdx.x; rtcg_b < gridDim.x; rtcg_b += blockDim.x)
+    for (unsigned rtcg_b = threadIdx.x; rtcg_b < gridDim.x; rtcg_b += 256)
       rtcg_acc = rtcg_reduce(rtcg_acc, rtcg_partials[rtcg_b]);
+    rtcg_acc = rtcg::fold_block<256>(rtcg_acc, rtcg_reduce);
   }
+  if (threadIdx.x == 0) *rtcg_out = rtcg_acc;
 }
 ";
 

@@ -1,22 +1,14 @@
 //! The generator of scans: one pass over memory, with segments and statements that use the results.
 //!
-//! Decoupled look-back after D. Merrill and M. Garland, "Single-pass Parallel Prefix Scan with
-//! Decoupled Look-back" (2016). A block takes the next tile by ticket, so the tiles before it belong to
-//! blocks that are running or done: waiting for them ends whatever the number of resident blocks is.
-//! It publishes its tile's sum, then walks back over its predecessors, a warp of them at a time,
-//! until it meets one whose prefix is known.
-//!
-//! Values go over global memory either packed with their status in one 64-bit word, or as store, fence,
-//! status; readers take status, fence, value. `scan_expr` must be associative; it need not commute.
+//! `look_back.rs` tells how. `scan_expr` must be associative; it need not commute.
 
 use crate::carg::{Argument, CType};
-use crate::pointwise::{put_headers, put_snippet};
-use crate::reduction::ROOM;
-use crate::snippet;
+use crate::combine::COMBINE;
+use crate::look_back::{LOOK_BACK, state_head};
+pub use crate::look_back::{ScanShape, state_bytes};
+use crate::pointwise::{PACK, Pointwise, put_headers, put_snippet};
+use crate::snippet::{self, ElementUse};
 use std::fmt::Write;
-
-/// Threads of a block.
-pub const SCAN_THREADS: u32 = 256;
 
 /// A value that is fetched from an array before `input_expr` is evaluated.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -56,21 +48,62 @@ pub struct Scan {
     pub preamble: String,
 }
 
+/// What a kernel does beside the form of its tiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ScanForm {
+    /// How elements are cut.
+    pub shape: ScanShape,
+    /// Nothing is output but the last item, into the state.
+    pub totals_only: bool,
+}
+
 impl Scan {
-    /// Items of a thread: odd, so that threads fall into different banks of shared memory.
-    fn per_thread(&self) -> usize {
-        match self.item.itemsize + if self.segment_start.is_some() { 4 } else { 0 } {
-            0..=4 => 15,
-            5..=8 => 7,
-            9..=16 => 5,
-            17..=32 => 3,
-            _ => 1,
+    /// Bytes of an item with what it carries along.
+    pub fn item_bytes(&self) -> usize {
+        match self.segment_start {
+            Some(_) => (self.item.itemsize + 4).next_multiple_of(self.item.align.max(4)),
+            None => self.item.itemsize,
         }
     }
 
-    /// Items of a tile.
-    pub fn tile(&self) -> usize {
-        self.per_thread() * SCAN_THREADS as usize
+    /// Where the state has its words, from which on it must be zero before each pass.
+    pub fn state_head(&self) -> usize {
+        state_head(self.item_bytes())
+    }
+
+    /// Neighbours that may be read and written at once, when arrays begin where that is allowed.
+    pub fn lanes(&self) -> usize {
+        // An array that the output reads as well as the input would have to be fetched twice.
+        let both_ways = |a: &Argument| {
+            let (input, output) = (&self.input_expr, &self.output_statement);
+            a.is_vector && snippet::mentions(input, &a.name) && snippet::mentions(output, &a.name)
+        };
+        let combining = |a: &Argument| a.is_vector && snippet::mentions(&self.scan_expr, &a.name);
+        let segments = self.segment_start.is_some() || !self.fetches.is_empty();
+        if segments || self.arguments.iter().any(|a| both_ways(a) || combining(a)) {
+            return 1;
+        }
+        let (input, output) = (self.input(), self.output());
+        let both = Pointwise { operation: format!("{}; {}", input.operation, output.operation), ..input.clone() };
+        if input.lanes() == 1 || output.lanes() == 1 { 1 } else { both.lanes() }
+    }
+
+    fn pointwise(&self, operation: &str) -> Pointwise {
+        Pointwise {
+            name: self.name.clone(),
+            arguments: self.arguments.clone(),
+            operation: operation.into(),
+            preamble: self.preamble.clone(),
+            ..Pointwise::default()
+        }
+    }
+
+    fn input(&self) -> Pointwise {
+        self.pointwise(&self.input_expr)
+    }
+
+    fn output(&self) -> Pointwise {
+        self.pointwise(&self.output_statement)
     }
 
     /// Whether `output_statement` needs the last item, for which the scan runs twice.
@@ -82,31 +115,10 @@ impl Scan {
         snippet::mentions(&self.output_statement, "prev_item")
     }
 
-    /// Bytes before the status words: the ticket, and from 64 on room for the last item.
-    pub fn state_head(&self) -> usize {
-        64 + self.value_room()
-    }
-
-    /// Bytes of device memory for the state of `tiles` tiles: those that must be zero at the start, and all.
-    pub fn state_bytes(&self, tiles: usize) -> (usize, usize) {
-        let cleared = self.state_head() + if self.is_packed() { 8 } else { 4 } * tiles;
-        let cleared = cleared.next_multiple_of(64);
-        let values = if self.is_packed() { 0 } else { 2 * self.value_room() * tiles };
-        (cleared, cleared + values)
-    }
-
-    fn value_room(&self) -> usize {
-        (self.item.itemsize + if self.segment_start.is_some() { 8 } else { 0 }).next_multiple_of(16)
-    }
-
-    fn is_packed(&self) -> bool {
-        self.item.itemsize <= 4 && self.segment_start.is_none()
-    }
-
     /// The kernel. Parameters: the arguments, `unsigned long n`, and the address of the state, which
-    /// [`Scan::state_bytes`] measures. With `totals_only` nothing is output but the last item, into the
-    /// state, where the other form finds it.
-    pub fn source(&self, totals_only: bool) -> String {
+    /// [`state_bytes`] measures. A form with `totals_only` leaves the last item in the state, where the
+    /// other form finds it.
+    pub fn source(&self, form: &ScanForm) -> String {
         let mut out = String::new();
         self.put_head(&mut out);
         let declared: Vec<_> = self.arguments.iter().map(Argument::declarator).collect();
@@ -115,40 +127,98 @@ impl Scan {
             .map(String::as_str)
             .chain(["const unsigned long n", "unsigned char *const rtcg_state"])
             .collect();
-        let (per_thread, room) = (self.per_thread(), self.value_room());
-        let word = if self.is_packed() { 8 } else { 4 };
+        let shape = form.shape;
         let _ = write!(
             out,
-            "extern \"C\" __global__ void __launch_bounds__({SCAN_THREADS}) {name}({parameters})\n{{\n\
-             \x20 enum {{ rtcg_items = {per_thread}, rtcg_some = {some}, rtcg_tile_size = {per_thread} * {SCAN_THREADS} }};\n\
-             \x20 __shared__ rtcg::room<rtcg_item, rtcg_tile_size> rtcg_shared;\n\
-             \x20 __shared__ rtcg::room<rtcg_item, {SCAN_THREADS} / 32 + 1> rtcg_warps;\n\
+            "extern \"C\" __global__ void __launch_bounds__({threads}) {name}({parameters})\n{{\n\
+             \x20 enum {{ rtcg_groups = {groups}, rtcg_lanes = {lanes}, rtcg_tile_size = {tile}, rtcg_unroll = {unroll} }};\n\
              \x20 __shared__ unsigned rtcg_ticket;\n\
              \x20 const {index} N = ({index})n; (void)N;\n\
-             \x20 if (threadIdx.x == 0) rtcg_ticket = atomicAdd((unsigned *)rtcg_state, 1u);\n\
-             \x20 __syncthreads();\n\
-             \x20 const unsigned rtcg_tile = rtcg_ticket, rtcg_tiles = gridDim.x;\n\
-             \x20 rtcg::states<rtcg_item> rtcg_s(rtcg_state + 64 + {room}, rtcg_tiles, {word}, {room});\n\
-             \x20 const unsigned long rtcg_base = (unsigned long)rtcg_tile * rtcg_tile_size;\n",
+             \x20 const unsigned rtcg_tiles = (unsigned)((n + rtcg_tile_size - 1) / rtcg_tile_size);\n\
+             \x20 const rtcg::states<rtcg_item, sizeof(rtcg_item) <= 16> rtcg_s(rtcg_state, rtcg_tiles);\n\
+             \x20 auto rtcg_draw = [&] {{ if (threadIdx.x == 0) rtcg_ticket = atomicAdd((unsigned *)rtcg_state, 1u); }};\n",
             name = self.name,
             parameters = parameters.join(", "),
             index = self.index,
-            // Values that are kept in registers between the loops need indices known to the compiler.
-            some = if self.fetches.is_empty() { per_thread.min(5) } else { per_thread },
+            threads = shape.threads,
+            groups = shape.groups,
+            lanes = shape.lanes,
+            tile = shape.tile(),
+            unroll = if shape.rolled { 1 } else { shape.groups },
         );
         self.put_operator(&mut out);
-        self.put_input(&mut out);
-        out.push_str(TILE_SCAN);
-        if totals_only {
-            out.push_str(
-                "  if (rtcg_tile == rtcg_tiles - 1 && threadIdx.x == 0)\n\
-                 \x20   *(rtcg_value_type *)(rtcg_state + 64) = rtcg_value(rtcg_shared.at((unsigned)(n - 1 - rtcg_base)));\n",
-            );
-        } else {
-            self.put_output(&mut out);
-        }
+        self.put_tiles(&mut out, form);
         out.push_str("}\n");
         out
+    }
+
+    /// The walk of a block from tile to tile. Where packs are read, the next tile's ticket is drawn, and its
+    /// packs are fetched, before the block waits for what comes before the present tile; nobody waits for
+    /// ever for a tile that is held back so, because blocks take tiles in their order.
+    fn put_tiles(&self, out: &mut String, form: &ScanForm) {
+        let shape = form.shape;
+        let meet = if shape.threads > 32 { "__syncthreads();" } else { "__syncwarp();" };
+        let ahead = shape.lanes > 1;
+        if ahead {
+            self.put_fetch(out, shape);
+        }
+        let fetch =
+            |tile: &str| if ahead { format!("if ({tile} < rtcg_tiles) rtcg_fetch({tile});") } else { String::new() };
+        let _ = write!(
+            out,
+            "  rtcg_draw();\n  {meet}\n  unsigned rtcg_tile = rtcg_ticket;\n  {first}\n  {meet}\n\
+             \x20 for (unsigned rtcg_turn = 0; rtcg_tile < rtcg_tiles; ++rtcg_turn)\n  {{\n  {draw}\n\
+             \x20 const unsigned long rtcg_base = (unsigned long)rtcg_tile * rtcg_tile_size;\n\
+             \x20 rtcg::tile_scan<rtcg_item, {scan}> rtcg_t;\n",
+            first = fetch("rtcg_tile"),
+            draw = if ahead { "rtcg_draw();" } else { "" },
+            scan = shape.parameters(),
+        );
+        if shape.rolled {
+            let n = shape.tile();
+            let _ = write!(
+                out,
+                "  __shared__ rtcg::room<rtcg_item, {n}> rtcg_x, rtcg_before;\n  rtcg_t.x.all = &rtcg_x; rtcg_t.before.all = &rtcg_before;\n"
+            );
+        }
+        self.put_input(out, shape);
+        let meanwhile = if ahead { format!("rtcg_next = rtcg_ticket; {}", fetch("rtcg_next")) } else { String::new() };
+        let _ = writeln!(
+            out,
+            "  unsigned rtcg_next = 0;\n\
+             \x20 const bool rtcg_after = rtcg_t.scan(rtcg_op, rtcg_s, 0, rtcg_tile, [&] {{ {meanwhile} }}, rtcg_turn);"
+        );
+        self.put_output(out, form);
+        if !ahead {
+            let _ = writeln!(out, "  {meet}\n  rtcg_draw();\n  {meet}\n  rtcg_next = rtcg_ticket;");
+        }
+        out.push_str("  rtcg_tile = rtcg_next;\n  }\n");
+    }
+
+    /// The packs of a tile, and the function that fetches them if all are there.
+    fn put_fetch(&self, out: &mut String, shape: ScanShape) {
+        let lanes = shape.lanes;
+        let uses = self.input().uses();
+        for (a, _) in self.packed(&uses) {
+            let _ = writeln!(out, "  rtcg::pack<{}, {lanes}> rtcg_p_{}[rtcg_groups];", a.ctype.name, a.name);
+        }
+        let _ = write!(
+            out,
+            "  auto rtcg_fetch = [&](unsigned rtcg_of)\n  {{\n\
+             \x20   const unsigned long rtcg_at = (unsigned long)rtcg_of * rtcg_tile_size;\n\
+             \x20   if (rtcg_at + rtcg_tile_size > n) return;\n\
+             \x20   typedef rtcg::tile_scan<rtcg_item, {scan}> rtcg_places;\n    #pragma unroll\n\
+             \x20   for (int rtcg_g = 0; rtcg_g < rtcg_groups; ++rtcg_g)\n    {{\n",
+            scan = shape.parameters(),
+        );
+        for (a, _) in self.packed(&uses) {
+            let _ = writeln!(
+                out,
+                "      rtcg_p_{0}[rtcg_g].load({0}, (rtcg_at + rtcg_places::place(rtcg_g)) / {lanes});",
+                a.name
+            );
+        }
+        out.push_str("    }\n  };\n");
     }
 
     fn put_head(&self, out: &mut String) {
@@ -160,7 +230,8 @@ impl Scan {
             &typed,
             &[&self.input_expr, &self.scan_expr, &self.output_statement, &self.preamble, &neutral],
         );
-        out.push_str(ROOM);
+        out.push_str(COMBINE);
+        out.push_str(PACK);
         put_snippet(out, "preamble", &self.preamble, "");
         let _ = writeln!(out, "typedef {} rtcg_value_type;", self.item.name);
         if self.segment_start.is_some() {
@@ -174,7 +245,6 @@ impl Scan {
                  __device__ rtcg_value_type rtcg_value(const rtcg_item &item) { return item; }\n",
             );
         }
-        out.push_str(if self.is_packed() { PACKED_STATES } else { PLAIN_STATES });
         out.push_str(LOOK_BACK);
     }
 
@@ -196,23 +266,75 @@ impl Scan {
         }
     }
 
-    /// The tile's items into shared memory; neighbouring threads take neighbouring items.
-    fn put_input(&self, out: &mut String) {
-        for fetch in &self.fetches {
-            let _ = writeln!(out, "  {} rtcg_f_{}[rtcg_items];", self.type_of(&fetch.array), fetch.name);
-        }
-        if self.segment_start.is_some() {
-            out.push_str("  unsigned rtcg_starts = 0;\n");
-        }
+    /// Arrays with stand-ins for packs, in the input or in the output.
+    fn packed<'a>(&'a self, uses: &'a [ElementUse]) -> impl Iterator<Item = (&'a Argument, ElementUse)> + 'a {
+        let used = self.arguments.iter().zip(uses).filter(|(a, used)| a.is_vector && **used != ElementUse::Unused);
+        used.map(|(a, used)| (a, *used))
+    }
+
+    /// The loop over a thread's elements; `body` sees `i`, the place `rtcg_at` in the tile and the number
+    /// `rtcg_k` of the thread's element.
+    fn put_loop(&self, out: &mut String, body: &dyn Fn(&mut String)) {
         let _ = write!(
             out,
-            "  #pragma unroll rtcg_some\n\
-             \x20 for (int rtcg_k = 0; rtcg_k < rtcg_items; ++rtcg_k)\n  {{\n\
-             \x20   const unsigned rtcg_at = threadIdx.x + rtcg_k * {SCAN_THREADS};\n\
-             \x20   if (rtcg_base + rtcg_at < n)\n    {{\n\
-             \x20     const {index} i = ({index})(rtcg_base + rtcg_at); (void)i;\n",
-            index = self.index
+            "  #pragma unroll rtcg_unroll\n\
+             \x20 for (int rtcg_g = 0; rtcg_g < rtcg_groups; ++rtcg_g)\n  {{\n\
+             \x20   #pragma unroll\n\
+             \x20   for (int rtcg_v = 0; rtcg_v < rtcg_lanes; ++rtcg_v)\n    {{\n\
+             \x20     const int rtcg_k = rtcg_g * rtcg_lanes + rtcg_v;\n\
+             \x20     const unsigned rtcg_at = rtcg_t.place(rtcg_g) + rtcg_v;\n"
         );
+        body(out);
+        out.push_str("    }\n  }\n");
+    }
+
+    fn put_index(&self, out: &mut String) {
+        let _ = writeln!(out, "      const {index} i = ({index})(rtcg_base + rtcg_at); (void)i;", index = self.index);
+    }
+
+    /// The items of the tile.
+    fn put_input(&self, out: &mut String, shape: ScanShape) {
+        for fetch in &self.fetches {
+            let _ = writeln!(out, "  {} rtcg_f_{}[rtcg_groups];", self.type_of(&fetch.array), fetch.name);
+        }
+        if self.segment_start.is_some() {
+            let _ = writeln!(out, "  unsigned rtcg_starts[(rtcg_groups + 31) / 32] = {{}};");
+        }
+        if shape.lanes > 1 {
+            out.push_str("  if (rtcg_base + rtcg_tile_size <= n)\n  {\n");
+            let uses = self.input().uses();
+            self.put_packed_input(out, &uses);
+            out.push_str("  }\n  else\n");
+        }
+        self.put_loop(out, &|out| {
+            out.push_str("      if (rtcg_base + rtcg_at < n)\n      {\n");
+            self.put_index(out);
+            self.put_fetches(out);
+            self.put_item(out);
+            // The items behind the end influence nothing; zeros keep what is computed of them harmless.
+            out.push_str("      }\n      else rtcg::clear(rtcg_t.x.at(rtcg_k));\n");
+        });
+        if shape.rolled {
+            out.push_str("  __syncwarp();\n");
+        }
+    }
+
+    /// The items of packs that were fetched before.
+    fn put_packed_input(&self, out: &mut String, uses: &[ElementUse]) {
+        self.put_loop(out, &|out| {
+            self.put_index(out);
+            for (a, _) in self.packed(uses) {
+                let (name, t) = (&a.name, &a.ctype.name);
+                let _ = writeln!(
+                    out,
+                    "      const rtcg::element<const {t}> {name} = {{&rtcg_p_{name}[rtcg_g].at(rtcg_v)}};"
+                );
+            }
+            self.put_item(out);
+        });
+    }
+
+    fn put_fetches(&self, out: &mut String) {
         for Fetch { name, array, offset } in &self.fetches {
             let t = self.type_of(array);
             let _ = writeln!(
@@ -221,37 +343,61 @@ impl Scan {
                  \x20     rtcg_f_{name}[rtcg_k] = {name};"
             );
         }
-        if let Some(start) = &self.segment_start {
-            out.push_str("      const bool rtcg_start = i == 0 || (\n");
-            put_snippet(out, "is_segment_start_expr", start, ");");
-            out.push_str("      rtcg_starts |= (unsigned)rtcg_start << rtcg_k;\n      rtcg_shared.at(rtcg_at) = rtcg_item{(rtcg_value_type)(\n");
-            put_snippet(out, "input_expr", &self.input_expr, "), rtcg_start};");
-        } else {
-            out.push_str("      rtcg_shared.at(rtcg_at) = (rtcg_value_type)(\n");
-            put_snippet(out, "input_expr", &self.input_expr, ");");
-        }
-        // The items behind the end influence nothing; zeros keep what is computed of them harmless.
-        out.push_str("    }\n    else rtcg::clear(rtcg_shared.at(rtcg_at));\n  }\n  __syncthreads();\n");
+    }
+
+    fn put_item(&self, out: &mut String) {
+        let Some(start) = &self.segment_start else {
+            out.push_str("      rtcg_t.x.at(rtcg_k) = (rtcg_value_type)(\n");
+            return put_snippet(out, "input_expr", &self.input_expr, ");");
+        };
+        out.push_str("      const bool rtcg_start = i == 0 || (\n");
+        put_snippet(out, "is_segment_start_expr", start, ");");
+        out.push_str(
+            "      rtcg_starts[rtcg_k / 32] |= (unsigned)rtcg_start << rtcg_k % 32;\n\
+             \x20     rtcg_t.x.at(rtcg_k) = rtcg_item{(rtcg_value_type)(\n",
+        );
+        put_snippet(out, "input_expr", &self.input_expr, "), rtcg_start};");
     }
 
     fn type_of(&self, array: &str) -> &str {
         self.arguments.iter().find(|a| a.name == array).map_or("int", |a| &a.ctype.name)
     }
 
-    fn put_output(&self, out: &mut String) {
-        if self.needs_total() {
+    fn put_output(&self, out: &mut String, form: &ScanForm) {
+        if !form.totals_only && self.needs_total() {
             out.push_str("  const rtcg_value_type last_item = *(const rtcg_value_type *)(rtcg_state + 64);\n");
         }
-        let _ = write!(
-            out,
-            "  #pragma unroll rtcg_some\n\
-             \x20 for (int rtcg_k = 0; rtcg_k < rtcg_items; ++rtcg_k)\n  {{\n\
-             \x20   const unsigned rtcg_at = threadIdx.x + rtcg_k * {SCAN_THREADS};\n\
-             \x20   if (rtcg_base + rtcg_at < n)\n    {{\n\
-             \x20     const {index} i = ({index})(rtcg_base + rtcg_at); (void)i;\n\
-             \x20     const rtcg_value_type item = rtcg_value(rtcg_shared.at(rtcg_at)); (void)item;\n",
-            index = self.index
-        );
+        // Each item follows from the one before it, or from what came before its group.
+        let item = "      const bool rtcg_has = rtcg_v > 0 || rtcg_g > 0 || rtcg_after;\n\
+             \x20     const rtcg_item rtcg_left = rtcg_v > 0 ? rtcg_run.at(0) : rtcg_t.before.at(rtcg_g);\n\
+             \x20     const rtcg_item rtcg_joined = rtcg_op(rtcg_left, rtcg_t.x.at(rtcg_k));\n\
+             \x20     rtcg_run.at(0) = rtcg_has ? rtcg_joined : rtcg_t.x.at(rtcg_k);\n";
+        out.push_str("  rtcg::room<rtcg_item, 1> rtcg_run;\n");
+        if form.totals_only {
+            return self.put_loop(out, &|out| {
+                out.push_str(item);
+                out.push_str(
+                    "      if (rtcg_base + rtcg_at == n - 1) *(rtcg_value_type *)(rtcg_state + 64) = rtcg_value(rtcg_run.at(0));\n",
+                );
+            });
+        }
+        let packs = form.shape.lanes > 1;
+        if packs {
+            out.push_str("  if (rtcg_base + rtcg_tile_size <= n)\n  {\n");
+            self.put_packed_output(out, form.shape.lanes, item);
+            out.push_str("  }\n  else\n");
+        }
+        self.put_loop(out, &|out| {
+            out.push_str(item);
+            out.push_str("      if (rtcg_base + rtcg_at < n)\n      {\n");
+            self.put_statement(out);
+            out.push_str("      }\n");
+        });
+    }
+
+    fn put_statement(&self, out: &mut String) {
+        self.put_index(out);
+        out.push_str("      const rtcg_value_type item = rtcg_value(rtcg_run.at(0)); (void)item;\n");
         for fetch in &self.fetches {
             let _ = writeln!(
                 out,
@@ -262,170 +408,51 @@ impl Scan {
         }
         if self.uses_previous() {
             let neutral = self.neutral.as_deref().unwrap_or("0");
-            let starts =
-                if self.segment_start.is_some() { "rtcg_starts >> rtcg_k & 1" } else { "rtcg_base + rtcg_at == 0" };
-            let _ = writeln!(
-                out,
-                "      rtcg_value_type prev_item = {neutral};\n\
-                 \x20     if (!({starts})) prev_item = rtcg_value(rtcg_at ? rtcg_shared.at(rtcg_at - 1) : rtcg_warps.at({SCAN_THREADS} / 32));"
-            );
+            let starts = match self.segment_start {
+                Some(_) => "rtcg_starts[rtcg_k / 32] >> rtcg_k % 32 & 1",
+                None => "rtcg_base + rtcg_at == 0",
+            };
+            out.push_str("      rtcg_value_type prev_item =\n");
+            put_snippet(out, "neutral", neutral, ";");
+            let _ = writeln!(out, "      if (!({starts})) prev_item = rtcg_value(rtcg_left);");
         }
         put_snippet(out, "output_statement", &self.output_statement, ";");
-        out.push_str("    }\n  }\n");
+    }
+
+    /// Each group is stored as soon as its items are there.
+    fn put_packed_output(&self, out: &mut String, lanes: u32, item: &str) {
+        let uses = self.output().uses();
+        let (place, whole) = (format!("(rtcg_base + rtcg_t.place(rtcg_g)) / {lanes}"), self.packed(&uses));
+        let arrays: Vec<_> = whole.collect();
+        out.push_str("  #pragma unroll\n  for (int rtcg_g = 0; rtcg_g < rtcg_groups; ++rtcg_g)\n  {\n");
+        for (a, used) in &arrays {
+            let (name, t) = (&a.name, &a.ctype.name);
+            let _ = writeln!(out, "    rtcg::pack<{t}, {lanes}> rtcg_p_{name};");
+            if *used != ElementUse::Assigned {
+                let _ = writeln!(out, "    rtcg_p_{name}.load({name}, {place});");
+            }
+        }
+        out.push_str(
+            "    #pragma unroll\n    for (int rtcg_v = 0; rtcg_v < rtcg_lanes; ++rtcg_v)\n    {\n\
+             \x20     const int rtcg_k = rtcg_g * rtcg_lanes + rtcg_v;\n\
+             \x20     const unsigned rtcg_at = rtcg_t.place(rtcg_g) + rtcg_v;\n",
+        );
+        out.push_str(item);
+        for (a, used) in &arrays {
+            let constness = if *used == ElementUse::Read { "const " } else { "" };
+            let (name, t) = (&a.name, &a.ctype.name);
+            let _ = writeln!(out, "      const rtcg::element<{constness}{t}> {name} = {{&rtcg_p_{name}.at(rtcg_v)}};");
+        }
+        self.put_statement(out);
+        out.push_str("    }\n");
+        for (a, used) in &arrays {
+            if *used != ElementUse::Read {
+                let _ = writeln!(out, "    rtcg_p_{0}.store({0}, {place});", a.name);
+            }
+        }
+        out.push_str("  }\n");
     }
 }
-
-/// Status and value of a tile in one word, written and read at once.
-const PACKED_STATES: &str = "\
-namespace rtcg {
-template <class T> struct states
-{
-  volatile unsigned long long *words_;
-  __device__ states(void *memory, unsigned, int, int) : words_((volatile unsigned long long *)memory) {}
-  __device__ void put(unsigned tile, unsigned status, const T &value)
-  {
-    words<T> packed(value);
-    words_[tile] = (unsigned long long)status << 32 | packed.w[0];
-  }
-  __device__ unsigned get(unsigned tile, T &value) const
-  {
-    // The lanes of a warp wait together.
-    unsigned long long word = words_[tile];
-    while (__any_sync(0xffffffffu, word >> 32 == 0)) { __nanosleep(20); word = words_[tile]; }
-    words<T> packed(value);
-    packed.w[0] = (unsigned)word;
-    packed.get(value);
-    return (unsigned)(word >> 32);
-  }
-};
-}
-";
-
-/// Sums and prefixes have places of their own, so that a value that may be read is never overwritten.
-const PLAIN_STATES: &str = "\
-namespace rtcg {
-template <class T> struct states
-{
-  volatile unsigned *status_;
-  unsigned char *values_;
-  unsigned tiles_;
-  int room_;
-  __device__ states(unsigned char *memory, unsigned tiles, int, int room) : status_((volatile unsigned *)memory),
-    values_(memory - 64 - room + ((64ul + room + 4ul * tiles + 63) & ~63ul)), tiles_(tiles), room_(room) {}
-  __device__ T &value(unsigned tile, unsigned status) const
-  {
-    return *reinterpret_cast<T *>(values_ + ((size_t)(status - 1) * tiles_ + tile) * room_);
-  }
-  __device__ void put(unsigned tile, unsigned status, const T &item)
-  {
-    value(tile, status) = item;
-    __threadfence();
-    status_[tile] = status;
-  }
-  __device__ unsigned get(unsigned tile, T &item) const
-  {
-    unsigned status = status_[tile];
-    while (__any_sync(0xffffffffu, status == 0)) { __nanosleep(20); status = status_[tile]; }
-    __threadfence();
-    item = value(tile, status);
-    return status;
-  }
-};
-}
-";
-
-/// Status 1: the sum of the tile; 2: the prefix up to and with the tile.
-const LOOK_BACK: &str = "\
-namespace rtcg {
-template <class T> __device__ void clear(T &item)
-{
-  for (int k = 0; k < (int)sizeof(T); ++k) reinterpret_cast<unsigned char *>(&item)[k] = 0;
-}
-template <class T, class Op> __device__ T look_back(const states<T> &s, unsigned tile, Op op, T exclusive)
-{
-  const unsigned lane = threadIdx.x % 32;
-  bool first = true;
-  for (long window = (long)tile - 1;; window -= 32)
-  {
-    const long at = window - lane;
-    // Lanes before the first tile look at it too; the first one, whose prefix is known, ends the walk.
-    T value = exclusive;
-    const unsigned status = s.get(at < 0 ? 0u : (unsigned)at, value);
-    const unsigned known = __ballot_sync(0xffffffffu, status == 2);
-    const unsigned last = known ? __ffs(known) - 1 : 31;
-    #pragma unroll
-    for (unsigned d = 1; d < 32; d *= 2)
-    {
-      const T joined = op(shuffle_down(value, d), value);
-      if (lane + d <= last) value = joined;
-    }
-    exclusive = first ? value : op(value, exclusive);
-    first = false;
-    if (known) return exclusive;
-  }
-}
-}
-";
-
-/// From items in shared memory to their prefixes there, over all tiles.
-const TILE_SCAN: &str = "\
-  const unsigned rtcg_lane = threadIdx.x % 32, rtcg_warp = threadIdx.x / 32, rtcg_last_warp = blockDim.x / 32 - 1;
-  rtcg_item rtcg_sum = rtcg_shared.at(threadIdx.x * rtcg_items);
-  #pragma unroll rtcg_some
-  for (int rtcg_k = 1; rtcg_k < rtcg_items; ++rtcg_k)
-  {
-    rtcg_sum = rtcg_op(rtcg_sum, rtcg_shared.at(threadIdx.x * rtcg_items + rtcg_k));
-    rtcg_shared.at(threadIdx.x * rtcg_items + rtcg_k) = rtcg_sum;
-  }
-  #pragma unroll
-  for (unsigned rtcg_d = 1; rtcg_d < 32; rtcg_d *= 2)
-  {
-    const rtcg_item rtcg_joined = rtcg_op(rtcg::shuffle_up(rtcg_sum, rtcg_d), rtcg_sum);
-    if (rtcg_lane >= rtcg_d) rtcg_sum = rtcg_joined;
-  }
-  rtcg_item rtcg_before = rtcg::shuffle_up(rtcg_sum, 1);
-  if (rtcg_lane == 31) rtcg_warps.at(rtcg_warp) = rtcg_sum;
-  __syncthreads();
-  if (rtcg_warp == 0)
-  {
-    rtcg_item rtcg_total = rtcg_warps.at(0);
-    for (unsigned rtcg_w = 1; rtcg_w <= rtcg_last_warp; ++rtcg_w) rtcg_total = rtcg_op(rtcg_total, rtcg_warps.at(rtcg_w));
-    if (rtcg_tile == 0)
-    {
-      if (rtcg_lane == 0) rtcg_s.put(0, 2, rtcg_total);
-    }
-    else
-    {
-      if (rtcg_lane == 0) rtcg_s.put(rtcg_tile, 1, rtcg_total);
-      __syncwarp();
-      const rtcg_item rtcg_prefix = rtcg::look_back(rtcg_s, rtcg_tile, rtcg_op, rtcg_total);
-      if (rtcg_lane == 0)
-      {
-        rtcg_s.put(rtcg_tile, 2, rtcg_op(rtcg_prefix, rtcg_total));
-        rtcg_warps.at(blockDim.x / 32) = rtcg_prefix;
-      }
-    }
-  }
-  __syncthreads();
-  bool rtcg_has = rtcg_tile > 0;
-  rtcg_item rtcg_offset = rtcg_warps.at(rtcg_has ? blockDim.x / 32 : 0);
-  for (unsigned rtcg_w = 0; rtcg_w < rtcg_warp; ++rtcg_w)
-  {
-    rtcg_offset = rtcg_has ? rtcg_op(rtcg_offset, rtcg_warps.at(rtcg_w)) : rtcg_warps.at(rtcg_w);
-    rtcg_has = true;
-  }
-  const rtcg_item rtcg_both = rtcg_has ? rtcg_op(rtcg_offset, rtcg_before) : rtcg_before;
-  if (rtcg_lane > 0) rtcg_offset = rtcg_both;
-  rtcg_has = rtcg_has || rtcg_lane > 0;
-  #pragma unroll rtcg_some
-  for (int rtcg_k = 0; rtcg_k < rtcg_items; ++rtcg_k)
-  {
-    rtcg_item &rtcg_own = rtcg_shared.at(threadIdx.x * rtcg_items + rtcg_k);
-    const rtcg_item rtcg_joined = rtcg_op(rtcg_offset, rtcg_own);
-    if (rtcg_has) rtcg_own = rtcg_joined;
-  }
-  __syncthreads();
-";
 
 #[cfg(test)]
 mod tests {
@@ -449,21 +476,29 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_state_has_room_for_every_tile() {
-        let packed = scan("int", "y[i] = item");
-        assert_eq!(packed.tile(), 15 * 256);
-        assert_eq!(packed.state_bytes(3), (128, 128));
-        let plain = scan("double", "y[i] = item");
-        assert_eq!(plain.state_bytes(3), (128, 128 + 3 * 2 * 16));
+    fn form(lanes: usize, totals_only: bool) -> ScanForm {
+        ScanForm { shape: ScanShape::new(4, lanes, true), totals_only }
     }
 
     #[test]
     fn only_what_the_output_names_is_made() {
-        let source = scan("int", "y[i] = item").source(false);
+        let source = scan("int", "y[i] = item").source(&form(1, false));
         assert!(!source.contains("prev_item") && !source.contains("last_item"), "{source}");
         let both = scan("int", "y[i] = prev_item; if (i == 0) y[0] = last_item");
-        assert!(both.needs_total() && both.source(false).contains("rtcg_value_type prev_item = 0"));
-        assert!(!both.source(true).contains("prev_item"));
+        assert!(both.needs_total() && both.source(&form(1, false)).contains("rtcg_value_type prev_item =\n"));
+        assert!(!both.source(&form(1, true)).contains("prev_item"));
+    }
+
+    #[test]
+    fn plain_scans_read_and_write_packs() {
+        assert_eq!(scan("int", "y[i] = item").lanes(), 4);
+        for output in ["y[item] = i", "y[i + 1] = item", "y[i] = item + x[i]"] {
+            assert_eq!(scan("int", output).lanes(), 1, "{output}");
+        }
+        let mut segmented = scan("int", "y[i] = item");
+        segmented.segment_start = Some("x[i] == 0".into());
+        assert_eq!((segmented.lanes(), segmented.item_bytes()), (1, 8));
+        let source = scan("int", "y[i] = item").source(&form(4, false));
+        assert!(source.contains("rtcg_p_x[rtcg_g].load(x,") && source.contains("rtcg_p_y.store(y,"), "{source}");
     }
 }

@@ -31,6 +31,9 @@ const ENVIRONMENT: &[&str] = &["RTCG_NVRTC", "CUDA_HOME", "CUDA_PATH", "CUDA_ROO
 const NVCC_ENVIRONMENT: &[&str] =
     &["PATH", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "CPATH", "CPLUS_INCLUDE_PATH", "C_INCLUDE_PATH"];
 
+/// Stands before the name of a source that is no file.
+const IN_MEMORY: &str = "/<source in memory>/";
+
 /// A request with its options understood.
 struct Plan<'a> {
     request: &'a CompileRequest,
@@ -138,11 +141,22 @@ impl<'a> Plan<'a> {
         if self.request.name.is_empty() { "kernel.cu" } else { &self.request.name }
     }
 
-    /// With debug information and kept files: the path of a file with the source as it was given,
-    /// whose lines the debug information then speaks of.
+    /// What debug information calls the source: with kept files the path of one with the source as it
+    /// was given; otherwise a name that nobody takes for a file, where NVRTC would put the directory that
+    /// the program happens to run in before it. `None` without debug information.
     fn name_for_debugger(&self, dir: Option<&Path>) -> Option<String> {
         let debugs = |option: &String| option == "--device-debug" || option == "--generate-line-info";
-        let dir = dir.filter(|_| self.options.nvrtc.iter().any(debugs))?;
+        if !self.options.nvrtc.iter().any(debugs) {
+            return None;
+        }
+        dir.and_then(|dir| self.source_file(dir)).or_else(|| {
+            let is_absolute = Path::new(self.name()).is_absolute();
+            (!is_absolute).then(|| format!("{IN_MEMORY}{}", self.name()))
+        })
+    }
+
+    /// Writes the source as it was given into `dir`.
+    fn source_file(&self, dir: &Path) -> Option<String> {
         let file = dir.join("source").join(Path::new(self.name()).file_name()?);
         std::fs::create_dir(dir.join("source")).ok()?;
         std::fs::write(&file, &self.request.source).ok()?;

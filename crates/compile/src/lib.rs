@@ -21,6 +21,7 @@ mod options;
 mod request;
 mod shims;
 mod signature;
+mod texture_uses;
 mod tokens;
 
 pub use arch::Arch;

@@ -5,6 +5,7 @@
 //! type. Callers compare with what the driver says about the kernel. Kernels that macros with
 //! arguments produce are not found; of a name with several parameter lists nothing is said.
 
+use crate::texture_uses::TextureUses;
 use crate::tokens::{VAGUE, tokens};
 use std::collections::{HashMap, HashSet};
 
@@ -24,7 +25,11 @@ pub struct KernelParameter {
 
 /// The kernels of a source by their plain names.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct KernelDeclarations(HashMap<String, Option<Vec<KernelParameter>>>);
+pub struct KernelDeclarations {
+    kernels: HashMap<String, Option<Vec<KernelParameter>>>,
+    /// The texture references that each reads, where there are any.
+    textures: HashMap<String, Vec<String>>,
+}
 
 impl KernelDeclarations {
     /// Reads a source that was compiled with `options` (of which the `-D` count).
@@ -37,8 +42,14 @@ impl KernelDeclarations {
 
     /// The parameters of the kernel with this name, plain or mangled.
     pub fn get(&self, name: &str) -> Option<&[KernelParameter]> {
-        let found = self.0.get(name).or_else(|| self.0.get(plain_name(name)?));
+        let found = self.kernels.get(name).or_else(|| self.kernels.get(plain_name(name)?));
         found?.as_deref()
+    }
+
+    /// The texture references (`texture<float> t;`) that the kernel with this name surely reads.
+    pub fn textures(&self, name: &str) -> &[String] {
+        let found = self.textures.get(name).or_else(|| self.textures.get(plain_name(name)?));
+        found.map_or(&[], Vec::as_slice)
     }
 }
 
@@ -121,7 +132,10 @@ impl Reader {
             });
             if same { *known = Some(params) } else { *known = None }
         }
-        KernelDeclarations(kernels)
+        let uses = TextureUses::read(&self.tokens);
+        let textures = kernels.keys().map(|kernel| (kernel.clone(), uses.of(kernel)));
+        let textures = textures.filter(|(_, textures)| !textures.is_empty()).collect();
+        KernelDeclarations { kernels, textures }
     }
 
     /// Collects typedefs, `using`, structures and template parameters.

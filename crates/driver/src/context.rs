@@ -10,6 +10,7 @@
 use crate::device::Device;
 use crate::drivers;
 use crate::error::{Error, Result};
+use crate::launch_queue::LaunchQueue;
 use crate::memory::staging::Staging;
 use crate::process;
 use rtcg_cuda_sys::*;
@@ -39,6 +40,7 @@ struct Inner {
     /// resource found to be alive stays so until it is freed.
     lifetime: RwLock<()>,
     staging: Staging,
+    queue: LaunchQueue,
 }
 
 /// A context. Cloning gives another reference to the same one.
@@ -79,7 +81,8 @@ impl Context {
     fn from_parts(device: Device, handle: CUcontext, kind: ContextKind) -> Self {
         let table = device.table();
         let (alive, lifetime) = (AtomicBool::new(true), RwLock::new(()));
-        Self(Arc::new(Inner { table, handle, device, kind, alive, lifetime, staging: Staging::default() }))
+        let (staging, queue) = (Staging::default(), LaunchQueue::default());
+        Self(Arc::new(Inner { table, handle, device, kind, alive, lifetime, staging, queue }))
     }
 
     /// Creates a context on a device and pushes it. See [`Device::make_context`].
@@ -337,6 +340,19 @@ impl Context {
         self.0.handle
     }
 
+    /// Whether a call that queues something in one of its streams may keep the calling thread until the device
+    /// has gone on, or until this process has done what the device waits for.
+    #[inline]
+    pub fn queue_may_be_full(&self) -> bool {
+        self.0.queue.may_be_full()
+    }
+
+    /// What was launched into it.
+    #[inline]
+    pub(crate) fn queue(&self) -> &LaunchQueue {
+        &self.0.queue
+    }
+
     /// The device of this context.
     pub fn device(&self) -> Device {
         self.0.device
@@ -388,11 +404,16 @@ impl Context {
 
     /// Waits until the current context has done all its work. Errors of kernels surface here.
     pub fn synchronize() -> Result<()> {
-        if let Some(ctx) = Self::current().filter(|ctx| ctx.is_alive() && !process::is_forked()) {
-            ctx.make_sure_is_current()?;
-        }
+        let Some(ctx) = Self::current().filter(|ctx| ctx.is_alive() && !process::is_forked()) else {
+            // SAFETY: takes no arguments.
+            return unsafe { call_current!(cuCtxSynchronize()) };
+        };
+        ctx.make_sure_is_current()?;
+        let waited = ctx.queue().before_wait();
         // SAFETY: takes no arguments.
-        unsafe { call_current!(cuCtxSynchronize()) }
+        unsafe { call_current!(cuCtxSynchronize()) }?;
+        ctx.queue().after_wait(waited);
+        Ok(())
     }
 
     /// Sets a limit of the current context.

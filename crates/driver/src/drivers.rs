@@ -7,7 +7,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::{process, virtual_gpu};
 use rtcg_cuda_sys::{CUresult, DriverTable};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// The drivers in use and their devices.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct Drivers {
 static DRIVERS: OnceLock<Drivers> = OnceLock::new();
 
 /// Receives a text meant for the user.
-type NoticeHook = Box<dyn Fn(&str) + Send + Sync>;
+type NoticeHook = Arc<dyn Fn(&str) + Send + Sync>;
 /// Receives an error that a drop met and could not return.
 type CleanupHook = Box<dyn Fn(&Error) + Send + Sync>;
 
@@ -29,7 +29,7 @@ static CLEANUP: OnceLock<CleanupHook> = OnceLock::new();
 /// Sets who tells the user that the virtual GPU is used because there is no real one. Without a
 /// hook the text goes to standard error.
 pub fn set_notice_hook(hook: impl Fn(&str) + Send + Sync + 'static) {
-    *NOTICE.lock().unwrap_or_else(|e| e.into_inner()) = Some(Box::new(hook));
+    *NOTICE.lock().unwrap_or_else(|e| e.into_inner()) = Some(Arc::new(hook));
 }
 
 /// Sets who hears of errors that drops meet (a context lost to a fault is not one of them).
@@ -182,8 +182,15 @@ fn tell_user(reason: &str) {
         "no NVIDIA GPU is usable here ({first_line}); using the virtual GPU, which runs kernels on this machine's \
          processor cores. RTCG_VIRTUAL_DEVICES=1 asks for it by name and silences this notice."
     );
-    match &*NOTICE.lock().unwrap_or_else(|e| e.into_inner()) {
-        Some(hook) => hook(&text),
+    notify(&text);
+}
+
+/// Tells the user something that is no error.
+pub(crate) fn notify(text: &str) {
+    // The hook may wait for an interpreter whose holder is about to tell something, too.
+    let hook = NOTICE.lock().unwrap_or_else(|e| e.into_inner()).clone();
+    match hook {
+        Some(hook) => hook(text),
         None => eprintln!("rtcg: {text}"),
     }
 }

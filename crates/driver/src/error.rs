@@ -85,7 +85,7 @@ impl Error {
                     .to_owned(),
             )
         } else {
-            missing.or_else(|| virtual_gpu::failure_detail(table))
+            missing.or_else(|| failure_detail(table, code))
         };
         Self {
             kind: ErrorKind::of(code),
@@ -125,6 +125,49 @@ impl std::fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// Why a call failed, beyond its code: what the driver says about the call, else what happened before it.
+fn failure_detail(table: &DriverTable, code: CUresult) -> Option<String> {
+    let of_call = virtual_gpu::call_detail(table);
+    let of_context = if is_of_a_kernel(code) { virtual_gpu::fault_report(table) } else { None };
+    if of_call.is_some() && of_call != of_context {
+        return of_call;
+    }
+    // Whatever call meets a fault first returns it, and every later one, too.
+    if is_of_a_kernel(code) {
+        let report = of_context.map_or_else(String::new, |report| format!(": {report}"));
+        return Some(format!("an earlier launch failed{report}"));
+    }
+    let while_captured = "a stream is being captured into a graph: what is submitted to it runs when the graph is launched; \
+                              wait, allocate and copy before the capture begins or after it has ended";
+    (code == CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED).then(|| while_captured.to_owned())
+}
+
+/// Whether a kernel that runs makes this error, which then stays with its context.
+fn is_of_a_kernel(code: CUresult) -> bool {
+    matches!(
+        code,
+        CUresult::CUDA_ERROR_ILLEGAL_ADDRESS
+            | CUresult::CUDA_ERROR_LAUNCH_TIMEOUT
+            | CUresult::CUDA_ERROR_ASSERT
+            | CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR
+            | CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION
+            | CUresult::CUDA_ERROR_MISALIGNED_ADDRESS
+            | CUresult::CUDA_ERROR_INVALID_ADDRESS_SPACE
+            | CUresult::CUDA_ERROR_INVALID_PC
+            | CUresult::CUDA_ERROR_LAUNCH_FAILED
+    )
+}
+
+/// `1 argument`, `2 arguments`: a number with its noun.
+pub(crate) fn counted(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
+/// `1 was`, `2 were`.
+pub(crate) fn n_were(n: usize) -> String {
+    if n == 1 { "1 was".to_owned() } else { format!("{n} were") }
+}
 
 /// `cuCtxCreate_v2` is `cuCtxCreate` to everyone but the linker.
 fn unversioned(name: &'static str) -> &'static str {

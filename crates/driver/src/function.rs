@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::module::Module;
 use crate::signature::Signature;
 use rtcg_cuda_sys::*;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// Where a parameter lies in the packed arguments.
@@ -23,6 +23,8 @@ pub(crate) struct Inner {
     name: String,
     params: OnceLock<Option<Vec<Param>>>,
     signature: OnceLock<Option<Arc<Signature>>>,
+    /// Whether its texture references were looked at.
+    pub(crate) has_looked_at_textures: AtomicBool,
     /// The bytes of dynamic shared memory that launches are known to be allowed; 0 is not asked yet.
     pub(crate) dynamic_limit: AtomicU32,
 }
@@ -41,8 +43,10 @@ impl Function {
     pub(crate) fn from_parts(module: Module, handle: CUfunction, name: &str) -> Self {
         let table = module.context().table();
         let (params, signature) = (OnceLock::new(), OnceLock::new());
-        let dynamic_limit = AtomicU32::new(0);
-        Self(Arc::new(Inner { module, table, handle, name: name.to_owned(), params, signature, dynamic_limit }))
+        let (has_looked_at_textures, dynamic_limit) = (AtomicBool::new(false), AtomicU32::new(0));
+        let name = name.to_owned();
+        let inner = Inner { module, table, handle, name, params, signature, has_looked_at_textures, dynamic_limit };
+        Self(Arc::new(inner))
     }
 
     /// The (mangled) name it was asked for by.

@@ -8,6 +8,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::keep_in_any_capture;
+use crate::launch_queue::device_may_wait_for_us;
 use crate::stream::{Stream, handle_for};
 use crate::{drivers, process};
 use rtcg_cuda_sys::*;
@@ -26,6 +27,7 @@ struct HostCall(Box<HostFn>);
 
 /// A host function as the driver wants it, and what must stay alive for it.
 pub(crate) fn host_params(function: Box<HostFn>) -> (CUDA_HOST_NODE_PARAMS, Arc<dyn Any + Send + Sync>) {
+    device_may_wait_for_us();
     let call = Arc::new(HostCall(function));
     let data = Arc::as_ptr(&call).cast_mut().cast();
     (CUDA_HOST_NODE_PARAMS { fn_: Some(run_again), userData: data }, call)
@@ -92,6 +94,7 @@ impl Stream {
     pub fn add_callback(&self, callback: impl FnOnce(Result<()>) + Send + 'static) -> Result<()> {
         let table = self.context().live_table("cuStreamAddCallback")?;
         let handle = handle_for("cuStreamAddCallback", table, Some(self))?;
+        device_may_wait_for_us();
         let callback: Callback = Box::new(callback);
         let data = Box::into_raw(Box::new(callback));
         // SAFETY: the stream is alive; the driver hands `data` back to `run_callback`.
@@ -110,6 +113,7 @@ impl Stream {
         if self.is_capturing()? {
             return self.capture_host_func(table, handle, function);
         }
+        device_may_wait_for_us();
         let data = Box::into_raw(Box::new(function));
         // SAFETY: the stream is alive; the driver hands `data` back to the function.
         let result = unsafe { call!(table, cuLaunchHostFunc(handle, Some(run_once), data.cast())) };

@@ -6,7 +6,7 @@
 //! says which argument is wrong; where it cannot, C's alignment rules give the offsets.
 
 use crate::context::{Context, was_displaced};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted, n_were};
 use crate::function::{Function, Param};
 use crate::launch_options::LaunchOptions;
 use crate::process;
@@ -46,7 +46,7 @@ impl PackedArgs {
     fn put(&mut self, offset: usize, bytes: &[u8]) {
         let end = offset + bytes.len();
         if end <= INLINE_BYTES {
-            self.inline[offset..end].copy_from_slice(bytes);
+            copy_short(&mut self.inline[offset..end], bytes);
         } else {
             if self.heap.is_empty() {
                 self.heap.extend_from_slice(&self.inline[..self.len]);
@@ -55,6 +55,18 @@ impl PackedArgs {
             self.heap.extend_from_slice(bytes);
         }
         self.len = end;
+    }
+}
+
+/// Copies as much as `to` has; the commonest sizes without a call.
+#[inline(always)]
+fn copy_short(to: &mut [u8], from: &[u8]) {
+    if let (Some(to), Some(from)) = (to.as_mut_array::<8>(), from.as_array::<8>()) {
+        *to = *from;
+    } else if let (Some(to), Some(from)) = (to.as_mut_array::<4>(), from.as_array::<4>()) {
+        *to = *from;
+    } else {
+        to.copy_from_slice(from);
     }
 }
 
@@ -193,9 +205,10 @@ impl Function {
     fn too_few(&self, given: usize) -> Error {
         let wanted = self.params().map_or(0, <[Param]>::len);
         self.argument_error(format!(
-            "kernel '{}' takes {wanted} arguments, {given} were given; argument #{given} (0-based) \
-             is missing",
-            self.name()
+            "kernel '{}' takes {}, {} given; argument #{given} (0-based) is missing",
+            self.name(),
+            counted(wanted, "argument"),
+            n_were(given)
         ))
     }
 
@@ -204,8 +217,9 @@ impl Function {
     pub fn too_many(&self, given: usize) -> Error {
         let wanted = self.params().map_or(0, <[Param]>::len);
         self.argument_error(format!(
-            "kernel '{}' takes {wanted} arguments, but argument #{} (0-based) was given",
+            "kernel '{}' takes {}, but argument #{} (0-based) was given",
             self.name(),
+            counted(wanted, "argument"),
             given - 1
         ))
     }
@@ -246,6 +260,9 @@ impl Function {
         args: &[u8],
     ) -> Result<()> {
         let table = self.0.module.live_table("cuLaunchKernel")?;
+        if !self.0.has_looked_at_textures.load(Ordering::Relaxed) {
+            self.look_at_textures();
+        }
         let stream = handle_for("cuLaunchKernel", table, stream)?;
         if shared_bytes > self.0.dynamic_limit.load(Ordering::Relaxed) {
             self.allow_dynamic_shared(shared_bytes);
@@ -262,6 +279,7 @@ impl Function {
         };
         let code = with_extra(args, launch);
         if code.is_success() {
+            self.0.module.context().queue().count(stream);
             return Ok(());
         }
         let again = || with_extra(args, launch);
@@ -286,6 +304,9 @@ impl Function {
             return unsafe { self.launch(grid, block, shared_bytes, stream, args) };
         }
         let table = self.0.module.live_table("cuLaunchKernelEx")?;
+        if !self.0.has_looked_at_textures.load(Ordering::Relaxed) {
+            self.look_at_textures();
+        }
         let stream = handle_for("cuLaunchKernelEx", table, stream)?;
         if shared_bytes > self.0.dynamic_limit.load(Ordering::Relaxed) {
             self.allow_dynamic_shared(shared_bytes);
@@ -298,10 +319,18 @@ impl Function {
         };
         let code = with_extra(args, launch);
         if code.is_success() {
+            self.0.module.context().queue().count(stream);
             return Ok(());
         }
         let again = || with_extra(args, launch);
         self.launch_failed("cuLaunchKernelEx", code, grid, block, shared_bytes, &options, again)
+    }
+
+    /// Whether the next launch may keep the calling thread: because the device's queue may be full, or
+    /// because the driver runs small kernels in the thread that launches them.
+    #[inline]
+    pub fn launch_may_wait(&self) -> bool {
+        self.0.table.kind() == TableKind::Virtual || self.0.module.context().queue_may_be_full()
     }
 
     /// Raises the attribute `MAX_DYNAMIC_SHARED_SIZE_BYTES` to `nbytes` where it is smaller. What

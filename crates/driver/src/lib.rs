@@ -24,6 +24,7 @@ mod graph;
 mod host_call;
 mod launch;
 mod launch_options;
+mod launch_queue;
 mod launch_reason;
 mod library;
 mod link_time;

@@ -21,6 +21,8 @@ struct Inner {
     /// What was bound to variables that stand for texture and surface references.
     references: References,
     signatures: OnceLock<SignatureLookup>,
+    /// Whether its kernels may read texture references.
+    has_textures: AtomicBool,
     closed: AtomicBool,
     /// The library whose module this is; it unloads it.
     library: Option<Library>,
@@ -51,8 +53,9 @@ impl Module {
     }
 
     fn with_owner(ctx: Context, handle: CUmodule, library: Option<Library>) -> Self {
-        let (references, signatures, closed) = (References::default(), OnceLock::new(), AtomicBool::new(false));
-        Self(Arc::new(Inner { ctx, handle, references, signatures, closed, library }))
+        let (signatures, closed) = (OnceLock::new(), AtomicBool::new(false));
+        let (references, has_textures) = (References::default(), AtomicBool::new(false));
+        Self(Arc::new(Inner { ctx, handle, references, signatures, has_textures, closed, library }))
     }
 
     /// The module of a library in a context; the library stays loaded as long as it lives.
@@ -120,6 +123,17 @@ impl Module {
     /// types ([`crate::signature`]). Only the first call counts.
     pub fn set_signatures(&self, look_up: impl Fn(&str) -> Option<Signature> + Send + Sync + 'static) {
         let _ = self.0.signatures.set(Box::new(look_up));
+    }
+
+    /// Says that the source may declare texture references: the first launch of each kernel then looks whether
+    /// those that it reads ([`Signature::textures`]) are bound.
+    pub fn note_texture_references(&self) {
+        self.0.has_textures.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether [`Module::note_texture_references`] was called.
+    pub(crate) fn has_texture_references(&self) -> bool {
+        self.0.has_textures.load(Ordering::Relaxed)
     }
 
     pub(crate) fn signature_of(&self, kernel: &str) -> Option<Signature> {

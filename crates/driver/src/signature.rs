@@ -62,6 +62,8 @@ pub struct ParamDeclaration {
 pub struct Signature {
     /// In order.
     pub params: Vec<ParamDeclaration>,
+    /// The texture references that the kernel reads.
+    pub textures: Vec<String>,
 }
 
 impl Number {

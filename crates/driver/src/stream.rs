@@ -6,6 +6,7 @@
 use crate::context::{Context, current_table};
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::launch_queue::device_may_wait_for_us;
 use rtcg_cuda_sys::{
     CU_STREAM_LEGACY, CU_STREAM_NON_BLOCKING, CU_STREAM_PER_THREAD, CUdeviceptr, CUresult, CUstream, DriverTable,
 };
@@ -242,8 +243,12 @@ pub(crate) fn closed(call: &'static str, what: &str) -> Error {
 impl Stream {
     /// Waits until all work in the stream is done. Errors of kernels surface here.
     pub fn synchronize(&self) -> Result<()> {
+        let queue = self.0.ctx.queue();
+        let waited = queue.before_wait();
         // SAFETY: the stream is alive.
-        unsafe { call_in!(self, cuStreamSynchronize(self.0.handle)) }
+        unsafe { call_in!(self, cuStreamSynchronize(self.0.handle)) }?;
+        queue.after_wait_for(self.0.handle, waited);
+        Ok(())
     }
 
     /// Whether all work in the stream is done.
@@ -285,6 +290,7 @@ impl Stream {
     /// # Safety
     /// As [`Stream::write_value32`].
     pub unsafe fn wait_value32(&self, ptr: CUdeviceptr, value: u32, flags: u32) -> Result<()> {
+        device_may_wait_for_us();
         // SAFETY: as above.
         unsafe { call_in!(self, cuStreamWaitValue32(self.0.handle, ptr, value, flags)) }
     }
@@ -294,6 +300,7 @@ impl Stream {
     /// # Safety
     /// As [`Stream::write_value32`].
     pub unsafe fn wait_value64(&self, ptr: CUdeviceptr, value: u64, flags: u32) -> Result<()> {
+        device_may_wait_for_us();
         // SAFETY: as above.
         unsafe { call_in!(self, cuStreamWaitValue64(self.0.handle, ptr, value, flags)) }
     }

@@ -6,6 +6,7 @@
 //! a setting changes, and writes its handle to the variable.
 
 use crate::context::Context;
+use crate::drivers;
 use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::memory::{Array, memcpy_htod};
@@ -13,6 +14,7 @@ use crate::module::Module;
 use crate::texture_object::{SurfaceObject, TextureObject, TextureResource};
 use rtcg_cuda_sys::*;
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// `CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT` of every device so far.
@@ -256,6 +258,14 @@ impl TextureReference {
         Ok(())
     }
 
+    /// Whether anything is bound; that a reference of the driver is cannot be asked, and taken for granted.
+    fn is_bound(&self) -> bool {
+        match &self.0.backing {
+            Backing::Driver(_) => true,
+            Backing::Variable { settings, .. } => lock(settings).resource.is_some(),
+        }
+    }
+
     /// The address of bound memory.
     pub fn address(&self) -> Result<CUdeviceptr> {
         get!(self, ptr = 0, |handle| cuTexRefGetAddress(&raw mut ptr, handle), |settings| {
@@ -426,6 +436,26 @@ impl Module {
 }
 
 impl Function {
+    /// Tells the user about texture references that the kernel reads though nothing is bound to them: what the
+    /// kernel then gets depends on the device. It may not come to the reads, so this is no error.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn look_at_textures(&self) {
+        self.0.has_looked_at_textures.store(true, Ordering::Relaxed);
+        if !self.module().has_texture_references() {
+            return;
+        }
+        for name in self.signature().iter().flat_map(|signature| &signature.textures) {
+            if self.module().texref(name).is_ok_and(|texref| !texref.is_bound()) {
+                drivers::notify(&format!(
+                    "kernel '{}' is launched with nothing bound to the texture reference '{name}' that it reads; bind \
+                     an array or memory to get_texref('{name}') before",
+                    self.name()
+                ));
+            }
+        }
+    }
+
     /// Makes a texture reference available to the kernel. Variables are available anyway.
     pub fn param_set_texref(&self, texref: &TextureReference) -> Result<()> {
         let Some(handle) = texref.handle() else { return Ok(()) };

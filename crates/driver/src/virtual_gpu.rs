@@ -9,11 +9,12 @@ pub fn table() -> &'static DriverTable {
     rtcg_vgpu::table()
 }
 
-/// More about the calling thread's last failed call, when it went to the virtual GPU: the reason
-/// of the call itself, else the report of the fault that spoilt the context.
-pub(crate) fn failure_detail(table: &DriverTable) -> Option<String> {
-    if table != self::table() {
-        return None;
-    }
-    rtcg_vgpu::last_error_detail().or_else(|| rtcg_vgpu::last_fault_report(CUcontext::null()))
+/// The reason of the calling thread's last failed call itself, when it went to the virtual GPU.
+pub(crate) fn call_detail(table: &DriverTable) -> Option<String> {
+    if table == self::table() { rtcg_vgpu::last_error_detail() } else { None }
+}
+
+/// What spoilt the virtual GPU's current context.
+pub(crate) fn fault_report(table: &DriverTable) -> Option<String> {
+    if table == self::table() { rtcg_vgpu::last_fault_report(CUcontext::null()) } else { None }
 }

@@ -18,6 +18,7 @@ pub mod generate;
 mod int;
 mod machine;
 mod matrix;
+mod mbarrier;
 mod memory;
 mod pure;
 mod random;

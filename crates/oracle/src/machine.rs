@@ -175,7 +175,8 @@ pub fn run(module: &Module, kernel: &str, launch: &Launch, buffers: &mut [Buffer
     for number in 0..gx * gy * gz {
         let ctaid = [number % gx, number / gx % gy, number / gx / gy];
         let shared = Region::unwritten(0, shared);
-        let mut block = Block { grid: &mut grid, ctaid, number, epoch: 0, shared };
+        let mut block =
+            Block { grid: &mut grid, ctaid, number, epoch: 0, shared, arrivals: [0; 16], mbarriers: HashMap::new() };
         run_block(module, id.index(), launch, &mut block, &mut report)?;
     }
     for (buffer, region) in buffers.iter_mut().zip(&grid.memory) {
@@ -214,7 +215,7 @@ fn run_block(
         if threads.iter().all(|t| t.state == State::Done) {
             return Ok(());
         }
-        let mut progress = false;
+        let mut progress = wake(&mut threads, block).map_err(plain)?;
         for warp in threads.chunks_mut(32) {
             progress |= warp::resolve(warp, block).map_err(|e| at(module, &warp[0], e))?;
         }
@@ -228,6 +229,18 @@ fn run_block(
             return Err(waiting.map_or(plain(String::new()), |t| at(module, t, "nobody can go on".into())));
         }
     }
+}
+
+/// Lets the threads go on whose phases of an `mbarrier` have ended.
+fn wake(threads: &mut [Thread<'_>], block: &mut Block<'_>) -> Result<bool, String> {
+    let mut progress = false;
+    for thread in threads.iter_mut().filter(|t| t.state == State::Mbarrier) {
+        // It tests again, and waits again if need be.
+        thread.state = State::Ready;
+        thread.step(block)?;
+        progress |= thread.state != State::Mbarrier;
+    }
+    Ok(progress)
 }
 
 /// The error with the statement that a thread stands at.
@@ -247,11 +260,13 @@ fn resolve_barriers(threads: &mut [Thread<'_>], block: &mut Block<'_>) -> Result
         let Some(&first) = here.first() else { continue };
         let State::Barrier(_, count) = threads[first].state else { continue };
         let wanted = count.map_or(live, |c| c as usize);
-        if here.len() != wanted {
+        if here.len() + block.arrivals[id as usize] as usize != wanted {
             continue;
         }
+        block.arrivals[id as usize] = 0;
         complete(threads, block, &here)?;
-        block.epoch += u32::from(wanted == live);
+        // Those that have arrived may have ended since.
+        block.epoch += u32::from(wanted == live || wanted == threads.len());
         progress = true;
     }
     Ok(progress)

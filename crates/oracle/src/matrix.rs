@@ -6,6 +6,8 @@
 //! is the model of `docs/matrix-products.md`, over exact numbers: products are cut towards zero at the
 //! 25th place below the largest exponent and added, 16 at a time (8 of `.tf32`).
 
+mod sparse;
+
 use crate::convert::from_fp8;
 use crate::exact::{self, BF16, Exact, F16, F32, F64, Format, Mode, Number, TF32, decode};
 use crate::float::{Op, arithmetic, default_nan};
@@ -91,12 +93,26 @@ impl Matrix {
     }
 }
 
-/// The registers of `d`.
-pub(crate) fn product(form: &MatrixProduct, a: &Fragment, b: &Fragment, c: &Fragment) -> Result<Fragment, String> {
+/// The registers of `d`; with sparsity each lane has a word of metadata.
+pub(crate) fn product(
+    form: &MatrixProduct,
+    a: &Fragment,
+    b: &Fragment,
+    c: &Fragment,
+    metadata: &[u128],
+) -> Result<Fragment, String> {
     use MatrixType::*;
-    if form.sparse.is_some() || form.is_by_quad_pairs() {
-        return Err(format!("the oracle does not know the product {form:?}"));
+    if form.is_by_quad_pairs() {
+        return Ok(by_quad_pairs(form, [a, b, c]));
     }
+    let whole_rows;
+    let a = match form.sparse {
+        Some(sparse) => {
+            whole_rows = sparse::expand(form, sparse, a, metadata)?;
+            &whole_rows
+        }
+        None => a,
+    };
     let to = Matrix::of(form, MatrixRole::D);
     let mut d = vec![vec![0; to.registers()]; 32];
     for (row, col) in (0..form.shape.m).flat_map(|row| (0..form.shape.n).map(move |col| (row, col))) {
@@ -141,7 +157,9 @@ fn double(form: &MatrixProduct, [a, b, c]: [&Fragment; 3], row: u32, col: u32) -
 
 fn float(form: &MatrixProduct, [a, b, c]: [&Fragment; 3], row: u32, col: u32) -> u64 {
     let [ma, mb, mc] = matrices(form);
-    let step = if form.a == MatrixType::TF32 { 8 } else { 16 };
+    // Products with elements that are not stored are not made.
+    let dense = if form.a == MatrixType::TF32 { 8 } else { 16 };
+    let step = if form.sparse.is_some() { 2 * dense } else { dense };
     let mut sum = mc.number(c, row, col);
     let mut bits = 0;
     for first in (0..form.shape.k).step_by(step) {
@@ -153,6 +171,41 @@ fn float(form: &MatrixProduct, [a, b, c]: [&Fragment; 3], row: u32, col: u32) ->
         sum = Term::of(form.d, bits);
     }
     bits
+}
+
+/// `mma.m8n8k4` of halves: each eight lanes, four and the four with numbers higher by 16, make a
+/// product of their own.
+fn by_quad_pairs(form: &MatrixProduct, [a, b, c]: [&Fragment; 3]) -> Fragment {
+    let mut d = vec![vec![0; form.registers(MatrixRole::D)]; 32];
+    let half = |f: &Fragment, (lane, i): (usize, usize)| cut(16, f[lane][i / 2] >> (i % 2 * 16)) as u64;
+    // Lane and element of an operand whose lines (rows of `a`, columns of `b`) run along k.
+    let operand = |quad: usize, along_k: bool, line: usize, k: usize| {
+        let lane = quad * 4 + line / 4 * 16;
+        if along_k { (lane + line % 4, k) } else { (lane + k, line % 4) }
+    };
+    let sum = |quad: usize, ty: MatrixType, row: usize, col: usize| {
+        let lane = quad * 4 + row / 4 * 16;
+        match ty {
+            MatrixType::F16 => (lane + row % 4, col),
+            _ => (lane + row % 2 + col / 2 % 2 * 2, col / 4 * 4 + row / 2 % 2 * 2 + col % 2),
+        }
+    };
+    for (quad, row, col) in (0..4).flat_map(|q| (0..64).map(move |i| (q, i / 8, i % 8))) {
+        let at = sum(quad, form.c, row, col);
+        let first = if form.c == MatrixType::F16 { half(c, at) } else { c[at.0][at.1] as u64 };
+        let mut terms = vec![Term::of(form.c, first)];
+        for k in 0..4 {
+            let x = half(a, operand(quad, form.a_layout == MatrixLayout::Row, row, k));
+            let y = half(b, operand(quad, form.b_layout == MatrixLayout::Col, col, k));
+            terms.push(Term::of(MatrixType::F16, x).times(Term::of(MatrixType::F16, y)));
+        }
+        let (lane, i) = sum(quad, form.d, row, col);
+        match form.d {
+            MatrixType::F16 => d[lane][i / 2] |= u128::from(total(&terms, F16)) << (i % 2 * 16),
+            _ => d[lane][i] = total(&terms, F32).into(),
+        }
+    }
+    d
 }
 
 /// An element or a product of two.

@@ -176,6 +176,7 @@ fn unary(op: UnOp, ty: Type, mods: &FpMods, a: u128) -> Result<u128, String> {
         UnOp::Neg => cut(n, -x as u128),
         UnOp::Not => cut(n, !a),
         UnOp::Cnot => u128::from(a == 0),
+        UnOp::PendingCount => crate::mbarrier::pending_of(a),
         UnOp::Popc => (0..n).filter(|&i| int::bit(a, i)).count() as u128,
         UnOp::Clz => (0..n).rev().take_while(|&i| !int::bit(a, i)).count() as u128,
         UnOp::Brev => int::from_bits(n, |i| int::bit(a, n - 1 - i)),

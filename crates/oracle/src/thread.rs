@@ -6,9 +6,11 @@ mod calls;
 use crate::exact::F64;
 use crate::int::cut;
 use crate::machine::{Grid, function_address};
+use crate::mbarrier::Mbarrier;
 use crate::memory::{Access, Region};
 use crate::pure::{self, Operands};
 use rtcg_ptx::ast::*;
+use std::collections::HashMap;
 
 /// Generic addresses of shared memory begin here.
 const SHARED_WINDOW: u64 = 0x0100 << 48;
@@ -32,6 +34,8 @@ pub(crate) enum State {
     Activemask,
     /// It stands at a barrier: number, threads that it counts.
     Barrier(u32, Option<u32>),
+    /// It waits for the phase of an `mbarrier` to end.
+    Mbarrier,
     /// It has exited.
     Done,
 }
@@ -81,6 +85,10 @@ pub(crate) struct Block<'a> {
     pub(crate) epoch: u32,
     /// Shared memory.
     pub(crate) shared: Region,
+    /// Threads that have arrived at barriers without waiting, by number.
+    pub(crate) arrivals: [u32; 16],
+    /// `mbarrier` objects by generic address.
+    pub(crate) mbarriers: HashMap<u64, Mbarrier>,
 }
 
 /// Reads operands of a thread.
@@ -291,10 +299,22 @@ impl<'m> Thread<'m> {
                 let id = self.get(block, id, 32)? as u32;
                 let count = count.as_ref().map(|c| self.get(block, c, 32)).transpose()?;
                 if *kind == BarKind::Arrive {
-                    return Err("the oracle does not know bar.arrive".into());
+                    *block.arrivals.get_mut(id as usize).ok_or("there are 16 barriers")? += 1;
+                    return self.advance();
                 }
                 self.state = State::Barrier(id, count.map(|c| c as u32));
                 Ok(())
+            }
+            Inst::Mbarrier { op: MbarrierOp::Wait { parity, .. }, space, dst, addr, a, .. } => {
+                let at = self.locate(block, *space, addr)?;
+                let a = a.as_ref().map_or(Ok(0), |a| self.get(block, a, 64))?;
+                let object = block.mbarriers.get(&at).ok_or("waits for what is no mbarrier")?;
+                if !object.has_ended(*parity, a) {
+                    self.state = State::Mbarrier;
+                    return Ok(());
+                }
+                dst.map_or(Ok(()), |dst| self.set(dst, 1))?;
+                self.advance()
             }
             inst => {
                 self.execute(block, inst)?;
@@ -366,6 +386,24 @@ impl<'m> Thread<'m> {
                 }
                 Ok(())
             }
+            Inst::AtomVector { space, op, ty, dsts, addr, srcs, .. } => {
+                let (n, address) = (ty.bytes() as usize, self.locate(block, *space, addr)?);
+                if address % (n * srcs.len()) as u64 != 0 {
+                    return Err(format!("an atomic of {} elements at {address:#x} is not aligned", srcs.len()));
+                }
+                // A source may be a destination too.
+                let values: Result<Vec<u128>, String> = srcs.iter().map(|s| self.get(block, s, ty.bits())).collect();
+                for (i, b) in values?.into_iter().enumerate() {
+                    let at = address + (i * n) as u64;
+                    let old = self.access(block, at, n, true, None)?;
+                    let new = crate::warp::combine(*op, *ty, true, old, b, 0)?;
+                    self.access(block, at, n, true, Some(new))?;
+                    let dst = dsts.as_ref().and_then(|list| list[i]);
+                    dst.map_or(Ok(()), |dst| self.set(dst, old))?;
+                }
+                Ok(())
+            }
+            Inst::Mbarrier { op, space, dst, addr, a, .. } => self.mbarrier(block, *op, *space, *dst, addr, a.as_ref()),
             // One coherent memory and copies that are done at once leave these without effect.
             Inst::Fence(_) | Inst::Prefetch { .. } | Inst::Hint { .. } | Inst::Nanosleep { .. } => Ok(()),
             Inst::CpAsyncCommit | Inst::CpAsyncWait { .. } => Ok(()),
@@ -380,6 +418,39 @@ impl<'m> Thread<'m> {
                 Ok(())
             }
         }
+    }
+
+    /// An operation on an `mbarrier` that never waits. A phase for all threads of the block orders their
+    /// accesses as a barrier does.
+    fn mbarrier(
+        &mut self,
+        block: &mut Block<'_>,
+        op: MbarrierOp,
+        space: Space,
+        dst: Option<Reg>,
+        addr: &Addr,
+        a: Option<&Operand>,
+    ) -> Result<(), String> {
+        let at = self.locate(block, space, addr)?;
+        if at % 8 != 0 || at.wrapping_sub(SHARED_WINDOW) >= WINDOW {
+            return Err(format!("an mbarrier at {at:#x}"));
+        }
+        let a = a.map(|a| self.get(block, a, 32)).transpose()?;
+        match op {
+            MbarrierOp::Init => {
+                block.mbarriers.insert(at, Mbarrier::new(a.unwrap_or(0))?);
+                return Ok(());
+            }
+            MbarrierOp::Inval => {
+                return block.mbarriers.remove(&at).map(|_| ()).ok_or_else(|| "what is no mbarrier ends".into());
+            }
+            _ => {}
+        }
+        let threads = u64::from(block.grid.block.iter().product::<u32>());
+        let object = block.mbarriers.get_mut(&at).ok_or("uses what is no mbarrier")?;
+        let (state, ended) = object.perform(op, a)?;
+        block.epoch += u32::from(ended && object.count() >= threads);
+        dst.map_or(Ok(()), |dst| self.set(dst, state))
     }
 
     // ---- memory ----

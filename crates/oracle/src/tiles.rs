@@ -1,6 +1,7 @@
 //! Matrices between memory and the registers of a warp: `ldmatrix`, `stmatrix`, `wmma.load` and
 //! `wmma.store`. Each element is accessed by itself, by the lane that holds it in a register.
 
+use crate::int::cut;
 use crate::matrix::{Matrix, transpose};
 use crate::thread::{Block, Thread};
 use rtcg_ptx::ast::*;
@@ -43,8 +44,11 @@ pub(crate) fn execute(
             let matrix = Matrix { role: *role, shape: *shape, ty: *ty };
             let place = whole(warp, block, *space, addr, stride.as_ref())?;
             let mut registers = vec![vec![0u128; matrix.registers()]; 32];
-            each(matrix, *layout, place, |at, bytes, (lane, register, shift)| {
-                registers[lane][register] |= warp[lane].access(block, at, bytes, false, None)? << shift;
+            each(matrix, *layout, place, |at, (lane, register, shift)| {
+                let bits = ty.bits();
+                let (byte, within, bytes) = (at / 8, (at % 8) as u32, bits.div_ceil(8) as usize);
+                let value = warp[lane].access(block, byte, bytes, false, None)? >> within;
+                registers[lane][register] |= cut(bits, value) << shift;
                 Ok(())
             })?;
             // A fragment with more registers holds the matrix again.
@@ -54,7 +58,8 @@ pub(crate) fn execute(
         MatrixInst::WmmaStore { layout, shape, ty, space, addr, srcs, stride } => {
             let matrix = Matrix { role: MatrixRole::D, shape: *shape, ty: *ty };
             let place = whole(warp, block, *space, addr, stride.as_ref())?;
-            each(matrix, *layout, place, |at, bytes, (lane, register, shift)| {
+            each(matrix, *layout, place, |at, (lane, register, shift)| {
+                let (at, bytes) = (at / 8, (ty.bits() / 8) as usize);
                 let value = warp[lane].get(block, &srcs[register], ty.register_bits())? >> shift;
                 warp[lane].access(block, at, bytes, false, Some(value)).map(|_| ())
             })?;
@@ -96,25 +101,23 @@ fn whole(
     }
 }
 
-/// Calls `f` with address and bytes of each element, and its lane, register and lowest bit.
+/// Calls `f` with the number of the first bit of each element in memory, and its lane, register and
+/// lowest bit there.
 fn each(
     matrix: Matrix,
     layout: MatrixLayout,
     (address, stride): (u64, Option<u64>),
-    mut f: impl FnMut(u64, usize, (usize, usize, u32)) -> Result<(), String>,
+    mut f: impl FnMut(u64, (usize, usize, u32)) -> Result<(), String>,
 ) -> Result<(), String> {
     let bits = matrix.ty.bits();
-    if bits < 8 {
-        return Err("the oracle does not know wmma.load of elements below a byte".into());
-    }
     let (rows, cols) = matrix.size();
     let by_row = layout == MatrixLayout::Row;
     let stride = stride.unwrap_or(u64::from(if by_row { cols } else { rows }));
     for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))) {
         let (line, within) = if by_row { (row, col) } else { (col, row) };
         let (lane, register, i) = matrix.place(row, col);
-        let at = address + (u64::from(line) * stride + u64::from(within)) * u64::from(bits / 8);
-        f(at, (bits / 8) as usize, (lane, register, i * bits))?;
+        let at = address * 8 + (u64::from(line) * stride + u64::from(within)) * u64::from(bits);
+        f(at, (lane, register, i * bits))?;
     }
     Ok(())
 }

@@ -187,9 +187,10 @@ fn together(warp: &mut [Thread<'_>], block: &mut Block<'_>, members: &[usize]) -
                 members.iter().map(|&i| list.iter().map(|o| warp[i].get(block, o, bits)).collect()).collect()
             };
             match &**matrix {
-                MatrixInst::Product { form, d, a, b, c, metadata: None } => {
+                MatrixInst::Product { form, d, a, b, c, metadata } => {
                     let [a, b, c] = [fragment(a, form.a)?, fragment(b, form.b)?, fragment(c, form.c)?];
-                    let result = matrix::product(form, &a, &b, &c)?;
+                    let metadata = metadata.as_ref().map_or(Ok(vec![]), |m| values(m, 32))?;
+                    let result = matrix::product(form, &a, &b, &c, &metadata)?;
                     result.into_iter().map(|words| d.iter().copied().zip(words).collect()).collect()
                 }
                 MatrixInst::MovMatrix { dst, src } => {

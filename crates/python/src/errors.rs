@@ -1,6 +1,6 @@
 //! Exceptions: the one place where the core's errors become Python's.
 
-use crate::interrupt::take_raised;
+use crate::interrupt::{may_have_raised, take_raised};
 use pyo3::exceptions::{PyException, PyIndexError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -18,6 +18,8 @@ pyo3::create_exception!(pycuda._driver, LogicError, Error, "A call that cannot s
 pyo3::create_exception!(pycuda._rtcg, FusionError, PyTypeError, "A fused function asks for elements of an array.");
 
 /// An error of the driver.
+#[cold]
+#[inline(never)]
 pub(crate) fn driver_error(error: rtcg::driver::Error) -> PyErr {
     if let Some(raised) = take_raised() {
         return raised;
@@ -104,11 +106,12 @@ pub(crate) trait OrRaise<T> {
 }
 
 impl<T> OrRaise<T> for rtcg::driver::Result<T> {
+    #[inline]
     fn or_raise(self) -> PyResult<T> {
-        match take_raised() {
-            Some(raised) => Err(raised),
-            None => self.map_err(driver_error),
+        if may_have_raised() {
+            take_raised().map_or(Ok(()), Err)?;
         }
+        self.map_err(driver_error)
     }
 }
 

@@ -6,12 +6,16 @@
 use pyo3::prelude::*;
 use std::cell::RefCell;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::ThreadId;
 
 thread_local! {
     /// What a signal handler raised while a driver call of this thread was waiting.
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
+
+/// Whether a handler has raised in any thread, ever: without one, calls have nothing to look for.
+static HAS_RAISED: AtomicBool = AtomicBool::new(false);
 
 /// The thread that imported this module first, if it was Python's main thread.
 static MAIN_THREAD: OnceLock<ThreadId> = OnceLock::new();
@@ -30,10 +34,17 @@ fn is_interrupted() -> bool {
     match Python::try_attach(|py| py.check_signals()) {
         Some(Err(error)) => {
             RAISED.set(Some(error));
+            HAS_RAISED.store(true, Ordering::Relaxed);
             true
         }
         _ => false,
     }
+}
+
+/// Whether [`take_raised`] can have something. Costs nothing.
+#[inline]
+pub(crate) fn may_have_raised() -> bool {
+    HAS_RAISED.load(Ordering::Relaxed)
 }
 
 /// What was raised while a call of this thread waited.

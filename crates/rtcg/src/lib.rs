@@ -18,6 +18,7 @@
 //! The crates below are re-exported whole: [`driver`] has every object of the CUDA driver API,
 //! [`compile`] the compiler with its cache, [`array`] arrays, [`codegen`] kernel generators.
 
+pub mod arrays;
 mod context;
 mod error;
 pub mod generators;
@@ -29,6 +30,7 @@ mod names;
 mod runtime;
 mod signatures;
 
+pub use arrays::{Arrays, GpuArray, GpuArrayDyn};
 pub use context::{Context, Module, target_of};
 pub use error::{Error, Result};
 pub use global::Global;
@@ -44,7 +46,24 @@ pub use signatures::declare_source;
 
 /// What most programs need.
 pub mod prelude {
-    pub use crate::{Context, DeviceVec, Function, Global, Grid, KernelArgument, Module};
+    pub use crate::{Arrays, Context, DeviceVec, Function, Global, GpuArray, Grid, KernelArgument, Module};
+}
+
+/// A basic index of an array, as NumPy writes it: integers, ranges, `(range, step)`, `Index::Ellipsis` and
+/// `Index::NewAxis`, each of which [`array::Index`] is made from. Negative numbers count from the end.
+///
+/// ```
+/// use rtcg::array::Index;
+/// use rtcg::index;
+///
+/// let items: [Index; 4] = index![-1, 2.., Index::NewAxis, (..5, -1)];
+/// assert_eq!(items[1], Index::Slice(Some(2), None, None));
+/// ```
+#[macro_export]
+macro_rules! index {
+    ($($item:expr),* $(,)?) => {
+        [$($crate::array::Index::from($item)),*]
+    };
 }
 
 /// The Rust programs of the README, which run as documentation tests.

@@ -6,6 +6,7 @@
 
 use crate::context::Context;
 use crate::error::Error;
+use crate::generators::scratch::{self, Purpose};
 use rtcg_array::{ArrayContext, ArrayError, BLOCK_THREADS, Buffer, Facts, Kernel, Result, Runtime};
 use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
 use rtcg_driver::{Function, Stream, memory, sys};
@@ -253,6 +254,10 @@ impl Runtime for CudaRuntime {
         let module = self.ctx.compile_with(&request).map_err(runtime_error)?;
         let function = module.driver().function(name).map_err(ArrayError::runtime)?;
         Ok(Arc::new(CudaKernel { ctx: self.ctx.clone(), function }))
+    }
+
+    fn tickets(&self, nbytes: usize) -> Result<(u64, u64)> {
+        with_stream(|stream| scratch::tickets(&self.ctx, stream, Purpose::Reduction, nbytes)).map_err(runtime_error)
     }
 
     fn synchronize(&self) -> Result<()> {

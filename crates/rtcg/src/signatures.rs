@@ -14,12 +14,16 @@ pub fn declare_source(module: &Module, source: String, options: Vec<String>) {
     if std::env::var_os("RTCG_ARGUMENT_TYPES").is_some_and(|value| value == "0") {
         return;
     }
+    if source.contains("texture") {
+        module.note_texture_references();
+    }
     let declarations = OnceLock::new();
     module.set_signatures(move |kernel| {
         let all = declarations.get_or_init(|| KernelDeclarations::read(&source, &options));
         let declare = |p: &rtcg_compile::KernelParameter| {
             ParamDeclaration::new(&p.base, p.pointers, &p.c_type, p.name.as_deref())
         };
-        Some(Signature { params: all.get(kernel)?.iter().map(declare).collect() })
+        let params = all.get(kernel)?.iter().map(declare).collect();
+        Some(Signature { params, textures: all.textures(kernel).to_vec() })
     });
 }

@@ -48,6 +48,9 @@ impl Runtime for Counting {
         let kernel = self.inner.compile(source, name)?;
         Ok(Arc::new(CountingKernel(kernel, self.launches.clone())))
     }
+    fn tickets(&self, nbytes: usize) -> Result<(u64, u64)> {
+        self.inner.tickets(nbytes)
+    }
     fn synchronize(&self) -> Result<()> {
         self.inner.synchronize()
     }

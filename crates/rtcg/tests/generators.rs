@@ -132,7 +132,7 @@ fn mistakes_in_calls_and_snippets_are_named() {
     let (z, d) = (ctx.zeros::<f32>(4).unwrap(), ctx.zeros::<f64>(4).unwrap());
     let kernel = Elementwise::parse("float *z, float a", "z[i] =\n  a * undeclared").unwrap();
     for (args, expected) in [
-        (vec![Value::Array(z.view())], "takes 2 arguments (float *z, float a), 1 were given"),
+        (vec![Value::Array(z.view())], "takes 2 arguments (float *z, float a), 1 was given"),
         (vec![Value::Array(d.view()), Value::of(&1.0f32)], "argument 'z' has elements of 8 bytes; 'float *z' has 4"),
         (vec![Value::of(&1.0f32), Value::of(&1.0f32)], "argument 'z' is a value; expected an array"),
         (vec![Value::Array(z.view()), Value::of(&1i64)], "argument 'a' has 8 bytes; 'float a' has 4"),
@@ -381,4 +381,117 @@ fn sequential_numbers_are_those_of_the_host() {
     assert_eq!(out.to_vec().unwrap(), expected);
     let error = generators.skip(Skip::Numbers, &[1, 2]).unwrap_err().to_string();
     assert!(error.contains("2 counts were given for 5 generators"), "{error}");
+}
+
+/// Every other element of a 3 x 8 array, from the end: shape (3, 4).
+fn with_gaps<T: rtcg::Element>(memory: &rtcg::DeviceVec<T>) -> ArrayView<'_> {
+    let item = size_of::<T>();
+    let strides: &'static [isize] = match item {
+        4 => &[32, -8],
+        _ => &[64, -16],
+    };
+    ArrayView { ptr: memory.ptr() + 6 * item as u64, shape: &[3, 4], strides, ..memory.view() }
+}
+
+/// The same elements on the host, in C order.
+fn chosen<T: Copy>(host: &[T]) -> Vec<T> {
+    (0..12).map(|k| host[k / 4 * 8 + 6 - k % 4 * 2]).collect()
+}
+
+#[test]
+fn ranges_and_scans_take_arrays_with_gaps() {
+    let ctx = context();
+    let host: Vec<i32> = (0..24).collect();
+    let (x, y) = (ctx.to_device(&host).unwrap(), ctx.zeros::<i32>(24).unwrap());
+    let kernel = Elementwise::parse("int *y, const int *x", "y[i] = x[i] + 100 * i").unwrap();
+    let args = [Value::Array(with_gaps(&y)), Value::Array(with_gaps(&x))];
+    let region = Region::Range { start: 1, stop: 12, step: 2 };
+    // SAFETY: the range lies inside the arrays.
+    unsafe { kernel.launch(&ctx, &args, region, None).unwrap() };
+    let after = y.to_vec().unwrap();
+    let expected: Vec<i32> =
+        chosen(&host).iter().enumerate().map(|(i, x)| if i % 2 == 1 { x + 100 * i as i32 } else { 0 }).collect();
+    assert_eq!(chosen(&after), expected);
+    assert!((0..24).filter(|i| i % 2 == 1 || i % 8 == 7).all(|i| after[i] == 0), "{after:?}");
+    // SAFETY: the snippet touches one element.
+    let twice = Elementwise::parse("int *y, int *x", "y[i] = x[11 - i] * 2").unwrap();
+    let same = [Value::Array(with_gaps(&x)), Value::Array(with_gaps(&x))];
+    unsafe { twice.launch(&ctx, &same, Region::Range { start: 0, stop: 1, step: 1 }, None).unwrap() };
+    assert_eq!(x.to_vec().unwrap()[6], 2 * 16);
+    let registry = TypeRegistry::new();
+    let scan = Scan {
+        name: "sums".into(),
+        arguments: parse_arguments("const double *x, double *y", &registry).unwrap(),
+        item: registry.lookup("double").unwrap(),
+        neutral: Some("0".into()),
+        input_expr: "x[i]".into(),
+        scan_expr: "a + b".into(),
+        output_statement: "y[i] = item".into(),
+        segment_start: None,
+        fetches: vec![],
+        index: "long".into(),
+        preamble: String::new(),
+    };
+    let scan = ScanKernel::new(scan, CompileSettings::default()).unwrap();
+    let host: Vec<f64> = host.iter().map(|&x| f64::from(x)).collect();
+    let (x, y) = (ctx.to_device(&host).unwrap(), ctx.zeros::<f64>(24).unwrap());
+    // SAFETY: the snippets touch element `i`.
+    unsafe { scan.launch(&ctx, &[Value::Array(with_gaps(&x)), Value::Array(with_gaps(&y))], None, None).unwrap() };
+    let sums: Vec<f64> = chosen(&host)
+        .iter()
+        .scan(0.0, |total, x| {
+            *total += x;
+            Some(*total)
+        })
+        .collect();
+    assert_eq!(chosen(&y.to_vec().unwrap()), sums);
+    assert_eq!(x.to_vec().unwrap(), host);
+}
+
+#[test]
+fn scans_and_reductions_of_several_threads_share_a_stream() {
+    let ctx = context();
+    let registry = TypeRegistry::new();
+    let arguments = |text| parse_arguments(text, &registry).unwrap();
+    let scan = Scan {
+        name: "sums".into(),
+        arguments: arguments("const double *x, double *y"),
+        item: registry.lookup("double").unwrap(),
+        neutral: None,
+        input_expr: "x[i]".into(),
+        scan_expr: "a + b".into(),
+        output_statement: "y[i] = item".into(),
+        segment_start: None,
+        fetches: vec![],
+        index: "long".into(),
+        preamble: String::new(),
+    };
+    let scan = ScanKernel::new(scan, CompileSettings::default()).unwrap();
+    let sum = Reduction {
+        name: "total".into(),
+        out: registry.lookup("double").unwrap(),
+        neutral: "0".into(),
+        reduce_expr: "a + b".into(),
+        map_expr: "x[i]".into(),
+        arguments: arguments("const double *x"),
+        preamble: String::new(),
+    };
+    let sum = ReductionKernel::new(sum, CompileSettings::default()).unwrap();
+    let x = ctx.to_device(&vec![1.0f64; 10_000]).unwrap();
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            let total = ctx.zeros::<f64>(1).unwrap();
+            for _ in 0..300 {
+                // SAFETY: the snippet reads element `i`, and there is room for the result.
+                unsafe { sum.launch(&ctx, &[Value::Array(x.view())], total.ptr(), None).unwrap() };
+            }
+            assert_eq!(total.to_vec().unwrap(), [10_000.0]);
+        });
+        let y = ctx.zeros::<f64>(10_000).unwrap();
+        for _ in 0..300 {
+            // SAFETY: the snippets touch element `i`.
+            unsafe { scan.launch(&ctx, &[Value::Array(x.view()), Value::Array(y.view())], None, None).unwrap() };
+        }
+        assert_eq!(y.to_vec().unwrap()[9_999], 10_000.0);
+    });
 }

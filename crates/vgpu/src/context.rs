@@ -9,7 +9,7 @@
 //! dropped, and the calls that wait for either fail.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -46,7 +46,7 @@ pub(crate) struct Context {
     /// Limits and preferences.
     pub(crate) settings: Mutex<Settings>,
     /// Contexts whose memory this one may use.
-    pub(crate) peers: Mutex<HashSet<u64>>,
+    pub(crate) peers: Arc<check::peers::Peers>,
     /// Stops running kernels.
     pub(crate) cancel: Arc<CancelFlag>,
     /// The legacy default stream.
@@ -125,7 +125,7 @@ impl Context {
                 primary,
                 flags: AtomicU32::new(flags),
                 settings: Mutex::default(),
-                peers: Mutex::default(),
+                peers: Arc::new(check::peers::Peers::new(device.ordinal)),
                 cancel: Arc::new(CancelFlag::new()),
                 legacy: Stream::new(weak.clone(), id, Kind::Legacy, 0),
                 order: Mutex::default(),
@@ -139,6 +139,7 @@ impl Context {
             })
         })?;
         context.adopt(&context.legacy.clone());
+        context.cancel.set_peers(Arc::clone(&context.peers));
         exec::enlist(Arc::downgrade(&context.cancel));
         Ok(context)
     }

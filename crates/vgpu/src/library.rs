@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::driver::{FUNCTIONS, KERNELS, LIBRARIES, MODULES};
 use crate::error::{Code, Res, ensure};
 use crate::module::{self, LoadOptions, LoadedModule};
-use crate::objects::{Module, adopt_module, lock, parse_module, unload_module};
+use crate::objects::{Module, adopt_module, lock, options_for, parse_module, unload_module};
 
 /// What was set of a kernel on a device: the ordinal, the attribute, its value.
 type Setting = (u32, CUfunction_attribute, c_int);
@@ -68,7 +68,11 @@ impl Library {
             return Ok(module);
         }
         let is_first = !self.is_taken.swap(true, Ordering::AcqRel);
-        let loaded = if is_first { self.parsed.clone() } else { parse_module(&self.image, &self.options)? };
+        let options = options_for(ctx, &self.options);
+        let loaded = match is_first && options.device.is_none() {
+            true => self.parsed.clone(),
+            false => parse_module(&self.image, &options)?,
+        };
         let module = adopt_module(ctx, loaded)?;
         modules.insert(ctx.id, module.handle);
         drop(modules);

@@ -10,6 +10,7 @@ use rtcg_cuda_sys::CUDA_ARRAY3D_DESCRIPTOR;
 use rtcg_ptx::ast;
 
 use crate::context::Context;
+use crate::device;
 use crate::driver::{FUNCTIONS, MODULES};
 use crate::error::{Code, Error, Res};
 use crate::memory::globals::{self, GlobalRange};
@@ -63,7 +64,13 @@ pub(crate) struct Prepared {
 
 /// Loads an image into a context. The error's detail is the log.
 pub(crate) fn load_module(ctx: &Context, image: &[u8], options: &LoadOptions) -> Res<Arc<Module>> {
-    adopt_module(ctx, parse_module(image, options)?)
+    adopt_module(ctx, parse_module(image, &options_for(ctx, options))?)
+}
+
+/// The options with the context's device, which matters when there are several.
+pub(crate) fn options_for(ctx: &Context, options: &LoadOptions) -> LoadOptions {
+    let device = (device::devices().len() > 1).then_some(ctx.device.ordinal);
+    LoadOptions { device, ..options.clone() }
 }
 
 /// Code and variables of an image, of no context yet.

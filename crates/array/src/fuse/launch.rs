@@ -233,7 +233,7 @@ impl Group<'_> {
         args.push_u64(size as u64);
         let work = match walk {
             Walk::Flat(per_access) => size.div_ceil(usize::from(per_access)),
-            Walk::Strided(space) => {
+            Walk::Strided(space) | Walk::Tiled(space, _) => {
                 let all: SmallVec<[usize; 8]> = (0..self.operands().count()).collect();
                 plan.write_dims(space, &all, &mut args);
                 size

@@ -12,9 +12,8 @@ use crate::error::Result;
 use crate::launch::Args;
 use crate::layout::{Layout, Order};
 use crate::plan::Plan;
-use crate::reduce::{Fusable, combine, kept_shape, parts, spread};
-use rtcg_codegen::DType;
-use rtcg_codegen::array::{REDUCE_THREADS, Reduce, Reduction, Stage};
+use crate::reduce::{Fusable, Packable, Spread, kept_shape, parts};
+use rtcg_codegen::array::{Reduce, Reduction};
 use smallvec::SmallVec;
 
 /// The reduction of a result that was put off; `None` if `x` is none or something has to be stored first.
@@ -75,51 +74,36 @@ impl Job<'_> {
         Ok(out)
     }
 
-    fn kernel<const N: usize>(&self, kept: &Plan<N>, reduced: &Plan<N>, stage: Stage, split: bool) -> Reduce {
-        Reduce {
+    fn launch<const N: usize>(&self, kept: &Plan<N>, reduced: &Plan<N>, out: &GpuArray) -> Result<()> {
+        let (ctx, arrays) = (self.x.context(), &self.part.arrays);
+        let address = |k: usize| arrays[k].address(kept.offsets[k + 2]).wrapping_add(reduced.offsets[k + 1] as u64);
+        let spread = Spread::new(ctx.facts(), self.x.itemsize(), kept, reduced);
+        let packable = arrays.iter().enumerate().map(|(k, array)| Packable {
+            itemsize: array.itemsize(),
+            address: address(k),
+            kept: kept.axes.iter().map(|axis| axis.1[k + 2]).collect(),
+            reduced: reduced.single_stride(k + 1, 0).unwrap_or(0),
+        });
+        let kernel = spread.kernel(Reduce {
             reduction: self.wish.reduction,
             x: self.x.dtype(),
-            y: None,
-            masked: false,
             compute: self.wish.compute,
             out: self.wish.result,
-            stage,
-            split,
+            packed: spread.packed(packable),
             kept: kept.space(),
             reduced: reduced.space(),
-        }
-    }
-
-    fn launch<const N: usize>(&self, kept: &Plan<N>, reduced: &Plan<N>, out: &GpuArray) -> Result<()> {
-        let ctx = self.x.context();
-        let (stage, splits) = spread(ctx.facts(), kept, reduced);
-        let kernel = self.kernel(kept, reduced, stage, splits > 1);
-        let (n_out, n_red) = (kept.size(), reduced.size());
-        let partial = match splits {
-            1 => None,
-            _ => Some(GpuArray::empty(ctx, &[splits * n_out * kernel.partial_bytes()], DType::U8, Order::C)?),
-        };
+            ..Reduce::PLAIN
+        });
         let mut args = Args::new();
-        args.push_u64(partial.as_ref().unwrap_or(out).start());
-        for (k, array) in self.part.arrays.iter().enumerate() {
-            args.push_u64(array.address(kept.offsets[k + 2]).wrapping_add(reduced.offsets[k + 1] as u64));
-        }
-        [n_out, n_red, n_red.div_ceil(splits).max(1)].iter().for_each(|&n| args.push_u64(n as u64));
-        let n_arrays = self.part.arrays.len();
-        let in_kept: SmallVec<[usize; 8]> = std::iter::once(0).chain((0..n_arrays).map(|k| k + 2)).collect();
-        let in_reduced: SmallVec<[usize; 8]> = (0..n_arrays).map(|k| k + 1).collect();
+        args.push_u64(out.start());
+        (0..arrays.len()).for_each(|k| args.push_u64(address(k)));
+        spread.write(ctx, &kernel, &mut args)?;
+        let in_kept: SmallVec<[usize; 8]> = std::iter::once(0).chain((0..arrays.len()).map(|k| k + 2)).collect();
+        let in_reduced: SmallVec<[usize; 8]> = (0..arrays.len()).map(|k| k + 1).collect();
         kept.write_dims(kernel.kept, &in_kept, &mut args);
         reduced.write_dims(kernel.reduced, &in_reduced, &mut args);
         self.part.push_values(&mut args);
-        let blocks = match stage {
-            Stage::Rows => n_out.min(ctx.facts().max_blocks as usize) as u32,
-            _ => ctx.facts().blocks_for(n_out),
-        };
         let compiled = ctx.fused_reduction(kernel, &self.part.steps, self.step)?;
-        compiled.launch([blocks, splits as u32, 1], [REDUCE_THREADS, 1, 1], 0, args.bytes())?;
-        match partial {
-            Some(partial) => combine(ctx, kernel, kept, &partial, splits, out.start()),
-            None => Ok(()),
-        }
+        spread.launch(&*compiled, &args)
     }
 }

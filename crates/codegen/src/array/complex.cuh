@@ -48,6 +48,7 @@ template <class R> __device__ __forceinline__ pycuda::complex<R> rt_sign(pycuda:
   if (rt_isnan(x)) return pycuda::complex<R>(R(0) * x.real() + R(0) * x.imag() , R(0) * x.real() + R(0) * x.imag());
   if (!rt_true(x)) return pycuda::complex<R>();
   R length = pycuda::abs(x);
+  if (isinf(length)) return pycuda::complex<R>(length - length, length - length);
   return pycuda::complex<R>(x.real() / length, x.imag() / length);
 }
 template <class R> __device__ __forceinline__ pycuda::complex<R> rt_expm1(pycuda::complex<R> x) {

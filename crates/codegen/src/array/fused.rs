@@ -320,21 +320,21 @@ impl Fused {
     /// The kernel as CUDA C++ source.
     pub fn source(&self) -> String {
         let mut text = self.steps.functions(&[]);
-        if let Walk::Strided(space) = self.walk {
+        if let Some(space) = self.walk.space() {
             text.push_str(&space.structure("array_dims", self.outputs.len() + self.moving().count()));
         }
         let mut params: Vec<String> =
             (0..self.outputs.len()).map(|at| format!("{} *out{at}", storage(self.output_type(at)))).collect();
         params.extend(self.steps.array_parameters("x"));
         params.push("unsigned long long n".into());
-        if let Walk::Strided(_) = self.walk {
+        if self.walk.space().is_some() {
             params.push("const array_dims dims".into());
         }
         params.extend(self.steps.value_parameters());
         let _ = write!(text, "extern \"C\" __global__ void {}({})\n{{\n", self.name(), params.join(", "));
         match self.walk {
             Walk::Flat(per_access) => self.flat_body(&mut text, per_access),
-            Walk::Strided(space) => self.strided_body(&mut text, space),
+            Walk::Strided(space) | Walk::Tiled(space, _) => self.strided_body(&mut text, space),
         }
         text.push_str("}\n");
         text

@@ -6,9 +6,11 @@ mod matmul;
 mod offsets;
 mod op;
 mod pointwise;
+mod radix;
 mod reduce;
 mod scan;
 mod sort;
+mod tiled;
 mod types;
 
 pub use fused::{FUSED_ZEROS, Fused, FusedOutput, NO_STEP, Step, Steps, is_fusable};
@@ -17,9 +19,11 @@ pub use matmul::{MATMUL_SIDE, MATMUL_TILE, Matmul};
 pub use offsets::{Space, division_by};
 pub use op::{Op, OpTypes, Refused, Role};
 pub use pointwise::{Access, Operand, Pointwise, Walk};
-pub use reduce::{REDUCE_THREADS, Reduce, Reduction, Stage};
-pub use scan::{SCAN_THREADS, SCAN_TILE, Scan, ScanOp, ScanStage};
+pub use radix::{Payload, RADIX, RADIX_THREADS, Radix, RadixStage};
+pub use reduce::{Reduce, Reduction};
+pub use scan::{Scan, ScanOp, ScanStage};
 pub use sort::{SORT_TILE, Sort, SortStage};
+pub use tiled::{TILE_THREADS, Tile};
 
 use std::borrow::Cow;
 
@@ -35,8 +39,10 @@ pub enum ArrayKernel {
     Gather(Gather),
     /// Running totals.
     Scan(Scan),
-    /// Sorting and searching.
+    /// Sorting by comparisons, and searching.
     Sort(Sort),
+    /// Sorting by digits.
+    Radix(Radix),
     /// Matrix products.
     Matmul(Matmul),
 }
@@ -50,6 +56,7 @@ impl ArrayKernel {
             ArrayKernel::Gather(kernel) => kernel.name().into(),
             ArrayKernel::Scan(kernel) => kernel.name().into(),
             ArrayKernel::Sort(kernel) => kernel.name().into(),
+            ArrayKernel::Radix(kernel) => kernel.name().into(),
             ArrayKernel::Matmul(kernel) => kernel.name().into(),
         }
     }
@@ -62,6 +69,7 @@ impl ArrayKernel {
             ArrayKernel::Gather(kernel) => kernel.source(),
             ArrayKernel::Scan(kernel) => kernel.source(),
             ArrayKernel::Sort(kernel) => kernel.source(),
+            ArrayKernel::Radix(kernel) => kernel.source(),
             ArrayKernel::Matmul(kernel) => kernel.source(),
         }
     }

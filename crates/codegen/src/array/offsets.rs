@@ -22,7 +22,8 @@ impl Space {
         if self.wide { "unsigned long long" } else { "unsigned int" }
     }
 
-    fn offset_type(self) -> &'static str {
+    /// The C type of an offset in bytes.
+    pub(super) fn offset_type(self) -> &'static str {
         if self.wide { "long long" } else { "int" }
     }
 

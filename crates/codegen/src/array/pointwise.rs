@@ -6,6 +6,7 @@
 
 use super::offsets::Space;
 use super::op::{Op, Role};
+use super::tiled::Tile;
 use super::types::{computed, preamble, storage};
 use crate::{DType, Kind};
 use std::fmt::Write;
@@ -46,6 +47,18 @@ pub enum Walk {
     Flat(u8),
     /// Through strides.
     Strided(Space),
+    /// Through strides, with operands that run along another axis than the output.
+    Tiled(Space, Tile),
+}
+
+impl Walk {
+    /// The axes, unless all elements lie one after the other.
+    pub(super) fn space(self) -> Option<Space> {
+        match self {
+            Walk::Flat(_) => None,
+            Walk::Strided(space) | Walk::Tiled(space, _) => Some(space),
+        }
+    }
 }
 
 /// A kernel, as everything that decides its source.
@@ -91,13 +104,18 @@ impl Pointwise {
         let dtypes = [self.compute, self.out].into_iter().chain(self.used().map(|(_, operand)| operand.dtype));
         let mut text = preamble(dtypes, self.expression().contains("rt_"));
         text.push_str(&self.function());
-        if let Walk::Strided(space) = self.walk {
+        if let Some(space) = self.walk.space() {
             text.push_str(&space.structure("array_dims", 1 + self.indexed().count()));
         }
         let _ = write!(text, "extern \"C\" __global__ void {}({})\n{{\n", self.name(), self.parameters());
         match self.walk {
             Walk::Flat(per_access) => self.flat_body(&mut text, per_access),
             Walk::Strided(space) => self.strided_body(&mut text, space),
+            Walk::Tiled(space, tile) => {
+                let operands: Vec<_> = self.indexed().map(|(at, operand)| (NAMES[at], operand.dtype)).collect();
+                let value = |element: &dyn Fn(&str) -> String| self.call("0", element);
+                text.push_str(&tile.body(space, self.out, &operands, value));
+            }
         }
         text.push_str("}\n");
         text
@@ -161,7 +179,7 @@ impl Pointwise {
             params.push(format!("const {} *{}", storage(operand.dtype), NAMES[at]));
         }
         params.push("unsigned long long n".into());
-        if let Walk::Strided(_) = self.walk {
+        if self.walk.space().is_some() {
             params.push("const array_dims dims".into());
         }
         for (at, operand) in self.with(Access::Value) {

@@ -1,14 +1,15 @@
 //! Kernels that reduce some axes of an array, each output element from a run of input elements.
 //!
-//! Parameters: the output (or the partial results), `x`, `y` and the mask as far as they are used,
-//! then `n_out`, `n_red` and `per_split` (`unsigned long long`), the structure of the kept axes, with
-//! strides of output, `x`, `y`, mask, and the structure of the reduced ones, with strides of `x`, `y`,
-//! mask. The second dimension of the grid splits the run; with more than one split each block writes a
-//! partial result, which a kernel of the stage `Last` combines.
+//! Parameters: the output, `x`, `y` and the mask as far as they are used, then `n_out`, `n_red` and
+//! `per_split` (`unsigned long long`), room for the values of split runs, their tickets, the structure of
+//! the kept axes, with strides of output, `x`, `y`, mask, and the structure of the reduced ones, with
+//! strides of `x`, `y`, mask. The second dimension of the grid splits the runs, as `combine.rs` tells.
 
 use super::fused::{Steps, element_at};
 use super::offsets::Space;
+use super::pointwise::{Access, Operand};
 use super::types::{computed, preamble, storage};
+use crate::combine::{COMBINE, REDUCE_THREADS};
 use crate::{DType, Kind};
 use std::fmt::Write;
 
@@ -61,17 +62,6 @@ impl Reduction {
     }
 }
 
-/// Which part of the work a kernel does, and how.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Stage {
-    /// A block for each run, whose neighbours are read by neighbouring threads.
-    Rows,
-    /// A thread for each run; neighbouring threads read neighbouring runs.
-    Columns,
-    /// Combines the partial results of the splits.
-    Last,
-}
-
 /// A kernel, as everything that decides its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Reduce {
@@ -87,10 +77,19 @@ pub struct Reduce {
     pub compute: DType,
     /// The output's dtype.
     pub out: DType,
-    /// Which part of the work.
-    pub stage: Stage,
-    /// Whether partial results are written.
+    /// Threads for one output.
+    pub team: u16,
+    /// Neighbouring threads take neighbours of a run, else neighbouring outputs.
+    pub along: bool,
+    /// Whether runs are split over blocks.
     pub split: bool,
+    /// Neighbours that a thread takes at once.
+    pub pack: u8,
+    /// Packs of a thread that are fetched before the first one is combined.
+    pub unroll: u8,
+    /// A bit for each array (`x`, `y`, mask; those of an expression) whose runs have no gaps and begin where
+    /// packs may be read.
+    pub packed: u32,
     /// The kept axes.
     pub kept: Space,
     /// The reduced axes.
@@ -103,29 +102,36 @@ struct Expression<'a> {
     step: u16,
 }
 
-impl Expression<'_> {
-    fn step(&self, space: Space, indent: &str) -> String {
-        let mut text = space.offsets("reduced", "j", self.steps.arrays().count(), "r", indent);
-        text.push_str(
-            &self
-                .steps
-                .statements("j", indent, |at, operand| element_at(operand, &format!("x{at}_row"), &format!("r{at}"))),
-        );
-        let _ = writeln!(text, "{indent}acc = combine(acc, map(j, rt_opaque(v{}, zeros.at[0])));", self.step);
-        text
-    }
+/// How one element is named: its index in the run, and the pack it stands in if it was fetched before.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    index: &'a str,
+    pack: Option<&'a str>,
+    indent: &'a str,
 }
 
-/// Threads of a block, which combine their results in shared memory.
-pub const REDUCE_THREADS: u32 = 256;
-
 impl Reduce {
+    /// A sum of single precision without splits or packs, from which other kernels are written.
+    pub const PLAIN: Reduce = Reduce {
+        reduction: Reduction::Sum,
+        x: DType::F32,
+        y: None,
+        masked: false,
+        compute: DType::F32,
+        out: DType::F32,
+        team: REDUCE_THREADS as u16,
+        along: true,
+        split: false,
+        pack: 1,
+        unroll: 4,
+        packed: 0,
+        kept: Space { ndim: 1, wide: false },
+        reduced: Space { ndim: 1, wide: false },
+    };
+
     /// The kernel's name.
     pub fn name(&self) -> &'static str {
-        match self.stage {
-            Stage::Last => "array_reduce_last",
-            _ => "array_reduce",
-        }
+        "array_reduce"
     }
 
     /// Bytes of a partial result.
@@ -147,13 +153,10 @@ impl Reduce {
     /// The kernel as CUDA C++ source.
     pub fn source(&self) -> String {
         let dtypes = [self.x, self.compute, self.out].into_iter().chain(self.y);
-        let mut text = preamble(dtypes, true);
+        let mut text = preamble(dtypes, true) + COMBINE;
         let _ = writeln!(text, "typedef {} T;", computed(self.compute));
         text.push_str(&self.accumulator());
-        match self.stage {
-            Stage::Last => self.last(&mut text),
-            _ => self.run(&mut text, None),
-        }
+        self.run(&mut text, None);
         text
     }
 
@@ -162,7 +165,7 @@ impl Reduce {
     ///
     /// The elements are combined in the order of the kernel that reads them from memory.
     pub fn source_of(&self, steps: &Steps, step: u16) -> String {
-        let mut text = steps.functions(&[self.x, self.compute, self.out]);
+        let mut text = steps.functions(&[self.x, self.compute, self.out]) + COMBINE;
         let _ = writeln!(text, "typedef {} T;", computed(self.compute));
         text.push_str(&self.accumulator());
         self.run(&mut text, Some(&Expression { steps, step }));
@@ -266,21 +269,87 @@ impl Reduce {
         )
     }
 
-    /// `acc = combine(acc, element j)`
-    fn step(&self, expression: Option<&Expression<'_>>, indent: &str) -> String {
-        if let Some(expression) = expression {
-            return expression.step(self.reduced, indent);
+    /// The arrays that are read.
+    fn arrays(&self, expression: Option<&Expression<'_>>) -> Vec<Operand> {
+        match expression {
+            Some(expression) => expression.steps.arrays().collect(),
+            None => self.names().iter().map(|&(_, dtype)| Operand { dtype, access: Access::Element }).collect(),
         }
-        let names = self.names();
-        let mut text = self.reduced.offsets("reduced", "j", names.len(), "r", indent);
-        let mut arguments = String::new();
-        for (k, (name, dtype)) in names.iter().enumerate() {
-            if *name != "mask" {
-                let _ = write!(arguments, ", *(const {} *)({name}_row + r{k})", storage(*dtype));
+    }
+
+    /// Whether array `at` is read in packs.
+    fn is_packed(&self, at: usize) -> bool {
+        at < 32 && self.packed >> at & 1 == 1
+    }
+
+    /// `acc = combine(acc, element)`
+    fn step(&self, expression: Option<&Expression<'_>>, place: Place<'_>) -> String {
+        let Place { index, pack, indent } = place;
+        let arrays = self.arrays(expression);
+        let in_pack = |at: usize| pack.filter(|_| self.is_packed(at));
+        let mut text = match (0..arrays.len()).all(|at| in_pack(at).is_some()) {
+            true => String::new(),
+            false => self.reduced.offsets("reduced", index, arrays.len(), "r", indent),
+        };
+        let element = |at: usize, operand: &Operand| match in_pack(at) {
+            Some(pack) => format!("p{at}{pack}"),
+            None => element_at(operand, &format!("row{at}"), &format!("r{at}")),
+        };
+        if let Some(Expression { steps, step }) = expression {
+            text.push_str(&steps.statements(index, indent, element));
+            let _ = writeln!(text, "{indent}acc = combine(acc, map({index}, rt_opaque(v{step}, zeros.at[0])));");
+            return text;
+        }
+        let values = arrays.iter().enumerate().map(|(at, operand)| element(at, operand));
+        let (mask, values): (Vec<_>, Vec<_>) =
+            values.enumerate().partition(|(at, _)| self.masked && at + 1 == arrays.len());
+        let condition = mask.first().map(|(_, mask)| format!("if ({mask}) ")).unwrap_or_default();
+        let values: Vec<_> = values.into_iter().map(|(_, value)| value).collect();
+        let _ = writeln!(text, "{indent}{condition}acc = combine(acc, map({index}, {}));", values.join(", "));
+        text
+    }
+
+    /// The elements of a run that belong to one thread, in the order that the team and the pack decide.
+    /// Whether a whole step lies inside of the run is decided for all threads of a team at once.
+    fn fold(&self, expression: Option<&Expression<'_>>) -> String {
+        let (team, pack, unroll) = (usize::from(self.team), usize::from(self.pack), usize::from(self.unroll));
+        let arrays = self.arrays(expression);
+        let packed: Vec<_> = arrays.iter().enumerate().filter(|(at, _)| self.is_packed(*at)).collect();
+        let stride = team * pack;
+        let mut text = format!(
+            "    unsigned long long base = begin;\n    for (; base + {all} <= end; base += {all}) {{\n",
+            all = unroll * stride,
+        );
+        for (at, operand) in &packed {
+            let _ = writeln!(text, "      rt_pack<{}, {pack}> p{at}[{unroll}];", storage(operand.dtype));
+        }
+        let _ = writeln!(text, "      #pragma unroll\n      for (int u = 0; u < {unroll}; u++) {{");
+        for (at, operand) in &packed {
+            let _ = writeln!(
+                text,
+                "        p{at}[u] = ((const rt_pack<{}, {pack}> *)row{at})[base / {pack} + lane + u * {team}];",
+                storage(operand.dtype)
+            );
+        }
+        let _ = write!(
+            text,
+            "      }}\n      #pragma unroll\n      for (int u = 0; u < {unroll}; u++) {{\n        #pragma unroll\n\
+             \x20       for (int e = 0; e < {pack}; e++) {{\n\
+             \x20         const unsigned long long i = base + lane * {pack} + u * {stride} + e;\n{}        }}\n      }}\n    }}\n",
+            self.step(expression, Place { index: "i", pack: Some("[u].at[e]"), indent: "          " })
+        );
+        let tail = match pack {
+            1 => {
+                format!("    #pragma unroll 4\n    for (unsigned long long i = base + lane; i < end; i += {team}) {{\n")
             }
-        }
-        let condition = if self.masked { format!("if (mask_row[r{}]) ", names.len() - 1) } else { String::new() };
-        let _ = writeln!(text, "{indent}{condition}acc = combine(acc, map(j{arguments}));");
+            _ => format!(
+                "    for (unsigned long long j = base + lane * {pack}; j < end; j += {stride})\n\
+                 \x20     for (unsigned long long i = j; i < j + {pack} && i < end; i++) {{\n"
+            ),
+        };
+        text.push_str(&tail);
+        text.push_str(&self.step(expression, Place { index: "i", pack: None, indent: "        " }));
+        text.push_str("      }\n");
         text
     }
 
@@ -293,74 +362,58 @@ impl Reduce {
             .map_or(String::new(), |expression| format!(", {}", expression.steps.value_parameters().join(", ")));
         text.push_str(&self.kept.structure("kept_dims", 1 + names.len()));
         text.push_str(&self.reduced.structure("reduced_dims", names.len()));
-        let target = if self.split { "A *out".to_owned() } else { format!("{} *out", storage(self.out)) };
         let inputs: Vec<_> = names.iter().map(|name| format!("const char *{name}, ")).collect();
-        let rows = self.stage == Stage::Rows;
-        let (first, stride, thread) = if rows {
-            ("blockIdx.x", "gridDim.x", "threadIdx.x")
-        } else {
-            (
-                "blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x",
-                "gridDim.x * (unsigned long long)blockDim.x",
-                "0",
-            )
-        };
+        let out = storage(self.out);
         let _ = write!(
             text,
-            "extern \"C\" __global__ void {name}({target}, {inputs}unsigned long long n_out, unsigned long long n_red, \
-             unsigned long long per_split, const kept_dims kept, const reduced_dims reduced{values})\n{{\n\
+            "extern \"C\" __global__ void __launch_bounds__({REDUCE_THREADS}) {name}({out} *out, {inputs}unsigned long long n_out, \
+             unsigned long long n_red, unsigned long long per_split, A *partials, unsigned int *tickets, const kept_dims kept, \
+             const reduced_dims reduced{values})\n{{\n\
              \x20 const unsigned long long begin = blockIdx.y * per_split;\n\
              \x20 const unsigned long long end = begin + per_split < n_red ? begin + per_split : n_red;\n\
-             \x20 for (unsigned long long o = {first}; o < n_out; o += {stride}) {{\n",
+             \x20 auto fold = [&](unsigned long long o, unsigned int lane, A acc) -> A {{\n",
             name = self.name(),
             inputs = inputs.concat(),
         );
         text.push_str(&self.kept.offsets("kept", "o", 1 + names.len(), "k", "    "));
         for (k, name) in names.iter().enumerate() {
-            let _ = writeln!(text, "    const char *{name}_row = {name} + k{};", k + 1);
+            let _ = writeln!(text, "    const char *const row{k} = {name} + k{};", k + 1);
         }
-        let step = if rows { "blockDim.x" } else { "1" };
         let _ = write!(
             text,
-            "    A acc = start();\n    #pragma unroll 4\n\
-             \x20   for (unsigned long long j = begin + {thread}; j < end; j += {step}) {{\n{}    }}\n",
-            self.step(expression, "      ")
+            "{fold}    return acc;\n  }};\n  auto store = [&](unsigned long long o, const A &acc) {{\n\
+             {offsets}    *({out} *)((char *)out + k0) = finish(acc);\n  }};\n\
+             \x20 rtcg::reduce_outputs<{REDUCE_THREADS}, {team}, {along}, {split}>(n_out, start(), partials, tickets, fold, \
+             [](const A &a, const A &b) {{ return combine(a, b); }}, store);\n}}\n",
+            fold = self.fold(expression),
+            offsets = self.kept.offsets("kept", "o", 1, "k", "    "),
+            team = self.team,
+            along = self.along,
+            split = self.split,
         );
-        let store = if self.split {
-            "out[blockIdx.y * n_out + o] = acc;".to_owned()
-        } else {
-            format!("*({} *)((char *)out + k0) = finish(acc);", storage(self.out))
-        };
-        if rows {
-            let _ = write!(
-                text,
-                "    __shared__ alignas(16) unsigned char shared[{REDUCE_THREADS} * sizeof(A)];\n\
-                 \x20   A *all = (A *)shared;\n    all[threadIdx.x] = acc;\n    __syncthreads();\n\
-                 \x20   for (unsigned int half = blockDim.x / 2; half > 0; half /= 2) {{\n\
-                 \x20     if (threadIdx.x < half) all[threadIdx.x] = acc = combine(acc, all[threadIdx.x + half]);\n\
-                 \x20     __syncthreads();\n    }}\n\
-                 \x20   if (threadIdx.x == 0) {{ {store} }}\n    __syncthreads();\n"
-            );
-        } else {
-            let _ = writeln!(text, "    {store}");
-        }
-        text.push_str("  }\n}\n");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sum(pack: u8, packed: u32) -> Reduce {
+        Reduce { split: true, pack, packed, ..Reduce::PLAIN }
     }
 
-    fn last(&self, text: &mut String) {
-        text.push_str(&self.kept.structure("kept_dims", 1));
-        let _ = write!(
-            text,
-            "extern \"C\" __global__ void {name}({out} *out, const A *partial, unsigned long long n_out, \
-             unsigned long long n_splits, const kept_dims kept)\n{{\n\
-             \x20 const unsigned long long step = gridDim.x * (unsigned long long)blockDim.x;\n\
-             \x20 for (unsigned long long o = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x; o < n_out; o += step) {{\n\
-             \x20   A acc = start();\n\
-             \x20   for (unsigned long long s = 0; s < n_splits; s++) acc = combine(acc, partial[s * n_out + o]);\n\
-             {offsets}    *({out} *)((char *)out + k0) = finish(acc);\n  }}\n}}\n",
-            name = self.name(),
-            out = storage(self.out),
-            offsets = self.kept.offsets("kept", "o", 1, "k", "    ")
-        );
+    #[test]
+    fn neighbours_are_read_at_once_and_their_end_one_by_one() {
+        let source = sum(4, 1).source();
+        assert!(source.contains("p0[u] = ((const rt_pack<float, 4> *)row0)[base / 4 + lane + u * 256];"), "{source}");
+        assert!(source.contains("for (; base + 4096 <= end; base += 4096)"), "{source}");
+        assert!(source.contains("acc = combine(acc, map(i, *(const float *)((const char *)row0 + r0)));"), "{source}");
+    }
+
+    #[test]
+    fn arrays_that_are_not_aligned_keep_the_order_of_packs() {
+        let source = sum(4, 0).source();
+        assert!(!source.contains("rt_pack<float, 4>"), "{source}");
+        assert!(source.contains("for (; base + 4096 <= end; base += 4096)"), "{source}");
     }
 }

@@ -1,12 +1,13 @@
 //! Kernels for running totals along the middle axis of arrays of three axes, (outer, n, inner),
 //! contiguous in C order.
 //!
-//! Long rows are cut into tiles. `Tiles` writes the running totals inside each tile and the tiles' own
-//! totals; those are scanned by the same kernel, and `Add` puts what came before each tile in front of
-//! its elements. Every step combines neighbours in their order, so the operation need not commute.
+//! Long rows are cut into tiles, which are scanned in one pass (`look_back.rs`); short ones have a thread
+//! each. Neighbours are combined in their order, so the operation need not commute.
 
 use super::types::{computed, preamble, storage};
 use crate::DType;
+use crate::combine::COMBINE;
+use crate::look_back::{LOOK_BACK, ScanShape};
 use std::fmt::Write;
 
 /// What neighbours are combined with.
@@ -24,10 +25,9 @@ pub enum ScanOp {
 pub enum ScanStage {
     /// A thread for each row.
     Rows,
-    /// A block for each tile.
-    Tiles,
-    /// The totals of earlier tiles are put before each tile's elements.
-    Add,
+    /// A block for each tile. Parameters after the lengths: the tiles of a row, and the address of the
+    /// state, of which `state_bytes` bytes were set to zero.
+    Tiles(ScanShape),
 }
 
 /// A kernel, as everything that decides its source.
@@ -43,20 +43,12 @@ pub struct Scan {
     pub stage: ScanStage,
 }
 
-/// Threads of a block.
-pub const SCAN_THREADS: u32 = 256;
-/// Neighbours that one thread combines.
-const SCAN_ITEMS: usize = 8;
-/// Elements of a tile.
-pub const SCAN_TILE: usize = SCAN_THREADS as usize * SCAN_ITEMS;
-
 impl Scan {
     /// The kernel's name.
     pub fn name(&self) -> &'static str {
         match self.stage {
             ScanStage::Rows => "array_scan_rows",
-            ScanStage::Tiles => "array_scan_tiles",
-            ScanStage::Add => "array_scan_add",
+            ScanStage::Tiles(_) => "array_scan_tiles",
         }
     }
 
@@ -80,12 +72,36 @@ impl Scan {
             out = storage(self.out),
             t = computed(self.out),
         );
-        text.push_str(match self.stage {
-            ScanStage::Rows => ROWS,
-            ScanStage::Tiles => TILES,
-            ScanStage::Add => ADD,
-        });
+        match self.stage {
+            ScanStage::Rows => text.push_str(ROWS),
+            ScanStage::Tiles(shape) => {
+                text.push_str(COMBINE);
+                text.push_str(LOOK_BACK);
+                let ScanShape { threads, groups, lanes, rolled } = shape;
+                let _ = write!(
+                    text,
+                    "enum {{ THREADS = {threads}, GROUPS = {groups}, LANES = {lanes}, UNROLL = {unroll}, TILE = {tile} }};\n\
+                     typedef rtcg::tile_scan<T, {parameters}> scan_type;\n\
+                     #define ROLLED {rolled}\n\
+                     #define AHEAD (LANES > 1)\n\
+                     #define MEET do {{ if (THREADS > 32) __syncthreads(); else __syncwarp(); }} while (0)\n",
+                    unroll = if rolled { 1 } else { groups },
+                    tile = shape.tile(),
+                    parameters = shape.parameters(),
+                    rolled = i32::from(rolled),
+                );
+                text.push_str(TILES);
+            }
+        }
         text
+    }
+
+    /// Bytes of an item while it is combined.
+    pub fn item_bytes(&self) -> usize {
+        match self.out {
+            DType::F16 | DType::BF16 => 4,
+            other => other.itemsize(),
+        }
     }
 }
 
@@ -106,57 +122,99 @@ extern \"C\" __global__ void array_scan_rows(O *out, const X *x, unsigned long l
 }
 ";
 
-/// Each thread combines its neighbours; the threads' totals are scanned in shared memory in steps of
-/// doubling distance (W. D. Hillis and G. L. Steele, \"Data parallel algorithms\", 1986).
+/// Blocks go from tile to tile. Where elements are fetched in packs, the next tile's ticket is drawn, and its
+/// elements are fetched, before the block waits for what comes before the present one. Nobody waits for
+/// ever for a tile that a block holds back so, because blocks take tiles in their order.
 const TILES: &str = "\
-extern \"C\" __global__ void array_scan_tiles(O *out, const X *x, O *totals, unsigned long long outer, unsigned long long n, unsigned long long inner, unsigned long long tiles)
-{
-  __shared__ alignas(16) unsigned char raw[2 * 256 * sizeof(T)];
-  T *now = (T *)raw, *next = now + 256;
-  for (unsigned long long tile = blockIdx.x; tile < outer * inner * tiles; tile += gridDim.x) {
-    const unsigned long long row = tile / tiles, part = tile % tiles;
-    const unsigned long long start = row / inner * n * inner + row % inner;
-    const unsigned long long first = part * 2048 + threadIdx.x * 8ull;
-    const unsigned long long count = first >= n ? 0 : n - first < 8 ? n - first : 8;
-    T items[8];
-    T acc = T();
-    #pragma unroll
-    for (int k = 0; k < 8; k++) {
-      if (k < count) {
-        T item = get(x[start + (first + k) * inner]);
-        acc = k == 0 ? item : combine(acc, item);
-        items[k] = acc;
-      }
-    }
-    // Threads past the end leave what they have alone; nobody after them needs it.
-    now[threadIdx.x] = acc;
-    __syncthreads();
-    for (unsigned int distance = 1; distance < 256; distance *= 2) {
-      next[threadIdx.x] = threadIdx.x >= distance && count > 0 ? combine(now[threadIdx.x - distance], now[threadIdx.x]) : now[threadIdx.x];
-      __syncthreads();
-      T *other = now; now = next; next = other;
-    }
-    if (count > 0) {
-      const bool has_left = threadIdx.x > 0;
-      const T left = has_left ? now[threadIdx.x - 1] : T();
-      #pragma unroll
-      for (int k = 0; k < 8; k++) {
-        if (k < count) out[start + (first + k) * inner] = rt_cast<O>(has_left ? combine(left, items[k]) : items[k]);
-      }
-      if (first + count == n || threadIdx.x == 255) totals[row * tiles + part] = rt_cast<O>(now[threadIdx.x]);
-    }
-    __syncthreads();
+template <bool packed> struct fetched { rt_pack<X, LANES> at[packed ? GROUPS : 1]; };
+struct place_of {
+  unsigned int first, count;
+  unsigned long long start, base;
+  __device__ __forceinline__ place_of(unsigned int tile, unsigned long long n, unsigned long long inner, unsigned int tiles) {
+    const unsigned int row = tile / tiles;
+    first = row * tiles;
+    start = (unsigned long long)(row / inner) * n * inner + row % inner;
+    base = (unsigned long long)(tile - first) * TILE;
+    count = n - base < TILE ? (unsigned int)(n - base) : TILE;
   }
+  __device__ __forceinline__ bool whole() const { return AHEAD && count == TILE; }
+};
+__device__ __forceinline__ void fetch(fetched<AHEAD> &packs, const X *x, const place_of &place) {
+  #pragma unroll
+  for (int g = 0; g < GROUPS; g++) packs.at[g] = ((const rt_pack<X, LANES> *)(x + place.start + place.base))[scan_type::place(g) / LANES];
 }
-";
-
-const ADD: &str = "\
-extern \"C\" __global__ void array_scan_add(O *out, const O *totals, unsigned long long outer, unsigned long long n, unsigned long long inner, unsigned long long tiles)
+extern \"C\" __global__ void __launch_bounds__(THREADS) array_scan_tiles(O *out, const X *x, unsigned long long outer, unsigned long long n, unsigned long long inner, unsigned long long tiles, unsigned char *state)
 {
-  const unsigned long long step = gridDim.x * (unsigned long long)blockDim.x, size = outer * n * inner;
-  for (unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x; i < size; i += step) {
-    const unsigned long long j = i / inner % n, row = i / inner / n * inner + i % inner;
-    if (j >= 2048) out[i] = rt_cast<O>(combine(rt_cast<T>(rt_load(totals[row * tiles + j / 2048 - 1])), rt_cast<T>(rt_load(out[i]))));
+  __shared__ unsigned int ticket;
+  const unsigned int all = (unsigned int)(outer * inner * tiles);
+  const rtcg::states<T, sizeof(T) <= 16> states(state, all);
+  if (threadIdx.x == 0) ticket = atomicAdd((unsigned int *)state, 1u);
+  MEET;
+  unsigned int tile = ticket;
+  fetched<AHEAD> packs;
+  if (AHEAD && tile < all) {
+    const place_of place(tile, n, inner, (unsigned int)tiles);
+    if (place.whole()) fetch(packs, x, place);
+  }
+  MEET;
+  for (unsigned int turn = 0; tile < all; turn++) {
+    if (AHEAD && threadIdx.x == 0) ticket = atomicAdd((unsigned int *)state, 1u);
+    const place_of place(tile, n, inner, (unsigned int)tiles);
+    const bool whole = place.whole();
+    scan_type scan;
+#if ROLLED
+    __shared__ rtcg::room<T, TILE> items, before;
+    scan.x.all = &items; scan.before.all = &before;
+#endif
+    if (whole) {
+      #pragma unroll
+      for (int g = 0; AHEAD && g < GROUPS; g++)
+        #pragma unroll
+        for (int v = 0; v < LANES; v++) scan.x.at(g * LANES + v) = get(packs.at[g].at[v]);
+    } else {
+      #pragma unroll UNROLL
+      for (int g = 0; g < GROUPS; g++)
+        #pragma unroll
+        for (int v = 0; v < LANES; v++) {
+          const unsigned int at = scan_type::place(g) + v;
+          // What is behind the end influences nothing.
+          scan.x.at(g * LANES + v) = at < place.count ? get(x[place.start + (place.base + at) * inner]) : T();
+        }
+    }
+    unsigned int next = 0;
+    auto fetch_next = [&] {
+      if constexpr (AHEAD) {
+        next = ticket;
+        if (next < all) {
+          const place_of coming(next, n, inner, (unsigned int)tiles);
+          if (coming.whole()) fetch(packs, x, coming);
+        }
+      }
+    };
+    const bool after = scan.scan([](const T &a, const T &b) { return combine(a, b); }, states, place.first, tile, fetch_next, turn);
+    #pragma unroll UNROLL
+    for (int g = 0; g < GROUPS; g++) {
+      rt_pack<O, LANES> pack;
+      const T left = scan.before.at(g);
+      T run = combine(left, scan.x.at(g * LANES));
+      if (g == 0 && !after) run = scan.x.at(0);
+      pack.at[0] = rt_cast<O>(run);
+      #pragma unroll
+      for (int v = 1; v < LANES; v++) pack.at[v] = rt_cast<O>(run = combine(run, scan.x.at(g * LANES + v)));
+      const unsigned int at = scan_type::place(g);
+      if (whole) ((rt_pack<O, LANES> *)(out + place.start + place.base))[at / LANES] = pack;
+      else {
+        #pragma unroll
+        for (int v = 0; v < LANES; v++) if (at + v < place.count) out[place.start + (place.base + at + v) * inner] = pack.at[v];
+      }
+    }
+    if constexpr (AHEAD) tile = next;
+    else {
+      MEET;
+      if (threadIdx.x == 0) ticket = atomicAdd((unsigned int *)state, 1u);
+      MEET;
+      tile = ticket;
+    }
   }
 }
 ";

@@ -6,10 +6,11 @@
 //! a fixed number of states, whatever the device: element `k` of a call is made by state `k mod count`,
 //! so that results are the same on every device.
 
+mod engines;
 mod kernels;
 pub mod mrg32k3a;
 pub mod philox;
 pub mod sobol;
 pub mod xorwow;
 
-pub use kernels::{COUNTER_THREADS, Draw, Engine, permutation_source, source};
+pub use kernels::{COUNTER_THREADS, CounterShape, Draw, Engine, MOST_COUNTERS, permutation_source, source, source_in};

@@ -70,6 +70,10 @@ RTCG_CPLX double r_mul(double x, double y) { volatile double p = x * y; return p
 #endif
 RTCG_CPLX float r_pow(float x, float y) { return ::powf(x, y); }
 RTCG_CPLX double r_pow(double x, double y) { return ::pow(x, y); }
+// Infinite or NaN; only NaN; only infinite.
+template <class T> RTCG_CPLX bool is_special(T x) { return !(x - x == T(0)); }
+template <class T> RTCG_CPLX bool is_nan(T x) { return x != x; }
+template <class T> RTCG_CPLX bool is_inf(T x) { return x == x && is_special(x); }
 }  // namespace complex_detail
 
 template <class T> struct complex {
@@ -185,10 +189,16 @@ template <class T> RTCG_CPLX complex<T> polar(T rho, T theta) {
 }
 template <class T> RTCG_CPLX complex<T> polar(T rho) { return complex<T>(rho, T()); }
 
+// Infinite parts and NaN give what annex G of C99 says, here and in the functions below.
 template <class T> RTCG_CPLX complex<T> sqrt(complex<T> z) {
     using namespace complex_detail;
     T x = z._M_re, y = z._M_im;
     if (x == T(0) && y == T(0)) return complex<T>(T(0), y);
+    if (is_inf(y)) return complex<T>(r_fabs(y), y);
+    if (is_inf(x)) {
+        T still = y - y;
+        return x > T(0) ? complex<T>(x, r_copysign(still, y)) : complex<T>(r_fabs(still), r_copysign(x, y));
+    }
     // Half of (|z| + |x|), taken so that neither the sum nor the modulus leaves the range.
     T scale = r_fabs(x) > r_fabs(y) ? r_fabs(x) : r_fabs(y);
     T root;
@@ -207,6 +217,7 @@ template <class T> RTCG_CPLX complex<T> exp(complex<T> z) {
     T x = z._M_re, y = z._M_im;
     T e = r_exp(x);
     if (y == T(0)) return complex<T>(e, y);
+    if (is_inf(x) && is_special(y)) return x < T(0) ? complex<T>(T(0), r_copysign(T(0), y)) : complex<T>(x, y - y);
     return complex<T>(e * r_cos(y), e * r_sin(y));
 }
 // The logarithm of the modulus. Near 1 the squares are summed with their rounding errors.
@@ -228,31 +239,42 @@ template <class T> RTCG_CPLX complex<T> log(complex<T> z) {
 template <class T> RTCG_CPLX complex<T> log10(complex<T> z) {
     return log(z) * T(0.43429448190325182765);
 }
-template <class T> RTCG_CPLX complex<T> sin(complex<T> z) {
-    using namespace complex_detail;
-    T x = z._M_re, y = z._M_im;
-    return complex<T>(r_sin(x) * r_cosh(y), r_cos(x) * r_sinh(y));
-}
-template <class T> RTCG_CPLX complex<T> cos(complex<T> z) {
-    using namespace complex_detail;
-    T x = z._M_re, y = z._M_im;
-    return complex<T>(r_cos(x) * r_cosh(y), -(r_sin(x) * r_sinh(y)));
-}
 template <class T> RTCG_CPLX complex<T> sinh(complex<T> z) {
     using namespace complex_detail;
     T x = z._M_re, y = z._M_im;
+    if (y == T(0)) return complex<T>(r_sinh(x), y);
+    if (is_special(y) && x == T(0)) return complex<T>(x, y - y);
+    if (is_special(y) && is_inf(x)) return complex<T>(r_fabs(x), y - y);
     return complex<T>(r_sinh(x) * r_cos(y), r_cosh(x) * r_sin(y));
 }
 template <class T> RTCG_CPLX complex<T> cosh(complex<T> z) {
     using namespace complex_detail;
     T x = z._M_re, y = z._M_im;
+    if (y == T(0)) return complex<T>(r_cosh(x), is_nan(x) ? y : r_copysign(T(1), x) * y);
+    if (is_special(y) && x == T(0)) return complex<T>(y - y, T(0));
+    if (is_special(y) && is_inf(x)) return complex<T>(r_fabs(x), y - y);
     return complex<T>(r_cosh(x) * r_cos(y), r_sinh(x) * r_sin(y));
+}
+// The circular functions are the hyperbolic ones of i z.
+template <class T> RTCG_CPLX complex<T> sin(complex<T> z) {
+    using namespace complex_detail;
+    T x = z._M_re, y = z._M_im;
+    if (is_special(x) && is_inf(y)) return complex<T>(x - x, r_fabs(y));
+    complex<T> t = sinh(complex<T>(-y, x));
+    return complex<T>(t._M_im, -t._M_re);
+}
+template <class T> RTCG_CPLX complex<T> cos(complex<T> z) {
+    T x = z._M_re, y = z._M_im;
+    return cosh(complex<T>(-y, x));
 }
 // After W. Kahan, "Branch cuts for complex elementary functions" (1987): no quotient of two huge numbers.
 template <class T> RTCG_CPLX complex<T> tanh(complex<T> z) {
     using namespace complex_detail;
     T x = z._M_re, y = z._M_im;
+    if (is_special(y) && x == T(0)) return complex<T>(x, y - y);
+    if (y == T(0) && is_nan(x)) return z;
     if (r_fabs(x) > T(20)) {
+        if (is_inf(x) && is_special(y)) return complex<T>(r_copysign(T(1), x), r_copysign(T(0), y));
         T e = r_exp(-T(2) * r_fabs(x));
         return complex<T>(r_copysign(T(1), x), T(4) * r_sin(y) * r_cos(y) * e);
     }
@@ -277,6 +299,8 @@ template <class T> RTCG_CPLX void arc(T x, T y, bool cosine, T &re, T &im) {
     const T tiny = sizeof(T) == 4 ? T(1e-18) : T(1e-150), huge = sizeof(T) == 4 ? T(1e17) : T(1e150);
     if (x > huge || y > huge) {
         re = cosine ? r_atan2(y, x) : r_atan2(x, y);
+        im = x > y ? x : y;
+        if (is_inf(im)) return;
         im = T(0.69314718055994530942) + r_log(x > y ? x : y) + T(0.5) * r_log1p(x > y ? (y / x) * (y / x) : (x / y) * (x / y));
         return;
     }
@@ -309,12 +333,20 @@ template <class T> RTCG_CPLX void arc(T x, T y, bool cosine, T &re, T &im) {
 template <class T> RTCG_CPLX complex<T> asin(complex<T> z) {
     using namespace complex_detail;
     T x = z._M_re, y = z._M_im, re, im;
+    if (is_nan(x) || is_nan(y)) {
+        if (is_inf(x)) return complex<T>(y, r_fabs(x));
+        return complex<T>(x == T(0) ? x : x + y, is_inf(y) ? y : x + y);
+    }
     arc(r_fabs(x), r_fabs(y), false, re, im);
     return complex<T>(r_copysign(re, x), r_copysign(im, y));
 }
 template <class T> RTCG_CPLX complex<T> acos(complex<T> z) {
     using namespace complex_detail;
     T x = z._M_re, y = z._M_im, re, im;
+    if (is_nan(x) || is_nan(y)) {
+        if (is_inf(x)) return complex<T>(y, -r_fabs(x));
+        return complex<T>(x == T(0) ? T(1.57079632679489661923) : x + y, is_inf(y) ? -y : x + y);
+    }
     arc(r_fabs(x), r_fabs(y), true, re, im);
     if (r_copysign(T(1), x) < T(0)) re = T(3.14159265358979323846) - re;
     return complex<T>(re, -r_copysign(im, y));
@@ -325,25 +357,31 @@ template <class T> RTCG_CPLX complex<T> asinh(complex<T> z) {
     return complex<T>(t._M_im, -t._M_re);
 }
 template <class T> RTCG_CPLX complex<T> acosh(complex<T> z) {
+    using namespace complex_detail;
     T y = z._M_im;
     complex<T> t = acos(z);
-    return complex<T>(complex_detail::r_fabs(t._M_im), complex_detail::r_copysign(t._M_re, y));
+    if (is_nan(t._M_im)) return complex<T>(t._M_im, t._M_re);
+    return complex<T>(r_fabs(t._M_im), is_nan(t._M_re) ? t._M_re : r_copysign(t._M_re, y));
 }
 template <class T> RTCG_CPLX complex<T> atanh(complex<T> z) {
     using namespace complex_detail;
     T x = r_fabs(z._M_re), y = z._M_im, re;
+    if (is_nan(x) || is_nan(y)) {
+        if (is_inf(y)) return complex<T>(r_copysign(T(0), z._M_re), r_copysign(T(1.57079632679489661923), y));
+        return complex<T>(x == T(0) || is_inf(x) ? r_copysign(T(0), z._M_re) : x + y, x + y);
+    }
     const T huge = sizeof(T) == 4 ? T(1e17) : T(1e150);
     if (x > huge || r_fabs(y) > huge) {
-        T h = r_hypot(x, y);
-        return complex<T>(r_copysign(x / h / h, z._M_re), r_copysign(T(1.57079632679489661923), y));
+        T h = r_hypot(x, y), part = is_inf(h) ? T(0) : x / h / h;
+        return complex<T>(r_copysign(part, z._M_re), r_copysign(T(1.57079632679489661923), y));
     }
     re = T(0.25) * r_log1p(T(4) * x / ((T(1) - x) * (T(1) - x) + y * y));
     return complex<T>(r_copysign(re, z._M_re), T(0.5) * r_atan2(T(2) * y, (T(1) - x) * (T(1) + x) - y * y));
 }
 template <class T> RTCG_CPLX complex<T> atan(complex<T> z) {
     T x = z._M_re, y = z._M_im;
-    complex<T> t = atanh(complex<T>(-y, x));
-    return complex<T>(t._M_im, -t._M_re);
+    complex<T> t = atanh(complex<T>(y, -x));
+    return complex<T>(-t._M_im, t._M_re);
 }
 
 namespace complex_detail {

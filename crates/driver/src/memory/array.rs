@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::stream::closed;
 use rtcg_cuda_sys::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +13,7 @@ struct Inner {
     owned: bool,
     freed: AtomicBool,
     /// What a level is a level of.
-    _parent: Option<MipmappedArray>,
+    parent: Option<MipmappedArray>,
 }
 
 /// An array. Cloning gives another reference to the same one.
@@ -27,7 +28,7 @@ impl std::fmt::Debug for Array {
 
 impl Array {
     fn from_parts(ctx: Context, handle: CUarray, owned: bool) -> Self {
-        Self(Arc::new(Inner { ctx, handle, owned, freed: AtomicBool::new(false), _parent: None }))
+        Self(Arc::new(Inner { ctx, handle, owned, freed: AtomicBool::new(false), parent: None }))
     }
 
     /// Creates a 1-D (height 0) or 2-D array in the current context.
@@ -65,10 +66,21 @@ impl Array {
     pub(crate) fn live_handle(&self, call: &'static str) -> Result<CUarray> {
         self.0.ctx.check_same_table(call)?;
         self.0.ctx.live_table(call)?;
-        if self.0.freed.load(Ordering::Acquire) {
+        self.check_open(call)?;
+        Ok(self.0.handle)
+    }
+
+    /// An error once it, or the mipmapped array that it is a level of, was freed.
+    fn check_open(&self, call: &'static str) -> Result<()> {
+        if self.is_freed() {
             return Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_HANDLE, "the array was freed"));
         }
-        Ok(self.0.handle)
+        self.0.parent.as_ref().map_or(Ok(()), |parent| parent.check_open(call))
+    }
+
+    /// Whether [`Array::free`] was called.
+    pub fn is_freed(&self) -> bool {
+        self.0.freed.load(Ordering::Acquire)
     }
 
     /// The context it belongs to.
@@ -78,6 +90,7 @@ impl Array {
 
     /// Width, height, format and channels.
     pub fn descriptor(&self) -> Result<CUDA_ARRAY_DESCRIPTOR> {
+        self.check_open("cuArrayGetDescriptor")?;
         let mut descriptor = CUDA_ARRAY_DESCRIPTOR::default();
         // SAFETY: the array is alive, one structure is written.
         unsafe { call_in!(self.0.ctx, cuArrayGetDescriptor(&raw mut descriptor, self.0.handle)) }?;
@@ -86,6 +99,7 @@ impl Array {
 
     /// As [`Array::descriptor`], with depth and flags.
     pub fn descriptor_3d(&self) -> Result<CUDA_ARRAY3D_DESCRIPTOR> {
+        self.check_open("cuArray3DGetDescriptor")?;
         let mut descriptor = CUDA_ARRAY3D_DESCRIPTOR::default();
         // SAFETY: the array is alive, one structure is written.
         unsafe { call_in!(self.0.ctx, cuArray3DGetDescriptor(&raw mut descriptor, self.0.handle)) }?;
@@ -123,6 +137,7 @@ impl Drop for Inner {
 struct MipmapInner {
     ctx: Context,
     handle: CUmipmappedArray,
+    freed: AtomicBool,
 }
 
 /// An array with levels of detail. Cloning gives another reference to the same one.
@@ -142,17 +157,32 @@ impl MipmappedArray {
         let mut handle = CUmipmappedArray::null();
         // SAFETY: one handle is written, one structure read.
         unsafe { call_in!(ctx, cuMipmappedArrayCreate(&raw mut handle, descriptor, n_levels)) }?;
-        Ok(Self(Arc::new(MipmapInner { ctx, handle })))
+        Ok(Self(Arc::new(MipmapInner { ctx, handle, freed: AtomicBool::new(false) })))
+    }
+
+    /// Frees all levels while references to them remain, which become unusable. Calling it again does nothing.
+    pub fn close(&self) -> Result<()> {
+        if self.0.freed.swap(true, Ordering::AcqRel) {
+            return Ok(());
+        }
+        // SAFETY: this is the last use of the handle; every other call looks at `freed`.
+        self.0.ctx.cleanup(|table| unsafe { call!(table, cuMipmappedArrayDestroy(self.0.handle)) })
+    }
+
+    /// An error once it was closed.
+    fn check_open(&self, call: &'static str) -> Result<()> {
+        if self.0.freed.load(Ordering::Acquire) { Err(closed(call, "mipmapped array")) } else { Ok(()) }
     }
 
     /// The array of a level, 0 being the largest.
     pub fn level(&self, level: u32) -> Result<Array> {
+        self.check_open("cuMipmappedArrayGetLevel")?;
         let mut handle = CUarray::null();
         // SAFETY: this array is alive, one handle is written.
         unsafe { call_in!(self.0.ctx, cuMipmappedArrayGetLevel(&raw mut handle, self.0.handle, level)) }?;
         let ctx = self.0.ctx.clone();
         let parent = Some(self.clone());
-        let inner = Inner { ctx, handle, owned: false, freed: AtomicBool::new(false), _parent: parent };
+        let inner = Inner { ctx, handle, owned: false, freed: AtomicBool::new(false), parent };
         Ok(Array(Arc::new(inner)))
     }
 
@@ -160,12 +190,16 @@ impl MipmappedArray {
     pub(crate) fn live_handle(&self, call: &'static str) -> Result<CUmipmappedArray> {
         self.0.ctx.check_same_table(call)?;
         self.0.ctx.live_table(call)?;
+        self.check_open(call)?;
         Ok(self.0.handle)
     }
 }
 
 impl Drop for MipmapInner {
     fn drop(&mut self) {
+        if *self.freed.get_mut() {
+            return;
+        }
         // SAFETY: created by this object, and this is the last use.
         self.ctx.drop_resource(|table| unsafe { call!(table, cuMipmappedArrayDestroy(self.handle)) });
     }

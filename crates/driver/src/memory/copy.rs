@@ -36,9 +36,15 @@ pub unsafe fn memcpy_dtoh(dst: &mut [u8], src: CUdeviceptr) -> Result<()> {
         return result;
     }
     let table = current_table("cuMemcpyDtoH")?;
+    let ctx = Context::current();
+    let waited = ctx.as_ref().map(|ctx| (ctx.queue(), ctx.queue().before_wait()));
     // SAFETY: the destination is a slice, the source is the caller's promise.
     let result = unsafe { call_again!(table, cuMemcpyDtoH(dst.as_mut_ptr().cast(), src, dst.len())) };
-    address_error(table, result, &[("src", src, dst.len())])
+    address_error(table, result, &[("src", src, dst.len())])?;
+    if let Some((queue, waited)) = waited {
+        queue.after_wait_for(CUstream::null(), waited);
+    }
+    Ok(())
 }
 
 /// [`memcpy_htod`] in the order of a stream, which is waited for.

@@ -22,6 +22,8 @@ pub(crate) struct Gen {
     pub(crate) random: Random,
     pub(crate) target: Target,
     pub(crate) full_warps: bool,
+    /// Threads of a block.
+    pub(crate) threads: u32,
     families: Vec<(u32, Vec<Vec<Form>>)>,
     n_labels: usize,
     /// Scratch registers in use, by class.
@@ -65,6 +67,7 @@ impl Gen {
             random,
             target,
             full_warps: block.iter().product::<u32>() % 32 == 0,
+            threads: block.iter().product(),
             families: families.collect(),
             n_labels: 0,
             n_scratch: [0; 4],
@@ -333,9 +336,7 @@ impl Gen {
                 self.left = true;
             }
             if self.random.one_in(8) {
-                let leave = self.leave_beyond();
-                nodes.push(leave);
-                self.left = true;
+                self.leave(&mut nodes);
             }
         }
         self.dump(&mut nodes);
@@ -350,6 +351,19 @@ impl Gen {
         all.extend(nodes);
         all.push(fixed("ret;\n}"));
         Node::Block(all)
+    }
+
+    /// Threads beyond a bound leave, in most cases only if some stay; else what they have so far is seen.
+    fn leave(&mut self, nodes: &mut Vec<Node>) {
+        if !self.left && !self.random.one_in(4) {
+            let leave = self.leave_but_some();
+            nodes.push(leave);
+        } else {
+            self.dump(nodes);
+            let leave = self.leave_beyond();
+            nodes.push(leave);
+        }
+        self.left = true;
     }
 
     /// Who the thread is and where its memory lies.

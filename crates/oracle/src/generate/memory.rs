@@ -59,6 +59,7 @@ impl Gen {
             fixed(format!(".global .align 16 .b8 gtable[{TABLE}] = {{{}}};", bytes(TABLE))),
             fixed(format!(".shared .align 16 .b8 sslots[{}];", THREADS * SHARED_SLOT)),
             fixed(format!(".shared .align 16 .b8 sphase[{}];", THREADS * 8)),
+            fixed(".shared .align 8 .b8 smbar[8];"),
         ]
     }
 
@@ -320,6 +321,9 @@ impl Gen {
     }
 
     fn own_atomic(&mut self, space: &str) -> Node {
+        if self.target.capability >= 90 && !self.target.real && self.random.one_in(4) {
+            return self.vector_atomic();
+        }
         self.atomic(&format!(".{space}"), "%slot", SLOT)
     }
 
@@ -361,6 +365,27 @@ impl Gen {
         line(format!("{guard}atom{sem}{space}.{op} {dst}, [{base}+{at}], {b}{third};"))
     }
 
+    /// An atomic sum of several elements.
+    fn vector_atomic(&mut self) -> Node {
+        const FORMS: &[(&str, usize, usize)] = &[
+            ("add.noftz.v2.f16", 2, 2),
+            ("add.noftz.v4.f16", 4, 2),
+            ("add.noftz.v2.f16x2", 2, 4),
+            ("add.v2.f32", 2, 4),
+            ("add.v4.f32", 4, 4),
+        ];
+        let (op, n, bytes) = FORMS[self.random.below(FORMS.len())];
+        let letter = if bytes == 2 { 'h' } else { 'r' };
+        let at = self.random.below(SLOT / (n * bytes)) * n * bytes;
+        let shape = Shape { suffix: String::new(), letter, n, bytes: n * bytes };
+        let (dst, b) = (self.registers(&shape, true), self.registers(&shape, false));
+        let guard = self.guard();
+        line(match self.random.one_in(3) {
+            true => format!("{guard}red.global.{op} [%slot+{at}], {b};"),
+            false => format!("{guard}atom.global.{op} {dst}, [%slot+{at}], {b};"),
+        })
+    }
+
     /// An atomic on a counter of the whole grid, whose old value nobody looks at.
     fn count(&mut self) -> Node {
         const OPS: &[&str] = &[
@@ -390,48 +415,5 @@ impl Gen {
             format!("ld.param.b32 {r}, [u2+4];"),
         ];
         line(texts[self.random.below(texts.len())].clone())
-    }
-
-    /// Threads exchange values through shared memory: write, barrier, read another's, barrier.
-    pub(crate) fn exchange(&mut self) -> Node {
-        if self.random.one_in(3) {
-            return self.barrier_reduction();
-        }
-        let (at, from, p) = (self.scratch('r'), self.scratch('r'), self.scratch('p'));
-        let wide = self.random.one_in(3);
-        let (letter, ty, size) = if wide { ('d', "b64", 8) } else { ('r', "b32", 4) };
-        let (value, dst) = (self.reg(letter), self.reg(letter));
-        let barrier = self.barrier();
-        let index = match self.random.below(3) {
-            0 => format!("add.u32 {from}, %lin, {};\nrem.u32 {from}, {from}, %threads;", 1 + self.random.below(40)),
-            1 => format!("sub.u32 {from}, %threads, 1;\nsub.u32 {from}, {from}, %lin;"),
-            _ => format!("rem.u32 {from}, {}, %threads;", self.reg('r')),
-        };
-        let _ = p;
-        Node::Group(vec![fixed(format!(
-            "mov.u32 {at}, sphase;\nmad.lo.u32 {at}, %lin, {size}, {at};\nst.shared.{ty} [{at}], {value};\n{barrier}\n\
-             {index}\nmov.u32 {at}, sphase;\nmad.lo.u32 {at}, {from}, {size}, {at};\nld.shared.{ty} {dst}, [{at}];\n{barrier}"
-        ))])
-    }
-
-    fn barrier(&mut self) -> String {
-        match self.random.below(6) {
-            0 => format!("bar.sync {};", self.random.below(16)),
-            1 if self.full_warps => format!("bar.sync {}, %threads;", self.random.below(16)),
-            2 => "barrier.sync 0;".to_owned(),
-            3 => "barrier.sync.aligned 1;".to_owned(),
-            _ => "bar.sync 0;".to_owned(),
-        }
-    }
-
-    fn barrier_reduction(&mut self) -> Node {
-        let (p, q, r) = (self.reg('p'), self.reg('p'), self.reg('r'));
-        let texts = [
-            format!("bar.red.popc.u32 {r}, 0, {p};"),
-            format!("bar.red.popc.u32 {r}, 2, !{p};"),
-            format!("bar.red.and.pred {q}, 0, {p};"),
-            format!("bar.red.or.pred {q}, 1, !{p};"),
-        ];
-        line(texts[self.random.below(4)].clone())
     }
 }

@@ -5,6 +5,7 @@
 //! common counters with atomics that commute, and exchanges values through shared memory between
 //! barriers. At its end every thread stores all its registers. Loops are bounded.
 
+mod barriers;
 mod body;
 mod control;
 mod forms;

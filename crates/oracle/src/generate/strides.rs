@@ -85,6 +85,17 @@ impl Gen {
         Node::Group(nodes)
     }
 
+    /// As [`Gen::leave_beyond`], unless that were all threads of the block, which are all there.
+    pub(crate) fn leave_but_some(&mut self) -> Node {
+        let (mut nodes, p) = self.within_bound();
+        let (stays, some) = (self.scratch('p'), self.scratch('p'));
+        let how = ["ret", "exit"][self.random.below(2)];
+        nodes.push(fixed(format!(
+            "not.pred {stays}, {p};\nbar.red.or.pred {some}, 0, {stays};\n@!{some} mov.pred {p}, {some};\n@{p} {how};"
+        )));
+        Node::Group(nodes)
+    }
+
     /// A loop whose index begins at the thread's number and goes on by a stride.
     pub(crate) fn stride_loop(&mut self, place: &Place) -> Node {
         let (head, end) = (self.label(), self.label());

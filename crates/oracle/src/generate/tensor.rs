@@ -17,6 +17,25 @@ const PRODUCTS: &[(&str, [usize; 4], u32)] = &[
     ("m16n8k4.row.col.f64.f64.f64.f64", [4, 2, 1, 4], 90),
     ("m16n8k8.row.col.f64.f64.f64.f64", [4, 4, 2, 4], 90),
     ("m16n8k32.row.col.f32.e4m3.e5m2.f32", [4, 4, 2, 4], 90),
+    ("m8n8k4.row.col.f32.f16.f16.f32", [8, 2, 2, 8], 70),
+    ("m8n8k4.col.row.f32.f16.f16.f16", [8, 2, 2, 4], 70),
+    ("m8n8k4.row.row.f16.f16.f16.f16", [4, 2, 2, 4], 70),
+    ("m8n8k4.col.col.f32.f16.f16.f32", [8, 2, 2, 8], 70),
+];
+
+/// Shape and types of `mma.sp` with the registers of a lane (d, a, b, c), the largest selector, and
+/// whether sums are exact.
+const SPARSE: &[(&str, [usize; 4], usize, bool)] = &[
+    ("m16n8k32.row.col.s32.s8.u8.s32", [4, 2, 2, 4], 1, true),
+    ("m16n8k64.row.col.satfinite.s32.u8.s8.s32", [4, 4, 4, 4], 0, true),
+    ("m16n8k64.row.col.s32.s4.u4.s32", [4, 2, 2, 4], 1, true),
+    ("m16n8k128.row.col.s32.u4.u4.s32", [4, 4, 4, 4], 0, true),
+    ("m16n8k16.row.col.f32.f16.f16.f32", [4, 2, 2, 4], 3, false),
+    ("m16n8k32.row.col.f16.f16.f16.f16", [2, 4, 4, 2], 1, false),
+    ("m16n8k16.row.col.f32.bf16.bf16.f32", [4, 2, 2, 4], 3, false),
+    ("m16n8k32.row.col.f32.bf16.bf16.f32", [4, 4, 4, 4], 1, false),
+    ("m16n8k8.row.col.f32.tf32.tf32.f32", [4, 2, 2, 4], 3, false),
+    ("m16n8k16.row.col.f32.tf32.tf32.f32", [4, 4, 4, 4], 1, false),
 ];
 
 /// Shape, type of `a` and `b` and of the sums of `wmma`, with the registers of a lane (a, b, c).
@@ -29,6 +48,9 @@ const WMMA: &[(&str, &str, &str, [usize; 3])] = &[
     ("m16n16k16", "s8", "s32", [2, 2, 8]),
     ("m32n8k16", "u8", "s32", [4, 1, 8]),
     ("m8n8k4", "f64", "f64", [1, 1, 2]),
+    ("m8n8k32", "s4", "s32", [1, 1, 2]),
+    ("m8n8k32", "u4", "s32", [1, 1, 2]),
+    ("m8n8k128", "b1", "s32", [1, 1, 2]),
 ];
 
 impl Gen {
@@ -73,6 +95,27 @@ impl Gen {
         ))
     }
 
+    /// `mma.sp`. Lanes have one of two words of metadata.
+    pub(crate) fn sparse_product(&mut self) -> Node {
+        let fitting: Vec<_> = SPARSE.iter().filter(|p| p.3 || !self.target.real).collect();
+        let (types, [nd, na, nb, nc], most, _) = *fitting[self.random.below(fitting.len())];
+        let legal: &[u32] = if types.contains("tf32") { &[4, 14] } else { &[4, 8, 12, 9, 13, 14] };
+        let words: [u32; 2] =
+            std::array::from_fn(|_| (0..8).fold(0, |w, i| w | legal[self.random.below(legal.len())] << (4 * i)));
+        let (e, p, d) = (self.scratch('r'), self.reg('p'), self.list('r', nd, true));
+        let sources: Vec<String> =
+            [na, nb, nc].map(|n| format!("{{{}}}", self.list('r', n, false).join(", "))).into_iter().collect();
+        let (to, used) = (self.reg('r'), d[self.random.below(d.len())].clone());
+        line(format!(
+            "selp.b32 {e}, {:#x}, {:#x}, {p};\nmma.sp.sync.aligned.{types} {{{}}}, {}, {e}, {};\nmov.b32 {to}, {used};",
+            words[0],
+            words[1],
+            d.join(", "),
+            sources.join(", "),
+            self.random.below(most + 1)
+        ))
+    }
+
     /// Tiles through shared memory: rows that the threads of the warp have stored, transposed or not.
     pub(crate) fn tiles(&mut self, place: &Place) -> Node {
         if !place.together {
@@ -109,11 +152,20 @@ impl Gen {
         let p = self.scratch('d');
         let mut layouts = vec![];
         let mut text = String::new();
+        let narrow = matches!(ty, "s4" | "u4" | "b1");
         for (role, ty, list) in [("a", ty, &a), ("b", ty, &b), ("c", sum, &c)] {
-            let layout = ["row", "col"][self.random.below(2)];
+            let layout = match role {
+                "a" if narrow => "row",
+                "b" if narrow => "col",
+                _ => ["row", "col"][self.random.below(2)],
+            };
             layouts.push(layout);
             // Lines of up to 32 elements, up to 32 of them: never more than the input has.
-            let stride = [", 32", ""][usize::from(ty.ends_with("32") || ty == "f64" || self.random.one_in(2))];
+            let stride = match ty {
+                "s4" | "u4" => [", 32", ", 64"][self.random.below(2)],
+                "b1" => [", 128", ", 256"][self.random.below(2)],
+                _ => [", 32", ""][usize::from(ty.ends_with("32") || ty == "f64" || self.random.one_in(2))],
+            };
             text += &format!(
                 "add.s64 {p}, %in, {};\nwmma.load.{role}.sync.aligned.{layout}.{shape}.global.{ty} {{{list}}}, [{p}]{stride};\n",
                 32 * self.random.below((INPUT - 2048) / 32)
@@ -123,8 +175,9 @@ impl Gen {
             "f16" => format!("{sum}.{sum}"),
             _ => format!("{sum}.{ty}.{ty}.{sum}"),
         };
+        let bits = if ty == "b1" { [".xor.popc", ".and.popc"][self.random.below(2)] } else { "" };
         text += &format!(
-            "wmma.mma.sync.aligned.{}.{}.{shape}.{types} {{{d}}}, {{{a}}}, {{{b}}}, {{{c}}};\n",
+            "wmma.mma{bits}.sync.aligned.{}.{}.{shape}.{types} {{{d}}}, {{{a}}}, {{{b}}}, {{{c}}};\n",
             layouts[0], layouts[1]
         );
         let first = d.split(',').next().unwrap_or("").to_owned();

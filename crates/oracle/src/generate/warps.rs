@@ -24,10 +24,11 @@ impl Gen {
 
     /// A matrix instruction. How floats are summed real devices do not agree on.
     fn tensor(&mut self, place: &Place) -> Node {
-        match self.random.below(if self.target.real { 3 } else { 6 }) {
+        match self.random.below(if self.target.real { 4 } else { 8 }) {
             0 | 1 => self.matrix(),
             2 => self.tiles(place),
-            3 | 4 => self.float_product(),
+            3 => self.sparse_product(),
+            4 | 5 => self.float_product(),
             _ => self.wmma(place),
         }
     }
@@ -50,8 +51,11 @@ impl Gen {
             format!("redux.sync.{sum}.{ty} {r}, {a}, {mask};"),
             format!("redux.sync.{bits}.b32 {r}, {a}, {mask};"),
             format!("bar.warp.sync {mask};"),
+            // Which lane is elected CUDA leaves open.
+            format!("elect.sync {r}|{q}, {mask};"),
         ];
-        line(texts[self.random.below(texts.len())].clone())
+        let elects = self.target.capability >= 90 && !self.target.real;
+        line(texts[self.random.below(texts.len() - usize::from(!elects))].clone())
     }
 
     /// A product of small numbers or bits by the whole warp, or an exchange of rows and columns.

@@ -69,6 +69,7 @@ pub struct Param {
     pub name: Box<str>,
     pub ty: Type,
     pub align: u32,
+    /** in bytes; 0 for the last parameter of a function with any number of arguments */
     pub size: u32,
     pub ptr: bool,
     /** offset in the packed parameter buffer */

@@ -139,11 +139,14 @@ impl<'s> Parser<'s> {
         if want_rets.len() != rets.len() {
             return mismatch("results", want_rets.len(), rets.len());
         }
-        if want_args.len() != args.len() {
+        // What `...` stands for may have any size, and may not be there at all.
+        let any = want_args.last().is_some_and(|p| p.size == 0);
+        if want_args.len() != args.len() && !(any && want_args.len() == args.len() + 1) {
             return mismatch("arguments", want_args.len(), args.len());
         }
         for (want, have) in want_rets.iter().zip(rets).chain(want_args.iter().zip(args)) {
             if let CallArg::Param(var) = have
+                && want.size != 0
                 && u64::from(want.size) != self.body.function.vars[var.index()].size
             {
                 let name = &self.body.function.vars[var.index()].name;

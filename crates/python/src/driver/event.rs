@@ -30,11 +30,12 @@ closing_methods! { PyEvent;
     ) -> PyResult<Bound<'py, Self>> {
         let stream = stream.filter(|stream| !stream.is_none()).map(stream_argument).transpose()?;
         let (event, stream) = (&slf.get().0, stream_of(stream.as_ref()));
-        match flags {
+        let record = || match flags {
             0 => event.record(stream),
             flags => event.record_with(stream, flags),
-        }
-        .or_raise()?;
+        };
+        // As for launches.
+        if event.context().queue_may_be_full() { slf.py().detach(record) } else { record() }.or_raise()?;
         Ok(slf.clone())
     }
 

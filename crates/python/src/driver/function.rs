@@ -3,7 +3,7 @@
 use crate::driver::arguments::{Extras, Packing};
 use crate::driver::fastcall::{Args, CallableType, Keywords, Method, add_getters, add_methods, enter, pointers};
 use crate::driver::graph::{keep_captured, refuse_handlers};
-use crate::driver::launch_keywords::{Keyword, NO_OPTIONS, keyword};
+use crate::driver::launch_keywords::{Keyword, keyword};
 use crate::driver::pool::is_in_use as is_pool_in_use;
 use crate::driver::prepared::{Buffer, Prepared, PreparedTypes};
 use crate::driver::resource::Detached;
@@ -55,11 +55,17 @@ impl PyFunction {
 
     #[inline]
     fn launch(&self, py: Python<'_>, geometry: &Geometry, stream: Option<&Stream>, bytes: &[u8]) -> PyResult<()> {
-        let Geometry { grid, block, shared, options } = *geometry;
+        let Geometry { grid, block, shared, options } = geometry;
         // SAFETY: number, sizes and known types of the arguments were checked; what the kernel does
         // with them is the business of who wrote it.
-        let launch = || unsafe { self.function.launch_with(grid, block, shared, stream, bytes, options) };
-        py.detach(launch).or_raise()
+        let launch = || unsafe {
+            match options {
+                None => self.function.launch(*grid, *block, *shared, stream, bytes),
+                Some(options) => self.function.launch_with(*grid, *block, *shared, stream, bytes, **options),
+            }
+        };
+        // Others get the interpreter where the launch may wait, perhaps for them.
+        if self.function.launch_may_wait() { py.detach(launch).or_raise() } else { launch().or_raise() }
     }
 }
 
@@ -68,11 +74,12 @@ struct Geometry {
     grid: [u32; 3],
     block: [u32; 3],
     shared: u32,
-    options: LaunchOptions,
+    /// What few launches wish.
+    options: Option<Box<LaunchOptions>>,
 }
 
 impl Geometry {
-    const EMPTY: Self = Self { grid: [1; 3], block: [0; 3], shared: 0, options: NO_OPTIONS };
+    const EMPTY: Self = Self { grid: [1; 3], block: [0; 3], shared: 0, options: None };
 }
 
 /// The keywords of a direct call.
@@ -99,7 +106,7 @@ impl<'py> CallOptions<'py> {
                 Keyword::Stream => options.stream = Some(stream_argument(&value)?),
                 Keyword::TimeKernel => options.time_kernel = value.is_truthy()?,
                 Keyword::Texrefs => options.texrefs = texture_references(&value)?,
-                Keyword::Option(option) => option.set(&mut options.geometry.options, &value)?,
+                Keyword::Option(option) => option.set(options.geometry.options.get_or_insert_default(), &value)?,
                 Keyword::SharedSize | Keyword::Unknown => unknown.push(name.to_string()),
             }
             Ok(())
@@ -132,6 +139,20 @@ fn shared_bytes(value: &Bound<'_, PyAny>, name: &str) -> PyResult<u32> {
     value.extract().map_err(|_| expected(name, value, "bytes, an integer >= 0"))
 }
 
+/// The value of an `int` that is one of C's `unsigned`; `None` leaves everything else to slower ways.
+#[inline]
+pub(crate) fn small_integer(value: &Bound<'_, PyAny>) -> Option<u32> {
+    if !value.is_exact_instance_of::<PyInt>() {
+        return None;
+    }
+    // SAFETY: the object is an int. One that is no C `long` is -1 and an exception, which is taken back.
+    let number = unsafe { pyo3::ffi::PyLong_AsLong(value.as_ptr()) };
+    if number == -1 {
+        let _ = PyErr::take(value.py());
+    }
+    u32::try_from(number).ok()
+}
+
 /// One to three positive numbers; missing ones are 1.
 pub(crate) fn dimensions(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32; 3]> {
     let mut result = [1; 3];
@@ -142,7 +163,7 @@ pub(crate) fn dimensions(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32;
             return Err(LogicError::new_err(format!("{name} has {len} dimensions; expected one to three")));
         }
         for (slot, item) in result.iter_mut().zip(tuple.iter_borrowed()) {
-            *slot = item.extract().map_err(bad)?;
+            *slot = small_integer(&item).map_or_else(|| item.extract(), Ok).map_err(bad)?;
         }
         return Ok(result);
     }
@@ -260,7 +281,7 @@ fn prepared_geometry<'py>(method: &str, args: Args<'_, 'py>, keywords: &Keywords
     keywords.each(|name, value| {
         match keyword(args.py(), &name)? {
             Keyword::SharedSize => geometry.shared = shared_bytes(&value, "shared_size")?,
-            Keyword::Option(option) => option.set(&mut geometry.options, &value)?,
+            Keyword::Option(option) => option.set(geometry.options.get_or_insert_default(), &value)?,
             _ => {
                 let text = format!("{method}() got an unexpected keyword argument '{}'; expected shared_size", &*name);
                 return Err(PyTypeError::new_err(text));

@@ -26,7 +26,23 @@ pub(crate) fn enum_member<'py>(py: Python<'py>, class: &str, value: u32) -> PyRe
     class.getattr("values")?.call_method1("get", (value, value))
 }
 
-type Nodes<'py> = Vec<Bound<'py, PyGraphNode>>;
+/// The nodes that a new one comes after: a sequence, or a single node.
+struct Nodes<'py>(Vec<Bound<'py, PyGraphNode>>);
+
+impl<'py> FromPyObject<'_, 'py> for Nodes<'py> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(node) = object.cast::<PyGraphNode>() {
+            return Ok(Self(vec![node.to_owned()]));
+        }
+        object.extract().map(Self).map_err(|_| {
+            let shown = object.repr().map_or_else(|_| "?".to_string(), |text| text.to_string());
+            PyTypeError::new_err(format!("dependencies is {shown}; expected a GraphNode or a sequence of them"))
+        })
+    }
+}
+
 type Pairs<'py> = Vec<(Bound<'py, PyGraphNode>, Bound<'py, PyGraphNode>)>;
 
 /// A Python object that a graph holds.
@@ -60,7 +76,7 @@ fn no_handlers(handler: &Bound<'_, PyAny>) -> PyErr {
 }
 
 fn unwrapped(nodes: &Option<Nodes<'_>>) -> Vec<GraphNode> {
-    nodes.iter().flatten().map(|node| node.get().0.clone()).collect()
+    nodes.iter().flat_map(|nodes| &nodes.0).map(|node| node.get().0.clone()).collect()
 }
 
 fn pairs_of(pairs: &Pairs<'_>) -> Vec<(GraphNode, GraphNode)> {
@@ -536,7 +552,7 @@ impl PyGraphAllocation {
 
 /// The nodes behind Python's objects, for the methods of streams.
 pub(crate) fn nodes_of(nodes: Vec<Bound<'_, PyGraphNode>>) -> Vec<GraphNode> {
-    unwrapped(&Some(nodes))
+    unwrapped(&Some(Nodes(nodes)))
 }
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {

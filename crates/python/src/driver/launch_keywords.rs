@@ -9,21 +9,6 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyString;
 use rtcg::driver::{LaunchOptions, sys};
 
-/// A launch that wishes nothing.
-pub(crate) const NO_OPTIONS: LaunchOptions = LaunchOptions {
-    cooperative: false,
-    cluster: None,
-    preferred_cluster: None,
-    cluster_scheduling: None,
-    programmatic_dependent: false,
-    priority: None,
-    mem_sync_domain: None,
-    mem_sync_domain_map: None,
-    shared_carveout: None,
-    programmatic_event: None,
-    launch_completion_event: None,
-};
-
 /// A keyword of a launch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keyword {

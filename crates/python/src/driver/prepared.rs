@@ -1,6 +1,8 @@
 //! Prepared calls: the argument types are given once, in the letters of Python's `struct`.
 
 use crate::driver::fastcall::Args;
+use crate::driver::function::small_integer;
+use crate::driver::memory::PyDeviceAllocation;
 use crate::host_buffer::HostBuffer;
 use crate::pointer::DevicePtr;
 use half::f16;
@@ -106,7 +108,10 @@ impl Prepared {
     #[cold]
     fn wrong_count(&self, given: usize) -> PyErr {
         let wanted = self.slots.len();
-        PyTypeError::new_err(format!("the kernel was prepared for {wanted} arguments, {given} were given"))
+        let plural = |n| if n == 1 { "" } else { "s" };
+        let were = if given == 1 { "was" } else { "were" };
+        let text = format!("the kernel was prepared for {wanted} argument{}, {given} {were} given", plural(wanted));
+        PyTypeError::new_err(text)
     }
 }
 
@@ -167,7 +172,7 @@ fn name_argument(py: Python<'_>, index: usize, error: PyErr) -> PyErr {
 #[inline]
 fn put(slot: Slot, arg: &Bound<'_, PyAny>, target: &mut [u8]) -> PyResult<()> {
     match slot {
-        Slot::Pointer => target.copy_from_slice(&arg.extract::<DevicePtr>()?.0.to_ne_bytes()),
+        Slot::Pointer => put_word(target, address(arg)?.to_ne_bytes()),
         Slot::Signed(size) => put_integer(arg, target, -(1i128 << (8 * size - 1)), (1i128 << (8 * size - 1)) - 1)?,
         Slot::Unsigned(1) if arg.cast::<pyo3::types::PyBytes>().is_ok() => put_bytes(arg, target)?,
         Slot::Unsigned(size) => put_integer(arg, target, 0, (1i128 << (8 * size)) - 1)?,
@@ -190,7 +195,40 @@ fn put(slot: Slot, arg: &Bound<'_, PyAny>, target: &mut [u8]) -> PyResult<()> {
     Ok(())
 }
 
+/// Fills `target`, which has as many bytes, without a call.
+#[inline]
+fn put_word<const N: usize>(target: &mut [u8], bytes: [u8; N]) {
+    match target.as_mut_array() {
+        Some(target) => *target = bytes,
+        None => target.copy_from_slice(&bytes),
+    }
+}
+
+#[inline]
+fn address(arg: &Bound<'_, PyAny>) -> PyResult<u64> {
+    match arg.cast_exact::<PyDeviceAllocation>() {
+        Ok(memory) => memory.get().ptr(),
+        Err(_) => Ok(arg.extract::<DevicePtr>()?.0),
+    }
+}
+
+#[inline]
 fn put_integer(arg: &Bound<'_, PyAny>, target: &mut [u8], low: i128, high: i128) -> PyResult<()> {
+    if let Some(value) = small_integer(arg)
+        && i128::from(value) <= high
+    {
+        match target.len() {
+            4 => put_word(target, value.to_ne_bytes()),
+            8 => put_word(target, u64::from(value).to_ne_bytes()),
+            size => target.copy_from_slice(&value.to_ne_bytes()[..size]),
+        }
+        return Ok(());
+    }
+    put_any_integer(arg, target, low, high)
+}
+
+#[inline(never)]
+fn put_any_integer(arg: &Bound<'_, PyAny>, target: &mut [u8], low: i128, high: i128) -> PyResult<()> {
     let value = match arg.extract::<i64>() {
         Ok(value) => i128::from(value),
         Err(_) => arg.extract::<u64>().map(i128::from)?,

@@ -156,6 +156,8 @@ structure!(
 /// What an end of a copy points into, kept alive, and how many bytes are there, where it is known.
 #[derive(Default)]
 struct End {
+    /// Whether anything was said about it.
+    is_set: bool,
     owner: Option<Py<PyAny>>,
     room: Option<usize>,
 }
@@ -165,8 +167,19 @@ struct End {
 struct Copying<T> {
     raw: T,
     ends: [End; 2],
+    /// Which of width, height and depth were given a value.
+    extents_set: Vec<&'static str>,
     /// Those of a peer copy; `None` is the current one.
     contexts: [Option<Context>; 2],
+}
+
+impl<T> Copying<T> {
+    /// Remembers that an extent was given a value, which may be 0.
+    fn note_set(&mut self, name: &'static str) {
+        if matches!(name, "width_in_bytes" | "height" | "depth") && !self.extents_set.contains(&name) {
+            self.extents_set.push(name);
+        }
+    }
 }
 
 // SAFETY: the raw pointers in the structure point into the held objects or are handles.
@@ -188,7 +201,7 @@ fn lock<T>(copy: &Mutex<Copying<T>>) -> MutexGuard<'_, Copying<T>> {
 fn put<T: Structure>(copy: &Mutex<Copying<T>>, side: Side, place: Place, owner: Py<PyAny>, room: Option<usize>) {
     let mut copy = lock(copy);
     copy.raw.put(side, place);
-    let old = std::mem::replace(&mut copy.ends[side as usize], End { owner: Some(owner), room });
+    let old = std::mem::replace(&mut copy.ends[side as usize], End { is_set: true, owner: Some(owner), room });
     // What was there goes only after the lock is released: its finaliser may run any code.
     drop(copy);
     drop(old);
@@ -225,6 +238,26 @@ fn put_host<T: Structure>(
     Ok(())
 }
 
+/// An error if an end was never set.
+fn check_set<T: Structure>(copying: &Copying<T>) -> PyResult<()> {
+    for (end, name, direction) in [(&copying.ends[0], "src", "from"), (&copying.ends[1], "dst", "to")] {
+        if !end.is_set {
+            return Err(LogicError::new_err(format!(
+                "structured copy failed: invalid argument - nothing to copy {direction} was set; call set_{name}_host, \
+                 set_{name}_device, set_{name}_array or set_{name}_unified"
+            )));
+        }
+    }
+    let (_, region) = copying.raw.box_of(Side::Src);
+    let missing = [("width_in_bytes", region.width), ("height", region.height), ("depth", region.depth)];
+    match missing.into_iter().find(|(name, value)| *value == 0 && !copying.extents_set.contains(name)) {
+        Some((name, _)) => Err(LogicError::new_err(format!(
+            "structured copy failed: invalid argument - {name} was not set, so nothing would be copied"
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// An error if the copy would leave the memory of an end.
 fn check<T: Structure>(copying: &Copying<T>) -> PyResult<()> {
     for (side, name) in [(Side::Src, "src"), (Side::Dst, "dst")] {
@@ -259,6 +292,7 @@ fn run<T: Structure>(
 ) -> PyResult<()> {
     let (raw, owners) = {
         let copying = lock(copying);
+        check_set(&copying)?;
         check(&copying)?;
         copying.contexts.iter().flatten().try_for_each(check_alive)?;
         let owners = copying.ends.iter().filter_map(|end| end.owner.as_ref());
@@ -302,7 +336,9 @@ macro_rules! copy_class {
 
                 #[setter($get)]
                 fn $set(&self, value: usize) {
-                    lock(&self.copy).raw.$field = value as _;
+                    let mut copy = lock(&self.copy);
+                    copy.raw.$field = value as _;
+                    copy.note_set(stringify!($get));
                 }
             )*
 
@@ -337,7 +373,8 @@ macro_rules! copy_class {
             fn set_src_address(&self, value: DevicePtr) {
                 let mut copy = lock(&self.copy);
                 copy.raw.srcDevice = value.0;
-                copy.ends[Side::Src as usize].room = value.room();
+                let end = &mut copy.ends[Side::Src as usize];
+                (end.is_set, end.room) = (true, value.room());
             }
 
             #[getter(dst_device)]
@@ -349,7 +386,8 @@ macro_rules! copy_class {
             fn set_dst_address(&self, value: DevicePtr) {
                 let mut copy = lock(&self.copy);
                 copy.raw.dstDevice = value.0;
-                copy.ends[Side::Dst as usize].room = value.room();
+                let end = &mut copy.ends[Side::Dst as usize];
+                (end.is_set, end.room) = (true, value.room());
             }
 
             fn set_src_host(&self, buffer: &Bound<'_, PyAny>) -> PyResult<()> {

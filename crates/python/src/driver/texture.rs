@@ -5,6 +5,7 @@ use crate::errors::{LogicError, OrRaise};
 use crate::host_buffer::HostBuffer;
 use crate::pointer::DevicePtr;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use rtcg::driver::memory;
 use rtcg::driver::sys::*;
 use rtcg::driver::{
@@ -47,6 +48,16 @@ fn descriptor_3d(object: &Bound<'_, PyAny>) -> PyResult<CUDA_ARRAY3D_DESCRIPTOR>
     })
 }
 
+/// `4 x 3, 1 channel of FLOAT`: the extents, the fastest first.
+fn described(d: &CUDA_ARRAY3D_DESCRIPTOR) -> String {
+    let extents = [d.Width, d.Height, d.Depth].map(|n| n.to_string());
+    let n_extents = 3 - [d.Depth, d.Height].iter().take_while(|n| **n == 0).count();
+    let format = CUarray_format::ALL.iter().find(|(_, format)| *format == d.Format).map_or("?", |(name, _)| *name);
+    let format = format.strip_prefix("CU_AD_FORMAT_").unwrap_or(format);
+    let plural = if d.NumChannels == 1 { "" } else { "s" };
+    format!("{}, {} channel{plural} of {format}", extents[..n_extents].join(" x "), d.NumChannels)
+}
+
 /// A descriptor as an object of `pycuda.driver`.
 fn python_descriptor<'py>(py: Python<'py>, class: &str, d: &CUDA_ARRAY3D_DESCRIPTOR) -> PyResult<Bound<'py, PyAny>> {
     let driver = py.import("pycuda.driver")?;
@@ -76,6 +87,27 @@ impl PyArrayHandle {
 
     fn free(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.0.free()).or_raise()
+    }
+
+    /// Give the memory back now, if that was not done before; that of a level goes with its mipmapped array.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        if self.0.is_freed() { Ok(()) } else { self.free(py) }
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
+        self.close(py)
+    }
+
+    fn __repr__(&self) -> String {
+        match self.0.descriptor_3d() {
+            Ok(d) => format!("<pycuda.driver.Array {}>", described(&d)),
+            Err(_) => "<pycuda.driver.Array, gone>".to_owned(),
+        }
     }
 
     fn get_descriptor<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -117,6 +149,27 @@ impl PyMipmappedArray {
     /// The array of a level, 0 being the largest.
     fn get_level(&self, level: u32) -> PyResult<PyArrayHandle> {
         self.0.level(level).or_raise().map(PyArrayHandle::from)
+    }
+
+    /// Give the memory of all levels back now, if that was not done before.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.0.close()).or_raise()
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
+        self.close(py)
+    }
+
+    fn __repr__(&self) -> String {
+        match self.0.level(0).and_then(|level| level.descriptor_3d()) {
+            Ok(d) => format!("<pycuda.driver.MipmappedArray {}>", described(&d)),
+            Err(_) => "<pycuda.driver.MipmappedArray, gone>".to_owned(),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rtcg::array::{Order, Tuple};
+use rtcg::array::{DType, Order, Tuple};
 
 /// Runs `body` with array operations in `stream`.
 pub(crate) fn in_stream<T>(stream: Option<&Bound<'_, PyStream>>, body: impl FnOnce() -> T) -> T {
@@ -200,11 +200,11 @@ impl PyGpuArray {
     }
 
     fn __float__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        single(slf)?.call_method0("__float__")
+        slf.py().get_type::<pyo3::types::PyFloat>().call1((single(slf)?,))
     }
 
     fn __int__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        single(slf)?.call_method0("__int__")
+        slf.py().get_type::<pyo3::types::PyInt>().call1((single(slf)?,))
     }
 
     fn __complex__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -213,7 +213,8 @@ impl PyGpuArray {
     }
 
     fn __index__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        if !slf.get().array.dtype().is_integral() || slf.get().array.ndim() != 0 {
+        let dtype = slf.get().array.dtype();
+        if dtype == DType::Bool || !dtype.is_integral() || slf.get().array.ndim() != 0 {
             return Err(PyTypeError::new_err("only integer scalar arrays can be converted to a scalar index"));
         }
         single(slf)?.call_method0("__index__")

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::generators::error::GeneratorError;
 use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
 use crate::generators::operand::{ArrayView, Value, broadcast_shape, join_axes, wrong, wrong_type};
+use crate::generators::staged;
 use rtcg_codegen::carg::{Argument, TypeRegistry, parse_arguments};
 use rtcg_codegen::pointwise::{self, Access, BLOCK_THREADS, Pointwise};
 use rtcg_codegen::snippet::ElementUse;
@@ -125,7 +126,8 @@ impl Elementwise {
     /// Arrays that the snippet names only as `x[i]` are broadcast against each other and may have any
     /// strides. When their shapes do not broadcast, the first array decides how many elements there are,
     /// and the others must have as many at least. In a region, and for arrays that are used in other
-    /// ways, `i` counts elements in C order (in memory order where all arrays are contiguous).
+    /// ways, `i` counts elements in C order (in memory order where all arrays are contiguous). For a region, arrays
+    /// with gaps are copied to contiguous memory, and those that the snippet may change are copied back.
     ///
     /// # Errors
     /// When an argument does not fit its declaration or the others, or the snippet does not compile.
@@ -142,6 +144,14 @@ impl Elementwise {
         let plan = self.plan(ctx, args, region)?;
         if plan.n == 0 {
             return Ok(());
+        }
+        let has_gaps = args.iter().filter_map(Value::array).any(|view| !staged::is_dense(view));
+        if region != Region::All && has_gaps {
+            let is_written = |at: usize| !self.spec.arguments[at].is_const && self.uses[at] != ElementUse::Read;
+            // SAFETY: the caller's promise, of copies of the same shapes.
+            return staged::run(ctx, args, is_written, stream, |dense| unsafe {
+                self.launch(ctx, dense, region, stream)
+            });
         }
         let kernel = self.form(ctx, &plan.access)?;
         let packed = self.pack(&kernel, args, region, &plan)?;
@@ -177,7 +187,7 @@ impl Elementwise {
             return Err(GeneratorError::value(format!("kernel '{}' has no array argument", self.spec.name)));
         };
         if let Region::Range { start, stop, step } = region {
-            return self.plan_range(args, first, (start, stop, step));
+            return Self::plan_range((start, stop, step));
         }
         let flat = |n| Plan { n, access: Access::Flat { ranged: false }, layout: Vec::new() };
         let same_shape = arrays().all(|(a, _)| a.shape == first.shape);
@@ -297,24 +307,10 @@ impl Elementwise {
         Ok(Plan { n, access, layout: pointwise::layout_bytes(n, &shape, &strides) })
     }
 
-    fn plan_range(
-        &self,
-        args: &[Value<'_>],
-        first: &ArrayView<'_>,
-        (start, stop, step): (i64, i64, i64),
-    ) -> Result<Plan> {
+    fn plan_range((start, stop, step): (i64, i64, i64)) -> Result<Plan> {
         if step == 0 {
             return Err(GeneratorError::value("the step of a range is 0"));
         }
-        for (value, a) in args.iter().zip(&self.spec.arguments) {
-            if let Some(view) = value.array().filter(|view| !view.is_c_contiguous() && !view.is_f_contiguous()) {
-                return Err(wrong(
-                    &a.name,
-                    format_args!("has strides {:?}; a range needs contiguous arrays", view.strides),
-                ));
-            }
-        }
-        let _ = first;
         let count = if step < 0 {
             (start as i128 - stop as i128 - step as i128 - 1) / -(step as i128)
         } else {
@@ -332,8 +328,9 @@ pub(crate) fn check_arguments(
     args: &[Value<'_>],
 ) -> Result<()> {
     if args.len() != declared.len() {
+        let (plural, were) = (if declared.len() == 1 { "" } else { "s" }, if args.len() == 1 { "was" } else { "were" });
         return Err(GeneratorError::of_type(format!(
-            "kernel '{kernel}' takes {} arguments ({}), {} were given",
+            "kernel '{kernel}' takes {} argument{plural} ({}), {} {were} given",
             declared.len(),
             declared.iter().map(Argument::declarator).collect::<Vec<_>>().join(", "),
             args.len()

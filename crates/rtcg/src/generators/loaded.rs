@@ -73,7 +73,23 @@ impl Loaded {
         stream: Option<&Stream>,
     ) -> Result<()> {
         // SAFETY: the caller's promise.
-        ctx.enter(|| unsafe { self.function.launch([blocks, 1, 1], [self.block, 1, 1], 0, stream, args) })
+        unsafe { self.launch_grid(ctx, [blocks, 1, 1], args, stream) }
+    }
+
+    /// [`Loaded::launch`] with a grid of several dimensions.
+    ///
+    /// # Safety
+    /// As [`Function::launch`].
+    #[allow(unsafe_code)]
+    pub(crate) unsafe fn launch_grid(
+        &self,
+        ctx: &Context,
+        grid: [u32; 3],
+        args: &PackedArgs,
+        stream: Option<&Stream>,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        ctx.enter(|| unsafe { self.function.launch(grid, [self.block, 1, 1], 0, stream, args) })
     }
 }
 

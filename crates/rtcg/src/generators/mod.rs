@@ -27,7 +27,8 @@ mod operand;
 mod random;
 mod reduction;
 mod scan;
-mod scratch;
+pub(crate) mod scratch;
+mod staged;
 
 pub use elementwise::{Elementwise, Region};
 pub use error::{GeneratorError, GeneratorErrorKind};

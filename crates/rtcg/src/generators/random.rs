@@ -12,8 +12,9 @@ use crate::error::Result;
 use crate::generators::error::GeneratorError;
 use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
 use crate::generators::operand::ArrayView;
+use crate::generators::staged;
 use rtcg_codegen::carg::CType;
-use rtcg_codegen::random::{self, COUNTER_THREADS, Draw, Engine, mrg32k3a, philox, xorwow};
+use rtcg_codegen::random::{self, COUNTER_THREADS, Draw, Engine, MOST_COUNTERS, mrg32k3a, philox, xorwow};
 use rtcg_driver::{DeviceAllocation, Stream, memory};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -37,21 +38,18 @@ fn kernel(ctx: &Context, form: &Form) -> Result<Arc<Loaded>> {
     })
 }
 
-fn contiguous(out: &ArrayView<'_>, element: &CType) -> Result<()> {
-    if out.itemsize != element.itemsize {
-        return Err(GeneratorError::of_type(format!(
-            "the array has elements of {} bytes; {} has {}",
-            out.itemsize, element.name, element.itemsize
-        )));
-    }
-    if out.is_c_contiguous() || out.is_f_contiguous() {
+fn check_element(out: &ArrayView<'_>, element: &CType) -> Result<()> {
+    if out.itemsize == element.itemsize {
         return Ok(());
     }
-    Err(GeneratorError::value(format!(
-        "the array has shape {:?} and strides {:?}; expected a contiguous one",
-        out.shape, out.strides
+    Err(GeneratorError::of_type(format!(
+        "the array has elements of {} bytes; {} has {}",
+        out.itemsize, element.name, element.itemsize
     )))
 }
+
+/// Times that the blocks of a fill of counters fit on the device; more would only begin and end.
+const WAVES: usize = 4;
 
 /// The two parameters of a distribution.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -145,10 +143,10 @@ impl Generator {
         u64::from(w[1]) << 32 | u64::from(w[0])
     }
 
-    /// Fills an array of contiguous memory; enqueues and does not wait.
+    /// Fills an array, in memory order or (if it has gaps) in C order; enqueues and does not wait.
     ///
     /// # Errors
-    /// When the array has gaps or another element size.
+    /// When the array has another element size.
     pub fn fill(
         &self,
         ctx: &Context,
@@ -158,24 +156,42 @@ impl Generator {
         parameters: Parameters,
         stream: Option<&Stream>,
     ) -> Result<()> {
-        contiguous(out, element)?;
+        check_element(out, element)?;
+        if !staged::is_dense(out) {
+            return staged::run_one(ctx, out, stream, |dense| self.fill(ctx, draw, element, dense, parameters, stream));
+        }
         let n = out.size();
         let counters = n.div_ceil(draw.per_counter(element.itemsize));
         let first = self.position.fetch_add(counters as u64, Ordering::Relaxed);
         if n == 0 {
             return Ok(());
         }
+        // The numbers of [0, 1) need no stretching.
+        let draw = match (draw, parameters) {
+            (Draw::HalfOpen, Parameters::Real(0.0, 1.0)) => Draw::Unit,
+            _ => draw,
+        };
         let kernel = kernel(ctx, &Form::Fill(self.engine, draw, element.clone()))?;
-        let mut packer = kernel.function.args();
-        packer.push(&out.ptr.to_ne_bytes(), 8)?;
-        packer.push(&(n as u64).to_ne_bytes(), 8)?;
-        for bytes in parameters.bytes().iter().chain([&first.to_ne_bytes(), &self.key.to_ne_bytes()]) {
-            packer.push(bytes, 8)?;
+        let per = draw.per_counter(element.itemsize);
+        let mut done = 0;
+        while done < counters {
+            // One launch has counters that differ in their lower 32 bits only.
+            let start = first.wrapping_add(done as u64);
+            let until_carry = (1u64 << 32) - (start & 0xffff_ffff);
+            let now = (until_carry.min(MOST_COUNTERS) as usize).min(counters - done);
+            let mut packer = kernel.function.args();
+            packer.push(&(out.ptr + (done * per * element.itemsize) as u64).to_ne_bytes(), 8)?;
+            packer.push(&((n - done * per).min(now * per) as u64).to_ne_bytes(), 8)?;
+            for bytes in parameters.bytes().iter().chain([&start.to_ne_bytes(), &self.key.to_ne_bytes()]) {
+                packer.push(bytes, 8)?;
+            }
+            packer.push(&self.stream.to_ne_bytes(), 4)?;
+            let packed = packer.pack()?;
+            // SAFETY: the kernel writes elements of the array, which the caller holds.
+            unsafe { kernel.launch(ctx, kernel.blocks(now, WAVES), &packed, stream)? };
+            done += now;
         }
-        packer.push(&self.stream.to_ne_bytes(), 4)?;
-        let packed = packer.pack()?;
-        // SAFETY: the kernel writes the n elements of the array, which the caller holds.
-        unsafe { kernel.launch(ctx, kernel.blocks(counters, 1024), &packed, stream) }
+        Ok(())
     }
 
     /// Fills an array with a random permutation of `0..n`; uses one counter.
@@ -189,7 +205,10 @@ impl Generator {
         out: &ArrayView<'_>,
         stream: Option<&Stream>,
     ) -> Result<()> {
-        contiguous(out, element)?;
+        check_element(out, element)?;
+        if !staged::is_dense(out) {
+            return staged::run_one(ctx, out, stream, |dense| self.permutation(ctx, element, dense, stream));
+        }
         let key = self.host_bits();
         let n = out.size();
         if n == 0 {
@@ -289,11 +308,11 @@ impl Sequential {
         self.count
     }
 
-    /// Fills an array of contiguous memory; enqueues and does not wait. Element `k` comes from generator
+    /// Fills an array, in memory order or (if it has gaps) in C order; enqueues and does not wait. Element `k` comes from generator
     /// `k mod count`. Calls in several streams must be ordered by the caller.
     ///
     /// # Errors
-    /// When the array has gaps or another element size.
+    /// When the array has another element size.
     pub fn fill(
         &self,
         draw: Draw,
@@ -302,7 +321,12 @@ impl Sequential {
         parameters: Parameters,
         stream: Option<&Stream>,
     ) -> Result<()> {
-        contiguous(out, element)?;
+        check_element(out, element)?;
+        if !staged::is_dense(out) {
+            return staged::run_one(&self.ctx, out, stream, |dense| {
+                self.fill(draw, element, dense, parameters, stream)
+            });
+        }
         let n = out.size();
         if n == 0 {
             return Ok(());

@@ -9,11 +9,12 @@ use crate::generators::elementwise::check_arguments;
 use crate::generators::error::GeneratorError;
 use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
 use crate::generators::operand::{ArrayView, Value, broadcast_shape, join_axes, wrong};
-use crate::generators::scratch;
+use crate::generators::scratch::{self, Purpose};
+use rtcg_codegen::combine::{REDUCE_THREADS, Share};
 use rtcg_codegen::pointwise::{self, Access};
-use rtcg_codegen::reduction::{self, AxisShape, REDUCE_THREADS, Reduction};
+use rtcg_codegen::reduction::{self, AxisShape, Reduction};
 use rtcg_codegen::snippet::ElementUse;
-use rtcg_driver::{ArgPacker, Stream};
+use rtcg_driver::{ArgPacker, Stream, sys};
 use std::sync::Arc;
 
 /// A reduction, compiled at its first use.
@@ -87,7 +88,7 @@ impl ReductionKernel {
         const PER_THREAD: usize = 4;
         let blocks = kernel.blocks(plan.n.div_ceil(lanes * PER_THREAD), 1);
         let itemsize = self.spec.out.itemsize.next_multiple_of(16);
-        let room = scratch::zeroed(ctx, stream, 256 + blocks as usize * itemsize)?;
+        let (ticket, room) = scratch::tickets(ctx, stream, Purpose::Reduction, blocks as usize * itemsize)?;
         let mut packer = kernel.function.args();
         packer.push(&out.to_ne_bytes(), 8)?;
         self.push_arguments(&mut packer, args)?;
@@ -95,8 +96,8 @@ impl ReductionKernel {
             Access::Strided { .. } => packer.push(&plan.layout, 8)?,
             _ => packer.push(&(plan.n as u64).to_ne_bytes(), 8)?,
         }
-        packer.push(&(room + 256).to_ne_bytes(), 8)?;
         packer.push(&room.to_ne_bytes(), 8)?;
+        packer.push(&ticket.to_ne_bytes(), 8)?;
         let packed = packer.pack()?;
         // SAFETY: the scratch has room for a value of each block; the rest is the caller's promise.
         unsafe { kernel.launch(ctx, blocks, &packed, stream) }
@@ -108,8 +109,12 @@ impl ReductionKernel {
 
     fn compile(&self, ctx: &Context, source: &str) -> Result<Loaded> {
         let spec = &self.spec;
-        let snippets =
-            [("map_expr", &spec.map_expr[..]), ("reduce_expr", &spec.reduce_expr), ("preamble", &spec.preamble)];
+        let snippets = [
+            ("map_expr", &spec.map_expr[..]),
+            ("reduce_expr", &spec.reduce_expr),
+            ("neutral", &spec.neutral),
+            ("preamble", &spec.preamble),
+        ];
         let module = self.settings.load(ctx, source, &snippets)?;
         Loaded::new(ctx, &module, &spec.name, REDUCE_THREADS)
     }
@@ -256,16 +261,24 @@ impl ReductionKernel {
         let length: usize = reduced.iter().product();
         let step = |rows: &[Vec<isize>]| rows[0].last().map_or(0, |s| s.unsigned_abs());
         let along = outputs == 1 || step(&reduced_rows) <= step(&kept_rows) || step(&kept_rows) == 0;
-        let shape = AxisShape { kept: kept.len(), reduced: reduced.len(), team: team(outputs, length, along), along };
+        let share = Share::new(outputs, length, along, resident(ctx)?, ctx.device().loads_machine_code());
+        let (team, split) = (share.team, share.splits > 1);
+        let shape = AxisShape { kept: kept.len(), reduced: reduced.len(), team, along, split };
         let kernel = self.axis.get(ctx, &shape, || self.compile(ctx, &self.spec.axis_source(&shape)))?;
         let mut packer = kernel.function.args();
         packer.push(&out.ptr.to_ne_bytes(), 8)?;
         self.push_arguments(&mut packer, args)?;
         packer.push(&reduction::axis_layout_bytes(&kept, &reduced, &kept_rows, &reduced_rows), 8)?;
+        let (tickets, room) = match split {
+            true => scratch::tickets(ctx, stream, Purpose::Reduction, share.splits * outputs * self.spec.out.itemsize)?,
+            false => (0, 0),
+        };
+        packer.push(&room.to_ne_bytes(), 8)?;
+        packer.push(&tickets.to_ne_bytes(), 8)?;
         let packed = packer.pack()?;
         let blocks = kernel.blocks(outputs.saturating_mul(shape.team as usize), 8);
         // SAFETY: shapes and strides were checked; the rest is the caller's promise.
-        unsafe { kernel.launch(ctx, blocks, &packed, stream) }
+        unsafe { kernel.launch_grid(ctx, [blocks, share.splits as u32, 1], &packed, stream) }
     }
 
     /// The strides of `out` along the kept axes.
@@ -289,16 +302,12 @@ impl ReductionKernel {
     }
 }
 
-/// Threads that share an output.
-fn team(outputs: usize, length: usize, along: bool) -> u32 {
-    let wanted = if along {
-        if length > 1024 { 256 } else { length.div_ceil(4).next_power_of_two().min(32) }
-    } else if length >= 64 && outputs < 1 << 16 {
-        8
-    } else {
-        1
-    };
-    (wanted as u32).clamp(1, REDUCE_THREADS)
+/// Blocks of [`REDUCE_THREADS`] threads that fit on the device at once, whatever a kernel needs.
+fn resident(ctx: &Context) -> Result<usize> {
+    let attribute = |which| ctx.device().attribute(which).map(|value| value.max(1) as usize);
+    let threads = attribute(sys::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?;
+    let processors = attribute(sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+    Ok(processors * (threads / REDUCE_THREADS as usize).max(1))
 }
 
 /// Axes counted from the front, in order.

@@ -8,9 +8,10 @@ use crate::error::Result;
 use crate::generators::elementwise::check_arguments;
 use crate::generators::error::GeneratorError;
 use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
-use crate::generators::operand::{Value, wrong};
-use crate::generators::scratch;
-use rtcg_codegen::scan::{SCAN_THREADS, Scan};
+use crate::generators::operand::Value;
+use crate::generators::scratch::{self, Purpose};
+use crate::generators::staged;
+use rtcg_codegen::scan::{Scan, ScanForm, ScanShape, state_bytes};
 use rtcg_codegen::snippet::ElementUse;
 use rtcg_driver::{Stream, memory};
 
@@ -19,7 +20,7 @@ use rtcg_driver::{Stream, memory};
 pub struct ScanKernel {
     spec: Scan,
     settings: CompileSettings,
-    forms: PerContext<bool, Loaded>,
+    forms: PerContext<ScanForm, Loaded>,
 }
 
 impl ScanKernel {
@@ -54,14 +55,16 @@ impl ScanKernel {
 
     /// The kernel's source.
     pub fn source(&self) -> String {
-        self.spec.source(false)
+        let shape = ScanShape::new(self.spec.item_bytes(), 1, true);
+        self.spec.source(&ScanForm { shape, totals_only: false })
     }
 
     /// Scans the first `size` places (by default as many as the first array has elements); enqueues
-    /// and does not wait. Arrays are indexed as they lie in memory and must be contiguous.
+    /// and does not wait. Contiguous arrays are indexed as they lie in memory. Arrays with
+    /// gaps are indexed in C order, by way of contiguous copies.
     ///
     /// # Errors
-    /// When an argument does not fit its declaration, an array has gaps, or the source does not compile.
+    /// When an argument does not fit its declaration, or the source does not compile.
     ///
     /// # Safety
     /// The snippets are foreign code: they must stay inside the arrays, which must live until the
@@ -77,33 +80,36 @@ impl ScanKernel {
         let uses = vec![ElementUse::Read; spec.arguments.len()];
         check_arguments(&spec.name, &spec.arguments, &uses, args)?;
         let arrays = || args.iter().zip(&spec.arguments).filter_map(|(v, a)| v.array().map(|view| (view, a)));
-        for (view, a) in arrays() {
-            if !view.is_c_contiguous() && !view.is_f_contiguous() {
-                return Err(wrong(
-                    &a.name,
-                    format_args!(
-                        "has shape {:?} and strides {:?}; a scan needs contiguous arrays",
-                        view.shape, view.strides
-                    ),
-                ));
-            }
+        if arrays().any(|(view, _)| !staged::is_dense(view)) {
+            let is_written = |at: usize| {
+                let a = &spec.arguments[at];
+                !a.is_const && rtcg_codegen::snippet::mentions(&spec.output_statement, &a.name)
+            };
+            // SAFETY: the caller's promise, of copies of the same shapes.
+            return staged::run(ctx, args, is_written, stream, |dense| unsafe {
+                self.launch(ctx, dense, size, stream)
+            });
         }
         let n = size.or_else(|| arrays().next().map(|(view, _)| view.size())).unwrap_or(0);
         if n == 0 {
             return Ok(());
         }
-        let tiles = n.div_ceil(spec.tile());
+        let gpu = ctx.device().loads_machine_code();
+        let lanes = if gpu { self.lanes(args) } else { 1 };
+        let shape = ScanShape::new(spec.item_bytes(), lanes, gpu);
+        let tiles = n.div_ceil(shape.tile());
         let blocks = u32::try_from(tiles).ok().filter(|&b| b <= i32::MAX as u32);
         let blocks = blocks.ok_or_else(|| GeneratorError::value(format!("{n} elements are too many for a scan")))?;
         let passes: &[bool] = if spec.needs_total() { &[true, false] } else { &[false] };
-        let form = |totals: &bool| self.forms.get(ctx, totals, || self.compile(ctx, *totals));
+        let form = |&totals_only: &bool| {
+            let form = ScanForm { shape, totals_only };
+            self.forms.get(ctx, &form, || self.compile(ctx, &form))
+        };
         let kernels = passes.iter().map(form).collect::<Result<Vec<_>>>()?;
         // Another thread must not clear the state between our clearing and our kernel.
         let _alone = scratch::exclusive();
-        // The first part of the scratch belongs to reductions, which must find their ticket zero.
-        const OWN: usize = 256;
-        let (cleared, total) = spec.state_bytes(tiles);
-        let state = scratch::zeroed(ctx, stream, OWN + total)? + OWN as u64;
+        let (cleared, total) = state_bytes(spec.item_bytes(), tiles);
+        let (_, state) = scratch::tickets(ctx, stream, Purpose::Scan, total)?;
         for (pass, kernel) in kernels.iter().enumerate() {
             // The second pass keeps the last item that the first one found.
             let clear = |at: u64, nbytes: usize| {
@@ -129,22 +135,33 @@ impl ScanKernel {
             packer.push(&(n as u64).to_ne_bytes(), 8)?;
             packer.push(&state.to_ne_bytes(), 8)?;
             let packed = packer.pack()?;
+            // Blocks go on with further tiles, so that no more are needed than fit.
             // SAFETY: the state has room for all tiles; the rest is the caller's promise.
-            unsafe { kernel.launch(ctx, blocks, &packed, stream)? };
+            unsafe { kernel.launch(ctx, blocks.min(kernel.resident as u32), &packed, stream)? };
         }
         Ok(())
     }
 
-    fn compile(&self, ctx: &Context, totals_only: bool) -> Result<Loaded> {
+    /// Elements that a thread may read and write at once.
+    fn lanes(&self, args: &[Value<'_>]) -> usize {
+        let lanes = self.spec.lanes();
+        let aligned = |v: &Value<'_>| {
+            v.array().is_none_or(|view| view.ptr.is_multiple_of((lanes * view.itemsize).min(16) as u64))
+        };
+        if args.iter().all(aligned) { lanes } else { 1 }
+    }
+
+    fn compile(&self, ctx: &Context, form: &ScanForm) -> Result<Loaded> {
         let spec = &self.spec;
         let snippets = [
             ("input_expr", &spec.input_expr[..]),
             ("scan_expr", &spec.scan_expr),
             ("output_statement", &spec.output_statement),
+            ("neutral", spec.neutral.as_deref().unwrap_or("")),
             ("is_segment_start_expr", spec.segment_start.as_deref().unwrap_or("")),
             ("preamble", &spec.preamble),
         ];
-        let module = self.settings.load(ctx, &spec.source(totals_only), &snippets)?;
-        Loaded::new(ctx, &module, &spec.name, SCAN_THREADS)
+        let module = self.settings.load(ctx, &spec.source(form), &snippets)?;
+        Loaded::new(ctx, &module, &spec.name, form.shape.threads)
     }
 }

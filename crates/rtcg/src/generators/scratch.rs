@@ -6,6 +6,7 @@
 
 use crate::context::Context;
 use crate::error::Result;
+use rtcg_codegen::combine::TICKETS;
 use rtcg_driver::{DeviceAllocation, Stream, memory};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,15 +18,39 @@ struct Piece {
     _stream: Option<Stream>,
 }
 
-static PIECES: Mutex<Option<HashMap<(usize, usize), Piece>>> = Mutex::new(None);
+/// Who shares a piece. A scan clears its state by an operation of its own, so a reduction that another thread enqueues
+/// between that and the scan's kernel must not write there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Purpose {
+    Reduction,
+    Scan,
+}
+
+/// A context, a stream and a purpose.
+type Key = (usize, usize, Purpose);
+
+static PIECES: Mutex<Option<HashMap<Key, Piece>>> = Mutex::new(None);
+
+/// Bytes for the tickets of reductions, which are zero before and after each launch.
+const TICKET_BYTES: usize = 4 * TICKETS;
+
+/// The addresses of [`TICKETS`] tickets that are zero, and of `nbytes` bytes of whatever value, for
+/// launches in `stream` only.
+///
+/// # Errors
+/// When the device is out of memory.
+pub(crate) fn tickets(ctx: &Context, stream: Option<&Stream>, purpose: Purpose, nbytes: usize) -> Result<(u64, u64)> {
+    let start = zeroed(ctx, stream, purpose, TICKET_BYTES + nbytes)?;
+    Ok((start, start + TICKET_BYTES as u64))
+}
 
 /// The address of at least `nbytes` bytes that were zero at first, for launches in `stream` only.
 ///
 /// # Errors
 /// When the device is out of memory.
 #[allow(unsafe_code)]
-pub(crate) fn zeroed(ctx: &Context, stream: Option<&Stream>, nbytes: usize) -> Result<u64> {
-    let key = (ctx.driver().handle().addr(), stream.map_or(0, |s| s.handle().addr()));
+fn zeroed(ctx: &Context, stream: Option<&Stream>, purpose: Purpose, nbytes: usize) -> Result<u64> {
+    let key = (ctx.driver().handle().addr(), stream.map_or(0, |s| s.handle().addr()), purpose);
     let mut pieces = PIECES.lock().unwrap_or_else(PoisonError::into_inner);
     let pieces = pieces.get_or_insert_default();
     let known = pieces.get(&key).filter(|piece| piece.ctx == *ctx.driver() && piece.ctx.is_alive());
@@ -33,7 +58,7 @@ pub(crate) fn zeroed(ctx: &Context, stream: Option<&Stream>, nbytes: usize) -> R
         return Ok(last.ptr());
     }
     pieces.retain(|_, piece| piece.ctx.is_alive());
-    let nbytes = nbytes.next_power_of_two().max(1 << 16);
+    let nbytes = nbytes.next_power_of_two().max(1 << 17);
     let new = ctx.enter(|| {
         let new = DeviceAllocation::new(nbytes)?;
         // SAFETY: the memory was just allocated with this size.

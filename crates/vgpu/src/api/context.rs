@@ -208,14 +208,14 @@ driver_functions! {
         let peer = by_handle(peerContext.number())?;
         ensure(peer.id != context.id, Code::INVALID_CONTEXT)?;
         ensure(peer.device.ordinal != context.device.ordinal, Code::PEER_ACCESS_UNSUPPORTED)?;
-        let added = crate::objects::lock(&context.peers).insert(peer.id);
+        let added = context.peers.enable(peer.id);
         ensure(added, Code::PEER_ACCESS_ALREADY_ENABLED)
     }
 
     fn cuCtxDisablePeerAccess(peerContext: CUcontext) {
         let context = current()?;
         let peer = by_handle(peerContext.number())?;
-        let removed = crate::objects::lock(&context.peers).remove(&peer.id);
+        let removed = context.peers.disable(peer.id);
         ensure(removed, Code::PEER_ACCESS_NOT_ENABLED)
     }
 

@@ -7,6 +7,7 @@
 pub(crate) mod allocation;
 mod findings;
 pub(crate) mod leaks;
+pub(crate) mod peers;
 pub(crate) mod race;
 pub(crate) mod shadow;
 

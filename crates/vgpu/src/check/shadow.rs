@@ -12,8 +12,12 @@ use std::sync::OnceLock;
 pub(crate) const WRITABLE: u8 = 1;
 /// The byte may be read: it is constant, or has been written.
 pub(crate) const READABLE: u8 = 2;
-/// Both.
-pub(crate) const GOOD: u8 = WRITABLE | READABLE;
+/// Kernels of all devices may access the byte, as far as peer access goes; one bit for each.
+const ANY_DEVICE: u8 = !(WRITABLE | READABLE);
+/// Bits for devices; those that share one are not told apart.
+const DEVICES: u32 = 6;
+/// All of it.
+pub(crate) const GOOD: u8 = WRITABLE | READABLE | ANY_DEVICE;
 /// Bytes from the window's start whose state is [`GOOD`] although nobody can access them: stands
 /// for the lanes that take no part.
 const ALWAYS_GOOD: usize = 64;
@@ -21,6 +25,11 @@ const ALWAYS_GOOD: usize = 64;
 const LARGE: usize = 256 << 10;
 /// Compiled code may read the states of a whole chunk from an address at the very end on.
 const TAIL: usize = 64 << 10;
+
+/// The bit of states that says that kernels of `device` need no peer access.
+pub(crate) fn device_bit(device: u32) -> u8 {
+    4 << (device % DEVICES)
+}
 
 /// Where the states are.
 #[derive(Debug, Clone, Copy)]
@@ -99,12 +108,23 @@ impl Shadow {
         }
     }
 
-    /// Gives `dst` the states of `src`; what may be read there may be read here.
-    fn copy(&self, dst: usize, src: usize, len: usize) {
-        if let (Some(d), Some(s)) = (self.at(dst, len), self.at(src, len)) {
-            // SAFETY: both ranges have states; they may overlap.
-            unsafe { std::ptr::copy(s, d, len) };
+    /// Marks all bytes of a range as written; whose they are stays.
+    fn fill(&self, start: usize, len: usize) {
+        let Some(p) = self.at(start, len) else { return };
+        for i in 0..len {
+            // SAFETY: the mapping has a state byte for each byte of the window.
+            unsafe { p.add(i).write(p.add(i).read() | WRITABLE | READABLE) };
         }
+    }
+
+    /// What may be read at `src` may be read at `dst`; whose the bytes are stays.
+    fn copy(&self, dst: usize, src: usize, len: usize) {
+        let (Some(d), Some(s)) = (self.at(dst, len), self.at(src, len)) else { return };
+        let one = |i: usize| {
+            // SAFETY: both ranges have states.
+            unsafe { d.add(i).write(d.add(i).read() & ANY_DEVICE | s.add(i).read() & !ANY_DEVICE) };
+        };
+        if dst <= src { (0..len).for_each(one) } else { (0..len).rev().for_each(one) }
     }
 }
 
@@ -129,14 +149,22 @@ pub(super) fn reserve(len: usize) -> Result<usize, WindowError> {
 pub(crate) fn allocated(start: usize, len: usize, written: bool) {
     if let Some(s) = shadow() {
         let written = written || !super::enabled().init;
-        s.set(start, len, if written { GOOD } else { WRITABLE });
+        s.set(start, len, ANY_DEVICE | if written { WRITABLE | READABLE } else { WRITABLE });
+    }
+}
+
+/// Memory of a device begins to exist, which kernels of others reach as its peers only.
+pub(crate) fn allocated_on(device: u32, start: usize, len: usize) {
+    if let Some(s) = shadow() {
+        let read = if super::enabled().init { 0 } else { READABLE };
+        s.set(start, len, WRITABLE | read | device_bit(device));
     }
 }
 
 /// Constant memory begins to exist.
 pub(crate) fn constant(start: usize, len: usize) {
     if let Some(s) = shadow() {
-        s.set(start, len, READABLE);
+        s.set(start, len, READABLE | ANY_DEVICE);
     }
 }
 
@@ -153,7 +181,7 @@ pub(crate) fn filled(start: usize, len: usize) {
         && let Some(s) = shadow()
         && s.window.heap().contains(start)
     {
-        s.set(start, len, GOOD);
+        s.fill(start, len);
     }
 }
 

@@ -4,9 +4,10 @@ use super::codes;
 use super::fault::Fault;
 use super::job::Shape;
 use super::{interrupt, monitor, slots, stop, worker};
+use crate::check::peers::Peers;
 use crate::module::Kernel;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// Most threads of a block.
@@ -32,6 +33,8 @@ pub struct CancelFlag {
     generation: AtomicU64,
     /// Launches that run with this flag.
     watched: Mutex<Vec<Watched>>,
+    /// Whose memory their kernels may use; not said for launches outside of contexts.
+    peers: OnceLock<Arc<Peers>>,
 }
 
 #[derive(Debug)]
@@ -58,6 +61,14 @@ impl CancelFlag {
     /// What [`set_stack_limit`](Self::set_stack_limit) was given, if it was called.
     pub fn stack_limit(&self) -> Option<usize> {
         Some(self.stack_limit.load(Ordering::Relaxed)).filter(|&n| n > 0)
+    }
+    /// Says whose memory the kernels of these launches may use, once and for all.
+    pub(crate) fn set_peers(&self, peers: Arc<Peers>) {
+        let _ = self.peers.set(peers);
+    }
+    /// What [`set_peers`](Self::set_peers) was given.
+    pub(crate) fn peers(&self) -> Option<&Peers> {
+        self.peers.get().map(|p| &**p)
     }
     /// Stops every launch that runs with this flag, and each one that is started with it later.
     pub fn cancel(&self) {

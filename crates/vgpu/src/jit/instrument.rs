@@ -88,6 +88,9 @@ pub type RandomFn = unsafe extern "C" fn(ctx: *mut WarpCtx) -> u64;
 pub struct Instrument {
     /// Every access is checked against these states.
     pub memory: Option<States>,
+    /// The bit that states have where kernels of this device need no peer access; 0 when the process
+    /// has one device.
+    pub device_bit: u8,
     /// States tell what has been written, and stores change them.
     pub init: bool,
     /// See [`AccessFn`].
@@ -106,6 +109,7 @@ impl Instrument {
     /// Nothing is checked.
     pub const NONE: Instrument = Instrument {
         memory: None,
+        device_bit: 0,
         init: false,
         access: no_access,
         local: no_local,

@@ -200,9 +200,11 @@ pub fn compile_instrumented(
     (runtime, instrument): (&RuntimeCalls, &Instrument),
     window: Window,
 ) -> Result<CompiledKernel, JitError> {
+    let lanes::inline::Inlined { module, shared } = lanes::inline::run(&lanes::addresses::lower(module), kernel);
     emit::compile::run(emit::compile::Inputs {
-        module: Arc::clone(module),
+        module,
         kernel,
+        shared,
         symbols: symbols.clone(),
         variant,
         runtime: *runtime,

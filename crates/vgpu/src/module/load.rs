@@ -59,7 +59,8 @@ fn load_text(text: &str, options: &LoadOptions) -> Result<Arc<LoadedModule>, Loa
         return Err(LoadError { code: codes::INVALID_PTX, log: complaints.join("\n") });
     }
     let (slab, globals) = place::place(&ptx)?;
-    let options = LoadOptions { max_registers: options.max_registers.or_else(|| linked_max_registers(text)) };
+    let max_registers = options.max_registers.or_else(|| linked_max_registers(text));
+    let options = LoadOptions { max_registers, ..options.clone() };
     Ok(Arc::new(LoadedModule::new(ptx, slab, SymbolLayout { globals }, &options)))
 }
 
@@ -152,7 +153,7 @@ impl LoadedModule {
     fn new(ptx: Arc<ast::Module>, slab: Slab, symbols: SymbolLayout, options: &LoadOptions) -> LoadedModule {
         let entries = ptx.functions.iter().enumerate().filter(|(_, f)| f.entry);
         let kernels = entries.map(|(i, f)| Arc::new(KernelInfo::new(&ptx, FuncId(i as u32), f, options))).collect();
-        LoadedModule { ptx, kernels, symbols, _slab: slab }
+        LoadedModule { ptx, kernels, symbols, device: options.device, _slab: slab }
     }
 }
 

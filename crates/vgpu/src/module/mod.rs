@@ -31,6 +31,8 @@ use std::sync::{Arc, OnceLock};
 pub struct LoadOptions {
     /// `CU_JIT_MAX_REGISTERS`: kept and reported, without effect.
     pub max_registers: Option<u32>,
+    /// The device it is loaded for, when the process has several.
+    pub device: Option<u32>,
 }
 
 /// A module that could not be loaded.
@@ -57,6 +59,8 @@ pub struct LoadedModule {
     kernels: Vec<Arc<KernelInfo>>,
     /// Address of each module variable; 0 for those without memory (shared).
     pub(crate) symbols: SymbolLayout,
+    /// The device it was loaded for, when the process has several.
+    device: Option<u32>,
     /// The variables' memory.
     _slab: place::Slab,
 }
@@ -236,7 +240,7 @@ impl Kernel {
         let w = window().map_err(|e| fail(FaultKind::OutOfMemory, e.to_string()))?;
         let module = &self.module;
         let window = jit::Window { base: w.base() as u64, bits: w.bits() };
-        let instrument = crate::exec::calls::instrument(random);
+        let instrument = crate::exec::calls::instrument(random, module.device);
         let compiled = jit::compile_instrumented(
             &module.ptx,
             self.info.id,

@@ -5,7 +5,7 @@
 
 use super::{fault, job_of, lanes_of, warp_of};
 use crate::abi::WarpCtx;
-use crate::check::shadow::{READABLE, WRITABLE, shadow};
+use crate::check::shadow::{READABLE, WRITABLE, device_bit, shadow};
 use crate::check::{self, FindingKind};
 use crate::exec::fault::FaultKind;
 use crate::exec::fiber::Warp;
@@ -16,11 +16,13 @@ use crate::jit::runtime::Lanes;
 use crate::memory::window::window;
 
 /// What compiled code is to do beyond the program: the checks of this process, and random choices.
-pub(crate) fn instrument(chaos: bool) -> Instrument {
+/// `device` is the one it runs on, when there are several.
+pub(crate) fn instrument(chaos: bool, device: Option<u32>) -> Instrument {
     let checks = check::enabled();
     let states = if checks.shadowed() { shadow() } else { None };
     Instrument {
         memory: states.map(|s| instrument::States { base: s.base as u64, mask: s.mask as u64 }),
+        device_bit: device.filter(|_| checks.memory).map_or(0, device_bit),
         init: checks.init,
         access,
         local,
@@ -55,6 +57,8 @@ pub(super) unsafe extern "C" fn access(ctx: *mut WarpCtx, mask: u32, site: u32, 
             // SAFETY: compiled code owns nothing; passed on.
             unsafe { refuse(warp, lane, site, address as u64, both != 0 && writes && !nothing) };
         }
+        // SAFETY: as above.
+        unsafe { judge_peer(warp, lane, site, address as u64, any) };
         if reads && any & READABLE == 0 && check::enabled().init {
             unwritten += 1;
             first = first.or(Some((lane, address as u64)));
@@ -66,6 +70,33 @@ pub(super) unsafe extern "C" fn access(ctx: *mut WarpCtx, mask: u32, site: u32, 
         unsafe {
             found(warp, FindingKind::Uninitialised, "read of uninitialised memory", lane, site, address, unwritten)
         };
+    }
+}
+
+/// Ends the launch when the memory at `address`, of state `state`, is that of another device whose
+/// peer this context is not.
+///
+/// # Safety
+/// As [`fault`].
+unsafe fn judge_peer(warp: *mut Warp, lane: usize, site: u32, address: u64, state: u8) {
+    // SAFETY: the job outlives its warps.
+    let job = unsafe { job_of(warp) };
+    let Some(peers) = job.cancel.peers() else { return };
+    if !check::enabled().memory || state & device_bit(peers.device) != 0 {
+        return;
+    }
+    if let Some(other) = peers.refuses(address) {
+        let here = peers.device;
+        let what = format!(
+            "illegal memory access to device {other} by a kernel of device {here}, without peer access \
+             (cuCtxEnablePeerAccess)"
+        );
+        // SAFETY: the warp runs on this fiber, which is left with nothing to drop.
+        unsafe {
+            job.fail(report::of_trap(job, &*warp, FaultKind::IllegalAddress, &what, lane as u32, site, address));
+            drop(what);
+            (*warp).die()
+        }
     }
 }
 

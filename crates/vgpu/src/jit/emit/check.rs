@@ -23,8 +23,9 @@ pub(crate) enum Mode {
     Atomic,
 }
 
-const WRITABLE: u64 = 0x0101_0101_0101_0101;
-const READABLE: u64 = 0x0202_0202_0202_0202;
+const EACH_BYTE: u64 = 0x0101_0101_0101_0101;
+const WRITABLE: u64 = EACH_BYTE;
+const READABLE: u64 = 2 * EACH_BYTE;
 
 impl Mode {
     fn info(self) -> u32 {
@@ -39,11 +40,13 @@ impl Mode {
 impl<'a> Gen<'a, '_> {
     /// The bits that the states of an access need.
     fn needed(&self, mode: Mode) -> u64 {
-        match mode {
-            Mode::Load => READABLE,
-            Mode::Atomic if self.env.instrument.init => READABLE | WRITABLE,
-            Mode::Store | Mode::Atomic => WRITABLE,
-        }
+        let device = u64::from(self.env.instrument.device_bit) * EACH_BYTE;
+        device
+            | match mode {
+                Mode::Load => READABLE,
+                Mode::Atomic if self.env.instrument.init => READABLE | WRITABLE,
+                Mode::Store | Mode::Atomic => WRITABLE,
+            }
     }
 
     /// Checks an access of the lanes of `chunk` that takes place next.
@@ -160,7 +163,15 @@ impl<'a> Gen<'a, '_> {
         let Some(all) = all else { return };
         let pattern = self.state_pattern(narrow, needed);
         let kept = self.b.ins().band(all, pattern);
-        let good = if narrow { self.b.ins().icmp(IntCC::Equal, kept, pattern) } else { self.b.ins().vall_true(kept) };
+        let good = match needed.count_ones() {
+            _ if narrow => self.b.ins().icmp(IntCC::Equal, kept, pattern),
+            // One bit of each byte: it is there where the byte is not zero.
+            8 => self.b.ins().vall_true(kept),
+            _ => {
+                let same = self.b.ins().icmp(IntCC::Equal, kept, pattern);
+                self.b.ins().vall_true(same)
+            }
+        };
         let wrong = self.b.ins().bxor_imm_u(good, 1);
         let (stride, fixed) = (p.stride, mask.cloned());
         self.cold(wrong, |g| {
@@ -261,7 +272,9 @@ impl<'a> Gen<'a, '_> {
             for &(offset, ty) in &pieces {
                 let good = self.constant_of(ty, READABLE | WRITABLE);
                 for &a in &at {
-                    self.b.ins().store(trusted(), good, a, offset);
+                    let old = self.b.ins().load(ty, trusted(), a, offset);
+                    let new = self.b.ins().bor(old, good);
+                    self.b.ins().store(trusted(), new, a, offset);
                 }
             }
         }

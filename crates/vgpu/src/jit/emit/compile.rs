@@ -6,8 +6,8 @@ use super::lazy::{Lazy, MaskedSlot};
 use super::slow::SlowEnv;
 use super::spread::Piece;
 use super::stubs::{self, Stubs};
-use crate::jit::lanes::layout;
 use crate::jit::lanes::plan::Plan;
+use crate::jit::lanes::{layout, spin};
 use crate::jit::{
     CompiledKernel, Instrument, JitError, SharedLayout, SymbolLayout, Variant, Window, runtime::RuntimeCalls,
 };
@@ -177,6 +177,7 @@ fn plain(message: impl Into<String>, f: &ast::Function) -> JitError {
 pub(crate) struct Inputs {
     pub(crate) module: Arc<ast::Module>,
     pub(crate) kernel: FuncId,
+    pub(crate) shared: SharedLayout,
     pub(crate) symbols: SymbolLayout,
     pub(crate) variant: Variant,
     pub(crate) runtime: RuntimeCalls,
@@ -197,9 +198,11 @@ fn plans(inputs: &Inputs) -> Result<Vec<Plan<'_>>, JitError> {
     let module = &*inputs.module;
     let mut plans = vec![];
     let mut first_site = 0;
-    for id in layout::reachable_functions(module, inputs.kernel) {
+    let reachable = layout::reachable_functions(module, inputs.kernel);
+    let watching = spin::watching_functions(module, &reachable);
+    for id in reachable {
         if module.functions[id.index()].defined {
-            plans.push(Plan::new(module, id, inputs.variant, first_site, &inputs.instrument)?);
+            plans.push(Plan::new(module, id, inputs.variant, first_site, (&inputs.instrument, &watching))?);
             first_site += module.functions[id.index()].body.len() as u32 + 1;
         }
     }
@@ -228,7 +231,7 @@ pub(crate) fn run(inputs: Inputs) -> Result<CompiledKernel, JitError> {
         local_bytes_per_warp: usage.local_bytes,
         recursive: usage.recursive,
         stack_bytes: usage.stack_bytes,
-        shared: SharedLayout::of(&inputs.module, inputs.kernel),
+        shared: inputs.shared.clone(),
         code: Code { outer: built, lazy, sites },
     })
 }
@@ -276,7 +279,7 @@ fn build(inputs: &Inputs, plans: &[Plan<'_>], part: Part<'_>) -> Result<Built, J
         variant: inputs.variant,
         may_exit: may_exit(plans),
         waits: waits(plans),
-        shared: SharedLayout::of(module, inputs.kernel),
+        shared: inputs.shared.clone(),
         stubs: stubs::get(inputs.variant.baseline).map_err(|e| plain(e, f))?,
         versions: HashMap::new(),
         signatures: HashMap::new(),

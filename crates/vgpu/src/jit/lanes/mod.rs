@@ -6,22 +6,27 @@
 //! knows how machine code is made, so a back end with wider vectors can be put beside
 //! [`super::emit`].
 
+pub(crate) mod addresses;
 #[cfg(test)]
 mod affine_tests;
 pub(crate) mod barrier;
 pub(crate) mod body;
+pub(crate) mod bounds;
 pub(crate) mod classes;
 pub(crate) mod contract;
 pub(crate) mod ends;
 pub(crate) mod flow;
 pub(crate) mod ifconvert;
+pub(crate) mod inline;
 pub(crate) mod known;
 pub(crate) mod layout;
 pub(crate) mod nan;
 pub mod operands;
 pub(crate) mod parameters;
+pub(crate) mod pieces;
 pub(crate) mod plan;
 pub(crate) mod pure;
+mod rename;
 pub(crate) mod segments;
 pub(crate) mod seldom;
 pub(crate) mod sites;

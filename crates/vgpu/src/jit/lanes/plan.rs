@@ -7,7 +7,7 @@ use super::flow::{self, BitSet};
 use crate::abi::WARP_LANES;
 use crate::jit::{Instrument, JitError, Variant};
 use rtcg_ptx::ast::*;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Fixed fields at the start of a function's frame; lane arrays are of `u32`.
 pub(crate) mod header {
@@ -91,7 +91,7 @@ impl<'m> Plan<'m> {
         id: FuncId,
         variant: Variant,
         first_site: u32,
-        instrument: &Instrument,
+        (instrument, watching): (&Instrument, &HashSet<FuncId>),
     ) -> Result<Plan<'m>, JitError> {
         let f = &module.functions[id.index()];
         if let Some(p) = super::parameters::unsupported(f) {
@@ -132,7 +132,7 @@ impl<'m> Plan<'m> {
             frame_size: header::SIZE,
             resumable: BitSet::new(body.blocks.len()),
             in_masked: masked_blocks(&body, &classes),
-            spins: super::spin::waiting_back_edges(&body),
+            spins: super::spin::waiting_back_edges(&body, watching),
             first_site,
             classes,
             body,

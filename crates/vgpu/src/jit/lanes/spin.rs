@@ -1,15 +1,16 @@
 //! Finds loops that wait for another thread: their back edges let others run.
 //!
 //! A loop waits when a branch out of it depends on what a volatile or synchronising load or an
-//! atomic inside it returned.
+//! atomic inside it returned, or a call of a function that does such a thing.
 
 use super::body::{Body, Term, stmt_defs, stmt_uses};
 use super::flow;
 use rtcg_ptx::ast::*;
+use std::collections::HashSet;
 
-/// The back edges of waiting loops.
-pub(crate) fn waiting_back_edges(body: &Body<'_>) -> Vec<(usize, usize)> {
-    let watches = |i: &Inst| match i {
+/// Whether what the instruction gives depends on other threads; a call aside.
+fn watches(i: &Inst) -> bool {
+    match i {
         Inst::Ld { sem, space, .. } => {
             *sem != Sem::Weak && !matches!(space, Space::Local | Space::Param | Space::Const)
         }
@@ -17,7 +18,37 @@ pub(crate) fn waiting_back_edges(body: &Body<'_>) -> Vec<(usize, usize)> {
         Inst::AtomVector { dsts, .. } => dsts.is_some(),
         Inst::Mbarrier { op, .. } => matches!(op, MbarrierOp::Wait { .. }),
         _ => false,
-    };
+    }
+}
+
+/// Those of `functions` that watch other threads, themselves or in what they call.
+pub(crate) fn watching_functions(module: &Module, functions: &[FuncId]) -> HashSet<FuncId> {
+    let mut set = HashSet::new();
+    loop {
+        let more: Vec<FuncId> = (functions.iter().copied())
+            .filter(|f| {
+                !set.contains(f) && module.functions[f.index()].body.iter().any(|st| watches_or_calls(&st.inst, &set))
+            })
+            .collect();
+        if more.is_empty() {
+            return set;
+        }
+        set.extend(more);
+    }
+}
+
+/// A call through a pointer may go to any function.
+fn watches_or_calls(i: &Inst, watching: &HashSet<FuncId>) -> bool {
+    match i {
+        Inst::Call { callee: Callee::Direct(f), .. } => watching.contains(f),
+        Inst::Call { callee: Callee::Indirect { .. }, .. } => !watching.is_empty(),
+        _ => watches(i),
+    }
+}
+
+/// The back edges of waiting loops, where the functions `watching` watch other threads.
+pub(crate) fn waiting_back_edges(body: &Body<'_>, watching: &HashSet<FuncId>) -> Vec<(usize, usize)> {
+    let watches = |i: &Inst| watches_or_calls(i, watching);
     if !body.blocks.iter().flat_map(|b| &b.stmts).any(|s| watches(&s.inst)) {
         return vec![];
     }
@@ -43,6 +74,10 @@ pub(crate) fn waiting_back_edges(body: &Body<'_>) -> Vec<(usize, usize)> {
 fn taint(body: &Body<'_>, blocks: &flow::BitSet, watches: &dyn Fn(&Inst) -> bool) -> flow::BitSet {
     let carry = body.carry();
     let mut set = flow::BitSet::new(body.widths.len());
+    // What a call gives comes by way of a record.
+    let calls = |st: &&super::body::Stmt<'_>| matches!(&*st.inst, Inst::Call { .. }) && watches(&st.inst);
+    let called = blocks.iter().flat_map(|b| &body.blocks[b].stmts).any(|st| calls(&st));
+    let watches = |i: &Inst| watches(i) || called && reads_record(i);
     loop {
         let mut changed = false;
         for st in blocks.iter().flat_map(|b| &body.blocks[b].stmts) {
@@ -56,4 +91,9 @@ fn taint(body: &Body<'_>, blocks: &flow::BitSet, watches: &dyn Fn(&Inst) -> bool
             return set;
         }
     }
+}
+
+/// Whether it reads an argument or a result of a call.
+fn reads_record(i: &Inst) -> bool {
+    matches!(i, Inst::Ld { space: Space::Param, addr: Addr { base: AddrBase::Symbol(Symbol::Local(_)), .. }, .. })
 }

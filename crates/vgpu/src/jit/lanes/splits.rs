@@ -91,7 +91,7 @@ fn plain_loop(body: &Body<'_>, head: usize, diverging: &[bool]) -> Option<Chain>
         if next == head {
             // Lanes that have left a loop that waits may hold what the others wait for, so they
             // must not wait at its end: masked code lets them take turns.
-            if super::spin::waiting_back_edges(body).contains(&(at, head)) {
+            if super::spin::waiting_back_edges(body, &Default::default()).contains(&(at, head)) {
                 return None;
             }
             return (parts && chain.exit != usize::MAX).then_some(chain);

@@ -1,0 +1,119 @@
+//! Whether a launch may make the calling thread wait.
+//!
+//! A driver queues a launch and returns, unless its queue is full: then it waits until the device has taken
+//! launches out of it. Establishes: a launch that is said not to wait follows so few others since the program
+//! last waited for the device that no queue of a known driver is full, and no function of the program stands
+//! before it. Assumes nothing of other libraries that fill the same queue.
+
+use rtcg_cuda_sys::{CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CUstream};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+
+/// Queues of NVIDIA's drivers have held about a thousand launches as long as there have been queues.
+const SURELY_FREE: u32 = 256;
+
+/// Whether the device may ever have waited for this process: a host function, a value in memory.
+static DEVICE_MAY_WAIT: AtomicBool = AtomicBool::new(false);
+
+/// Says that from now on the device may wait for something that this process does.
+pub(crate) fn device_may_wait_for_us() {
+    DEVICE_MAY_WAIT.store(true, Ordering::Relaxed);
+}
+
+/// How many launches of a context the device may not have begun.
+#[derive(Debug, Default)]
+pub(crate) struct LaunchQueue {
+    n_launches: AtomicU32,
+    /// The stream of all of them, or [`SEVERAL`].
+    stream: AtomicUsize,
+}
+
+/// No stream's handle.
+const SEVERAL: usize = usize::MAX;
+
+/// The launches that a wait is for.
+#[derive(Clone, Copy)]
+pub(crate) struct Waited(u32);
+
+impl LaunchQueue {
+    /// Counts a launch. Of two threads that launch at once one may not be counted: the limit is far from
+    /// what queues hold.
+    #[inline]
+    pub(crate) fn count(&self, stream: CUstream) {
+        let n_launches = self.n_launches.load(Ordering::Relaxed);
+        let handle = stream.addr();
+        if self.stream.load(Ordering::Relaxed) != handle {
+            self.stream.store(if n_launches == 0 { handle } else { SEVERAL }, Ordering::Relaxed);
+        }
+        self.n_launches.store(n_launches.saturating_add(1), Ordering::Relaxed);
+    }
+
+    /// Whether the next launch may have to wait.
+    #[inline]
+    pub(crate) fn may_be_full(&self) -> bool {
+        self.n_launches.load(Ordering::Relaxed) >= SURELY_FREE || DEVICE_MAY_WAIT.load(Ordering::Relaxed)
+    }
+
+    /// What a wait that begins now is for.
+    #[inline]
+    pub(crate) fn before_wait(&self) -> Waited {
+        Waited(self.n_launches.load(Ordering::Relaxed))
+    }
+
+    /// The whole context has done what there was before the wait.
+    #[inline]
+    pub(crate) fn after_wait(&self, waited: Waited) {
+        let left = self.n_launches.load(Ordering::Relaxed).saturating_sub(waited.0);
+        self.n_launches.store(left, Ordering::Relaxed);
+    }
+
+    /// One stream has done what there was before the wait; that says something only where all launches
+    /// went there, and no other thread means a stream of its own by the same handle.
+    #[inline]
+    pub(crate) fn after_wait_for(&self, stream: CUstream, waited: Waited) {
+        let stream = if stream == CU_STREAM_LEGACY { CUstream::null() } else { stream };
+        if self.stream.load(Ordering::Relaxed) == stream.addr() && stream != CU_STREAM_PER_THREAD {
+            self.after_wait(waited);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(number: usize) -> CUstream {
+        CUstream(std::ptr::without_provenance_mut(number))
+    }
+
+    #[test]
+    fn a_wait_makes_room() {
+        let queue = LaunchQueue::default();
+        for _ in 0..SURELY_FREE {
+            assert!(!queue.may_be_full());
+            queue.count(stream(0));
+        }
+        assert!(queue.may_be_full());
+        let waited = queue.before_wait();
+        queue.count(stream(0));
+        queue.after_wait_for(stream(16), waited);
+        assert!(queue.may_be_full(), "another stream's end says nothing");
+        queue.after_wait_for(CU_STREAM_LEGACY, waited);
+        assert_eq!(queue.n_launches.load(Ordering::Relaxed), 1, "what came during the wait is still there");
+        assert!(!queue.may_be_full());
+    }
+
+    #[test]
+    fn of_several_streams_only_the_whole_context_makes_room() {
+        let queue = LaunchQueue::default();
+        (0..SURELY_FREE).for_each(|i| queue.count(stream(16 + 16 * (i as usize % 2))));
+        let waited = queue.before_wait();
+        queue.after_wait_for(stream(16), waited);
+        queue.after_wait_for(stream(32), waited);
+        assert!(queue.may_be_full());
+        queue.after_wait(waited);
+        assert!(!queue.may_be_full());
+        queue.count(stream(16));
+        queue.after_wait_for(stream(16), queue.before_wait());
+        assert_eq!(queue.n_launches.load(Ordering::Relaxed), 0);
+    }
+}

@@ -1,0 +1,151 @@
+//! The types of elements that arrays have in Rust, and which operations each of them has.
+
+// Slices of plain numbers are viewed as bytes.
+#![allow(unsafe_code)]
+
+use half::{bf16, f16};
+#[cfg(feature = "num-complex")]
+use num_complex::Complex;
+use rtcg_array::{DType, Scalar, WeakScalar};
+use std::borrow::Cow;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A type of elements: `bool`, the integers of 8 to 64 bits, `f16`, `bf16`, `f32`, `f64`, and (with the feature
+/// `num-complex`) `Complex<f32>` and `Complex<f64>`.
+pub trait ArrayElement: sealed::Sealed + Copy + Send + Sync + std::fmt::Debug + PartialEq + 'static {
+    /// The dtype on the device.
+    const DTYPE: DType;
+    /// What an element is before it is known.
+    const ZERO: Self;
+    /// What sums and products are: 64 bits for integers, the type itself for others.
+    type Sum: ArrayElement;
+    /// What means are: `f64` for integers, the type itself for others.
+    type Mean: ArrayElement;
+
+    /// This value as an operand.
+    fn to_scalar(self) -> Scalar;
+
+    /// The bytes of a slice, as they lie on the device.
+    fn to_bytes(slice: &[Self]) -> Cow<'_, [u8]>;
+
+    /// Elements from their bytes on the device, of which `fill` writes all.
+    ///
+    /// # Errors
+    /// Those of `fill`.
+    fn read<E>(len: usize, fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Vec<Self>, E>;
+}
+
+/// Numbers: they can be added, subtracted and multiplied.
+pub trait Arithmetic: ArrayElement {}
+/// Numbers with a sign.
+pub trait Signed: Arithmetic {}
+/// Numbers of which there is an order, and truth values.
+pub trait Ordered: ArrayElement {}
+/// Floating-point and complex numbers, whose quotients are of their own type.
+pub trait Inexact: Signed {}
+/// Real floating-point numbers.
+pub trait Float: Inexact + Ordered {}
+/// Integers and truth values: they have bits.
+pub trait Bits: Ordered {}
+/// Integers.
+pub trait Integer: Bits + Arithmetic {}
+
+/// Elements whose bytes are the same on host and device, and of which every pattern of bytes is one.
+macro_rules! plain {
+    ($($t:ty: $dtype:ident, $zero:expr, $sum:ty, $mean:ty, |$x:ident| $value:expr;)*) => {$(
+        impl sealed::Sealed for $t {}
+        impl ArrayElement for $t {
+            const DTYPE: DType = DType::$dtype;
+            const ZERO: Self = $zero;
+            type Sum = $sum;
+            type Mean = $mean;
+
+            fn to_scalar(self) -> Scalar {
+                let $x = self;
+                Scalar::Strong(DType::$dtype, $value)
+            }
+
+            fn to_bytes(slice: &[Self]) -> Cow<'_, [u8]> {
+                // SAFETY: the type is a number, or two, without padding.
+                Cow::Borrowed(unsafe { std::slice::from_raw_parts(slice.as_ptr().cast(), size_of_val(slice)) })
+            }
+
+            fn read<E>(len: usize, fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Vec<Self>, E> {
+                let mut elements = vec![Self::ZERO; len];
+                // SAFETY: as in `to_bytes`; every pattern of bytes is a number.
+                fill(unsafe {
+                    std::slice::from_raw_parts_mut(elements.as_mut_ptr().cast(), size_of_val(&elements[..]))
+                })?;
+                Ok(elements)
+            }
+        }
+    )*};
+}
+
+plain! {
+    i8: I8, 0, i64, f64, |x| WeakScalar::Int(x.into());
+    i16: I16, 0, i64, f64, |x| WeakScalar::Int(x.into());
+    i32: I32, 0, i64, f64, |x| WeakScalar::Int(x.into());
+    i64: I64, 0, i64, f64, |x| WeakScalar::Int(x.into());
+    u8: U8, 0, u64, f64, |x| WeakScalar::Int(x.into());
+    u16: U16, 0, u64, f64, |x| WeakScalar::Int(x.into());
+    u32: U32, 0, u64, f64, |x| WeakScalar::Int(x.into());
+    u64: U64, 0, u64, f64, |x| WeakScalar::Int(x.into());
+    f16: F16, f16::ZERO, f16, f16, |x| WeakScalar::Float(x.to_f64());
+    bf16: BF16, bf16::ZERO, bf16, bf16, |x| WeakScalar::Float(x.to_f64());
+    f32: F32, 0.0, f32, f32, |x| WeakScalar::Float(x.into());
+    f64: F64, 0.0, f64, f64, |x| WeakScalar::Float(x);
+}
+
+#[cfg(feature = "num-complex")]
+plain! {
+    Complex<f32>: C64, Complex { re: 0.0, im: 0.0 }, Self, Self, |z| WeakScalar::Complex(z.re.into(), z.im.into());
+    Complex<f64>: C128, Complex { re: 0.0, im: 0.0 }, Self, Self, |z| WeakScalar::Complex(z.re, z.im);
+}
+
+impl sealed::Sealed for bool {}
+impl ArrayElement for bool {
+    const DTYPE: DType = DType::Bool;
+    const ZERO: Self = false;
+    type Sum = i64;
+    type Mean = f64;
+
+    fn to_scalar(self) -> Scalar {
+        Scalar::Strong(DType::Bool, WeakScalar::Bool(self))
+    }
+
+    fn to_bytes(slice: &[Self]) -> Cow<'_, [u8]> {
+        Cow::Owned(slice.iter().map(|&truth| u8::from(truth)).collect())
+    }
+
+    fn read<E>(len: usize, fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Vec<Self>, E> {
+        // Kernels of users may leave any byte; only 0 and 1 would be truth values of Rust.
+        let mut bytes = vec![0; len];
+        fill(&mut bytes)?;
+        Ok(bytes.into_iter().map(|byte| byte != 0).collect())
+    }
+}
+
+macro_rules! marked {
+    ($($mark:ident: $($t:ty)*;)*) => {$($(impl $mark for $t {})*)*};
+}
+
+marked! {
+    Arithmetic: i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64;
+    Signed: i8 i16 i32 i64 f16 bf16 f32 f64;
+    Ordered: bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64;
+    Inexact: f16 bf16 f32 f64;
+    Float: f16 bf16 f32 f64;
+    Bits: bool i8 i16 i32 i64 u8 u16 u32 u64;
+    Integer: i8 i16 i32 i64 u8 u16 u32 u64;
+}
+
+#[cfg(feature = "num-complex")]
+marked! {
+    Arithmetic: Complex<f32> Complex<f64>;
+    Signed: Complex<f32> Complex<f64>;
+    Inexact: Complex<f32> Complex<f64>;
+}

@@ -1,0 +1,187 @@
+//! Functions of elements, reductions, running totals, sorting and products.
+
+use super::element::{Arithmetic, ArrayElement, Float, Inexact, Ordered};
+use super::typed::GpuArray;
+use crate::error::Result;
+use rtcg_array::{Op, ReduceWishes, Reduction, ScanOp, Statistic, normalize_axis};
+
+macro_rules! functions {
+    ($($bound:ident { $($name:ident $op:ident $doc:literal;)*})*) => {$(
+        impl<T: $bound> GpuArray<T> {$(
+            #[doc = $doc]
+            ///
+            /// # Errors
+            /// When the device is out of memory.
+            pub fn $name(&self) -> Result<GpuArray<T>> {
+                self.wrap(self.as_dyn().unary(Op::$op)?)
+            }
+        )*}
+    )*};
+}
+
+functions! {
+    Inexact {
+        sqrt Sqrt "The square root of each element.";
+        exp Exp "The exponential of each element.";
+        ln Log "The natural logarithm of each element.";
+        sin Sin "The sine of each element.";
+        cos Cos "The cosine of each element.";
+        tan Tan "The tangent of each element.";
+        asin Arcsin "The arcsine of each element.";
+        acos Arccos "The arccosine of each element.";
+        atan Arctan "The arctangent of each element.";
+        sinh Sinh "The hyperbolic sine of each element.";
+        cosh Cosh "The hyperbolic cosine of each element.";
+        tanh Tanh "The hyperbolic tangent of each element.";
+    }
+    Float {
+        floor Floor "Each element rounded down.";
+        ceil Ceil "Each element rounded up.";
+        trunc Trunc "Each element rounded towards 0.";
+        round Rint "Each element rounded to the nearest whole number, halves to the even one.";
+        abs Absolute "The absolute value of each element.";
+        exp_m1 Expm1 "The exponential of each element less 1.";
+        ln_1p Log1p "The natural logarithm of each element plus 1.";
+    }
+}
+
+fn over(axes: Option<&[isize]>) -> ReduceWishes<'_> {
+    ReduceWishes { axes, ..Default::default() }
+}
+
+/// Reductions to one value, which wait, and over axes, which do not.
+macro_rules! reductions {
+    ($($bound:ident { $($name:ident $axes:ident $reduction:ident $result:ty, $doc:literal;)*})*) => {$(
+        impl<T: $bound> GpuArray<T> {$(
+            #[doc = concat!($doc, " of all elements; waits.")]
+            ///
+            /// # Errors
+            /// When there is no element and the result needs one, or a kernel failed before.
+            pub fn $name(&self) -> Result<$result> {
+                self.wrap::<$result>(self.as_dyn().reduce(Reduction::$reduction, over(None))?)?.item()
+            }
+
+            #[doc = concat!($doc, " over axes, which the result does not have.")]
+            ///
+            /// # Errors
+            /// When an axis does not exist or is named twice, or has no element and the result needs one.
+            pub fn $axes(&self, axes: &[isize]) -> Result<GpuArray<$result>> {
+                self.wrap(self.as_dyn().reduce(Reduction::$reduction, over(Some(axes)))?)
+            }
+        )*}
+    )*};
+}
+
+reductions! {
+    ArrayElement {
+        sum sum_axes Sum T::Sum, "The sum";
+        product product_axes Product T::Sum, "The product";
+        any any_axes Any bool, "Whether one element is not zero";
+        all all_axes All bool, "Whether no element is zero";
+    }
+    Ordered {
+        min min_axes Minimum T, "The smallest element, NaN if one is,";
+        max max_axes Maximum T, "The greatest element, NaN if one is,";
+    }
+}
+
+impl<T: ArrayElement> GpuArray<T> {
+    /// The mean of all elements; waits.
+    ///
+    /// # Errors
+    /// When a kernel failed before.
+    pub fn mean(&self) -> Result<T::Mean> {
+        self.wrap::<T::Mean>(self.as_dyn().statistic(Statistic::Mean, 0.0, over(None))?)?.item()
+    }
+
+    /// The mean over axes, which the result does not have.
+    ///
+    /// # Errors
+    /// When an axis does not exist or is named twice.
+    pub fn mean_axes(&self, axes: &[isize]) -> Result<GpuArray<T::Mean>> {
+        self.wrap(self.as_dyn().statistic(Statistic::Mean, 0.0, over(Some(axes)))?)
+    }
+}
+
+impl<T: Float> GpuArray<T> {
+    /// The variance of all elements: squared distances from the mean, divided by their number less `ddof`; waits.
+    ///
+    /// # Errors
+    /// When a kernel failed before.
+    pub fn variance(&self, ddof: f64) -> Result<T> {
+        self.wrap::<T>(self.as_dyn().statistic(Statistic::Variance, ddof, over(None))?)?.item()
+    }
+
+    /// The standard deviation of all elements, the square root of [`GpuArray::variance`]; waits.
+    ///
+    /// # Errors
+    /// When a kernel failed before.
+    pub fn deviation(&self, ddof: f64) -> Result<T> {
+        self.wrap::<T>(self.as_dyn().statistic(Statistic::Deviation, ddof, over(None))?)?.item()
+    }
+}
+
+impl<T: Ordered> GpuArray<T> {
+    /// The place of the first smallest element, counted in C order; waits.
+    ///
+    /// # Errors
+    /// When there is no element.
+    pub fn argmin(&self) -> Result<usize> {
+        let place = self.as_dyn().reduce(Reduction::ArgMinimum, over(None))?;
+        Ok(self.wrap::<i64>(place)?.item()? as usize)
+    }
+
+    /// The place of the first greatest element, counted in C order; waits.
+    ///
+    /// # Errors
+    /// When there is no element.
+    pub fn argmax(&self) -> Result<usize> {
+        let place = self.as_dyn().reduce(Reduction::ArgMaximum, over(None))?;
+        Ok(self.wrap::<i64>(place)?.item()? as usize)
+    }
+
+    /// A copy sorted along `axis`, NaN last.
+    ///
+    /// # Errors
+    /// When the axis does not exist.
+    pub fn sorted(&self, axis: isize) -> Result<GpuArray<T>> {
+        let axis = normalize_axis(axis, self.ndim())?;
+        self.wrap(self.as_dyn().sorted(axis, false)?)
+    }
+
+    /// The indices that sort along `axis`; equal elements keep their order.
+    ///
+    /// # Errors
+    /// When the axis does not exist.
+    pub fn argsort(&self, axis: isize) -> Result<GpuArray<i64>> {
+        let axis = normalize_axis(axis, self.ndim())?;
+        self.wrap(self.as_dyn().argsort(axis, false)?)
+    }
+}
+
+impl<T: Arithmetic> GpuArray<T> {
+    /// Running sums along `axis`.
+    ///
+    /// # Errors
+    /// When the axis does not exist.
+    pub fn cumulative_sum(&self, axis: isize) -> Result<GpuArray<T::Sum>> {
+        let axis = normalize_axis(axis, self.ndim())?;
+        self.wrap(self.as_dyn().cumulative(ScanOp::Sum, axis, None)?)
+    }
+
+    /// The sum of the products with the elements of an array of this shape; waits.
+    ///
+    /// # Errors
+    /// When the shapes differ.
+    pub fn dot(&self, other: &GpuArray<T>) -> Result<T> {
+        self.wrap::<T>(self.as_dyn().dot_flat(other.as_dyn(), None)?)?.item()
+    }
+
+    /// The matrix product, with NumPy's rules for operands of one axis and for stacks of matrices.
+    ///
+    /// # Errors
+    /// When the shapes do not fit.
+    pub fn matmul(&self, other: &GpuArray<T>) -> Result<GpuArray<T>> {
+        self.wrap(self.as_dyn().matmul(other.as_dyn())?)
+    }
+}

@@ -1,0 +1,163 @@
+//! C expressions of elements: one kernel for a whole formula.
+
+// The expressions are foreign code.
+#![allow(unsafe_code)]
+
+use super::GpuArrayDyn;
+use super::element::ArrayElement;
+use super::typed::{Arrays, GpuArray, value_error};
+use crate::error::Result;
+use crate::generators::{CompileSettings, Elementwise, GeneratorError, Region, Value};
+use rtcg_array::{DType, Layout, Tuple, broadcast_shapes};
+use rtcg_codegen::carg::{TypeRegistry, parse_arguments};
+use rtcg_codegen::pointwise::Pointwise;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The dtypes of operands and result, and the expression.
+type Key = (Vec<DType>, String);
+
+/// The kernels of expressions that were asked for.
+#[derive(Debug, Default)]
+pub(super) struct Kernels(Mutex<HashMap<Key, Arc<Elementwise>>>);
+
+/// The names of the operands in an expression.
+const NAMES: [&str; 3] = ["x", "y", "z"];
+
+impl Kernels {
+    fn get(&self, dtypes: Vec<DType>, expression: &str) -> Result<Arc<Elementwise>> {
+        let key = (dtypes, expression.to_string());
+        let mut kernels = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = kernels.get(&key) {
+            return Ok(found.clone());
+        }
+        let made = Arc::new(kernel_of(&key.0, expression)?);
+        kernels.insert(key, made.clone());
+        Ok(made)
+    }
+}
+
+/// The last dtype is the result's.
+fn kernel_of(dtypes: &[DType], expression: &str) -> Result<Elementwise> {
+    let (result, operands) = dtypes.split_last().expect("the result is always there");
+    let c_name = |dtype: &DType| dtype.c_type().to_string();
+    let mut arguments = format!("{} *result_", c_name(result));
+    let mut values = String::new();
+    for (name, dtype) in NAMES.iter().zip(operands) {
+        arguments += &format!(", const {} *{name}_", c_name(dtype));
+        values += &format!("const {} {name} = {name}_[i]; ", c_name(dtype));
+    }
+    let arguments =
+        parse_arguments(&arguments, &TypeRegistry::new()).map_err(|e| GeneratorError::value(e.to_string()))?;
+    // The expression begins the first line, so that errors name the user's own lines.
+    let operation = format!("{values}result_[i] = {expression};");
+    let spec = Pointwise { name: "map".into(), arguments, operation, ..Pointwise::default() };
+    Ok(Elementwise::new(spec, CompileSettings::default()))
+}
+
+/// # Safety
+/// The expression is foreign code.
+unsafe fn run<U: ArrayElement>(arrays: &Arrays, operands: &[&GpuArrayDyn], expression: &str) -> Result<GpuArray<U>> {
+    let shape = broadcast_shapes(operands.iter().map(|array| array.shape())).ok_or_else(|| {
+        let shapes: Vec<_> = operands.iter().map(|array| Tuple(array.shape()).to_string()).collect();
+        value_error(format!("operands could not be broadcast together with shapes {}", shapes.join(" ")))
+    })?;
+    let result = arrays.empty::<U>(&shape)?;
+    let dtypes = operands.iter().map(|array| array.dtype()).chain([U::DTYPE]).collect();
+    let kernel = arrays.kernels().get(dtypes, expression)?;
+    let all = || std::iter::once(result.as_dyn()).chain(operands.iter().copied());
+    for array in all() {
+        array.check_memory()?;
+        if !Arc::ptr_eq(array.context(), arrays.array_context()) {
+            return Err(value_error("operands live in different contexts".into()).into());
+        }
+        if let Some(buffer) = array.buffer() {
+            buffer.will_be_used();
+        }
+    }
+    let layouts: Vec<Layout> =
+        all().map(|array| array.layout().broadcast_to(&shape)).collect::<std::result::Result<_, _>>()?;
+    let values: Vec<_> = all()
+        .zip(&layouts)
+        .map(|(array, layout)| {
+            let mut view = crate::generators::ArrayView::from(array);
+            (view.shape, view.strides) = (&layout.shape, &layout.strides);
+            Value::Array(view)
+        })
+        .collect();
+    // SAFETY: all arrays have the shape, and their memory is given back in the order of the stream.
+    unsafe { kernel.launch(arrays.context(), &values, Region::All, crate::current_stream().as_ref())? };
+    Ok(result)
+}
+
+impl<T: ArrayElement> GpuArray<T> {
+    /// A C expression of each element, which is called `x`: `a.map::<f32>("x * x + 1")`. The kernel is compiled once.
+    ///
+    /// ```
+    /// use rtcg::prelude::*;
+    ///
+    /// # fn main() -> rtcg::Result<()> {
+    /// let a = Arrays::new(&Context::new()?)?.from_slice(&[1.0f32, 4.0, 9.0])?;
+    /// // SAFETY: the expression touches no memory.
+    /// let roots = unsafe { a.map::<i32>("sqrtf(x) + 0.5f")? };
+    /// assert_eq!(roots.to_vec()?, [1, 2, 3]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the expression does not compile; the message shows its line.
+    ///
+    /// # Safety
+    /// The expression is foreign code: it must not touch memory.
+    pub unsafe fn map<U: ArrayElement>(&self, expression: &str) -> Result<GpuArray<U>> {
+        // SAFETY: the caller's promise.
+        unsafe { run(self.arrays(), &[self.as_dyn()], expression) }
+    }
+
+    /// A C expression of the pairs of elements `x` and `y` of two arrays, which are broadcast.
+    ///
+    /// ```
+    /// use rtcg::prelude::*;
+    ///
+    /// # fn main() -> rtcg::Result<()> {
+    /// let arrays = Arrays::new(&Context::new()?)?;
+    /// let (a, b) = (arrays.from_slice(&[3.0f32, 5.0])?, arrays.from_shape(&[2, 1], &[2i32, 3])?);
+    /// // SAFETY: the expression touches no memory.
+    /// let both = unsafe { a.zip::<i32, f32>(&b, "x > 4 ? x * y : y")? };
+    /// assert_eq!(both.to_vec()?, [2.0, 10.0, 3.0, 15.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the shapes do not broadcast, or the expression does not compile.
+    ///
+    /// # Safety
+    /// As [`GpuArray::map`].
+    pub unsafe fn zip<V: ArrayElement, U: ArrayElement>(
+        &self,
+        other: &GpuArray<V>,
+        expression: &str,
+    ) -> Result<GpuArray<U>> {
+        // SAFETY: the caller's promise.
+        unsafe { run(self.arrays(), &[self.as_dyn(), other.as_dyn()], expression) }
+    }
+
+    /// As [`GpuArray::zip`] with the elements `x`, `y` and `z` of three arrays.
+    ///
+    /// # Errors
+    /// As [`GpuArray::zip`].
+    ///
+    /// # Safety
+    /// As [`GpuArray::map`].
+    pub unsafe fn zip3<V: ArrayElement, W: ArrayElement, U: ArrayElement>(
+        &self,
+        second: &GpuArray<V>,
+        third: &GpuArray<W>,
+        expression: &str,
+    ) -> Result<GpuArray<U>> {
+        // SAFETY: the caller's promise.
+        unsafe { run(self.arrays(), &[self.as_dyn(), second.as_dyn(), third.as_dyn()], expression) }
+    }
+}

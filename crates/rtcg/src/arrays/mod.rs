@@ -1,0 +1,51 @@
+//! Arrays with a static element type: [`GpuArray<T>`] over [`GpuArrayDyn`], whose element type is known at run time.
+//!
+//! [`Arrays`] makes them on a context. Operators take arrays, which are broadcast, and numbers; they panic where
+//! shapes do not fit, and each has a method that gives an error instead (`try_add` for `+`). Views share the memory,
+//! and so do clones: `a += 1` is seen through all of them.
+//!
+//! ```
+//! use rtcg::prelude::*;
+//! use rtcg::index;
+//!
+//! # fn main() -> rtcg::Result<()> {
+//! let arrays = Arrays::new(&Context::new()?)?;
+//! let a = arrays.from_slice(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?.reshape(&[2, 3])?;
+//! let column_sums = a.sum_axes(&[0])?;
+//! let b = (&a - &column_sums) * 2.0;
+//! assert_eq!(b.to_vec()?, [-8.0, -10.0, -12.0, -2.0, -4.0, -6.0]);
+//! let last_row_backwards = a.index(&index![-1, (.., -1)])?;
+//! assert_eq!(last_row_backwards.to_vec()?, [6.0, 5.0, 4.0]);
+//! assert_eq!(a.greater(3.5)?.to_vec()?, [false, false, false, true, true, true]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! What the typed array does not have by a name of its own is reached through [`GpuArray::as_dyn`] and
+//! [`Arrays::typed`]:
+//!
+//! ```
+//! use rtcg::array::Op;
+//! use rtcg::prelude::*;
+//!
+//! # fn main() -> rtcg::Result<()> {
+//! let arrays = Arrays::new(&Context::new()?)?;
+//! let a = arrays.from_slice(&[3i32, 4])?;
+//! let roots = arrays.typed::<f64>(a.as_dyn().binary(Op::Hypot, a.as_dyn())?)?;
+//! assert_eq!(roots.shape(), [2]);
+//! # Ok(())
+//! # }
+//! ```
+
+mod element;
+mod functions;
+mod map;
+#[cfg(feature = "ndarray")]
+mod ndarrays;
+mod operators;
+mod typed;
+
+pub use element::{Arithmetic, ArrayElement, Bits, Float, Inexact, Integer, Ordered, Signed};
+pub use operators::Operand;
+pub use rtcg_array::GpuArray as GpuArrayDyn;
+pub use typed::{Arrays, GpuArray};

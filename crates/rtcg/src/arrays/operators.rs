@@ -1,0 +1,317 @@
+//! Operators of arrays and numbers, and the methods that give errors where operators panic.
+
+use super::element::{Arithmetic, ArrayElement, Bits, Inexact, Integer, Ordered, Signed};
+use super::typed::GpuArray;
+use crate::error::Result;
+use rtcg_array::{Arg, Op, Scalar, WeakScalar};
+use std::ops;
+
+/// The right-hand side of an operation: an array, which is broadcast, or a number.
+#[derive(Clone, Copy)]
+pub enum Operand<'a, T> {
+    /// An array.
+    Array(&'a GpuArray<T>),
+    /// A number.
+    Number(T),
+}
+
+impl<'a, T> From<&'a GpuArray<T>> for Operand<'a, T> {
+    fn from(array: &'a GpuArray<T>) -> Self {
+        Operand::Array(array)
+    }
+}
+
+impl<T: ArrayElement> From<T> for Operand<'_, T> {
+    fn from(number: T) -> Self {
+        Operand::Number(number)
+    }
+}
+
+impl<'a, T: ArrayElement> Operand<'a, T> {
+    fn arg(&self) -> Arg<'a> {
+        match self {
+            Operand::Array(array) => Arg::Array(array.as_dyn()),
+            Operand::Number(number) => Arg::Scalar(number.to_scalar()),
+        }
+    }
+}
+
+fn computed<T: ArrayElement, U: ArrayElement>(op: Op, x: &GpuArray<T>, y: Operand<'_, T>) -> Result<GpuArray<U>> {
+    let arrays = x.arrays();
+    arrays.typed(rtcg_array::binary(arrays.array_context(), op, x.as_dyn().into(), y.arg(), None)?)
+}
+
+fn computed_with_number<T: ArrayElement>(op: Op, number: T, x: &GpuArray<T>) -> Result<GpuArray<T>> {
+    let arrays = x.arrays();
+    let number = Arg::Scalar(number.to_scalar());
+    arrays.typed(rtcg_array::binary(arrays.array_context(), op, number, x.as_dyn().into(), None)?)
+}
+
+fn changed<T: ArrayElement>(op: Op, x: &GpuArray<T>, y: Operand<'_, T>) -> Result<()> {
+    Ok(x.as_dyn().binary_in_place(op, y.arg())?)
+}
+
+/// What an operator does with an error: it has no other way to report one.
+#[track_caller]
+fn expect<T>(result: Result<T>) -> T {
+    result.unwrap_or_else(|error| panic!("{error}"))
+}
+
+macro_rules! methods {
+    ($($bound:ident { $($(#[$doc:meta])* $name:ident $op:ident $result:ty;)*})*) => {$(
+        impl<T: $bound> GpuArray<T> {$(
+            $(#[$doc])*
+            ///
+            /// # Errors
+            /// When the shapes do not broadcast, the operands live in different contexts, or the device is out of
+            /// memory.
+            pub fn $name<'a>(&self, other: impl Into<Operand<'a, T>>) -> Result<GpuArray<$result>> {
+                computed(Op::$op, self, other.into())
+            }
+        )*}
+    )*};
+}
+
+methods! {
+    Arithmetic {
+        /// The sum.
+        try_add Add T;
+        /// The difference.
+        try_sub Subtract T;
+        /// The product.
+        try_mul Multiply T;
+        /// The power. Of integers with negative exponents: the integer part of the quotient.
+        power Power T;
+    }
+    Inexact {
+        /// The quotient.
+        try_div TrueDivide T;
+    }
+    Integer {
+        /// The quotient rounded down, 0 where the divisor is 0.
+        floor_divide FloorDivide T;
+        /// The remainder of [`GpuArray::floor_divide`], which has the divisor's sign.
+        remainder Remainder T;
+        /// The bits moved to the left.
+        try_shl LeftShift T;
+        /// The bits moved to the right.
+        try_shr RightShift T;
+        /// The quotient as a floating-point number.
+        true_divide TrueDivide f64;
+    }
+    Bits {
+        /// The bits that both have.
+        try_bitand BitAnd T;
+        /// The bits that one has.
+        try_bitor BitOr T;
+        /// The bits that one of both has.
+        try_bitxor BitXor T;
+    }
+    Ordered {
+        /// Where this is less.
+        less Less bool;
+        /// Where this is less or equal.
+        less_equal LessEqual bool;
+        /// Where this is greater.
+        greater Greater bool;
+        /// Where this is greater or equal.
+        greater_equal GreaterEqual bool;
+        /// The greater of both, NaN where one is.
+        maximum Maximum T;
+        /// The lesser of both, NaN where one is.
+        minimum Minimum T;
+    }
+    ArrayElement {
+        /// Where both are equal.
+        equal Equal bool;
+        /// Where both differ.
+        not_equal NotEqual bool;
+    }
+}
+
+/// The operator for arrays and references to them on both sides, and for a number on the right.
+macro_rules! operators {
+    ($($bound:ident $trait:ident $method:ident $assign:ident $assign_method:ident $op:ident;)*) => {$(
+        impl<T: $bound> ops::$trait<&GpuArray<T>> for &GpuArray<T> {
+            type Output = GpuArray<T>;
+            /// # Panics
+            /// Where the method that gives an error would.
+            #[track_caller]
+            fn $method(self, other: &GpuArray<T>) -> GpuArray<T> {
+                expect(computed(Op::$op, self, other.into()))
+            }
+        }
+        impl<T: $bound> ops::$trait<GpuArray<T>> for &GpuArray<T> {
+            type Output = GpuArray<T>;
+            #[track_caller]
+            fn $method(self, other: GpuArray<T>) -> GpuArray<T> {
+                ops::$trait::$method(self, &other)
+            }
+        }
+        impl<T: $bound> ops::$trait<&GpuArray<T>> for GpuArray<T> {
+            type Output = GpuArray<T>;
+            #[track_caller]
+            fn $method(self, other: &GpuArray<T>) -> GpuArray<T> {
+                ops::$trait::$method(&self, other)
+            }
+        }
+        impl<T: $bound> ops::$trait<GpuArray<T>> for GpuArray<T> {
+            type Output = GpuArray<T>;
+            #[track_caller]
+            fn $method(self, other: GpuArray<T>) -> GpuArray<T> {
+                ops::$trait::$method(&self, &other)
+            }
+        }
+        impl<T: $bound> ops::$trait<T> for &GpuArray<T> {
+            type Output = GpuArray<T>;
+            #[track_caller]
+            fn $method(self, number: T) -> GpuArray<T> {
+                expect(computed(Op::$op, self, Operand::Number(number)))
+            }
+        }
+        impl<T: $bound> ops::$trait<T> for GpuArray<T> {
+            type Output = GpuArray<T>;
+            #[track_caller]
+            fn $method(self, number: T) -> GpuArray<T> {
+                ops::$trait::$method(&self, number)
+            }
+        }
+        impl<T: $bound> ops::$assign<&GpuArray<T>> for GpuArray<T> {
+            /// Writes to the memory, which clones and views share.
+            ///
+            /// # Panics
+            /// When the other array does not broadcast to this one's shape, or the device fails.
+            #[track_caller]
+            fn $assign_method(&mut self, other: &GpuArray<T>) {
+                expect(changed(Op::$op, self, other.into()));
+            }
+        }
+        impl<T: $bound> ops::$assign<T> for GpuArray<T> {
+            #[track_caller]
+            fn $assign_method(&mut self, number: T) {
+                expect(changed(Op::$op, self, Operand::Number(number)));
+            }
+        }
+    )*};
+}
+
+operators! {
+    Arithmetic Add add AddAssign add_assign Add;
+    Arithmetic Sub sub SubAssign sub_assign Subtract;
+    Arithmetic Mul mul MulAssign mul_assign Multiply;
+    Inexact Div div DivAssign div_assign TrueDivide;
+    Bits BitAnd bitand BitAndAssign bitand_assign BitAnd;
+    Bits BitOr bitor BitOrAssign bitor_assign BitOr;
+    Bits BitXor bitxor BitXorAssign bitxor_assign BitXor;
+    Integer Shl shl ShlAssign shl_assign LeftShift;
+    Integer Shr shr ShrAssign shr_assign RightShift;
+}
+
+/// A number on the left, which can only be written for each type of numbers by itself.
+macro_rules! numbers_on_the_left {
+    ($($t:ty: $($trait:ident $method:ident $op:ident),*;)*) => {$($(
+        impl ops::$trait<&GpuArray<$t>> for $t {
+            type Output = GpuArray<$t>;
+            #[track_caller]
+            fn $method(self, array: &GpuArray<$t>) -> GpuArray<$t> {
+                expect(computed_with_number(Op::$op, self, array))
+            }
+        }
+        impl ops::$trait<GpuArray<$t>> for $t {
+            type Output = GpuArray<$t>;
+            #[track_caller]
+            fn $method(self, array: GpuArray<$t>) -> GpuArray<$t> {
+                ops::$trait::$method(self, &array)
+            }
+        }
+    )*)*};
+}
+
+macro_rules! left {
+    ($($t:ty)*) => { numbers_on_the_left! { $($t: Add add Add, Sub sub Subtract, Mul mul Multiply;)* } };
+}
+
+macro_rules! left_of_a_quotient {
+    ($($t:ty)*) => { numbers_on_the_left! { $($t: Div div TrueDivide;)* } };
+}
+
+left!(i8 i16 i32 i64 u8 u16 u32 u64 half::f16 half::bf16 f32 f64);
+left_of_a_quotient!(half::f16 half::bf16 f32 f64);
+#[cfg(feature = "num-complex")]
+left!(num_complex::Complex<f32> num_complex::Complex<f64>);
+#[cfg(feature = "num-complex")]
+left_of_a_quotient!(num_complex::Complex<f32> num_complex::Complex<f64>);
+
+/// Operators of one operand.
+macro_rules! operators_of_one {
+    ($($bound:ident $trait:ident $method:ident $try:ident $op:ident $doc:literal;)*) => {$(
+        impl<T: $bound> ops::$trait for &GpuArray<T> {
+            type Output = GpuArray<T>;
+            /// # Panics
+            /// When the device is out of memory.
+            #[track_caller]
+            fn $method(self) -> GpuArray<T> {
+                expect(self.$try())
+            }
+        }
+        impl<T: $bound> ops::$trait for GpuArray<T> {
+            type Output = GpuArray<T>;
+            #[track_caller]
+            fn $method(self) -> GpuArray<T> {
+                expect(self.$try())
+            }
+        }
+        impl<T: $bound> GpuArray<T> {
+            #[doc = $doc]
+            ///
+            /// # Errors
+            /// When the device is out of memory.
+            pub fn $try(&self) -> Result<GpuArray<T>> {
+                self.wrap(self.as_dyn().unary(Op::$op)?)
+            }
+        }
+    )*};
+}
+
+operators_of_one! {
+    Signed Neg neg try_neg Negative "The negative.";
+    Bits Not not try_not Invert "The other bits.";
+}
+
+impl GpuArray<bool> {
+    /// `yes` where this is true, `no` elsewhere; all three are broadcast.
+    ///
+    /// # Errors
+    /// When the shapes do not broadcast.
+    pub fn choose<'a, T: ArrayElement>(
+        &self,
+        yes: impl Into<Operand<'a, T>>,
+        no: impl Into<Operand<'a, T>>,
+    ) -> Result<GpuArray<T>> {
+        let args = [Arg::Array(self.as_dyn()), yes.into().arg(), no.into().arg()];
+        let arrays = self.arrays();
+        arrays.typed(rtcg_array::apply(arrays.array_context(), Op::Where, &args, Default::default())?)
+    }
+
+    /// How many elements are true; waits.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn count(&self) -> Result<usize> {
+        let count = self.as_dyn().reduce(rtcg_array::Reduction::CountNonzero, Default::default())?;
+        Ok(self.wrap::<i64>(count)?.item()? as usize)
+    }
+}
+
+impl<T: Inexact> GpuArray<T> {
+    /// `self + x * y` in one kernel, rounded as a product and a sum.
+    ///
+    /// # Errors
+    /// When the shapes do not broadcast.
+    pub fn add_product(&self, x: &GpuArray<T>, y: T) -> Result<GpuArray<T>> {
+        let one = Arg::Scalar(Scalar::Weak(WeakScalar::Int(1)));
+        let args = [Arg::Array(self.as_dyn()), one, Arg::Array(x.as_dyn()), Arg::Scalar(y.to_scalar())];
+        let arrays = self.arrays();
+        arrays.typed(rtcg_array::apply(arrays.array_context(), Op::Axpby, &args, Default::default())?)
+    }
+}

@@ -1,0 +1,160 @@
+//! The kernels that arrays have on large GPUs, run on whatever device is there: a runtime that claims wide
+//! accesses and many processors.
+
+use rtcg::array::{
+    ArrayContext, Buffer, DType, Facts, GpuArray, Index, Kernel, Op, Order, ReduceWishes, Reduction, Result, Runtime,
+    ScanOp, fuse,
+};
+use rtcg::{Context, CudaRuntime};
+use std::sync::Arc;
+
+struct Large(CudaRuntime);
+
+impl Runtime for Large {
+    fn facts(&self) -> Facts {
+        Facts { processors: 132, max_blocks: 4 * 132 * 8, access_bytes: 16 }
+    }
+    fn alloc(&self, nbytes: usize) -> Result<Arc<dyn Buffer>> {
+        self.0.alloc(nbytes)
+    }
+    fn write(&self, dst: u64, src: &[u8]) -> Result<()> {
+        self.0.write(dst, src)
+    }
+    fn read(&self, dst: &mut [u8], src: u64) -> Result<()> {
+        self.0.read(dst, src)
+    }
+    fn copy(&self, dst: u64, src: u64, nbytes: usize) -> Result<()> {
+        self.0.copy(dst, src, nbytes)
+    }
+    fn clear(&self, dst: u64, nbytes: usize) -> Result<()> {
+        self.0.clear(dst, nbytes)
+    }
+    fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn Kernel>> {
+        self.0.compile(source, name)
+    }
+    fn tickets(&self, nbytes: usize) -> Result<(u64, u64)> {
+        self.0.tickets(nbytes)
+    }
+    fn synchronize(&self) -> Result<()> {
+        self.0.synchronize()
+    }
+}
+
+fn large() -> Arc<ArrayContext> {
+    let ctx = Context::new().expect("the virtual GPU is always there");
+    ArrayContext::new(Arc::new(Large(CudaRuntime::new(&ctx).unwrap())))
+}
+
+fn value(i: usize) -> i64 {
+    (i as i64 * 7919 + 13) % 101 - 50
+}
+
+/// Small integers in `shape`, as elements of `dtype`.
+fn array(ctx: &Arc<ArrayContext>, shape: &[usize], dtype: DType) -> GpuArray {
+    let array = GpuArray::empty(ctx, shape, DType::I64, Order::C).unwrap();
+    let bytes: Vec<u8> = (0..array.size()).flat_map(|i| value(i).to_ne_bytes()).collect();
+    array.write(&bytes, Order::C).unwrap();
+    array.astype(dtype).unwrap()
+}
+
+fn numbers(array: &GpuArray) -> Vec<i64> {
+    let array = array.astype(DType::I64).unwrap();
+    bytes(&array).chunks_exact(8).map(|eight| i64::from_ne_bytes(eight.try_into().unwrap())).collect()
+}
+
+fn bytes(array: &GpuArray) -> Vec<u8> {
+    let mut bytes = vec![0; array.nbytes()];
+    array.read(&mut bytes, Order::C).unwrap();
+    bytes
+}
+
+fn reduced(array: &GpuArray, reduction: Reduction, axes: &[isize]) -> GpuArray {
+    array.reduce(reduction, ReduceWishes { axes: Some(axes), ..Default::default() }).unwrap()
+}
+
+#[test]
+fn all_elements_in_packs_of_every_width() {
+    let ctx = large();
+    for dtype in [DType::I8, DType::I16, DType::I32, DType::I64, DType::F32, DType::F64, DType::C128] {
+        for n in [1usize, 7, 1023, 4099, 100_003] {
+            let wanted: i64 = (0..n).map(value).sum();
+            let a = array(&ctx, &[n], dtype);
+            assert_eq!(numbers(&reduced(&a, Reduction::Sum, &[0])), [wanted], "{dtype} {n}");
+            // A view that begins where no pack may be read.
+            let rest = a.index(&[Index::Slice(Some(1), None, None)]).unwrap();
+            assert_eq!(numbers(&reduced(&rest, Reduction::Sum, &[0])), [wanted - value(0)], "{dtype} {n}");
+        }
+    }
+}
+
+#[test]
+fn runs_are_split_over_blocks_along_either_axis() {
+    let ctx = large();
+    for [rows, columns] in [[3usize, 50_000], [50_000, 3], [3000, 64], [64, 3000], [20_000, 5], [1, 30_000]] {
+        let a = array(&ctx, &[rows, columns], DType::I32);
+        let sum_of = |along: usize, k: usize| -> i64 {
+            match along {
+                0 => (0..rows).map(|row| value(row * columns + k)).sum(),
+                _ => (0..columns).map(|column| value(k * columns + column)).sum(),
+            }
+        };
+        for along in [0usize, 1] {
+            let wanted: Vec<i64> = (0..[columns, rows][along]).map(|k| sum_of(along, k)).collect();
+            // Twice, because the first one has to leave the tickets as it found them.
+            for _ in 0..2 {
+                let sums = reduced(&a, Reduction::Sum, &[along as isize]);
+                assert_eq!(numbers(&sums), wanted, "{rows} x {columns} over {along}");
+            }
+            let first = numbers(&reduced(&a, Reduction::ArgMaximum, &[along as isize]));
+            let at =
+                |line: usize, k: usize| if along == 0 { value(k * columns + line) } else { value(line * columns + k) };
+            for (line, &k) in first.iter().enumerate().step_by(97) {
+                let all: Vec<i64> = (0..[rows, columns][along]).map(|k| at(line, k)).collect();
+                let best = all.iter().max().and_then(|max| all.iter().position(|x| x == max));
+                assert_eq!(Some(k as usize), best);
+            }
+        }
+    }
+}
+
+#[test]
+fn fused_reductions_combine_in_the_same_order() {
+    let ctx = large();
+    let x = array(&ctx, &[300, 401], DType::F32).binary(Op::Multiply, 0.137).unwrap();
+    let row = array(&ctx, &[401], DType::F32).binary(Op::Multiply, 0.31).unwrap();
+    for axes in [&[0isize, 1][..], &[0], &[1]] {
+        let body = || reduced(&x.binary(Op::Multiply, &row).unwrap(), Reduction::Sum, axes);
+        let apart = body();
+        let fused = fuse::fuse(|| Ok(body())).unwrap();
+        assert_eq!(bytes(&apart), bytes(&fused), "{axes:?}");
+    }
+}
+
+#[test]
+fn running_totals_in_packs() {
+    let ctx = large();
+    for dtype in [DType::I8, DType::I32, DType::I64, DType::F64, DType::C128] {
+        for n in [65usize, 4096, 4097, 50_001] {
+            let a = array(&ctx, &[n], dtype);
+            let running = |from: usize| {
+                (from..n).scan(0i64, |total, i| {
+                    *total += value(i);
+                    Some(*total)
+                })
+            };
+            let totals = a.cumulative(ScanOp::Sum, 0, None).unwrap();
+            assert_eq!(numbers(&totals), running(0).collect::<Vec<_>>(), "{dtype} {n}");
+        }
+    }
+    // Rows whose ends are no multiples of packs, and totals along a middle axis.
+    let a = array(&ctx, &[2, 5001, 3], DType::I32);
+    for axis in [0, 1, 2] {
+        let totals = numbers(&a.cumulative(ScanOp::Sum, axis, None).unwrap());
+        let stride = [15_003, 3, 1][axis];
+        for (i, &total) in totals.iter().enumerate().step_by(31) {
+            let place = i / stride % [2, 5001, 3][axis];
+            let wanted: i64 = (0..=place).map(|back| value(i - back * stride)).sum();
+            assert_eq!(total, wanted, "axis {axis}, element {i}");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Whose memory the kernels of a context may use: that of its own device, and that of contexts of
+//! other devices for which peer access has been enabled.
+
+use crate::driver;
+use crate::memory::heap::Kind;
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The device of a context and its peers.
+#[derive(Debug)]
+pub(crate) struct Peers {
+    pub(crate) device: u32,
+    /// Identifiers of contexts.
+    enabled: Mutex<HashSet<u64>>,
+}
+
+impl Peers {
+    pub(crate) fn new(device: u32) -> Peers {
+        Peers { device, enabled: Mutex::default() }
+    }
+
+    fn enabled(&self) -> MutexGuard<'_, HashSet<u64>> {
+        self.enabled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether it was not enabled yet.
+    pub(crate) fn enable(&self, context: u64) -> bool {
+        self.enabled().insert(context)
+    }
+
+    /// Whether it was enabled.
+    pub(crate) fn disable(&self, context: u64) -> bool {
+        self.enabled().remove(&context)
+    }
+
+    /// The device whose memory lies at `address`, when kernels of this context may not use it. Memory
+    /// of pools has a list of devices of its own, and other processes' was opened for all.
+    pub(crate) fn refuses(&self, address: u64) -> Option<u32> {
+        let block = driver::heap().ok()?.find(address)?;
+        let owner = block.owner;
+        let foreign = block.kind == Kind::Device && owner.pool == 0 && owner.device != self.device;
+        (foreign && !self.enabled().contains(&owner.ctx)).then_some(owner.device)
+    }
+}

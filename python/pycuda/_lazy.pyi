@@ -1,0 +1,4 @@
+class _NumPy:
+    def __getattr__(self, name: str) -> object: ...
+
+np: _NumPy

@@ -1,0 +1,270 @@
+"""What users read when they forget something, and small conveniences of objects."""
+
+import os
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pycuda.driver as cuda
+import pytest
+from pycuda.compiler import SourceModule, compile
+
+from tests.python.subprocesses import run_python
+
+pytestmark = pytest.mark.usefixtures("context")
+
+
+@pytest.fixture(scope="module")
+def module(context):
+    return SourceModule("__global__ void one(int *p) {} __global__ void two(int *p, int n) {} __device__ int x;")
+
+
+def error_of(kind, call):
+    with pytest.raises(kind) as caught:
+        call()
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        (3, "3"),
+        (2.5, "2.5"),
+        (None, "None"),
+        (["__global__"], r"\['__global__'\]"),
+        (b"__global__", "of type bytes"),
+        (object(), "<object object at .*>"),
+        (str, "<class 'str'>"),
+    ],
+)
+def test_a_source_that_is_no_text(source, shown):
+    for make in (SourceModule, compile):
+        with pytest.raises(TypeError, match=f"source is {shown}; expected str, or an object with str"):
+            make(source)
+
+
+def test_unknown_kernels_name_those_there_are(module):
+    assert "'three'; the module has one, two" in error_of(cuda.LogicError, lambda: module.get_function("three"))
+    none = SourceModule("__device__ int x;")
+    assert "'one'; the module has no kernels" in error_of(cuda.LogicError, lambda: none.get_function("one"))
+
+
+def test_one_was_and_two_were_given(module):
+    one, two = module.get_function("one"), module.get_function("two")
+    p, n = np.intp(0), np.int32(0)
+
+    def launch(kernel, *args):
+        return error_of(cuda.LogicError, lambda: kernel(*args, block=(1, 1, 1)))
+
+    assert "kernel 'two' takes 2 arguments, 1 was given; argument #1 (0-based) is missing" in launch(two, p)
+    assert "kernel 'two' takes 2 arguments, 0 were given" in launch(two)
+    assert "kernel 'one' takes 1 argument, 0 were given" in launch(one)
+    assert "kernel 'one' takes 1 argument, but argument #1 (0-based) was given" in launch(one, p, n)
+    two.prepare("Pi")
+    call = two.prepared_call
+    assert "prepared for 2 arguments, 1 was given" in error_of(TypeError, lambda: call((1, 1), (1, 1, 1), 0))
+    one.prepare("P")
+    call = one.prepared_call
+    assert "prepared for 1 argument, 2 were given" in error_of(TypeError, lambda: call((1, 1), (1, 1, 1), 0, 0))
+
+
+@pytest.mark.parametrize("kind", [cuda.Memcpy2D, cuda.Memcpy3D, cuda.Memcpy3DPeer])
+def test_structured_copies_say_what_is_missing(kind):
+    copy = kind()
+    assert "nothing to copy from was set; call set_src_host, " in error_of(cuda.LogicError, copy)
+    source, target = np.arange(16, dtype=np.int32), np.zeros(16, np.int32)
+    copy.set_src_host(source)
+    assert "nothing to copy to was set; call set_dst_host, " in error_of(cuda.LogicError, copy)
+    copy.set_dst_host(target)
+    assert "width_in_bytes was not set" in error_of(cuda.LogicError, copy)
+    copy.width_in_bytes = 64
+    assert "height was not set" in error_of(cuda.LogicError, copy)
+    copy.height = 1
+    if kind is not cuda.Memcpy2D:
+        assert "depth was not set" in error_of(cuda.LogicError, copy)
+        copy.depth = 1
+        copy.src_height = copy.dst_height = 1
+    copy.src_pitch = copy.dst_pitch = 64
+    copy()
+    assert (target == source).all()
+    copy.width_in_bytes = 0
+    copy()
+
+
+def test_structured_copies_of_addresses():
+    memory = cuda.to_device(np.arange(4, dtype=np.int32))
+    copy = cuda.Memcpy2D()
+    copy.src_memory_type, copy.src_device = cuda.memory_type.DEVICE, memory
+    target = np.zeros(4, np.int32)
+    copy.set_dst_host(target)
+    copy.width_in_bytes, copy.height = 16, 1
+    copy()
+    assert (target == np.arange(4)).all()
+
+
+def descriptor(shape, levels=False):
+    d = cuda.ArrayDescriptor3D() if levels or len(shape) == 3 else cuda.ArrayDescriptor()
+    d.width, d.height = shape[0], shape[1] if len(shape) > 1 else 0
+    if isinstance(d, cuda.ArrayDescriptor3D):
+        d.depth, d.flags = shape[2] if len(shape) > 2 else 0, 0
+    d.format, d.num_channels = cuda.array_format.FLOAT, 1
+    return d
+
+
+@pytest.mark.parametrize(("shape", "text"), [((5,), "5"), ((5, 4), "5 x 4"), ((5, 4, 3), "5 x 4 x 3")])
+def test_arrays_show_themselves(shape, text):
+    array = cuda.Array(descriptor(shape))
+    assert repr(array) == f"<pycuda.driver.Array {text}, 1 channel of FLOAT>"
+    array.free()
+    assert repr(array) == "<pycuda.driver.Array, gone>"
+
+
+def test_arrays_are_closed():
+    with cuda.Array(descriptor((4, 4))) as array:
+        array.get_descriptor()
+    array.close()
+    assert "the array was freed" in error_of(cuda.LogicError, array.get_descriptor)
+    assert "it was freed before" in error_of(cuda.LogicError, array.free)
+
+
+def test_mipmapped_arrays_are_closed():
+    with cuda.MipmappedArray(descriptor((8, 4), levels=True), 3) as mipmap:
+        level = mipmap.get_level(1)
+        assert repr(mipmap) == "<pycuda.driver.MipmappedArray 8 x 4, 1 channel of FLOAT>"
+        assert repr(level) == "<pycuda.driver.Array 4 x 2, 1 channel of FLOAT>"
+    mipmap.close()
+    assert repr(mipmap) == "<pycuda.driver.MipmappedArray, gone>"
+    for use in (level.get_descriptor, lambda: mipmap.get_level(0)):
+        assert "the mipmapped array was closed" in error_of(cuda.LogicError, use)
+
+
+def test_a_single_node_as_dependency():
+    graph = cuda.Graph()
+    first = graph.add_empty_node()
+    second = graph.add_empty_node(dependencies=first)
+    third = graph.add_empty_node(second)
+    assert (second.dependencies, third.dependencies) == ([first], [second])
+    for wrong, shown in ((3, "3"), ([first, 3], r"\[.*, 3\]"), ("ab", "'ab'")):
+        with pytest.raises(TypeError, match=f"dependencies is {shown}; expected a GraphNode or a sequence of them"):
+            graph.add_empty_node(dependencies=wrong)
+
+
+@pytest.mark.parametrize("what", ["stream.synchronize()", "stream.is_done()", "cuda.Context.synchronize()"])
+def test_waiting_while_a_stream_is_captured(what):
+    stream = cuda.Stream()
+    with pytest.raises(cuda.LogicError, match="a stream is being captured into a graph"), stream.capture():
+        eval(what, {"stream": stream, "cuda": cuda})
+
+
+def test_debug_information_names_no_file_that_is_not_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    source = "__global__ void f(int *p) { *p = 1; }"
+    text = compile(source, options=["-lineinfo"], target="ptx", arch="compute_80", cache_dir=False).decode()
+    names = re.findall(r'^\s*\.file\s+\d+\s+"(.*?)"', text, re.MULTILINE)
+    assert "/<source in memory>/kernel.cu" in names
+    assert not [name for name in names if name.startswith(os.fspath(tmp_path))]
+
+
+def test_debug_information_names_the_kept_file(capfd):
+    source = "__global__ void f(int *p) { *p = 1; }"
+    options = {"keep": True, "target": "ptx", "arch": "compute_80", "cache_dir": False}
+    text = compile(source, options=["-lineinfo"], **options).decode()
+    names = [name for name in re.findall(r'^\s*\.file\s+\d+\s+"(.*?)"', text, re.MULTILINE) if "kernel.cu" in name]
+    assert [Path(name).read_text() for name in names] == [source]
+    assert str(Path(names[0]).parent.parent) in capfd.readouterr().err
+
+
+def test_a_fault_is_not_blamed_on_the_call_that_finds_it(on_virtual_device):
+    text = run_python(
+        """
+import pycuda.autoinit, pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+module = SourceModule("__global__ void bad() { *(volatile int *) 16 = 1; } __global__ void good() {}")
+module.get_function("bad")(block=(1, 1, 1))
+for call in (cuda.Context.synchronize, lambda: module.get_function("good")(block=(1, 1, 1)), lambda: cuda.mem_alloc(4)):
+    try:
+        call()
+    except cuda.LogicError as error:
+        print(str(error).splitlines()[0])
+"""
+    ).stdout.splitlines()
+    what = "an illegal memory access was encountered - an earlier launch failed"
+    kernel = ": kernel bad: illegal memory access, write of 4 bytes at 0x10" if on_virtual_device else ""
+    for line, call in zip(text, ("cuCtxSynchronize", "cuLaunchKernel", "cuMemAlloc"), strict=True):
+        assert line.startswith(f"{call} failed: {what}{kernel}")
+
+
+def test_numpy_is_imported_when_an_array_comes():
+    run_python(
+        """
+import sys
+import pycuda.autoinit, pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+memory = cuda.mem_alloc(16)
+cuda.memset_d32(memory, 7, 4)
+stream = cuda.Stream()
+cuda.Event().record(stream).synchronize()
+for name in ("numpy", "json", "ctypes", "subprocess", "traceback", "pycuda.gpuarray", "pycuda.elementwise"):
+    assert name not in sys.modules, name
+from pycuda.tools import get_or_register_dtype
+assert get_or_register_dtype("float").itemsize == 4 and "numpy" in sys.modules
+"""
+    )
+
+
+def test_host_tables_of_sobol_generators():
+    from pycuda import _driver, curandom
+
+    assert cuda.get_curand_version() == curandom.get_curand_version()
+    kinds = curandom.direction_vector_set
+    vectors = np.zeros((3, 32), np.uint32)
+    _driver._get_direction_vectors(kinds.VECTOR_32, vectors, 3)
+    assert vectors[0].tolist() == [1 << (31 - i) for i in range(32)]
+    wide = np.zeros((2, 64), np.uint64)
+    _driver._get_direction_vectors(kinds.SCRAMBLED_VECTOR_64, wide, 2)
+    assert wide[0].tolist() == [1 << (63 - i) for i in range(64)]
+    short, long = np.zeros(5, np.uint32), np.zeros(5, np.uint64)
+    _driver._get_scramble_constants32(short, 5)
+    _driver._get_scramble_constants64(long, 5)
+    assert len(set(long.tolist())) == 5 and (short == long >> np.uint64(32)).all()
+    assert (curandom.generate_scramble_constants64(5).get() == long).all()
+    with pytest.raises(ValueError, match="set is 5; expected a member of pycuda.curandom.direction_vector_set"):
+        _driver._get_direction_vectors(5, vectors, 3)
+    with pytest.raises(TypeError, match=r"dst is a uint32 array of shape \(5,\); expected a NumPy array of uint64"):
+        _driver._get_scramble_constants64(short, 5)
+
+
+TEXTURES = """
+texture<float, 1, cudaReadModeElementType> tex, other;
+__device__ float at(int x) { return tex1Dfetch(tex, x); }
+extern "C" __global__ void reads(float *z, int n) { z[0] = n > 0 ? at(0) : 0; }
+extern "C" __global__ void reads_not(float *z, int n) { z[0] = n; }
+"""
+
+
+def test_launches_name_texture_references_that_are_not_bound():
+    module = SourceModule(TEXTURES, no_extern_c=True)
+    z = cuda.mem_alloc(4)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        module.get_function("reads_not")(z, np.int32(1), block=(1, 1, 1))
+        assert told == []
+        for _ in range(2):
+            # Reading is left out: it is the launch that tells.
+            module.get_function("reads")(z, np.int32(0), block=(1, 1, 1))
+    expected = "kernel 'reads' is launched with nothing bound to the texture reference 'tex' that it reads; "
+    assert [str(warning.message).startswith(expected) for warning in told] == [True, True]
+    assert {warning.filename for warning in told} == {__file__}
+
+
+def test_launches_are_silent_about_texture_references_that_are_bound():
+    module = SourceModule(TEXTURES, no_extern_c=True)
+    texref, z = module.get_texref("tex"), cuda.mem_alloc(4)
+    texref.set_format(cuda.array_format.FLOAT, 1)
+    memory = cuda.to_device(np.array([3.5], np.float32))
+    texref.set_address(memory, 4)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        module.get_function("reads")(z, np.int32(1), block=(1, 1, 1), texrefs=[texref])
+    assert told == [] and cuda.from_device(z, 1, np.float32)[0] == 3.5

@@ -1,0 +1,199 @@
+"""What is said and done about a driver in the place of NVIDIA's that does nothing (`stub_driver.c`)."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from tests.python.subprocesses import ROOT, run_python
+
+PROLOGUE = """
+import ctypes, sys
+import numpy as np
+import pycuda.driver as cuda
+
+library = ctypes.CDLL(sys.argv[1])
+
+def error_of(call):
+    try:
+        call()
+    except Exception as error:
+        return f"{type(error).__module__}.{type(error).__qualname__}: {error}"
+    raise AssertionError("no error")
+
+def start():
+    global context, kernel, x
+    cuda.init()
+    context = cuda.Device(0).make_context()
+    kernel = cuda.module_from_buffer(b"anything").get_function("kernel")
+    x = cuda.mem_alloc(64)
+
+def launch(stream=None):
+    kernel(x, x, np.int32(3), block=(32, 1, 1), grid=(1, 1), stream=stream)
+"""
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory):
+    compiler = shutil.which("cc")
+    assert compiler, "these tests need a C compiler"
+    path = tmp_path_factory.mktemp("stub") / "libcuda.so.1"
+    source = ROOT / "tests" / "python" / "stub_driver.c"
+    subprocess.run([compiler, "-O2", "-shared", "-fPIC", "-o", path, source], check=True)
+    return path
+
+
+def run(library, code, **environment):
+    environment.setdefault("RTCG_VIRTUAL_DEVICES", 0)
+    return run_python(PROLOGUE + code, library, RTCG_LIBCUDA=library, **environment).stdout
+
+
+LAUNCHES = """
+library.stub_watch(ctypes.cast(ctypes.pythonapi.PyGILState_Check, ctypes.c_void_p))
+
+def counted(n, call=launch):
+    counts = [ctypes.c_int.in_dll(library, f"stub_launches_{how}") for how in ("holding", "released")]
+    before = [c.value for c in counts]
+    for _ in range(n):
+        call()
+    return [c.value - b for c, b in zip(counts, before)]
+"""
+
+
+def test_launches_that_cannot_wait_keep_the_interpreter(library):
+    """Releasing and taking it costs as much as all the rest of a launch. A full queue waits without it."""
+    run(
+        library,
+        LAUNCHES
+        + """
+start()
+event = cuda.Event()
+assert counted(256) == [256, 0]
+assert counted(1, event.record) == [0, 1]
+assert counted(100) == [0, 100], "the queue may be full"
+cuda.Context.synchronize()
+assert counted(300, event.record) == [300, 0], "events are not counted"
+assert counted(300) == [256, 44], "a wait has emptied it"
+cuda.memcpy_dtoh(np.zeros(4), x)
+assert counted(300) == [256, 44]
+prepared = cuda.module_from_buffer(b"anything").get_function("kernel").prepare("PPi")
+cuda.Context.synchronize()
+assert counted(300, lambda: prepared.prepared_call((1, 1), (32, 1, 1), x, x, 3)) == [256, 44]
+""",
+    )
+
+
+def test_only_a_wait_for_all_launches_empties_the_queue(library):
+    run(
+        library,
+        LAUNCHES
+        + """
+start()
+one, other = cuda.Stream(), cuda.Stream()
+assert counted(300, lambda: launch(one)) == [256, 44]
+other.synchronize()
+assert counted(1) == [0, 1]
+cuda.Context.synchronize()
+assert counted(300, lambda: launch(one)) == [256, 44]
+one.synchronize()
+assert counted(300, lambda: launch(one)) == [256, 44]
+launch(other)
+one.synchronize()
+assert counted(1) == [0, 1]
+""",
+    )
+
+
+def test_launches_behind_a_host_function_release_the_interpreter(library):
+    """A host function that wants the interpreter would never get it from a launch that waits for the function."""
+    run(
+        library,
+        LAUNCHES
+        + """
+start()
+assert counted(1) == [1, 0]
+ran = []
+cuda.Stream().launch_host_func(lambda: ran.append(1))
+assert counted(1) == [0, 1]
+cuda.Context.synchronize()
+assert counted(1) == [0, 1] and ran == [1]
+""",
+    )
+
+
+def test_no_device(library):
+    text = run(library, "print(error_of(cuda.init))", STUB_DEVICES=0)
+    assert (
+        text == "pycuda._driver.RuntimeError: cuInit failed: no CUDA-capable device is detected - "
+        "cuDeviceGetCount found none\n"
+    )
+
+
+def test_a_driver_that_does_not_start(library):
+    text = run(library, "print(error_of(cuda.init))", STUB_INIT=803)
+    assert (
+        "cuInit failed: no CUDA-capable device is detected - cuInit failed: system has unsupported display driver"
+        in text
+    )
+
+
+def test_a_missing_driver(library):
+    text = run_python(
+        PROLOGUE + "print(error_of(cuda.init))", library, RTCG_LIBCUDA="/no/such/libcuda.so.1", RTCG_VIRTUAL_DEVICES=0
+    ).stdout
+    assert "could not load the CUDA driver (libcuda); tried:" in text
+    assert "RTCG_LIBCUDA=/no/such/libcuda.so.1: " in text and "an NVIDIA driver must be installed" in text
+
+
+def test_a_driver_that_is_too_old_for_a_function(library):
+    text = run(
+        library,
+        """
+start()
+print(error_of(lambda: cuda.Stream().get_capture_info()))
+print(error_of(lambda: cuda.mem_alloc_async(64, cuda.Stream())))
+""",
+        STUB_VERSION=10010,
+    )
+    for line, (symbol, since) in zip(
+        text.splitlines(), [("cuStreamGetCaptureInfo", "1"), ("cuMem", "11.2")], strict=True
+    ):
+        assert "operation not supported" in line
+        assert symbol in line
+        assert f"is not in the installed driver (CUDA 10.1); it needs a driver for CUDA {since}" in line
+
+
+def test_out_of_memory(library):
+    text = run(library, "start()\nprint(error_of(lambda: cuda.mem_alloc(1 << 20)))", STUB_MEMORY=4096)
+    assert text.startswith("pycuda._driver.MemoryError: cuMemAlloc failed: out of memory")
+
+
+def test_a_kernel_that_is_not_there_and_a_driver_that_lists_none(library):
+    text = run(library, "start()\nprint(error_of(lambda: cuda.module_from_buffer(b'').get_function('missing')))")
+    assert text == "pycuda._driver.LogicError: cuModuleGetFunction failed: named symbol not found - 'missing'\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "what"),
+    [
+        (700, "LogicError", "an illegal memory access was encountered"),
+        (719, "LaunchError", "unspecified launch failure"),
+    ],
+)
+def test_faults_of_earlier_launches(library, code, kind, what):
+    """Every call returns them, whatever it does, and must not be taken for their cause."""
+    text = run(
+        library,
+        """
+start()
+event = cuda.Event()
+launch()
+for call in (cuda.Context.synchronize, launch, lambda: cuda.mem_alloc(4), lambda: event.record()):
+    print(error_of(call))
+""",
+        STUB_FAULT=code,
+    )
+    for line, call in zip(
+        text.splitlines(), ("CtxSynchronize", "LaunchKernel", "MemAlloc", "EventRecord"), strict=True
+    ):
+        assert line == f"pycuda._driver.{kind}: cu{call} failed: {what} - an earlier launch failed"
