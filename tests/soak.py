@@ -34,6 +34,9 @@ __global__ void fill(unsigned *a, unsigned n, unsigned value) {
 # Memory that a context, its modules and its local memory may keep; a leak of one allocation per round is more.
 SLACK_BYTES = 32 << 20
 
+# What the streams of a thread are: the default one, one that waits for it, one that does not.
+KINDS_OF_STREAMS = (None, cuda.stream_flags.DEFAULT, cuda.stream_flags.NON_BLOCKING)
+
 
 class Slot:
     """Device memory with what was last written to it, or None."""
@@ -63,7 +66,7 @@ class Thread(threading.Thread):
             self.shared.stop.set()
 
     def work(self, module, pool, operations):
-        streams = [None, cuda.Stream(), cuda.Stream(cuda.stream_flags.NON_BLOCKING)]
+        streams = [None, *(cuda.Stream(flags) for flags in KINDS_OF_STREAMS[1:])]
         fill, slots, things, end = module.get_function("fill"), [], [], self.done + operations
         # The limits of a slot are those that keep 8 threads within half a gigabyte.
         while self.done < end and not self.shared.is_over():
@@ -86,7 +89,8 @@ class Thread(threading.Thread):
                 self.other_context(min(100, end - self.done))
             elif choice < 0.7215:
                 self.counts["streams"] += 1
-                streams[self.random.randrange(1, 3)] = cuda.Stream(cuda.stream_flags.NON_BLOCKING)
+                number = self.random.randrange(1, 3)
+                streams[number] = cuda.Stream(KINDS_OF_STREAMS[number])
             else:
                 self.counts["frees"] += 1
                 self.drop(slots, pool)
@@ -174,7 +178,8 @@ class Thread(threading.Thread):
         if how == 1:
             return Slot(cuda.mem_alloc_async(4 * words, stream), words, stream)
         if how == 2:
-            # As programs do that know nothing of streams in pools.
+            # As programs do that know nothing of streams in pools. A stream that does not wait for the default stream
+            # must be named, since the block may have work of the default stream before it.
             return Slot(pool.allocate(4 * words), words, self.random.choice(streams[:2]))
         return Slot(pool.allocate(4 * words, stream), words, stream)
 
