@@ -182,7 +182,7 @@ impl MipmappedArray {
         unsafe { call_in!(self.0.ctx, cuMipmappedArrayGetLevel(&raw mut handle, self.0.handle, level)) }?;
         let ctx = self.0.ctx.clone();
         let parent = Some(self.clone());
-        let inner = Inner { ctx, handle, owned: false, freed: AtomicBool::new(false), parent: parent };
+        let inner = Inner { ctx, handle, owned: false, freed: AtomicBool::new(false), parent };
         Ok(Array(Arc::new(inner)))
     }
 

@@ -210,9 +210,10 @@ impl Job<'_> {
     unsafe fn conduct(&self, queue: &Queue) -> Option<Result<()>> {
         let (n, ahead) = (self.chunks.len(), self.slots.len() / 2);
         for step in 0..n + ahead {
-            // SAFETY: the caller's promise.
             let result = match self.transfer {
+                // SAFETY: the caller's promise.
                 Transfer::ToDevice { .. } => unsafe { self.step_to_device(queue, step, ahead) },
+                // SAFETY: the caller's promise.
                 Transfer::ToHost { .. } => unsafe { self.step_to_host(queue, step, ahead) },
             };
             if let Err(error) = result {
