@@ -60,7 +60,7 @@ closing_methods! { PyLibrary;
 /// The device that is meant: the one given, else that of the current context.
 fn device_or_current(device: Option<&Bound<'_, PyDevice>>) -> PyResult<Device> {
     match device {
-        Some(device) => Ok(device.get().0.clone()),
+        Some(device) => Ok(device.get().0),
         None => Context::current_device().or_raise(),
     }
 }
@@ -131,7 +131,7 @@ fn library_from_buffer(
 ) -> PyResult<PyLibrary> {
     let buffer = HostBuffer::of(buffer, "buffer")?;
     let options = jit_options(options);
-    let device = device.map(|device| device.get().0.clone());
+    let device = device.map(|device| device.get().0);
     // SAFETY: the buffer outlives the call, and images are immutable by convention.
     let image = unsafe { buffer.bytes() };
     let (result, log) = py.detach(|| Library::from_image_with(image, &options, device.as_ref()));
