@@ -2,16 +2,14 @@
 
 On a real GPU the floor is the driver's function called in a loop in C, in the same process and in turns with ours.
 Without a GPU a driver that does nothing stands in its place (`tests/python/stub_driver.c`): what is left is the cost
-of this package alone. `--callgrind CALL` counts the instructions of one call in valgrind, which no load disturbs.
+of this package alone.
 """
 
 import argparse
 import ctypes
 import os
-import re
 import statistics
 import subprocess
-import sys
 import tempfile
 import timeit
 from pathlib import Path
@@ -116,42 +114,11 @@ def table(library):
             print(f"  {name:<40}{us:10.3f} {shown}{aim}")
 
 
-def count_instructions(name, calls):
-    """For valgrind: makes the calls of one name, to be subtracted from a run with fewer."""
-    known = names()
-    timeit.Timer(CALLS[name][0], globals=known).timeit(calls)
-
-
-def callgrind(name, library):
-    """Instructions of one call, the interpreter's loop among them."""
-    counts = []
-    for calls in (20, 220):
-        command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", sys.executable, __file__]
-        command += ["--count", name, "--calls", str(calls)]
-        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "RTCG_LIBCUDA": str(library)})
-        found = re.search(r"refs:\s+([\d,]+)", done.stderr)
-        if not found:
-            sys.exit(done.stderr)
-        counts.append(int(found[1].replace(",", "")))
-    return (counts[1] - counts[0]) / 200
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--stub", action="store_true", help="the driver that does nothing, also where there is a GPU")
-    parser.add_argument("--callgrind", nargs="*", metavar="CALL", help="count instructions (all calls without a name)")
-    parser.add_argument("--count", help=argparse.SUPPRESS)
-    parser.add_argument("--calls", type=int, help=argparse.SUPPRESS)
     wishes = parser.parse_args()
     os.environ["RTCG_VIRTUAL_DEVICES"] = "0"
-    if wishes.count:
-        count_instructions(wishes.count, wishes.calls)
-        return
-    if wishes.callgrind is not None:
-        library = stub_library()
-        for name in wishes.callgrind or CALLS:
-            print(f"  {name:<40}{callgrind(name, library):10.0f} instructions", flush=True)
-        return
     is_stub = wishes.stub or not has_gpu()
     library = stub_library() if is_stub else "libcuda.so.1"
     if is_stub:

@@ -2,6 +2,8 @@
 
 Run it with `make bench`, which gives a table for 1, 2, ... threads. Every way computes the same
 rows from the same input, must agree with NumPy, and is timed in turn; the figure is its best round.
+A peer that is missing or fails is shown with its reason. `benches/requirements.txt` tells how to get
+a PoCL that knows the processor.
 """
 
 import argparse
@@ -52,7 +54,7 @@ def measure_row(row, ways):
                 np.testing.assert_allclose(row.finish(fetch()), expected, rtol=row.rtol)
             actions[name] = action, fetch  # The buffers live as long as both.
         except Exception as error:  # a peer may fail in any way; the table says how
-            cells[name] = (str(error).strip().splitlines() or [type(error).__name__])[0][:40]
+            cells[name] = (str(error).strip().splitlines() or [type(error).__name__])[0][:100]
     best = dict.fromkeys(actions, float("inf"))
     for _ in range(ROUNDS):
         for name, (action, _) in actions.items():
@@ -67,7 +69,7 @@ def make_ways():
         try:
             ways[way.name] = way()
         except Exception as error:
-            ways[way.name] = f"{type(error).__name__}: {error}"[:40]
+            ways[way.name] = f"{type(error).__name__}: {error}"[:100]
     return ways
 
 
@@ -93,11 +95,15 @@ def print_table(threads, words):
     print(f"\n{threads} thread{'s' if threads > 1 else ''}")
     ratios = " ".join(f"{'/' + name:>7}" for name in names[1:])
     print(f"{'kernel':<34} {'unit':<6} " + " ".join(f"{name:>10}" for name in names) + "  " + ratios)
+    reasons = {}
     for title, unit, line in measure_in_child(threads, words):
+        reasons |= {value: name for name, value in line.items() if isinstance(value, str) and len(value) > 10}
         ours = line[names[0]]
         rated = [line[n] for n in names[1:]]
         ratio = [f"{ours / r:7.2f}" if isinstance(ours, float) and isinstance(r, float) else f"{'-':>7}" for r in rated]
         print(f"{title:<34} {unit:<6} " + " ".join(cell(line[n]) for n in names) + "  " + " ".join(ratio))
+    for reason, name in reasons.items():
+        print(f"{name}: {reason}")
 
 
 def main():

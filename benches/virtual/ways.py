@@ -58,6 +58,8 @@ class PoCL:
                     return cl.Program(cl.Context(platform.get_devices()), source).build()
                 except cl.Error as e:
                     error = e
+        if "unknown target CPU" in str(error):
+            raise LookupError("PoCL does not know this processor; the package pocl-opencl-icd may") from error
         raise error
 
     def prepare(self, row):

@@ -42,7 +42,7 @@ def compile_plain(
     keep: bool,
     nvcc: str,
     cache_dir: _Path | bool | None,
-    target: Literal["cubin", "ptx", "fatbin"] = "cubin",
+    target: Literal["cubin", "ptx", "fatbin", "ltoir"] = "cubin",
 ) -> bytes: ...
 def compile(
     source: object,
@@ -54,7 +54,7 @@ def compile(
     code: str | None = None,
     cache_dir: _Path | bool | None = None,
     include_dirs: Sequence[_Path] | None = None,
-    target: Literal["cubin", "ptx", "fatbin"] = "cubin",
+    target: Literal["cubin", "ptx", "fatbin", "ltoir"] = "cubin",
 ) -> bytes: ...
 
 class CudaModule:

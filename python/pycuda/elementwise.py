@@ -38,8 +38,8 @@ class ElementwiseKernel(_rtcg.ElementwiseKernel):
     -----
     Calling it, ``kernel(*args, range=None, slice=None, stream=None)``, enqueues the kernel and does not wait. Arrays
     that the snippet names only as ``x[i]`` are broadcast and may have any strides; others must be indexed in C order.
-    With `range` (a slice or range) or `slice` (of the first array) only those ``i`` are executed, in arrays that are
-    contiguous.
+    With `range` (a slice or range) or `slice` (of the first array) only those ``i`` are executed; arrays with gaps
+    are then indexed in C order, by way of contiguous copies.
 
     Each form (contiguous, with wide accesses, strided) is compiled at its first use and kept on disk.
     """

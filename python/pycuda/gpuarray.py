@@ -719,6 +719,8 @@ def repeat(a, repeats, axis=None):
     a = _array(a)
     if axis is None:
         a, axis = a.ravel(), 0
+    if not -a.ndim <= axis < a.ndim:
+        raise np.exceptions.AxisError(axis, a.ndim)
     length = a.shape[axis]
     counts = asnumpy(repeats)
     if counts.size == 1:

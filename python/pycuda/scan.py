@@ -38,7 +38,7 @@ class GenericScanKernel(_rtcg._ScanKernel):
 
     Notes
     -----
-    Arrays must be contiguous. In each tile of some thousand places all inputs are read before outputs are written, so
+    Arrays with gaps are scanned in C order, by way of contiguous copies. In each tile of some thousand places all inputs are read before outputs are written, so
     ``i`` may be overwritten in place; a fetch at another offset must not be from an array that is written.
     """
 

@@ -19,7 +19,7 @@ def _context(context):
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("n", [0, 1, 4097, 99_991])
+@pytest.mark.parametrize("n", [0, 1, 99_991])
 def test_all_elements(dtype, n):
     a = values(dtype, n, 1)
     d = gpuarray.to_gpu(a)
@@ -35,8 +35,7 @@ def test_all_elements(dtype, n):
 SHAPES = [(100_000, 3), (3, 100_000), (5000, 40), (40, 5000), (2, 60_000, 2), (1, 70_000), (300, 7, 90)]
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("dtype", ["i4", "f8", "u1"])
+@pytest.mark.parametrize("shape, dtype", [(shape, "i4") for shape in SHAPES] + [((40, 5000), "f8"), ((5000, 40), "u1")])
 def test_few_outputs_of_long_runs(shape, dtype):
     a = values(dtype, shape, 2)
     d = gpuarray.to_gpu(a)
@@ -98,10 +97,10 @@ def test_values_of_any_size_in_their_order(n, n_more):
     kernel = InclusiveScanKernel(dtype, "after(a, b)", preamble=(AFFINE % n_more).replace("affine", name))
     out = kernel(gpuarray.to_gpu(host), gpuarray.empty(n, dtype)).get()
     p, q, wanted = 1, 0, []
-    for a, b in zip(host["p"].tolist(), host["q"].tolist()):
+    for a, b in zip(host["p"].tolist(), host["q"].tolist(), strict=True):
         p, q = p * a % 2**32, (q * a + b) % 2**32
         wanted.append((p, q))
-    assert list(zip(out["p"].tolist(), out["q"].tolist())) == wanted
+    assert list(zip(out["p"].tolist(), out["q"].tolist(), strict=True)) == wanted
 
 
 def test_places_of_scans_that_are_not_aligned():
@@ -167,8 +166,8 @@ def test_turned_operands_of_three_axes(order):
 
 
 @pytest.mark.parametrize("dtype", [*[d for d in DTYPES if d not in COMPLEX], BFLOAT16], ids=str)
-@pytest.mark.parametrize("n", [33_001, 131_072])
-def test_long_rows_are_sorted_by_digits(dtype, n):
+def test_long_rows_are_sorted_by_digits(dtype):
+    n = 33_001 if dtype.itemsize <= 4 else 131_072
     rng = np.random.default_rng(n)
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
@@ -223,7 +222,9 @@ def test_numbers_follow_from_the_words(bits, n):
 
     words = drawn("bits", np.uint32)
     np.testing.assert_array_equal(drawn("bits", np.uint32, offset=1), words)
-    np.testing.assert_array_equal(curandom.Generator(bits(11)).random(n, np.float32).get(), (words >> 8) * np.float32(2.0**-24))
+    np.testing.assert_array_equal(
+        curandom.Generator(bits(11)).random(n, np.float32).get(), (words >> 8) * np.float32(2.0**-24)
+    )
     uniform = words * np.float64(2.0**-32) + 2.0**-33
     whole = np.append(words, np.zeros(-n % 4, np.uint32))
     u, v = (np.float32(whole[k::2]) * np.float32(2.0**-32) + np.float32(2.0**-33) for k in (0, 1))

@@ -257,10 +257,24 @@ def p_value(test, name, view):
     return WORD_TESTS[test](VIEWS[view](drawn(name)))
 
 
+# Test -> why it cannot pass. One that passes all the same fails.
+EXPECTED_FAILURES = {
+    "runs_up-XORWOW-by state": "of XORWOW itself: all states add one Weyl sequence, whose few steps show in the order "
+    "of the numbers of a state; ideal states, drawn at random, fail in the same way"
+}
+
 CASES = [(test, name, view) for name in GENERATORS for view in VIEWS for test in range(len(WORD_TESTS))]
 
 
-@pytest.mark.parametrize("test, name, view", CASES, ids=[f"{WORD_TESTS[t].__name__}-{n}-{v}" for t, n, v in CASES])
+def marked():
+    for test, name, view in CASES:
+        key = f"{WORD_TESTS[test].__name__}-{name}-{view}"
+        reason = EXPECTED_FAILURES.get(key)
+        marks = [pytest.mark.xfail(strict=True, reason=reason)] if reason else []
+        yield pytest.param(test, name, view, id=key, marks=marks)
+
+
+@pytest.mark.parametrize("test, name, view", list(marked()))
 def test_words(test, name, view):
     assert EXTREME < p_value(test, name, view) < 1 - EXTREME
 
@@ -268,7 +282,10 @@ def test_words(test, name, view):
 def test_all_p_values_together_are_uniform():
     # The views share their words, so each is judged by itself.
     for view in VIEWS:
-        values = [p_value(*case) for case in CASES if case[2] == view]
+        cases = [
+            (t, n, v) for t, n, v in CASES if v == view and f"{WORD_TESTS[t].__name__}-{n}-{v}" not in EXPECTED_FAILURES
+        ]
+        values = [p_value(*case) for case in cases]
         assert kolmogorov_smirnov(np.array(values)) > 1e-3, sorted(values)
 
 
@@ -288,8 +305,11 @@ def test_the_battery_finds_bad_generators():
         lcg[at : at + len(block)] = block
         block = (block * np.uint64(a) + np.uint64(c)) % np.uint64(2**32)
     low_bits = VIEWS["reversed bits"](lcg.astype(np.uint32))
-    assert matrix_rank(low_bits) < EXTREME and serial_pairs(low_bits) < EXTREME
-    repeated = np.repeat(np.random.default_rng(1).integers(0, 2**32, N // 2, np.uint32), 2)
+    assert serial_pairs(low_bits) < EXTREME and hamming_weights(low_bits) < EXTREME
+    good = np.random.default_rng(1).integers(0, 2**32, N, np.uint32)
+    assert matrix_rank(good & np.uint32(0xFFFFFFFE)) < EXTREME < matrix_rank(good)
+    assert gaps(good | np.uint32(1 << 30)) < EXTREME and collisions(good & np.uint32(0xFFFF0FFF)) < EXTREME
+    repeated = np.repeat(good[: N // 2], 2)
     for test in (runs_up, serial_correlation, serial_pairs, orders, birthday_spacings):
         assert test(repeated) < EXTREME, test.__name__
 
@@ -351,7 +371,8 @@ def test_quasi_random_numbers(bits, scrambled):
     """In each dimension, and in cells of the first pairs of dimensions, points lie as evenly as a net's must."""
     generator = getattr(curandom, f"{scrambled}Sobol{bits}RandomNumberGenerator")()
     dimensions = generator.block_count * generator.generators_per_block
-    points = np.ceil(generator.gen_uniform(64 * dimensions, np.float64).get().reshape(64, dimensions) * 64) - 1
+    words = generator.gen_uniform(64 * dimensions, np.dtype(f"u{bits // 8}")).get().reshape(64, dimensions)
+    points = (words >> words.dtype.type(bits - 6)).astype(int)
     assert (np.sort(points, axis=0) == np.arange(64)[:, None]).all()
     # The first two dimensions are a net of quality 0: each of 8 x 8 cells has one of 64 points.
     cells = points[:, 0] // 8 * 8 + points[:, 1] // 8

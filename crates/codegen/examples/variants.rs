@@ -2,7 +2,10 @@
 //! `cargo run -p rtcg-codegen --example variants DIRECTORY`.
 
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{ArrayKernel, Reduce, Scan as ArrayScan, ScanOp, ScanStage};
+use rtcg_codegen::array::{
+    Access, ArrayKernel, Op, Operand, Payload, Pointwise, Radix, RadixStage, Reduce, Scan as ArrayScan, ScanOp,
+    ScanStage, Space, Tile, Walk,
+};
 use rtcg_codegen::carg::{CType, TypeRegistry, parse_arguments};
 use rtcg_codegen::random::{CounterShape, Draw, Engine, source_in};
 use rtcg_codegen::scan::{Scan, ScanForm, ScanShape};
@@ -29,11 +32,11 @@ impl Writer {
 
     fn scans(&self) -> std::io::Result<()> {
         let mut shapes = vec![("virtual".to_owned(), ScanShape::new(4, 1, false))];
-        for threads in [128, 256, 512] {
-            for groups in [2, 3, 4, 5, 6, 8] {
-                let shape = ScanShape { threads, groups, lanes: 4, rolled: false };
-                shapes.push((format!("t{threads}_g{groups}"), shape));
-            }
+        for (threads, groups) in
+            [(128, 4), (128, 6), (128, 8), (256, 3), (256, 4), (256, 6), (256, 8), (512, 4), (512, 6)]
+        {
+            let shape = ScanShape { threads, groups, lanes: 4, rolled: false };
+            shapes.push((format!("t{threads}_g{groups}"), shape));
         }
         for (name, shape) in shapes {
             let scan = ArrayScan { op: ScanOp::Sum, x: DType::I32, out: DType::I32, stage: ScanStage::Tiles(shape) };
@@ -59,6 +62,34 @@ impl Writer {
         self.put("generic_virtual", &generic.source(&form(1, false)))
     }
 
+    fn sweeps(&self) -> std::io::Result<()> {
+        let put = |name: &str, kernel: Radix| self.put(name, &ArrayKernel::Radix(kernel).source());
+        put("radix_count", Radix::new(DType::I32, false, RadixStage::Count))?;
+        let stage = RadixStage::Sweep { payload: Payload::None, last: false };
+        for (threads, items) in
+            [(256, 12), (256, 16), (256, 20), (256, 24), (384, 12), (384, 16), (384, 20), (512, 12), (512, 16)]
+        {
+            let kernel = Radix { threads, items, ..Radix::new(DType::I32, false, stage) };
+            put(&format!("radix_t{threads}_i{items}"), kernel)?;
+        }
+        Ok(())
+    }
+
+    fn turned(&self) -> std::io::Result<()> {
+        let element = |dtype| Operand { dtype, access: Access::Element };
+        let space = Space { ndim: 2, wide: false };
+        for (name, dtype, sides) in [("f32", DType::F32, [32, 64]), ("f16", DType::F16, [32, 64])] {
+            for side in sides {
+                let operands = [element(dtype), element(dtype), Operand::UNUSED, Operand::UNUSED];
+                let walk = Walk::Tiled(space, Tile { axis: 0, turned: 2, side });
+                let compute = if dtype == DType::F16 { DType::F32 } else { dtype };
+                let sum = Pointwise { op: Op::Add, compute, out: dtype, out_unaligned: false, operands, walk };
+                self.put(&format!("turned_{name}_s{side}"), &sum.source())?;
+            }
+        }
+        Ok(())
+    }
+
     fn random(&self) -> std::io::Result<()> {
         for (name, draw) in [("uniform", Draw::Unit), ("normal", Draw::Normal)] {
             for at_once in [1, 2, 4] {
@@ -80,5 +111,7 @@ fn main() -> std::io::Result<()> {
     let writer = Writer(std::env::args().nth(1).unwrap_or_else(|| ".".into()).into());
     writer.reductions()?;
     writer.scans()?;
+    writer.sweeps()?;
+    writer.turned()?;
     writer.random()
 }

@@ -199,10 +199,14 @@ template <class T, int threads, int groups, int lanes, bool rolled> struct tile_
   {
     return (threadIdx.x / 32 * groups + group) * (32 * lanes) + threadIdx.x % 32 * lanes;
   }
-  // Scans the items x; returns whether anything comes before the thread's first group.
-  template <class States, class Op> __device__ __forceinline__ bool scan(Op op, const States &s, unsigned first, unsigned tile)
+  // Scans the items x; returns whether anything comes before the thread's first group. `meanwhile` is done
+  // by every thread when the tile's sum is known to others, after all threads have met; `turn` counts the
+  // tiles of the block.
+  template <class States, class Op, class Meanwhile> __device__ __forceinline__ bool scan(Op op, const States &s, unsigned first, unsigned tile, Meanwhile meanwhile, unsigned turn)
   {
-    __shared__ room<T, warps + 1> totals;
+    // A warp may begin the next tile while others read what belongs to this one.
+    __shared__ room<T, warps + 1> both[2];
+    room<T, warps + 1> &totals = both[turn % 2];
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     room<T, 1> kept;
     T &carry = kept.at(0);
@@ -237,14 +241,10 @@ template <class T, int threads, int groups, int lanes, bool rolled> struct tile_
       T total = carry;
       #pragma unroll
       for (unsigned w = 1; w < warps; ++w) total = op(total, totals.at(w));
-      if (tile == first)
+      if (lane == 0) s.put(tile, tile == first ? 2 : 1, total);
+      meanwhile();
+      if (tile != first)
       {
-        if (lane == 0) s.put(tile, 2, total);
-      }
-      else
-      {
-        if (lane == 0) s.put(tile, 1, total);
-        __syncwarp();
         const T prefix = look_back(s, first, tile, op, total);
         if (lane == 0)
         {
@@ -253,6 +253,7 @@ template <class T, int threads, int groups, int lanes, bool rolled> struct tile_
         }
       }
     }
+    else meanwhile();
     if constexpr (warps > 1) __syncthreads(); else __syncwarp();
     bool has = tile > first;
     T offset = totals.at(has ? warps : 0);

@@ -111,14 +111,30 @@ impl Reduction {
              \x20   rtcg::unravel<{kept}, {rows}>(rtcg_o, rtcg_l.kept, rtcg_l.kept_strides, rtcg_k);\n\
              \x20   const unsigned long rtcg_per = (rtcg_l.length + gridDim.y - 1) / gridDim.y, rtcg_from = rtcg_per * blockIdx.y;\n\
              \x20   const unsigned long rtcg_to = rtcg_from + rtcg_per < rtcg_l.length ? rtcg_from + rtcg_per : rtcg_l.length;\n\
-             \x20   #pragma unroll 4\n\
-             \x20   for (unsigned long rtcg_j = rtcg_from + rtcg_lane; rtcg_j < rtcg_to; rtcg_j += {team})\n      {{\n\
-             \x20       long rtcg_r[{rows}];\n\
-             \x20       rtcg::unravel<{reduced}, {rows}>(rtcg_j, rtcg_l.reduced, rtcg_l.reduced_strides, rtcg_r);\n\
-             \x20       const size_t i = rtcg_k[{arrays}] + rtcg_r[{arrays}]; (void)i;\n"
+             \x20   unsigned long rtcg_base = rtcg_from;\n\
+             \x20   for (; rtcg_base + {all} <= rtcg_to; rtcg_base += {all})\n    {{\n\
+             \x20     #pragma unroll\n\
+             \x20     for (unsigned rtcg_u = 0; rtcg_u < 4; ++rtcg_u)\n      {{\n\
+             \x20       const unsigned long rtcg_j = rtcg_base + rtcg_lane + rtcg_u * {team};\n",
+            all = 4 * team,
         );
-        self.put_stand_ins(&mut out, &map);
-        self.put_step(&mut out);
+        let element = |out: &mut String| {
+            let _ = write!(
+                out,
+                "        long rtcg_r[{rows}];\n\
+                 \x20       rtcg::unravel<{reduced}, {rows}>(rtcg_j, rtcg_l.reduced, rtcg_l.reduced_strides, rtcg_r);\n\
+                 \x20       const size_t i = rtcg_k[{arrays}] + rtcg_r[{arrays}]; (void)i;\n"
+            );
+            self.put_stand_ins(out, &map);
+            self.put_step(out);
+        };
+        element(&mut out);
+        let _ = write!(
+            out,
+            "      }}\n    }}\n\
+             \x20   for (unsigned long rtcg_j = rtcg_base + rtcg_lane; rtcg_j < rtcg_to; rtcg_j += {team})\n    {{\n"
+        );
+        element(&mut out);
         let _ = write!(
             out,
             "      }}\n    return rtcg_acc;\n  }};\n\
@@ -158,7 +174,8 @@ impl Reduction {
 
     /// The neutral element, and the function that combines two values. It may use the arguments.
     fn put_reduce(&self, out: &mut String) {
-        let _ = writeln!(out, "  const rtcg_out_type rtcg_neutral = {};", self.neutral);
+        out.push_str("  const rtcg_out_type rtcg_neutral =\n");
+        put_snippet(out, "neutral", &self.neutral, ";");
         out.push_str("  auto rtcg_reduce = [&](rtcg_out_type a, rtcg_out_type b) -> rtcg_out_type { return (\n");
         put_snippet(out, "reduce_expr", &self.reduce_expr, "); };");
     }

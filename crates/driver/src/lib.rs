@@ -15,6 +15,7 @@
 #[macro_use]
 mod error;
 mod context;
+mod context_settings;
 mod device;
 mod drivers;
 mod event;

@@ -391,8 +391,10 @@ impl<'m> Thread<'m> {
                 if address % (n * srcs.len()) as u64 != 0 {
                     return Err(format!("an atomic of {} elements at {address:#x} is not aligned", srcs.len()));
                 }
-                for (i, src) in srcs.iter().enumerate() {
-                    let (b, at) = (self.get(block, src, ty.bits())?, address + (i * n) as u64);
+                // A source may be a destination too.
+                let values: Result<Vec<u128>, String> = srcs.iter().map(|s| self.get(block, s, ty.bits())).collect();
+                for (i, b) in values?.into_iter().enumerate() {
+                    let at = address + (i * n) as u64;
                     let old = self.access(block, at, n, true, None)?;
                     let new = crate::warp::combine(*op, *ty, true, old, b, 0)?;
                     self.access(block, at, n, true, Some(new))?;

@@ -2,6 +2,9 @@
 //!
 //! `cargo run --release -p rtcg --example arrays`
 
+// Expressions are foreign code.
+#![allow(unsafe_code)]
+
 use ndarray::{Array2, s};
 use rtcg::index;
 use rtcg::prelude::*;

@@ -6,7 +6,7 @@
 
 use crate::context::Context;
 use crate::error::Error;
-use crate::generators::scratch;
+use crate::generators::scratch::{self, Purpose};
 use rtcg_array::{ArrayContext, ArrayError, BLOCK_THREADS, Buffer, Facts, Kernel, Result, Runtime};
 use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
 use rtcg_driver::{Function, Stream, memory, sys};
@@ -257,7 +257,7 @@ impl Runtime for CudaRuntime {
     }
 
     fn tickets(&self, nbytes: usize) -> Result<(u64, u64)> {
-        with_stream(|stream| scratch::tickets(&self.ctx, stream, nbytes)).map_err(runtime_error)
+        with_stream(|stream| scratch::tickets(&self.ctx, stream, Purpose::Reduction, nbytes)).map_err(runtime_error)
     }
 
     fn synchronize(&self) -> Result<()> {

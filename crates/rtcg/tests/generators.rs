@@ -447,3 +447,51 @@ fn ranges_and_scans_take_arrays_with_gaps() {
     assert_eq!(chosen(&y.to_vec().unwrap()), sums);
     assert_eq!(x.to_vec().unwrap(), host);
 }
+
+#[test]
+fn scans_and_reductions_of_several_threads_share_a_stream() {
+    let ctx = context();
+    let registry = TypeRegistry::new();
+    let arguments = |text| parse_arguments(text, &registry).unwrap();
+    let scan = Scan {
+        name: "sums".into(),
+        arguments: arguments("const double *x, double *y"),
+        item: registry.lookup("double").unwrap(),
+        neutral: None,
+        input_expr: "x[i]".into(),
+        scan_expr: "a + b".into(),
+        output_statement: "y[i] = item".into(),
+        segment_start: None,
+        fetches: vec![],
+        index: "long".into(),
+        preamble: String::new(),
+    };
+    let scan = ScanKernel::new(scan, CompileSettings::default()).unwrap();
+    let sum = Reduction {
+        name: "total".into(),
+        out: registry.lookup("double").unwrap(),
+        neutral: "0".into(),
+        reduce_expr: "a + b".into(),
+        map_expr: "x[i]".into(),
+        arguments: arguments("const double *x"),
+        preamble: String::new(),
+    };
+    let sum = ReductionKernel::new(sum, CompileSettings::default()).unwrap();
+    let x = ctx.to_device(&vec![1.0f64; 10_000]).unwrap();
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            let total = ctx.zeros::<f64>(1).unwrap();
+            for _ in 0..300 {
+                // SAFETY: the snippet reads element `i`, and there is room for the result.
+                unsafe { sum.launch(&ctx, &[Value::Array(x.view())], total.ptr(), None).unwrap() };
+            }
+            assert_eq!(total.to_vec().unwrap(), [10_000.0]);
+        });
+        let y = ctx.zeros::<f64>(10_000).unwrap();
+        for _ in 0..300 {
+            // SAFETY: the snippets touch element `i`.
+            unsafe { scan.launch(&ctx, &[Value::Array(x.view()), Value::Array(y.view())], None, None).unwrap() };
+        }
+        assert_eq!(y.to_vec().unwrap()[9_999], 10_000.0);
+    });
+}

@@ -1,10 +1,11 @@
 //! Random PTX programs: the oracle against a device.
 //!
 //! `fuzz_kernels [--device virtual|real|table] [--seconds 60] [--seed 1] [--count N] [--ways 3]
-//! [--finds FOLDER] [--real] [--batch 200] [--replay FILE]`
+//! [--finds FOLDER] [--real] [--batch 200] [--replay FILE] [--containing WORD] [--mutants 10]`
 //!
-//! `virtual` is the virtual GPU's compiler in `--ways` ways per program, and mutated modules in
-//! between; `real` is the first device of `libcuda`, with programs that leave out what `ptxas` is
+//! `virtual` is the virtual GPU's compiler in `--ways` ways per program, and `--mutants` mutated
+//! modules in between; with `--containing` only programs whose text contains that word (`mbarrier`,
+//! `mma`) are tried; `real` is the first device of `libcuda`, with programs that leave out what `ptxas` is
 //! known to get wrong (`rtcg_oracle`'s `generate/real.rs`), as the others do with `--real`; `table`
 //! is the virtual GPU through its driver functions. A program that goes wrong is made small and
 //! printed, or stored in the folder.
@@ -37,6 +38,9 @@ struct Options {
     folder: Option<String>,
     replay: Option<String>,
     batch: u64,
+    /// What programs must contain.
+    containing: Option<String>,
+    mutants: u64,
     /// Programs leave out what `ptxas` gets wrong.
     real: bool,
     /// This process runs programs for another.
@@ -64,6 +68,8 @@ fn options() -> Options {
         folder: text("--finds"),
         replay: text("--replay"),
         batch: number("--batch", 200),
+        containing: text("--containing"),
+        mutants: number("--mutants", 10),
         real: args.iter().any(|a| a == "--real") || text("--device").as_deref() == Some("real"),
         child: args.iter().any(|a| a == "--child"),
     }
@@ -129,10 +135,17 @@ fn on_virtual(options: &Options) -> u64 {
     let end = Instant::now() + Duration::from_secs(options.seconds);
     let mut mutator = common::mutate::Mutator::new(&common::corpus(), options.seed);
     let (mut n_programs, mut n_mutants, mut n_good, mut n_finds) = (0, 0, 0, 0);
-    while Instant::now() < end && n_programs < options.count && n_finds < 20 {
-        n_finds += u64::from(compiled(options.seed + n_programs, options));
+    for seed in options.seed.. {
+        if Instant::now() >= end || n_programs >= options.count || n_finds >= 20 {
+            break;
+        }
+        let wanted = |word: &String| program_of(seed, options).text().contains(word.as_str());
+        if !options.containing.as_ref().is_none_or(wanted) {
+            continue;
+        }
+        n_finds += u64::from(compiled(seed, options));
         n_programs += 1;
-        for _ in 0..10 {
+        for _ in 0..options.mutants {
             let text = mutator.next_input();
             n_mutants += 1;
             match catch_unwind(AssertUnwindSafe(|| mutants::check(&text))) {

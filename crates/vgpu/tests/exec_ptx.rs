@@ -1,7 +1,7 @@
 //! Kernels in PTX, from loading to results and faults.
 #![allow(unsafe_code, clippy::undocumented_unsafe_blocks, clippy::result_large_err)]
 
-use rtcg_vgpu::exec::{CancelFlag, Fault, FaultKind, Launch, calls, run, validate};
+use rtcg_vgpu::exec::{CancelFlag, Fault, FaultKind, Launch, calls, host_ranges, run, validate};
 use rtcg_vgpu::memory::window::window;
 use rtcg_vgpu::module::{LoadOptions, LoadedModule, load};
 use std::sync::Arc;
@@ -101,6 +101,60 @@ fn an_access_behind_a_buffer_is_reported_with_its_place() {
     let fault = go(&launch(&m, "saxpy", 1, 32, &[y.address(), x.address() + 2, 0, 32])).unwrap_err();
     assert_eq!((fault.code, fault.kind), (716, FaultKind::MisalignedAddress), "{fault}");
     go(&launch(&m, "saxpy", 1, 32, &[y.address(), x.address(), 0, 32])).unwrap();
+}
+
+/// Reads `p[i + tid]` and `q[i + tid]`, and writes their sum to `out`; the pointers are checked, not
+/// the addresses.
+const OFFSETS: &str = "
+.visible .entry offsets(.param .u64 p, .param .u64 q, .param .u64 out, .param .u32 i) {
+    .reg .f32 %f<4>; .reg .b32 %r<4>; .reg .b64 %rd<10>;
+    ld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [q]; ld.param.u64 %rd3, [out]; ld.param.u32 %r1, [i];
+    mov.u32 %r2, %tid.x; add.s32 %r3, %r1, %r2;
+    mul.wide.s32 %rd4, %r3, 4; add.s64 %rd5, %rd1, %rd4; add.s64 %rd6, %rd2, %rd4;
+    mul.wide.u32 %rd7, %r2, 4; add.s64 %rd8, %rd3, %rd7; add.s64 %rd9, %rd6, 4;
+    ld.global.f32 %f1, [%rd5]; ld.global.f32 %f2, [%rd9+-4]; add.f32 %f3, %f1, %f2;
+    st.global.f32 [%rd8], %f3; ret;
+}";
+
+#[test]
+fn offsets_from_good_pointers_cannot_leave_the_window_unnoticed() {
+    let m = module(OFFSETS);
+    let (x, out) = (Buffer::new(64, 2.0_f32), Buffer::new(32, 0.0_f32));
+    go(&launch(&m, "offsets", 1, 32, &[x.address(), x.address(), out.address(), 32])).unwrap();
+    assert_eq!(out.get(), [4.0; 32]);
+    let w = window().unwrap();
+    let (first, last) = (w.base() as u64 + 256, (w.base() + w.size()) as u64 - 256);
+    let far = i32::MAX as u64 - 100;
+    for (p, i, reaches) in [
+        (last, far, last.wrapping_add(4 * far)),
+        (last, 64, w.base() as u64 + w.size() as u64),
+        (first, u64::from((far as u32).wrapping_neg()), first.wrapping_sub(4 * far)),
+    ] {
+        for pointers in [[p, x.address()], [x.address(), p]] {
+            let good = launch(&m, "offsets", 1, 32, &[x.address(), x.address(), out.address(), 0]);
+            let fault = go(&launch(&m, "offsets", 1, 32, &[pointers[0], pointers[1], out.address(), i])).unwrap_err();
+            assert_eq!((fault.code, fault.kind), (700, FaultKind::IllegalAddress), "{fault}");
+            if pointers[0] == p {
+                assert_eq!(fault.access.unwrap().address as u64, reaches, "{fault}");
+            }
+            go(&good).unwrap();
+        }
+    }
+    // What lies near no pointer of the window is caught as well, and so is what is not aligned.
+    for p in [w.base() as u64 - (80 << 30), (w.base() + w.size()) as u64 + (80 << 30), 0x1234_5678_9000] {
+        let fault = go(&launch(&m, "offsets", 1, 32, &[x.address(), p, out.address(), 5])).unwrap_err();
+        assert_eq!((fault.code, fault.kind), (700, FaultKind::IllegalAddress), "{fault}");
+    }
+    // Memory of the host beside memory of the device.
+    let host = vec![3.0_f32; 64];
+    assert!(host_ranges::register(host.as_ptr() as usize, 256));
+    go(&launch(&m, "offsets", 1, 32, &[host.as_ptr() as u64, x.address(), out.address(), 32])).unwrap();
+    assert_eq!(out.get(), [5.0; 32]);
+    let fault = go(&launch(&m, "offsets", 1, 32, &[host.as_ptr() as u64, x.address(), out.address(), 33])).unwrap_err();
+    assert_eq!(fault.access.unwrap().address, host.as_ptr() as usize + 256, "{fault}");
+    assert!(host_ranges::unregister(host.as_ptr() as usize));
+    let fault = go(&launch(&m, "offsets", 1, 32, &[x.address(), x.address() + 1, out.address(), 0])).unwrap_err();
+    assert_eq!((fault.code, fault.kind), (716, FaultKind::MisalignedAddress), "{fault}");
 }
 
 #[test]

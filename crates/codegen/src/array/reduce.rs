@@ -339,7 +339,9 @@ impl Reduce {
             self.step(expression, Place { index: "i", pack: Some("[u].at[e]"), indent: "          " })
         );
         let tail = match pack {
-            1 => format!("    for (unsigned long long i = base + lane; i < end; i += {team}) {{\n"),
+            1 => {
+                format!("    #pragma unroll 4\n    for (unsigned long long i = base + lane; i < end; i += {team}) {{\n")
+            }
             _ => format!(
                 "    for (unsigned long long j = base + lane * {pack}; j < end; j += {stride})\n\
                  \x20     for (unsigned long long i = j; i < j + {pack} && i < end; i++) {{\n"

@@ -6,6 +6,7 @@
 //! a fixed number of states, whatever the device: element `k` of a call is made by state `k mod count`,
 //! so that results are the same on every device.
 
+mod engines;
 mod kernels;
 pub mod mrg32k3a;
 pub mod philox;

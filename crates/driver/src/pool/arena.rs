@@ -126,10 +126,10 @@ impl Arena {
         if block.lane == lane || block.lane == FREE_LANE {
             return true;
         }
-        let last = &self.lanes[block.lane as usize];
-        let waits = (block.lane == DEFAULT_LANE && self.lanes[lane as usize].is_blocking)
-            || (lane == DEFAULT_LANE && last.is_blocking);
-        waits || block.mark < last.passed
+        // The default stream waits for blocking ones too, but what is allocated for it is often used in blocking streams
+        // at once, which do not wait for each other.
+        let waits = block.lane == DEFAULT_LANE && self.lanes[lane as usize].is_blocking;
+        waits || block.mark < self.lanes[block.lane as usize].passed
     }
 
     /// Takes a block for `lane` out of a bin, if there is one that it may use.

@@ -199,6 +199,24 @@ fn the_default_stream_and_blocking_ones_share_at_once() {
     });
 }
 
+/// Programs that know nothing of streams in pools allocate for the default stream and use the memory in others.
+#[test]
+fn memory_for_the_default_stream_has_no_work_of_blocking_ones_left() {
+    in_context(|_| {
+        let (pool, stream) = (DeviceMemoryPool::new(), Stream::new(0).unwrap());
+        let gate = Gate::in_stream(&stream);
+        let first = pool.allocate(5000, Some(&stream)).unwrap();
+        let ptr = first.ptr();
+        drop(first);
+        assert!(pool.allocate_held(5000, None).is_none());
+        let other = pool.allocate(5000, None).unwrap();
+        assert_ne!(other.ptr(), ptr);
+        gate.open();
+        stream.synchronize().unwrap();
+        assert_eq!(pool.allocate(5000, None).unwrap().ptr(), ptr);
+    });
+}
+
 #[test]
 fn many_short_lived_streams_are_forgotten() {
     in_context(|_| {

@@ -3,7 +3,7 @@
 use super::PyGpuArray;
 use super::operands::{element_of, require_array};
 use crate::errors::array_error;
-use pyo3::exceptions::{PyIndexError, PyKeyError};
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyList, PySlice, PyString, PyTuple};
 use rtcg::array::{Element, GpuArray, Index};
@@ -71,13 +71,14 @@ pub(super) fn basic_index(index: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Index
 fn field<'py>(slf: &Bound<'py, PyGpuArray>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = slf.py();
     let fields = slf.get().descr(py)?.getattr("fields")?;
-    let found = if fields.is_none() {
-        None
-    } else {
-        fields.call_method1("get", (name,))?.extract::<Option<Bound<'_, PyTuple>>>()?
-    };
-    let Some(found) = found else {
-        return Err(PyKeyError::new_err(format!("no field of name {name}")));
+    if fields.is_none() {
+        return Err(PyIndexError::new_err(format!(
+            "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are \
+             valid indices, got '{name}'"
+        )));
+    }
+    let Some(found) = fields.call_method1("get", (name,))?.extract::<Option<Bound<'_, PyTuple>>>()? else {
+        return Err(PyValueError::new_err(format!("no field of name {name}")));
     };
     let (descr, offset) = (found.get_item(0)?, found.get_item(1)?.extract::<usize>()?);
     // A field that is itself an array of numbers gets its shape behind the array's.

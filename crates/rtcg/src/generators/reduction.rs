@@ -9,7 +9,7 @@ use crate::generators::elementwise::check_arguments;
 use crate::generators::error::GeneratorError;
 use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
 use crate::generators::operand::{ArrayView, Value, broadcast_shape, join_axes, wrong};
-use crate::generators::scratch;
+use crate::generators::scratch::{self, Purpose};
 use rtcg_codegen::combine::{REDUCE_THREADS, Share};
 use rtcg_codegen::pointwise::{self, Access};
 use rtcg_codegen::reduction::{self, AxisShape, Reduction};
@@ -88,7 +88,7 @@ impl ReductionKernel {
         const PER_THREAD: usize = 4;
         let blocks = kernel.blocks(plan.n.div_ceil(lanes * PER_THREAD), 1);
         let itemsize = self.spec.out.itemsize.next_multiple_of(16);
-        let (ticket, room) = scratch::tickets(ctx, stream, blocks as usize * itemsize)?;
+        let (ticket, room) = scratch::tickets(ctx, stream, Purpose::Reduction, blocks as usize * itemsize)?;
         let mut packer = kernel.function.args();
         packer.push(&out.to_ne_bytes(), 8)?;
         self.push_arguments(&mut packer, args)?;
@@ -109,8 +109,12 @@ impl ReductionKernel {
 
     fn compile(&self, ctx: &Context, source: &str) -> Result<Loaded> {
         let spec = &self.spec;
-        let snippets =
-            [("map_expr", &spec.map_expr[..]), ("reduce_expr", &spec.reduce_expr), ("preamble", &spec.preamble)];
+        let snippets = [
+            ("map_expr", &spec.map_expr[..]),
+            ("reduce_expr", &spec.reduce_expr),
+            ("neutral", &spec.neutral),
+            ("preamble", &spec.preamble),
+        ];
         let module = self.settings.load(ctx, source, &snippets)?;
         Loaded::new(ctx, &module, &spec.name, REDUCE_THREADS)
     }
@@ -266,7 +270,7 @@ impl ReductionKernel {
         self.push_arguments(&mut packer, args)?;
         packer.push(&reduction::axis_layout_bytes(&kept, &reduced, &kept_rows, &reduced_rows), 8)?;
         let (tickets, room) = match split {
-            true => scratch::tickets(ctx, stream, share.splits * outputs * self.spec.out.itemsize)?,
+            true => scratch::tickets(ctx, stream, Purpose::Reduction, share.splits * outputs * self.spec.out.itemsize)?,
             false => (0, 0),
         };
         packer.push(&room.to_ne_bytes(), 8)?;

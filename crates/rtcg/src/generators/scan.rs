@@ -9,7 +9,8 @@ use crate::generators::elementwise::check_arguments;
 use crate::generators::error::GeneratorError;
 use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
 use crate::generators::operand::Value;
-use crate::generators::{scratch, staged};
+use crate::generators::scratch::{self, Purpose};
+use crate::generators::staged;
 use rtcg_codegen::scan::{Scan, ScanForm, ScanShape, state_bytes};
 use rtcg_codegen::snippet::ElementUse;
 use rtcg_driver::{Stream, memory};
@@ -108,7 +109,7 @@ impl ScanKernel {
         // Another thread must not clear the state between our clearing and our kernel.
         let _alone = scratch::exclusive();
         let (cleared, total) = state_bytes(spec.item_bytes(), tiles);
-        let (_, state) = scratch::tickets(ctx, stream, total)?;
+        let (_, state) = scratch::tickets(ctx, stream, Purpose::Scan, total)?;
         for (pass, kernel) in kernels.iter().enumerate() {
             // The second pass keeps the last item that the first one found.
             let clear = |at: u64, nbytes: usize| {
@@ -134,8 +135,9 @@ impl ScanKernel {
             packer.push(&(n as u64).to_ne_bytes(), 8)?;
             packer.push(&state.to_ne_bytes(), 8)?;
             let packed = packer.pack()?;
+            // Blocks go on with further tiles, so that no more are needed than fit.
             // SAFETY: the state has room for all tiles; the rest is the caller's promise.
-            unsafe { kernel.launch(ctx, blocks, &packed, stream)? };
+            unsafe { kernel.launch(ctx, blocks.min(kernel.resident as u32), &packed, stream)? };
         }
         Ok(())
     }
@@ -155,6 +157,7 @@ impl ScanKernel {
             ("input_expr", &spec.input_expr[..]),
             ("scan_expr", &spec.scan_expr),
             ("output_statement", &spec.output_statement),
+            ("neutral", spec.neutral.as_deref().unwrap_or("")),
             ("is_segment_start_expr", spec.segment_start.as_deref().unwrap_or("")),
             ("preamble", &spec.preamble),
         ];

@@ -18,7 +18,18 @@ struct Piece {
     _stream: Option<Stream>,
 }
 
-static PIECES: Mutex<Option<HashMap<(usize, usize), Piece>>> = Mutex::new(None);
+/// Who shares a piece. A scan clears its state by an operation of its own, so a reduction that another thread enqueues
+/// between that and the scan's kernel must not write there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Purpose {
+    Reduction,
+    Scan,
+}
+
+/// A context, a stream and a purpose.
+type Key = (usize, usize, Purpose);
+
+static PIECES: Mutex<Option<HashMap<Key, Piece>>> = Mutex::new(None);
 
 /// Bytes for the tickets of reductions, which are zero before and after each launch.
 const TICKET_BYTES: usize = 4 * TICKETS;
@@ -28,8 +39,8 @@ const TICKET_BYTES: usize = 4 * TICKETS;
 ///
 /// # Errors
 /// When the device is out of memory.
-pub(crate) fn tickets(ctx: &Context, stream: Option<&Stream>, nbytes: usize) -> Result<(u64, u64)> {
-    let start = zeroed(ctx, stream, TICKET_BYTES + nbytes)?;
+pub(crate) fn tickets(ctx: &Context, stream: Option<&Stream>, purpose: Purpose, nbytes: usize) -> Result<(u64, u64)> {
+    let start = zeroed(ctx, stream, purpose, TICKET_BYTES + nbytes)?;
     Ok((start, start + TICKET_BYTES as u64))
 }
 
@@ -38,8 +49,8 @@ pub(crate) fn tickets(ctx: &Context, stream: Option<&Stream>, nbytes: usize) -> 
 /// # Errors
 /// When the device is out of memory.
 #[allow(unsafe_code)]
-fn zeroed(ctx: &Context, stream: Option<&Stream>, nbytes: usize) -> Result<u64> {
-    let key = (ctx.driver().handle().addr(), stream.map_or(0, |s| s.handle().addr()));
+fn zeroed(ctx: &Context, stream: Option<&Stream>, purpose: Purpose, nbytes: usize) -> Result<u64> {
+    let key = (ctx.driver().handle().addr(), stream.map_or(0, |s| s.handle().addr()), purpose);
     let mut pieces = PIECES.lock().unwrap_or_else(PoisonError::into_inner);
     let pieces = pieces.get_or_insert_default();
     let known = pieces.get(&key).filter(|piece| piece.ctx == *ctx.driver() && piece.ctx.is_alive());

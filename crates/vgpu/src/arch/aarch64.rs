@@ -1,7 +1,6 @@
 //! 64-bit Arm.
 
 use super::WideExchange;
-use corosensei::trap::TrapHandlerRegs;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use cranelift_jit::JITBuilder;
@@ -39,6 +38,78 @@ pub(crate) fn cycles() -> u64 {
     now
 }
 
+/// Leaves this stack: stores at `save` where it goes on, and goes on at `to`, another stack's place
+/// that was stored so or [prepared](prepare_stack), which is given `value`. Returns what this stack is given
+/// when somebody goes on there.
+///
+/// # Safety
+/// `to` is such a place, used once, on a stack that is alive.
+#[inline(always)]
+pub(crate) unsafe fn switch(save: *mut usize, to: usize, value: usize) -> usize {
+    let given: usize;
+    // SAFETY: all registers but X19, X29 and SP, which are put back, are declared as changed (X18
+    // belongs to the system).
+    unsafe {
+        std::arch::asm!(
+            "stp x19, x29, [sp, #-32]!",
+            "adr x9, 2f",
+            "str x9, [sp, #16]",
+            "mov x9, sp",
+            "str x9, [x0]",
+            "mov sp, x1",
+            "mov x0, x2",
+            "ldr x9, [sp, #16]",
+            "br x9",
+            "2:",
+            "ldp x19, x29, [sp], #32",
+            inlateout("x0") save => given,
+            in("x1") to,
+            in("x2") value,
+            lateout("x20") _,
+            lateout("x21") _,
+            lateout("x22") _,
+            lateout("x23") _,
+            lateout("x24") _,
+            lateout("x25") _,
+            lateout("x26") _,
+            lateout("x27") _,
+            lateout("x28") _,
+            lateout("x30") _,
+            lateout("v8") _,
+            lateout("v9") _,
+            lateout("v10") _,
+            lateout("v11") _,
+            lateout("v12") _,
+            lateout("v13") _,
+            lateout("v14") _,
+            lateout("v15") _,
+            clobber_abi("C"),
+        );
+    }
+    given
+}
+
+/// The place at which a new stack that ends at `top`, a multiple of 64, calls `run` with the value
+/// it is given.
+///
+/// # Safety
+/// The stack is alive and not in use.
+pub(crate) unsafe fn prepare_stack(top: usize, run: unsafe extern "C" fn(usize) -> !) -> usize {
+    let place = top - 32;
+    // SAFETY: the caller's contract.
+    unsafe { (place as *mut [usize; 4]).write([run as *const () as usize, 0, start as *const () as usize, 0]) };
+    place
+}
+
+/// Where a new stack begins: calls the function that lies on it, with nothing above to return to.
+#[unsafe(naked)]
+extern "C" fn start() -> ! {
+    std::arch::naked_asm!("ldr x9, [sp]", "mov x29, xzr", "mov x30, xzr", "blr x9", "brk #1")
+}
+
+/// The runtime's `barrier` itself.
+pub(crate) use crate::exec::calls::barrier;
+
 /// A comparison and exchange of 16 bytes: not used here; a lock takes its place.
 pub(crate) fn wide_exchange() -> Option<WideExchange> {
     None
@@ -54,25 +125,25 @@ pub(crate) fn define_libcalls(_: &mut JITBuilder) {}
 
 #[cfg(target_os = "linux")]
 mod registers {
-    use super::TrapHandlerRegs;
-
     /// Program counter and stack pointer of an interrupted context.
     pub(crate) fn pc_and_sp(c: &libc::ucontext_t) -> (usize, usize) {
         (c.uc_mcontext.pc as usize, c.uc_mcontext.sp as usize)
     }
 
-    /// Lets the context go on with these registers.
-    pub(crate) fn set_registers(c: &mut libc::ucontext_t, r: TrapHandlerRegs) {
+    /// Lets the context go on at `place`, which is given `value`; see [`switch`](super::switch).
+    ///
+    /// # Safety
+    /// As for `switch`.
+    pub(crate) unsafe fn go_on(c: &mut libc::ucontext_t, place: usize, value: usize) {
         let m = &mut c.uc_mcontext;
-        (m.pc, m.sp) = (r.pc, r.sp);
-        (m.regs[0], m.regs[1], m.regs[29], m.regs[30]) = (r.x0, r.x1, r.x29, r.lr);
+        // SAFETY: the address to go on at lies in the third word of the place.
+        m.pc = unsafe { *(place as *const u64).add(2) };
+        (m.sp, m.regs[0]) = (place as u64, value as u64);
     }
 }
 
 #[cfg(target_os = "macos")]
 mod registers {
-    use super::TrapHandlerRegs;
-
     /// Program counter and stack pointer of an interrupted context.
     pub(crate) fn pc_and_sp(c: &libc::ucontext_t) -> (usize, usize) {
         // SAFETY: the system passes a context with a valid machine context.
@@ -80,16 +151,20 @@ mod registers {
         (s.__pc as usize, s.__sp as usize)
     }
 
-    /// Lets the context go on with these registers.
-    pub(crate) fn set_registers(c: &mut libc::ucontext_t, r: TrapHandlerRegs) {
-        // SAFETY: as above.
-        let s = unsafe { &mut (*c.uc_mcontext).__ss };
-        (s.__pc, s.__sp) = (r.pc, r.sp);
-        (s.__x[0], s.__x[1], s.__fp, s.__lr) = (r.x0, r.x1, r.x29, r.lr);
+    /// Lets the context go on at `place`, which is given `value`; see [`switch`](super::switch).
+    ///
+    /// # Safety
+    /// As for `switch`.
+    pub(crate) unsafe fn go_on(c: &mut libc::ucontext_t, place: usize, value: usize) {
+        // SAFETY: as above; the address to go on at lies in the third word of the place.
+        unsafe {
+            let s = &mut (*c.uc_mcontext).__ss;
+            (s.__pc, s.__sp, s.__x[0]) = (*(place as *const u64).add(2), place as u64, value as u64);
+        }
     }
 }
 
-pub(crate) use registers::{pc_and_sp, set_registers};
+pub(crate) use registers::{go_on, pc_and_sp};
 
 /// Whether the access that faulted was a write: the context does not say.
 pub(crate) fn is_write(_: &libc::ucontext_t) -> Option<bool> {

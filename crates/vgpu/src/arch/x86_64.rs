@@ -1,7 +1,7 @@
 //! x86-64.
 
 use super::WideExchange;
-use corosensei::trap::TrapHandlerRegs;
+use crate::abi::WarpCtx;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use cranelift_jit::JITBuilder;
@@ -76,6 +76,73 @@ unsafe fn compare_exchange(at: *mut u128, old: u128, new: u128) -> u128 {
     u128::from(low) | u128::from(high) << 64
 }
 
+/// Leaves this stack: stores at `save` where it goes on, and goes on at `to`, another stack's place
+/// that was stored so or [prepared](prepare_stack), which is given `value`. Returns what this stack is given
+/// when somebody goes on there.
+///
+/// Jumps rather than returns, so that the processor predicts it: returns are predicted by the calls
+/// before them, which were on another stack.
+///
+/// # Safety
+/// `to` is such a place, used once, on a stack that is alive.
+#[inline(always)]
+pub(crate) unsafe fn switch(save: *mut usize, to: usize, value: usize) -> usize {
+    let given: usize;
+    // SAFETY: all registers but RBX, RBP and RSP, which are put back, are declared as changed.
+    unsafe {
+        std::arch::asm!(
+            "push rbp",
+            "push rbx",
+            "lea rax, [rip + 2f]",
+            "push rax",
+            "mov [rdi], rsp",
+            "mov rsp, rsi",
+            "mov rax, rdx",
+            "pop rcx",
+            "jmp rcx",
+            "2:",
+            "pop rbx",
+            "pop rbp",
+            in("rdi") save,
+            in("rsi") to,
+            in("rdx") value,
+            lateout("rax") given,
+            lateout("r12") _,
+            lateout("r13") _,
+            lateout("r14") _,
+            lateout("r15") _,
+            clobber_abi("sysv64"),
+        );
+    }
+    given
+}
+
+/// The place at which a new stack that ends at `top`, a multiple of 64, calls `run` with the value
+/// it is given.
+///
+/// # Safety
+/// The stack is alive and not in use.
+pub(crate) unsafe fn prepare_stack(top: usize, run: unsafe extern "C" fn(usize) -> !) -> usize {
+    let place = top - 32;
+    // SAFETY: the caller's contract.
+    unsafe { (place as *mut [usize; 4]).write([start as *const () as usize, run as *const () as usize, 0, 0]) };
+    place
+}
+
+/// Where a new stack begins: calls the function that lies on it, with nothing above to return to.
+#[unsafe(naked)]
+extern "C" fn start() -> ! {
+    std::arch::naked_asm!("pop rcx", "mov rdi, rax", "xor ebp, ebp", "call rcx", "ud2")
+}
+
+/// Calls `barrier` and jumps back rather than returns. Warp after warp leaves one barrier and calls the
+/// next, so that a return would be predicted to where the warp before has called that one; a jump is
+/// predicted to where the warp before has jumped.
+#[unsafe(naked)]
+pub(crate) unsafe extern "C" fn barrier(_: *mut WarpCtx, _: u32, _: u32, _: u32, _: u32, _: u32) -> u32 {
+    std::arch::naked_asm!("sub rsp, 8", "call {}", "add rsp, 8", "pop rcx", "jmp rcx", sym crate::exec::calls::barrier)
+}
+
 /// `pshufb` for processors without SSSE3.
 // The vector is passed in a register, as C does and Cranelift expects.
 #[allow(improper_ctypes_definitions)]
@@ -99,8 +166,6 @@ pub(crate) fn define_libcalls(builder: &mut JITBuilder) {
 
 #[cfg(target_os = "linux")]
 mod registers {
-    use super::TrapHandlerRegs;
-
     /// Program counter and stack pointer of an interrupted context.
     pub(crate) fn pc_and_sp(c: &libc::ucontext_t) -> (usize, usize) {
         let g = &c.uc_mcontext.gregs;
@@ -114,21 +179,21 @@ mod registers {
         page_fault.then(|| c.uc_mcontext.gregs[libc::REG_ERR as usize] & 2 != 0)
     }
 
-    /// Lets the context go on with these registers.
-    pub(crate) fn set_registers(c: &mut libc::ucontext_t, r: TrapHandlerRegs) {
+    /// Lets the context go on at `place`, which is given `value`; see [`switch`](super::switch).
+    ///
+    /// # Safety
+    /// As for `switch`.
+    pub(crate) unsafe fn go_on(c: &mut libc::ucontext_t, place: usize, value: usize) {
         let g = &mut c.uc_mcontext.gregs;
-        g[libc::REG_RIP as usize] = r.rip as i64;
-        g[libc::REG_RSP as usize] = r.rsp as i64;
-        g[libc::REG_RBP as usize] = r.rbp as i64;
-        g[libc::REG_RDI as usize] = r.rdi as i64;
-        g[libc::REG_RSI as usize] = r.rsi as i64;
+        // SAFETY: the address to go on at lies at the place.
+        g[libc::REG_RIP as usize] = unsafe { *(place as *const i64) };
+        g[libc::REG_RSP as usize] = place as i64 + 8;
+        g[libc::REG_RAX as usize] = value as i64;
     }
 }
 
 #[cfg(target_os = "macos")]
 mod registers {
-    use super::TrapHandlerRegs;
-
     /// Program counter and stack pointer of an interrupted context.
     pub(crate) fn pc_and_sp(c: &libc::ucontext_t) -> (usize, usize) {
         // SAFETY: the system passes a context with a valid machine context.
@@ -141,12 +206,17 @@ mod registers {
         None
     }
 
-    /// Lets the context go on with these registers.
-    pub(crate) fn set_registers(c: &mut libc::ucontext_t, r: TrapHandlerRegs) {
-        // SAFETY: as above.
-        let s = unsafe { &mut (*c.uc_mcontext).__ss };
-        (s.__rip, s.__rsp, s.__rbp, s.__rdi, s.__rsi) = (r.rip, r.rsp, r.rbp, r.rdi, r.rsi);
+    /// Lets the context go on at `place`, which is given `value`; see [`switch`](super::switch).
+    ///
+    /// # Safety
+    /// As for `switch`.
+    pub(crate) unsafe fn go_on(c: &mut libc::ucontext_t, place: usize, value: usize) {
+        // SAFETY: as above; the address to go on at lies at the place.
+        unsafe {
+            let s = &mut (*c.uc_mcontext).__ss;
+            (s.__rip, s.__rsp, s.__rax) = (*(place as *const u64), place as u64 + 8, value as u64);
+        }
     }
 }
 
-pub(crate) use registers::{is_write, pc_and_sp, set_registers};
+pub(crate) use registers::{go_on, is_write, pc_and_sp};

@@ -9,13 +9,13 @@
 use super::program::Program;
 use super::stack::FiberStack;
 use crate::abi::WarpCtx;
-use corosensei::trap::CoroutineTrapHandler;
-use corosensei::{Coroutine, CoroutineResult, Yielder};
+use crate::arch;
 use std::cell::Cell;
 use std::ptr::null;
 
-/// Why a fiber gave up control before its end.
+/// Why a fiber gave up control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
 pub(crate) enum Pause {
     /// It waits at a barrier; the barrier's release makes its warp runnable.
     Barrier,
@@ -29,13 +29,9 @@ pub(crate) enum Pause {
     Finished,
     /// It will not go on: a trap or a cancelled launch.
     Dead,
-}
-
-/// How a fiber ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Exit {
+    /// Its body has returned; it will not go on.
     Done,
-    /// A signal; [`Guard::signal`] has the details.
+    /// A signal has ended it; [`Guard::signal`] has the details.
     Signal,
 }
 
@@ -67,8 +63,6 @@ pub(crate) struct SignalInfo {
     pub(crate) overflow: bool,
 }
 
-pub(crate) type PauseHandle = Yielder<(), Pause>;
-
 /// A warp in progress: what compiled code sees, then what the runtime keeps beside it.
 ///
 /// Invariant: a `*mut WarpCtx` that compiled code passes points to the first field of a `Warp`.
@@ -77,8 +71,8 @@ pub(crate) struct Warp {
     pub(crate) ctx: WarpCtx,
     /// The job, for reports and for its stop flag.
     pub(crate) job: *const super::job::Job<'static>,
-    /// How to leave the fiber; set when it starts.
-    pub(crate) pause: *const PauseHandle,
+    /// The fiber that runs it; set when that is made.
+    pub(crate) fiber: *const FiberInfo,
     /// The thread is the launch's caller, who answers when the launch is asked.
     pub(crate) is_caller: bool,
     /// Lowest usable address of the fiber's stack.
@@ -95,13 +89,31 @@ pub(crate) struct Warp {
     pub(crate) access_write: bool,
 }
 
-/// What the signal handler needs to know of a fiber.
+/// What a fiber's two sides and the signal handler share; it lies at the top of the fiber's stack.
 pub(crate) struct FiberInfo {
     pub(crate) warp: *mut Warp,
     pub(crate) program: *const Program,
     /// Addresses of the stack's guard.
     pub(crate) guard: (usize, usize),
-    pub(crate) trap: CoroutineTrapHandler<Exit>,
+    /// One past the last address of the stack.
+    top: usize,
+    body: unsafe fn(*mut Warp, *mut ()),
+    data: *mut (),
+    /// Where the fiber goes on, while it does not run.
+    inside: Cell<usize>,
+    /// Where the one who resumed it goes on, while it runs.
+    outside: Cell<usize>,
+}
+
+impl FiberInfo {
+    /// Whether an address lies on the stack or in its guard.
+    pub(crate) fn on_stack(&self, address: usize) -> bool {
+        (self.guard.0..self.top).contains(&address)
+    }
+    /// Where the one who resumed the fiber goes on.
+    pub(crate) fn outside(&self) -> usize {
+        self.outside.get()
+    }
 }
 
 /// The fiber that runs on this thread, and what the signal handler has seen of it.
@@ -130,12 +142,27 @@ thread_local! {
     pub(crate) static GUARD: Guard = const { Guard::new() };
 }
 
-type Co = Coroutine<(), Pause, Exit, FiberStack>;
-
 /// A started or startable fiber.
 pub(crate) struct Fiber {
-    co: Co,
-    info: FiberInfo,
+    /// Holds what `info` points to.
+    stack: FiberStack,
+    info: *const FiberInfo,
+}
+
+/// A fiber's first function.
+///
+/// # Safety
+/// `info` points to the fiber's own information; called once, on its stack.
+unsafe extern "C" fn run(info: usize) -> ! {
+    let info = info as *const FiberInfo;
+    // SAFETY: the information lives as long as the stack, and the caller of `Fiber::new` vouches for
+    // what it holds. Nothing on this stack needs dropping.
+    unsafe {
+        ((*info).body)((*info).warp, (*info).data);
+        loop {
+            arch::switch((*info).inside.as_ptr(), (*info).outside(), Pause::Done as usize);
+        }
+    }
 }
 
 impl Fiber {
@@ -151,45 +178,54 @@ impl Fiber {
         body: unsafe fn(*mut Warp, *mut ()),
         data: *mut (),
     ) -> Fiber {
-        // SAFETY: the caller vouches for `warp`.
-        unsafe { (*warp).stack_bottom = stack.bottom() };
-        let guard = (stack.guard(), stack.bottom());
-        let start = move |pause: &PauseHandle, ()| {
-            // SAFETY: the caller of `new` vouches for the pointers; the handle lives on this
-            // stack as long as the fiber does.
-            unsafe {
-                (*warp).pause = pause;
-                body(warp, data);
-            }
-            Exit::Done
-        };
-        // SAFETY: `start` captures raw pointers only, whose validity the caller vouches for.
-        let co = unsafe { Co::with_stack_unchecked(stack, start) };
-        let info = FiberInfo { warp, program, guard, trap: co.trap_handler() };
-        Fiber { co, info }
+        let top = (stack.top() - size_of::<FiberInfo>()) & !63;
+        let at = top as *mut FiberInfo;
+        // SAFETY: the range lies at the end of the stack, which nobody uses yet; the caller vouches
+        // for `warp`.
+        unsafe {
+            let inside = Cell::new(arch::prepare_stack(top, run));
+            let guard = (stack.guard(), stack.bottom());
+            at.write(FiberInfo { warp, program, guard, top, body, data, inside, outside: Cell::new(0) });
+            (*warp).stack_bottom = stack.bottom();
+            (*warp).fiber = at;
+        }
+        Fiber { stack, info: at }
     }
 
     /// Runs the fiber until it pauses or ends. `guard` is this thread's.
+    #[inline(always)]
     pub(crate) fn resume(&mut self, guard: &Guard) -> Ran {
-        guard.current.set(&raw const self.info);
-        let result = self.co.resume(());
+        let info = self.info;
+        guard.current.set(info);
+        // SAFETY: the information lies on the stack that this value owns; the fiber does not run, so
+        // `inside` is where it goes on, and it comes back by `outside` alone.
+        let why = unsafe { arch::switch((*info).outside.as_ptr(), (*info).inside.get(), info as usize) };
         guard.current.set(null());
-        match result {
-            CoroutineResult::Return(Exit::Done) | CoroutineResult::Yield(Pause::Finished) => Ran::Done,
-            CoroutineResult::Return(Exit::Signal) => Ran::Signal(guard.signal.get()),
-            CoroutineResult::Yield(Pause::Barrier) => Ran::AtBarrier,
-            CoroutineResult::Yield(Pause::Yield) => Ran::Yielded,
-            CoroutineResult::Yield(Pause::Switch) => Ran::Switched,
-            CoroutineResult::Yield(Pause::Asked) => Ran::Asked,
-            CoroutineResult::Yield(Pause::Dead) => Ran::Dead,
+        const ALL: [Pause; 8] = [
+            Pause::Barrier,
+            Pause::Yield,
+            Pause::Switch,
+            Pause::Asked,
+            Pause::Finished,
+            Pause::Dead,
+            Pause::Done,
+            Pause::Signal,
+        ];
+        match ALL[why] {
+            Pause::Done | Pause::Finished => Ran::Done,
+            Pause::Signal => Ran::Signal(guard.signal.get()),
+            Pause::Barrier => Ran::AtBarrier,
+            Pause::Yield => Ran::Yielded,
+            Pause::Switch => Ran::Switched,
+            Pause::Asked => Ran::Asked,
+            Pause::Dead => Ran::Dead,
         }
     }
 
-    /// Ends the fiber wherever it is and gives its stack back.
-    pub(crate) fn into_stack(mut self) -> FiberStack {
-        // SAFETY: by the module's invariant nothing on the stack needs dropping.
-        unsafe { self.co.force_reset() };
-        self.co.into_stack()
+    /// Ends the fiber wherever it is and gives its stack back: by the module's invariant nothing on
+    /// it needs dropping.
+    pub(crate) fn into_stack(self) -> FiberStack {
+        self.stack
     }
 }
 
@@ -198,9 +234,11 @@ impl Warp {
     ///
     /// # Safety
     /// Must be called on this warp's fiber.
+    #[inline(always)]
     pub(crate) unsafe fn pause(&self, why: Pause) {
-        // SAFETY: on its own fiber the handle set at the start is alive.
-        unsafe { (*self.pause).suspend(why) }
+        let info = self.fiber;
+        // SAFETY: on its own fiber, whose information was set when it was made; who resumed it waits.
+        unsafe { arch::switch((*info).inside.as_ptr(), (*info).outside(), why as usize) };
     }
 
     /// Lets the launch's caller answer, if this is his thread.

@@ -309,7 +309,7 @@ impl<'a> Job<'a> {
                 grid_workspace: self.workspace,
             },
             job: std::ptr::from_ref(self).cast(),
-            pause: null(),
+            fiber: null(),
             is_caller: worker == 0,
             stack_bottom: 0,
             barrier_result: 0,

@@ -2,13 +2,13 @@
 //!
 //! Establishes: a SIGSEGV, SIGBUS, SIGFPE or SIGILL that compiled code raises on a fiber (or a
 //! runtime function while it accesses device memory for it, or anything that hits the fiber's
-//! stack guard) ends that fiber with [`Exit::Signal`]. Every other signal goes to the handler that
+//! stack guard) ends that fiber with [`Pause::Signal`]. Every other signal goes to the handler that
 //! was installed before, unchanged.
 //!
 //! Assumes: `GUARD` describes the fiber that runs on this thread, and the thread has an alternate
 //! signal stack ([`ensure_alternate_stack`]), because the fiber's own may be exhausted.
 
-use super::fiber::{Exit, GUARD, Guard, SignalInfo};
+use super::fiber::{GUARD, Guard, Pause, SignalInfo};
 use crate::arch;
 use crate::memory::move_pages;
 use std::cell::UnsafeCell;
@@ -147,15 +147,14 @@ unsafe fn end_fiber(guard: &Guard, signal: i32, info: &libc::siginfo_t, context:
     let overflow = (fiber.guard.0..fiber.guard.1).contains(&address);
     // SAFETY: the warp and the program outlive their fiber.
     let (in_access, program) = unsafe { ((*fiber.warp).in_access, &*fiber.program) };
-    if !(overflow || in_access || program.sites.contains_pc(pc)) || !fiber.trap.stack_ptr_in_bounds(sp) {
+    if !(overflow || in_access || program.sites.contains_pc(pc)) || !fiber.on_stack(sp) {
         return false;
     }
     let write = arch::is_write(context);
     guard.signal.set(SignalInfo { signal, pc, address, write, overflow });
-    // SAFETY: the interrupted stack pointer lies on the fiber's stack (checked), whose contents
-    // may be discarded (invariant of `fiber`); the registers are written to the context below.
-    let regs = unsafe { fiber.trap.setup_trap_handler(|| Exit::Signal) };
-    arch::set_registers(context, regs);
+    // SAFETY: the interrupted stack pointer lies on the fiber's stack (checked), whose contents may be
+    // discarded (invariant of `fiber`), and the one who resumed the fiber waits.
+    unsafe { arch::go_on(context, fiber.outside(), Pause::Signal as usize) };
     true
 }
 

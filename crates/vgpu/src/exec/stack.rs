@@ -5,9 +5,7 @@
 //! so that the warps of a block, which do the same at the same depth, do not compete for the same
 //! cache sets.
 
-use corosensei::stack::{Stack, StackPointer};
 use std::cell::Cell;
-use std::num::NonZeroUsize;
 
 /// Inaccessible bytes below the stacks of each size. Larger than a frame can be that still fits
 /// the stack a few times, so that a recursion cannot step over it.
@@ -43,6 +41,10 @@ impl FiberStack {
         (rc == 0).then_some(stack)
     }
 
+    /// One past the last address in use, a multiple of the cache line.
+    pub(crate) fn top(&self) -> usize {
+        self.top
+    }
     /// The lowest usable address.
     pub(crate) fn bottom(&self) -> usize {
         self.map + GUARDS[self.class]
@@ -65,17 +67,6 @@ impl Drop for FiberStack {
     fn drop(&mut self) {
         // SAFETY: the mapping belongs to this value and no fiber runs on a stack that is dropped.
         unsafe { libc::munmap(self.map as *mut _, self.map_len) };
-    }
-}
-
-// SAFETY: `base` and `limit` delimit a mapping that lives as long as the value, is writable above
-// the guard, larger than the minimum and 16-byte aligned (page and cache-line multiples).
-unsafe impl Stack for FiberStack {
-    fn base(&self) -> StackPointer {
-        NonZeroUsize::new(self.top).unwrap_or(NonZeroUsize::MIN)
-    }
-    fn limit(&self) -> StackPointer {
-        NonZeroUsize::new(self.map).unwrap_or(NonZeroUsize::MIN)
     }
 }
 

@@ -9,6 +9,7 @@
 //!
 //! | area | bytes | what |
 //! |---|---|---|
+//! | guard | 50 GiB, before the base | never committed: what lies near an address of the window, but outside, faults |
 //! | guard | 64 KiB | never committed: small offsets from the base fault |
 //! | params | 256 MiB | packed parameters of running launches |
 //! | data | 512 GiB less the above | module globals and constants |
@@ -16,7 +17,7 @@
 //! | malloc | 512 GiB | device-side `malloc` |
 //! | shared | 1024 spans of 4 GiB | shared memory, a span per resident block |
 //! | heap | 2.5 TiB | `cuMemAlloc`, page-locked host memory |
-//! | guard | 64 KiB | after the window, so that a wide access at its end faults |
+//! | guard | 50 GiB, behind the window | as before the base |
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -27,8 +28,12 @@ pub const SHARED_SPAN: usize = 1 << 32;
 const LARGEST_BITS: u32 = 43;
 /// Below this there is no room for a useful number of shared spans.
 const SMALLEST_BITS: u32 = 36;
-const GUARD: usize = 64 << 10;
-const PARAMS_LEN: usize = (256 << 20) - GUARD;
+/// Bytes before and behind the window that are never committed. Compiled code checks a pointer where
+/// it accesses what is nearer to it than this: three steps of a signed 32-bit number of doubles, say.
+pub const GUARD: usize = 50 << 30;
+/// Bytes at the window's beginning that are never committed.
+const UNUSED: usize = 64 << 10;
+const PARAMS_LEN: usize = (256 << 20) - UNUSED;
 
 /// A range of addresses of the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,7 +124,7 @@ impl Window {
     }
     /// Packed parameters of running launches.
     pub fn params(&self) -> Area {
-        Area { start: self.base + GUARD, len: PARAMS_LEN }
+        Area { start: self.base + UNUSED, len: PARAMS_LEN }
     }
     /// Module globals and constants.
     pub fn data(&self) -> Area {
@@ -228,39 +233,40 @@ unsafe fn map_reserved(hint: *mut libc::c_void, len: usize, flags: i32) -> *mut 
     unsafe { libc::mmap(hint, len, libc::PROT_NONE, flags, -1, 0) }
 }
 
-/// Reserves `size` bytes plus a guard behind them at a multiple of `size`.
+/// Reserves `size` bytes at a multiple of `size`, and a guard on either side.
 fn reserve_aligned(size: usize) -> Result<usize, WindowError> {
+    let total = size + 2 * GUARD;
     // A hint that is aligned and usually free avoids reserving twice the size for a moment.
     for n in 1..=8_usize {
-        let hint = (0x1000_0000_0000_usize.wrapping_add(n * size)) as *mut libc::c_void;
+        let hint = (0x1000_0000_0000_usize.wrapping_add(n * size) - GUARD) as *mut libc::c_void;
         // SAFETY: without MAP_FIXED the hint replaces nothing.
-        let p = unsafe { map_reserved(hint, size + GUARD, 0) };
+        let p = unsafe { map_reserved(hint, total, 0) };
         if p == libc::MAP_FAILED {
             break;
         }
-        if (p as usize).is_multiple_of(size) {
-            return Ok(p as usize);
+        if (p as usize + GUARD).is_multiple_of(size) {
+            return Ok(p as usize + GUARD);
         }
         // SAFETY: the mapping was just made and nobody knows its address.
-        unsafe { libc::munmap(p, size + GUARD) };
+        unsafe { libc::munmap(p, total) };
     }
     reserve_and_trim(size)
 }
 
 fn reserve_and_trim(size: usize) -> Result<usize, WindowError> {
-    let total = 2 * size + GUARD;
+    let total = 2 * size + 2 * GUARD;
     // SAFETY: no hint, no MAP_FIXED.
     let p = unsafe { map_reserved(std::ptr::null_mut(), total, 0) };
     if p == libc::MAP_FAILED {
         return Err(last_error(format!("reserve 2^{} bytes of addresses", size.trailing_zeros())));
     }
     let start = p as usize;
-    let base = start.next_multiple_of(size);
-    let tail = base + size + GUARD;
-    // SAFETY: both ranges are parts of the mapping just made that lie outside the window.
+    let base = (start + GUARD).next_multiple_of(size);
+    let (head, tail) = (base - GUARD, base + size + GUARD);
+    // SAFETY: both ranges are parts of the mapping just made that lie outside the window and its guards.
     unsafe {
-        if base > start {
-            libc::munmap(p, base - start);
+        if head > start {
+            libc::munmap(p, head - start);
         }
         if start + total > tail {
             libc::munmap(tail as *mut _, start + total - tail);

@@ -84,7 +84,7 @@ pub(super) unsafe fn switch(ctx: *mut WarpCtx) {
     }
 }
 
-pub(super) unsafe extern "C" fn barrier(
+pub(crate) unsafe extern "C" fn barrier(
     ctx: *mut WarpCtx,
     kind: u32,
     id: u32,

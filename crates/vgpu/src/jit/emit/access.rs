@@ -130,7 +130,14 @@ impl<'a> Gen<'a, '_> {
         (0..widths.len())
             .map(|e| {
                 let w = widths[e]?;
-                let v = self.load_element(access.ty, w, p.base, p.offset + access.elements[e]);
+                let at = p.offset + access.elements[e];
+                if access.ty == Type::F32 && w == Width::W32 {
+                    // A float is copied to all lanes without a detour through the other registers.
+                    let v = self.b.ins().load(types::F32, device(), p.base, at);
+                    let v = self.b.ins().splat(types::F32X4, v);
+                    return Some(smallvec![ops::float_bits(&mut self.cx(), v); 2]);
+                }
+                let v = self.load_element(access.ty, w, p.base, at);
                 Some(ops::splat(&mut self.cx(), w, &v))
             })
             .collect()
@@ -365,7 +372,8 @@ impl<'a> Gen<'a, '_> {
         let w = Width::of(*ty);
         let mut values = vec![];
         for s in srcs {
-            values.push(self.operand(*s, w, chunk));
+            let value = self.operand(*s, w, chunk);
+            values.push(if w == Width::W32 { ops::as_stored(&mut self.cx(), s, value) } else { value });
         }
         let place = self.place(&mut access, chunk, mask.as_ref())?;
         self.check_states(&access, &place, chunk, mask.as_ref(), Mode::Store);

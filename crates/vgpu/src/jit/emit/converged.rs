@@ -246,9 +246,12 @@ impl<'a> Gen<'a, '_> {
                 self.block_entry.push((Reg(r as u32), value));
             }
         }
-        for (from, to, point) in self.segments(stmts) {
+        let segments = self.segments(stmts);
+        let pieces =
+            crate::jit::lanes::pieces::of_block(&plan.body, &plan.classes, stmts, &segments, plan.live_out(block));
+        for (&(from, to, point), pieces) in segments.iter().zip(pieces) {
             let part = &stmts[from..to];
-            self.guarded(part, |g| if point { g.point(&part[0], false) } else { g.segment(part, false) })?;
+            self.guarded(part, |g| if point { g.point(&part[0], false) } else { g.segment(part, &pieces) })?;
         }
         self.statement = plan.body.blocks[block].term_index;
         self.set_site(crate::jit::lanes::sites::WARP);

@@ -9,6 +9,7 @@ use super::ops::{self, OpCtx, OpState};
 use super::values::{CHUNK_LANES, CHUNKS, Parts, Shape, Width};
 use crate::jit::JitError;
 use crate::jit::lanes::body::Stmt;
+use crate::jit::lanes::bounds::{Bound, Bounds};
 use crate::jit::lanes::classes::Class;
 use crate::jit::lanes::ends::Ends;
 use crate::jit::lanes::plan::{Plan, header};
@@ -98,6 +99,10 @@ pub(crate) struct Gen<'a, 'f> {
     pub(crate) texture_slot: Option<ir::StackSlot>,
     /// The stack slot for planes of matrices.
     pub(crate) matrix_slot: Option<ir::StackSlot>,
+    /// Which sums are made of a pointer and an offset.
+    pub(crate) bounds: Bounds,
+    /// For scalar sums the pointer, and what was added to it.
+    pub(crate) roots: HashMap<Value, (Value, Bound)>,
     /// Back edges whose blocks are still to be filled.
     pub(crate) pending_edges: Vec<(ir::Block, usize, usize)>,
 }
@@ -116,6 +121,10 @@ impl<'a, 'f> Gen<'a, 'f> {
         store: Store,
     ) -> Self {
         let [ctx, frame, args, rets] = values;
+        let bounds = match &store {
+            Store::Converged(_) => Bounds::of(&plan.body),
+            Store::Masked(_) => Bounds::default(),
+        };
         Gen {
             b,
             ops: OpState::for_function(plan.f),
@@ -142,6 +151,8 @@ impl<'a, 'f> Gen<'a, 'f> {
             scratch_slot: None,
             texture_slot: None,
             matrix_slot: None,
+            bounds,
+            roots: HashMap::new(),
             pending_edges: vec![],
         }
     }

@@ -184,7 +184,7 @@ impl<'a> Gen<'a, '_> {
         for (i, &(from, to, point)) in segments.iter().enumerate() {
             let part = &stmts[from..to];
             let last = i + 1 == segments.len();
-            if point { self.point(&part[0], last)? } else { self.segment(part, last)? }
+            if point { self.point(&part[0], last)? } else { self.masked_segment(part, last)? }
         }
         self.statement = plan.body.blocks[block].term_index;
         self.set_site(crate::jit::lanes::sites::WARP);

@@ -13,6 +13,7 @@ use crate::jit::lanes::body::Stmt;
 use crate::jit::lanes::classes::Class;
 use crate::jit::lanes::plan::header;
 use crate::jit::{JitError, lanes::layout::SharedVar};
+use crate::memory::window::GUARD;
 use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
 use smallvec::SmallVec;
@@ -199,9 +200,8 @@ impl<'a> Gen<'a, '_> {
             }
             self.recorded[k].address = Some(std::array::from_fn(|c| prepared[c % prepared.len()]));
         }
-        for g in groups.iter().filter(|g| !g.members.is_empty()) {
-            self.check_group(g);
-        }
+        groups.retain(|g| !g.members.is_empty());
+        self.check_groups(&groups);
         Ok(())
     }
 
@@ -269,39 +269,84 @@ impl<'a> Gen<'a, '_> {
         Some((base, offset))
     }
 
-    /// Checks all members of a group at once; if anything is wrong, each for itself.
-    fn check_group(&mut self, g: &Group) {
-        let low = g.members.iter().map(|m| i64::from(m.offset)).min().unwrap_or(0);
-        let high = g.members.iter().map(|m| i64::from(m.offset)).max().unwrap_or(0);
-        let reach = g.stride.wrapping_mul(if g.chunk.is_some() { CHUNK_LANES as i64 - 1 } else { 31 });
-        let largest = g.members.iter().map(|m| m.bytes).max().unwrap_or(1);
-        let mut bits = u64::from(largest - 1);
-        let mut bad = g.base;
-        if g.space != Space::Shared {
-            bits |= !0 << self.env.window.bits;
-            let first = self.add(g.base, low.wrapping_add(reach.min(0)));
-            bad = self.window_bits(first);
-            let end = high.wrapping_add(reach.max(0));
-            if end != low.wrapping_add(reach.min(0)) {
-                let last = self.add(g.base, end);
-                let last = self.window_bits(last);
-                bad = self.b.ins().bor(bad, last);
+    /// Checks all members of all groups at once; if anything is wrong, each for itself.
+    fn check_groups(&mut self, groups: &[Group]) {
+        // What must be zero where, by the bits that it must be zero in.
+        let mut found: SmallVec<[(u64, Value); 4]> = SmallVec::new();
+        let mut near: SmallVec<[(u64, Value); 8]> = SmallVec::new();
+        for g in groups {
+            let pointer = self.pointer_near(g);
+            if let Some(pointer) = pointer {
+                if near.contains(&pointer) {
+                    continue;
+                }
+                near.push(pointer);
+            }
+            let (bits, bad) = match pointer {
+                Some((bits, p)) => (bits, self.window_bits(p)),
+                None => self.group_bits(g),
+            };
+            match found.iter_mut().find(|(b, _)| *b == bits) {
+                Some((_, all)) => *all = self.b.ins().bor(*all, bad),
+                None => found.push((bits, bad)),
             }
         }
-        let bad = self.b.ins().band_imm_s(bad, bits as i64);
-        let (members, base, stride, chunk) = (g.members.clone(), g.base, g.stride, g.chunk);
-        let lanes = chunk.map_or(-1, |c| 0xff << (c * CHUNK_LANES));
-        let before = stride.wrapping_mul((chunk.unwrap_or(0) * CHUNK_LANES) as i64);
-        self.cold(bad, |g| {
-            for m in &members {
-                let (site, bytes, lanes) =
-                    (g.iconst32(i64::from(m.site)), g.iconst32(i64::from(m.bytes)), g.iconst32(lanes));
-                let at = g.add(base, i64::from(m.offset).wrapping_sub(before));
-                let stride = g.iconst64(stride);
-                let stub = g.env.stubs.check_scalar;
-                g.call_scalar_stub(stub, [g.ctx, site, bytes, lanes, at, stride]);
+        let parts: SmallVec<[Value; 4]> =
+            found.iter().map(|&(bits, bad)| self.b.ins().band_imm_s(bad, bits as i64)).collect();
+        let Some(bad) = parts.into_iter().reduce(|a, b| self.b.ins().bor(a, b)) else { return };
+        self.cold(bad, |s| {
+            for g in groups {
+                let lanes = g.chunk.map_or(-1, |c| 0xff << (c * CHUNK_LANES));
+                let before = g.stride.wrapping_mul((g.chunk.unwrap_or(0) * CHUNK_LANES) as i64);
+                for m in &g.members {
+                    let (site, bytes) = (s.iconst32(i64::from(m.site)), s.iconst32(i64::from(m.bytes)));
+                    let lanes = s.iconst32(lanes);
+                    let at = s.add(g.base, i64::from(m.offset).wrapping_sub(before));
+                    let stride = s.iconst64(g.stride);
+                    let stub = s.env.stubs.check_scalar;
+                    s.call_scalar_stub(stub, [s.ctx, site, bytes, lanes, at, stride]);
+                }
             }
         });
+    }
+
+    /// Offsets from the base, of its first and past its last byte, that a group accesses.
+    fn extent(g: &Group) -> (i64, i64) {
+        let low = g.members.iter().map(|m| i64::from(m.offset)).min().unwrap_or(0);
+        let high = g.members.iter().map(|m| i64::from(m.offset) + i64::from(m.bytes)).max().unwrap_or(0);
+        let reach = g.stride.wrapping_mul(if g.chunk.is_some() { CHUNK_LANES as i64 - 1 } else { 31 });
+        (low.saturating_add(reach.min(0)), high.saturating_add(reach.max(0)))
+    }
+
+    /// A pointer that all accesses of a group are so near to that they hit the window or its guards
+    /// if the pointer lies in the window, and the bits of its distance to the window that must be zero.
+    fn pointer_near(&self, g: &Group) -> Option<(u64, Value)> {
+        if g.space == Space::Shared {
+            return None;
+        }
+        let largest = u64::from(g.members.iter().map(|m| m.bytes).max().unwrap_or(1));
+        let (low, high) = Self::extent(g);
+        let own = low.unsigned_abs().max(high.unsigned_abs());
+        let bits = (largest - 1) | !0 << self.env.window.bits;
+        match self.roots.get(&g.base) {
+            Some((root, b)) if b.align >= largest && b.limit.saturating_add(own) <= GUARD as u64 => Some((bits, *root)),
+            _ => (own <= GUARD as u64).then_some((bits, g.base)),
+        }
+    }
+
+    /// A value that is zero, in the bits that come with it, if all members of a group are good.
+    fn group_bits(&mut self, g: &Group) -> (u64, Value) {
+        let largest = g.members.iter().map(|m| m.bytes).max().unwrap_or(1);
+        let bits = u64::from(largest - 1);
+        if g.space == Space::Shared {
+            return (bits, g.base);
+        }
+        let (low, high) = Self::extent(g);
+        // As aligned as the base should be.
+        let align = -i64::from(largest);
+        let (first, last) = (self.add(g.base, low & align), self.add(g.base, (high - 1) & align));
+        let (first, last) = (self.window_bits(first), self.window_bits(last));
+        (bits | !0 << self.env.window.bits, self.b.ins().bor(first, last))
     }
 
     /// Lane 0's absolute address of an access whose address is uniform or affine.

@@ -12,30 +12,72 @@ use crate::jit::lanes::body::{Stmt, stmt_uses};
 use crate::jit::lanes::classes::{Class, Exec};
 use rtcg_ptx::ast::*;
 use smallvec::{SmallVec, smallvec};
+use std::ops::Range;
 
 impl<'a, 'f> Gen<'a, 'f> {
-    /// Emits a segment.
-    pub(crate) fn segment(&mut self, stmts: &[Stmt<'a>], last: bool) -> Result<(), JitError> {
-        self.splats.clear();
-        self.recorded = stmts.iter().map(|_| Recorded::default()).collect();
-        let lanes = if self.is_masked() { true } else { self.scalar_phase(stmts)? };
-        if lanes {
-            for chunk in 0..CHUNKS {
-                self.chunk_values.clear();
-                for (k, st) in stmts.iter().enumerate() {
-                    self.current = k;
-                    self.lanes_of(st, chunk)?;
+    /// Emits a segment of converged code in pieces that end before the statements `ends`.
+    pub(crate) fn segment(&mut self, stmts: &[Stmt<'a>], ends: &[usize]) -> Result<(), JitError> {
+        self.begin_segment(stmts);
+        if self.scalar_phase(stmts)? {
+            let mut from = 0;
+            for &to in ends {
+                for chunk in 0..CHUNKS {
+                    if ends.len() == 1 {
+                        self.chunk_values.clear();
+                    }
+                    self.lanes_phase(stmts, from..to, chunk)?;
                 }
-                if last {
-                    self.write_back(chunk);
-                }
+                from = to;
             }
         }
+        self.end_segment();
+        Ok(())
+    }
+
+    /// Emits a segment of masked code; the last one of a block writes registers back to the frame.
+    pub(crate) fn masked_segment(&mut self, stmts: &[Stmt<'a>], last: bool) -> Result<(), JitError> {
+        self.begin_segment(stmts);
+        for chunk in 0..CHUNKS {
+            self.chunk_values.clear();
+            self.lanes_phase(stmts, 0..stmts.len(), chunk)?;
+            if last {
+                self.write_back(chunk);
+            }
+        }
+        self.end_segment();
+        Ok(())
+    }
+
+    fn begin_segment(&mut self, stmts: &[Stmt<'a>]) {
+        self.splats.clear();
+        self.chunk_values.clear();
+        self.recorded = stmts.iter().map(|_| Recorded::default()).collect();
+    }
+
+    fn end_segment(&mut self) {
         self.recorded.clear();
         self.sunk.clear();
         self.chunk_values.clear();
         self.current = 0;
         self.splats.clear();
+    }
+
+    /// Emits statements of a segment for one chunk. A uniform load that an earlier chunk has made
+    /// is not made again.
+    fn lanes_phase(&mut self, stmts: &[Stmt<'a>], range: Range<usize>, chunk: usize) -> Result<(), JitError> {
+        for k in range {
+            let st = &stmts[k];
+            self.current = k;
+            let mut known = false;
+            if let (Inst::Ld { dsts, .. }, false) = (&*st.inst, self.sunk.is_empty())
+                && let [Some(r)] = dsts[..]
+            {
+                known = self.sunk.contains(&r) && self.chunk_values.iter().any(|(x, _)| *x == r);
+            }
+            if !known {
+                self.lanes_of(st, chunk)?;
+            }
+        }
         Ok(())
     }
 
@@ -157,9 +199,25 @@ impl<'a, 'f> Gen<'a, 'f> {
             if ops::reads_carry(&st.inst) {
                 srcs.push(self.use_scalar(carry));
             }
-            return self.lower(Shape::Scalar, &st.inst, &srcs);
+            let results = self.lower(Shape::Scalar, &st.inst, &srcs)?;
+            self.note_root(st, &results);
+            return Ok(results);
         }
         self.scalar_other(st)
+    }
+
+    /// Remembers of a sum just computed which pointer it is near.
+    fn note_root(&mut self, st: &Stmt<'_>, results: &[(Reg, Parts)]) {
+        let stmts = &self.plan.body.blocks[self.block].stmts;
+        let distance = (std::ptr::from_ref(st) as usize).wrapping_sub(stmts.as_ptr() as usize);
+        let at = distance / size_of::<Stmt<'_>>();
+        if !stmts.get(at).is_some_and(|x| std::ptr::eq(x, st)) {
+            return;
+        }
+        let (Some((pointer, bound)), [(_, sum)]) = (self.bounds.root((self.block, at)), results) else { return };
+        let near = self.scalar_operand(pointer, Width::W64)[0];
+        let (root, bound) = self.roots.get(&near).map_or((near, bound), |(root, b)| (*root, b.plus(bound)));
+        self.roots.insert(sum[0], (root, bound));
     }
 
     /// Lowers a pure instruction and fits its results to the registers.

@@ -23,7 +23,10 @@ impl<'a> Gen<'a, '_> {
         self.forget_splats();
         self.b.ins().sequence_point();
         match &*st.inst {
-            Inst::Ld { .. } | Inst::St { .. } | Inst::Mov { .. } => self.segment(std::slice::from_ref(st), last)?,
+            Inst::Ld { .. } | Inst::St { .. } | Inst::Mov { .. } if self.is_masked() => {
+                self.masked_segment(std::slice::from_ref(st), last)?;
+            }
+            Inst::Ld { .. } | Inst::St { .. } | Inst::Mov { .. } => self.segment(std::slice::from_ref(st), &[1])?,
             Inst::Mbarrier { .. }
             | Inst::BulkCopy { .. }
             | Inst::AtomVector { .. }

@@ -79,35 +79,7 @@ fn rewrite(f: &mut Function, mut make: impl FnMut(&mut Function, Statement) -> V
 fn pass_pointers(f: &mut Function, module: &Module) {
     let mut moved = vec![];
     rewrite(f, |f, mut st| {
-        let Inst::Call { callee, args, .. } = &mut st.inst else { return vec![st] };
-        let params = match callee {
-            Callee::Direct(g) => &module.functions[g.index()].params,
-            Callee::Indirect { proto: Some(p), .. } => &f.prototypes[p.index()].params,
-            Callee::Indirect { candidates, .. } => match candidates.first() {
-                Some(g) => &module.functions[g.index()].params,
-                None => return vec![st],
-            },
-        };
-        if !is_variadic(params) {
-            return vec![st];
-        }
-        let rest = if args.len() == params.len() { args.pop() } else { None };
-        let pointer = Reg(f.regs.len() as u32);
-        f.regs.push(RegDecl { name: format!("%arguments_{}", pointer.0).into(), ty: Type::U64 });
-        let record = LocalVar(f.vars.len() as u32);
-        f.vars.push(variable(format!("arguments_{}", record.0), Space::Param, 8, 8, f.span));
-        args.push(CallArg::Param(record));
-        let src = match rest {
-            Some(CallArg::Param(v)) => {
-                moved.push(v);
-                Operand::Address(Symbol::Local(v), 0)
-            }
-            _ => Operand::Int(0),
-        };
-        let addr = Addr { base: AddrBase::Symbol(Symbol::Local(record)), offset: 0 };
-        let (space, ty, sem, srcs) = (Space::Param, Type::U64, Sem::Weak, vec![Operand::Reg(pointer)]);
-        let before =
-            [Inst::Mov { ty: Type::U64, dst: pointer, src }, Inst::St { space, ty, sem, scope: None, addr, srcs }];
+        let before = pass_pointer(f, module, &mut st, &mut moved);
         let (span, line) = (st.span, st.line);
         let before = before.into_iter().map(|inst| Statement { guard: None, inst, span, line });
         before.chain([st]).collect()
@@ -123,6 +95,39 @@ fn pass_pointers(f: &mut Function, module: &Module) {
             *space = Space::Local;
         }
     }
+}
+
+/// Changes the last argument of a call, if it is one of any number, to a pointer, which the
+/// instructions that it returns make; the variable pointed to is added to `moved`.
+fn pass_pointer(f: &mut Function, module: &Module, st: &mut Statement, moved: &mut Vec<LocalVar>) -> Vec<Inst> {
+    let Inst::Call { callee, args, .. } = &mut st.inst else { return vec![] };
+    let params = match callee {
+        Callee::Direct(g) => &module.functions[g.index()].params,
+        Callee::Indirect { proto: Some(p), .. } => &f.prototypes[p.index()].params,
+        Callee::Indirect { candidates, .. } => match candidates.first() {
+            Some(g) => &module.functions[g.index()].params,
+            None => return vec![],
+        },
+    };
+    if !is_variadic(params) {
+        return vec![];
+    }
+    let rest = if args.len() == params.len() { args.pop() } else { None };
+    let src = match rest {
+        Some(CallArg::Param(v)) => {
+            moved.push(v);
+            Operand::Address(Symbol::Local(v), 0)
+        }
+        _ => Operand::Int(0),
+    };
+    let pointer = Reg(f.regs.len() as u32);
+    f.regs.push(RegDecl { name: format!("%arguments_{}", pointer.0).into(), ty: Type::U64 });
+    let record = LocalVar(f.vars.len() as u32);
+    f.vars.push(variable(format!("arguments_{}", record.0), Space::Param, 8, 8, f.span));
+    args.push(CallArg::Param(record));
+    let addr = Addr { base: AddrBase::Symbol(Symbol::Local(record)), offset: 0 };
+    let (space, ty, sem, srcs) = (Space::Param, Type::U64, Sem::Weak, vec![Operand::Reg(pointer)]);
+    vec![Inst::Mov { ty, dst: pointer, src }, Inst::St { space, ty, sem, scope: None, addr, srcs }]
 }
 
 fn variable(name: String, space: Space, size: u64, align: u32, span: Span) -> Var {

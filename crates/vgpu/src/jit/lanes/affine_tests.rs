@@ -71,3 +71,26 @@ fn bounds_are_decided_by_two_lanes() {
         });
     }
 }
+
+/// In how many pieces the segment with the most is emitted.
+fn most_pieces(plan: &Plan<'_>) -> usize {
+    let pieces = |(b, block): (usize, &super::body::Block<'_>)| {
+        let segments = super::segments::split(&plan.classes, plan.body.carry(), &block.stmts, false);
+        let ends = super::pieces::of_block(&plan.body, &plan.classes, &block.stmts, &segments, plan.live_out(b));
+        for (ends, (from, to, _)) in ends.iter().zip(&segments) {
+            assert!(ends.is_sorted() && ends.last() == Some(&(to - from)), "{ends:?}");
+        }
+        ends.iter().map(Vec::len).max().unwrap_or(1)
+    };
+    plan.body.blocks.iter().enumerate().map(pieces).max().unwrap_or(1)
+}
+
+#[test]
+fn sums_are_emitted_term_after_term() {
+    for block in [[32, 8, 1], [16, 16, 1]] {
+        with_plan(PRODUCT, block, |plan| assert!(most_pieces(plan) >= 4));
+    }
+    for text in [UNSIGNED, SIGNED] {
+        with_plan(text, [256, 1, 1], |plan| assert_eq!(most_pieces(plan), 1));
+    }
+}

@@ -284,31 +284,47 @@ impl Splice<'_> {
             self.push_guarded(Some(guard), Inst::Bra { target: end, uniform: false });
         }
         let vars = std::mem::take(&mut self.vars);
+        let names = self.take_names(&vars);
+        let loads = self.take_parameters(&names, args);
+        let stores = self.make_results();
+        let leave = self.label();
+        self.take_body(&names, leave, &loads, &stores);
+        self.place(leave);
+        self.give_results(&names, rets, &stores);
+        self.place(end);
+    }
+
+    /// Gives the caller the registers, labels and prototypes of the callee.
+    fn take_names<'v>(&mut self, vars: &'v [LocalVar]) -> Names<'v> {
         let names = Names {
             first_reg: self.out.regs.len() as u32,
             first_label: self.out.labels.len() as u32,
             first_prototype: self.out.prototypes.len() as u32,
-            vars: &vars,
+            vars,
         };
         self.out.regs.extend_from_slice(&self.callee.regs);
         self.out.labels.extend_from_slice(&self.callee.labels);
         self.out.label_targets.resize(self.out.labels.len(), 0);
         self.out.prototypes.extend_from_slice(&self.callee.prototypes);
-        let loads = self.take_parameters(&names, args);
-        let stores = self.make_results();
-        let leave = self.label();
+        names
+    }
+
+    fn take_body(
+        &mut self,
+        names: &Names<'_>,
+        leave: Label,
+        loads: &HashMap<LoadKey, Vec<Option<Reg>>>,
+        stores: &HashMap<StoreKey, (Reg, Type)>,
+    ) {
         let mut starts = vec![];
         for st in &self.callee.body {
             starts.push(self.out.body.len() as u32);
-            self.statement(st, &names, leave, &loads, &stores);
+            self.statement(st, names, leave, loads, stores);
         }
         starts.push(self.out.body.len() as u32);
         for (i, old) in self.callee.label_targets.iter().enumerate() {
             self.out.label_targets[names.first_label as usize + i] = starts[*old as usize];
         }
-        self.place(leave);
-        self.give_results(&names, rets, &stores);
-        self.place(end);
     }
 
     fn label(&mut self) -> Label {

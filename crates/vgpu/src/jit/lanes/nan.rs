@@ -3,31 +3,117 @@
 //! Single-precision arithmetic gives one NaN on a GPU and any on the processor. Making it the one
 //! costs two instructions, which are left out when every reader of the register is arithmetic that
 //! treats all NaNs alike: the inner links of a chain of multiply-adds, say. A reader that copies or
-//! stores the bits, or looks at the sign of a NaN, counts as looking.
+//! stores the bits, or looks at the sign of a NaN, counts as looking. Where a loop computes what
+//! is stored behind it (a sum), the store makes the NaN the one.
 
-use rtcg_ptx::ast::{BinOp, Function, Inst, Operand, Rounding, TerOp, Type};
+use rtcg_ptx::ast::{BinOp, Function, Inst, Operand, Reg, Rounding, Statement, TerOp, Type};
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
-/// For each register of `function` whether the bits of a NaN in it are never seen.
-pub(crate) fn unseen(function: &Function) -> Vec<bool> {
-    let mut unseen: Vec<bool> = function.regs.iter().map(|r| r.ty.bits() == 32).collect();
-    for statement in &function.body {
-        if !reads_as_float(&statement.inst) {
-            super::operands::for_each_operand(&statement.inst, &mut |operand| {
-                if let Operand::Reg(r) = operand
-                    && let Some(flag) = unseen.get_mut(r.index())
-                {
-                    *flag = false;
-                }
-            });
-        }
+/// What matters of a register's NaNs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Bits {
+    /// Its bits.
+    #[default]
+    Seen,
+    /// Nothing but that it is one.
+    Unseen,
+    /// Nothing until it is stored; the store sees to its bits.
+    Stored,
+}
+
+/// For each register of `function` who looks at the bits of a NaN in it.
+pub(crate) fn of(function: &Function) -> Vec<Bits> {
+    let word = |r: &rtcg_ptx::ast::RegDecl| if r.ty.bits() == 32 { Bits::Unseen } else { Bits::Seen };
+    let mut found: Vec<Bits> = function.regs.iter().map(word).collect();
+    for statement in function.body.iter().filter(|s| !reads_as_float(&s.inst)) {
+        let stores = matches!(statement.inst, Inst::St { ty, .. } if ty.bits() == 32);
+        super::operands::for_each_operand(&statement.inst, &mut |operand| {
+            if let Operand::Reg(r) = operand
+                && let Some(bits) = found.get_mut(r.index())
+            {
+                *bits = if stores && *bits != Bits::Seen { Bits::Stored } else { Bits::Seen };
+            }
+        });
     }
     // What a function returns in a register, its caller sees.
     for r in function.returns.iter().filter_map(|p| p.reg) {
-        if let Some(flag) = unseen.get_mut(r.index()) {
-            *flag = false;
+        if let Some(bits) = found.get_mut(r.index()) {
+            *bits = Bits::Seen;
         }
     }
-    unseen
+    judge_stores(function, &mut found);
+    found
+}
+
+/// Where a register is written and stored, and whether arithmetic alone writes it.
+#[derive(Default)]
+struct Places {
+    defs: Vec<usize>,
+    stores: Vec<usize>,
+    other: bool,
+}
+
+/// Leaves `Stored` those registers only that hold nothing but results of arithmetic, some of them
+/// made in a loop that does not store them.
+fn judge_stores(function: &Function, found: &mut [Bits]) {
+    let mut places: HashMap<Reg, Places> = HashMap::new();
+    for (r, _) in found.iter().enumerate().filter(|(_, b)| **b == Bits::Stored) {
+        places.insert(Reg(r as u32), Places::default());
+    }
+    if places.is_empty() {
+        return;
+    }
+    for (i, s) in function.body.iter().enumerate() {
+        super::operands::for_each_def(&s.inst, &mut |r| {
+            if let Some(p) = places.get_mut(&r) {
+                p.defs.push(i);
+                p.other |= !gives_one_nan(s);
+            }
+        });
+        if let Inst::St { srcs, .. } = &s.inst {
+            for src in srcs {
+                if let Operand::Reg(r) = src
+                    && let Some(p) = places.get_mut(r)
+                {
+                    p.stores.push(i);
+                }
+            }
+        }
+    }
+    for r in function.params.iter().filter_map(|p| p.reg) {
+        places.entry(r).and_modify(|p| p.other = true);
+    }
+    let loops = loops(function);
+    for (r, p) in places {
+        let pays =
+            |l: &RangeInclusive<usize>| p.defs.iter().any(|d| l.contains(d)) && !p.stores.iter().any(|s| l.contains(s));
+        if p.other || !loops.iter().any(pays) {
+            found[r.index()] = Bits::Seen;
+        }
+    }
+}
+
+/// The statements from the target of each jump back to the jump.
+fn loops(function: &Function) -> Vec<RangeInclusive<usize>> {
+    let jump = |(i, s): (usize, &Statement)| match &s.inst {
+        Inst::Bra { target, .. } => {
+            let to = function.label_targets[target.index()] as usize;
+            (to <= i).then_some(to..=i)
+        }
+        _ => None,
+    };
+    function.body.iter().enumerate().filter_map(jump).collect()
+}
+
+/// Whether the result is a number or the one NaN once its bits have been seen to.
+fn gives_one_nan(statement: &Statement) -> bool {
+    match &statement.inst {
+        Inst::Ternary { op: TerOp::Fma | TerOp::MadLo, ty: Type::F32, .. }
+        | Inst::Binary { op: BinOp::Add | BinOp::Sub | BinOp::Mul, ty: Type::F32, .. } => true,
+        Inst::Mov { src: Operand::F32(bits), .. } => !f32::from_bits(*bits).is_nan(),
+        _ => false,
+    }
 }
 
 /// Whether `inst` reads its 32-bit operands as floats only and treats all NaNs alike.
@@ -51,20 +137,41 @@ fn reads_as_float(inst: &Inst) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::unseen;
+    use super::{Bits, of};
+
+    fn bits(body: &str, name: &str) -> Bits {
+        let registers = ".reg .f32 %f<8>; .reg .b32 %r<2>; .reg .b64 %d<2>; .reg .pred %p;";
+        let text =
+            format!(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() {{ {registers} {body} ret; }}");
+        let parsed = rtcg_ptx::parse(text.as_str());
+        assert!(!parsed.has_errors(), "{}", parsed.render("test"));
+        let function = &parsed.module.functions[0];
+        of(function)[function.regs.iter().position(|r| &*r.name == name).unwrap()]
+    }
 
     /// Only readers that treat all NaNs alike leave a register unseen.
     #[test]
     fn copies_stores_and_signs_see_the_bits() {
-        let text = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { .reg .f32 %f<8>; .reg .b32 %r<2>; .reg .b64 %d<2>; .reg .pred %p;
-            fma.rn.f32 %f1, %f0, %f0, %f0; add.f32 %f2, %f1, %f1; setp.lt.f32 %p, %f2, %f1; mul.f32 %f3, %f2, %f2;
-            st.global.f32 [%d0], %f3; mov.b32 %r0, %f4; copysign.f32 %f5, %f6, %f1; ret; }";
-        let parsed = rtcg_ptx::parse(text);
-        assert!(!parsed.has_errors(), "{}", parsed.render("test"));
-        let function = &parsed.module.functions[0];
-        let flags = unseen(function);
-        let seen = |name: &str| !flags[function.regs.iter().position(|r| &*r.name == name).unwrap()];
-        assert_eq!(["%f0", "%f2"].map(seen), [false; 2]);
-        assert_eq!(["%f1", "%f3", "%f4", "%f6"].map(seen), [true; 4]);
+        let body =
+            "fma.rn.f32 %f1, %f0, %f0, %f0; add.f32 %f2, %f1, %f1; setp.lt.f32 %p, %f2, %f1; mul.f32 %f3, %f2, %f2;
+            st.global.f32 [%d0], %f3; mov.b32 %r0, %f4; copysign.f32 %f5, %f6, %f1;";
+        assert_eq!(["%f0", "%f2"].map(|r| bits(body, r)), [Bits::Unseen; 2]);
+        assert_eq!(["%f1", "%f3", "%f4", "%f6"].map(|r| bits(body, r)), [Bits::Seen; 4]);
+    }
+
+    /// A sum that a loop makes of numbers is seen to where it is stored behind the loop.
+    #[test]
+    fn sums_of_loops_are_seen_by_their_store() {
+        let sum = |start: &str, inside: &str, behind: &str| {
+            format!("{start} $top: add.f32 %f1, %f1, %f2; {inside} setp.lt.f32 %p, %f2, %f1; @%p bra $top; {behind}")
+        };
+        let store = "st.global.f32 [%d0], %f1;";
+        let zero = "mov.f32 %f1, 0f00000000;";
+        assert_eq!(bits(&sum(zero, "", store), "%f1"), Bits::Stored);
+        assert_eq!(bits(&sum(zero, store, ""), "%f1"), Bits::Seen);
+        assert_eq!(bits(&sum(zero, "", "st.global.f32 [%d0], %f1; mov.b32 %r0, %f1;"), "%f1"), Bits::Seen);
+        for start in ["ld.global.f32 %f1, [%d1];", "mov.f32 %f1, 0f7fc00000;", "neg.f32 %f1, %f3;"] {
+            assert_eq!(bits(&sum(start, "", store), "%f1"), Bits::Seen, "{start}");
+        }
     }
 }

@@ -12,6 +12,7 @@ use super::emit::{
     and_const, bits, choose, fcmp_const, float, greater, icmp_const, lesser, map1, map2, map3, same, shl, type_of,
 };
 use super::half;
+use super::parts::is_loaded;
 use super::rounding::{
     SCALE32, demote, directed_flushed, directed_sum, flush_scaled, from_double, in_double, join_demoted, promote_again,
 };
@@ -327,6 +328,9 @@ pub(super) fn ternary(
     if to_nearest(mods) {
         return Some(map3(cx, &srcs[0], &srcs[1], &srcs[2], |cx, a, b, c| {
             let (a, b, c) = (operand(cx, mods, a), operand(cx, mods, b), operand(cx, mods, c));
+            // The result of an instruction takes the place of the first factor: better of one that was
+            // just loaded for it than of one that other lanes need as well.
+            let (a, b) = if ty == Type::F32 && is_loaded(cx, b) { (b, a) } else { (a, b) };
             let r = cx.b.ins().fma(a, b, c);
             let r = double_nan(cx, &[c, b, a], r);
             let r = bits(cx, r);

@@ -44,8 +44,8 @@ use crate::jit::lanes::pure::result_type;
 pub use crate::jit::lanes::pure::{Dests, Sources, dests, is_pure, reads_carry, sources, writes_carry};
 pub use crate::jit::lanes::width::{Shape, Width};
 pub use parts::{
-    bits_to_mask, blend, constant, fit_result, fit_source, from_lanes, immediate, immediate_bits, lane, mask_to_bits,
-    splat,
+    bits_to_mask, blend, constant, fit_result, fit_source, float_bits, from_lanes, immediate, immediate_bits, lane,
+    mask_to_bits, splat,
 };
 
 /// What the operations share within one Cranelift function. Made once per function.
@@ -53,8 +53,8 @@ pub use parts::{
 pub struct OpState {
     /// Where operands of Rust helpers are passed; made when first needed.
     scratch: Option<StackSlot>,
-    /// Registers the bits of whose NaNs are never seen; empty when that is not known.
-    unseen_nans: Vec<bool>,
+    /// Who sees the bits of NaNs in registers; empty when that is not known.
+    nans: Vec<nan::Bits>,
     /// What is known of registers; empty when nothing is.
     known: Vec<Known>,
     /// Whether the instruction being emitted may leave the NaN of a single-precision result as the
@@ -66,7 +66,7 @@ impl OpState {
     /// The state for compiling `function`; unlike the default one it knows where the bits of a NaN
     /// do not matter and what values registers have, which makes arithmetic cheaper.
     pub fn for_function(function: &Function) -> OpState {
-        OpState { unseen_nans: nan::unseen(function), known: known::of(function), ..OpState::default() }
+        OpState { nans: nan::of(function), known: known::of(function), ..OpState::default() }
     }
 
     /// The bits that a register holds always, if they are known.
@@ -77,6 +77,10 @@ impl OpState {
         }
     }
 
+    fn nan_bits(&self, r: rtcg_ptx::ast::Reg) -> nan::Bits {
+        self.nans.get(r.index()).copied().unwrap_or_default()
+    }
+
     /// What is known of a 32-bit operand.
     fn known(&self, operand: &Operand) -> Known {
         match operand {
@@ -84,6 +88,14 @@ impl OpState {
             Operand::Reg(r) => self.known.get(r.index()).copied().unwrap_or(Known::Anything),
             _ => Known::Anything,
         }
+    }
+}
+
+/// What an operand of 32 bits is as stored: a register may hold any NaN where the one is meant.
+pub(crate) fn as_stored(cx: &mut OpCtx<'_, '_>, operand: &Operand, parts: Parts) -> Parts {
+    match operand {
+        Operand::Reg(r) if cx.state.nan_bits(*r) == nan::Bits::Stored => emit::map1(cx, &parts, float::canonical),
+        _ => parts,
     }
 }
 
@@ -145,7 +157,7 @@ pub fn lower(
     if let Some(results) = structural(cx, shape, inst, srcs)? {
         return Ok(results);
     }
-    cx.state.lazy_nan = dests(inst).iter().all(|(r, _)| cx.state.unseen_nans.get(r.index()) == Some(&true));
+    cx.state.lazy_nan = dests(inst).iter().all(|(r, _)| cx.state.nan_bits(*r) != nan::Bits::Seen);
     let emitted = direct(cx, shape, inst, srcs);
     cx.state.lazy_nan = false;
     match emitted {

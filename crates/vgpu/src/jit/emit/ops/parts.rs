@@ -1,7 +1,7 @@
 //! Making and taking apart the values of operands: constants, splats, lanes, masks.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{ConstantData, InstBuilder, Value, types};
+use cranelift_codegen::ir::{ConstantData, InstBuilder, InstructionData, Opcode, Value, types};
 use rtcg_ptx::ast::{Inst, Operand};
 use smallvec::{SmallVec, smallvec};
 
@@ -256,8 +256,32 @@ pub(super) fn as_type(cx: &mut OpCtx<'_, '_>, value: Value, ty: cranelift_codege
     if cx.b.func.dfg.value_type(value) == ty {
         return value;
     }
+    if let Some(source) = bitcast_source(cx, value).filter(|&v| cx.b.func.dfg.value_type(v) == ty) {
+        return source;
+    }
     let flags = MemFlagsData::new().with_endianness(Endianness::Little);
     cx.b.ins().bitcast(ty, flags, value)
+}
+
+/// The value that `value` is the reinterpreted bits of.
+fn bitcast_source(cx: &OpCtx<'_, '_>, value: Value) -> Option<Value> {
+    let inst = cx.b.func.dfg.value_def(value).inst()?;
+    match cx.b.func.dfg.insts[inst] {
+        InstructionData::LoadNoOffset { opcode: Opcode::Bitcast, arg, .. } => Some(arg),
+        _ => None,
+    }
+}
+
+/// Whether `value`, perhaps reinterpreted, comes straight from memory.
+pub(super) fn is_loaded(cx: &OpCtx<'_, '_>, value: Value) -> bool {
+    let value = bitcast_source(cx, value).unwrap_or(value);
+    let inst = cx.b.func.dfg.value_def(value).inst();
+    inst.is_some_and(|i| cx.b.func.dfg.insts[i].opcode() == Opcode::Load)
+}
+
+/// The bits of a vector of four floats.
+pub fn float_bits(cx: &mut OpCtx<'_, '_>, value: Value) -> Value {
+    as_type(cx, value, types::I32X4)
 }
 
 /// 32-bit values extended to 64 bits.

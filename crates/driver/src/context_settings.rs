@@ -1,0 +1,66 @@
+//! Limits, flags and preferences of the current context.
+
+use crate::context::Context;
+use crate::error::Result;
+use rtcg_cuda_sys::*;
+
+/// Settings of the context that is current.
+impl Context {
+    /// Sets a limit of the current context.
+    pub fn set_limit(limit: CUlimit, value: usize) -> Result<()> {
+        // SAFETY: plain values.
+        unsafe { call_current!(cuCtxSetLimit(limit, value)) }
+    }
+
+    /// A limit of the current context.
+    pub fn limit(limit: CUlimit) -> Result<usize> {
+        let mut value = 0;
+        // SAFETY: writes one size.
+        unsafe { call_current!(cuCtxGetLimit(&raw mut value, limit)) }?;
+        Ok(value)
+    }
+
+    /// The flags of the current context, as `CUctx_flags`.
+    pub fn flags() -> Result<u32> {
+        let mut flags = 0;
+        // SAFETY: writes one unsigned int.
+        unsafe { call_current!(cuCtxGetFlags(&raw mut flags)) }?;
+        Ok(flags)
+    }
+
+    /// The preferred split of cache and shared memory of the current context.
+    pub fn cache_config() -> Result<CUfunc_cache> {
+        let mut config = CUfunc_cache::default();
+        // SAFETY: writes one value.
+        unsafe { call_current!(cuCtxGetCacheConfig(&raw mut config)) }?;
+        Ok(config)
+    }
+
+    /// Sets the preferred split of cache and shared memory of the current context.
+    pub fn set_cache_config(config: CUfunc_cache) -> Result<()> {
+        // SAFETY: plain value.
+        unsafe { call_current!(cuCtxSetCacheConfig(config)) }
+    }
+
+    /// The shared-memory bank size of the current context.
+    pub fn shared_config() -> Result<CUsharedconfig> {
+        let mut config = CUsharedconfig::default();
+        // SAFETY: writes one value.
+        unsafe { call_current!(cuCtxGetSharedMemConfig(&raw mut config)) }?;
+        Ok(config)
+    }
+
+    /// Sets the shared-memory bank size of the current context.
+    pub fn set_shared_config(config: CUsharedconfig) -> Result<()> {
+        // SAFETY: plain value.
+        unsafe { call_current!(cuCtxSetSharedMemConfig(config)) }
+    }
+
+    /// `(least, greatest)` stream priority of the current context; greatest is the smaller number.
+    pub fn stream_priority_range() -> Result<(i32, i32)> {
+        let (mut least, mut greatest) = (0, 0);
+        // SAFETY: writes two ints.
+        unsafe { call_current!(cuCtxGetStreamPriorityRange(&raw mut least, &raw mut greatest)) }?;
+        Ok((least, greatest))
+    }
+}
