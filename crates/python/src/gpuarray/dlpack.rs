@@ -262,7 +262,7 @@ fn array_from_dlpack<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<PyGpuArray> {
         layout.strides = (0..ndim).map(|k| unsafe { *tensor.strides.add(k) } as isize * item).collect();
     }
     let ptr = tensor.data.expose_provenance() as u64 + tensor.byte_offset;
-    let buffer: Option<Arc<dyn Buffer>> = (layout.size() > 0).then(|| ForeignBuffer::new(ptr, owner.into_any()));
+    let buffer: Option<Arc<dyn Buffer>> = (layout.size() > 0).then(|| ForeignBuffer::over(ptr, owner.into_any()));
     Ok(PyGpuArray::wrap(GpuArray::from_buffer(&array_context()?, buffer, layout, dtype)))
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn from_array_interface(ctx: &Arc<ArrayContext>, object: &Bound<'_, P
         // The default stream waits for blocking streams by itself; others are waited for here.
         ctx.runtime().synchronize().map_err(|error| array_error(py, error))?;
     }
-    let buffer: Option<Arc<dyn Buffer>> = (layout.size() > 0).then(|| ForeignBuffer::new(ptr, object.clone()));
+    let buffer: Option<Arc<dyn Buffer>> = (layout.size() > 0).then(|| ForeignBuffer::over(ptr, object.clone()));
     Ok(GpuArray::from_buffer(ctx, buffer, layout, dtype))
 }
 

@@ -29,7 +29,7 @@ enum Memory {
 
 impl ForeignBuffer {
     /// The memory at `ptr`, which lives as long as `owner`.
-    pub(crate) fn new(ptr: u64, owner: Bound<'_, PyAny>) -> Arc<dyn Buffer> {
+    pub(crate) fn over(ptr: u64, owner: Bound<'_, PyAny>) -> Arc<dyn Buffer> {
         let memory = if let Ok(pooled) = owner.cast::<PyPooledDeviceAllocation>() {
             Memory::Pooled(pooled.get().0.clone())
         } else if let Ok(plain) = owner.cast::<PyDeviceAllocation>() {
@@ -74,7 +74,7 @@ fn allocator_of(py: Python<'_>, allocator: &Py<PyAny>) -> Allocator {
         Python::attach(|py| {
             let memory = allocator.bind(py).call1((nbytes,))?;
             let ptr = memory.extract::<DevicePtr>()?.0;
-            Ok(ForeignBuffer::new(ptr, memory))
+            Ok(ForeignBuffer::over(ptr, memory))
         })
         .map_err(|error: PyErr| ArrayError::runtime(error))
     })

@@ -224,7 +224,7 @@ impl PyGpuArray {
         let array = match memory {
             Some(memory) => {
                 let ptr = memory.extract::<DevicePtr>()?.0;
-                GpuArray::from_buffer(&ctx, Some(ForeignBuffer::new(ptr, memory)), layout, dtype)
+                GpuArray::from_buffer(&ctx, Some(ForeignBuffer::over(ptr, memory)), layout, dtype)
             }
             None => creation::with_memory(py, || GpuArray::with_layout(&ctx, layout.clone(), dtype))?,
         };
