@@ -9,7 +9,9 @@ use crate::plan::Plan;
 use crate::runtime::ArrayContext;
 use crate::scalar::{Element, Scalar};
 use crate::shortcut::{Prepared, Shortcut, What};
-use rtcg_codegen::array::{Access, ArrayKernel, Op, OpTypes, Operand, Pointwise, Role, TILE_THREADS, Tile, Walk};
+use rtcg_codegen::array::{
+    Access, ArrayKernel, Op, OpTypes, Operand, Pointwise, Role, TILE_ITEMSIZE, TILE_SIDE, TILE_THREADS, Tile, Walk,
+};
 use rtcg_codegen::{DType, Kind, WeakScalar};
 use smallvec::SmallVec;
 use std::cmp::Ordering;
@@ -361,14 +363,10 @@ impl Launch<'_> {
         let mut arrays: SmallVec<[&GpuArray; 5]> = SmallVec::from_slice(&[self.out]);
         arrays.extend(self.arrays.iter().flatten().copied());
         let items = std::array::from_fn(|k| arrays[k].itemsize());
-        let worth = plan.size() >= 1 << 12 && arrays.iter().all(|array| is_aligned(array));
+        let fits = |array: &&GpuArray| is_aligned(array) && array.itemsize() <= TILE_ITEMSIZE;
         match plan.turned(items) {
-            Some((axis, turned)) if worth => {
-                let widest = (1..N).filter(|k| turned >> (k - 1) & 1 == 1).map(|k| items[k]).max().unwrap_or(0);
-                match Tile::side_for(widest) {
-                    Some(side) => Walk::Tiled(plan.space(), Tile { axis, turned, side }),
-                    None => Walk::Strided(plan.space()),
-                }
+            Some((axis, turned)) if plan.size() >= 1 << 12 && arrays.iter().all(fits) => {
+                Walk::Tiled(plan.space(), Tile { axis, turned, side: TILE_SIDE })
             }
             _ => Walk::Strided(plan.space()),
         }

@@ -10,8 +10,8 @@
 use crate::device::Device;
 use crate::drivers;
 use crate::error::{Error, Result};
-use crate::memory::staging::Staging;
 use crate::launch_queue::LaunchQueue;
+use crate::memory::staging::Staging;
 use crate::process;
 use rtcg_cuda_sys::*;
 use std::cell::{Cell, RefCell};

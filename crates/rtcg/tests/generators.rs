@@ -437,7 +437,13 @@ fn ranges_and_scans_take_arrays_with_gaps() {
     let (x, y) = (ctx.to_device(&host).unwrap(), ctx.zeros::<f64>(24).unwrap());
     // SAFETY: the snippets touch element `i`.
     unsafe { scan.launch(&ctx, &[Value::Array(with_gaps(&x)), Value::Array(with_gaps(&y))], None, None).unwrap() };
-    let sums: Vec<f64> = chosen(&host).iter().scan(0.0, |total, x| { *total += x; Some(*total) }).collect();
+    let sums: Vec<f64> = chosen(&host)
+        .iter()
+        .scan(0.0, |total, x| {
+            *total += x;
+            Some(*total)
+        })
+        .collect();
     assert_eq!(chosen(&y.to_vec().unwrap()), sums);
     assert_eq!(x.to_vec().unwrap(), host);
 }
