@@ -9,9 +9,8 @@ use crate::plan::Plan;
 use crate::runtime::ArrayContext;
 use crate::scalar::{Element, Scalar};
 use crate::shortcut::{Prepared, Shortcut, What};
-use rtcg_codegen::array::{
-    Access, ArrayKernel, Op, OpTypes, Operand, Pointwise, Role, TILE_ITEMSIZE, TILE_SIDE, TILE_THREADS, Tile, Walk,
-};
+use crate::tiled;
+use rtcg_codegen::array::{Access, ArrayKernel, Op, OpTypes, Operand, Pointwise, Role, TILE_THREADS, Walk};
 use rtcg_codegen::{DType, Kind, WeakScalar};
 use smallvec::SmallVec;
 use std::cmp::Ordering;
@@ -353,23 +352,9 @@ impl Launch<'_> {
         let plan = Plan::<N>::new(std::array::from_fn(|k| &broadcast[k]));
         let kernel = match self.flat_operands(&plan) {
             Some(operands) => self.kernel(operands, Walk::Flat(self.per_access(&plan, &operands))),
-            None => self.kernel(self.strided_operands(), self.strided_walk(&plan)),
+            None => self.kernel(self.strided_operands(), tiled::walk(&plan, self.out, self.arrays)),
         };
         self.launch(&plan, &kernel)
-    }
-
-    /// Through tiles where operands run along different axes and are worth it.
-    fn strided_walk<const N: usize>(&self, plan: &Plan<N>) -> Walk {
-        let mut arrays: SmallVec<[&GpuArray; 5]> = SmallVec::from_slice(&[self.out]);
-        arrays.extend(self.arrays.iter().flatten().copied());
-        let items = std::array::from_fn(|k| arrays[k].itemsize());
-        let fits = |array: &&GpuArray| is_aligned(array) && array.itemsize() <= TILE_ITEMSIZE;
-        match plan.turned(items) {
-            Some((axis, turned)) if plan.size() >= 1 << 12 && arrays.iter().all(fits) => {
-                Walk::Tiled(plan.space(), Tile { axis, turned, side: TILE_SIDE })
-            }
-            _ => Walk::Strided(plan.space()),
-        }
     }
 
     fn kernel(&self, operands: [Operand; 4], walk: Walk) -> Pointwise {
