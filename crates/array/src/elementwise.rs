@@ -9,7 +9,8 @@ use crate::plan::Plan;
 use crate::runtime::ArrayContext;
 use crate::scalar::{Element, Scalar};
 use crate::shortcut::{Prepared, Shortcut, What};
-use rtcg_codegen::array::{Access, ArrayKernel, Op, OpTypes, Operand, Pointwise, Role, TILE_THREADS, Tile, Walk};
+use crate::tiled;
+use rtcg_codegen::array::{Access, ArrayKernel, Op, OpTypes, Operand, Pointwise, Role, TILE_THREADS, Walk};
 use rtcg_codegen::{DType, Kind, WeakScalar};
 use smallvec::SmallVec;
 use std::cmp::Ordering;
@@ -351,27 +352,9 @@ impl Launch<'_> {
         let plan = Plan::<N>::new(std::array::from_fn(|k| &broadcast[k]));
         let kernel = match self.flat_operands(&plan) {
             Some(operands) => self.kernel(operands, Walk::Flat(self.per_access(&plan, &operands))),
-            None => self.kernel(self.strided_operands(), self.strided_walk(&plan)),
+            None => self.kernel(self.strided_operands(), tiled::walk(&plan, self.out, self.arrays)),
         };
         self.launch(&plan, &kernel)
-    }
-
-    /// Through tiles where operands run along different axes and are worth it.
-    fn strided_walk<const N: usize>(&self, plan: &Plan<N>) -> Walk {
-        let mut arrays: SmallVec<[&GpuArray; 5]> = SmallVec::from_slice(&[self.out]);
-        arrays.extend(self.arrays.iter().flatten().copied());
-        let items = std::array::from_fn(|k| arrays[k].itemsize());
-        let worth = plan.size() >= 1 << 12 && arrays.iter().all(|array| is_aligned(array));
-        match plan.turned(items) {
-            Some((axis, turned)) if worth => {
-                let widest = (1..N).filter(|k| turned >> (k - 1) & 1 == 1).map(|k| items[k]).max().unwrap_or(0);
-                match Tile::side_for(widest) {
-                    Some(side) => Walk::Tiled(plan.space(), Tile { axis, turned, side }),
-                    None => Walk::Strided(plan.space()),
-                }
-            }
-            _ => Walk::Strided(plan.space()),
-        }
     }
 
     fn kernel(&self, operands: [Operand; 4], walk: Walk) -> Pointwise {

@@ -22,6 +22,7 @@ mod scalar;
 mod scan;
 mod shortcut;
 mod sort;
+mod tiled;
 mod views;
 
 pub use array::GpuArray;

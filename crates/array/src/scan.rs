@@ -68,16 +68,16 @@ fn scan(op: ScanOp, x: &GpuArray, out: &GpuArray, rows: Rows) -> Result<()> {
     let blocks = blocks.ok_or_else(|| ArrayError::value(format!("{} elements are too many to scan", x.size())))?;
     let (cleared, all) = state_bytes(item_bytes, n_rows * tiles);
     let state = GpuArray::empty(ctx, &[all], DType::U8, Order::C)?;
-    ctx.runtime().clear(state.start(), cleared)?;
+    if tiles > 1 {
+        ctx.runtime().clear(state.start(), cleared)?;
+    }
     let mut args = Args::new();
     [out.start(), x.start()].iter().for_each(|&ptr| args.push_u64(ptr));
     push_rows(&mut args);
     args.push_u64(tiles as u64);
     args.push_u64(state.start());
     let compiled = ctx.kernel(&ArrayKernel::Scan(kernel(ScanStage::Tiles(shape))))?;
-    // Blocks go on with further tiles, so that no more are needed than fit.
-    let blocks = blocks.min(ctx.facts().max_blocks / 4 * BLOCK_THREADS / shape.threads);
-    compiled.launch([blocks.max(1), 1, 1], [shape.threads, 1, 1], 0, args.bytes())
+    compiled.launch([blocks, 1, 1], [shape.threads, 1, 1], 0, args.bytes())
 }
 
 /// Neighbours that a thread may read and write at once.

@@ -66,8 +66,7 @@ impl Writer {
         let put = |name: &str, kernel: Radix| self.put(name, &ArrayKernel::Radix(kernel).source());
         put("radix_count", Radix::new(DType::I32, false, RadixStage::Count))?;
         let stage = RadixStage::Sweep { payload: Payload::None, last: false };
-        for (threads, items) in
-            [(256, 12), (256, 16), (256, 20), (256, 24), (384, 12), (384, 16), (384, 20), (512, 12), (512, 16)]
+        for (threads, items) in [(256, 12), (256, 16), (256, 20), (256, 24), (384, 12), (384, 16), (384, 20), (512, 12)]
         {
             let kernel = Radix { threads, items, ..Radix::new(DType::I32, false, stage) };
             put(&format!("radix_t{threads}_i{items}"), kernel)?;

@@ -45,6 +45,8 @@ impl ScanShape {
             17..=32 => 2,
             _ => 1,
         };
+        // Long tiles wait less for each other, where packs keep the scans of groups few.
+        let items = if lanes > 1 { 2 * items } else { items };
         let lanes = lanes.clamp(1, items);
         Self { threads: 256, groups: (items / lanes) as u32, lanes: lanes as u32, rolled: false }
     }
@@ -199,14 +201,10 @@ template <class T, int threads, int groups, int lanes, bool rolled> struct tile_
   {
     return (threadIdx.x / 32 * groups + group) * (32 * lanes) + threadIdx.x % 32 * lanes;
   }
-  // Scans the items x; returns whether anything comes before the thread's first group. `meanwhile` is done
-  // by every thread when the tile's sum is known to others, after all threads have met; `turn` counts the
-  // tiles of the block.
-  template <class States, class Op, class Meanwhile> __device__ __forceinline__ bool scan(Op op, const States &s, unsigned first, unsigned tile, Meanwhile meanwhile, unsigned turn)
+  // Scans the items x; returns whether anything comes before the thread's first group.
+  template <class States, class Op> __device__ __forceinline__ bool scan(Op op, const States &s, unsigned first, unsigned tile)
   {
-    // A warp may begin the next tile while others read what belongs to this one.
-    __shared__ room<T, warps + 1> both[2];
-    room<T, warps + 1> &totals = both[turn % 2];
+    __shared__ room<T, warps + 1> totals;
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     room<T, 1> kept;
     T &carry = kept.at(0);
@@ -241,10 +239,14 @@ template <class T, int threads, int groups, int lanes, bool rolled> struct tile_
       T total = carry;
       #pragma unroll
       for (unsigned w = 1; w < warps; ++w) total = op(total, totals.at(w));
-      if (lane == 0) s.put(tile, tile == first ? 2 : 1, total);
-      meanwhile();
-      if (tile != first)
+      if (tile == first)
       {
+        if (lane == 0) s.put(tile, 2, total);
+      }
+      else
+      {
+        if (lane == 0) s.put(tile, 1, total);
+        __syncwarp();
         const T prefix = look_back(s, first, tile, op, total);
         if (lane == 0)
         {
@@ -253,7 +255,6 @@ template <class T, int threads, int groups, int lanes, bool rolled> struct tile_
         }
       }
     }
-    else meanwhile();
     if constexpr (warps > 1) __syncthreads(); else __syncwarp();
     bool has = tile > first;
     T offset = totals.at(has ? warps : 0);
@@ -290,7 +291,7 @@ mod tests {
     #[test]
     fn tiles_are_long_where_a_warp_is_a_vector() {
         let gpu = ScanShape::new(4, 4, true);
-        assert_eq!((gpu.tile(), gpu.groups, gpu.rolled), (4096, 4, false));
+        assert_eq!((gpu.tile(), gpu.groups, gpu.rolled), (8192, 8, false));
         let vectors = ScanShape::new(4, 4, false);
         assert_eq!((vectors.threads, vectors.lanes, vectors.tile(), vectors.rolled), (32, 1, 4096, true));
         assert_eq!(ScanShape::new(100, 1, true).tile(), 256);

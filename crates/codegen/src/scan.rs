@@ -134,9 +134,12 @@ impl Scan {
              \x20 enum {{ rtcg_groups = {groups}, rtcg_lanes = {lanes}, rtcg_tile_size = {tile}, rtcg_unroll = {unroll} }};\n\
              \x20 __shared__ unsigned rtcg_ticket;\n\
              \x20 const {index} N = ({index})n; (void)N;\n\
-             \x20 const unsigned rtcg_tiles = (unsigned)((n + rtcg_tile_size - 1) / rtcg_tile_size);\n\
-             \x20 const rtcg::states<rtcg_item, sizeof(rtcg_item) <= 16> rtcg_s(rtcg_state, rtcg_tiles);\n\
-             \x20 auto rtcg_draw = [&] {{ if (threadIdx.x == 0) rtcg_ticket = atomicAdd((unsigned *)rtcg_state, 1u); }};\n",
+             \x20 if (threadIdx.x == 0) rtcg_ticket = atomicAdd((unsigned *)rtcg_state, 1u);\n\
+             \x20 {meet}\n\
+             \x20 const unsigned rtcg_tile = rtcg_ticket;\n\
+             \x20 const rtcg::states<rtcg_item, sizeof(rtcg_item) <= 16> rtcg_s(rtcg_state, gridDim.x);\n\
+             \x20 const unsigned long rtcg_base = (unsigned long)rtcg_tile * rtcg_tile_size;\n\
+             \x20 rtcg::tile_scan<rtcg_item, {scan}> rtcg_t;\n",
             name = self.name,
             parameters = parameters.join(", "),
             index = self.index,
@@ -145,33 +148,7 @@ impl Scan {
             lanes = shape.lanes,
             tile = shape.tile(),
             unroll = if shape.rolled { 1 } else { shape.groups },
-        );
-        self.put_operator(&mut out);
-        self.put_tiles(&mut out, form);
-        out.push_str("}\n");
-        out
-    }
-
-    /// The walk of a block from tile to tile. Where packs are read, the next tile's ticket is drawn, and its
-    /// packs are fetched, before the block waits for what comes before the present tile; nobody waits for
-    /// ever for a tile that is held back so, because blocks take tiles in their order.
-    fn put_tiles(&self, out: &mut String, form: &ScanForm) {
-        let shape = form.shape;
-        let meet = if shape.threads > 32 { "__syncthreads();" } else { "__syncwarp();" };
-        let ahead = shape.lanes > 1;
-        if ahead {
-            self.put_fetch(out, shape);
-        }
-        let fetch =
-            |tile: &str| if ahead { format!("if ({tile} < rtcg_tiles) rtcg_fetch({tile});") } else { String::new() };
-        let _ = write!(
-            out,
-            "  rtcg_draw();\n  {meet}\n  unsigned rtcg_tile = rtcg_ticket;\n  {first}\n  {meet}\n\
-             \x20 for (unsigned rtcg_turn = 0; rtcg_tile < rtcg_tiles; ++rtcg_turn)\n  {{\n  {draw}\n\
-             \x20 const unsigned long rtcg_base = (unsigned long)rtcg_tile * rtcg_tile_size;\n\
-             \x20 rtcg::tile_scan<rtcg_item, {scan}> rtcg_t;\n",
-            first = fetch("rtcg_tile"),
-            draw = if ahead { "rtcg_draw();" } else { "" },
+            meet = if shape.threads > 32 { "__syncthreads();" } else { "__syncwarp();" },
             scan = shape.parameters(),
         );
         if shape.rolled {
@@ -181,44 +158,12 @@ impl Scan {
                 "  __shared__ rtcg::room<rtcg_item, {n}> rtcg_x, rtcg_before;\n  rtcg_t.x.all = &rtcg_x; rtcg_t.before.all = &rtcg_before;\n"
             );
         }
-        self.put_input(out, shape);
-        let meanwhile = if ahead { format!("rtcg_next = rtcg_ticket; {}", fetch("rtcg_next")) } else { String::new() };
-        let _ = writeln!(
-            out,
-            "  unsigned rtcg_next = 0;\n\
-             \x20 const bool rtcg_after = rtcg_t.scan(rtcg_op, rtcg_s, 0, rtcg_tile, [&] {{ {meanwhile} }}, rtcg_turn);"
-        );
-        self.put_output(out, form);
-        if !ahead {
-            let _ = writeln!(out, "  {meet}\n  rtcg_draw();\n  {meet}\n  rtcg_next = rtcg_ticket;");
-        }
-        out.push_str("  rtcg_tile = rtcg_next;\n  }\n");
-    }
-
-    /// The packs of a tile, and the function that fetches them if all are there.
-    fn put_fetch(&self, out: &mut String, shape: ScanShape) {
-        let lanes = shape.lanes;
-        let uses = self.input().uses();
-        for (a, _) in self.packed(&uses) {
-            let _ = writeln!(out, "  rtcg::pack<{}, {lanes}> rtcg_p_{}[rtcg_groups];", a.ctype.name, a.name);
-        }
-        let _ = write!(
-            out,
-            "  auto rtcg_fetch = [&](unsigned rtcg_of)\n  {{\n\
-             \x20   const unsigned long rtcg_at = (unsigned long)rtcg_of * rtcg_tile_size;\n\
-             \x20   if (rtcg_at + rtcg_tile_size > n) return;\n\
-             \x20   typedef rtcg::tile_scan<rtcg_item, {scan}> rtcg_places;\n    #pragma unroll\n\
-             \x20   for (int rtcg_g = 0; rtcg_g < rtcg_groups; ++rtcg_g)\n    {{\n",
-            scan = shape.parameters(),
-        );
-        for (a, _) in self.packed(&uses) {
-            let _ = writeln!(
-                out,
-                "      rtcg_p_{0}[rtcg_g].load({0}, (rtcg_at + rtcg_places::place(rtcg_g)) / {lanes});",
-                a.name
-            );
-        }
-        out.push_str("    }\n  };\n");
+        self.put_operator(&mut out);
+        self.put_input(&mut out, shape);
+        out.push_str("  const bool rtcg_after = rtcg_t.scan(rtcg_op, rtcg_s, 0, rtcg_tile);\n");
+        self.put_output(&mut out, form);
+        out.push_str("}\n");
+        out
     }
 
     fn put_head(&self, out: &mut String) {
@@ -303,7 +248,7 @@ impl Scan {
         if shape.lanes > 1 {
             out.push_str("  if (rtcg_base + rtcg_tile_size <= n)\n  {\n");
             let uses = self.input().uses();
-            self.put_packed_input(out, &uses);
+            self.put_packed_input(out, shape, &uses);
             out.push_str("  }\n  else\n");
         }
         self.put_loop(out, &|out| {
@@ -319,8 +264,17 @@ impl Scan {
         }
     }
 
-    /// The items of packs that were fetched before.
-    fn put_packed_input(&self, out: &mut String, uses: &[ElementUse]) {
+    /// Whole packs of the arrays, all of which are fetched before the first item is computed.
+    fn put_packed_input(&self, out: &mut String, shape: ScanShape, uses: &[ElementUse]) {
+        let lanes = shape.lanes;
+        for (a, _) in self.packed(uses) {
+            let (name, t) = (&a.name, &a.ctype.name);
+            let _ = write!(
+                out,
+                "    rtcg::pack<{t}, {lanes}> rtcg_p_{name}[rtcg_groups];\n    #pragma unroll\n\
+                 \x20   for (int rtcg_g = 0; rtcg_g < rtcg_groups; ++rtcg_g) rtcg_p_{name}[rtcg_g].load({name}, (rtcg_base + rtcg_t.place(rtcg_g)) / {lanes});\n"
+            );
+        }
         self.put_loop(out, &|out| {
             self.put_index(out);
             for (a, _) in self.packed(uses) {

@@ -23,7 +23,7 @@ pub use radix::{Payload, RADIX, RADIX_THREADS, Radix, RadixStage};
 pub use reduce::{Reduce, Reduction};
 pub use scan::{Scan, ScanOp, ScanStage};
 pub use sort::{SORT_TILE, Sort, SortStage};
-pub use tiled::{TILE_THREADS, Tile};
+pub use tiled::{TILE_ITEMSIZE, TILE_SIDE, TILE_THREADS, Tile};
 
 use std::borrow::Cow;
 

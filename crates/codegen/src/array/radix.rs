@@ -63,7 +63,7 @@ impl Radix {
 
     /// The kernels for keys of `dtype`, with tiles that keep shared memory and registers in bounds.
     pub fn new(dtype: DType, descending: bool, stage: RadixStage) -> Self {
-        let items = if dtype.itemsize() > 4 { 8 } else { 16 };
+        let items = if dtype.itemsize() > 4 { 8 } else { 20 };
         Self { dtype, descending, threads: 256, items, stage }
     }
 

@@ -82,9 +82,7 @@ impl Scan {
                     text,
                     "enum {{ THREADS = {threads}, GROUPS = {groups}, LANES = {lanes}, UNROLL = {unroll}, TILE = {tile} }};\n\
                      typedef rtcg::tile_scan<T, {parameters}> scan_type;\n\
-                     #define ROLLED {rolled}\n\
-                     #define AHEAD (LANES > 1)\n\
-                     #define MEET do {{ if (THREADS > 32) __syncthreads(); else __syncwarp(); }} while (0)\n",
+                     #define ROLLED {rolled}\n",
                     unroll = if rolled { 1 } else { groups },
                     tile = shape.tile(),
                     parameters = shape.parameters(),
@@ -122,98 +120,60 @@ extern \"C\" __global__ void array_scan_rows(O *out, const X *x, unsigned long l
 }
 ";
 
-/// Blocks go from tile to tile. Where elements are fetched in packs, the next tile's ticket is drawn, and its
-/// elements are fetched, before the block waits for what comes before the present one. Nobody waits for
-/// ever for a tile that a block holds back so, because blocks take tiles in their order.
 const TILES: &str = "\
-template <bool packed> struct fetched { rt_pack<X, LANES> at[packed ? GROUPS : 1]; };
-struct place_of {
-  unsigned int first, count;
-  unsigned long long start, base;
-  __device__ __forceinline__ place_of(unsigned int tile, unsigned long long n, unsigned long long inner, unsigned int tiles) {
-    const unsigned int row = tile / tiles;
-    first = row * tiles;
-    start = (unsigned long long)(row / inner) * n * inner + row % inner;
-    base = (unsigned long long)(tile - first) * TILE;
-    count = n - base < TILE ? (unsigned int)(n - base) : TILE;
-  }
-  __device__ __forceinline__ bool whole() const { return AHEAD && count == TILE; }
-};
-__device__ __forceinline__ void fetch(fetched<AHEAD> &packs, const X *x, const place_of &place) {
-  #pragma unroll
-  for (int g = 0; g < GROUPS; g++) packs.at[g] = ((const rt_pack<X, LANES> *)(x + place.start + place.base))[scan_type::place(g) / LANES];
-}
 extern \"C\" __global__ void __launch_bounds__(THREADS) array_scan_tiles(O *out, const X *x, unsigned long long outer, unsigned long long n, unsigned long long inner, unsigned long long tiles, unsigned char *state)
 {
   __shared__ unsigned int ticket;
-  const unsigned int all = (unsigned int)(outer * inner * tiles);
-  const rtcg::states<T, sizeof(T) <= 16> states(state, all);
-  if (threadIdx.x == 0) ticket = atomicAdd((unsigned int *)state, 1u);
-  MEET;
-  unsigned int tile = ticket;
-  fetched<AHEAD> packs;
-  if (AHEAD && tile < all) {
-    const place_of place(tile, n, inner, (unsigned int)tiles);
-    if (place.whole()) fetch(packs, x, place);
+  unsigned int tile = blockIdx.x;
+  if (tiles > 1) {
+    if (threadIdx.x == 0) ticket = atomicAdd((unsigned int *)state, 1u);
+    if (THREADS > 32) __syncthreads(); else __syncwarp();
+    tile = ticket;
   }
-  MEET;
-  for (unsigned int turn = 0; tile < all; turn++) {
-    if (AHEAD && threadIdx.x == 0) ticket = atomicAdd((unsigned int *)state, 1u);
-    const place_of place(tile, n, inner, (unsigned int)tiles);
-    const bool whole = place.whole();
-    scan_type scan;
+  const unsigned int row = (unsigned int)(tile / tiles), first = (unsigned int)(row * tiles);
+  const unsigned long long start = (unsigned long long)(row / inner) * n * inner + row % inner;
+  const unsigned long long base = (unsigned long long)(tile - first) * TILE;
+  const unsigned int count = n - base < TILE ? (unsigned int)(n - base) : TILE;
+  const rtcg::states<T, sizeof(T) <= 16> states(state, gridDim.x);
+  scan_type scan;
 #if ROLLED
-    __shared__ rtcg::room<T, TILE> items, before;
-    scan.x.all = &items; scan.before.all = &before;
+  __shared__ rtcg::room<T, TILE> items, before;
+  scan.x.all = &items; scan.before.all = &before;
 #endif
-    if (whole) {
-      #pragma unroll
-      for (int g = 0; AHEAD && g < GROUPS; g++)
-        #pragma unroll
-        for (int v = 0; v < LANES; v++) scan.x.at(g * LANES + v) = get(packs.at[g].at[v]);
-    } else {
-      #pragma unroll UNROLL
-      for (int g = 0; g < GROUPS; g++)
-        #pragma unroll
-        for (int v = 0; v < LANES; v++) {
-          const unsigned int at = scan_type::place(g) + v;
-          // What is behind the end influences nothing.
-          scan.x.at(g * LANES + v) = at < place.count ? get(x[place.start + (place.base + at) * inner]) : T();
-        }
-    }
-    unsigned int next = 0;
-    auto fetch_next = [&] {
-      if constexpr (AHEAD) {
-        next = ticket;
-        if (next < all) {
-          const place_of coming(next, n, inner, (unsigned int)tiles);
-          if (coming.whole()) fetch(packs, x, coming);
-        }
-      }
-    };
-    const bool after = scan.scan([](const T &a, const T &b) { return combine(a, b); }, states, place.first, tile, fetch_next, turn);
+  const bool whole = LANES > 1 && count == TILE;
+  if (whole) {
+    rt_pack<X, LANES> packs[GROUPS];
     #pragma unroll UNROLL
-    for (int g = 0; g < GROUPS; g++) {
-      rt_pack<O, LANES> pack;
-      const T left = scan.before.at(g);
-      T run = combine(left, scan.x.at(g * LANES));
-      if (g == 0 && !after) run = scan.x.at(0);
-      pack.at[0] = rt_cast<O>(run);
+    for (int g = 0; g < GROUPS; g++) packs[g] = ((const rt_pack<X, LANES> *)(x + start + base))[scan_type::place(g) / LANES];
+    #pragma unroll UNROLL
+    for (int g = 0; g < GROUPS; g++)
       #pragma unroll
-      for (int v = 1; v < LANES; v++) pack.at[v] = rt_cast<O>(run = combine(run, scan.x.at(g * LANES + v)));
-      const unsigned int at = scan_type::place(g);
-      if (whole) ((rt_pack<O, LANES> *)(out + place.start + place.base))[at / LANES] = pack;
-      else {
-        #pragma unroll
-        for (int v = 0; v < LANES; v++) if (at + v < place.count) out[place.start + (place.base + at + v) * inner] = pack.at[v];
+      for (int v = 0; v < LANES; v++) scan.x.at(g * LANES + v) = get(packs[g].at[v]);
+  } else {
+    #pragma unroll UNROLL
+    for (int g = 0; g < GROUPS; g++)
+      #pragma unroll
+      for (int v = 0; v < LANES; v++) {
+        const unsigned int at = scan_type::place(g) + v;
+        // What is behind the end influences nothing.
+        scan.x.at(g * LANES + v) = at < count ? get(x[start + (base + at) * inner]) : T();
       }
-    }
-    if constexpr (AHEAD) tile = next;
+  }
+  const bool after = scan.scan([](const T &a, const T &b) { return combine(a, b); }, states, first, tile);
+  #pragma unroll UNROLL
+  for (int g = 0; g < GROUPS; g++) {
+    rt_pack<O, LANES> pack;
+    const T left = scan.before.at(g);
+    T run = combine(left, scan.x.at(g * LANES));
+    if (g == 0 && !after) run = scan.x.at(0);
+    pack.at[0] = rt_cast<O>(run);
+    #pragma unroll
+    for (int v = 1; v < LANES; v++) pack.at[v] = rt_cast<O>(run = combine(run, scan.x.at(g * LANES + v)));
+    const unsigned int at = scan_type::place(g);
+    if (whole) ((rt_pack<O, LANES> *)(out + start + base))[at / LANES] = pack;
     else {
-      MEET;
-      if (threadIdx.x == 0) ticket = atomicAdd((unsigned int *)state, 1u);
-      MEET;
-      tile = ticket;
+      #pragma unroll
+      for (int v = 0; v < LANES; v++) if (at + v < count) out[start + (base + at + v) * inner] = pack.at[v];
     }
   }
 }

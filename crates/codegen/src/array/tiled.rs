@@ -10,6 +10,11 @@ use std::fmt::Write;
 /// Threads of a block of a tiled kernel.
 pub const TILE_THREADS: u32 = 256;
 
+/// Elements of a side of a tile. Sides of 64 were half as fast, for elements of two bytes as well.
+pub const TILE_SIDE: u8 = 32;
+/// Bytes of the largest elements that tiles of two operands have room for in shared memory.
+pub const TILE_ITEMSIZE: usize = 16;
+
 /// How a kernel is tiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Tile {
@@ -23,16 +28,6 @@ pub struct Tile {
 }
 
 impl Tile {
-    /// Elements of a side for turned operands whose elements have `itemsize` bytes at most: rows of 128
-    /// bytes where shared memory has room for two such operands; None for elements that are too large.
-    pub fn side_for(itemsize: usize) -> Option<u8> {
-        match itemsize {
-            0..=2 => Some(64),
-            3..=16 => Some(32),
-            _ => None,
-        }
-    }
-
     /// Tiles of the whole walk, from the lengths of the axes.
     pub fn count(&self, lengths: &[usize]) -> usize {
         let last = lengths.len().saturating_sub(1);

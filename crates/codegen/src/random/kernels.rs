@@ -63,6 +63,9 @@ pub enum Draw {
     Unit,
     /// Normal with mean p and standard deviation q.
     Normal,
+    /// Normal with mean 0 and standard deviation 1: the numbers of `Normal` for p = 0 and q = 1 but for the
+    /// sign of zeros; counter-based engines only.
+    StandardNormal,
     /// The exponential of a normal variable of mean p and standard deviation q.
     LogNormal,
     /// Exponential with mean p.
@@ -126,7 +129,7 @@ pub fn source_in(engine: Engine, draw: Draw, element: &CType, shape: CounterShap
     }
     let _ = writeln!(out, "typedef {} element;\ntypedef unsigned long u64;", element.name);
     out.push_str(CONVERSIONS);
-    if matches!(draw, Draw::Normal | Draw::LogNormal) {
+    if matches!(draw, Draw::Normal | Draw::StandardNormal | Draw::LogNormal) {
         out.push_str(BOX_MULLER);
         out.push_str(if shape.fast { FAST_TURN } else { TURN });
     }
@@ -164,6 +167,10 @@ fn counter_values(draw: Draw, wide: bool) -> String {
         Draw::LogNormal => format!("exp({value})"),
         _ => value.to_owned(),
     };
+    let (narrow, broad) = match draw {
+        Draw::StandardNormal => ("", ""),
+        _ => ("(float)p + (float)q * ", "p + q * "),
+    };
     match (draw, wide) {
         (Draw::Bits, false) => each(4, "w[k]"),
         (Draw::Bits, true) => each(2, "(u64)w[2 * k + 1] << 32 | w[2 * k]"),
@@ -175,8 +182,8 @@ fn counter_values(draw: Draw, wide: bool) -> String {
         (Draw::HalfOpen, true) => each(2, "between(below_one(w[2 * k], w[2 * k + 1]), p, q)"),
         (Draw::Exponential, false) => each(4, "-(float)p * logf(above_zero(w[k]))"),
         (Draw::Exponential, true) => each(2, "-p * log(above_zero(w[2 * k], w[2 * k + 1]))"),
-        (Draw::Normal | Draw::LogNormal, false) => {
-            let line = |k: usize, part: &str| format!("v[{k}] = (element)({});\n", shape(&format!("(float)p + (float)q * {part}")));
+        (Draw::Normal | Draw::StandardNormal | Draw::LogNormal, false) => {
+            let line = |k: usize, part: &str| format!("v[{k}] = (element)({});\n", shape(&format!("{narrow}{part}")));
             format!(
                 "float2 a = box_muller(w[0], w[1]), b = box_muller(w[2], w[3]);\n{}{}{}{}",
                 line(0, "a.x"),
@@ -185,10 +192,10 @@ fn counter_values(draw: Draw, wide: bool) -> String {
                 line(3, "b.y")
             )
         }
-        (Draw::Normal | Draw::LogNormal, true) => format!(
+        (Draw::Normal | Draw::StandardNormal | Draw::LogNormal, true) => format!(
             "double2 a = box_muller(w[0], w[1], w[2], w[3]);\nv[0] = (element)({});\nv[1] = (element)({});\n",
-            shape("p + q * a.x"),
-            shape("p + q * a.y")
+            shape(&format!("{broad}a.x")),
+            shape(&format!("{broad}a.y"))
         ),
         (Draw::Poisson, _) => "words e(c, key, stream, w); v[0] = (element)poisson(e, p);\n".into(),
         (Draw::PoissonInPlace, _) => "words e(c, key, stream, w); v[0] = (element)poisson(e, (double)out[at]);\n".into(),
@@ -269,7 +276,7 @@ fn put_sequential_kernel(out: &mut String, engine: Engine, draw: Draw, wide: boo
         Draw::LogNormal => format!("{exp}({scale}{value})"),
         _ => format!("{scale}{value}"),
     };
-    let normal = matches!(draw, Draw::Normal | Draw::LogNormal);
+    let normal = matches!(draw, Draw::Normal | Draw::StandardNormal | Draw::LogNormal);
     let _ = write!(
         out,
         "extern \"C\" __global__ void __launch_bounds__({COUNTER_THREADS}) fill(element *out, const u64 n, {parameters}, unsigned char *states, const u64 count)\n\
@@ -294,8 +301,8 @@ fn put_sequential_kernel(out: &mut String, engine: Engine, draw: Draw, wide: boo
             Draw::Bits => "e.next()".to_owned(),
             Draw::Uniform => uniform.to_owned(),
             Draw::HalfOpen | Draw::Unit => format!("between(1 - {uniform}, p, q)"),
-            Draw::Normal | Draw::LogNormal if wide => shape("normcdfinv(e.wide())"),
-            Draw::Normal | Draw::LogNormal => shape("normcdfinvf(e.narrow())"),
+            Draw::Normal | Draw::StandardNormal | Draw::LogNormal if wide => shape("normcdfinv(e.wide())"),
+            Draw::Normal | Draw::StandardNormal | Draw::LogNormal => shape("normcdfinvf(e.narrow())"),
             Draw::Exponential => format!("-p * log((double){uniform})"),
             Draw::Poisson => "poisson(e, p)".to_owned(),
             Draw::PoissonInPlace => "poisson(e, (double)out[k])".to_owned(),

@@ -166,9 +166,10 @@ impl Generator {
         if n == 0 {
             return Ok(());
         }
-        // The numbers of [0, 1) need no stretching.
+        // Numbers of the plain distributions need no stretching.
         let draw = match (draw, parameters) {
             (Draw::HalfOpen, Parameters::Real(0.0, 1.0)) => Draw::Unit,
+            (Draw::Normal, Parameters::Real(0.0, 1.0)) => Draw::StandardNormal,
             _ => draw,
         };
         let kernel = kernel(ctx, &Form::Fill(self.engine, draw, element.clone()))?;

@@ -135,9 +135,8 @@ impl ScanKernel {
             packer.push(&(n as u64).to_ne_bytes(), 8)?;
             packer.push(&state.to_ne_bytes(), 8)?;
             let packed = packer.pack()?;
-            // Blocks go on with further tiles, so that no more are needed than fit.
             // SAFETY: the state has room for all tiles; the rest is the caller's promise.
-            unsafe { kernel.launch(ctx, blocks.min(kernel.resident as u32), &packed, stream)? };
+            unsafe { kernel.launch(ctx, blocks, &packed, stream)? };
         }
         Ok(())
     }
