@@ -223,7 +223,9 @@ def test_numbers_follow_from_the_words(bits, n):
 
     words = drawn("bits", np.uint32)
     np.testing.assert_array_equal(drawn("bits", np.uint32, offset=1), words)
-    np.testing.assert_array_equal(curandom.Generator(bits(11)).random(n, np.float32).get(), (words >> 8) * np.float32(2.0**-24))
+    np.testing.assert_array_equal(
+        curandom.Generator(bits(11)).random(n, np.float32).get(), (words >> 8) * np.float32(2.0**-24)
+    )
     uniform = words * np.float64(2.0**-32) + 2.0**-33
     whole = np.append(words, np.zeros(-n % 4, np.uint32))
     u, v = (np.float32(whole[k::2]) * np.float32(2.0**-32) + np.float32(2.0**-33) for k in (0, 1))
