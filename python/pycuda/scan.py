@@ -38,8 +38,9 @@ class GenericScanKernel(_rtcg._ScanKernel):
 
     Notes
     -----
-    Arrays with gaps are scanned in C order, by way of contiguous copies. In each tile of some thousand places all inputs are read before outputs are written, so
-    ``i`` may be overwritten in place; a fetch at another offset must not be from an array that is written.
+    Arrays with gaps are scanned in C order, by way of contiguous copies. In each tile of some thousand places all
+    inputs are read before outputs are written, so ``i`` may be overwritten in place; a fetch at another offset must
+    not be from an array that is written.
     """
 
     def __new__(

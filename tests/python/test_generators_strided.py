@@ -94,7 +94,6 @@ def test_scans_of_views(n):
 def fills():
     xorwow = curandom.XORWOWRandomNumberGenerator
     yield "Philox", lambda out: curandom.Philox(3)._state.fill("uniform", out)
-    yield "fill_rand", lambda out: (np.random.seed(5), curandom.fill_rand(out))
     for name in ("fill_uniform", "fill_normal"):
         yield (
             f"XORWOW {name}",

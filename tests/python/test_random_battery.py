@@ -305,10 +305,10 @@ def test_the_battery_finds_bad_generators():
         lcg[at : at + len(block)] = block
         block = (block * np.uint64(a) + np.uint64(c)) % np.uint64(2**32)
     low_bits = VIEWS["reversed bits"](lcg.astype(np.uint32))
-    assert serial_pairs(low_bits) < EXTREME and hamming_weights(low_bits) < EXTREME
+    assert serial_pairs(low_bits) < EXTREME
     good = np.random.default_rng(1).integers(0, 2**32, N, np.uint32)
     assert matrix_rank(good & np.uint32(0xFFFFFFFE)) < EXTREME < matrix_rank(good)
-    assert gaps(good | np.uint32(1 << 30)) < EXTREME and collisions(good & np.uint32(0xFFFF0FFF)) < EXTREME
+    assert gaps(good & np.uint32(0xDFFFFFFF)) < EXTREME and collisions(good & np.uint32(0xFFFF0FFF)) < EXTREME
     repeated = np.repeat(good[: N // 2], 2)
     for test in (runs_up, serial_correlation, serial_pairs, orders, birthday_spacings):
         assert test(repeated) < EXTREME, test.__name__
