@@ -135,7 +135,7 @@ fn offsets_from_good_pointers_cannot_leave_the_window_unnoticed() {
             let fault = go(&launch(&m, "offsets", 1, 32, &[pointers[0], pointers[1], out.address(), i])).unwrap_err();
             assert_eq!((fault.code, fault.kind), (700, FaultKind::IllegalAddress), "{fault}");
             if pointers[0] == p {
-                assert_eq!(fault.access.unwrap().address as u64, reaches, "{fault}");
+                assert_eq!(fault.access.unwrap().address, reaches, "{fault}");
             }
             go(&good).unwrap();
         }
@@ -151,7 +151,7 @@ fn offsets_from_good_pointers_cannot_leave_the_window_unnoticed() {
     go(&launch(&m, "offsets", 1, 32, &[host.as_ptr() as u64, x.address(), out.address(), 32])).unwrap();
     assert_eq!(out.get(), [5.0; 32]);
     let fault = go(&launch(&m, "offsets", 1, 32, &[host.as_ptr() as u64, x.address(), out.address(), 33])).unwrap_err();
-    assert_eq!(fault.access.unwrap().address, host.as_ptr() as usize + 256, "{fault}");
+    assert_eq!(fault.access.unwrap().address, host.as_ptr() as u64 + 256, "{fault}");
     assert!(host_ranges::unregister(host.as_ptr() as usize));
     let fault = go(&launch(&m, "offsets", 1, 32, &[x.address(), x.address() + 1, out.address(), 0])).unwrap_err();
     assert_eq!((fault.code, fault.kind), (716, FaultKind::MisalignedAddress), "{fault}");
