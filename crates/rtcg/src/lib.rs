@@ -61,9 +61,12 @@ pub mod prelude {
 /// ```
 #[macro_export]
 macro_rules! index {
-    ($($item:expr),* $(,)?) => {
-        [$($crate::array::Index::from($item)),*]
-    };
+    ($($item:expr),* $(,)?) => {{
+        // `1..-1` is a range to the last element but one.
+        #[allow(clippy::reversed_empty_ranges)]
+        let items = [$($crate::array::Index::from($item)),*];
+        items
+    }};
 }
 
 /// The Rust programs of the README, which run as documentation tests.

@@ -413,9 +413,9 @@ fn ranges_and_scans_take_arrays_with_gaps() {
         chosen(&host).iter().enumerate().map(|(i, x)| if i % 2 == 1 { x + 100 * i as i32 } else { 0 }).collect();
     assert_eq!(chosen(&after), expected);
     assert!((0..24).filter(|i| i % 2 == 1 || i % 8 == 7).all(|i| after[i] == 0), "{after:?}");
-    // SAFETY: the snippet touches one element.
     let twice = Elementwise::parse("int *y, int *x", "y[i] = x[11 - i] * 2").unwrap();
     let same = [Value::Array(with_gaps(&x)), Value::Array(with_gaps(&x))];
+    // SAFETY: the snippet touches one element.
     unsafe { twice.launch(&ctx, &same, Region::Range { start: 0, stop: 1, step: 1 }, None).unwrap() };
     assert_eq!(x.to_vec().unwrap()[6], 2 * 16);
     let registry = TypeRegistry::new();
