@@ -181,12 +181,14 @@ def test_long_rows_are_sorted_by_digits(dtype):
         a[rng.integers(0, n, 500)] = -0.0
         a[:2] = np.inf, -np.inf
     d = gpuarray.to_gpu(a)
-    order = np.argsort(a, kind="stable")
+    # NumPy compares the NaNs of bfloat16 as it comes, those of its own types are last.
+    keys = a.astype("f4") if dtype == BFLOAT16 else a
+    order = np.argsort(keys, kind="stable")
     compare(gpuarray.sort(d), a[order])
     compare(gpuarray.argsort(d), order)
-    compare(gpuarray.argsort(d[::-1]), np.argsort(a[::-1], kind="stable"))
+    compare(gpuarray.argsort(d[::-1]), np.argsort(keys[::-1], kind="stable"))
     # Descending and stable: as ascending of the reversed array, reversed.
-    down = n - 1 - np.argsort(a[::-1], kind="stable")[::-1]
+    down = n - 1 - np.argsort(keys[::-1], kind="stable")[::-1]
     compare(gpuarray.argsort(d, descending=True), down)
     d.sort()
     # Zeros keep their signs.

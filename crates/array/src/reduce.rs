@@ -254,6 +254,11 @@ fn with_initial(reduction: Reduction, out: &GpuArray, initial: Scalar) -> Result
         Reduction::All => Op::LogicalAnd,
         _ => Op::Add,
     };
+    // NumPy takes any number for the truth value that a reduction to bool begins with.
+    let initial = match out.dtype() {
+        DType::Bool => Scalar::Weak(WeakScalar::Bool(initial.to_element(DType::Bool)?.bytes()[0] != 0)),
+        _ => initial,
+    };
     apply(out.context(), op, &[Arg::Array(out), Arg::Scalar(initial)], Wishes { out: Some(out), dtype: None })
 }
 

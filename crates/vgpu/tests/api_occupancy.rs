@@ -136,7 +136,7 @@ fn child() {
     if std::env::var_os("RTCG_OCCUPANCY_CHILD").is_none() {
         return;
     }
-    let limit = libc::rlimit { rlim_cur: 150 << 30, rlim_max: 150 << 30 };
+    let limit = libc::rlimit { rlim_cur: 190 << 30, rlim_max: 190 << 30 };
     // SAFETY: the limit is a valid structure.
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
     new_context();
