@@ -510,7 +510,7 @@ def _checked(indices, a, axis, mode):
     if indices.size == 0:
         return indices.astype(np.int64)
     length = a.size if axis is None else a.shape[axis]
-    if axis is not None and 0 in a.shape[:axis] + a.shape[axis % a.ndim + 1 :]:
+    if axis is not None and 0 in a.shape[: axis % a.ndim]:
         return indices
     for extreme in (indices.min(), indices.max()):
         if not -length <= extreme < length:
