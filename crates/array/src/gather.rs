@@ -90,7 +90,7 @@ impl GpuArray {
         // Without elements to fetch no kernel sees the indices.
         let is_asked = indices.size() > 0 && self.shape()[..axis].iter().all(|&n| n > 0);
         if bounds == Bounds::Raise && self.shape()[axis] == 0 && is_asked {
-            return Err(ArrayError::index(format!("take: there is no index that axis {axis} with size 0 has")));
+            return Err(no_index_fits(axis));
         }
         let out = match out {
             Some(out) if out.shape() != shape.as_slice() => {
@@ -275,6 +275,11 @@ impl GpuArray {
     }
 }
 
+/// No index is one of an axis without elements.
+fn no_index_fits(axis: usize) -> ArrayError {
+    ArrayError::index(format!("index 0 is out of bounds for axis {axis} with size 0"))
+}
+
 fn check_integers(indices: &GpuArray) -> Result<()> {
     match indices.dtype().kind() {
         Kind::Signed | Kind::Unsigned => Ok(()),
@@ -308,7 +313,7 @@ impl Resolved {
             return Ok(());
         }
         if let Some((axis, _)) = self.indexed.iter().find(|(axis, _)| self.view.shape()[*axis] == 0) {
-            return Err(ArrayError::index(format!("index 0 is out of bounds for axis {axis} with size 0")));
+            return Err(no_index_fits(*axis));
         }
         let n = self.indexed.len();
         if n > MAX_INDICES {

@@ -4,7 +4,7 @@
 //! one virtual device when there is no real one, and the user is told so once.
 
 use crate::device::Device;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, is_of_a_kernel};
 use crate::{process, virtual_gpu};
 use rtcg_cuda_sys::{CUresult, DriverTable};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -40,21 +40,13 @@ pub fn set_cleanup_hook(hook: impl Fn(&Error) + Send + Sync + 'static) {
 
 /// Reports a failed clean-up, unless all it says is that there is nothing left to clean up.
 pub(crate) fn report_cleanup(error: &Error) {
-    let expected = matches!(
+    let nothing_left = matches!(
         error.code,
         CUresult::CUDA_ERROR_DEINITIALIZED
             | CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED
             | CUresult::CUDA_ERROR_INVALID_CONTEXT
-            | CUresult::CUDA_ERROR_ILLEGAL_ADDRESS
-            | CUresult::CUDA_ERROR_ASSERT
-            | CUresult::CUDA_ERROR_LAUNCH_FAILED
-            | CUresult::CUDA_ERROR_LAUNCH_TIMEOUT
-            | CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR
-            | CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION
-            | CUresult::CUDA_ERROR_MISALIGNED_ADDRESS
-            | CUresult::CUDA_ERROR_INVALID_ADDRESS_SPACE
-            | CUresult::CUDA_ERROR_INVALID_PC
     );
+    let expected = nothing_left || is_of_a_kernel(error.code);
     if let (false, Some(hook)) = (expected, CLEANUP.get()) {
         hook(error);
     }

@@ -144,7 +144,7 @@ fn failure_detail(table: &DriverTable, code: CUresult) -> Option<String> {
 }
 
 /// Whether a kernel that runs makes this error, which then stays with its context.
-fn is_of_a_kernel(code: CUresult) -> bool {
+pub(crate) fn is_of_a_kernel(code: CUresult) -> bool {
     matches!(
         code,
         CUresult::CUDA_ERROR_ILLEGAL_ADDRESS

@@ -2,12 +2,12 @@
 
 use crate::driver::device::PyDevice;
 use crate::driver::memory::{PyDeviceAllocation, device_or_current};
-use crate::driver::resource::{Detached, detached};
+use crate::driver::resource::{Detached, detached, with_methods};
 use crate::driver::stream::{PyStream, stream_of};
 use crate::driver::virtual_memory::{borrow_fd, rights_of};
 use crate::errors::OrRaise;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyTuple};
+use pyo3::types::PyByteArray;
 use rtcg::driver::MemoryPool;
 use rtcg::driver::sys::*;
 use std::os::fd::IntoRawFd;
@@ -28,8 +28,7 @@ pub(crate) struct PyMemoryPool(pub(crate) Detached<MemoryPool>);
 
 detached!(PyMemoryPool over MemoryPool);
 
-#[pymethods]
-impl PyMemoryPool {
+with_methods! { PyMemoryPool;
     #[new]
     #[pyo3(signature = (device = None, max_size = 0, exportable = false))]
     fn new(device: Option<&Bound<'_, PyDevice>>, max_size: usize, exportable: bool) -> PyResult<Self> {
@@ -182,15 +181,6 @@ impl PyMemoryPool {
     /// Give the pool up. Memory from it stays until it is freed.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.0.close()).or_raise()
-    }
-
-    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
-        slf
-    }
-
-    #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
-        self.close(py)
     }
 }
 

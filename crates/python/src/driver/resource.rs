@@ -4,12 +4,34 @@
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 
+/// Methods of a class, `close(py)` among them; the end of a `with` statement calls it.
+macro_rules! with_methods {
+    ($class:ident; $($body:tt)*) => {
+        #[::pyo3::pymethods]
+        impl $class {
+            $($body)*
+
+            fn __enter__(slf: ::pyo3::Bound<'_, Self>) -> ::pyo3::Bound<'_, Self> {
+                slf
+            }
+
+            #[pyo3(signature = (*_exception))]
+            fn __exit__(
+                &self,
+                py: ::pyo3::Python<'_>,
+                _exception: &::pyo3::Bound<'_, ::pyo3::types::PyTuple>,
+            ) -> ::pyo3::PyResult<()> {
+                self.close(py)
+            }
+        }
+    };
+}
+
 /// Methods of a class, with the freeing method of upstream's name, which is an error the second time;
 /// `close()`, which is not; and the `with` statement.
 macro_rules! resource_methods {
     ($class:ident, free = $free:ident, is_freed = |$a:ident| $is_freed:expr, release = |$b:ident| $release:expr; $($body:tt)*) => {
-        #[::pyo3::pymethods]
-        impl $class {
+        $crate::driver::resource::with_methods! { $class;
             $($body)*
 
             /// Give the memory back now. A second time is a `LogicError`.
@@ -23,19 +45,6 @@ macro_rules! resource_methods {
                 let $a = &self.0;
                 if $is_freed { Ok(()) } else { self.$free(py) }
             }
-
-            fn __enter__(slf: ::pyo3::Bound<'_, Self>) -> ::pyo3::Bound<'_, Self> {
-                slf
-            }
-
-            #[pyo3(signature = (*_exception))]
-            fn __exit__(
-                &self,
-                py: ::pyo3::Python<'_>,
-                _exception: &::pyo3::Bound<'_, ::pyo3::types::PyTuple>,
-            ) -> ::pyo3::PyResult<()> {
-                self.close(py)
-            }
         }
     };
 }
@@ -43,8 +52,7 @@ macro_rules! resource_methods {
 /// Methods of a class whose core object can be closed, any number of times; `with` closes it at the end.
 macro_rules! closing_methods {
     ($class:ident; $($body:tt)*) => {
-        #[::pyo3::pymethods]
-        impl $class {
+        $crate::driver::resource::with_methods! { $class;
             $($body)*
 
             fn close(&self, py: ::pyo3::Python<'_>) -> ::pyo3::PyResult<()> {
@@ -55,24 +63,11 @@ macro_rules! closing_methods {
             fn is_closed(&self) -> bool {
                 self.0.is_closed()
             }
-
-            fn __enter__(slf: ::pyo3::Bound<'_, Self>) -> ::pyo3::Bound<'_, Self> {
-                slf
-            }
-
-            #[pyo3(signature = (*_exception))]
-            fn __exit__(
-                &self,
-                py: ::pyo3::Python<'_>,
-                _exception: &::pyo3::Bound<'_, ::pyo3::types::PyTuple>,
-            ) -> ::pyo3::PyResult<()> {
-                self.close(py)
-            }
         }
     };
 }
 
-pub(crate) use {closing_methods, resource_methods};
+pub(crate) use {closing_methods, resource_methods, with_methods};
 
 /// Frees memory with the interpreter released: the driver may wait for work that another thread, which
 /// wants the interpreter, has to do. At the interpreter's end the memory is left to its drop.

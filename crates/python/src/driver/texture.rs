@@ -1,11 +1,10 @@
 //! Arrays, textures and surfaces.
 
-use crate::driver::resource::{Detached, detached};
+use crate::driver::resource::{Detached, detached, resource_methods, with_methods};
 use crate::errors::{LogicError, OrRaise};
 use crate::host_buffer::HostBuffer;
 use crate::pointer::DevicePtr;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 use rtcg::driver::memory;
 use rtcg::driver::sys::*;
 use rtcg::driver::{
@@ -73,8 +72,13 @@ fn python_descriptor<'py>(py: Python<'py>, class: &str, d: &CUDA_ARRAY3D_DESCRIP
     Ok(object)
 }
 
-#[pymethods]
-impl PyArrayHandle {
+resource_methods! {
+    PyArrayHandle,
+    free = free,
+    // That of a level goes with its mipmapped array.
+    is_freed = |a| a.is_freed(),
+    release = |a| a.free();
+
     #[new]
     fn new(py: Python<'_>, descriptor: &Bound<'_, PyAny>) -> PyResult<Self> {
         if descriptor.hasattr("depth")? {
@@ -83,24 +87,6 @@ impl PyArrayHandle {
         }
         let d = descriptor_2d(descriptor)?;
         py.detach(|| Array::new_2d(&d)).or_raise().map(Self::from)
-    }
-
-    fn free(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.0.free()).or_raise()
-    }
-
-    /// Give the memory back now, if that was not done before; that of a level goes with its mipmapped array.
-    fn close(&self, py: Python<'_>) -> PyResult<()> {
-        if self.0.is_freed() { Ok(()) } else { self.free(py) }
-    }
-
-    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
-        slf
-    }
-
-    #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
-        self.close(py)
     }
 
     fn __repr__(&self) -> String {
@@ -138,8 +124,7 @@ pub(crate) struct PyMipmappedArray(Detached<MipmappedArray>);
 
 detached!(PyMipmappedArray over MipmappedArray);
 
-#[pymethods]
-impl PyMipmappedArray {
+with_methods! { PyMipmappedArray;
     #[new]
     fn new(py: Python<'_>, descriptor: &Bound<'_, PyAny>, num_levels: u32) -> PyResult<Self> {
         let d = descriptor_3d(descriptor)?;
@@ -154,15 +139,6 @@ impl PyMipmappedArray {
     /// Give the memory of all levels back now, if that was not done before.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.0.close()).or_raise()
-    }
-
-    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
-        slf
-    }
-
-    #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
-        self.close(py)
     }
 
     fn __repr__(&self) -> String {
