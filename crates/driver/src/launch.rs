@@ -259,14 +259,7 @@ impl Function {
         stream: Option<&Stream>,
         args: &[u8],
     ) -> Result<()> {
-        let table = self.0.module.live_table("cuLaunchKernel")?;
-        if !self.0.has_looked_at_textures.load(Ordering::Relaxed) {
-            self.look_at_textures();
-        }
-        let stream = handle_for("cuLaunchKernel", table, stream)?;
-        if shared_bytes > self.0.dynamic_limit.load(Ordering::Relaxed) {
-            self.allow_dynamic_shared(shared_bytes);
-        }
+        let (table, stream) = self.ready("cuLaunchKernel", shared_bytes, stream)?;
         let ([gx, gy, gz], [bx, by, bz]) = (grid, block);
         let f = self.0.handle;
         let launch = |extra: *mut *mut c_void| {
@@ -303,14 +296,7 @@ impl Function {
             // SAFETY: the caller's promise.
             return unsafe { self.launch(grid, block, shared_bytes, stream, args) };
         }
-        let table = self.0.module.live_table("cuLaunchKernelEx")?;
-        if !self.0.has_looked_at_textures.load(Ordering::Relaxed) {
-            self.look_at_textures();
-        }
-        let stream = handle_for("cuLaunchKernelEx", table, stream)?;
-        if shared_bytes > self.0.dynamic_limit.load(Ordering::Relaxed) {
-            self.allow_dynamic_shared(shared_bytes);
-        }
+        let (table, stream) = self.ready("cuLaunchKernelEx", shared_bytes, stream)?;
         let mut attributes = options.attributes();
         let config = launch_config(grid, block, shared_bytes, stream, &mut attributes);
         let launch = |extra: *mut *mut c_void| {
@@ -324,6 +310,26 @@ impl Function {
         }
         let again = || with_extra(args, launch);
         self.launch_failed("cuLaunchKernelEx", code, grid, block, shared_bytes, &options, again)
+    }
+
+    /// What comes before each launch: the table and the stream's handle, once nothing that can be told
+    /// beforehand stands against it.
+    #[inline(always)]
+    fn ready(
+        &self,
+        call: &'static str,
+        shared_bytes: u32,
+        stream: Option<&Stream>,
+    ) -> Result<(&'static DriverTable, CUstream)> {
+        let table = self.0.module.live_table(call)?;
+        if !self.0.has_looked_at_textures.load(Ordering::Relaxed) {
+            self.look_at_textures();
+        }
+        let stream = handle_for(call, table, stream)?;
+        if shared_bytes > self.0.dynamic_limit.load(Ordering::Relaxed) {
+            self.allow_dynamic_shared(shared_bytes);
+        }
+        Ok((table, stream))
     }
 
     /// Whether the next launch may keep the calling thread: because the device's queue may be full, or

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::function::{Function, Param};
-use crate::module::{JitLog, JitOptions, Module, WeakModule, c_string, named};
+use crate::module::{JitLog, JitOptions, Module, WeakModule, c_string, named, with_choice};
 use crate::process;
 use crate::stream::closed;
 use rtcg_cuda_sys::*;
@@ -183,10 +183,7 @@ impl Library {
     #[cold]
     fn with_kernels(&self, error: Error) -> Error {
         let (CUresult::CUDA_ERROR_NOT_FOUND, Ok(kernels)) = (error.code, self.kernels()) else { return error };
-        let detail = error.detail.clone().unwrap_or_default();
-        let names: Vec<&str> = kernels.iter().take(8).map(Kernel::name).collect();
-        let dots = if kernels.len() > names.len() { ", ..." } else { "" };
-        error.with_detail(format!("{detail}; the library has {}{dots}", names.join(", ")))
+        with_choice(error, "library", kernels.iter().map(Kernel::name))
     }
 
     /// Its module in the current context, where it is loaded now if it was not before.

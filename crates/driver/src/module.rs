@@ -202,17 +202,7 @@ impl Module {
     #[cold]
     fn with_kernels(&self, error: Error) -> Error {
         let (CUresult::CUDA_ERROR_NOT_FOUND, Ok(functions)) = (error.code, self.functions()) else { return error };
-        let detail = error.detail.clone().unwrap_or_default();
-        if functions.is_empty() {
-            return error.with_detail(format!(
-                "{detail}; the module has no kernels (a template becomes one when it is asked for as name<type>)"
-            ));
-        }
-        let mut names: Vec<&str> = functions.iter().take(8).map(Function::name).collect();
-        if functions.len() > names.len() {
-            names.push("...");
-        }
-        error.with_detail(format!("{detail}; the module has {}", names.join(", ")))
+        with_choice(error, "module", functions.iter().map(Function::name))
     }
 
     fn named_function(&self, handle: CUfunction) -> Result<Function> {
@@ -285,6 +275,21 @@ pub(crate) fn named(error: Error, name: &str) -> Error {
         Some(_) => error,
         None => error.with_detail(format!("'{name}'")),
     }
+}
+
+/// Says which kernels `holder` has when another was asked for.
+pub(crate) fn with_choice<'a>(error: Error, holder: &str, mut kernels: impl Iterator<Item = &'a str>) -> Error {
+    let detail = error.detail.clone().unwrap_or_default();
+    let mut names: Vec<&str> = kernels.by_ref().take(8).collect();
+    if names.is_empty() {
+        return error.with_detail(format!(
+            "{detail}; the {holder} has no kernels (a template becomes one when it is asked for as name<type>)"
+        ));
+    }
+    if kernels.next().is_some() {
+        names.push("...");
+    }
+    error.with_detail(format!("{detail}; the {holder} has {}", names.join(", ")))
 }
 
 /// A C string; a NUL inside is an error of `call`.

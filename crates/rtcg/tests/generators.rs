@@ -418,20 +418,8 @@ fn ranges_and_scans_take_arrays_with_gaps() {
     // SAFETY: the snippet touches one element.
     unsafe { twice.launch(&ctx, &same, Region::Range { start: 0, stop: 1, step: 1 }, None).unwrap() };
     assert_eq!(x.to_vec().unwrap()[6], 2 * 16);
-    let registry = TypeRegistry::new();
-    let scan = Scan {
-        name: "sums".into(),
-        arguments: parse_arguments("const double *x, double *y", &registry).unwrap(),
-        item: registry.lookup("double").unwrap(),
-        neutral: Some("0".into()),
-        input_expr: "x[i]".into(),
-        scan_expr: "a + b".into(),
-        output_statement: "y[i] = item".into(),
-        segment_start: None,
-        fetches: vec![],
-        index: "long".into(),
-        preamble: String::new(),
-    };
+    let scan =
+        Scan { index: "long".into(), ..scan("double", "const double *x, double *y", "x[i]", "a + b", "y[i] = item") };
     let scan = ScanKernel::new(scan, CompileSettings::default()).unwrap();
     let host: Vec<f64> = host.iter().map(|&x| f64::from(x)).collect();
     let (x, y) = (ctx.to_device(&host).unwrap(), ctx.zeros::<f64>(24).unwrap());
@@ -454,17 +442,9 @@ fn scans_and_reductions_of_several_threads_share_a_stream() {
     let registry = TypeRegistry::new();
     let arguments = |text| parse_arguments(text, &registry).unwrap();
     let scan = Scan {
-        name: "sums".into(),
-        arguments: arguments("const double *x, double *y"),
-        item: registry.lookup("double").unwrap(),
         neutral: None,
-        input_expr: "x[i]".into(),
-        scan_expr: "a + b".into(),
-        output_statement: "y[i] = item".into(),
-        segment_start: None,
-        fetches: vec![],
         index: "long".into(),
-        preamble: String::new(),
+        ..scan("double", "const double *x, double *y", "x[i]", "a + b", "y[i] = item")
     };
     let scan = ScanKernel::new(scan, CompileSettings::default()).unwrap();
     let sum = Reduction {

@@ -31,16 +31,6 @@ fn store(p: CUdeviceptr, v: u32, s: CUstream) -> CUfunction {
     function
 }
 
-fn context(device: i32) -> CUcontext {
-    let mut ctx = CUcontext::null();
-    ok!(cuCtxCreate(&raw mut ctx, null_mut(), 0, device));
-    ctx
-}
-
-fn current(ctx: CUcontext) {
-    ok!(cuCtxSetCurrent(ctx));
-}
-
 fn free_bytes() -> usize {
     let (mut free, mut total) = (0, 0);
     ok!(cuMemGetInfo(&raw mut free, &raw mut total));

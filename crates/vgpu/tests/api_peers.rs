@@ -42,16 +42,6 @@ const COPIES: &CStr = c".version 7.0
 const NAMES: [&CStr; 3] = [c"side", c"each", c"one"];
 const BYTES: usize = 4 * 64;
 
-fn context(device: i32) -> CUcontext {
-    let mut ctx = CUcontext::null();
-    ok!(cuCtxCreate(&raw mut ctx, null_mut(), 0, device));
-    ctx
-}
-
-fn current(ctx: CUcontext) {
-    ok!(cuCtxSetCurrent(ctx));
-}
-
 /// Runs the kernel `name` in the current context; gives what the wait says.
 fn copy(name: &CStr, to: CUdeviceptr, from: CUdeviceptr) -> Result<(), CUresult> {
     let (mut module, mut function) = (CUmodule::null(), CUfunction::null());

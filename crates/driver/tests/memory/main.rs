@@ -3,28 +3,17 @@
 #![allow(unsafe_code)]
 
 mod staging;
+#[path = "../support/mod.rs"]
+mod support;
 
 use rtcg_driver::memory::*;
 use rtcg_driver::pool::*;
 use rtcg_driver::sys::*;
-use rtcg_driver::{Context, Device, ErrorKind, Stream};
+use rtcg_driver::{Context, ErrorKind, Stream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-
-fn device() -> Device {
-    rtcg_driver::set_notice_hook(|_| ());
-    rtcg_driver::init(0).expect("there is a device, if only a virtual one");
-    let ordinal = std::env::var("RTCG_TEST_DEVICE").ok().and_then(|v| v.parse().ok()).unwrap_or(0);
-    Device::new(ordinal).expect("the device exists")
-}
-
-fn in_context(body: impl FnOnce(&Context)) {
-    let ctx = device().make_context(0).expect("a context can be made");
-    body(&ctx);
-    Context::pop().expect("the context is on the stack");
-    ctx.detach().expect("the context is alive");
-}
+use support::{device, in_context};
 
 /// Keeps a stream busy until it is opened.
 struct Gate(Arc<AtomicBool>);

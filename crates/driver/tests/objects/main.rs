@@ -7,28 +7,16 @@
 
 mod contexts;
 mod streams;
+#[path = "../support/mod.rs"]
+mod support;
 
 use rtcg_driver::memory::*;
 use rtcg_driver::sys::*;
 use rtcg_driver::{Context, Device, ErrorKind, Event, LaunchOptions, Linker, Module, Param, Stream, TextureReference};
 use std::process::Command;
+use support::{device, in_context};
 
 const PTX: &[u8] = include_bytes!("../kernels.ptx");
-
-fn device() -> Device {
-    rtcg_driver::set_notice_hook(|_| ());
-    rtcg_driver::init(0).expect("there is a device, if only a virtual one");
-    let ordinal = std::env::var("RTCG_TEST_DEVICE").ok().and_then(|v| v.parse().ok()).unwrap_or(0);
-    Device::new(ordinal).expect("the device exists")
-}
-
-/// Runs a test body in a fresh context and takes the context down afterwards.
-fn in_context(body: impl FnOnce(&Context)) {
-    let ctx = device().make_context(0).expect("a context can be made");
-    body(&ctx);
-    Context::pop().expect("the context is on the stack");
-    ctx.detach().expect("the context is alive");
-}
 
 fn is_child() -> bool {
     std::env::var_os("RTCG_TEST_CHILD").is_some()

@@ -34,9 +34,19 @@ macro_rules! fails {
 /// A new context, current on this thread.
 pub fn new_context() -> CUcontext {
     ok!(cuInit(0));
+    context(0)
+}
+
+/// A new context of a device, current on this thread.
+pub fn context(device: i32) -> CUcontext {
     let mut ctx = CUcontext::null();
-    ok!(cuCtxCreate(&raw mut ctx, std::ptr::null_mut(), 0, 0));
+    ok!(cuCtxCreate(&raw mut ctx, std::ptr::null_mut(), 0, device));
     ctx
+}
+
+/// Makes a context current on this thread.
+pub fn current(ctx: CUcontext) {
+    ok!(cuCtxSetCurrent(ctx));
 }
 
 /// Allocated device memory.
