@@ -206,6 +206,8 @@ memory = cuda.mem_alloc(16)
 cuda.memset_d32(memory, 7, 4)
 stream = cuda.Stream()
 cuda.Event().record(stream).synchronize()
+kernel = SourceModule("__global__ void store(int *a) { *a = 1; }").get_function("store")
+kernel.prepare("P").prepared_call((1, 1), (1, 1, 1), memory)
 for name in ("numpy", "json", "ctypes", "subprocess", "traceback", "pycuda.gpuarray", "pycuda.elementwise"):
     assert name not in sys.modules, name
 from pycuda.tools import get_or_register_dtype

@@ -1,20 +1,26 @@
 //! Host memory that Python objects lend: NumPy arrays and anything with the buffer protocol.
 //!
 //! The buffer protocol is not in the stable ABI of Python 3.10, so buffers other than arrays are
-//! viewed through `numpy.frombuffer`.
+//! viewed through `numpy.frombuffer`; but for `bytes`, so that code can be loaded without NumPy.
 
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods, npyffi};
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
-/// A contiguous range of host memory and the array that keeps it alive.
-pub(crate) struct HostBuffer<'py> {
-    array: Bound<'py, PyUntypedArray>,
+/// A contiguous range of host memory and the object that keeps it alive.
+pub(crate) enum HostBuffer<'py> {
+    Array(Bound<'py, PyUntypedArray>),
+    Bytes(Bound<'py, PyBytes>),
 }
 
 impl<'py> HostBuffer<'py> {
     /// The memory of `object`, which must be contiguous in C or Fortran order.
     pub(crate) fn of(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
+        // Asking whether it is an array would import NumPy.
+        if let Ok(bytes) = object.cast_exact::<PyBytes>() {
+            return Ok(Self::Bytes(bytes.clone()));
+        }
         let array = match object.cast::<PyUntypedArray>() {
             Ok(array) => array.clone(),
             Err(_) => view_as_bytes(object, name)?,
@@ -24,29 +30,41 @@ impl<'py> HostBuffer<'py> {
                 "{name} is not contiguous in memory; expected C or Fortran order, as numpy.ascontiguousarray(...) copies to"
             )));
         }
-        Ok(Self { array })
+        Ok(Self::Array(array))
     }
 
     /// As [`HostBuffer::of`], for memory to be written.
     pub(crate) fn writable(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
         let buffer = Self::of(object, name)?;
-        // SAFETY: the array is alive.
-        let flags = unsafe { (*buffer.array.as_array_ptr()).fields.flags };
-        if flags & npyffi::NPY_ARRAY_WRITEABLE == 0 {
+        if !buffer.is_writable() {
             return Err(PyTypeError::new_err(format!("{name} is read-only; expected a writable buffer")));
         }
         Ok(buffer)
     }
 
+    fn is_writable(&self) -> bool {
+        match self {
+            // SAFETY: the array is alive.
+            Self::Array(array) => unsafe { (*array.as_array_ptr()).fields.flags & npyffi::NPY_ARRAY_WRITEABLE != 0 },
+            Self::Bytes(_) => false,
+        }
+    }
+
     /// The first byte.
     pub(crate) fn as_ptr(&self) -> *mut u8 {
-        // SAFETY: the array is alive.
-        unsafe { (*self.array.as_array_ptr()).fields.data.cast() }
+        match self {
+            // SAFETY: the array is alive.
+            Self::Array(array) => unsafe { (*array.as_array_ptr()).fields.data.cast() },
+            Self::Bytes(bytes) => bytes.as_bytes().as_ptr().cast_mut(),
+        }
     }
 
     /// The length in bytes.
     pub(crate) fn nbytes(&self) -> usize {
-        self.array.len() * self.array.dtype().itemsize()
+        match self {
+            Self::Array(array) => array.len() * array.dtype().itemsize(),
+            Self::Bytes(bytes) => bytes.as_bytes().len(),
+        }
     }
 
     /// The bytes.
@@ -58,14 +76,14 @@ impl<'py> HostBuffer<'py> {
         if self.nbytes() == 0 {
             return &[];
         }
-        // SAFETY: the array is contiguous; callers hold it for as long as they use the slice.
+        // SAFETY: the memory is contiguous; callers hold its owner for as long as they use the slice.
         unsafe { std::slice::from_raw_parts(self.as_ptr(), self.nbytes()) }
     }
 
     /// The bytes, to be overwritten.
     ///
     /// # Safety
-    /// As [`HostBuffer::bytes`], and the array must be writable.
+    /// As [`HostBuffer::bytes`], and the memory must be writable.
     pub(crate) unsafe fn bytes_mut(&self) -> &'static mut [u8] {
         if self.nbytes() == 0 {
             return &mut [];
@@ -76,7 +94,10 @@ impl<'py> HostBuffer<'py> {
 
     /// The object that keeps the memory alive.
     pub(crate) fn owner(&self) -> Py<PyAny> {
-        self.array.clone().into_any().unbind()
+        match self {
+            Self::Array(array) => array.clone().into_any().unbind(),
+            Self::Bytes(bytes) => bytes.clone().into_any().unbind(),
+        }
     }
 }
 

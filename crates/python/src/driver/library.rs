@@ -2,12 +2,13 @@
 
 use crate::driver::device::PyDevice;
 use crate::driver::function::KernelObject;
+use crate::driver::memory::device_or_current;
 use crate::driver::module::{PyModuleHandle, jit_options};
 use crate::driver::resource::{Detached, closing_methods, detached};
 use crate::errors::OrRaise;
 use crate::host_buffer::HostBuffer;
 use pyo3::prelude::*;
-use rtcg::driver::{Context, Device, Kernel, Library, sys};
+use rtcg::driver::{Kernel, Library, sys};
 use std::path::PathBuf;
 
 /// Code that the driver loads into each context that uses it.
@@ -54,14 +55,6 @@ closing_methods! { PyLibrary;
 
     fn get_unified_function(&self, name: &str) -> PyResult<usize> {
         self.0.unified_function(name).or_raise()
-    }
-}
-
-/// The device that is meant: the one given, else that of the current context.
-fn device_or_current(device: Option<&Bound<'_, PyDevice>>) -> PyResult<Device> {
-    match device {
-        Some(device) => Ok(device.get().0),
-        None => Context::current_device().or_raise(),
     }
 }
 
