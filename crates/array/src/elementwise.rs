@@ -8,7 +8,7 @@ use crate::layout::{Layout, Order, Shape, Tuple, broadcast_shapes};
 use crate::plan::Plan;
 use crate::runtime::ArrayContext;
 use crate::scalar::{Element, Scalar};
-use crate::shortcut::{Prepared, Shortcut, What};
+use crate::shortcut::{Prepared, Shortcut, What, may_have_shortcut};
 use crate::tiled;
 use rtcg_codegen::array::{Access, ArrayKernel, Op, OpTypes, Operand, Pointwise, Role, TILE_THREADS, Walk};
 use rtcg_codegen::{DType, Kind, WeakScalar};
@@ -150,13 +150,6 @@ pub fn apply(ctx: &Arc<ArrayContext>, op: Op, args: &[Arg<'_>], wishes: Wishes<'
         ctx.remember(args, Shortcut::new(what, args, wishes.out, &out, prepared));
     }
     Ok(out)
-}
-
-/// Whether calls like this one end in the same launch, whatever the values of scalars are. Powers of
-/// integers look at the exponent.
-fn may_have_shortcut(op: Op, args: &[Arg<'_>]) -> bool {
-    let is_array = |arg: &Arg<'_>| matches!(arg, Arg::Array(_));
-    args.iter().any(is_array) && (op != Op::Power || args.iter().all(is_array))
 }
 
 /// The type a scalar is rounded to before the operation.

@@ -40,6 +40,13 @@ impl What {
     }
 }
 
+/// Whether calls like this one end in the same launch, whatever the values of scalars are. Powers of
+/// integers look at the exponent.
+pub(crate) fn may_have_shortcut(op: Op, args: &[Arg<'_>]) -> bool {
+    let is_array = |arg: &Arg<'_>| matches!(arg, Arg::Array(_));
+    args.iter().any(is_array) && (op != Op::Power || args.iter().all(is_array))
+}
+
 /// An operand, as far as the plan depends on it.
 #[derive(Debug)]
 enum Pattern {

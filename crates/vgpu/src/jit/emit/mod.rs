@@ -11,6 +11,7 @@ pub(crate) mod compile;
 pub(crate) mod converged;
 pub(crate) mod ends;
 pub(crate) mod generate;
+mod groups;
 pub(crate) mod lazy;
 mod libcalls;
 pub(crate) mod masked;

@@ -5,7 +5,7 @@
 //! is as good an address as the pointer, as far as the guards around the device window reach.
 
 use super::body::{Body, stmt_defs};
-use super::flow::dominators;
+use super::flow::{dominates, dominators};
 use super::operands::for_each_def;
 use rtcg_ptx::ast::{BinOp, Inst, Operand, Reg, Type};
 use std::collections::HashMap;
@@ -96,13 +96,6 @@ impl Bounds {
     pub(crate) fn root(&self, at: Position) -> Option<(Operand, Bound)> {
         self.roots.get(&at).copied()
     }
-}
-
-fn dominates(idom: &[usize], a: usize, mut b: usize) -> bool {
-    while b > a && idom[b] < b {
-        b = idom[b];
-    }
-    a == b
 }
 
 fn result(inst: &Inst, known: &dyn Fn(Operand) -> Option<Bound>) -> Option<Bound> {

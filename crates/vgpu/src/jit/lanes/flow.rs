@@ -178,7 +178,7 @@ pub(crate) fn loop_exits_first(body: &Body<'_>, idom: &[usize]) -> Loops {
 }
 
 /// Whether `a` dominates `b`. A block that cannot be reached, as rewrites leave behind, has no dominators.
-fn dominates(idom: &[usize], a: usize, mut b: usize) -> bool {
+pub(crate) fn dominates(idom: &[usize], a: usize, mut b: usize) -> bool {
     while b > a && b != NONE {
         b = idom[b];
     }
