@@ -52,8 +52,9 @@ pub enum BarrierKind {
 pub type BarrierFn =
     unsafe extern "C" fn(ctx: *mut WarpCtx, kind: u32, id: u32, count: u32, arriving: u32, trues: u32) -> u32;
 
-/// The operands of one atomic instruction.
-#[repr(C, align(64))]
+/// The operands of one atomic instruction. Like all that compiled code keeps on its stack it asks for
+/// no more than the 16 bytes that Cranelift aligns stacks to.
+#[repr(C, align(16))]
 #[derive(Debug, Clone, Copy)]
 pub struct AtomicLanes {
     /// Absolute addresses (already offset for shared memory).
@@ -67,7 +68,7 @@ pub struct AtomicLanes {
 }
 
 /// The operands of one 128-bit atomic, which begin like [`AtomicLanes`]; low and high halves.
-#[repr(C, align(64))]
+#[repr(C, align(16))]
 #[derive(Debug, Clone, Copy)]
 pub struct WideLanes {
     /// Absolute addresses.

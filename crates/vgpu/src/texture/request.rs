@@ -10,7 +10,7 @@ use rtcg_ptx::ast::{Clamp, Geometry, OpaqueType, SurfOp, TexQuery, Type};
 pub const MAX_WORDS: usize = 13;
 
 /// Operands and results of one instruction. Lanes that take no part hold garbage.
-#[repr(C, align(64))]
+#[repr(C, align(16))]
 #[derive(Debug, Clone, Copy)]
 pub struct TextureLanes {
     /// Texture or surface; only lane 0 counts when [`Request::uniform`] is set.

@@ -72,7 +72,7 @@ impl Gen<'_, '_> {
             return s;
         }
         let bytes = (TRANSFER_HEAD + FRAME_WORDS * 4) as u32;
-        let s = self.b.create_sized_stack_slot(ir::StackSlotData::new(ir::StackSlotKind::ExplicitSlot, bytes, 5));
+        let s = self.b.create_sized_stack_slot(ir::StackSlotData::new(ir::StackSlotKind::ExplicitSlot, bytes, 4));
         self.matrix_slot = Some(s);
         s
     }

@@ -38,7 +38,7 @@ impl<'a> Gen<'a, '_> {
             return slot;
         }
         let bytes = size_of::<TextureLanes>() as u32;
-        let slot = self.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 6));
+        let slot = self.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 4));
         self.texture_slot = Some(slot);
         slot
     }
