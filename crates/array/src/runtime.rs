@@ -54,6 +54,8 @@ pub struct Facts {
     pub max_blocks: u32,
     /// Bytes that one thread reads best at once.
     pub access_bytes: u32,
+    /// Shared memory of a block for pipelines of bulk copies; 0 where the device has none.
+    pub pipeline_bytes: u32,
 }
 
 /// A device as arrays see it. Work is enqueued in the calling thread's current stream of the runtime.

@@ -5,7 +5,7 @@ use crate::error::{ArrayError, Result};
 use crate::launch::{Args, BLOCK_THREADS};
 use crate::layout::Order;
 use rtcg_codegen::array::{ArrayKernel, Scan, ScanOp, ScanStage};
-use rtcg_codegen::scan::{ScanShape, state_bytes};
+use rtcg_codegen::scan::{Pipeline, ScanShape, state_bytes};
 use rtcg_codegen::{DType, Kind};
 
 /// An array seen as (outer, n, inner).
@@ -76,8 +76,21 @@ fn scan(op: ScanOp, x: &GpuArray, out: &GpuArray, rows: Rows) -> Result<()> {
     push_rows(&mut args);
     args.push_u64(tiles as u64);
     args.push_u64(state.start());
-    let compiled = ctx.kernel(&ArrayKernel::Scan(kernel(ScanStage::Tiles(shape))))?;
-    compiled.launch([blocks, 1, 1], [shape.threads, 1, 1], 0, args.bytes())
+    let staying = Pipeline::blocks(blocks as usize, ctx.facts().processors).zip(pipeline(x, rows, shape, item_bytes));
+    let compiled =
+        ctx.kernel(&ArrayKernel::Scan(kernel(ScanStage::Tiles(shape, staying.map(|(_, pipeline)| pipeline)))))?;
+    let (blocks, threads, shared) = match staying {
+        Some((blocks, pipeline)) => (blocks, pipeline.threads(shape), pipeline.shared_bytes()),
+        None => (blocks, shape.threads, 0),
+    };
+    compiled.launch([blocks, 1, 1], [threads, 1, 1], shared, args.bytes())
+}
+
+/// The pipeline of a scan whose rows may be copied in bulk.
+fn pipeline(x: &GpuArray, rows: Rows, shape: ScanShape, item_bytes: usize) -> Option<Pipeline> {
+    let is_placed = x.start().is_multiple_of(16) && (rows.outer == 1 || (rows.n * x.itemsize()).is_multiple_of(16));
+    let pipeline = Pipeline::new(shape, item_bytes, x.itemsize(), x.context().facts().pipeline_bytes);
+    pipeline.filter(|_| is_placed && rows.inner == 1)
 }
 
 /// Neighbours that a thread may read and write at once.

@@ -8,7 +8,7 @@ use rtcg_codegen::array::{
 };
 use rtcg_codegen::carg::{CType, TypeRegistry, parse_arguments};
 use rtcg_codegen::random::{CounterShape, Draw, Engine, source_in};
-use rtcg_codegen::scan::{Scan, ScanForm, ScanShape};
+use rtcg_codegen::scan::{Pipeline, Scan, ScanForm, ScanShape};
 use std::path::PathBuf;
 
 struct Writer(PathBuf);
@@ -32,15 +32,35 @@ impl Writer {
 
     fn scans(&self) -> std::io::Result<()> {
         let mut shapes = vec![("virtual".to_owned(), ScanShape::new(4, 1, false))];
-        for (threads, groups) in
-            [(128, 4), (128, 6), (128, 8), (256, 3), (256, 4), (256, 6), (256, 8), (512, 4), (512, 6)]
-        {
+        for (threads, groups) in [(128, 4), (128, 8), (256, 4), (256, 8), (384, 8), (512, 4), (512, 8)] {
             let shape = ScanShape { threads, groups, lanes: 4, rolled: false };
             shapes.push((format!("t{threads}_g{groups}"), shape));
         }
         for (name, shape) in shapes {
-            let scan = ArrayScan { op: ScanOp::Sum, x: DType::I32, out: DType::I32, stage: ScanStage::Tiles(shape) };
+            let stage = ScanStage::Tiles(shape, None);
+            let scan = ArrayScan { op: ScanOp::Sum, x: DType::I32, out: DType::I32, stage };
             self.put(&format!("scan_{name}"), &ArrayKernel::Scan(scan).source())?;
+        }
+        for (threads, groups, reducers) in
+            [(256, 8, 4), (256, 8, 8), (256, 4, 8), (384, 4, 12), (512, 4, 8), (512, 4, 16), (384, 8, 12), (384, 8, 6)]
+        {
+            for (x, out, lanes) in
+                [(DType::I32, DType::I32, 4), (DType::F64, DType::F64, 2), (DType::I32, DType::I64, 2)]
+            {
+                let shape = ScanShape { threads, groups, lanes, rolled: false };
+                let Some(pipeline) = Pipeline::new(shape, out.itemsize(), x.itemsize(), 200 << 10) else { continue };
+                let stage = ScanStage::Tiles(shape, Some(Pipeline { reducers, ..pipeline }));
+                let scan = ArrayScan { op: ScanOp::Sum, x, out, stage };
+                self.put(
+                    &format!(
+                        "staying_{x:?}_{out:?}_t{threads}_g{groups}_r{reducers}_s{}_b{}_T{}",
+                        pipeline.stages,
+                        pipeline.stage_bytes,
+                        pipeline.threads(shape) + 32 * (reducers - 4)
+                    ),
+                    &ArrayKernel::Scan(scan).source(),
+                )?;
+            }
         }
         let registry = TypeRegistry::new();
         let generic = Scan {
@@ -56,20 +76,28 @@ impl Writer {
             index: "long".into(),
             preamble: String::new(),
         };
-        let form = |lanes, machine| ScanForm { shape: ScanShape::new(4, lanes, machine), totals_only: false };
+        let form =
+            |lanes, machine| ScanForm { shape: ScanShape::new(4, lanes, machine), pipeline: None, totals_only: false };
         self.put("generic_packed", &generic.source(&form(4, true)))?;
         self.put("generic_plain", &generic.source(&form(1, true)))?;
+        let shape = ScanShape::new(4, 4, true);
+        let staying = ScanForm { shape, pipeline: generic.pipeline(shape, 200 << 10), totals_only: false };
+        self.put("generic_staying", &generic.source(&staying))?;
         self.put("generic_virtual", &generic.source(&form(1, false)))
     }
 
     fn sweeps(&self) -> std::io::Result<()> {
         let put = |name: &str, kernel: Radix| self.put(name, &ArrayKernel::Radix(kernel).source());
         put("radix_count", Radix::new(DType::I32, false, RadixStage::Count))?;
-        let stage = RadixStage::Sweep { payload: Payload::None, last: false };
-        for (threads, items) in [(256, 12), (256, 16), (256, 20), (256, 24), (384, 12), (384, 16), (384, 20), (512, 12)]
-        {
-            let kernel = Radix { threads, items, ..Radix::new(DType::I32, false, stage) };
-            put(&format!("radix_t{threads}_i{items}"), kernel)?;
+        for (kind, payload) in [("keys", Payload::None), ("places", Payload::Taken)] {
+            let stage = RadixStage::Sweep { payload, last: false };
+            for (threads, blocks, items) in [(256, 3, 20), (256, 4, 20), (256, 3, 24), (256, 3, 28), (384, 2, 24)] {
+                for dtype in [DType::I32, DType::I64] {
+                    let items = if dtype == DType::I64 { items / 2 } else { items };
+                    let kernel = Radix { threads, blocks, items, ..Radix::new(dtype, false, stage) };
+                    put(&format!("radix_{kind}_{dtype:?}_t{threads}_b{blocks}_i{items}"), kernel)?;
+                }
+            }
         }
         Ok(())
     }

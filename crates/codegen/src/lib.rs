@@ -8,6 +8,7 @@ pub mod combine;
 mod dtype;
 mod elementwise;
 mod look_back;
+mod pipeline;
 pub mod pointwise;
 pub mod random;
 pub mod reduction;

@@ -14,7 +14,7 @@
 //! written in order and no value passes through shared memory.
 
 /// Bytes of the largest value that travels beside its status.
-const PACKED_BYTES: usize = 16;
+pub(crate) const PACKED_BYTES: usize = 16;
 
 /// How a scan cuts its elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -195,40 +195,78 @@ template <class T, int threads, int groups, int lanes, bool rolled> struct tile_
   slots<T, groups * lanes, threads, rolled> x;
   // What comes before each group; of the very first group of a row there is nothing.
   slots<T, groups, threads, rolled> before;
+  // The warp of the tile that this one reads.
+  unsigned warp = threadIdx.x / 32;
 
   // The place in the tile of the first element of a group.
-  __device__ __forceinline__ static unsigned place(int group)
+  __device__ __forceinline__ unsigned place(int group) const
   {
-    return (threadIdx.x / 32 * groups + group) * (32 * lanes) + threadIdx.x % 32 * lanes;
+    return (warp * groups + group) * (32 * lanes) + threadIdx.x % 32 * lanes;
   }
-  // Scans the items x; returns whether anything comes before the thread's first group.
-  template <class States, class Op> __device__ __forceinline__ bool scan(Op op, const States &s, unsigned first, unsigned tile)
+  // Scans the warp's items x for themselves; returns their sum.
+  template <class Op> __device__ __forceinline__ T inside(Op op)
   {
-    __shared__ room<T, warps + 1> totals;
-    const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const unsigned lane = threadIdx.x % 32;
     room<T, 1> kept;
     T &carry = kept.at(0);
-    #pragma unroll unroll
-    for (int g = 0; g < groups; ++g)
+    // Groups side by side, so that their shuffles need not wait for each other.
+    for (int first = 0; first < groups; first += unroll)
     {
-      T sum = x.at(g * lanes);
       #pragma unroll
-      for (int v = 1; v < lanes; ++v) sum = op(sum, x.at(g * lanes + v));
+      for (int g = first; g < first + unroll; ++g)
+      {
+        T sum = x.at(g * lanes);
+        #pragma unroll
+        for (int v = 1; v < lanes; ++v) sum = op(sum, x.at(g * lanes + v));
+        before.at(g) = sum;
+      }
       #pragma unroll
       for (unsigned d = 1; d < 32; d *= 2)
       {
-        const T joined = op(shuffle_up(sum, d), sum);
-        if (lane >= d) sum = joined;
+        #pragma unroll
+        for (int g = first; g < first + unroll; ++g)
+        {
+          const T joined = op(shuffle_up(before.at(g), d), before.at(g));
+          if (lane >= d) before.at(g) = joined;
+        }
       }
-      const T left = shuffle_up(sum, 1), all = shuffle_last(sum);
-      if (g == 0) { before.at(g) = left; carry = all; }
-      else
+      #pragma unroll
+      for (int g = first; g < first + unroll; ++g)
       {
-        const T joined = op(carry, left);
-        before.at(g) = lane > 0 ? joined : carry;
-        carry = op(carry, all);
+        const T left = shuffle_up(before.at(g), 1), all = shuffle_last(before.at(g));
+        if (g == 0) { before.at(g) = left; carry = all; }
+        else
+        {
+          const T joined = op(carry, left);
+          before.at(g) = lane > 0 ? joined : carry;
+          carry = op(carry, all);
+        }
       }
     }
+    return carry;
+  }
+  // Puts `offset` before the warp's items, if there is any (`has`); returns whether anything comes before the
+  // thread's first group.
+  template <class Op> __device__ __forceinline__ bool join(Op op, bool has, const T &offset)
+  {
+    const unsigned lane = threadIdx.x % 32;
+    if (has)
+    {
+      #pragma unroll unroll
+      for (int g = 0; g < groups; ++g)
+      {
+        const T joined = op(offset, before.at(g));
+        before.at(g) = g > 0 || lane > 0 ? joined : offset;
+      }
+    }
+    return has || lane > 0;
+  }
+  // Scans the items x of the block's tile; returns what join does.
+  template <class States, class Op> __device__ __forceinline__ bool scan(Op op, const States &s, unsigned first, unsigned tile)
+  {
+    __shared__ room<T, warps + 1> totals;
+    const unsigned lane = threadIdx.x % 32;
+    const T carry = inside(op);
     if constexpr (warps > 1)
     {
       if (lane == 0) totals.at(warp) = carry;
@@ -261,16 +299,7 @@ template <class T, int threads, int groups, int lanes, bool rolled> struct tile_
     #pragma unroll
     for (unsigned w = 0; w + 1 < warps; ++w)
       if (w < warp) { offset = has ? op(offset, totals.at(w)) : totals.at(w); has = true; }
-    if (has)
-    {
-      #pragma unroll unroll
-      for (int g = 0; g < groups; ++g)
-      {
-        const T joined = op(offset, before.at(g));
-        before.at(g) = g > 0 || lane > 0 ? joined : offset;
-      }
-    }
-    return has || lane > 0;
+    return join(op, has, offset);
   }
 };
 }

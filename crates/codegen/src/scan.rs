@@ -6,6 +6,8 @@ use crate::carg::{Argument, CType};
 use crate::combine::COMBINE;
 use crate::look_back::{LOOK_BACK, state_head};
 pub use crate::look_back::{ScanShape, state_bytes};
+use crate::pipeline::PIPELINE;
+pub use crate::pipeline::Pipeline;
 use crate::pointwise::{PACK, Pointwise, put_headers, put_snippet};
 use crate::snippet::{self, ElementUse};
 use std::fmt::Write;
@@ -53,6 +55,8 @@ pub struct Scan {
 pub struct ScanForm {
     /// How elements are cut.
     pub shape: ScanShape,
+    /// Blocks stay and have warps with a task each; the arrays begin at multiples of 16 bytes.
+    pub pipeline: Option<Pipeline>,
     /// Nothing is output but the last item, into the state.
     pub totals_only: bool,
 }
@@ -64,6 +68,12 @@ impl Scan {
             Some(_) => (self.item.itemsize + 4).next_multiple_of(self.item.align.max(4)),
             None => self.item.itemsize,
         }
+    }
+
+    /// The pipeline for tiles of `shape` with `room` bytes of shared memory, if there can be one.
+    pub fn pipeline(&self, shape: ScanShape, room: u32) -> Option<Pipeline> {
+        let bytes = self.packed(&self.input().uses()).map(|(a, _)| a.ctype.itemsize).sum();
+        Pipeline::new(shape, self.item_bytes(), bytes, room)
     }
 
     /// Where the state has its words, from which on it must be zero before each pass.
@@ -121,6 +131,9 @@ impl Scan {
     pub fn source(&self, form: &ScanForm) -> String {
         let mut out = String::new();
         self.put_head(&mut out);
+        if form.pipeline.is_some() {
+            out.push_str(PIPELINE);
+        }
         let declared: Vec<_> = self.arguments.iter().map(Argument::declarator).collect();
         let parameters: Vec<_> = declared
             .iter()
@@ -128,26 +141,41 @@ impl Scan {
             .chain(["const unsigned long n", "unsigned char *const rtcg_state"])
             .collect();
         let shape = form.shape;
+        let threads = form.pipeline.map_or(shape.threads, |pipeline| pipeline.threads(shape));
         let _ = write!(
             out,
             "extern \"C\" __global__ void __launch_bounds__({threads}) {name}({parameters})\n{{\n\
              \x20 enum {{ rtcg_groups = {groups}, rtcg_lanes = {lanes}, rtcg_tile_size = {tile}, rtcg_unroll = {unroll} }};\n\
-             \x20 __shared__ unsigned rtcg_ticket;\n\
-             \x20 const {index} N = ({index})n; (void)N;\n\
+             \x20 const {index} N = ({index})n; (void)N;\n",
+            name = self.name,
+            parameters = parameters.join(", "),
+            index = self.index,
+            groups = shape.groups,
+            lanes = shape.lanes,
+            tile = shape.tile(),
+            unroll = if shape.rolled { 1 } else { shape.groups },
+        );
+        self.put_operator(&mut out);
+        match form.pipeline {
+            Some(pipeline) => self.put_pipeline(&mut out, form, pipeline),
+            None => self.put_tile(&mut out, form),
+        }
+        out.push_str("}\n");
+        out
+    }
+
+    /// A block's one tile.
+    fn put_tile(&self, out: &mut String, form: &ScanForm) {
+        let shape = form.shape;
+        let _ = write!(
+            out,
+            "  __shared__ unsigned rtcg_ticket;\n\
              \x20 if (threadIdx.x == 0) rtcg_ticket = atomicAdd((unsigned *)rtcg_state, 1u);\n\
              \x20 {meet}\n\
              \x20 const unsigned rtcg_tile = rtcg_ticket;\n\
              \x20 const rtcg::states<rtcg_item, sizeof(rtcg_item) <= 16> rtcg_s(rtcg_state, gridDim.x);\n\
              \x20 const unsigned long rtcg_base = (unsigned long)rtcg_tile * rtcg_tile_size;\n\
              \x20 rtcg::tile_scan<rtcg_item, {scan}> rtcg_t;\n",
-            name = self.name,
-            parameters = parameters.join(", "),
-            index = self.index,
-            threads = shape.threads,
-            groups = shape.groups,
-            lanes = shape.lanes,
-            tile = shape.tile(),
-            unroll = if shape.rolled { 1 } else { shape.groups },
             meet = if shape.threads > 32 { "__syncthreads();" } else { "__syncwarp();" },
             scan = shape.parameters(),
         );
@@ -158,12 +186,50 @@ impl Scan {
                 "  __shared__ rtcg::room<rtcg_item, {n}> rtcg_x, rtcg_before;\n  rtcg_t.x.all = &rtcg_x; rtcg_t.before.all = &rtcg_before;\n"
             );
         }
-        self.put_operator(&mut out);
-        self.put_input(&mut out, shape);
+        self.put_input(out, form);
         out.push_str("  const bool rtcg_after = rtcg_t.scan(rtcg_op, rtcg_s, 0, rtcg_tile);\n");
-        self.put_output(&mut out, form);
-        out.push_str("}\n");
-        out
+        self.put_output(out, form);
+    }
+
+    /// A block that stays, with the tasks of its warps.
+    fn put_pipeline(&self, out: &mut String, form: &ScanForm, pipeline: Pipeline) {
+        let base = "  const unsigned long rtcg_base = (unsigned long)rtcg_tile * rtcg_tile_size;\n";
+        let _ = write!(
+            out,
+            "  auto rtcg_fetch = [&](const unsigned rtcg_tile, unsigned char *const rtcg_to, rtcg::signal *const rtcg_arrived) {{\n\
+             {base}\
+             \x20 if (rtcg_base + rtcg_tile_size > n) {{ rtcg::arrive(rtcg_arrived); return; }}\n\
+             \x20 rtcg::arrive_expecting(rtcg_arrived, {bytes});\n",
+            bytes = pipeline.stage_bytes
+        );
+        let uses = self.input().uses();
+        for ((a, _), place) in self.packed(&uses).zip(self.places(form.shape)) {
+            let (name, bytes) = (&a.name, form.shape.tile() * a.ctype.itemsize);
+            let _ = writeln!(out, "  rtcg::copy_bulk(rtcg_to + {place}, {name} + rtcg_base, {bytes}, rtcg_arrived);");
+        }
+        let _ = write!(
+            out,
+            "  }};\n  auto rtcg_fill = [&](auto &rtcg_t, const unsigned rtcg_tile, const unsigned char *const rtcg_from) {{\n{base}"
+        );
+        self.put_input(out, form);
+        let _ = write!(
+            out,
+            "  }};\n  auto rtcg_emit = [&](auto &rtcg_t, const unsigned rtcg_tile, const bool rtcg_after) {{\n{base}"
+        );
+        self.put_output(out, form);
+        let _ = write!(
+            out,
+            "  }};\n  const unsigned rtcg_tiles = (unsigned)((n + rtcg_tile_size - 1) / rtcg_tile_size);\n\
+             \x20 {}::run(rtcg_state, rtcg_tiles, [](unsigned) {{ return 0u; }}, rtcg_fetch, rtcg_fill, rtcg_op, rtcg_emit);\n",
+            pipeline.type_name(form.shape, "rtcg_item")
+        );
+    }
+
+    /// Where the arrays that the input reads lie in a tile of a pipeline.
+    fn places(&self, shape: ScanShape) -> Vec<usize> {
+        let uses = self.input().uses();
+        let bytes = self.packed(&uses).map(|(a, _)| shape.tile() * a.ctype.itemsize);
+        bytes.scan(0, |at, bytes| Some(std::mem::replace(at, *at + bytes))).collect()
     }
 
     fn put_head(&self, out: &mut String) {
@@ -238,7 +304,8 @@ impl Scan {
     }
 
     /// The items of the tile.
-    fn put_input(&self, out: &mut String, shape: ScanShape) {
+    fn put_input(&self, out: &mut String, form: &ScanForm) {
+        let shape = form.shape;
         for fetch in &self.fetches {
             let _ = writeln!(out, "  {} rtcg_f_{}[rtcg_groups];", self.type_of(&fetch.array), fetch.name);
         }
@@ -248,7 +315,7 @@ impl Scan {
         if shape.lanes > 1 {
             out.push_str("  if (rtcg_base + rtcg_tile_size <= n)\n  {\n");
             let uses = self.input().uses();
-            self.put_packed_input(out, shape, &uses);
+            self.put_packed_input(out, form, &uses);
             out.push_str("  }\n  else\n");
         }
         self.put_loop(out, &|out| {
@@ -265,14 +332,18 @@ impl Scan {
     }
 
     /// Whole packs of the arrays, all of which are fetched before the first item is computed.
-    fn put_packed_input(&self, out: &mut String, shape: ScanShape, uses: &[ElementUse]) {
-        let lanes = shape.lanes;
-        for (a, _) in self.packed(uses) {
+    fn put_packed_input(&self, out: &mut String, form: &ScanForm, uses: &[ElementUse]) {
+        let lanes = form.shape.lanes;
+        for ((a, _), at) in self.packed(uses).zip(self.places(form.shape)) {
             let (name, t) = (&a.name, &a.ctype.name);
+            let (from, place) = match form.pipeline {
+                Some(_) => (format!("rtcg_from + {at}"), "rtcg_t.place(rtcg_g)"),
+                None => (name.clone(), "(rtcg_base + rtcg_t.place(rtcg_g))"),
+            };
             let _ = write!(
                 out,
                 "    rtcg::pack<{t}, {lanes}> rtcg_p_{name}[rtcg_groups];\n    #pragma unroll\n\
-                 \x20   for (int rtcg_g = 0; rtcg_g < rtcg_groups; ++rtcg_g) rtcg_p_{name}[rtcg_g].load({name}, (rtcg_base + rtcg_t.place(rtcg_g)) / {lanes});\n"
+                 \x20   for (int rtcg_g = 0; rtcg_g < rtcg_groups; ++rtcg_g) rtcg_p_{name}[rtcg_g].load({from}, {place} / {lanes});\n"
             );
         }
         self.put_loop(out, &|out| {
@@ -431,7 +502,7 @@ mod tests {
     }
 
     fn form(lanes: usize, totals_only: bool) -> ScanForm {
-        ScanForm { shape: ScanShape::new(4, lanes, true), totals_only }
+        ScanForm { shape: ScanShape::new(4, lanes, true), pipeline: None, totals_only }
     }
 
     #[test]
@@ -454,5 +525,20 @@ mod tests {
         assert_eq!((segmented.lanes(), segmented.item_bytes()), (1, 8));
         let source = scan("int", "y[i] = item").source(&form(4, false));
         assert!(source.contains("rtcg_p_x[rtcg_g].load(x,") && source.contains("rtcg_p_y.store(y,"), "{source}");
+    }
+
+    #[test]
+    fn pipelines_read_tiles_from_shared_memory() {
+        let sum = Scan { input_expr: "x[i] + y[i]".into(), ..scan("int", "x[i] = item") };
+        let shape = ScanShape::new(4, 2, true);
+        assert_eq!(sum.pipeline(shape, 0), None);
+        let pipeline = sum.pipeline(shape, 400 << 10);
+        assert_eq!(pipeline.unwrap().stage_bytes as usize, 8 * shape.tile());
+        let source = sum.source(&ScanForm { shape, pipeline, totals_only: false });
+        let places = [("x", 0), ("y", 4 * shape.tile())];
+        for (name, at) in places {
+            assert!(source.contains(&format!("rtcg_p_{name}[rtcg_g].load(rtcg_from + {at}, ")), "{source}");
+            assert!(source.contains(&format!("rtcg::copy_bulk(rtcg_to + {at}, {name} + rtcg_base")), "{source}");
+        }
     }
 }

@@ -158,6 +158,18 @@ pub struct CudaRuntime {
     pool: DeviceMemoryPool,
 }
 
+/// Shared memory of a block for tiles that are copied in bulk, which devices of compute capability 9.0 and
+/// later do; what kernels declare beside them is left.
+pub(crate) fn pipeline_bytes(ctx: &Context) -> crate::Result<u32> {
+    const DECLARED: i32 = 8 << 10;
+    let device = ctx.device();
+    if !device.loads_machine_code() || device.compute_capability()?.0 < 9 {
+        return Ok(0);
+    }
+    let most = device.attribute(sys::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
+    Ok((most - DECLARED).max(0) as u32)
+}
+
 impl CudaRuntime {
     /// A runtime for `ctx`.
     ///
@@ -171,7 +183,8 @@ impl CudaRuntime {
         // Where PTX is run by the lanes of a processor's vectors, neighbouring threads should read
         // neighbouring elements; a GPU's threads read 16 bytes each.
         let access_bytes = if ctx.device().loads_machine_code() { 16 } else { 1 };
-        let facts = Facts { processors, max_blocks: resident.saturating_mul(4), access_bytes };
+        let pipeline_bytes = pipeline_bytes(ctx)?;
+        let facts = Facts { processors, max_blocks: resident.saturating_mul(4), access_bytes, pipeline_bytes };
         Ok(Self { ctx: ctx.clone(), facts, pool: DeviceMemoryPool::new() })
     }
 

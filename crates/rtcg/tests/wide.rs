@@ -8,11 +8,11 @@ use rtcg::array::{
 use rtcg::{Context, CudaRuntime};
 use std::sync::Arc;
 
-struct Large(CudaRuntime);
+struct Large(CudaRuntime, Facts);
 
 impl Runtime for Large {
     fn facts(&self) -> Facts {
-        Facts { processors: 132, max_blocks: 4 * 132 * 8, access_bytes: 16 }
+        self.1
     }
     fn alloc(&self, nbytes: usize) -> Result<Arc<dyn Buffer>> {
         self.0.alloc(nbytes)
@@ -40,9 +40,15 @@ impl Runtime for Large {
     }
 }
 
-fn large() -> Arc<ArrayContext> {
+const LARGE: Facts = Facts { processors: 132, max_blocks: 4 * 132 * 8, access_bytes: 16, pipeline_bytes: 0 };
+
+fn claiming(facts: Facts) -> Arc<ArrayContext> {
     let ctx = Context::new().expect("the virtual GPU is always there");
-    ArrayContext::new(Arc::new(Large(CudaRuntime::new(&ctx).unwrap())))
+    ArrayContext::new(Arc::new(Large(CudaRuntime::new(&ctx).unwrap(), facts)))
+}
+
+fn large() -> Arc<ArrayContext> {
+    claiming(LARGE)
 }
 
 fn value(i: usize) -> i64 {
@@ -156,5 +162,31 @@ fn running_totals_in_packs() {
             let wanted: i64 = (0..=place).map(|back| value(i - back * stride)).sum();
             assert_eq!(total, wanted, "axis {axis}, element {i}");
         }
+    }
+}
+
+#[test]
+fn running_totals_of_blocks_that_stay() {
+    let ctx = claiming(Facts { processors: 3, pipeline_bytes: 150 << 10, ..LARGE });
+    for dtype in [DType::I8, DType::I32, DType::I64, DType::F32, DType::F64, DType::C128] {
+        for n in [98_304usize, 131_077] {
+            let a = array(&ctx, &[n], dtype);
+            let wanted: Vec<i64> = (0..n)
+                .scan(0i64, |total, i| {
+                    *total += value(i);
+                    Some(*total)
+                })
+                .collect();
+            assert_eq!(numbers(&a.cumulative(ScanOp::Sum, 0, None).unwrap()), wanted, "{dtype} {n}");
+        }
+    }
+    // Rows with a last tile of their own.
+    let (rows, columns) = (5, 40_004);
+    let a = array(&ctx, &[rows, columns], DType::I32);
+    let totals = numbers(&a.cumulative(ScanOp::Maximum, 1, None).unwrap());
+    let mut largest = i64::MIN;
+    for (i, &total) in totals.iter().enumerate() {
+        largest = if i % columns == 0 { value(i) } else { largest.max(value(i)) };
+        assert_eq!(total, largest, "element {i}");
     }
 }

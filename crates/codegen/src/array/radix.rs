@@ -49,6 +49,8 @@ pub struct Radix {
     pub descending: bool,
     /// Threads of a block that sweeps: 256 or more, a multiple of 32.
     pub threads: u16,
+    /// Blocks that shall find room on a multiprocessor, which bounds the registers of a thread.
+    pub blocks: u8,
     /// Keys of a thread of a sweep.
     pub items: u8,
     /// Which part of the work.
@@ -63,8 +65,8 @@ impl Radix {
 
     /// The kernels for keys of `dtype`, with tiles that keep shared memory and registers in bounds.
     pub fn new(dtype: DType, descending: bool, stage: RadixStage) -> Self {
-        let items = if dtype.itemsize() > 4 { 8 } else { 20 };
-        Self { dtype, descending, threads: 256, items, stage }
+        let items = if dtype.itemsize() > 4 { 14 } else { 28 };
+        Self { dtype, descending, threads: 256, blocks: 3, items, stage }
     }
 
     /// Keys of a tile.
@@ -130,8 +132,9 @@ impl Radix {
             RadixStage::Sweep { payload, last } => {
                 let _ = write!(
                     text,
-                    "#define THREADS {}\n#define ITEMS {}\n#define PAYLOAD {}\n#define TAKEN {}\ntypedef {} place_type;\n",
+                    "#define THREADS {}\n#define BLOCKS {}\n#define ITEMS {}\n#define PAYLOAD {}\n#define TAKEN {}\ntypedef {} place_type;\n",
                     self.threads,
+                    self.blocks,
                     self.items,
                     i32::from(payload != Payload::None),
                     i32::from(payload == Payload::Taken),
@@ -203,43 +206,39 @@ extern \"C\" __global__ void __launch_bounds__(256) array_radix_count(unsigned i
 /// Parameters: keys out and in, places out and in (as far as there are any), where the digits begin,
 /// the state (a ticket, and from 64 bytes on 256 words for each tile, all zero), the number of keys, the
 /// lowest bit of the digit.
+///
+/// A block counts its digits and publishes the counts before it ranks its keys, so that blocks behind it
+/// wait the less. Lanes of a warp with one digit find each other by the bits that they set in a word.
 const SWEEP: &str = "\
-extern \"C\" __global__ void __launch_bounds__(THREADS) array_radix_sweep(U *out, const U *in, place_type *places_out, const unsigned int *places_in, const unsigned int *begins, unsigned int *state, unsigned long long n, unsigned int shift)
+extern \"C\" __global__ void __launch_bounds__(THREADS, BLOCKS) array_radix_sweep(U *out, const U *in, place_type *places_out, const unsigned int *places_in, const unsigned int *begins, unsigned int *state, unsigned long long n, unsigned int shift)
 {
-  enum { TILE = THREADS * ITEMS, WARPS = THREADS / 32 };
+  enum { TILE = THREADS * ITEMS, WARPS = THREADS / 32, AT_ONCE = 4 };
   const unsigned int t = threadIdx.x, lane = t % 32, warp = t / 32;
-  __shared__ union { U keys[TILE]; unsigned int places[PAYLOAD ? TILE : 1]; } room;
-  __shared__ unsigned int ranks[WARPS][256], base[256], local[256], ticket;
+  __shared__ union {
+    // For each warp: where its next key of a digit goes, then the lanes whose keys have it.
+    unsigned int ranks[2 * WARPS][256];
+    U keys[TILE];
+    unsigned int places[PAYLOAD ? TILE : 1];
+  } room;
+  __shared__ unsigned int base[256], ticket;
   if (t == 0) ticket = atomicAdd(state, 1u);
   #pragma unroll
-  for (int at = t; at < WARPS * 256; at += THREADS) ranks[0][at] = 0;
+  for (int at = t; at < 2 * WARPS * 256; at += THREADS) room.ranks[0][at] = 0;
   __syncthreads();
   const unsigned int tile = ticket;
   volatile unsigned int *const words = state + 16;
   const unsigned long long start = (unsigned long long)tile * TILE;
   const unsigned int count = n - start < TILE ? (unsigned int)(n - start) : TILE;
+  const bool whole = count == TILE;
   const unsigned int first = warp * 32 * ITEMS + lane;
   U key[ITEMS];
-  unsigned int rank[ITEMS];
+  #pragma unroll
+  for (int k = 0; k < ITEMS; k++) if (whole || first + k * 32 < count) key[k] = in[start + first + k * 32];
   // Keys behind the end have the last digit, and come after all that are there.
+  auto digit_at = [&](int k) { return whole || first + k * 32 < count ? digit_of(key[k], shift) : 255u; };
+  unsigned int *const own_ranks = room.ranks[warp], *const own_lanes = room.ranks[WARPS + warp];
   #pragma unroll
-  for (int k = 0; k < ITEMS; k++) if (first + k * 32 < count) key[k] = in[start + first + k * 32];
-  #pragma unroll
-  for (int k = 0; k < ITEMS; k++) {
-    const unsigned int digit = first + k * 32 < count ? digit_of(key[k], shift) : 255u;
-    unsigned int same = 0xffffffffu;
-    #pragma unroll
-    for (int bit = 0; bit < 8; bit++) {
-      const bool is_set = digit >> bit & 1;
-      const unsigned int set = __ballot_sync(0xffffffffu, is_set);
-      same &= is_set ? set : ~set;
-    }
-    const unsigned int before = ranks[warp][digit], mine = __popc(same & ((1u << lane) - 1));
-    __syncwarp();
-    if (mine == 0) ranks[warp][digit] = before + __popc(same);
-    __syncwarp();
-    rank[k] = before + mine;
-  }
+  for (int k = 0; k < ITEMS; k++) atomicAdd(own_ranks + digit_at(k), 1u);
   __syncthreads();
   // The first 256 threads have a digit each.
   const bool has_digit = THREADS == 256 || t < 256;
@@ -247,8 +246,8 @@ extern \"C\" __global__ void __launch_bounds__(THREADS) array_radix_sweep(U *out
   if (has_digit) {
     #pragma unroll
     for (int w = 0; w < WARPS; w++) {
-      const unsigned int of_warp = ranks[w][t];
-      ranks[w][t] = total;
+      const unsigned int of_warp = room.ranks[w][t];
+      room.ranks[w][t] = total;
       total += of_warp;
     }
   }
@@ -256,31 +255,57 @@ extern \"C\" __global__ void __launch_bounds__(THREADS) array_radix_sweep(U *out
   const unsigned int own = t == 255 ? total - (TILE - count) : total;
   if (has_digit) words[(size_t)tile * 256 + t] = (tile == 0 ? 2u : 1u) << 30 | own;
   const unsigned int begin = sum_before(total);
-  if (has_digit) local[t] = begin;
+  if (has_digit) {
+    #pragma unroll
+    for (int w = 0; w < WARPS; w++) room.ranks[w][t] += begin;
+  }
   __syncthreads();
+  unsigned int rank[ITEMS];
   #pragma unroll
   for (int k = 0; k < ITEMS; k++) {
-    const unsigned int digit = first + k * 32 < count ? digit_of(key[k], shift) : 255u;
-    rank[k] += local[digit] + ranks[warp][digit];
-    room.keys[rank[k]] = key[k];
-  }
-  unsigned int earlier = 0;
-  if (has_digit && tile > 0) {
-    for (unsigned int at = tile - 1;; at--) {
-      unsigned int word = words[(size_t)at * 256 + t];
-      while (word >> 30 == 0) { __nanosleep(20); word = words[(size_t)at * 256 + t]; }
-      earlier += word & 0x3fffffffu;
-      if (word >> 31) break;
+    const unsigned int digit = digit_at(k);
+    atomicOr(own_lanes + digit, 1u << lane);
+    __syncwarp();
+    const unsigned int same = own_lanes[digit], last = 31 - __clz(same), mine = __popc(same & ((1u << lane) - 1));
+    unsigned int before = 0;
+    if (lane == last) {
+      before = own_ranks[digit];
+      own_ranks[digit] = before + mine + 1;
     }
-    words[(size_t)tile * 256 + t] = 2u << 30 | (earlier + own);
+    rank[k] = __shfl_sync(0xffffffffu, before, last) + mine;
+    if (lane == last) own_lanes[digit] = 0;
+    __syncwarp();
   }
-  if (has_digit) base[t] = begins[t] + earlier - begin;
+  __syncthreads();
+  #pragma unroll
+  for (int k = 0; k < ITEMS; k++) room.keys[rank[k]] = key[k];
+  if (has_digit) {
+    unsigned int earlier = 0;
+    bool begun = tile == 0;
+    for (unsigned int at = tile; !begun;) {
+      unsigned int word[AT_ONCE];
+      #pragma unroll
+      for (int j = 0; j < AT_ONCE; j++) word[j] = at > j ? words[(size_t)(at - 1 - j) * 256 + t] : 2u << 30;
+      unsigned int known = 0;
+      #pragma unroll
+      for (int j = 0; j < AT_ONCE; j++)
+        if (!begun && known == j && word[j] >> 30) {
+          earlier += word[j] & 0x3fffffffu;
+          known++;
+          begun = word[j] >> 31;
+        }
+      at -= known;
+      if (known == 0) __nanosleep(20);
+    }
+    if (tile > 0) words[(size_t)tile * 256 + t] = 2u << 30 | (earlier + own);
+    base[t] = begins[t] + earlier - begin;
+  }
   __syncthreads();
   unsigned int to[ITEMS];
   #pragma unroll
   for (int k = 0; k < ITEMS; k++) {
     const unsigned int at = t + k * THREADS;
-    if (at < count) {
+    if (whole || at < count) {
       const U moved = room.keys[at];
       to[k] = base[digit_of(moved, shift)] + at;
       out[to[k]] = moved;
@@ -291,11 +316,11 @@ extern \"C\" __global__ void __launch_bounds__(THREADS) array_radix_sweep(U *out
   #pragma unroll
   for (int k = 0; k < ITEMS; k++) {
     const unsigned int at = first + k * 32;
-    if (at < count) room.places[rank[k]] = TAKEN ? places_in[start + at] : (unsigned int)(start + at);
+    if (whole || at < count) room.places[rank[k]] = TAKEN ? places_in[start + at] : (unsigned int)(start + at);
   }
   __syncthreads();
   #pragma unroll
-  for (int k = 0; k < ITEMS; k++) if (t + k * THREADS < count) places_out[to[k]] = room.places[t + k * THREADS];
+  for (int k = 0; k < ITEMS; k++) if (whole || t + k * THREADS < count) places_out[to[k]] = room.places[t + k * THREADS];
 #endif
 }
 ";

@@ -8,6 +8,7 @@ use super::types::{computed, preamble, storage};
 use crate::DType;
 use crate::combine::COMBINE;
 use crate::look_back::{LOOK_BACK, ScanShape};
+use crate::pipeline::{PIPELINE, Pipeline};
 use std::fmt::Write;
 
 /// What neighbours are combined with.
@@ -26,8 +27,9 @@ pub enum ScanStage {
     /// A thread for each row.
     Rows,
     /// A block for each tile. Parameters after the lengths: the tiles of a row, and the address of the
-    /// state, of which `state_bytes` bytes were set to zero.
-    Tiles(ScanShape),
+    /// state, of which `state_bytes` bytes were set to zero. With a pipeline blocks stay, and rows begin at
+    /// multiples of 16 bytes.
+    Tiles(ScanShape, Option<Pipeline>),
 }
 
 /// A kernel, as everything that decides its source.
@@ -48,7 +50,7 @@ impl Scan {
     pub fn name(&self) -> &'static str {
         match self.stage {
             ScanStage::Rows => "array_scan_rows",
-            ScanStage::Tiles(_) => "array_scan_tiles",
+            ScanStage::Tiles(..) => "array_scan_tiles",
         }
     }
 
@@ -74,7 +76,7 @@ impl Scan {
         );
         match self.stage {
             ScanStage::Rows => text.push_str(ROWS),
-            ScanStage::Tiles(shape) => {
+            ScanStage::Tiles(shape, pipeline) => {
                 text.push_str(COMBINE);
                 text.push_str(LOOK_BACK);
                 let ScanShape { threads, groups, lanes, rolled } = shape;
@@ -88,7 +90,19 @@ impl Scan {
                     parameters = shape.parameters(),
                     rolled = i32::from(rolled),
                 );
-                text.push_str(TILES);
+                text.push_str(TILE);
+                let Some(pipeline) = pipeline else {
+                    text.push_str(TILES);
+                    return text;
+                };
+                text.push_str(PIPELINE);
+                let _ = writeln!(
+                    text,
+                    "typedef {} pipeline_type;\n#define ALL_THREADS {}",
+                    pipeline.type_name(shape, "T"),
+                    pipeline.threads(shape)
+                );
+                text.push_str(STAYING);
             }
         }
         text
@@ -120,46 +134,47 @@ extern \"C\" __global__ void array_scan_rows(O *out, const X *x, unsigned long l
 }
 ";
 
-const TILES: &str = "\
-extern \"C\" __global__ void __launch_bounds__(THREADS) array_scan_tiles(O *out, const X *x, unsigned long long outer, unsigned long long n, unsigned long long inner, unsigned long long tiles, unsigned char *state)
+/// Where a tile lies, and its elements, read from `packs` where it is whole.
+const TILE: &str = "\
+struct tile_place
 {
-  __shared__ unsigned int ticket;
-  unsigned int tile = blockIdx.x;
-  if (tiles > 1) {
-    if (threadIdx.x == 0) ticket = atomicAdd((unsigned int *)state, 1u);
-    if (THREADS > 32) __syncthreads(); else __syncwarp();
-    tile = ticket;
+  unsigned int first;
+  unsigned long long start, base;
+  unsigned int count;
+  __device__ __forceinline__ tile_place(unsigned int tile, unsigned long long n, unsigned long long inner, unsigned long long tiles)
+  {
+    // A grid has fewer than 2^31 tiles, so there are fewer rows.
+    const unsigned int row = tile / (unsigned int)tiles, columns = (unsigned int)inner;
+    first = row * (unsigned int)tiles;
+    start = (unsigned long long)(row / columns) * n * inner + row % columns;
+    base = (unsigned long long)(tile - first) * TILE;
+    count = n - base < TILE ? (unsigned int)(n - base) : TILE;
   }
-  const unsigned int row = (unsigned int)(tile / tiles), first = (unsigned int)(row * tiles);
-  const unsigned long long start = (unsigned long long)(row / inner) * n * inner + row % inner;
-  const unsigned long long base = (unsigned long long)(tile - first) * TILE;
-  const unsigned int count = n - base < TILE ? (unsigned int)(n - base) : TILE;
-  const rtcg::states<T, sizeof(T) <= 16> states(state, gridDim.x);
-  scan_type scan;
-#if ROLLED
-  __shared__ rtcg::room<T, TILE> items, before;
-  scan.x.all = &items; scan.before.all = &before;
-#endif
-  const bool whole = LANES > 1 && count == TILE;
-  if (whole) {
-    rt_pack<X, LANES> packs[GROUPS];
+  __device__ __forceinline__ bool is_whole() const { return LANES > 1 && count == TILE; }
+};
+__device__ __forceinline__ void read_tile(scan_type &scan, const tile_place &p, const X *packs, const X *x, unsigned long long inner)
+{
+  if (p.is_whole()) {
+    rt_pack<X, LANES> pack[GROUPS];
     #pragma unroll UNROLL
-    for (int g = 0; g < GROUPS; g++) packs[g] = ((const rt_pack<X, LANES> *)(x + start + base))[scan_type::place(g) / LANES];
+    for (int g = 0; g < GROUPS; g++) pack[g] = ((const rt_pack<X, LANES> *)packs)[scan.place(g) / LANES];
     #pragma unroll UNROLL
     for (int g = 0; g < GROUPS; g++)
       #pragma unroll
-      for (int v = 0; v < LANES; v++) scan.x.at(g * LANES + v) = get(packs[g].at[v]);
+      for (int v = 0; v < LANES; v++) scan.x.at(g * LANES + v) = get(pack[g].at[v]);
   } else {
     #pragma unroll UNROLL
     for (int g = 0; g < GROUPS; g++)
       #pragma unroll
       for (int v = 0; v < LANES; v++) {
-        const unsigned int at = scan_type::place(g) + v;
+        const unsigned int at = scan.place(g) + v;
         // What is behind the end influences nothing.
-        scan.x.at(g * LANES + v) = at < count ? get(x[start + (base + at) * inner]) : T();
+        scan.x.at(g * LANES + v) = at < p.count ? get(x[p.start + (p.base + at) * inner]) : T();
       }
   }
-  const bool after = scan.scan([](const T &a, const T &b) { return combine(a, b); }, states, first, tile);
+}
+__device__ __forceinline__ void write_tile(scan_type &scan, const tile_place &p, bool after, O *out, unsigned long long inner)
+{
   #pragma unroll UNROLL
   for (int g = 0; g < GROUPS; g++) {
     rt_pack<O, LANES> pack;
@@ -169,12 +184,53 @@ extern \"C\" __global__ void __launch_bounds__(THREADS) array_scan_tiles(O *out,
     pack.at[0] = rt_cast<O>(run);
     #pragma unroll
     for (int v = 1; v < LANES; v++) pack.at[v] = rt_cast<O>(run = combine(run, scan.x.at(g * LANES + v)));
-    const unsigned int at = scan_type::place(g);
-    if (whole) ((rt_pack<O, LANES> *)(out + start + base))[at / LANES] = pack;
+    const unsigned int at = scan.place(g);
+    if (p.is_whole()) ((rt_pack<O, LANES> *)(out + p.start + p.base))[at / LANES] = pack;
     else {
       #pragma unroll
-      for (int v = 0; v < LANES; v++) if (at + v < count) out[start + (base + at + v) * inner] = pack.at[v];
+      for (int v = 0; v < LANES; v++) if (at + v < p.count) out[p.start + (p.base + at + v) * inner] = pack.at[v];
     }
   }
+}
+";
+
+const TILES: &str = "\
+extern \"C\" __global__ void __launch_bounds__(THREADS, ROLLED ? 1 : 1024 / THREADS) array_scan_tiles(O *out, const X *x, unsigned long long outer, unsigned long long n, unsigned long long inner, unsigned long long tiles, unsigned char *state)
+{
+  __shared__ unsigned int ticket;
+  unsigned int tile = blockIdx.x;
+  if (tiles > 1) {
+    if (threadIdx.x == 0) ticket = atomicAdd((unsigned int *)state, 1u);
+    if (THREADS > 32) __syncthreads(); else __syncwarp();
+    tile = ticket;
+  }
+  const tile_place place(tile, n, inner, tiles);
+  const rtcg::states<T, sizeof(T) <= 16> states(state, gridDim.x);
+  scan_type scan;
+#if ROLLED
+  __shared__ rtcg::room<T, TILE> items, before;
+  scan.x.all = &items; scan.before.all = &before;
+#endif
+  read_tile(scan, place, x + place.start + place.base, x, inner);
+  const bool after = scan.scan([](const T &a, const T &b) { return combine(a, b); }, states, place.first, tile);
+  write_tile(scan, place, after, out, inner);
+}
+";
+
+const STAYING: &str = "\
+extern \"C\" __global__ void __launch_bounds__(ALL_THREADS) array_scan_tiles(O *out, const X *x, unsigned long long outer, unsigned long long n, unsigned long long inner, unsigned long long tiles, unsigned char *state)
+{
+  auto place = [&](unsigned int tile) { return tile_place(tile, n, inner, tiles); };
+  auto first_of = [&](unsigned int tile) { return place(tile).first; };
+  auto fetch = [&](unsigned int tile, unsigned char *to, rtcg::signal *arrived) {
+    const tile_place p = place(tile);
+    if (!p.is_whole()) { rtcg::arrive(arrived); return; }
+    rtcg::arrive_expecting(arrived, TILE * sizeof(X));
+    rtcg::copy_bulk(to, x + p.start + p.base, TILE * sizeof(X), arrived);
+  };
+  auto fill = [&](scan_type &scan, unsigned int tile, const unsigned char *from) { read_tile(scan, place(tile), (const X *)from, x, inner); };
+  auto emit = [&](scan_type &scan, unsigned int tile, bool after) { write_tile(scan, place(tile), after, out, inner); };
+  auto op = [](const T &a, const T &b) { return combine(a, b); };
+  pipeline_type::run(state, (unsigned int)(outer * inner * tiles), first_of, fetch, fill, op, emit);
 }
 ";

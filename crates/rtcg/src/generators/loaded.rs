@@ -73,10 +73,10 @@ impl Loaded {
         stream: Option<&Stream>,
     ) -> Result<()> {
         // SAFETY: the caller's promise.
-        unsafe { self.launch_grid(ctx, [blocks, 1, 1], args, stream) }
+        unsafe { self.launch_grid(ctx, [blocks, 1, 1], 0, args, stream) }
     }
 
-    /// [`Loaded::launch`] with a grid of several dimensions.
+    /// [`Loaded::launch`] with a grid of several dimensions, and bytes of dynamic shared memory.
     ///
     /// # Safety
     /// As [`Function::launch`].
@@ -85,11 +85,12 @@ impl Loaded {
         &self,
         ctx: &Context,
         grid: [u32; 3],
+        shared_bytes: u32,
         args: &PackedArgs,
         stream: Option<&Stream>,
     ) -> Result<()> {
         // SAFETY: the caller's promise.
-        ctx.enter(|| unsafe { self.function.launch(grid, [self.block, 1, 1], 0, stream, args) })
+        ctx.enter(|| unsafe { self.function.launch(grid, [self.block, 1, 1], shared_bytes, stream, args) })
     }
 }
 

@@ -278,7 +278,7 @@ impl ReductionKernel {
         let packed = packer.pack()?;
         let blocks = kernel.blocks(outputs.saturating_mul(shape.team as usize), 8);
         // SAFETY: shapes and strides were checked; the rest is the caller's promise.
-        unsafe { kernel.launch_grid(ctx, [blocks, share.splits as u32, 1], &packed, stream) }
+        unsafe { kernel.launch_grid(ctx, [blocks, share.splits as u32, 1], 0, &packed, stream) }
     }
 
     /// The strides of `out` along the kept axes.

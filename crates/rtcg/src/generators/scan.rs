@@ -11,8 +11,10 @@ use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
 use crate::generators::operand::Value;
 use crate::generators::scratch::{self, Purpose};
 use crate::generators::staged;
-use rtcg_codegen::scan::{Scan, ScanForm, ScanShape, state_bytes};
+use crate::runtime::pipeline_bytes;
+use rtcg_codegen::scan::{Pipeline, Scan, ScanForm, ScanShape, state_bytes};
 use rtcg_codegen::snippet::ElementUse;
+use rtcg_driver::sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
 use rtcg_driver::{Stream, memory};
 
 /// A scan, compiled at its first use.
@@ -56,7 +58,7 @@ impl ScanKernel {
     /// The kernel's source.
     pub fn source(&self) -> String {
         let shape = ScanShape::new(self.spec.item_bytes(), 1, true);
-        self.spec.source(&ScanForm { shape, totals_only: false })
+        self.spec.source(&ScanForm { shape, pipeline: None, totals_only: false })
     }
 
     /// Scans the first `size` places (by default as many as the first array has elements); enqueues
@@ -100,9 +102,12 @@ impl ScanKernel {
         let tiles = n.div_ceil(shape.tile());
         let blocks = u32::try_from(tiles).ok().filter(|&b| b <= i32::MAX as u32);
         let blocks = blocks.ok_or_else(|| GeneratorError::value(format!("{n} elements are too many for a scan")))?;
+        let staying = self.staying(ctx, shape, tiles, args)?;
+        let (blocks, shared_bytes) =
+            staying.map_or((blocks, 0), |(blocks, pipeline)| (blocks, pipeline.shared_bytes()));
         let passes: &[bool] = if spec.needs_total() { &[true, false] } else { &[false] };
         let form = |&totals_only: &bool| {
-            let form = ScanForm { shape, totals_only };
+            let form = ScanForm { shape, pipeline: staying.map(|(_, pipeline)| pipeline), totals_only };
             self.forms.get(ctx, &form, || self.compile(ctx, &form))
         };
         let kernels = passes.iter().map(form).collect::<Result<Vec<_>>>()?;
@@ -136,9 +141,26 @@ impl ScanKernel {
             packer.push(&state.to_ne_bytes(), 8)?;
             let packed = packer.pack()?;
             // SAFETY: the state has room for all tiles; the rest is the caller's promise.
-            unsafe { kernel.launch(ctx, blocks, &packed, stream)? };
+            unsafe { kernel.launch_grid(ctx, [blocks, 1, 1], shared_bytes, &packed, stream)? };
         }
         Ok(())
+    }
+
+    /// Blocks that stay and how their warps share the work, where the device and the arrays allow that.
+    fn staying(
+        &self,
+        ctx: &Context,
+        shape: ScanShape,
+        tiles: usize,
+        args: &[Value<'_>],
+    ) -> Result<Option<(u32, Pipeline)>> {
+        let is_placed = |v: &Value<'_>| v.array().is_none_or(|view| view.ptr.is_multiple_of(16));
+        if shape.lanes == 1 || Pipeline::blocks(tiles, 1).is_none() || !args.iter().all(is_placed) {
+            return Ok(None);
+        }
+        let processors = ctx.device().attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.max(1) as u32;
+        let room = pipeline_bytes(ctx)?;
+        Ok(Pipeline::blocks(tiles, processors).zip(self.spec.pipeline(shape, room)))
     }
 
     /// Elements that a thread may read and write at once.
@@ -161,6 +183,7 @@ impl ScanKernel {
             ("preamble", &spec.preamble),
         ];
         let module = self.settings.load(ctx, &spec.source(form), &snippets)?;
-        Loaded::new(ctx, &module, &spec.name, form.shape.threads)
+        let threads = form.pipeline.map_or(form.shape.threads, |pipeline| pipeline.threads(form.shape));
+        Loaded::new(ctx, &module, &spec.name, threads)
     }
 }
