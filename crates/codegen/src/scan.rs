@@ -126,7 +126,7 @@ impl Scan {
     }
 
     /// The kernel. Parameters: the arguments, `unsigned long n`, and the address of the state, which
-    /// [`state_bytes`] measures. A form with `totals_only` leaves the last item in the state, where the
+    /// [`state_bytes`] measures; a single tile may find anything there. A form with `totals_only` leaves the last item in the state, where the
     /// other form finds it.
     pub fn source(&self, form: &ScanForm) -> String {
         let mut out = String::new();
@@ -170,7 +170,7 @@ impl Scan {
         let _ = write!(
             out,
             "  __shared__ unsigned rtcg_ticket;\n\
-             \x20 if (threadIdx.x == 0) rtcg_ticket = atomicAdd((unsigned *)rtcg_state, 1u);\n\
+             \x20 if (threadIdx.x == 0) rtcg_ticket = gridDim.x > 1 ? atomicAdd((unsigned *)rtcg_state, 1u) : 0u;\n\
              \x20 {meet}\n\
              \x20 const unsigned rtcg_tile = rtcg_ticket;\n\
              \x20 const rtcg::states<rtcg_item, sizeof(rtcg_item) <= 16> rtcg_s(rtcg_state, gridDim.x);\n\

@@ -123,7 +123,9 @@ impl ScanKernel {
                     unsafe { memory::memset_d8_async(at, 0, nbytes, stream) }
                 })
             };
-            if pass == 0 {
+            if tiles == 1 {
+                // Nobody waits for the tile.
+            } else if pass == 0 {
                 clear(state, cleared)?;
             } else {
                 let status = spec.state_head();
