@@ -342,7 +342,8 @@ impl Spread {
         let pack = if pack.is_power_of_two() { pack } else { 1 };
         // Splits begin where a pack does.
         let per_split = n_red.div_ceil(share.splits).next_multiple_of(pack * share.team as usize).max(1);
-        let share = Share { splits: n_red.div_ceil(per_split).max(1), ..share };
+        let splits = n_red.div_ceil(per_split).max(1);
+        let share = Share { splits, gather: share.gather && splits > 1, ..share };
         let blocks = n_out.div_ceil(share.group()).min(facts.max_blocks as usize) as u32;
         Self { share, along, pack, n_out, n_red, per_split, blocks }
     }
@@ -366,6 +367,7 @@ impl Spread {
             team: self.share.team as u16,
             along: self.along,
             split: self.share.splits > 1,
+            gather: self.share.gather,
             pack: self.pack as u8,
             unroll: if kernel.packed == 0 {
                 4

@@ -74,7 +74,7 @@ pub trait Runtime: Send + Sync {
     fn clear(&self, dst: u64, nbytes: usize) -> Result<()>;
     /// Compiles (or takes from a cache) the kernel `name` in `source`.
     fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn Kernel>>;
-    /// The addresses of [`rtcg_codegen::combine::TICKETS`] words that are zero, which kernels leave as they
+    /// The addresses of [`rtcg_codegen::combine::TICKET_BYTES`] bytes that are zero, which kernels leave as they
     /// found them, and of `nbytes` further bytes; for kernels of the current stream only, each of which
     /// may change the further bytes.
     fn tickets(&self, nbytes: usize) -> Result<(u64, u64)>;

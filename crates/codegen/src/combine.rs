@@ -6,6 +6,11 @@
 //! ticket wraps to zero by itself, so the next launch finds it as this one did, and one launch does for
 //! any size.
 //!
+//! Where waiting is cheap (on a GPU) and a whole block works on one output, blocks *gather* instead: they
+//! draw their tickets as they begin, when nobody waits for the answer, and send their values in words that
+//! hold a status too, as scans do (`look_back.rs`), to the block that began last. All that it waits for has
+//! begun, so the wait ends however few blocks are resident. It clears the words again.
+//!
 //! Values are combined in an order that the shares alone decide; the operation has to be associative and
 //! commutative.
 
@@ -13,6 +18,11 @@
 pub const REDUCE_THREADS: u32 = 256;
 /// Tickets that a launch may use; each has four bytes.
 pub const TICKETS: usize = 4096;
+/// Bytes of the largest value that travels beside its status.
+pub(crate) const PACKED_BYTES: usize = 16;
+/// Bytes for the tickets and, behind them, the words of blocks that gather, all of which are zero before and
+/// after each launch.
+pub const TICKET_BYTES: usize = TICKETS * (4 + 2 * PACKED_BYTES);
 
 /// How the threads of the device share outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,28 +31,30 @@ pub struct Share {
     pub team: u32,
     /// Blocks for one output.
     pub splits: usize,
+    /// The blocks of an output send their values to the one that began last.
+    pub gather: bool,
 }
 
 impl Share {
     /// The share of `outputs` runs of `length` elements on a device that runs `resident` blocks at once.
-    /// With `along`, neighbouring threads take neighbours of a run, else neighbouring outputs; `teams` tells
-    /// whether threads of several warps may share such an output, which costs a device that runs warps
-    /// as vectors more than a further block.
-    pub fn new(outputs: usize, length: usize, along: bool, resident: usize, teams: bool) -> Self {
+    /// With `along`, neighbouring threads take neighbours of a run, else neighbouring outputs; `machine_code`
+    /// tells a GPU from a device that runs warps as vectors, where warps that share such an output cost more than a
+    /// further block, and blocks should not wait for each other.
+    pub fn new(outputs: usize, length: usize, along: bool, resident: usize, machine_code: bool) -> Self {
         let threads = REDUCE_THREADS as usize;
         let team = if along {
             if length > 1024 { threads } else { length.div_ceil(4).max(1).next_power_of_two().min(32) }
         } else {
             // Few outputs leave threads of a block without one; they share the runs.
             let idle = threads / outputs.clamp(1, threads).next_power_of_two();
-            let wanted = if teams && outputs < resident.saturating_mul(threads) { idle.max(8) } else { 1 };
+            let wanted = if machine_code && outputs < resident.saturating_mul(threads) { idle.max(8) } else { 1 };
             wanted.min((length / 8).max(1).next_power_of_two())
         };
         let blocks = outputs.div_ceil(threads / team).max(1);
         // A split that is too short costs more in its partial result than it gains.
         let longest = length / (team * if along { 16 } else { 32 });
-        let splits = if blocks > TICKETS { 1 } else { (resident / blocks).min(longest).clamp(1, 65535) };
-        Self { team: team as u32, splits }
+        let splits = if blocks > TICKETS { 1 } else { (resident.min(TICKETS) / blocks).min(longest).max(1) };
+        Self { team: team as u32, splits, gather: machine_code && splits > 1 && team == threads }
     }
 
     /// Outputs of one block.
@@ -143,19 +155,96 @@ template <int threads, int team, bool along, class T, class Op> __device__ __for
 __device__ __forceinline__ bool is_last_block(unsigned *ticket, unsigned count)
 {
   __shared__ bool last;
-  __threadfence();
   __syncthreads();
-  if (threadIdx.x == 0) last = atomicInc(ticket, count - 1) == count - 1;
+  if (threadIdx.x == 0)
+  {
+    // With the barriers around it, this thread's fences hold for the block.
+    __threadfence();
+    last = atomicInc(ticket, count - 1) == count - 1;
+    __threadfence();
+  }
   __syncthreads();
-  __threadfence();
   return last;
+}
+// Places where values lie beside a status; 0 is none yet.
+template <class T> struct posts
+{
+  static const int count = words<T>::count, pitch = count == 3 ? 4 : count;
+  volatile unsigned long long *at_;
+  __device__ explicit posts(void *at) : at_((volatile unsigned long long *)at) {}
+  __device__ __forceinline__ void put(unsigned place, unsigned status, const T &value) const
+  {
+    words<T> packed(value);
+    #pragma unroll
+    for (int k = 0; k < count; ++k) at_[(size_t)place * pitch + k] = (unsigned long long)status << 32 | packed.w[k];
+  }
+  __device__ __forceinline__ unsigned poll(unsigned place, T &value) const
+  {
+    words<T> packed;
+    unsigned status = 0;
+    bool same = true;
+    #pragma unroll
+    for (int k = 0; k < count; ++k) {
+      const unsigned long long word = at_[(size_t)place * pitch + k];
+      packed.w[k] = (unsigned)word;
+      if (k == 0) status = (unsigned)(word >> 32); else same = same && status == (unsigned)(word >> 32);
+    }
+    packed.get(value);
+    return same ? status : 0;
+  }
+  __device__ __forceinline__ void clear(unsigned place) const
+  {
+    #pragma unroll
+    for (int k = 0; k < count; ++k) at_[(size_t)place * pitch + k] = 0;
+  }
+};
+// The values of `count` blocks, whose places in the words behind the tickets begin at `first`; thread 0 of the
+// block that began last gets the result, and that block true. `drawn` is what thread 0 drew as the block began.
+template <int threads, class T, class Op>
+__device__ __forceinline__ bool gather_blocks(T &acc, T neutral, unsigned *tickets, unsigned first, unsigned place, unsigned count, unsigned drawn, Op op)
+{
+  __shared__ bool last;
+  const posts<T> values(tickets + 4096);
+  if (threadIdx.x == 0)
+  {
+    values.put(first + place, 1, acc);
+    last = drawn == count - 1;
+  }
+  __syncthreads();
+  if (!last) return false;
+  acc = neutral;
+  const int batch = 8;
+  for (unsigned from = threadIdx.x; from < count; from += batch * threads)
+  {
+    room<T, batch> got;
+    bool all;
+    do {
+      all = true;
+      // What another thread has seen it clears, so nobody else may look there.
+      #pragma unroll
+      for (int k = 0; k < batch; ++k)
+        if (!values.poll(first + (from + k * threads < count ? from + k * threads : from), got.at(k))) all = false;
+    } while (!all);
+    #pragma unroll
+    for (int k = 0; k < batch; ++k)
+      if (from + k * threads < count)
+      {
+        acc = op(acc, got.at(k));
+        values.clear(first + from + k * threads);
+      }
+  }
+  acc = fold_block<threads>(acc, op);
+  return true;
 }
 // Each output of the block: fold(output, lane, start) takes a thread's share of the run, store(output,
 // value) the result. The second dimension of the grid splits the runs.
-template <int threads, int team, bool along, bool split, class T, class Fold, class Op, class Store>
+template <int threads, int team, bool along, bool split, bool gather, class T, class Fold, class Op, class Store>
 __device__ __forceinline__ void reduce_outputs(unsigned long long outputs, T neutral, T *partials, unsigned *tickets, Fold fold, Op op, Store store)
 {
   const unsigned group = threads / team;
+  constexpr bool gathers = gather && split && team == threads && sizeof(T) <= 16;
+  unsigned drawn = 0;
+  if (gathers && threadIdx.x == 0) drawn = atomicInc(tickets + blockIdx.x, gridDim.y - 1);
   // Written so that a compiler sees which of them is the thread's own number.
   const unsigned lane = team == 1 ? 0 : team == threads ? threadIdx.x : along ? threadIdx.x % team : threadIdx.x / group;
   const unsigned slot = team == 1 ? threadIdx.x : team == threads ? 0 : along ? threadIdx.x / team : threadIdx.x % group;
@@ -166,7 +255,11 @@ __device__ __forceinline__ void reduce_outputs(unsigned long long outputs, T neu
     T acc = neutral;
     if (valid) acc = fold(output, lane, neutral);
     acc = fold_team<threads, team, along>(acc, op);
-    if constexpr (split)
+    if constexpr (gathers)
+    {
+      if (!gather_blocks<threads>(acc, neutral, tickets, blockIdx.x * gridDim.y, blockIdx.y, gridDim.y, drawn, op)) return;
+    }
+    else if constexpr (split)
     {
       if (lane == 0 && valid) partials[blockIdx.y * outputs + output] = acc;
       if (!is_last_block(tickets + blockIdx.x, gridDim.y)) return;
@@ -200,21 +293,28 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_source_has_the_limits_of_this_file() {
+        assert!(COMBINE.contains(&format!("values(tickets + {TICKETS});")));
+        assert!(COMBINE.contains(&format!("sizeof(T) <= {PACKED_BYTES};")));
+    }
+
+    #[test]
     fn few_outputs_of_long_runs_fill_the_device() {
-        assert_eq!(Share::new(1, 1 << 26, true, 1056, true), Share { team: 256, splits: 1056 });
-        assert_eq!(Share::new(3, 1 << 24, true, 1056, true), Share { team: 256, splits: 352 });
+        assert_eq!(Share::new(1, 1 << 26, true, 1056, true), Share { team: 256, splits: 1056, gather: true });
+        assert_eq!(Share::new(3, 1 << 24, true, 1056, true), Share { team: 256, splits: 352, gather: true });
         // Sixty-four outputs side by side: four threads of a block would be idle but for their teams.
-        assert_eq!(Share::new(64, 1 << 20, false, 1056, true), Share { team: 8, splits: 528 });
-        assert_eq!(Share::new(8, 1 << 20, false, 1056, true), Share { team: 32, splits: 1024 });
-        assert_eq!(Share::new(8, 1 << 20, false, 16, false), Share { team: 1, splits: 16 });
+        assert_eq!(Share::new(64, 1 << 20, false, 1056, true), Share { team: 8, splits: 528, gather: false });
+        assert_eq!(Share::new(8, 1 << 20, false, 1056, true), Share { team: 32, splits: 1024, gather: false });
+        assert_eq!(Share::new(1, 1 << 26, true, 16, false), Share { team: 256, splits: 16, gather: false });
+        assert_eq!(Share::new(8, 1 << 20, false, 16, false), Share { team: 1, splits: 16, gather: false });
     }
 
     #[test]
     fn short_runs_and_many_outputs_are_not_split() {
-        assert_eq!(Share::new(1, 1000, true, 1056, true), Share { team: 32, splits: 1 });
-        assert_eq!(Share::new(1 << 20, 8192, true, 1056, true), Share { team: 256, splits: 1 });
-        assert_eq!(Share::new(1 << 20, 100, false, 1056, true), Share { team: 1, splits: 1 });
-        assert_eq!(Share::new(5, 1, false, 8, true), Share { team: 1, splits: 1 });
+        assert_eq!(Share::new(1, 1000, true, 1056, true), Share { team: 32, splits: 1, gather: false });
+        assert_eq!(Share::new(1 << 20, 8192, true, 1056, true), Share { team: 256, splits: 1, gather: false });
+        assert_eq!(Share::new(1 << 20, 100, false, 1056, true), Share { team: 1, splits: 1, gather: false });
+        assert_eq!(Share::new(5, 1, false, 8, true), Share { team: 1, splits: 1, gather: false });
         assert_eq!(Share::new(0, 0, true, 8, true).splits, 1);
     }
 }

@@ -13,8 +13,7 @@
 //! Inside a warp, neighbouring lanes hold neighbouring groups of a few elements, so that memory is read and
 //! written in order and no value passes through shared memory.
 
-/// Bytes of the largest value that travels beside its status.
-pub(crate) const PACKED_BYTES: usize = 16;
+use crate::combine::PACKED_BYTES;
 
 /// How a scan cuts its elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -93,31 +92,9 @@ template <class T> __device__ __forceinline__ T shuffle_last(T value)
 }
 // Status 1: the sum of the tile; 2: the prefix up to and with the tile. poll gives 0 for not yet.
 template <class T, bool packed> struct states;
-template <class T> struct states<T, true>
+template <class T> struct states<T, true> : posts<T>
 {
-  static const int count = words<T>::count, pitch = count == 3 ? 4 : count;
-  volatile unsigned long long *at_;
-  __device__ states(unsigned char *state, unsigned) : at_((volatile unsigned long long *)(state + 64 + (sizeof(T) + 15) / 16 * 16)) {}
-  __device__ __forceinline__ void put(unsigned tile, unsigned status, const T &value) const
-  {
-    words<T> packed(value);
-    #pragma unroll
-    for (int k = 0; k < count; ++k) at_[(size_t)tile * pitch + k] = (unsigned long long)status << 32 | packed.w[k];
-  }
-  __device__ __forceinline__ unsigned poll(unsigned tile, T &value) const
-  {
-    words<T> packed;
-    unsigned status = 0;
-    bool same = true;
-    #pragma unroll
-    for (int k = 0; k < count; ++k) {
-      const unsigned long long word = at_[(size_t)tile * pitch + k];
-      packed.w[k] = (unsigned)word;
-      if (k == 0) status = (unsigned)(word >> 32); else same = same && status == (unsigned)(word >> 32);
-    }
-    packed.get(value);
-    return same ? status : 0;
-  }
+  __device__ states(unsigned char *state, unsigned) : posts<T>(state + 64 + (sizeof(T) + 15) / 16 * 16) {}
 };
 // Sums and prefixes have places of their own, so that a value that may be read is never overwritten.
 template <class T> struct states<T, false>

@@ -9,7 +9,8 @@
 //! The tiles of a block come in rising order, and a sum is published whatever the scan of an earlier tile
 //! waits for, so the look-back ends as it does in `look_back.rs`.
 
-use crate::look_back::{PACKED_BYTES, ScanShape};
+use crate::combine::PACKED_BYTES;
+use crate::look_back::ScanShape;
 
 /// How the warps of a block share the work on a ring of tiles. The threads of the [`ScanShape`] are those
 /// that write.

@@ -8,8 +8,8 @@
 //! commutative, and `neutral` its neutral element.
 
 use crate::carg::{Argument, CType};
-use crate::combine::COMBINE;
 pub use crate::combine::REDUCE_THREADS;
+use crate::combine::{COMBINE, PACKED_BYTES};
 use crate::pointwise::{Access, Pointwise, put_snippet};
 use crate::snippet::ElementUse;
 use std::fmt::Write;
@@ -46,6 +46,8 @@ pub struct AxisShape {
     pub along: bool,
     /// Whether runs are split over blocks.
     pub split: bool,
+    /// [`Share::gather`](crate::combine::Share::gather).
+    pub gather: bool,
 }
 
 impl Reduction {
@@ -62,18 +64,25 @@ impl Reduction {
 
     /// The kernel that reduces everything to one value. Parameters: the result's address, the arguments,
     /// what [`Pointwise::source`] adds for this access, then an array of one value per block and the
-    /// address of the ticket.
-    pub fn full_source(&self, access: &Access) -> String {
+    /// address of the tickets. Blocks are at most as many as tickets; they `gather` on devices that load machine code.
+    pub fn full_source(&self, access: &Access, gather: bool) -> String {
         let map = self.map();
         let mut out = String::new();
         self.put_head(&mut out, &map, access);
         let last =
             if matches!(access, Access::Strided { .. }) { "const rtcg::layout rtcg_l" } else { "unsigned long n" };
-        self.put_signature(&mut out, &[last, "rtcg_out_type *rtcg_partials", "unsigned *rtcg_ticket"]);
+        self.put_signature(&mut out, &[last, "rtcg_out_type *rtcg_partials", "unsigned *rtcg_tickets"]);
         out.push_str("{\n");
         map.put_names(&mut out, access);
         self.put_reduce(&mut out);
-        out.push_str("  rtcg_out_type rtcg_acc = rtcg_neutral;\n");
+        // A ticket is drawn where nobody waits for it.
+        let _ = write!(
+            out,
+            "  constexpr bool rtcg_gathers = {gather} && sizeof(rtcg_out_type) <= {PACKED_BYTES};\n\
+             \x20 unsigned rtcg_drawn = 0;\n\
+             \x20 if (rtcg_gathers && gridDim.x > 1 && threadIdx.x == 0) rtcg_drawn = atomicInc(rtcg_tickets, gridDim.x - 1);\n\
+             \x20 rtcg_out_type rtcg_acc = rtcg_neutral;\n"
+        );
         if matches!(access, Access::Flat { .. }) {
             self.put_chunks(&mut out);
         } else {
@@ -142,10 +151,11 @@ impl Reduction {
              \x20   long rtcg_k[{rows}];\n\
              \x20   rtcg::unravel<{kept}, {rows}>(rtcg_o, rtcg_l.kept, rtcg_l.kept_strides, rtcg_k);\n\
              \x20   *rtcg::at(rtcg_out, rtcg_k[{out_row}]) = rtcg_acc;\n  }};\n\
-             \x20 rtcg::reduce_outputs<{REDUCE_THREADS}, {team}, {along}, {split}>(rtcg_l.outputs, rtcg_neutral, rtcg_partials, rtcg_tickets, rtcg_fold, rtcg_reduce, rtcg_store);\n}}\n",
+             \x20 rtcg::reduce_outputs<{REDUCE_THREADS}, {team}, {along}, {split}, {gather}>(rtcg_l.outputs, rtcg_neutral, rtcg_partials, rtcg_tickets, rtcg_fold, rtcg_reduce, rtcg_store);\n}}\n",
             out_row = arrays + 1,
             along = shape.along,
             split = shape.split,
+            gather = shape.gather,
         );
         out
     }
@@ -234,12 +244,19 @@ const FULL_TAIL: &str = "\
   rtcg_acc = rtcg::fold_block<256>(rtcg_acc, rtcg_reduce);
   if (gridDim.x > 1)
   {
-    if (threadIdx.x == 0) rtcg_partials[blockIdx.x] = rtcg_acc;
-    if (!rtcg::is_last_block(rtcg_ticket, gridDim.x)) return;
-    rtcg_acc = rtcg_neutral;
-    for (unsigned rtcg_b = threadIdx.x; rtcg_b < gridDim.x; rtcg_b += 256)
-      rtcg_acc = rtcg_reduce(rtcg_acc, rtcg_partials[rtcg_b]);
-    rtcg_acc = rtcg::fold_block<256>(rtcg_acc, rtcg_reduce);
+    if constexpr (rtcg_gathers)
+    {
+      if (!rtcg::gather_blocks<256>(rtcg_acc, rtcg_neutral, rtcg_tickets, 0, blockIdx.x, gridDim.x, rtcg_drawn, rtcg_reduce)) return;
+    }
+    else
+    {
+      if (threadIdx.x == 0) rtcg_partials[blockIdx.x] = rtcg_acc;
+      if (!rtcg::is_last_block(rtcg_tickets, gridDim.x)) return;
+      rtcg_acc = rtcg_neutral;
+      for (unsigned rtcg_b = threadIdx.x; rtcg_b < gridDim.x; rtcg_b += 256)
+        rtcg_acc = rtcg_reduce(rtcg_acc, rtcg_partials[rtcg_b]);
+      rtcg_acc = rtcg::fold_block<256>(rtcg_acc, rtcg_reduce);
+    }
   }
   if (threadIdx.x == 0) *rtcg_out = rtcg_acc;
 }
@@ -266,7 +283,7 @@ mod tests {
     #[test]
     fn inputs_are_read_in_packs() {
         assert_eq!(dot().map().lanes(), 4);
-        let source = dot().full_source(&Access::Packed { lanes: 4 });
+        let source = dot().full_source(&Access::Packed { lanes: 4 }, true);
         assert!(source.contains("rtcg_x.load(x, rtcg_p)") && !source.contains(".store(x"), "{source}");
         assert!(
             source.contains("void __launch_bounds__(256) dot(rtcg_out_type *rtcg_out, float *x, const float *y"),

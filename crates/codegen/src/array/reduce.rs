@@ -83,6 +83,8 @@ pub struct Reduce {
     pub along: bool,
     /// Whether runs are split over blocks.
     pub split: bool,
+    /// [`Share::gather`](crate::combine::Share::gather).
+    pub gather: bool,
     /// Neighbours that a thread takes at once.
     pub pack: u8,
     /// Packs of a thread that are fetched before the first one is combined.
@@ -122,6 +124,7 @@ impl Reduce {
         team: REDUCE_THREADS as u16,
         along: true,
         split: false,
+        gather: false,
         pack: 1,
         unroll: 4,
         packed: 0,
@@ -383,13 +386,14 @@ impl Reduce {
             text,
             "{fold}    return acc;\n  }};\n  auto store = [&](unsigned long long o, const A &acc) {{\n\
              {offsets}    *({out} *)((char *)out + k0) = finish(acc);\n  }};\n\
-             \x20 rtcg::reduce_outputs<{REDUCE_THREADS}, {team}, {along}, {split}>(n_out, start(), partials, tickets, fold, \
+             \x20 rtcg::reduce_outputs<{REDUCE_THREADS}, {team}, {along}, {split}, {gather}>(n_out, start(), partials, tickets, fold, \
              [](const A &a, const A &b) {{ return combine(a, b); }}, store);\n}}\n",
             fold = self.fold(expression),
             offsets = self.kept.offsets("kept", "o", 1, "k", "    "),
             team = self.team,
             along = self.along,
             split = self.split,
+            gather = self.gather,
         );
     }
 }

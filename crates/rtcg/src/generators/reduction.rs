@@ -10,7 +10,7 @@ use crate::generators::error::GeneratorError;
 use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
 use crate::generators::operand::{ArrayView, Value, broadcast_shape, join_axes, wrong};
 use crate::generators::scratch::{self, Purpose};
-use rtcg_codegen::combine::{REDUCE_THREADS, Share};
+use rtcg_codegen::combine::{REDUCE_THREADS, Share, TICKETS};
 use rtcg_codegen::pointwise::{self, Access};
 use rtcg_codegen::reduction::{self, AxisShape, Reduction};
 use rtcg_codegen::snippet::ElementUse;
@@ -57,7 +57,7 @@ impl ReductionKernel {
 
     /// The source for contiguous arrays.
     pub fn source(&self) -> String {
-        self.spec.full_source(&Access::Flat { ranged: false })
+        self.spec.full_source(&Access::Flat { ranged: false }, true)
     }
 
     /// The shape of the result of a reduction over `axes` of the arrays' common shape.
@@ -86,7 +86,7 @@ impl ReductionKernel {
         let lanes = if let Access::Packed { lanes } = plan.access { lanes } else { 1 };
         // A block is worth its ticket when each of its threads has a few elements.
         const PER_THREAD: usize = 4;
-        let blocks = kernel.blocks(plan.n.div_ceil(lanes * PER_THREAD), 1);
+        let blocks = kernel.blocks(plan.n.div_ceil(lanes * PER_THREAD), 1).min(TICKETS as u32);
         let itemsize = self.spec.out.itemsize.next_multiple_of(16);
         let (ticket, room) = scratch::tickets(ctx, stream, Purpose::Reduction, blocks as usize * itemsize)?;
         let mut packer = kernel.function.args();
@@ -104,7 +104,8 @@ impl ReductionKernel {
     }
 
     fn full_form(&self, ctx: &Context, access: &Access) -> Result<Arc<Loaded>> {
-        self.full.get(ctx, access, || self.compile(ctx, &self.spec.full_source(access)))
+        self.full
+            .get(ctx, access, || self.compile(ctx, &self.spec.full_source(access, ctx.device().loads_machine_code())))
     }
 
     fn compile(&self, ctx: &Context, source: &str) -> Result<Loaded> {
@@ -263,7 +264,7 @@ impl ReductionKernel {
         let along = outputs == 1 || step(&reduced_rows) <= step(&kept_rows) || step(&kept_rows) == 0;
         let share = Share::new(outputs, length, along, resident(ctx)?, ctx.device().loads_machine_code());
         let (team, split) = (share.team, share.splits > 1);
-        let shape = AxisShape { kept: kept.len(), reduced: reduced.len(), team, along, split };
+        let shape = AxisShape { kept: kept.len(), reduced: reduced.len(), team, along, split, gather: share.gather };
         let kernel = self.axis.get(ctx, &shape, || self.compile(ctx, &self.spec.axis_source(&shape)))?;
         let mut packer = kernel.function.args();
         packer.push(&out.ptr.to_ne_bytes(), 8)?;

@@ -6,7 +6,7 @@
 
 use crate::context::Context;
 use crate::error::Result;
-use rtcg_codegen::combine::TICKETS;
+use rtcg_codegen::combine::TICKET_BYTES;
 use rtcg_driver::{DeviceAllocation, Stream, memory};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -31,10 +31,7 @@ type Key = (usize, usize, Purpose);
 
 static PIECES: Mutex<Option<HashMap<Key, Piece>>> = Mutex::new(None);
 
-/// Bytes for the tickets of reductions, which are zero before and after each launch.
-const TICKET_BYTES: usize = 4 * TICKETS;
-
-/// The addresses of [`TICKETS`] tickets that are zero, and of `nbytes` bytes of whatever value, for
+/// The addresses of [`TICKET_BYTES`] bytes of tickets that are zero, and of `nbytes` bytes of whatever value, for
 /// launches in `stream` only.
 ///
 /// # Errors
