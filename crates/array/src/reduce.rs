@@ -307,14 +307,18 @@ pub(crate) struct Spread {
     share: Share,
     along: bool,
     pack: usize,
+    itemsize: usize,
     n_out: usize,
     n_red: usize,
     per_split: usize,
     blocks: u32,
 }
 
-/// Bytes that a thread fetches before it combines the first of them.
-const IN_FLIGHT: usize = 64;
+/// Packs that a thread fetches before it combines the first of them.
+fn unroll(pack: usize, itemsize: usize) -> usize {
+    const BYTES: usize = 64;
+    (BYTES / (pack * itemsize.max(1))).clamp(1, 8)
+}
 
 impl Spread {
     /// For an array whose strides come after those of the output in `kept`, and first in `reduced`.
@@ -340,12 +344,15 @@ impl Spread {
             false => 1,
         };
         let pack = if pack.is_power_of_two() { pack } else { 1 };
-        // Splits begin where a pack does.
-        let per_split = n_red.div_ceil(share.splits).next_multiple_of(pack * share.team as usize).max(1);
+        let splits = match pack {
+            1 => share.splits,
+            _ => share.splits.min(n_red / (pack * share.team as usize * unroll(pack, itemsize))).max(1),
+        };
+        let per_split = n_red.div_ceil(splits).max(1);
         let splits = n_red.div_ceil(per_split).max(1);
         let share = Share { splits, gather: share.gather && splits > 1, ..share };
         let blocks = n_out.div_ceil(share.group()).min(facts.max_blocks as usize) as u32;
-        Self { share, along, pack, n_out, n_red, per_split, blocks }
+        Self { share, along, pack, itemsize, n_out, n_red, per_split, blocks }
     }
 
     /// A bit for each of the arrays whose packs lie one after the other at addresses that packs may be
@@ -369,11 +376,8 @@ impl Spread {
             split: self.share.splits > 1,
             gather: self.share.gather,
             pack: self.pack as u8,
-            unroll: if kernel.packed == 0 {
-                4
-            } else {
-                (IN_FLIGHT / (self.pack * kernel.x.itemsize().max(1))).clamp(1, 8) as u8
-            },
+            // Arrays that are not aligned are cut as others are, so that sums do not depend on it.
+            unroll: if self.pack == 1 { 4 } else { unroll(self.pack, self.itemsize) as u8 },
             ..kernel
         }
     }

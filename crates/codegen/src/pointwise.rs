@@ -141,15 +141,20 @@ impl Pointwise {
 
     /// The loop over `i`, with `body` where the snippet goes; arrays have the names that the user gave them.
     pub(crate) fn put_loop(&self, out: &mut String, access: &Access, body: Body<'_>) {
-        out.push_str("  const size_t rtcg_total = (size_t)gridDim.x * blockDim.x;\n");
-        if *access != (Access::Flat { ranged: false }) {
-            out.push_str("  const size_t rtcg_first = (size_t)blockIdx.x * blockDim.x + threadIdx.x;\n");
-        }
+        self.put_places(out, access);
         match access {
             Access::Flat { ranged: false } => put_flat(out, body),
             Access::Flat { ranged: true } => put_ranged(out, body),
-            Access::Packed { lanes } => self.put_packed(out, *lanes, body),
+            Access::Packed { lanes } => self.put_packed(out, *lanes, 1, body),
             Access::Strided { ndim, strided, small } => self.put_strided(out, *ndim, strided, *small, body),
+        }
+    }
+
+    /// How many threads there are, and which of them this one is.
+    pub(crate) fn put_places(&self, out: &mut String, access: &Access) {
+        out.push_str("  const size_t rtcg_total = (size_t)gridDim.x * blockDim.x;\n");
+        if *access != (Access::Flat { ranged: false }) {
+            out.push_str("  const size_t rtcg_first = (size_t)blockIdx.x * blockDim.x + threadIdx.x;\n");
         }
     }
 
@@ -189,32 +194,50 @@ impl Pointwise {
         }
     }
 
-    fn put_packed(&self, out: &mut String, lanes: usize, body: Body<'_>) {
+    /// The loop over packs, with more than one fetched ahead if `ahead` says so; only where nothing is stored.
+    pub(crate) fn put_packed(&self, out: &mut String, lanes: usize, ahead: usize, body: Body<'_>) {
         let uses = self.uses();
-        let arrays: Vec<_> =
-            self.arguments.iter().zip(&uses).filter(|(a, u)| a.is_vector && **u != ElementUse::Unused).collect();
-        let _ = writeln!(out, "  const size_t rtcg_packs = n / {lanes};");
-        out.push_str("  for (size_t rtcg_p = rtcg_first; rtcg_p < rtcg_packs; rtcg_p += rtcg_total)\n  {\n");
-        for (a, used) in &arrays {
+        let _ = writeln!(out, "  const size_t rtcg_packs = n / {lanes};\n  size_t rtcg_p = rtcg_first;");
+        if ahead > 1 {
+            let _ = writeln!(
+                out,
+                "  for (; rtcg_p + {last} * rtcg_total < rtcg_packs; rtcg_p += {ahead} * rtcg_total)\n  {{",
+                last = ahead - 1
+            );
+            for a in self.packed_arguments(&uses) {
+                let _ = write!(
+                    out,
+                    "    rtcg::pack<{t}, {lanes}> rtcg_all_{name}[{ahead}];\n    #pragma unroll\n\
+                     \x20   for (int rtcg_u = 0; rtcg_u < {ahead}; ++rtcg_u) rtcg_all_{name}[rtcg_u].load({name}, rtcg_p + rtcg_u * rtcg_total);\n",
+                    name = a.name,
+                    t = a.ctype.name
+                );
+            }
+            let _ = writeln!(out, "    #pragma unroll\n    for (int rtcg_u = 0; rtcg_u < {ahead}; ++rtcg_u)\n    {{");
+            for a in self.packed_arguments(&uses) {
+                let _ = writeln!(
+                    out,
+                    "    rtcg::pack<{}, {lanes}> &rtcg_{name} = rtcg_all_{name}[rtcg_u];",
+                    a.ctype.name,
+                    name = a.name
+                );
+            }
+            self.put_pack(out, lanes, "(rtcg_p + rtcg_u * rtcg_total)", body);
+            out.push_str("    }\n  }\n");
+        }
+        out.push_str("  for (; rtcg_p < rtcg_packs; rtcg_p += rtcg_total)\n  {\n");
+        for (a, used) in self.arguments.iter().zip(&uses).filter(|(a, u)| a.is_vector && **u != ElementUse::Unused) {
             let (name, t) = (&a.name, &a.ctype.name);
             let _ = write!(out, "    rtcg::pack<{t}, {lanes}> rtcg_{name};");
-            if **used == ElementUse::Assigned {
+            if *used == ElementUse::Assigned {
                 out.push('\n');
             } else {
                 let _ = writeln!(out, " rtcg_{name}.load({name}, rtcg_p);");
             }
         }
-        let _ = writeln!(out, "    #pragma unroll\n    for (int rtcg_k = 0; rtcg_k < {lanes}; ++rtcg_k)\n    {{");
-        let _ = writeln!(out, "      const size_t i = rtcg_p * {lanes} + rtcg_k; (void)i;");
-        for (a, used) in &arrays {
-            let constness = if **used == ElementUse::Read { "const " } else { "" };
-            let (name, t) = (&a.name, &a.ctype.name);
-            let _ = writeln!(out, "      const rtcg::element<{constness}{t}> {name} = {{&rtcg_{name}.at(rtcg_k)}};");
-        }
-        body(out);
-        out.push_str("    }\n");
-        for (a, used) in &arrays {
-            if matches!(used, ElementUse::Assigned | ElementUse::Changed) {
+        self.put_pack(out, lanes, "rtcg_p", body);
+        for (a, used) in self.arguments.iter().zip(&uses) {
+            if a.is_vector && matches!(used, ElementUse::Assigned | ElementUse::Changed) {
                 let _ = writeln!(out, "    rtcg_{0}.store({0}, rtcg_p);", a.name);
             }
         }
@@ -222,6 +245,20 @@ impl Pointwise {
             write!(out, "  }}\n  for (size_t i = rtcg_packs * {lanes} + rtcg_first; i < n; i += rtcg_total)\n  {{\n");
         body(out);
         out.push_str("  }\n");
+    }
+
+    /// The elements of the packs `rtcg_NAME`, which are those at `place`.
+    fn put_pack(&self, out: &mut String, lanes: usize, place: &str, body: Body<'_>) {
+        let uses = self.uses();
+        let _ = writeln!(out, "    #pragma unroll\n    for (int rtcg_k = 0; rtcg_k < {lanes}; ++rtcg_k)\n    {{");
+        let _ = writeln!(out, "      const size_t i = {place} * {lanes} + rtcg_k; (void)i;");
+        for (a, used) in self.arguments.iter().zip(&uses).filter(|(a, u)| a.is_vector && **u != ElementUse::Unused) {
+            let constness = if *used == ElementUse::Read { "const " } else { "" };
+            let (name, t) = (&a.name, &a.ctype.name);
+            let _ = writeln!(out, "      const rtcg::element<{constness}{t}> {name} = {{&rtcg_{name}.at(rtcg_k)}};");
+        }
+        body(out);
+        out.push_str("    }\n");
     }
 
     fn put_strided(&self, out: &mut String, ndim: usize, strided: &[bool], small: bool, body: Body<'_>) {

@@ -51,6 +51,13 @@ pub struct AxisShape {
 }
 
 impl Reduction {
+    /// Packs of each array that a thread fetches before it combines the first of them.
+    fn packs_ahead(&self, lanes: usize) -> usize {
+        const BYTES: usize = 64;
+        let bytes: usize = self.arguments.iter().filter(|a| a.is_vector).map(|a| a.ctype.itemsize * lanes).sum();
+        (BYTES / bytes.max(1)).clamp(1, 4)
+    }
+
     /// The map expression as an elementwise snippet, which decides how arrays may be accessed.
     pub fn map(&self) -> Pointwise {
         Pointwise {
@@ -83,10 +90,13 @@ impl Reduction {
              \x20 if (rtcg_gathers && gridDim.x > 1 && threadIdx.x == 0) rtcg_drawn = atomicInc(rtcg_tickets, gridDim.x - 1);\n\
              \x20 rtcg_out_type rtcg_acc = rtcg_neutral;\n"
         );
-        if matches!(access, Access::Flat { .. }) {
-            self.put_chunks(&mut out);
-        } else {
-            map.put_loop(&mut out, access, &|out| self.put_step(out));
+        match access {
+            Access::Flat { .. } => self.put_chunks(&mut out),
+            Access::Packed { lanes } => {
+                map.put_places(&mut out, access);
+                map.put_packed(&mut out, *lanes, self.packs_ahead(*lanes), &|out| self.put_step(out));
+            }
+            Access::Strided { .. } => map.put_loop(&mut out, access, &|out| self.put_step(out)),
         }
         out.push_str(FULL_TAIL);
         out

@@ -312,6 +312,17 @@ impl Reduce {
         text
     }
 
+    /// Elements that a team takes at once.
+    fn chunk(&self) -> usize {
+        usize::from(self.team) * usize::from(self.pack) * usize::from(self.unroll)
+    }
+
+    /// The blocks of a split run take chunks in turn, so that all of them read near each other; else each has a part of
+    /// its own.
+    fn takes_turns(&self) -> bool {
+        self.split && self.pack > 1
+    }
+
     /// The elements of a run that belong to one thread, in the order that the team and the pack decide.
     /// Whether a whole step lies inside of the run is decided for all threads of a team at once.
     fn fold(&self, expression: Option<&Expression<'_>>) -> String {
@@ -319,10 +330,10 @@ impl Reduce {
         let arrays = self.arrays(expression);
         let packed: Vec<_> = arrays.iter().enumerate().filter(|(at, _)| self.is_packed(*at)).collect();
         let stride = team * pack;
-        let mut text = format!(
-            "    unsigned long long base = begin;\n    for (; base + {all} <= end; base += {all}) {{\n",
-            all = unroll * stride,
-        );
+        let all = self.chunk();
+        let step = if self.takes_turns() { format!("gridDim.y * {all}ull") } else { all.to_string() };
+        let mut text =
+            format!("    unsigned long long base = begin;\n    for (; base + {all} <= end; base += {step}) {{\n");
         for (at, operand) in &packed {
             let _ = writeln!(text, "      rt_pack<{}, {pack}> p{at}[{unroll}];", storage(operand.dtype));
         }
@@ -367,13 +378,17 @@ impl Reduce {
         text.push_str(&self.reduced.structure("reduced_dims", names.len()));
         let inputs: Vec<_> = names.iter().map(|name| format!("const char *{name}, ")).collect();
         let out = storage(self.out);
+        let (begin, end) = match self.takes_turns() {
+            true => (format!("blockIdx.y * {}ull", self.chunk()), "n_red"),
+            false => ("blockIdx.y * per_split".into(), "begin + per_split < n_red ? begin + per_split : n_red"),
+        };
         let _ = write!(
             text,
             "extern \"C\" __global__ void __launch_bounds__({REDUCE_THREADS}) {name}({out} *out, {inputs}unsigned long long n_out, \
              unsigned long long n_red, unsigned long long per_split, A *partials, unsigned int *tickets, const kept_dims kept, \
              const reduced_dims reduced{values})\n{{\n\
-             \x20 const unsigned long long begin = blockIdx.y * per_split;\n\
-             \x20 const unsigned long long end = begin + per_split < n_red ? begin + per_split : n_red;\n\
+             \x20 const unsigned long long begin = {begin};\n\
+             \x20 const unsigned long long end = {end};\n\
              \x20 auto fold = [&](unsigned long long o, unsigned int lane, A acc) -> A {{\n",
             name = self.name(),
             inputs = inputs.concat(),
@@ -410,7 +425,7 @@ mod tests {
     fn neighbours_are_read_at_once_and_their_end_one_by_one() {
         let source = sum(4, 1).source();
         assert!(source.contains("p0[u] = ((const rt_pack<float, 4> *)row0)[base / 4 + lane + u * 256];"), "{source}");
-        assert!(source.contains("for (; base + 4096 <= end; base += 4096)"), "{source}");
+        assert!(source.contains("for (; base + 4096 <= end; base += gridDim.y * 4096ull)"), "{source}");
         assert!(source.contains("acc = combine(acc, map(i, *(const float *)((const char *)row0 + r0)));"), "{source}");
     }
 
@@ -418,6 +433,6 @@ mod tests {
     fn arrays_that_are_not_aligned_keep_the_order_of_packs() {
         let source = sum(4, 0).source();
         assert!(!source.contains("rt_pack<float, 4>"), "{source}");
-        assert!(source.contains("for (; base + 4096 <= end; base += 4096)"), "{source}");
+        assert!(source.contains("for (; base + 4096 <= end; base += gridDim.y * 4096ull)"), "{source}");
     }
 }
