@@ -1,8 +1,10 @@
 """CUDA arrays, textures and surfaces: descriptors and ways to make them; part of `pycuda.driver`."""
 
+import operator
+
 from pycuda._enums import address_mode, array3d_flags, array_format, filter_mode
 from pycuda._lazy import np
-from pycuda._rtcg import Array, Memcpy2D, Memcpy3D, TextureObject
+from pycuda._rtcg import Array, Memcpy2D, Memcpy3D, MipmappedArray, TextureObject
 
 TRSA_OVERRIDE_FORMAT = 1
 TRSF_READ_AS_INTEGER = 1
@@ -247,6 +249,14 @@ def _nbytes_of(ary):
     return ary.size * ary.dtype.itemsize
 
 
+def _mode(name, value):
+    """The number of an `address_mode` or `filter_mode`."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}; expected one of pycuda.driver.{name}") from None
+
+
 def texture_object(
     source,
     *,
@@ -283,18 +293,22 @@ def texture_object(
     mipmap_level_bias, mipmap_level_clamp, max_anisotropy, border_color
         As in ``CUDA_TEXTURE_DESC``.
     """
-    modes = [int(m) for m in address_mode] if np.iterable(address_mode) else [int(address_mode)] * 3
+    several = np.iterable(address_mode) and not isinstance(address_mode, str)
+    modes = [_mode("address_mode", m) for m in (address_mode if several else [address_mode])]
     sampling = {
         "address_mode": (modes + modes[-1:] * 3)[:3],
-        "filter_mode": int(filter_mode),
+        "filter_mode": _mode("filter_mode", filter_mode),
         "flags": int(flags),
-        "mipmap_filter_mode": int(mipmap_filter_mode),
+        "mipmap_filter_mode": _mode("filter_mode", mipmap_filter_mode),
         "mipmap_level_bias": float(mipmap_level_bias),
         "mipmap_level_clamp": tuple(map(float, mipmap_level_clamp)),
         "max_anisotropy": int(max_anisotropy),
         "border_color": [float(c) for c in border_color],
     }
     if descr is None:
+        if not isinstance(source, (Array, MipmappedArray)):
+            shown = type(source).__name__
+            raise TypeError(f"source is of type {shown}; expected an Array or MipmappedArray, or descr= beside memory")
         return TextureObject._from_array(source, sampling)
     if pitch is not None:
         return TextureObject._from_pitched(source, pitch, descr, sampling)

@@ -1,11 +1,6 @@
 """Importing this module retains a device's primary context, which other CUDA libraries share."""
 
-import atexit
-
-import pycuda.driver as drv
-from pycuda.tools import clear_context_caches, make_default_context
-
-drv.init()
+from pycuda import _autocontext
 
 
 def _retain_and_push(device):
@@ -14,17 +9,4 @@ def _retain_and_push(device):
     return context
 
 
-context = make_default_context(_retain_and_push)
-device = context.get_device()
-
-
-def _finish_up():
-    global context
-    # The program may have popped or detached it, or pushed another one.
-    if drv.Context.get_current() == context:
-        context.pop()
-    context = None
-    clear_context_caches()
-
-
-atexit.register(_finish_up)
+_autocontext.provide(globals(), _retain_and_push)

@@ -27,6 +27,12 @@ def _kernel(key, arguments, operation):
     return kernel
 
 
+def _dtype_of(name, argument, array):
+    if not hasattr(array, "dtype"):
+        raise TypeError(f"{name}: {argument} is of type {type(array).__name__}; expected a GPUArray")
+    return np.dtype(array.dtype)
+
+
 def _is_half(dtype):
     return dtype.itemsize == 2 and dtype.kind not in "iub"
 
@@ -88,7 +94,7 @@ def _new(array, dtype):
 
 def _unary(name, of_complex, doc, to_integer=False):
     def function(array, stream_or_out=None, *, out=None, stream=None):
-        source = np.dtype(array.dtype)
+        source = _dtype_of(name, "array", array)
         if source.kind == "c" and not of_complex:
             raise TypeError(f"{name} of complex numbers is not defined")
         # NumPy's ceil and floor leave integers as they are.
@@ -150,8 +156,8 @@ cosh = _unary("cosh", True, "The hyperbolic cosine.")
 tanh = _unary("tanh", True, "The hyperbolic tangent.")
 
 
-def _real_float(name, array):
-    dtype = _float_of(np.dtype(array.dtype))
+def _real_float(name, argument, array):
+    dtype = _float_of(_dtype_of(name, argument, array))
     if dtype.kind == "c":
         raise TypeError(f"{name} of complex numbers is not defined")
     return dtype, _compute_type(dtype)
@@ -167,7 +173,7 @@ def _broadcast(a, b):
 
 def fmod(arg, mod, stream=None):
     """The rest of the division of `arg` by `mod`, with the sign of `arg`."""
-    result = _float_of(np.result_type(arg.dtype, mod.dtype))
+    result = _float_of(np.result_type(_dtype_of("fmod", "arg", arg), _dtype_of("fmod", "mod", mod)))
     if result.kind == "c":
         raise TypeError("fmod of complex numbers is not defined")
     compute = _compute_type(result)
@@ -186,7 +192,7 @@ def frexp(arg, stream=None):
 
     The exponent has the dtype of the significand, as upstream's.
     """
-    result, compute = _real_float("frexp", arg)
+    result, compute = _real_float("frexp", "arg", arg)
     significand, exponent = gpuarray.empty(tuple(arg.shape), result), gpuarray.empty(tuple(arg.shape), result)
     x = _load("x[i]", np.dtype(arg.dtype), compute)
     arguments = [VectorArg(result, "s"), VectorArg(result, "e"), VectorArg(arg.dtype, "x", True)]
@@ -201,12 +207,13 @@ def frexp(arg, stream=None):
 
 def ldexp(significand, exponent, stream=None):
     """Return ``significand * 2**exponent``; the exponent may have any real dtype."""
-    result, compute = _real_float("ldexp", significand)
+    result, compute = _real_float("ldexp", "significand", significand)
+    of_exponent = _dtype_of("ldexp", "exponent", exponent)
     out = gpuarray.empty(_broadcast(significand, exponent), result)
     s = _load("s[i]", np.dtype(significand.dtype), compute)
-    e = _load("e[i]", np.dtype(exponent.dtype), np.dtype(np.float64)) if _is_half(np.dtype(exponent.dtype)) else "e[i]"
-    arguments = [VectorArg(result, "z"), VectorArg(significand.dtype, "s", True), VectorArg(exponent.dtype, "e", True)]
-    key = ("ldexp", np.dtype(significand.dtype), np.dtype(exponent.dtype))
+    e = _load("e[i]", of_exponent, np.dtype(np.float64)) if _is_half(of_exponent) else "e[i]"
+    arguments = [VectorArg(result, "z"), VectorArg(significand.dtype, "s", True), VectorArg(of_exponent, "e", True)]
+    key = ("ldexp", np.dtype(significand.dtype), of_exponent)
     operation = f"z[i] = {_store(f'ldexp{_suffix(compute)}({s}, (int)({e}))', result)}"
     _kernel(key, arguments, operation)(out, significand, exponent, stream=stream)
     return out
@@ -214,7 +221,7 @@ def ldexp(significand, exponent, stream=None):
 
 def modf(arg, stream=None):
     """Return ``(fraction, whole)`` with ``arg == fraction + whole``, both with the sign of `arg`."""
-    result, compute = _real_float("modf", arg)
+    result, compute = _real_float("modf", "arg", arg)
     fraction, whole = gpuarray.empty(tuple(arg.shape), result), gpuarray.empty(tuple(arg.shape), result)
     x = _load("x[i]", np.dtype(arg.dtype), compute)
     arguments = [VectorArg(result, "f"), VectorArg(result, "w"), VectorArg(arg.dtype, "x", True)]

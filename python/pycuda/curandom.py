@@ -37,6 +37,14 @@ def _random_key():
     return secrets.randbits(64)
 
 
+def _whole(name, value):
+    """A Python integer."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}; expected an integer") from None
+
+
 class Philox:
     """Philox 4x32-10 (Salmon et al., 2011): a position in the sequence of a key.
 
@@ -51,8 +59,8 @@ class Philox:
     _engine = "philox"
 
     def __init__(self, key=None, stream=0):
-        key = _random_key() if key is None else operator.index(key) % 2**64
-        self._state = _rtcg.CounterGenerator(self._engine, key, operator.index(stream))
+        key = _random_key() if key is None else _whole("key", key) % 2**64
+        self._state = _rtcg.CounterGenerator(self._engine, key, _whole("stream", stream))
 
     @property
     def state(self):
@@ -67,7 +75,7 @@ class Philox:
 
     def advance(self, delta):
         """Skip `delta` blocks of four words; returns the generator."""
-        self._state.advance(operator.index(delta) % 2**64)
+        self._state.advance(_whole("delta", delta) % 2**64)
         return self
 
     def jumped(self, jumps=1):
@@ -94,7 +102,7 @@ class Threefry(Philox):
 def _shape_of(size):
     if size is None:
         return ()
-    return tuple(size) if hasattr(size, "__len__") else (operator.index(size),)
+    return tuple(size) if hasattr(size, "__len__") else (_whole("size", size),)
 
 
 class Generator:
@@ -171,7 +179,7 @@ class Generator:
         """Integers in [low, high), or [0, low) without `high`; with `endpoint` the upper end is included."""
         if high is None:
             low, high = 0, low
-        low, high, dtype = operator.index(low), operator.index(high) + bool(endpoint), np.dtype(dtype)
+        low, high, dtype = _whole("low", low), _whole("high", high) + bool(endpoint), np.dtype(dtype)
         if dtype.kind not in "iub":
             raise TypeError(f"Unsupported dtype {dtype} for integers")
         limits = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
@@ -228,7 +236,7 @@ class Generator:
 
     def choice(self, a, size=None, replace=True, stream=None):
         """Elements of ``range(a)``; without `replace` all different."""
-        n = operator.index(a)
+        n = _whole("a", a)
         if replace:
             return self.integers(0, n, size, stream=stream)
         shape = _shape_of(size)

@@ -365,3 +365,19 @@ cuda.Context.pop()
         # There a fault costs the whole process.
         return
     assert result.stdout.strip() == "fine", result.stdout + result.stderr
+
+
+def test_an_index_below_the_first_allocation(on_virtual_device):
+    if not on_virtual_device:
+        pytest.skip("what lies before an allocation is up to the device")
+    program = """
+    import pycuda.autoinit, pycuda.driver as cuda
+    from pycuda.compiler import SourceModule
+    kernel = SourceModule("__global__ void k(float *a, int i) { *a = a[i]; }").get_function("k")
+    try:
+        kernel(cuda.mem_alloc(100), -1, block=(1, 1, 1))
+        cuda.Context.synchronize()
+    except cuda.LogicError as error:
+        print(error)
+    """
+    assert "4 bytes before the start of a 100-byte allocation" in run_python(program).stdout

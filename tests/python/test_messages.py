@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pycuda.driver as cuda
 import pytest
+from pycuda import cumath, curandom, gpuarray
 from pycuda.compiler import SourceModule, compile
 
 from tests.python.subprocesses import run_python
@@ -271,3 +272,22 @@ def test_launches_are_silent_about_texture_references_that_are_bound():
         warnings.simplefilter("always")
         module.get_function("reads")(z, np.int32(1), block=(1, 1, 1), texrefs=[texref])
     assert told == [] and cuda.from_device(z, 1, np.float32)[0] == 3.5
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda a: cuda.texture_object(np.zeros(3)), "source is of type ndarray; expected an Array"),
+        (lambda a: cuda.texture_object(a), "source is of type GPUArray; .* descr= beside memory"),
+        (lambda a: cuda.texture_object(a, filter_mode="linear"), "filter_mode is 'linear'; expected one of"),
+        (lambda a: cuda.texture_object(a, address_mode="wrap"), "address_mode is 'wrap'; expected one of"),
+        (lambda a: cumath.sin("x"), "sin: array is of type str; expected a GPUArray"),
+        (lambda a: cumath.fmod(a, 2.0), "fmod: mod is of type float; expected a GPUArray"),
+        (lambda a: cumath.ldexp(a, None), "ldexp: exponent is of type NoneType"),
+        (lambda a: curandom.default_rng("x"), "key is 'x'; expected an integer"),
+        (lambda a: curandom.default_rng(1).integers(0.5), "high is 0.5; expected an integer"),
+    ],
+)
+def test_arguments_of_a_wrong_type_are_named(call, message):
+    with pytest.raises(TypeError, match=message):
+        call(gpuarray.zeros(4, np.float32))

@@ -86,7 +86,8 @@ pub(crate) fn describe(address: u64, size: u32) -> Option<String> {
         () if w.heap().contains(at) => heap_pieces(address),
         () if w.data().contains(at) => variables(address),
         () if w.malloc().contains(at) => malloc_pieces(address),
-        () if w.contains(at) => return None,
+        // Right below the heap lies what an index too small for its first block leads to.
+        () if w.contains(at) => heap_pieces(address),
         () => host_pieces(address),
     };
     let nearest = pieces.into_iter().min_by_key(|p| p.distance(address)).filter(|p| p.distance(address) <= NEAR)?;

@@ -228,7 +228,7 @@ fn allocation_of(a: FaultAccess, warp: &Warp) -> Option<String> {
     // SAFETY: the job outlives its warps.
     let job = unsafe { &*warp.job };
     match a.space {
-        "shared" => {
+        "shared" if offset_in_shared(a.address, warp).is_some() => {
             Some(end("shared memory of the block", warp.ctx.shared as u64, u64::from(warp.ctx.total_shared_size)))
         }
         "param" => Some(end("parameters of the kernel", job.params as u64, job.param_bytes as u64)),
@@ -282,15 +282,20 @@ fn push_access(report: &mut String, a: FaultAccess, warp: &Warp) {
     let bytes = if a.size == 0 { String::new() } else { format!(" of {} bytes", a.size) };
     // Writing to a string cannot fail.
     let _ = write!(report, ", {verb}{bytes} at {:#x}", a.address);
-    // Compiled code extends 32-bit offsets with their sign, so that the upper half lies below the
-    // block's memory; nothing is ever committed there.
-    let distance = (a.address as i64).wrapping_sub(warp.ctx.shared as i64);
-    if a.space == "shared" && (-(1 << 31)..1 << 32).contains(&distance) {
-        let (offset, total) = (distance as u32, warp.ctx.total_shared_size);
+    if let Some(offset) = offset_in_shared(a.address, warp).filter(|_| a.space == "shared") {
+        let total = warp.ctx.total_shared_size;
         let _ = write!(report, " (offset {offset} of the block's {total} bytes of shared memory)");
     } else if a.address < 4096 {
         report.push_str(" (a null pointer)");
     }
+}
+
+/// The 32-bit offset that leads from the block's shared memory to an address. Compiled code extends
+/// offsets with their sign, so that the upper half lies below the block's memory; nothing is ever
+/// committed there.
+fn offset_in_shared(address: u64, warp: &Warp) -> Option<u32> {
+    let distance = (address as i64).wrapping_sub(warp.ctx.shared as i64);
+    (-(1 << 31)..1 << 32).contains(&distance).then_some(distance as u32)
 }
 
 fn concerned(warp: &Warp, lanes: SiteLanes) -> u32 {
