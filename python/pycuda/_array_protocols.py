@@ -2,9 +2,14 @@
 
 import numpy as np
 
-from pycuda._rtcg import GPUArray, ufunc as _ufunc
+from pycuda._rtcg import GPUArray, array_cumulative, ufunc as _ufunc
 
-_RENAMED = {"true_divide": "divide", "abs": "absolute", "conj": "conjugate", "bitwise_not": "invert"}
+_RENAMED = {
+    "true_divide": "divide", "abs": "absolute", "conj": "conjugate", "bitwise_not": "invert", "degrees": "rad2deg",
+    "radians": "deg2rad",
+}  # fmt: skip
+# Ufuncs that are functions of `pycuda.gpuarray` rather than operations element by element.
+_FUNCTIONS = {"matmul", "matvec", "modf", "spacing", "vecdot", "vecmat"}
 _REDUCTIONS = {
     "add": "sum",
     "multiply": "prod",
@@ -13,7 +18,7 @@ _REDUCTIONS = {
     "logical_and": "all",
     "logical_or": "any",
 }
-_ACCUMULATIONS = {"add": "cumsum", "multiply": "cumprod"}
+_ACCUMULATIONS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}
 
 
 def array_ufunc(ufunc, method, inputs, *, out=None, **kwargs):
@@ -24,20 +29,37 @@ def array_ufunc(ufunc, method, inputs, *, out=None, **kwargs):
     name = _RENAMED.get(ufunc.__name__, ufunc.__name__)
     if method == "__call__":
         return _call(name, inputs, out, **kwargs)
-    table = {"reduce": _REDUCTIONS, "accumulate": _ACCUMULATIONS}.get(method, {})
-    if name not in table:
-        return NotImplemented
     import pycuda.gpuarray as gpuarray
 
+    if method == "outer":
+        first, second = (gpuarray._array(x) for x in inputs)
+        return _call(name, (first.reshape(first.shape + (1,) * second.ndim), second), out, **kwargs)
     kwargs.setdefault("axis", 0)
-    return getattr(gpuarray, table[name])(inputs[0], out=out, **kwargs)
+    if method == "accumulate" and name in _ACCUMULATIONS:
+        total = array_cumulative(inputs[0], _ACCUMULATIONS[name], kwargs.pop("axis"), kwargs.pop("dtype", None))
+        return NotImplemented if kwargs else gpuarray._into(out, total)
+    if method == "reduce" and name in _REDUCTIONS:
+        return getattr(gpuarray, _REDUCTIONS[name])(inputs[0], out=out, **kwargs)
+    return NotImplemented
 
 
-def _call(name, inputs, out, dtype=None, where=True, casting="same_kind", order="K", subok=True):
-    if casting != "same_kind" or order not in ("K", "C"):
+def _named(name, inputs, out, dtype, where, kwargs):
+    """A ufunc that is a function of `pycuda.gpuarray`."""
+    import pycuda.gpuarray as gpuarray
+
+    if where is not True or dtype is not None or isinstance(out, tuple):
+        return NotImplemented
+    result = getattr(gpuarray, name)(*inputs, **kwargs)
+    return result if out is None else gpuarray._into(out, result)
+
+
+def _call(name, inputs, out, dtype=None, where=True, casting="same_kind", order="K", subok=True, **kwargs):
+    if casting != "same_kind" or order not in ("K", "C") or (kwargs and name not in _FUNCTIONS):
         return NotImplemented
     if name == "divmod":
         return _ufunc("floor_divide", inputs), _ufunc("remainder", inputs)
+    if name in _FUNCTIONS:
+        return _named(name, inputs, out, dtype, where, kwargs)
     if where is True:
         return _ufunc(name, inputs, out, dtype)
     result = _ufunc(name, inputs, None, dtype)
@@ -48,14 +70,16 @@ def _call(name, inputs, out, dtype=None, where=True, casting="same_kind", order=
 
 
 def array_function(func, args, kwargs):
-    """NumPy's `__array_function__`: the function of the same name in `pycuda.gpuarray`."""
-    import pycuda.gpuarray as gpuarray
-
+    """NumPy's `__array_function__`: the function of the same name in `pycuda.gpuarray` or `pycuda.linalg`."""
     module = func.__module__ or ""
-    if module == "numpy.linalg":
+    if module == "numpy":
+        import pycuda.gpuarray as namespace
+    elif module == "numpy.linalg":
+        import pycuda.linalg as namespace
+    else:
         return NotImplemented
-    ours = getattr(gpuarray, func.__name__, None)
-    if ours is None or func.__name__.startswith("_"):
+    ours = getattr(namespace, func.__name__, None)
+    if ours is None or func.__name__ not in namespace.__all__:
         return NotImplemented
     return ours(*args, **kwargs)
 

@@ -4,6 +4,8 @@ Operations are enqueued and do not wait; what brings elements to the host (`GPUA
 """
 
 import builtins
+import importlib
+import operator
 
 import numpy as np
 
@@ -148,7 +150,7 @@ _UFUNCS = [
     "sqrt", "square", "reciprocal", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos",
     "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "floor", "ceil",
     "trunc", "rint", "deg2rad", "rad2deg", "isnan", "isinf", "isfinite", "signbit", "conjugate", "bitwise_count",
-    "angle", "real", "imag",
+    "real", "imag",
 ]  # fmt: skip
 for _name in _UFUNCS:
     globals()[_name] = _function(_name, f"`numpy.{_name}`, element by element on the device.")
@@ -160,6 +162,18 @@ def _in_stream(stream, body):
         return body()
     with stream:
         return body()
+
+
+acos, acosh, asin, asinh = arccos, arccosh, arcsin, arcsinh  # noqa: F821
+atan, atan2, atanh, pow = arctan, arctan2, arctanh, power  # noqa: F821, A001
+bitwise_invert, bitwise_left_shift, bitwise_right_shift = invert, left_shift, right_shift  # noqa: F821
+
+
+def angle(z, deg=False, out=None, dtype=None, stream=None):
+    """The angles of complex numbers, in degrees if `deg`; see `numpy.angle`."""
+    out = out[0] if isinstance(out, tuple) else out
+    result = _in_stream(stream, lambda: _ufunc("angle", (z,), None if deg else out, dtype))
+    return _in_stream(stream, lambda: _ufunc("multiply", (result, 180 / np.pi), out)) if deg else result
 
 
 def divmod(x1, x2):  # noqa: A001
@@ -372,18 +386,6 @@ def _into(out, result):
     return out
 
 
-def average(a, axis=None, weights=None):
-    """The mean, with weights if given; see `numpy.average`."""
-    if weights is None:
-        return mean(a, axis=axis)
-    weights = _array(weights)
-    if weights.shape != a.shape and axis is not None:
-        shape = [1] * a.ndim
-        shape[axis] = weights.size
-        weights = weights.reshape(*shape)
-    return (a * weights).sum(axis) / broadcast_to(weights, a.shape).sum(axis)
-
-
 def _edge(values, a, axis):
     """What is put before or behind `a` along an axis; a scalar becomes one row."""
     if values is None:
@@ -450,9 +452,9 @@ def inner(a, b):
     return tensordot(a, b, ((-1,), (-1,))) if a.ndim and b.ndim else a * b
 
 
-def outer(a, b):
+def outer(a, b, out=None):
     """All products of an element of `a` with one of `b`."""
-    return _array(a).ravel()[:, None] * _array(b).ravel()[None, :]
+    return _ufunc("multiply", (_array(a).ravel()[:, None], _array(b).ravel()[None, :]), out)
 
 
 def vecdot(x1, x2, /, *, axis=-1):
@@ -487,9 +489,9 @@ def tensordot(a, b, axes=2):
     return (x @ y).reshape(shape)
 
 
-def trace(a, offset=0, axis1=0, axis2=1, dtype=None):
+def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     """The sum of a diagonal; see `numpy.trace`."""
-    return a.diagonal(offset, axis1, axis2).sum(-1, dtype=dtype)
+    return _array(a).diagonal(offset, axis1, axis2).sum(-1, dtype, out)
 
 
 # -- indexing, sorting, searching ---------------------------------------------------------------------
@@ -550,7 +552,7 @@ def _along(arr, indices, axis):
     axis %= arr.ndim
     shape = indices.shape
     return tuple(
-        indices if k == axis else np.arange(arr.shape[k]).reshape([-1 if j == k else 1 for j in range(len(shape))])
+        indices if k == axis else arange(arr.shape[k]).reshape([-1 if j == k else 1 for j in range(len(shape))])
         for k in range(arr.ndim)
     )
 
@@ -589,47 +591,14 @@ def searchsorted(a, v, side="left", sorter=None):
     return _native.array_searchsorted(a if sorter is None else take(a, sorter), v, side)
 
 
-def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True):
-    """The different elements in ascending order; waits for their number. See `numpy.unique`."""
-    if axis is not None:
-        raise TypeError("unique: axis is not supported for arrays on a device")
-    shape, ar = ar.shape, ar.ravel()
-    needs_order = return_index or return_inverse
-    order = argsort(ar) if needs_order else None
-    ordered = ar[order] if needs_order else sort(ar)
-    is_new = ones(ar.shape, bool)
-    if ar.size > 1:
-        is_new[1:] = ordered[1:] != ordered[:-1]
-        if equal_nan and ar.dtype.kind in "fc":
-            is_new[1:] &= ~(isnan(ordered[1:]) & isnan(ordered[:-1]))  # noqa: F821
-    places = flatnonzero(is_new)
-    results = [ordered[places]]
-    if return_index:
-        results.append(order[places])
-    if return_inverse:
-        inverse = empty(ar.shape, np.int64)
-        inverse[order] = cumsum(is_new) - 1
-        results.append(inverse.reshape(shape))
-    if return_counts:
-        results.append(diff(concatenate([places, array([ar.size], np.int64)])))
-    return results[0] if len(results) == 1 else tuple(results)
-
-
-def isin(element, test_elements, assume_unique=False, invert=False):
-    """Whether each element is among others; see `numpy.isin`."""
-    element, test = _array(element), sort(_array(test_elements).ravel())
-    if test.size == 0:
-        return full(element.shape, invert, bool)
-    places = searchsorted(test, element)
-    found = take(test, places, mode="clip") == element
-    return ~found if invert else found
-
-
 # -- joining and rearranging --------------------------------------------------------------------------
 
 
-def concatenate(arrays, axis=0, allocator=None, *, out=None, dtype=None):
+def concatenate(arrays, axis=0, allocator=None, *, out=None, dtype=None, casting="same_kind"):
     """Arrays one after the other along an axis; see `numpy.concatenate`."""
+    if isinstance(allocator, GPUArray):
+        # NumPy's third argument is `out`.
+        allocator, out = None, allocator
     arrays = [_array(a) for a in arrays]
     if not arrays:
         raise ValueError("need at least one array to concatenate")
@@ -648,6 +617,13 @@ def concatenate(arrays, axis=0, allocator=None, *, out=None, dtype=None):
                 f"index 0 has shape {first.shape} and the array at index {position} has shape {a.shape}"
             )
     shape = (*first.shape[:axis], builtins.sum(a.shape[axis] for a in arrays), *first.shape[axis + 1 :])
+    if out is not None and out.shape != shape:
+        raise ValueError(f"concatenate: out has shape {out.shape}, the result {shape}")
+    for a in arrays:
+        target = dtype if dtype is not None else a.dtype if out is None else out.dtype
+        if not np.can_cast(a.dtype, target, casting):
+            raise TypeError(f"Cannot cast array data from {a.dtype!r} to {np.dtype(target)!r} according to the rule "
+                            f"'{casting}'")  # fmt: skip
     if out is None:
         dtype = np.result_type(*(a.dtype for a in arrays)) if dtype is None else dtype
         out = type(first)(shape, dtype, allocator or first.allocator, order=_order_of(first) if first.ndim > 1 else "C")
@@ -661,39 +637,41 @@ def concatenate(arrays, axis=0, allocator=None, *, out=None, dtype=None):
 concat = concatenate
 
 
-def stack(arrays, axis=0, allocator=None):
+def stack(arrays, axis=0, allocator=None, *, out=None, dtype=None, casting="same_kind"):
     """Arrays of one shape along a new axis; see `numpy.stack`."""
+    if isinstance(allocator, GPUArray):
+        # NumPy's third argument is `out`.
+        allocator, out = None, allocator
     arrays = [_array(a) for a in arrays]
     if not arrays:
         raise ValueError("need at least one array to stack")
     if len({a.shape for a in arrays}) > 1:
         raise ValueError(f"all input arrays must have the same shape, got {[a.shape for a in arrays]}")
-    return concatenate(
-        [expand_dims(a, axis) for a in arrays], axis if axis >= 0 else axis % (arrays[0].ndim + 1), allocator
-    )
+    axis = axis if axis >= 0 else axis % (arrays[0].ndim + 1)
+    return concatenate([expand_dims(a, axis) for a in arrays], axis, allocator, out=out, dtype=dtype, casting=casting)
 
 
-def vstack(tup):
+def vstack(tup, *, dtype=None, casting="same_kind"):
     """Arrays as rows, one below the other."""
-    return concatenate([a if a.ndim > 1 else atleast_1d(a)[None, :] for a in tup])
+    return concatenate([atleast_2d(a) for a in tup], dtype=dtype, casting=casting)
 
 
-def hstack(tup):
+def hstack(tup, *, dtype=None, casting="same_kind"):
     """Arrays beside each other."""
     tup = [atleast_1d(a) for a in tup]
-    return concatenate(tup, 0 if tup[0].ndim == 1 else 1)
+    return concatenate(tup, 0 if tup and tup[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
-def atleast_1d(a):
-    """`a` with one axis at least."""
-    a = _array(a)
-    return a.reshape(1) if a.ndim == 0 else a
+def atleast_1d(*arys):
+    """Arrays with one axis at least."""
+    arys = tuple(a if a.ndim else a.reshape(1) for a in map(_array, arys))
+    return arys[0] if len(arys) == 1 else arys
 
 
-def atleast_2d(a):
-    """`a` with two axes at least."""
-    a = atleast_1d(a)
-    return a[None, :] if a.ndim == 1 else a
+def atleast_2d(*arys):
+    """Arrays with two axes at least."""
+    arys = tuple(a if a.ndim > 1 else a.reshape(1, a.size) for a in map(_array, arys))
+    return arys[0] if len(arys) == 1 else arys
 
 
 def split(ary, indices_or_sections, axis=0):
@@ -712,22 +690,6 @@ def unstack(x, /, *, axis=0):
     """Views without one axis, one for each index of it."""
     moved = moveaxis(x, axis, 0)
     return tuple(moved[k] for k in range(moved.shape[0]))
-
-
-def repeat(a, repeats, axis=None):
-    """Each element several times; see `numpy.repeat`."""
-    a = _array(a)
-    if axis is None:
-        a, axis = a.ravel(), 0
-    if not -a.ndim <= axis < a.ndim:
-        raise np.exceptions.AxisError(axis, a.ndim)
-    length = a.shape[axis]
-    counts = asnumpy(repeats)
-    if counts.size == 1:
-        counts = np.broadcast_to(counts.reshape(()), (length,))
-    if counts.shape != (length,):
-        raise ValueError(f"operands could not be broadcast together with shape ({length},) {counts.shape}")
-    return take(a, np.repeat(np.arange(length), counts), axis)
 
 
 def tile(A, reps):  # noqa: N803
@@ -809,8 +771,15 @@ def astype(x, dtype, /, *, copy=True, device=None):
     return x.astype(dtype, copy=copy)
 
 
-def copyto(dst, src):
-    """Writes `src`, broadcast and converted, to `dst`."""
+def copyto(dst, src, casting="same_kind", where=True):
+    """Writes `src`, broadcast and converted, to `dst`, where a mask holds; see `numpy.copyto`."""
+    if isinstance(src, (GPUArray, np.ndarray)) and not np.can_cast(src.dtype, dst.dtype, casting):
+        raise TypeError(f"Cannot cast array data from {src.dtype!r} to {dst.dtype!r} according to the rule '{casting}'")
+    if where is not True:
+        mask = _array(where)
+        if mask.dtype != bool:
+            raise TypeError(f"copyto: where has dtype {mask.dtype}; expected bool")
+        src = _ufunc("where", (mask, _array(src).astype(dst.dtype), dst))
     dst[...] = src
 
 
@@ -821,28 +790,46 @@ def broadcast_arrays(*arrays):
     return [broadcast_to(a, shape) for a in arrays]
 
 
-def meshgrid(*xi, indexing="xy"):
+def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     """Coordinate arrays of a grid; see `numpy.meshgrid`."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     ndim = len(xi)
-    grids = [x.reshape([-1 if k == axis else 1 for k in range(ndim)]) for axis, x in enumerate(xi)]
-    grids = broadcast_arrays(*grids)
-    if indexing == "xy" and ndim > 1:
-        shaped = [
-            x.reshape([-1 if k == axis else 1 for k in range(ndim)])
-            for axis, x in zip([1, 0, *range(2, ndim)], xi, strict=False)
-        ]
-        grids = broadcast_arrays(*shaped)
-    return [grid.copy() for grid in grids]
+    places = [1, 0, *range(2, ndim)] if indexing == "xy" and ndim > 1 else range(ndim)
+    xi = [_array(x) for x in xi]
+    grids = [x.reshape([-1 if k == place else 1 for k in range(ndim)]) for x, place in zip(xi, places, strict=True)]
+    grids = grids if sparse else broadcast_arrays(*grids)
+    return tuple(grid.copy("C") for grid in grids) if copy else tuple(grids)
 
 
-def linspace(start, stop, num=50, endpoint=True, dtype=None):
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
     """Evenly spaced numbers over a range; see `numpy.linspace`."""
-    return to_gpu(np.linspace(start, stop, num, endpoint=endpoint, dtype=dtype))
+    num = operator.index(num)
+    if num < 0:
+        raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    start, stop = (x if isinstance(x, GPUArray) else np.asarray(x) for x in (start, stop))
+    common = np.result_type(start.dtype, stop.dtype, float(num))
+    if start.ndim == stop.ndim == 0 and not isinstance(start, GPUArray) and not isinstance(stop, GPUArray):
+        start, stop = common.type(start), common.type(stop)
+    parts = num - 1 if endpoint else num
+    span = stop - start
+    step = span / parts if parts > 0 else np.nan
+    shape = np.shape(span)
+    places = arange(num).astype(np.empty(0, common).real.dtype).reshape((num,) + (1,) * len(shape))
+    # NumPy multiplies by the step unless that has become 0.
+    values = places * step if parts > 0 else places * span
+    values = values + start
+    if endpoint and num > 1:
+        values[-1:] = stop
+    dtype = common if dtype is None else np.dtype(dtype)
+    values = floor(values) if dtype.kind in "iu" and common.kind == "f" else values  # noqa: F821
+    values = moveaxis(values.astype(dtype), 0, axis)
+    return (values, step) if retstep else values
 
 
-def eye(N, M=None, k=0, dtype=np.float64):  # noqa: N803
+def eye(N, M=None, k=0, dtype=np.float64, order="C"):  # noqa: N803
     """Ones on a diagonal, zeros elsewhere; see `numpy.eye`."""
-    result = zeros((N, N if M is None else M), dtype)
+    result = zeros((N, N if M is None else M), dtype, order=order)
     if 0 not in result.shape:
         result.diagonal(k)[...] = 1
     return result
@@ -974,4 +961,11 @@ def _maker(name, dtype):
 vec = _VectorTypes
 
 _fill_vector_types()
-__all__ = [_name for _name in dir() if not _name.startswith("_") and _name not in ("builtins", "np")]
+
+# The functions that have files of their own.
+for _part in ("_inspection", "_nan_functions", "_products", "_rearranging", "_sets", "_statistics"):
+    _part = importlib.import_module(f"pycuda.{_part}")
+    globals().update({_name: getattr(_part, _name) for _name in _part.__all__})
+
+_MODULES = ("builtins", "importlib", "np", "operator")
+__all__ = [_name for _name in dir() if not _name.startswith("_") and _name not in _MODULES]

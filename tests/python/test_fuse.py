@@ -2,6 +2,8 @@
 
 import json
 import operator
+import threading
+import time
 
 import numpy as np
 import pycuda
@@ -11,6 +13,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from pycuda import cumath, tracing
 from pycuda._rtcg import FusionError, GPUArray, ufunc
+from pycuda.tools import DeviceMemoryPool
 
 from tests.python.same_body import BFLOAT16, Drawn, base_shape, layouts, look, quickly
 
@@ -381,3 +384,98 @@ def test_look_is_the_layout_of_other_tests():
     """`to_device` of drawn arrays makes views: the programs above read strided memory."""
     drawn = Drawn(rough(np.dtype("f4"), (6, 4), 0), ((1, 0), (1, -2)))
     assert drawn.to_device().strides == look(drawn.base, drawn.layout).strides
+
+
+class Noted:
+    """An allocator that notes the sizes it was asked for."""
+
+    def __init__(self, allocate=cuda.mem_alloc):
+        self.allocate, self.sizes = allocate, []
+
+    def __call__(self, nbytes):
+        self.sizes.append(nbytes)
+        return self.allocate(nbytes)
+
+
+CHAINS = {
+    "operators": lambda a, b: (a + b) * 2 - a,
+    "one operator": lambda a, b: a + b,
+    "of NumPy": lambda a, b: np.exp(np.where(a > b, a, b)),
+    "clip": lambda a, b: gpuarray.clip(a * b, 0, 1),
+    "astype": lambda a, b: (a + b).astype(np.float64) + 1,
+    "another shape": lambda a, b: (a[0] + b[0]) * 2,
+    "a reduction": lambda a, b: (a * b).sum(0),
+    "after a reduction": lambda a, b: (a - b) * gpuarray.sum(a + b, axis=0),
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+@pytest.mark.parametrize("source", ["driver", "pool"])
+def test_results_come_from_the_operands_allocator(name, source):
+    allocator = Noted(cuda.mem_alloc if source == "driver" else DeviceMemoryPool().allocate)
+    host = rough(np.dtype("f4"), (5, 7), 3)
+    chain, plain = CHAINS[name], [gpuarray.to_gpu(host), gpuarray.to_gpu(host[::-1])]
+    a, b = (gpuarray.to_gpu(each, allocator) for each in (host, host[::-1]))
+    del allocator.sizes[:]
+    result = pycuda.fuse(chain)(a, b)
+    assert result.allocator is allocator
+    # Nothing but the result has memory, and what the second half of a chain with a reduction needs.
+    assert allocator.sizes == ([28] if name == "after a reduction" else []) + [result.nbytes]
+    assert isinstance(result.gpudata, type(allocator(4)))
+    assert_same(result, chain(*plain))
+
+
+def test_the_allocator_in_force_counts_and_no_other():
+    a, plain = (gpuarray.to_gpu(np.arange(6, dtype="f4"), allocator) for allocator in (Noted(), None))
+    given = Noted()
+    del a.allocator.sizes[:]
+    with pycuda.fuse():
+        own = a + 1
+        from_pool = plain + 1
+        named = gpuarray.logical_not(a, allocator=given)
+        # The sum brings its own allocator, which is none of what is computed before it.
+        total = gpuarray.sum(gpuarray.sort(plain), allocator=given)
+    assert a.allocator.sizes == [24]
+    assert given.sizes == [6, total.nbytes]
+    assert from_pool.allocator is None and type(from_pool.gpudata) is type(plain.gpudata)
+    for result, expected in ((own, range(1, 7)), (from_pool, range(1, 7)), (named, [1, 0, 0, 0, 0, 0]), (total, 15)):
+        np.testing.assert_array_equal(result.get(), expected)
+
+
+def test_what_an_allocator_raises_reaches_the_end_of_the_block():
+    def allocate(nbytes):
+        raise KeyError(f"no {nbytes} bytes")
+
+    a = gpuarray.to_gpu(np.ones(3, "f4"))
+    a = gpuarray.GPUArray(3, np.float32, allocate, gpudata=a.gpudata)
+    with pytest.raises(KeyError, match="no 12 bytes"), pycuda.fuse():
+        b = a + 1
+    with pytest.raises(cuda.RuntimeError, match="no 12 bytes"):
+        b.get()
+
+
+def test_threads_wait_for_results_whose_allocator_lets_them_run():
+    entered = threading.Event()
+    results = []
+
+    def allocate(nbytes):
+        entered.set()
+        time.sleep(0.2)  # The other thread asks for the result meanwhile.
+        return cuda.mem_alloc(nbytes)
+
+    def ask(context, array):
+        entered.wait()
+        context.push()
+        try:
+            results.append(array.get())
+        finally:
+            context.pop()
+
+    a = gpuarray.GPUArray(4, np.float32, allocate, gpudata=gpuarray.to_gpu(np.ones(4, "f4")).gpudata)
+    with pycuda.fuse():
+        b = a + 1
+        thread = threading.Thread(target=ask, args=(cuda.Context.get_current(), b))
+        thread.start()
+    thread.join(30)
+    assert not thread.is_alive()
+    np.testing.assert_array_equal(results, [[2, 2, 2, 2]])

@@ -34,6 +34,6 @@ pub use layout::{Layout, MAX_NDIM, Order, Shape, Strides, Tuple, broadcast_shape
 pub use reduce::{Axes, ReduceWishes, Statistic};
 pub use rtcg_codegen::array::{Bounds, Op, Reduction, ScanOp};
 pub use rtcg_codegen::{DType, Kind, WeakScalar};
-pub use runtime::{ArrayContext, Buffer, Facts, Kernel, Runtime};
+pub use runtime::{Allocator, ArrayContext, Buffer, Facts, Kernel, Runtime};
 pub use scalar::{Element, Scalar};
 pub use views::{Index, normalize_axes, normalize_axis};

@@ -58,12 +58,29 @@ pub struct Facts {
     pub pipeline_bytes: u32,
 }
 
+/// Makes memory of at least so many bytes for arrays.
+pub type Allocator = Arc<dyn Fn(usize) -> Result<Arc<dyn Buffer>> + Send + Sync>;
+
 /// A device as arrays see it. Work is enqueued in the calling thread's current stream of the runtime.
 pub trait Runtime: Send + Sync {
     /// What is known of the device.
     fn facts(&self) -> Facts;
     /// Memory of at least one byte, to be used in stream order.
     fn alloc(&self, nbytes: usize) -> Result<Arc<dyn Buffer>>;
+    /// What the calling thread's [`Runtime::alloc`] takes memory from now; `None` is the runtime's own.
+    fn allocator(&self) -> Option<Allocator> {
+        None
+    }
+    /// As [`Runtime::alloc`], from `allocator` whatever the thread's one is now.
+    ///
+    /// # Errors
+    /// When there is no such memory.
+    fn alloc_from(&self, allocator: Option<&Allocator>, nbytes: usize) -> Result<Arc<dyn Buffer>> {
+        match allocator {
+            Some(allocator) => allocator(nbytes),
+            None => self.alloc(nbytes),
+        }
+    }
     /// Copies host bytes to the device; waits.
     fn write(&self, dst: u64, src: &[u8]) -> Result<()>;
     /// Copies device bytes to the host; waits.

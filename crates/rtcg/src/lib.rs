@@ -38,10 +38,11 @@ pub use launch::{Dim3, Function, Grid, KernelArgument, Put};
 pub use memory::{DeviceVec, Element};
 pub use names::Names;
 pub use rtcg_array as array;
+pub use rtcg_array::Allocator;
 pub use rtcg_codegen as codegen;
 pub use rtcg_compile as compile;
 pub use rtcg_driver as driver;
-pub use runtime::{Allocator, CudaRuntime, DeviceBuffer, current_stream, has_allocator, in_stream, with_allocator};
+pub use runtime::{CudaRuntime, DeviceBuffer, current_stream, has_allocator, in_stream, with_allocator};
 pub use signatures::declare_source;
 
 /// What most programs need.

@@ -7,7 +7,7 @@
 use crate::context::Context;
 use crate::error::Error;
 use crate::generators::scratch::{self, Purpose};
-use rtcg_array::{ArrayContext, ArrayError, BLOCK_THREADS, Buffer, Facts, Kernel, Result, Runtime};
+use rtcg_array::{Allocator, ArrayContext, ArrayError, BLOCK_THREADS, Buffer, Facts, Kernel, Result, Runtime};
 use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
 use rtcg_driver::{Function, Stream, memory, sys};
 use std::any::Any;
@@ -24,16 +24,13 @@ thread_local! {
     static HAS_ALLOCATOR: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Makes memory of at least so many bytes for arrays.
-pub type Allocator = Arc<dyn Fn(usize) -> Result<Arc<dyn Buffer>> + Send + Sync>;
-
 /// Whether the calling thread is in [`with_allocator`].
 pub fn has_allocator() -> bool {
     HAS_ALLOCATOR.get()
 }
 
 /// Runs `body` with the memory of new arrays of this thread from `allocator` rather than the pool. Results
-/// that are put off get theirs when they are computed, from the pool.
+/// that are put off get theirs from it when they are computed.
 pub fn with_allocator<T>(allocator: Allocator, body: impl FnOnce() -> T) -> T {
     struct Restore(Option<Allocator>);
     impl Drop for Restore {
@@ -217,9 +214,15 @@ impl Runtime for CudaRuntime {
     }
 
     fn alloc(&self, nbytes: usize) -> Result<Arc<dyn Buffer>> {
-        if HAS_ALLOCATOR.get()
-            && let Some(allocator) = ALLOCATOR.with_borrow(Clone::clone)
-        {
+        self.alloc_from(self.allocator().as_ref(), nbytes)
+    }
+
+    fn allocator(&self) -> Option<Allocator> {
+        if HAS_ALLOCATOR.get() { ALLOCATOR.with_borrow(Clone::clone) } else { None }
+    }
+
+    fn alloc_from(&self, allocator: Option<&Allocator>, nbytes: usize) -> Result<Arc<dyn Buffer>> {
+        if let Some(allocator) = allocator {
             return allocator(nbytes);
         }
         let memory = match with_stream(|stream| self.pool.allocate_held(nbytes, stream)) {

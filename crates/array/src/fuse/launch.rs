@@ -79,7 +79,8 @@ fn compute_live(graph: &Graph, ctx: &Arc<ArrayContext>, live: &[Arc<Deferred>]) 
 }
 
 fn new_target(ctx: &Arc<ArrayContext>, deferred: &Arc<Deferred>) -> Result<Target> {
-    let memory = ctx.runtime().alloc(deferred.layout.size() * deferred.dtype.itemsize())?;
+    let nbytes = deferred.layout.size() * deferred.dtype.itemsize();
+    let memory = ctx.runtime().alloc_from(deferred.allocator.as_ref(), nbytes)?;
     let array = GpuArray::from_buffer(ctx, Some(memory.clone()), deferred.layout.clone(), deferred.dtype);
     let node = *crate::runtime::lock(&deferred.node);
     Ok(Target { array, node, owner: Some((deferred.clone(), memory)) })

@@ -106,6 +106,13 @@ impl PyGpuArray {
         if !copy && dtype_of(py, dtype)? == slf.get().array.dtype() && order == "K" {
             return Ok(slf.clone().into_any());
         }
+        // Where operations are put off, the copy is, too, and needs no memory unless it is kept.
+        if rtcg::array::fuse::is_active() && order == "K" && stream.is_none() {
+            let to = dtype_of(py, dtype)?;
+            if !matches!(to, rtcg::array::DType::Void(_)) {
+                return PyGpuArray::make_like(slf, || slf.get().array.astype(to));
+            }
+        }
         let new = empty_in_order_of(slf, Some(dtype), order, None)?;
         let target = new.cast::<PyGpuArray>()?.get().array.clone();
         let source = &slf.get().array;

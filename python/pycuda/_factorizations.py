@@ -1,0 +1,325 @@
+"""Kernels that factor stacks of matrices and solve triangular systems; used by `pycuda.linalg`.
+
+A block of threads has a matrix, or a panel of one: longer matrices are cut into panels, and what is to the right of a
+panel is updated by matrix products. All matrices are stacks of three axes in C order, changed in place.
+"""
+
+import numpy as np
+
+from pycuda import gpuarray as _g
+from pycuda.compiler import SourceModule
+from pycuda.tools import context_dependent_memoize, dtype_to_ctype
+
+PANEL = 64
+_THREADS = 256
+_RIGHT_SIDES = 8
+
+_SOURCE = """
+#include <pycuda-complex.hpp>
+typedef %(element)s T;
+typedef %(real)s R;
+#define THREADS %(threads)d
+#define RIGHT_SIDES %(right_sides)d
+#if %(is_complex)d
+__device__ R size_of(T z) { return fabs(z.real()) + fabs(z.imag()); }
+__device__ R square_of(T z) { return z.real() * z.real() + z.imag() * z.imag(); }
+__device__ T conj_of(T z) { return T(z.real(), -z.imag()); }
+__device__ R real_of(T z) { return z.real(); }
+__device__ R imag_of(T z) { return z.imag(); }
+__device__ T made_of(R x, R y) { return T(x, y); }
+#else
+__device__ R size_of(T z) { return fabs(z); }
+__device__ R square_of(T z) { return z * z; }
+__device__ T conj_of(T z) { return z; }
+__device__ R real_of(T z) { return z; }
+__device__ R imag_of(T z) { return 0; }
+__device__ T made_of(R x, R y) { return x; }
+#endif
+typedef long long I;
+
+// LU factors of panels of m rows and n columns, with partial pivoting; the first of equally large pivots is taken.
+extern "C" __global__ void factor_panel(T *matrices, I stack, I row, int m, int n, int *pivots, I pivot_stack)
+{
+    T *a = matrices + blockIdx.x * stack;
+    int *pivot = pivots + blockIdx.x * pivot_stack;
+    __shared__ R best[THREADS];
+    __shared__ int place[THREADS];
+    int t = threadIdx.x;
+    for (int k = 0; k < (m < n ? m : n); ++k) {
+        R mine = -1;
+        int at = k;
+        for (int i = k + t; i < m; i += THREADS) {
+            R size = size_of(a[i * row + k]);
+            if (size > mine) { mine = size; at = i; }
+        }
+        best[t] = mine;
+        place[t] = at;
+        __syncthreads();
+        for (int half = THREADS / 2; half > 0; half /= 2) {
+            if (t < half && (best[t + half] > best[t]
+                             || (best[t + half] == best[t] && place[t + half] < place[t]))) {
+                best[t] = best[t + half];
+                place[t] = place[t + half];
+            }
+            __syncthreads();
+        }
+        int p = place[0];
+        if (t == 0) pivot[k] = p;
+        for (int j = t; j < n && p != k; j += THREADS) {
+            T swapped = a[k * row + j];
+            a[k * row + j] = a[p * row + j];
+            a[p * row + j] = swapped;
+        }
+        __syncthreads();
+        T diagonal = a[k * row + k];
+        if (size_of(diagonal) != 0)
+            for (int i = k + 1 + t; i < m; i += THREADS) a[i * row + k] = a[i * row + k] / diagonal;
+        __syncthreads();
+        I width = n - k - 1;
+        for (I e = t; e < (m - k - 1) * width; e += THREADS) {
+            I i = k + 1 + e / width, j = k + 1 + e %% width;
+            a[i * row + j] -= a[i * row + k] * a[k * row + j];
+        }
+        __syncthreads();
+    }
+}
+
+// Exchanges rows as the pivots of a panel say, a thread for each column.
+extern "C" __global__ void exchange_rows(T *matrices, I stack, I row, int columns, int n, const int *pivots,
+                                         I pivot_stack)
+{
+    T *a = matrices + blockIdx.y * stack;
+    const int *pivot = pivots + blockIdx.y * pivot_stack;
+    for (int j = blockIdx.x * blockDim.x + threadIdx.x; j < columns; j += gridDim.x * blockDim.x)
+        for (int k = 0; k < n; ++k) {
+            int p = pivot[k];
+            if (p == k) continue;
+            T swapped = a[k * row + j];
+            a[k * row + j] = a[p * row + j];
+            a[p * row + j] = swapped;
+        }
+}
+
+// Cholesky factors of the lower triangles; what is no longer positive sets a flag.
+extern "C" __global__ void factor_positive(T *matrices, I stack, I row, int n, int *flag)
+{
+    T *a = matrices + blockIdx.x * stack;
+    int t = threadIdx.x;
+    for (int k = 0; k < n; ++k) {
+        R square = real_of(a[k * row + k]);
+        __syncthreads();
+        R diagonal = sqrt(square);
+        if (t == 0) {
+            if (!(square > 0)) *flag = 1;
+            a[k * row + k] = made_of(diagonal, 0);
+        }
+        for (int i = k + 1 + t; i < n; i += THREADS) a[i * row + k] = a[i * row + k] / diagonal;
+        __syncthreads();
+        I width = n - k - 1;
+        for (I e = t; e < width * width; e += THREADS) {
+            I i = k + 1 + e / width, j = k + 1 + e %% width;
+            if (j <= i) a[i * row + j] -= a[i * row + k] * conj_of(a[j * row + k]);
+        }
+        __syncthreads();
+    }
+}
+
+// Solves triangular systems for several right sides a block, one unknown after the other.
+extern "C" __global__ void solve_triangle(const T *triangles, I triangle_stack, I triangle_row, I triangle_column,
+                                          int is_upper, int is_unit, int is_conjugated, T *sides, I side_stack,
+                                          I side_row, I side_column, int n, int count)
+{
+    const T *l = triangles + blockIdx.y * triangle_stack;
+    T *b = sides + blockIdx.y * side_stack;
+    int first = blockIdx.x * RIGHT_SIDES, width = count - first < RIGHT_SIDES ? count - first : RIGHT_SIDES;
+    for (int step = 0; step < n; ++step) {
+        int k = is_upper ? n - 1 - step : step;
+        if (!is_unit && threadIdx.x < width) {
+            T diagonal = l[k * (triangle_row + triangle_column)];
+            I at = k * side_row + (first + threadIdx.x) * side_column;
+            b[at] = b[at] / (is_conjugated ? conj_of(diagonal) : diagonal);
+        }
+        __syncthreads();
+        int rows = is_upper ? k : n - 1 - k, start = is_upper ? 0 : k + 1;
+        for (int e = threadIdx.x; e < rows * width; e += THREADS) {
+            int i = start + e / width;
+            I j = (first + e %% width) * side_column;
+            T factor = l[i * triangle_row + k * triangle_column];
+            b[i * side_row + j] -= (is_conjugated ? conj_of(factor) : factor) * b[k * side_row + j];
+        }
+        __syncthreads();
+    }
+}
+
+// Householder reflections: R above the diagonal, their vectors below it, scaled to begin with 1.
+extern "C" __global__ void reflect(T *matrices, I stack, int m, int n, T *factors)
+{
+    T *a = matrices + blockIdx.x * stack;
+    int t = threadIdx.x, last = m < n ? m : n;
+    T *tau = factors + (I)blockIdx.x * last;
+    __shared__ R sums[THREADS];
+    for (int k = 0; k < last; ++k) {
+        R mine = 0;
+        for (int i = k + 1 + t; i < m; i += THREADS) mine += square_of(a[(I)i * n + k]);
+        sums[t] = mine;
+        __syncthreads();
+        for (int half = THREADS / 2; half > 0; half /= 2) {
+            if (t < half) sums[t] += sums[t + half];
+            __syncthreads();
+        }
+        T alpha = a[(I)k * n + k], factor = made_of(0, 0);
+        R rest = sums[0];
+        __syncthreads();
+        if (rest != 0 || imag_of(alpha) != 0) {
+            R norm = sqrt(square_of(alpha) + rest), beta = real_of(alpha) > 0 ? -norm : norm;
+            factor = made_of((beta - real_of(alpha)) / beta, -imag_of(alpha) / beta);
+            T scale = made_of(real_of(alpha) - beta, imag_of(alpha));
+            for (int i = k + 1 + t; i < m; i += THREADS) a[(I)i * n + k] = a[(I)i * n + k] / scale;
+            if (t == 0) a[(I)k * n + k] = made_of(beta, 0);
+        }
+        if (t == 0) tau[k] = factor;
+        __syncthreads();
+        for (int j = k + 1 + t; j < n; j += THREADS) {
+            T sum = a[(I)k * n + j];
+            for (int i = k + 1; i < m; ++i) sum += conj_of(a[(I)i * n + k]) * a[(I)i * n + j];
+            sum = conj_of(factor) * sum;
+            a[(I)k * n + j] -= sum;
+            for (int i = k + 1; i < m; ++i) a[(I)i * n + j] -= a[(I)i * n + k] * sum;
+        }
+        __syncthreads();
+    }
+}
+
+// The product of reflections applied to the columns of q, which begins as the identity, a thread for each.
+extern "C" __global__ void apply_reflections(const T *matrices, I stack, int m, int n, const T *factors, T *products,
+                                             int columns)
+{
+    const T *a = matrices + blockIdx.y * stack;
+    int last = m < n ? m : n;
+    const T *tau = factors + (I)blockIdx.y * last;
+    T *q = products + (I)blockIdx.y * m * columns;
+    for (int j = blockIdx.x * blockDim.x + threadIdx.x; j < columns; j += gridDim.x * blockDim.x)
+        for (int k = last - 1; k >= 0; --k) {
+            T sum = q[(I)k * columns + j];
+            for (int i = k + 1; i < m; ++i) sum += conj_of(a[(I)i * n + k]) * q[(I)i * columns + j];
+            sum = tau[k] * sum;
+            q[(I)k * columns + j] -= sum;
+            for (int i = k + 1; i < m; ++i) q[(I)i * columns + j] -= a[(I)i * n + k] * sum;
+        }
+}
+"""
+
+
+@context_dependent_memoize
+def _module(dtype):
+    real = np.empty(0, dtype).real.dtype
+    text = _SOURCE % {
+        "element": dtype_to_ctype(dtype),
+        "real": dtype_to_ctype(real),
+        "is_complex": dtype.kind == "c",
+        "threads": _THREADS,
+        "right_sides": _RIGHT_SIDES,
+    }
+    return SourceModule(text, no_extern_c=True)
+
+
+@context_dependent_memoize
+def _kernel(dtype, name):
+    return _module(dtype).get_function(name)
+
+
+def _launch(like, name, grid, *args, threads=_THREADS):
+    """Launches a kernel for the elements of `like`; strides are counted in elements."""
+    _kernel(like.dtype, name)(*args, block=(threads, 1, 1), grid=grid)
+
+
+def _steps(a):
+    return [np.int64(stride // a.itemsize) for stride in a.strides]
+
+
+def factor_lu(a):
+    """LU factors of square matrices in place; the row that each row was exchanged with, from its panel's first on."""
+    count, n, _ = a.shape
+    pivots = _g.zeros((count, n), np.int32)
+    stack, row, _ = _steps(a) if a.size else (0, 0, 0)
+    for start in range(0, n if count else 0, PANEL):
+        end = min(start + PANEL, n)
+        width, panel, own = end - start, a[:, start:, start:end], pivots[:, start:end]
+        rest = np.int32(n - start)
+        _launch(a, "factor_panel", (count, 1), panel, stack, row, rest, np.int32(width), own, np.int64(n))
+        for part in (a[:, start:, :start], a[:, start:, end:]):
+            if part.shape[2]:
+                grid = (-(-part.shape[2] // 128), count)
+                _launch(a, "exchange_rows", grid, part, stack, row, np.int32(part.shape[2]), np.int32(width), own,
+                        np.int64(n), threads=128)  # fmt: skip
+        if end < n:
+            solve_triangle(a[:, start:end, start:end], a[:, start:end, end:], is_unit=True)
+            a[:, end:, end:] -= a[:, end:, start:end] @ a[:, start:end, end:]
+    return pivots
+
+
+def exchange_rows(b, pivots):
+    """Exchanges the rows of right sides, in place, as `factor_lu` has exchanged those of its matrices."""
+    count, n, columns = b.shape
+    if b.size == 0:
+        return
+    stack, row, _ = _steps(b)
+    for start in range(0, n, PANEL):
+        width = np.int32(min(PANEL, n - start))
+        _launch(b, "exchange_rows", (-(-columns // 128), count), b[:, start:], stack, row, np.int32(columns), width,
+                pivots[:, start:], np.int64(n), threads=128)  # fmt: skip
+
+
+def solve_triangle(triangles, sides, is_upper=False, is_unit=False, is_conjugated=False):
+    """Solves triangular systems in place of their right sides; operands of any strides, each long one in parts."""
+    count, n, columns = sides.shape
+    if sides.size == 0:
+        return
+    places = list(range(0, n, PANEL))
+    for start in reversed(places) if is_upper else places:
+        end = min(start + PANEL, n)
+        part, own = sides[:, start:end], triangles[:, start:end, start:end]
+        flags = (np.int32(flag) for flag in (is_upper, is_unit, is_conjugated))
+        _launch(sides, "solve_triangle", (-(-columns // _RIGHT_SIDES), count), own, *_steps(own), *flags, part,
+                *_steps(part), np.int32(end - start), np.int32(columns))  # fmt: skip
+        rest = slice(0, start) if is_upper else slice(end, n)
+        factor = triangles[:, rest, start:end]
+        if factor.size:
+            sides[:, rest] -= (factor.conj() if is_conjugated else factor) @ part
+
+
+def factor_positive(a):
+    """Cholesky factors of the lower triangles of matrices in place; a flag that is set if one is not positive."""
+    count, n, _ = a.shape
+    flag = _g.zeros(1, np.int32)
+    for start in range(0, n if count else 0, PANEL):
+        end = min(start + PANEL, n)
+        own = a[:, start:end, start:end]
+        stack, row, _ = _steps(a)
+        _launch(a, "factor_positive", (count, 1), own, stack, row, np.int32(end - start), flag)
+        if end < n:
+            below = a[:, end:, start:end]
+            solve_triangle(own, below.transpose(0, 2, 1), is_conjugated=a.dtype.kind == "c")
+            a[:, end:, end:] -= below @ below.transpose(0, 2, 1).conj()
+    return flag
+
+
+def reflect(a):
+    """R and the vectors of Householder reflections in the place of matrices, and the factors of the reflections."""
+    count, m, n = a.shape
+    factors = _g.zeros((count, min(m, n)), a.dtype)
+    if a.size:
+        _launch(a, "reflect", (count, 1), a, np.int64(m * n), np.int32(m), np.int32(n), factors)
+    return factors
+
+
+def product_of_reflections(a, factors, columns):
+    """The first columns of the unitary matrices that `reflect` has found."""
+    count, m, n = a.shape
+    q = _g.empty((count, m, columns), a.dtype)
+    if q.size:
+        q[...] = _g.eye(m, columns, dtype=a.dtype)
+        if factors.size:
+            _launch(a, "apply_reflections", (-(-columns // 64), count), a, np.int64(m * n), np.int32(m), np.int32(n),
+                    factors, q, np.int32(columns), threads=64)  # fmt: skip
+    return q

@@ -1,0 +1,663 @@
+"""Elements put into other places: joining, cutting, padding, diagonals, choosing by masks and by lists; part of
+`pycuda.gpuarray`.
+
+Indices that follow from shapes are computed on the device.
+"""
+
+import builtins
+
+import numpy as np
+
+from pycuda import gpuarray as _g
+
+__all__ = [
+    "append", "apply_along_axis", "apply_over_axes", "argpartition", "array_split", "atleast_3d", "block", "choose",
+    "column_stack", "compress", "delete", "diag", "diag_indices_from", "diagflat", "dsplit", "dstack", "extract",
+    "fill_diagonal", "hsplit", "insert", "packbits", "pad", "partition", "piecewise", "place", "putmask",
+    "ravel_multi_index", "repeat", "rollaxis", "rot90", "select", "sort_complex", "tril_indices_from", "trim_zeros",
+    "triu_indices_from", "unpackbits", "unravel_index", "vsplit",
+]  # fmt: skip
+
+
+def _axis_of(a, axis):
+    if not -a.ndim <= axis < a.ndim:
+        raise np.exceptions.AxisError(axis, a.ndim)
+    return axis % a.ndim
+
+
+def _along(axis, part):
+    return (slice(None),) * axis + (part,)
+
+
+# -- joining and cutting ------------------------------------------------------------------------------
+
+
+def append(arr, values, axis=None):
+    """`values` behind `arr`, along an axis or both flattened; see `numpy.append`."""
+    return _g.concatenate([_g._array(arr), _g._array(values)], axis)
+
+
+def atleast_3d(*arys):
+    """Arrays with three axes at least; see `numpy.atleast_3d`."""
+    results = []
+    for a in (_g._array(a) for a in arys):
+        results.append(a.reshape({0: (1, 1, 1), 1: (1, a.size, 1)}.get(a.ndim, (*a.shape, 1))) if a.ndim < 3 else a)
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def column_stack(tup):
+    """Rows of numbers as columns, beside matrices; see `numpy.column_stack`."""
+    return _g.concatenate([a[:, None] if a.ndim == 1 else _g.atleast_2d(a) for a in (_g._array(a) for a in tup)], 1)
+
+
+def dstack(tup):
+    """Arrays joined along the third axis."""
+    return _g.concatenate([atleast_3d(a) for a in tup], 2)
+
+
+def block(arrays):
+    """Arrays joined as nested lists say, the innermost along the last axis; see `numpy.block`."""
+
+    def depth_of(part):
+        return 1 + builtins.max(depth_of(each) for each in part) if isinstance(part, list) and part else 0
+
+    def ndim_of(part):
+        return builtins.max(ndim_of(each) for each in part) if isinstance(part, list) else _g._array(part).ndim
+
+    def joined(part, depth):
+        if isinstance(part, list):
+            if not part:
+                raise ValueError("List at arrays cannot be empty")
+            return _g.concatenate([joined(each, depth - 1) for each in part], -depth)
+        if depth:
+            raise ValueError(f"List depths are mismatched: an array where {depth} more lists are expected")
+        a = _g._array(part)
+        return a.reshape((1,) * (ndim - a.ndim) + a.shape)
+
+    depth = depth_of(arrays)
+    ndim = builtins.max(depth, ndim_of(arrays))
+    return joined(arrays, depth) if depth else joined(arrays, 0).copy()
+
+
+def array_split(ary, indices_or_sections, axis=0):
+    """Views of parts along an axis, of lengths that may differ by one; see `numpy.array_split`."""
+    ary = _g._array(ary)
+    axis = _axis_of(ary, axis)
+    if isinstance(indices_or_sections, (int, np.integer)):
+        sections = int(indices_or_sections)
+        if sections <= 0:
+            raise ValueError("number sections must be larger than 0.")
+        each, longer = divmod(ary.shape[axis], sections)
+        indices_or_sections = [k * each + builtins.min(k, longer) for k in range(1, sections)]
+    return _g.split(ary, list(indices_or_sections), axis)
+
+
+def _split_along(name, axis):
+    def function(ary, indices_or_sections):
+        if ary.ndim <= axis:
+            raise ValueError(f"{name} only works on arrays of {axis + 1} or more dimensions")
+        return _g.split(ary, indices_or_sections, axis)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"`split` along axis {axis}; see `numpy.{name}`."
+    return function
+
+
+vsplit, dsplit = _split_along("vsplit", 0), _split_along("dsplit", 2)
+
+
+def hsplit(ary, indices_or_sections):
+    """`split` along the second axis, or the only one."""
+    if ary.ndim == 0:
+        raise ValueError("hsplit only works on arrays of 1 or more dimensions")
+    return _g.split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
+
+
+def rollaxis(a, axis, start=0):
+    """An axis moved before another one; see `numpy.rollaxis`."""
+    axis = _axis_of(a, axis)
+    if not -a.ndim <= start <= a.ndim:
+        raise np.exceptions.AxisError(
+            f"'start' arg requires {-a.ndim} <= start < {a.ndim + 1}, but {start} was passed in"
+        )
+    start = start + a.ndim if start < 0 else start
+    return _g.moveaxis(a, axis, start - (axis < start))
+
+
+def rot90(m, k=1, axes=(0, 1)):
+    """The plane of two axes turned by quarters, as a view; see `numpy.rot90`."""
+    m = _g._array(m)
+    if len(axes) != 2:
+        raise ValueError("len(axes) must be 2.")
+    first, second = (_axis_of(m, axis) for axis in axes)
+    if first == second:
+        raise ValueError("Axes must be different.")
+    if k % 4 == 0:
+        return m[...]
+    if k % 4 == 2:
+        return _g.flip(m, (first, second))
+    return m._flip(second).swapaxes(first, second) if k % 4 == 1 else m.swapaxes(first, second)._flip(second)
+
+
+def _runs(counts):
+    """The position of the run that each place of all runs together belongs to; waits for their length."""
+    ends = _g.cumsum(counts)
+    return _g.searchsorted(ends, _g.arange(int(ends[-1].get()) if ends.size else 0), side="right")
+
+
+def repeat(a, repeats, axis=None):
+    """Each element several times; see `numpy.repeat`. Waits where numbers of repetitions are on the device."""
+    a = _g._array(a)
+    if axis is None:
+        a, axis = a.ravel(), 0
+    axis = _axis_of(a, axis)
+    length = a.shape[axis]
+    if not isinstance(repeats, _g.GPUArray):
+        repeats = np.asarray(repeats)
+    if repeats.dtype.kind not in "iub" and repeats.size:
+        raise TypeError(f"Cannot cast array data from {repeats.dtype!r} to dtype('int64') according to the rule 'safe'")
+    if repeats.size and bool((repeats < 0).any()):
+        raise ValueError("repeats may not contain negative values.")
+    if repeats.size == 1:
+        count = int(repeats.ravel()[0])
+        wide = _g.broadcast_to(_g.expand_dims(a, axis + 1), (*a.shape[: axis + 1], count, *a.shape[axis + 1 :]))
+        return wide.copy("C").reshape((*a.shape[:axis], length * count, *a.shape[axis + 1 :]))
+    if repeats.shape != (length,):
+        raise ValueError(f"operands could not be broadcast together with shape ({length},) {repeats.shape}")
+    return _g.take(a, _runs(_g._array(repeats).astype(np.int64)), axis)
+
+
+def _chosen(obj, length):
+    """Places that an index of one axis names, from 0 on, on the device; and whether it is a single number."""
+    if isinstance(obj, slice):
+        return _g.arange(*obj.indices(length)), False
+    places = _g._array(np.asarray(obj, np.int64) if np.size(obj) == 0 else obj)
+    if places.dtype == bool:
+        if places.shape != (length,):
+            raise ValueError(f"boolean array argument obj to delete must be one dimensional and match the axis length "
+                             f"of {length}")  # fmt: skip
+        return _g.flatnonzero(places), False
+    return _g.where(places < 0, places + length, places), places.ndim == 0
+
+
+def _check_places(obj, length, axis):
+    """Whether an index that is on the host is inside."""
+    if isinstance(obj, (slice, _g.GPUArray)) or np.size(obj) == 0 or np.asarray(obj).dtype == bool:
+        return
+    for extreme in (np.min(obj), np.max(obj)):
+        if not -length <= extreme < length:
+            raise IndexError(f"index {extreme} is out of bounds for axis {axis} with size {length}")
+
+
+def delete(arr, obj, axis=None):
+    """Without the elements or subarrays that an index names; waits for the number of those left."""
+    arr = _g._array(arr)
+    if axis is None:
+        arr, axis = arr.ravel(), 0
+    axis = _axis_of(arr, axis)
+    length = arr.shape[axis]
+    _check_places(obj, length, axis)
+    places, _ = _chosen(obj, length)
+    keep = _g.ones(length, bool)
+    if places.size:
+        keep[places.reshape(-1)] = False
+    return _g.take(arr, _g.flatnonzero(keep), axis)
+
+
+def insert(arr, obj, values, axis=None):
+    """With `values` before the places that an index names; see `numpy.insert`."""
+    arr = _g._array(arr)
+    if axis is None:
+        arr, axis = arr.ravel(), 0
+    axis = _axis_of(arr, axis)
+    length = arr.shape[axis]
+    if not isinstance(obj, slice) and np.size(obj) == 1:
+        index = int(np.asarray(obj.get() if isinstance(obj, _g.GPUArray) else obj).reshape(()))
+        if not -length <= index <= length:
+            raise IndexError(f"index {index} is out of bounds for axis {axis} with size {length}")
+    places, is_single = _chosen(obj, length)
+    values = _g._array(values)
+    if values.dtype != arr.dtype:
+        values = values.astype(arr.dtype)
+    if is_single:
+        values = _g.moveaxis(values.reshape((1,) * (arr.ndim - values.ndim) + values.shape), 0, axis)
+        places = places.reshape(1)
+        shape = list(arr.shape)
+        shape[axis] = count = values.shape[axis]
+        new = places + _g.arange(count)
+    else:
+        order = _g.argsort(places)
+        new = _g.empty(places.shape, np.int64)
+        new[order] = places[order] + _g.arange(places.size)
+        shape = list(arr.shape)
+        shape[axis] = count = places.size
+    result_shape = (*arr.shape[:axis], length + count, *arr.shape[axis + 1 :])
+    result, old = _g.empty(result_shape, arr.dtype), _g.ones(length + count, bool)
+    if count:
+        old[new] = False
+        result[_along(axis, new)] = _g.broadcast_to(values, tuple(shape))
+    if length:
+        # The places of the old elements are those that are left, in order.
+        rest = _g.flatnonzero(old)
+        result[_along(axis, rest)] = arr
+    return result
+
+
+def trim_zeros(filt, trim="fb", axis=None):
+    """Without zeros at the ends of each axis; waits for their numbers. See `numpy.trim_zeros`."""
+    filt = _g._array(filt)
+    trim = trim.lower()
+    if trim not in ("fb", "bf", "f", "b"):
+        raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
+    axes = range(filt.ndim) if axis is None else [_axis_of(filt, k) for k in np.atleast_1d(axis)]
+    parts = [slice(None)] * filt.ndim
+    for k in axes:
+        others = tuple(j for j in range(filt.ndim) if j != k)
+        places = _g.flatnonzero((filt != 0).any(others) if others else filt != 0)
+        if places.size == 0:
+            parts[k] = slice(0, 0)
+            continue
+        first, last = int(places[0].get()), int(places[-1].get())
+        parts[k] = slice(first if "f" in trim else None, last + 1 if "b" in trim else None)
+    return filt[tuple(parts)]
+
+
+# -- padding ------------------------------------------------------------------------------------------
+
+
+def _widths(given, ndim):
+    """(before, after) of each axis, from a number, a pair or a list of pairs."""
+    return np.broadcast_to(np.asarray(given), (ndim, 2)).tolist()
+
+
+def _padded_with(a, axis, before, after, low, high):
+    """`a` between two values or subarrays."""
+    shape = list(a.shape)
+    shape[axis] += before + after
+    result = _g.empty(tuple(shape), a.dtype)
+    result[_along(axis, slice(before, before + a.shape[axis]))] = a
+    for part, value in ((slice(None, before), low), (slice(shape[axis] - after, None), high)):
+        if value is not None and (part.stop if part.start is None else shape[axis] - part.start):
+            result[_along(axis, part)] = value
+    return result
+
+
+def _folded(mode, n, before, after):
+    """The places that elements of a padded axis come from."""
+    place = _g.arange(-before, n + after)
+    if mode == "edge":
+        return _g.clip(place, 0, n - 1)
+    if mode == "wrap":
+        return place % n
+    period = 2 * n if mode == "symmetric" else builtins.max(2 * (n - 1), 1)
+    place = place % period
+    return _g.where(place < n, place, period - place - (mode == "symmetric"))
+
+
+def _ramp(end, edge, count, axis):
+    """From `end` towards a subarray, in `count` steps."""
+    steps = _g.arange(count).astype(np.float64) / count
+    steps = steps.reshape(tuple(-1 if k == axis else 1 for k in range(edge.ndim)))
+    ramp = end + (edge.astype(np.float64) - end) * steps
+    return ramp.astype(edge.dtype) if edge.dtype.kind not in "iu" else _g.floor(ramp).astype(edge.dtype)
+
+
+_STATISTICS = {"maximum": "max", "minimum": "min", "mean": "mean", "median": "median"}
+
+
+def _statistic(a, axis, mode, lengths):
+    """The statistic of the first and of the last subarrays."""
+    results = []
+    n = a.shape[axis]
+    for length, part in zip(lengths, (lambda m: slice(None, m), lambda m: slice(n - m, None)), strict=True):
+        chosen = a if length is None else a[_along(axis, part(builtins.min(int(length), n)))]
+        value = getattr(_g, _STATISTICS[mode])(chosen, axis=axis, keepdims=True)
+        results.append(_g.rint(value) if a.dtype.kind in "iu" and value.dtype.kind == "f" else value)
+    return results
+
+
+def pad(array, pad_width, mode="constant", **kwargs):
+    """`array` between padding along each axis; see `numpy.pad`.
+
+    `mode` is "constant", "edge", "empty", "linear_ramp", "maximum", "mean", "median", "minimum", "reflect",
+    "symmetric" or "wrap"; `reflect_type` can only be "even".
+    """
+    a = _g._array(array)
+    if isinstance(pad_width, dict):
+        pad_width = [pad_width.get(k, pad_width.get(k - a.ndim, (0, 0))) for k in range(a.ndim)]
+        pad_width = [(each, each) if np.ndim(each) == 0 else each for each in pad_width]
+    if np.asarray(pad_width).dtype.kind != "i":
+        raise TypeError("`pad_width` must be of integral type.")
+    widths = _widths(pad_width, a.ndim)
+    if any(width < 0 for pair in widths for width in pair):
+        raise ValueError("index can't contain negative values")
+    allowed = {"constant": ["constant_values"], "linear_ramp": ["end_values"], "reflect": ["reflect_type"],
+               "symmetric": ["reflect_type"], "edge": [], "empty": [], "wrap": [],
+               **dict.fromkeys(_STATISTICS, ["stat_length"])}  # fmt: skip
+    if mode not in allowed:
+        raise ValueError(f"mode '{mode}' is not supported")
+    if unknown := [name for name in kwargs if name not in allowed[mode]]:
+        raise ValueError(f"unsupported keyword arguments for mode '{mode}': {set(unknown)}")
+    if kwargs.get("reflect_type", "even") != "even":
+        raise NotImplementedError("pad: reflect_type='odd' is not there for arrays on a device")
+    given = _widths(next(iter(kwargs.values())), a.ndim) if kwargs and "reflect_type" not in kwargs else None
+    result = a.copy("C")
+    for axis, (before, after) in enumerate(widths):
+        if before or after:
+            result = _padded(result, axis, before, after, mode, given[axis] if given else None)
+    return result
+
+
+def _padded(a, axis, before, after, mode, given):
+    n = a.shape[axis]
+    if mode in ("constant", "empty"):
+        low, high = (given or (0, 0)) if mode == "constant" else (None, None)
+        return _padded_with(a, axis, before, after, low, high)
+    if n == 0:
+        raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
+    if mode == "linear_ramp":
+        ends = given or (0, 0)
+        edges = a[_along(axis, slice(0, 1))], a[_along(axis, slice(n - 1, None))]
+        low = _ramp(ends[0], edges[0], before, axis) if before else None
+        high = _g.flip(_ramp(ends[1], edges[1], after, axis), axis) if after else None
+        return _padded_with(a, axis, before, after, low, high)
+    if mode in _STATISTICS:
+        return _padded_with(a, axis, before, after, *_statistic(a, axis, mode, given or (None, None)))
+    if mode == "reflect" and n == 1:
+        mode = "edge"
+    return _g.take(a, _folded(mode, n, before, after), axis)
+
+
+# -- diagonals ----------------------------------------------------------------------------------------
+
+
+def diag(v, k=0):
+    """The diagonal of a matrix, or a matrix with a diagonal; see `numpy.diag`."""
+    v = _g._array(v)
+    if v.ndim == 2:
+        return v.diagonal(k)
+    if v.ndim != 1:
+        raise ValueError("Input must be 1- or 2-d.")
+    n = v.size + abs(k)
+    result = _g.zeros((n, n), v.dtype)
+    if v.size:
+        result.diagonal(k)[...] = v
+    return result
+
+
+def diagflat(v, k=0):
+    """A matrix with the flattened array as its diagonal."""
+    return diag(_g._array(v).ravel(), k)
+
+
+def fill_diagonal(a, val, wrap=False):
+    """Writes `val` to the main diagonal, again below it with `wrap`; see `numpy.fill_diagonal`."""
+    if a.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    if a.ndim > 2 and len(set(a.shape)) > 1:
+        raise ValueError("All dimensions of input must be of equal length")
+    if not isinstance(val, _g.GPUArray):
+        val = np.asarray(val)
+    if a.ndim == 2 and not wrap:
+        places = _g.arange(builtins.min(a.shape))
+        index = (places, places)
+    elif a.ndim == 2:
+        places = _g.arange(0, a.size, a.shape[1] + 1)
+        index = (places // a.shape[1], places % a.shape[1])
+    else:
+        index = (_g.arange(a.shape[0]),) * a.ndim
+    n = index[0].size
+    if n == 0:
+        return
+    if val.ndim and val.size:
+        val = _g.resize(_g._array(val), (n,))
+    a[index] = val
+
+
+def diag_indices_from(arr):
+    """The indices of the main diagonal."""
+    if arr.ndim < 2:
+        raise ValueError("input array must be at least 2-d")
+    if len(set(arr.shape)) > 1:
+        raise ValueError("All dimensions of input must be of equal length")
+    return (_g.arange(arr.shape[0]),) * arr.ndim
+
+
+def tril_indices_from(arr, k=0):
+    """The indices of the lower triangle; waits for their number."""
+    if arr.ndim != 2:
+        raise ValueError("input array must be 2-d")
+    return _g.nonzero(_g._below(arr) >= -k)
+
+
+def triu_indices_from(arr, k=0):
+    """The indices of the upper triangle; waits for their number."""
+    if arr.ndim != 2:
+        raise ValueError("input array must be 2-d")
+    return _g.nonzero(_g._below(arr) <= -k)
+
+
+# -- choosing -----------------------------------------------------------------------------------------
+
+
+def compress(condition, a, axis=None, out=None):
+    """The subarrays for which a condition holds; waits for their number. See `numpy.compress`."""
+    condition, a = _g._array(condition), _g._array(a)
+    if condition.ndim != 1:
+        raise ValueError("condition must be a 1-d array")
+    if axis is None:
+        a, axis = a.ravel(), 0
+    return _g._into(out, _g.take(a, _g.flatnonzero(condition), _axis_of(a, axis)))
+
+
+def extract(condition, arr):
+    """The elements for which a condition holds; waits for their number."""
+    return _g.take(_g._array(arr).ravel(), _g.flatnonzero(_g._array(condition).ravel()))
+
+
+def place(arr, mask, vals):
+    """Writes `vals`, again and again, to the elements that a mask names; waits for their number."""
+    mask, vals = _g._array(mask).astype(bool), _g._array(vals).ravel()
+    places = _g.flatnonzero(mask)
+    if places.size == 0:
+        return
+    if vals.size == 0:
+        raise ValueError("Cannot insert from an empty array!")
+    arr[mask.reshape(arr.shape)] = _g.resize(vals, (places.size,)).astype(arr.dtype)
+
+
+def putmask(a, mask, values):
+    """Writes `values`, as long as the array or repeated, where a mask holds; does not wait."""
+    values = _g._array(values)
+    if values.size != 1 and values.size:
+        values = _g.resize(values, (a.size,)).reshape(a.shape)
+    if values.size:
+        a[...] = _g.where(_g._array(mask).astype(bool).reshape(a.shape), values.astype(a.dtype), a)
+
+
+def select(condlist, choicelist, default=0):
+    """Of each element the choice whose condition is the first that holds; see `numpy.select`."""
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    if not condlist:
+        raise ValueError("select with an empty condition list is not possible")
+    for k, condition in enumerate(condlist):
+        if np.dtype(condition.dtype) != bool:
+            raise TypeError(f"invalid entry {k} in condlist: should be boolean ndarray")
+    choices = [choice if isinstance(choice, _g.GPUArray) else np.asarray(choice) for choice in choicelist]
+    weak = isinstance(default, (bool, int, float, complex))
+    dtype = np.result_type(*(choice.dtype for choice in choices), default if weak else np.asarray(default).dtype)
+    shape = np.broadcast_shapes(*(np.shape(each) for each in [*condlist, *choices]), np.shape(default))
+    result = _g.full(shape, default, dtype)
+    for condition, choice in zip(reversed(condlist), reversed(choices), strict=True):
+        result = _g.where(condition, _g._array(choice).astype(dtype), result)
+    return result
+
+
+def piecewise(x, condlist, funclist, *args, **kw):
+    """Functions or numbers for the elements for which conditions hold; see `numpy.piecewise`."""
+    x = _g._array(x)
+    if np.ndim(condlist) == 0 or (not isinstance(condlist[0], (list, np.ndarray, _g.GPUArray)) and x.ndim != 0):
+        condlist = [condlist]
+    conditions = [_g._array(condition).astype(bool) for condition in condlist]
+    if len(funclist) == len(conditions) + 1:
+        rest = conditions[0]
+        for condition in conditions[1:]:
+            rest = rest | condition
+        conditions.append(~rest)
+    elif len(funclist) != len(conditions):
+        raise ValueError(f"with {len(conditions)} condition(s), either {len(conditions)} or {len(conditions) + 1} "
+                         "functions are expected")  # fmt: skip
+    result = _g.zeros_like(x)
+    for condition, function in zip(conditions, funclist, strict=True):
+        value = function(x[condition], *args, **kw) if callable(function) else function
+        result[condition] = value
+    return result
+
+
+def choose(a, choices, out=None, mode="raise"):
+    """Of each element the one of several arrays that `a` numbers; see `numpy.choose`."""
+    a = _g._array(a)
+    choices = [_g._array(choice) for choice in choices]
+    dtype = np.result_type(*(choice.dtype for choice in choices))
+    shape = np.broadcast_shapes(a.shape, *(choice.shape for choice in choices))
+    n = len(choices)
+    if mode == "wrap":
+        a = a % n
+    elif mode == "clip":
+        a = _g.clip(a, 0, n - 1)
+    elif a.size and bool(((a < 0) | (a >= n)).any()):
+        raise ValueError("invalid entry in choice array")
+    result = _g.broadcast_to(choices[0].astype(dtype), shape)
+    for k, choice in enumerate(choices[1:], 1):
+        result = _g.where(a == k, choice.astype(dtype), result)
+    return _g._into(out, result.copy("C") if n == 1 else result)
+
+
+def partition(a, kth, axis=-1, kind="introselect", order=None):
+    """A copy in which element `kth` is where sorting puts it: here all are."""
+    a = _g._array(a)
+    _check_kth(a, kth, axis)
+    return _g.sort(a, axis)
+
+
+def argpartition(a, kth, axis=-1, kind="introselect", order=None):
+    """The indices of `partition`: here those of `argsort`."""
+    a = _g._array(a)
+    _check_kth(a, kth, axis)
+    return _g.argsort(a, axis)
+
+
+def _check_kth(a, kth, axis):
+    length = a.size if axis is None else a.shape[_axis_of(a, axis)]
+    for k in np.atleast_1d(kth):
+        if not -length <= k < length:
+            raise ValueError(f"kth(={k}) out of bounds ({length})")
+
+
+def sort_complex(a):
+    """A sorted copy as complex numbers."""
+    ordered = _g.sort(_g._array(a))
+    return ordered if ordered.dtype.kind == "c" else ordered.astype(np.result_type(ordered.dtype, np.complex64))
+
+
+def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
+    """Places in the flattened array of indices in an array of shape `dims`; see `numpy.ravel_multi_index`."""
+    dims = tuple(np.atleast_1d(dims).tolist())
+    indices = [_g._array(index) for index in multi_index]
+    if len(indices) != len(dims):
+        raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
+    modes = (mode,) * len(dims) if isinstance(mode, str) else tuple(mode)
+    result, axes = None, list(zip(indices, dims, modes, strict=True))
+    for index, length, how in axes if order == "C" else reversed(axes):
+        if how == "wrap":
+            index = index % length
+        elif how == "clip":
+            index = _g.clip(index, 0, length - 1)
+        elif index.size and bool(((index < 0) | (index >= length)).any()):
+            raise ValueError("invalid entry in coordinates array")
+        result = index.astype(np.int64) if result is None else result * length + index
+    return result
+
+
+def unravel_index(indices, shape, order="C"):
+    """Indices in an array of a shape of places in the flattened one; see `numpy.unravel_index`."""
+    shape = tuple(np.atleast_1d(shape).tolist())
+    indices = _g._array(indices)
+    if indices.dtype.kind not in "iu":
+        raise TypeError("only int indices permitted")
+    size = int(np.prod(shape, dtype=int))
+    if indices.size and bool(((indices < 0) | (indices >= size)).any()):
+        raise ValueError(f"an index is out of bounds for array with size {size}")
+    result, rest = [], indices.astype(np.int64)
+    for length in reversed(shape) if order == "C" else shape:
+        result.append(rest % length)
+        rest = rest // length
+    return tuple(reversed(result)) if order == "C" else tuple(result)
+
+
+def packbits(a, /, axis=None, bitorder="big"):
+    """Truth values as bits of bytes; see `numpy.packbits`."""
+    a = _g._array(a)
+    if a.dtype.kind not in "iub":
+        raise TypeError("Expected an input array of integer or boolean data type")
+    if axis is None:
+        a, axis = a.ravel(), 0
+    axis = _axis_of(a, axis)
+    n = a.shape[axis]
+    bits = _padded_with((a != 0).astype(np.uint8), axis, 0, -n % 8, None, 0)
+    bits = bits.reshape((*a.shape[:axis], -(-n // 8), 8, *a.shape[axis + 1 :]))
+    weights = 1 << (_g.arange(8) if bitorder == "little" else _g.arange(7, -1, -1))
+    weights = weights.astype(np.uint8).reshape((8,) + (1,) * (a.ndim - axis - 1))
+    return (bits * weights).sum(axis + 1, dtype=np.uint8)
+
+
+def unpackbits(a, /, axis=None, count=None, bitorder="big"):
+    """The bits of bytes, each as a byte; see `numpy.unpackbits`."""
+    a = _g._array(a)
+    if a.dtype != np.uint8:
+        raise TypeError("Expected an input array of unsigned byte data type")
+    if axis is None:
+        a, axis = a.ravel(), 0
+    axis = _axis_of(a, axis)
+    shifts = _g.arange(8) if bitorder == "little" else _g.arange(7, -1, -1)
+    shifts = shifts.astype(np.uint8).reshape((8,) + (1,) * (a.ndim - axis - 1))
+    bits = (_g.expand_dims(a, axis + 1) >> shifts) & np.uint8(1)
+    bits = bits.reshape((*a.shape[:axis], a.shape[axis] * 8, *a.shape[axis + 1 :]))
+    if count is None:
+        return bits
+    n = bits.shape[axis]
+    if count > n:
+        return _padded_with(bits, axis, 0, count - n, None, 0)
+    return bits[_along(axis, slice(None, count))]
+
+
+# -- functions of subarrays ---------------------------------------------------------------------------
+
+
+def apply_along_axis(func1d, axis, arr, *args, **kwargs):
+    """`func1d` of each row along an axis, one after the other; see `numpy.apply_along_axis`."""
+    arr = _g._array(arr)
+    axis = _axis_of(arr, axis)
+    rows = _g.moveaxis(arr, axis, -1)
+    places = list(np.ndindex(rows.shape[:-1]))
+    if not places:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    results = [_g._array(func1d(rows[place], *args, **kwargs)) for place in places]
+    own = results[0].shape
+    result = _g.stack(results).reshape((*rows.shape[:-1], *own))
+    ahead = rows.ndim - 1
+    return result.transpose((*range(axis), *range(ahead, ahead + len(own)), *range(axis, ahead)))
+
+
+def apply_over_axes(func, a, axes):
+    """`func` of one axis after the other; see `numpy.apply_over_axes`."""
+    result = _g._array(a)
+    ndim = result.ndim
+    for axis in np.atleast_1d(axes).tolist():
+        axis = axis % ndim
+        reduced = func(result, axis)
+        result = reduced if reduced.ndim == result.ndim else _g.expand_dims(reduced, axis)
+        if result.ndim != ndim:
+            raise ValueError("function is not returning an array of the correct shape")
+    return result

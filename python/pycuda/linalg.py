@@ -1,0 +1,377 @@
+"""Linear algebra of device arrays under the names of `numpy.linalg`; stacks of matrices everywhere.
+
+Factorizations are kernels of this package (no cuBLAS or cuSOLVER is needed): LU with partial pivoting, Cholesky, and
+QR by Householder reflections, in float32, float64 and their complex types. `solve`, `inv` and `cholesky` wait to see
+that matrices are not singular, or are positive definite. Eigenvalues and singular values are not there; what needs
+them raises `NotImplementedError`.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+from numpy.linalg import LinAlgError as LinAlgError
+
+from pycuda import _factorizations as _f, gpuarray as _g
+from pycuda.gpuarray import (
+    diagonal as _diagonal,
+    matmul as matmul,
+    matrix_transpose as matrix_transpose,
+    outer as _outer,
+    tensordot as tensordot,
+    trace as _trace,
+    vecdot as vecdot,
+)
+
+__all__ = [
+    "LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv",
+    "lstsq", "matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer",
+    "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve", "trace", "vecdot",
+    "vector_norm",
+]  # fmt: skip
+
+
+def _floating(*dtypes):
+    """The dtype that factorizations of such elements have."""
+    common = np.result_type(*dtypes)
+    if common.kind in "biu":
+        return np.dtype(np.float64)
+    if common not in (np.float32, np.float64, np.complex64, np.complex128):
+        raise TypeError(f"array type {common.name} is unsupported in linalg")
+    if any(dtype.kind in "biu" for dtype in map(np.dtype, dtypes)):
+        return np.result_type(common, np.float64)
+    return common
+
+
+def _stacked(a, is_square=True):
+    """`a` as an array of at least two axes."""
+    a = _g._array(a)
+    if a.ndim < 2:
+        raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
+    if is_square and a.shape[-1] != a.shape[-2]:
+        raise LinAlgError("Last 2 dimensions of the array must be square")
+    return a
+
+
+def _copied(a, dtype):
+    """A copy of three axes in C order, to be factored in place."""
+    count = int(np.prod(a.shape[:-2], dtype=int))
+    return a.astype(dtype, order="C").reshape((count, *a.shape[-2:]))
+
+
+def _diagonals(a):
+    return a.diagonal(0, -2, -1)
+
+
+# -- systems of equations -----------------------------------------------------------------------------
+
+
+def _solved(a, b, dtype):
+    """Solutions of stacks of equations of one shape; raises for singular matrices, and waits for that."""
+    factors = _copied(a, dtype)
+    x = b.astype(dtype, order="C").reshape((factors.shape[0], *b.shape[-2:]))
+    pivots = _f.factor_lu(factors)
+    if bool((_diagonals(factors) == 0).any()):
+        raise LinAlgError("Singular matrix")
+    _f.exchange_rows(x, pivots)
+    _f.solve_triangle(factors, x, is_unit=True)
+    _f.solve_triangle(factors, x, is_upper=True)
+    return x.reshape(b.shape)
+
+
+def solve(a, b):
+    """Solutions of ``a @ x = b``; waits to see that no matrix is singular. See `numpy.linalg.solve`."""
+    a, b = _stacked(a), _g._array(b)
+    is_vector = b.ndim == 1
+    b = b[:, None] if is_vector else b
+    if b.ndim == 0 or b.shape[-2] != a.shape[-1]:
+        raise ValueError(f"solve: matrices of shape {a.shape} and right sides of shape {b.shape} do not fit")
+    stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    a, b = (_g.broadcast_to(x, stack + x.shape[-2:]) for x in (a, b))
+    x = _solved(a, b, _floating(a.dtype, b.dtype))
+    return x[..., 0] if is_vector else x
+
+
+def inv(a):
+    """Inverse matrices; waits to see that no matrix is singular. See `numpy.linalg.inv`."""
+    a = _stacked(a)
+    dtype = _floating(a.dtype)
+    return _solved(a, _g.broadcast_to(_g.eye(a.shape[-1], dtype=dtype), a.shape), dtype)
+
+
+def tensorsolve(a, b, axes=None):
+    """Solutions of a tensor equation; see `numpy.linalg.tensorsolve`."""
+    a, b = _g._array(a), _g._array(b)
+    if axes is not None:
+        order = [k for k in range(a.ndim) if k not in axes]
+        a = a.transpose(order + [k % a.ndim for k in axes])
+    shape = a.shape[-(a.ndim - b.ndim) :] if a.ndim > b.ndim else ()
+    size = int(np.prod(shape, dtype=int))
+    if a.size != size * size:
+        raise LinAlgError("Input arrays must satisfy the requirement prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])")
+    return solve(a.reshape((size, size)), b.ravel()).reshape(shape)
+
+
+def tensorinv(a, ind=2):
+    """The inverse of a tensor; see `numpy.linalg.tensorinv`."""
+    a = _g._array(a)
+    if ind <= 0:
+        raise ValueError("Invalid ind argument.")
+    rows = int(np.prod(a.shape[ind:], dtype=int))
+    return inv(a.reshape((rows, -1))).reshape(a.shape[ind:] + a.shape[:ind])
+
+
+def _log_and_sign(a):
+    """The logarithms of sizes and the signs of determinants, and the diagonals of the factors."""
+    a = _stacked(a)
+    factors = _copied(a, _floating(a.dtype))
+    n = a.shape[-1]
+    pivots = _f.factor_lu(factors)
+    within = _g.arange(n) % _f.PANEL
+    swaps = (pivots != within).sum(-1)
+    diagonal = _diagonals(factors)
+    sign = _g.where(swaps % 2 == 1, diagonal.dtype.type(-1), diagonal.dtype.type(1))
+    return diagonal, sign, a.shape[:-2]
+
+
+def det(a):
+    """Determinants; does not wait. See `numpy.linalg.det`."""
+    diagonal, sign, shape = _log_and_sign(a)
+    return (diagonal.prod(-1, dtype=diagonal.dtype) * sign).reshape(shape)
+
+
+#: What `slogdet` returns: signs and logarithms of the sizes of determinants.
+SlogdetResult = namedtuple("SlogdetResult", "sign logabsdet")
+
+
+def slogdet(a):
+    """Signs and logarithms of the sizes of determinants; does not wait. See `numpy.linalg.slogdet`."""
+    diagonal, sign, shape = _log_and_sign(a)
+    size = _g.absolute(diagonal)
+    unit = _g.where(size == 0, diagonal.dtype.type(0), diagonal / size)
+    sign = sign * unit.prod(-1, dtype=diagonal.dtype)
+    return SlogdetResult(sign.reshape(shape), _g.log(size).sum(-1).reshape(shape))
+
+
+# -- factorizations -----------------------------------------------------------------------------------
+
+
+def cholesky(a, /, *, upper=False):
+    """Cholesky factors of positive definite matrices; waits to see that they are. See `numpy.linalg.cholesky`."""
+    a = _stacked(a)
+    factors = _copied(a.mT.conj() if upper else a, _floating(a.dtype))
+    if bool(_f.factor_positive(factors)[0]):
+        raise LinAlgError("Matrix is not positive definite")
+    factors = _g.tril(factors).reshape(a.shape)
+    return factors.mT.conj() if upper else factors
+
+
+#: What `qr` returns.
+QRResult = namedtuple("QRResult", "Q R")
+
+
+def qr(a, mode="reduced"):
+    """Unitary and upper triangular factors by Householder reflections; does not wait. See `numpy.linalg.qr`.
+
+    A block of threads has a matrix: this is for stacks and for matrices up to some thousand rows.
+    """
+    if mode not in ("reduced", "complete", "r", "raw"):
+        raise ValueError(f"Unrecognized mode '{mode}'")
+    a = _stacked(a, is_square=False)
+    m, n = a.shape[-2:]
+    reflected = _copied(a, _floating(a.dtype))
+    factors = _f.reflect(reflected)
+    stack = a.shape[:-2]
+    if mode == "raw":
+        return reflected.mT.reshape((*stack, n, m)), factors.reshape((*stack, min(m, n)))
+    columns = m if mode == "complete" and m > n else min(m, n)
+    r = _g.triu(reflected[:, :columns]).reshape((*stack, columns, n))
+    if mode == "r":
+        return r
+    return QRResult(_f.product_of_reflections(reflected, factors, columns).reshape((*stack, m, columns)), r)
+
+
+def _needs(what):
+    def function(*args, **kwargs):
+        raise NotImplementedError(
+            f"linalg.{function.__name__}: {what} of arrays on a device are not there (no kernel finds them); fetch the "
+            f"array with get() and use numpy.linalg.{function.__name__}"
+        )
+
+    return function
+
+
+def _missing(name, what):
+    function = _needs(what)
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"Not there: {what} are needed."
+    return function
+
+
+eig, eigh = _missing("eig", "eigenvalues"), _missing("eigh", "eigenvalues")
+eigvals, eigvalsh = _missing("eigvals", "eigenvalues"), _missing("eigvalsh", "eigenvalues")
+svd, svdvals = _missing("svd", "singular values"), _missing("svdvals", "singular values")
+pinv, lstsq = _missing("pinv", "singular values"), _missing("lstsq", "singular values")
+matrix_rank = _missing("matrix_rank", "singular values")
+_singular_values = _missing("norm", "singular values")
+
+
+# -- norms --------------------------------------------------------------------------------------------
+
+
+def _real(a):
+    """`a` with elements that have absolute values of a floating type."""
+    a = _g._array(a)
+    return a if a.dtype.kind in "fcV" else a.astype(np.float64)
+
+
+def _vector_norm(a, ord, axis, keepdims):  # noqa: A002
+    size = _g.absolute(a)
+    if ord is None or ord == 2:
+        square = a.real * a.real + a.imag * a.imag if a.dtype.kind == "c" else a * a
+        return _g.sqrt(square.sum(axis, keepdims=keepdims))
+    if ord == np.inf:
+        return size.max(axis, keepdims=keepdims)
+    if ord == -np.inf:
+        return size.min(axis, keepdims=keepdims)
+    if ord == 0:
+        return (a != 0).astype(size.dtype).sum(axis, keepdims=keepdims)
+    if ord == 1:
+        return size.sum(axis, keepdims=keepdims)
+    if isinstance(ord, str):
+        raise ValueError(f"Invalid norm order '{ord}' for vectors")
+    return (size**ord).sum(axis, keepdims=keepdims) ** (1 / ord)
+
+
+def _matrix_norm(a, ord, axes, keepdims):  # noqa: A002
+    row, column = (axis % a.ndim for axis in axes)
+    if row == column:
+        raise ValueError("Duplicate axes given.")
+    if ord is None or ord in ("fro", "f"):
+        return _vector_norm(a, None, (row, column), keepdims)
+    if ord in (2, -2, "nuc"):
+        _singular_values()
+    if ord not in (1, -1, np.inf, -np.inf):
+        raise ValueError("Invalid norm order for matrices.")
+    summed, left = (row, column) if ord in (1, -1) else (column, row)
+    sums = _g.absolute(a).sum(summed, keepdims=True)
+    result = sums.max(left, keepdims=True) if ord > 0 else sums.min(left, keepdims=True)
+    return result if keepdims else result.squeeze((row, column))
+
+
+def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
+    """Norms of vectors and matrices but those that singular values define; see `numpy.linalg.norm`."""
+    x = _real(x)
+    if axis is None:
+        if ord is None or (ord in ("f", "fro") and x.ndim == 2) or (ord == 2 and x.ndim == 1):
+            result = _vector_norm(x.ravel(), None, None, False)
+            return result.reshape((1,) * x.ndim) if keepdims else result
+        axis = tuple(range(x.ndim))
+    elif isinstance(axis, (int, np.integer)):
+        axis = (int(axis),)
+    if len(axis) == 1:
+        return _vector_norm(x, ord, axis[0], keepdims)
+    if len(axis) == 2:
+        return _matrix_norm(x, ord, axis, keepdims)
+    raise ValueError("Improper number of dimensions to norm.")
+
+
+def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):  # noqa: A002
+    """Norms of vectors along axes; see `numpy.linalg.vector_norm`."""
+    x = _real(x)
+    shape = x.shape
+    if axis is None:
+        result = _vector_norm(x.ravel(), ord, 0, False)
+        return result.reshape((1,) * len(shape)) if keepdims else result
+    return _vector_norm(x, ord, axis, keepdims)
+
+
+def matrix_norm(x, /, *, keepdims=False, ord="fro"):  # noqa: A002
+    """Norms of matrices; see `numpy.linalg.matrix_norm`."""
+    return _matrix_norm(_real(x), ord, (-2, -1), keepdims)
+
+
+def cond(x, p=None):
+    """Condition numbers but those that singular values define; waits as `inv`. See `numpy.linalg.cond`."""
+    if p is None or p in (2, -2, "nuc"):
+        _missing("cond", "singular values")()
+    x = _stacked(x)
+    return norm(x, p, axis=(-2, -1)) * norm(inv(x), p, axis=(-2, -1))
+
+
+# -- products -----------------------------------------------------------------------------------------
+
+
+def matrix_power(a, n):
+    """Products of a matrix with itself; of its inverse if `n` is negative. See `numpy.linalg.matrix_power`."""
+    a = _stacked(a)
+    if not isinstance(n, (int, np.integer)):
+        raise TypeError("exponent must be an integer")
+    if n == 0:
+        return _g.broadcast_to(_g.eye(a.shape[-1], dtype=a.dtype), a.shape).copy("C")
+    square, result = inv(a) if n < 0 else a, None
+    n = abs(n)
+    while n:
+        if n % 2:
+            result = square if result is None else result @ square
+        n //= 2
+        square = square @ square if n else square
+    return result.copy() if result is a else result
+
+
+def multi_dot(arrays, *, out=None):
+    """The product of several matrices in the cheapest order; see `numpy.linalg.multi_dot`."""
+    arrays = [_g._array(a) for a in arrays]
+    if len(arrays) < 2:
+        raise ValueError("Expecting at least two arrays.")
+    row, column = arrays[0].ndim == 1, arrays[-1].ndim == 1
+    arrays[0] = arrays[0][None, :] if row else arrays[0]
+    arrays[-1] = arrays[-1][:, None] if column else arrays[-1]
+    if any(a.ndim != 2 for a in arrays):
+        raise LinAlgError("multi_dot: matrices of two axes are expected")
+    result = _product_of(arrays)
+    result = result[0] if row else result
+    result = result[..., 0] if column else result
+    return _g._into(out, result)
+
+
+def _product_of(arrays):
+    """The product with the fewest multiplications, by dynamic programming over the lengths."""
+    n, length = len(arrays), [arrays[0].shape[0], *(a.shape[1] for a in arrays)]
+    cost, cut = np.zeros((n, n)), np.zeros((n, n), int)
+    for span in range(1, n):
+        for i in range(n - span):
+            j = i + span
+            each = [cost[i, k] + cost[k + 1, j] + length[i] * length[k + 1] * length[j + 1] for k in range(i, j)]
+            cut[i, j] = i + int(np.argmin(each))
+            cost[i, j] = min(each)
+
+    def product(i, j):
+        return arrays[i] if i == j else product(i, cut[i, j]) @ product(cut[i, j] + 1, j)
+
+    return product(0, n - 1)
+
+
+def diagonal(x, /, *, offset=0):
+    """The diagonals of matrices."""
+    return _diagonal(x, offset, -2, -1)
+
+
+def trace(x, /, *, offset=0, dtype=None):
+    """The sums of the diagonals of matrices."""
+    return _trace(x, offset, -2, -1, dtype)
+
+
+def outer(x1, x2, /):
+    """The outer product of two vectors."""
+    if np.ndim(x1) != 1 or np.ndim(x2) != 1:
+        raise ValueError(f"Input arrays must be one-dimensional, but they are {np.ndim(x1)} and {np.ndim(x2)}.")
+    return _outer(x1, x2)
+
+
+def cross(x1, x2, /, *, axis=-1):
+    """The cross product of vectors of three elements."""
+    x1, x2 = _g._array(x1), _g._array(x2)
+    if x1.shape[axis] != 3 or x2.shape[axis] != 3:
+        raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
+                         f"{x1.shape[axis]} and {x2.shape[axis]} dimensional instead.")  # fmt: skip
+    return _g.cross(x1, x2, axis=axis)
