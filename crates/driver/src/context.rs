@@ -144,6 +144,12 @@ impl Context {
         STACK.try_with(|s| s.borrow().last().cloned()).ok().flatten()
     }
 
+    /// Whether both are references to the same object.
+    #[inline(always)]
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Whether it is the top of the calling thread's stack.
     #[inline]
     pub fn is_current(&self) -> bool {
@@ -515,6 +521,7 @@ impl Inner {
         if !self.alive.swap(false, Ordering::AcqRel) {
             return Ok(false);
         }
+        circumstances::changed();
         if process::is_gone() {
             return Ok(true);
         }

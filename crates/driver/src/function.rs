@@ -1,6 +1,8 @@
 //! Kernels: attributes and parameters. Launching is in `launch`.
 
+use crate::context::Context;
 use crate::error::Result;
+use crate::launch_ready::Ready;
 use crate::module::Module;
 use crate::signature::Signature;
 use rtcg_cuda_sys::*;
@@ -16,17 +18,24 @@ pub struct Param {
     pub nbytes: usize,
 }
 
+#[repr(C, align(64))]
 pub(crate) struct Inner {
-    pub(crate) module: Module,
+    // What launches look at comes first, in one cache line.
     pub(crate) table: &'static DriverTable,
     pub(crate) handle: CUfunction,
+    pub(crate) ready: Ready,
+    /// The module's.
+    pub(crate) ctx: Context,
+    /// The bytes of dynamic shared memory that launches are known to be allowed; 0 is not asked yet.
+    pub(crate) dynamic_limit: AtomicU32,
+    /// Whether its texture references were looked at.
+    pub(crate) has_looked_at_textures: AtomicBool,
+    /// Whether launches run in the thread that makes them.
+    pub(crate) runs_in_caller: bool,
+    pub(crate) module: Module,
     name: String,
     params: OnceLock<Option<Vec<Param>>>,
     signature: OnceLock<Option<Arc<Signature>>>,
-    /// Whether its texture references were looked at.
-    pub(crate) has_looked_at_textures: AtomicBool,
-    /// The bytes of dynamic shared memory that launches are known to be allowed; 0 is not asked yet.
-    pub(crate) dynamic_limit: AtomicU32,
 }
 
 /// A kernel of a module. Cloning gives another reference to the same one.
@@ -41,12 +50,21 @@ impl std::fmt::Debug for Function {
 
 impl Function {
     pub(crate) fn from_parts(module: Module, handle: CUfunction, name: &str) -> Self {
-        let table = module.context().table();
-        let (params, signature) = (OnceLock::new(), OnceLock::new());
-        let (has_looked_at_textures, dynamic_limit) = (AtomicBool::new(false), AtomicU32::new(0));
-        let name = name.to_owned();
-        let inner = Inner { module, table, handle, name, params, signature, has_looked_at_textures, dynamic_limit };
-        Self(Arc::new(inner))
+        let ctx = module.context().clone();
+        let table = ctx.table();
+        Self(Arc::new(Inner {
+            table,
+            handle,
+            ready: Ready::default(),
+            ctx,
+            dynamic_limit: AtomicU32::new(0),
+            has_looked_at_textures: AtomicBool::new(false),
+            runs_in_caller: table.kind() == TableKind::Virtual,
+            module,
+            name: name.to_owned(),
+            params: OnceLock::new(),
+            signature: OnceLock::new(),
+        }))
     }
 
     /// The (mangled) name it was asked for by.

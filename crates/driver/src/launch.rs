@@ -259,6 +259,30 @@ impl Function {
         stream: Option<&Stream>,
         args: &[u8],
     ) -> Result<()> {
+        if let Some(ready) = self.ready_to_launch(shared_bytes, stream) {
+            // SAFETY: the caller's promise.
+            let launch = || unsafe { ready.launch(grid, block, shared_bytes, args) };
+            let code = launch();
+            if code.is_success() {
+                return Ok(());
+            }
+            let options = &LaunchOptions::default();
+            return self.launch_failed("cuLaunchKernel", code, grid, block, shared_bytes, options, launch);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.launch_carefully(grid, block, shared_bytes, stream, args) }
+    }
+
+    /// [`Function::launch`] that looks at everything first, and makes later launches ready.
+    #[inline(never)]
+    unsafe fn launch_carefully(
+        &self,
+        grid: [u32; 3],
+        block: [u32; 3],
+        shared_bytes: u32,
+        stream: Option<&Stream>,
+        args: &[u8],
+    ) -> Result<()> {
         let (table, stream) = self.ready("cuLaunchKernel", shared_bytes, stream)?;
         let ([gx, gy, gz], [bx, by, bz]) = (grid, block);
         let f = self.0.handle;
@@ -272,11 +296,17 @@ impl Function {
         };
         let code = with_extra(args, launch);
         if code.is_success() {
-            self.0.module.context().queue().count(stream);
+            self.launched(stream);
             return Ok(());
         }
         let again = || with_extra(args, launch);
         self.launch_failed("cuLaunchKernel", code, grid, block, shared_bytes, &LaunchOptions::default(), again)
+    }
+
+    /// What comes after each launch.
+    fn launched(&self, stream: CUstream) {
+        self.0.ctx.queue().count(stream);
+        self.make_ready();
     }
 
     /// [`Function::launch`] with the options of `cuLaunchKernelEx`.
@@ -305,7 +335,7 @@ impl Function {
         };
         let code = with_extra(args, launch);
         if code.is_success() {
-            self.0.module.context().queue().count(stream);
+            self.launched(stream);
             return Ok(());
         }
         let again = || with_extra(args, launch);
@@ -330,13 +360,6 @@ impl Function {
             self.allow_dynamic_shared(shared_bytes);
         }
         Ok((table, stream))
-    }
-
-    /// Whether the next launch may keep the calling thread: because the device's queue may be full, or
-    /// because the driver runs small kernels in the thread that launches them.
-    #[inline]
-    pub fn launch_may_wait(&self) -> bool {
-        self.0.table.kind() == TableKind::Virtual || self.0.module.context().queue_may_be_full()
     }
 
     /// Raises the attribute `MAX_DYNAMIC_SHARED_SIZE_BYTES` to `nbytes` where it is smaller. What
@@ -384,6 +407,12 @@ fn with_extra(args: &[u8], launch: impl FnOnce(*mut *mut c_void) -> CUresult) ->
     if process::is_forked() {
         return CUresult::CUDA_ERROR_NOT_INITIALIZED;
     }
+    with_packed(args, launch)
+}
+
+/// [`with_extra`] in a process that is known not to be forked.
+#[inline(always)]
+pub(crate) fn with_packed(args: &[u8], launch: impl FnOnce(*mut *mut c_void) -> CUresult) -> CUresult {
     if args.is_empty() {
         return launch(std::ptr::null_mut());
     }

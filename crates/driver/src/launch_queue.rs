@@ -5,7 +5,7 @@
 //! last waited for the device that no queue of a known driver is full, and no function of the program stands
 //! before it. Assumes nothing of other libraries that fill the same queue.
 
-use rtcg_cuda_sys::{CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CUstream};
+use rtcg_cuda_sys::{CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CUstream, circumstances};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 /// Queues of NVIDIA's drivers have held about a thousand launches as long as there have been queues.
@@ -16,11 +16,19 @@ static DEVICE_MAY_WAIT: AtomicBool = AtomicBool::new(false);
 
 /// Says that from now on the device may wait for something that this process does.
 pub(crate) fn device_may_wait_for_us() {
-    DEVICE_MAY_WAIT.store(true, Ordering::Relaxed);
+    if !DEVICE_MAY_WAIT.swap(true, Ordering::Relaxed) {
+        circumstances::changed();
+    }
+}
+
+/// Whether [`device_may_wait_for_us`] was ever called.
+pub(crate) fn may_device_wait_for_us() -> bool {
+    DEVICE_MAY_WAIT.load(Ordering::Relaxed)
 }
 
 /// How many launches of a context the device may not have begun.
 #[derive(Debug, Default)]
+#[repr(align(64))]
 pub(crate) struct LaunchQueue {
     n_launches: AtomicU32,
     /// The stream of all of them, or [`SEVERAL`].
@@ -50,7 +58,14 @@ impl LaunchQueue {
     /// Whether the next launch may have to wait.
     #[inline]
     pub(crate) fn may_be_full(&self) -> bool {
-        self.n_launches.load(Ordering::Relaxed) >= SURELY_FREE || DEVICE_MAY_WAIT.load(Ordering::Relaxed)
+        self.is_long() || may_device_wait_for_us()
+    }
+
+    /// Whether so much was launched that the next launch may have to wait, should nothing in it wait for this
+    /// process.
+    #[inline(always)]
+    pub(crate) fn is_long(&self) -> bool {
+        self.n_launches.load(Ordering::Relaxed) >= SURELY_FREE
     }
 
     /// What a wait that begins now is for.

@@ -26,6 +26,7 @@ mod host_call;
 mod launch;
 mod launch_options;
 mod launch_queue;
+mod launch_ready;
 mod launch_reason;
 mod library;
 mod link_time;

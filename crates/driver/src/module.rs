@@ -145,7 +145,11 @@ impl Module {
     ///
     /// As in CUDA, no kernel of it may be running at that moment.
     pub fn close(&self) -> Result<()> {
-        if self.0.closed.swap(true, Ordering::AcqRel) || self.0.library.is_some() {
+        if self.0.closed.swap(true, Ordering::AcqRel) {
+            return Ok(());
+        }
+        circumstances::changed();
+        if self.0.library.is_some() {
             return Ok(());
         }
         // SAFETY: this is the last use of the handle; every other call looks at `closed`.

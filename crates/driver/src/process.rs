@@ -4,6 +4,7 @@
 //! the driver's threads nor its device files. So in the child every call fails and every drop
 //! does nothing. The same holds for drops while the process exits, when the driver may be gone.
 
+use rtcg_cuda_sys::circumstances;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -33,11 +34,12 @@ pub(crate) fn watch() {
 fn register() {
     extern "C" fn in_child() {
         FORKED.store(true, Ordering::Relaxed);
+        circumstances::changed();
     }
     extern "C" fn at_exit() {
         EXITING.store(true, Ordering::Relaxed);
     }
-    // SAFETY: both handlers only store to a static atomic, which is allowed at any time.
+    // SAFETY: both handlers only change static atomics, which is allowed at any time.
     unsafe {
         libc::pthread_atfork(None, None, Some(in_child));
         libc::atexit(at_exit);

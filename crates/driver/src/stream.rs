@@ -9,11 +9,12 @@ use crate::event::Event;
 use crate::launch_queue::device_may_wait_for_us;
 use rtcg_cuda_sys::{
     CU_STREAM_LEGACY, CU_STREAM_NON_BLOCKING, CU_STREAM_PER_THREAD, CUdeviceptr, CUresult, CUstream, DriverTable,
+    circumstances,
 };
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 struct Inner {
     ctx: Context,
@@ -35,6 +36,27 @@ thread_local! {
     /// The handle that `None` stands for where no stream was entered is null.
     static ENTERED: RefCell<Vec<Stream>> = const { RefCell::new(Vec::new()) };
     static HAS_ENTERED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The number of threads that have entered one, or that ended in one.
+static N_THREADS_INSIDE: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether any thread has entered a stream.
+pub(crate) fn is_any_entered() -> bool {
+    N_THREADS_INSIDE.load(Ordering::Relaxed) != 0
+}
+
+/// Says whether this thread has entered a stream.
+fn note_entered(is_inside: bool) {
+    if HAS_ENTERED.replace(is_inside) == is_inside {
+        return;
+    }
+    if is_inside {
+        N_THREADS_INSIDE.fetch_add(1, Ordering::Relaxed);
+    } else {
+        N_THREADS_INSIDE.fetch_sub(1, Ordering::Relaxed);
+    }
+    circumstances::changed();
 }
 
 impl PartialEq for Stream {
@@ -110,6 +132,13 @@ impl Stream {
     #[inline]
     pub fn handle(&self) -> CUstream {
         self.0.handle
+    }
+
+    /// The handle, if the stream was not closed and is one of `ctx`, which must be alive.
+    #[inline(always)]
+    pub(crate) fn open_handle_in(&self, ctx: &Context) -> Option<CUstream> {
+        let is_open = !self.0.closed.load(Ordering::Acquire) && self.0.ctx.is_same(ctx);
+        is_open.then_some(self.0.handle)
     }
 
     /// Whether both are references to the same stream.
@@ -211,7 +240,7 @@ impl Stream {
     pub fn enter(&self) -> Result<()> {
         self.live_table("Stream::enter")?;
         let _ = ENTERED.try_with(|stack| stack.borrow_mut().push(self.clone()));
-        HAS_ENTERED.set(true);
+        note_entered(true);
         Ok(())
     }
 
@@ -220,7 +249,7 @@ impl Stream {
         let left = ENTERED.try_with(|stack| {
             let mut stack = stack.borrow_mut();
             let found = stack.iter().rposition(|entered| entered == self).map(|index| stack.remove(index));
-            HAS_ENTERED.set(!stack.is_empty());
+            note_entered(!stack.is_empty());
             found.is_some()
         });
         match left {

@@ -14,6 +14,7 @@ mod kernels;
 pub mod nvtx;
 mod writer;
 
+use crate::circumstances;
 use std::cell::Cell;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -74,6 +75,7 @@ pub fn start(path: &Path) -> io::Result<()> {
     SESSION.fetch_add(1, Ordering::Relaxed);
     at_exit();
     ON.store(true, Ordering::Relaxed);
+    circumstances::changed();
     Ok(())
 }
 
@@ -84,6 +86,7 @@ pub fn stop() -> io::Result<Option<Finished>> {
         kernels::collect(kernels::Wait::All);
     }
     ON.store(false, Ordering::Relaxed);
+    circumstances::changed();
     let Some(writer) = locked().take() else { return Ok(None) };
     if writer.process != std::process::id() {
         writer.abandon();

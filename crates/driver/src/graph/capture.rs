@@ -141,6 +141,7 @@ impl Stream {
         let mut captures = captures();
         captures.push(Capture { id: raw.id, handle: raw.graph, kept, graph });
         N_CAPTURES.store(captures.len(), Ordering::Relaxed);
+        circumstances::changed();
         Ok(())
     }
 
@@ -176,6 +177,7 @@ impl Stream {
         let at = captures.iter().position(|capture| capture.id == id)?;
         let capture = captures.swap_remove(at);
         N_CAPTURES.store(captures.len(), Ordering::Relaxed);
+        circumstances::changed();
         Some(capture)
     }
 

@@ -26,15 +26,14 @@ struct ScalarType {
     offset: Option<usize>,
 }
 
-/// Classes that arguments are recognised by.
-struct Classes {
-    allocation: usize,
+/// NumPy's classes that arguments are recognised by.
+struct NumpyClasses {
     scalars: Vec<ScalarType>,
     generic: Py<PyType>,
-    handler: Py<PyType>,
 }
 
-static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
+static NUMPY: PyOnceLock<NumpyClasses> = PyOnceLock::new();
+static HANDLER: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
 /// The commonest first.
 const SCALAR_TYPES: [&str; 20] = [
@@ -60,15 +59,53 @@ const SCALAR_TYPES: [&str; 20] = [
     "uintc",
 ];
 
-fn classes(py: Python<'_>) -> PyResult<&Classes> {
-    CLASSES.get_or_try_init(py, || {
+/// NumPy's classes; `None` while nobody has imported it, when no argument can be of one of them.
+#[inline]
+fn numpy_classes(py: Python<'_>) -> PyResult<Option<&NumpyClasses>> {
+    match NUMPY.get(py) {
+        Some(classes) => Ok(Some(classes)),
+        None => look_for_numpy(py),
+    }
+}
+
+#[cold]
+fn look_for_numpy(py: Python<'_>) -> PyResult<Option<&NumpyClasses>> {
+    let modules = py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
+    // One that is being imported has no classes yet.
+    let Some(generic) = modules.get_item("numpy")?.and_then(|numpy| numpy.getattr("generic").ok()) else {
+        return Ok(None);
+    };
+    let make = || {
         let numpy = py.import("numpy")?;
         let scalars = SCALAR_TYPES.iter().map(|name| scalar_type(&numpy.getattr(*name)?)).collect::<PyResult<_>>()?;
-        let generic = numpy.getattr("generic")?.cast_into::<PyType>()?.unbind();
-        let handler = py.import("pycuda.driver")?.getattr("ArgumentHandler")?.cast_into::<PyType>()?.unbind();
-        let allocation = py.get_type::<PyDeviceAllocation>().as_type_ptr().addr();
-        Ok(Classes { allocation, scalars, generic, handler })
-    })
+        Ok::<_, PyErr>(NumpyClasses { scalars, generic: generic.cast_into::<PyType>()?.unbind() })
+    };
+    NUMPY.get_or_try_init(py, make).map(Some)
+}
+
+/// The base of NumPy's scalar types; `None` while nobody has imported it.
+pub(crate) fn numpy_generic(py: Python<'_>) -> PyResult<Option<&Bound<'_, PyType>>> {
+    Ok(numpy_classes(py)?.map(|classes| classes.generic.bind(py)))
+}
+
+/// An array of NumPy's. Unlike a cast this does not import it.
+fn host_array<'a, 'py>(object: &'a Bound<'py, PyAny>) -> Option<&'a Bound<'py, PyUntypedArray>> {
+    numpy_classes(object.py()).ok()??;
+    object.cast::<PyUntypedArray>().ok()
+}
+
+/// What an argument is that is a scalar of NumPy's whose value lies right behind the object's head.
+#[derive(Clone, Copy)]
+pub(crate) struct NumpyScalar {
+    pub(crate) nbytes: usize,
+    pub(crate) number: Number,
+}
+
+/// Says of a scalar of NumPy's what it is.
+pub(crate) fn numpy_scalar(object: &Bound<'_, PyAny>) -> Option<NumpyScalar> {
+    let scalar = numpy_classes(object.py()).ok()??.scalar(object.get_type_ptr())?;
+    scalar.offset.filter(|offset| *offset == size_of::<pyo3::ffi::PyObject>())?;
+    Some(NumpyScalar { nbytes: scalar.nbytes, number: scalar.number })
 }
 
 fn scalar_type(class: &Bound<'_, PyAny>) -> PyResult<ScalarType> {
@@ -101,7 +138,7 @@ pub(crate) fn number_of(dtype: &Bound<'_, PyArrayDescr>) -> Option<Number> {
 }
 
 /// The number that elements of our own arrays are.
-fn number_of_elements(dtype: DType) -> Option<Number> {
+pub(crate) fn number_of_elements(dtype: DType) -> Option<Number> {
     let int = |nbytes, signed| Some(Number::Int { nbytes, signed });
     match dtype {
         DType::Bool => Some(Number::Bool),
@@ -136,7 +173,7 @@ fn number_of_kind(kind: char, size: usize) -> Option<Number> {
     })
 }
 
-impl Classes {
+impl NumpyClasses {
     #[inline]
     fn scalar(&self, class: *const PyTypeObject) -> Option<&ScalarType> {
         self.scalars.iter().find(|known| known.class == class.addr())
@@ -182,18 +219,15 @@ impl<'p, 'f, 'py> Packing<'p, 'f, 'py> {
     /// Packs all arguments.
     #[inline]
     pub(crate) fn all(mut self, args: Args<'_, 'py>) -> PyResult<Extras<'py>> {
-        let classes = classes(args.py())?;
+        let numpy = numpy_classes(args.py())?;
         for (index, arg) in args.iter().enumerate() {
-            let class = arg.get_type_ptr();
-            if class.addr() == classes.allocation {
-                // SAFETY: the class was compared.
-                let memory = unsafe { arg.cast_unchecked::<PyDeviceAllocation>() };
+            if let Ok(memory) = arg.cast_exact::<PyDeviceAllocation>() {
                 let address = memory.get().ptr()?;
                 self.pointer(index, &arg, address, None)?;
-            } else if let Some(scalar) = classes.scalar(class) {
+            } else if let Some(scalar) = numpy.and_then(|numpy| numpy.scalar(arg.get_type_ptr())) {
                 self.scalar(index, &arg, scalar)?;
             } else {
-                self.other(index, &arg, classes)?;
+                self.other(index, &arg)?;
             }
         }
         Ok(self.extras)
@@ -231,7 +265,7 @@ impl<'p, 'f, 'py> Packing<'p, 'f, 'py> {
         self.put(index, scalar, bytes, kind.nbytes.min(8), Given::Value(kind.number))
     }
 
-    fn other(&mut self, index: usize, arg: &Bound<'py, PyAny>, classes: &Classes) -> PyResult<()> {
+    fn other(&mut self, index: usize, arg: &Bound<'py, PyAny>) -> PyResult<()> {
         let py = arg.py();
         if let Ok(array) = arg.cast::<PyGpuArray>() {
             let array = &array.get().array;
@@ -240,13 +274,15 @@ impl<'p, 'f, 'py> Packing<'p, 'f, 'py> {
         if let Ok(memory) = arg.cast::<PyDeviceAllocation>() {
             return self.pointer(index, arg, memory.get().ptr()?, None);
         }
-        if arg.is_instance(classes.handler.bind(py))? {
+        if arg.is_instance(HANDLER.import(py, "pycuda.driver", "ArgumentHandler")?)? {
             return self.handler(index, arg);
         }
-        if let Ok(array) = arg.cast::<PyUntypedArray>() {
+        if let Some(array) = host_array(arg) {
             return self.array(index, array);
         }
-        if arg.is_instance(classes.generic.bind(py))? {
+        if let Some(generic) = numpy_generic(py)?
+            && arg.is_instance(generic)?
+        {
             return self.unusual_scalar(index, arg);
         }
         if let Some(value) = weak_scalar(arg)? {
@@ -264,12 +300,13 @@ impl<'p, 'f, 'py> Packing<'p, 'f, 'py> {
 
     /// `In`, `Out`, `InOut` and classes of users.
     fn handler(&mut self, index: usize, arg: &Bound<'py, PyAny>) -> PyResult<()> {
-        let array = arg.getattr("array").ok().and_then(|array| array.cast_into::<PyUntypedArray>().ok());
-        let number = array.as_ref().and_then(|array| number_of(&array.dtype()));
+        let array = arg.getattr("array").ok();
+        let array = array.as_ref().and_then(host_array);
+        let number = array.and_then(|array| number_of(&array.dtype()));
         // Refused before memory is allocated for it.
         let given = Given::Pointer(number);
         if self.function.check_type(index, given).is_err() {
-            return Err(wrong_type(self.function, index, arg, &described_array(array.as_ref())));
+            return Err(wrong_type(self.function, index, arg, &described_array(array)));
         }
         let memory: DevicePtr = arg.call_method0("get_device_alloc")?.extract()?;
         self.extras.handlers.push(arg.clone());
@@ -432,7 +469,7 @@ fn wrong_argument(
     arg: &Bound<'_, PyAny>,
     given: Given,
 ) -> PyErr {
-    let is_array = arg.cast::<PyUntypedArray>().is_ok();
+    let is_array = host_array(arg).is_some();
     if !is_array && function.check_type(index, given).is_err() && function.params().is_none_or(|p| index < p.len()) {
         let size = match given {
             Given::Value(number) => number.nbytes(),

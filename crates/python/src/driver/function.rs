@@ -1,7 +1,8 @@
 //! `Function`: a kernel and the ways to call it.
 
 use crate::driver::arguments::{Extras, Packing};
-use crate::driver::fastcall::{Args, CallableType, Keywords, Method, add_getters, add_methods, enter, pointers};
+use crate::driver::call_again::{Call, LastCall, Row, Way};
+use crate::driver::fastcall::{Args, Body, CallableType, Keywords, Method, add_getters, add_methods, enter, pointers};
 use crate::driver::graph::{keep_captured, refuse_handlers};
 use crate::driver::launch_keywords::{Keyword, keyword};
 use crate::driver::pool::is_in_use as is_pool_in_use;
@@ -28,6 +29,7 @@ use std::time::Instant;
 pub(crate) struct PyFunction {
     pub(crate) function: Detached<Function>,
     prepared: PreparedTypes,
+    pub(crate) last: LastCall,
     /// What prepared calls use, kept alive.
     texrefs: Detached<RwLock<Vec<TextureReference>>>,
 }
@@ -37,6 +39,7 @@ impl PyFunction {
         Self {
             function: Detached::new(function),
             prepared: PreparedTypes::default(),
+            last: LastCall::default(),
             texrefs: Detached::new(RwLock::default()),
         }
     }
@@ -46,14 +49,21 @@ impl PyFunction {
         &self.function
     }
 
-    #[inline]
+    /// The argument types that it is prepared for, if it is.
+    pub(crate) fn prepared_types(&self) -> Option<&Prepared> {
+        self.prepared.present()
+    }
+
     fn prepared(&self) -> PyResult<&Prepared> {
-        self.prepared
-            .present()
+        self.prepared_types()
             .ok_or_else(|| LogicError::new_err(format!("kernel '{}' was not prepared", self.function.name())))
     }
 
-    #[inline]
+    /// Lets later calls like this one go the short way.
+    fn remember(&self, way: Way, args: Args<'_, '_>, keywords: &Keywords<'_, '_>) {
+        self.last.remember(self, &Call { way, args, keywords });
+    }
+
     fn launch(&self, py: Python<'_>, geometry: &Geometry, stream: Option<&Stream>, bytes: &[u8]) -> PyResult<()> {
         let Geometry { grid, block, shared, options } = geometry;
         // SAFETY: number, sizes and known types of the arguments were checked; what the kernel does
@@ -214,6 +224,7 @@ fn call<'py>(slf: &Bound<'py, PyAny>, args: Args<'_, 'py>, keywords: Keywords<'_
     if extras.handlers.is_empty() && !options.time_kernel {
         this.launch(py, &options.geometry, stream, bytes)?;
         submitted(stream, args)?;
+        this.remember(Way::Direct, args, &keywords);
         return Ok(py.None().into_bound(py));
     }
     call_with_handlers(this, &options, &extras, bytes, args)
@@ -304,6 +315,7 @@ fn prepared_call<'py>(
     let bytes = this.prepared()?.pack(args.skip(2), &mut buffer)?;
     this.launch(args.py(), &geometry, None, bytes)?;
     submitted(None, args)?;
+    this.remember(Way::Prepared, args, &keywords);
     Ok(args.py().None().into_bound(args.py()))
 }
 
@@ -325,6 +337,7 @@ fn prepared_async_call<'py>(
     let bytes = this.prepared()?.pack(args.skip(3), &mut buffer)?;
     this.launch(args.py(), &geometry, stream, bytes)?;
     submitted(stream, args)?;
+    this.remember(Way::PreparedAsync, args, &keywords);
     Ok(args.py().None().into_bound(args.py()))
 }
 
@@ -346,6 +359,47 @@ fn prepared_timed_call<'py>(
     Bound::new(args.py(), TimedCall { start: Detached::new(start), end: Detached::new(end) }).map(Bound::into_any)
 }
 
+/// Calls the kernel by the short way if the call is like the last one, else by `body`.
+///
+/// # Safety
+/// As [`enter`], with a kernel.
+#[inline(always)]
+unsafe fn call_or_again(
+    way: Way,
+    body: Body,
+    slf: *mut PyObject,
+    args: *const *mut PyObject,
+    n_args: usize,
+    names: *mut PyObject,
+) -> *mut PyObject {
+    // SAFETY: this function's contract; the interpreter passes `n_args` arguments, then a value for each name.
+    let done = unsafe {
+        let py = Python::assume_attached();
+        let object = Borrowed::from_ptr(py, slf);
+        let this = object.cast_unchecked::<PyFunction>().get();
+        this.last.call_again(this, way, Row::from_raw(py, args, n_args, names))
+    };
+    match done {
+        Some(Ok(())) => {
+            // SAFETY: the interpreter is attached.
+            unsafe { Python::assume_attached() }.None().into_ptr()
+        }
+        // SAFETY: this function's contract.
+        Some(Err(error)) => unsafe { raise(error) },
+        // SAFETY: this function's contract.
+        None => unsafe { enter(body, slf, args, n_args, names) },
+    }
+}
+
+/// # Safety
+/// The interpreter must be attached.
+#[cold]
+unsafe fn raise(error: PyErr) -> *mut PyObject {
+    // SAFETY: the caller's promise.
+    error.restore(unsafe { Python::assume_attached() });
+    std::ptr::null_mut()
+}
+
 /// What the interpreter calls for `func(...)`. The highest bit of `nargsf` is a flag.
 unsafe extern "C" fn vectorcall(
     slf: *mut PyObject,
@@ -353,31 +407,31 @@ unsafe extern "C" fn vectorcall(
     nargsf: usize,
     names: *mut PyObject,
 ) -> *mut PyObject {
-    // SAFETY: called by the interpreter only.
-    unsafe { enter(call, slf, args, nargsf & (usize::MAX >> 1), names) }
+    // SAFETY: called by the interpreter only, with an object of the class.
+    unsafe { call_or_again(Way::Direct, call, slf, args, nargsf & (usize::MAX >> 1), names) }
 }
 
 macro_rules! methods {
-    ($($c_function:ident = $name:literal calls $body:ident: $doc:literal;)*) => {
+    ($($c_function:ident = $name:literal calls $body:ident as $way:ident: $doc:literal;)*) => {
         $(unsafe extern "C" fn $c_function(
             slf: *mut PyObject,
             args: *const *mut PyObject,
             nargs: Py_ssize_t,
             names: *mut PyObject,
         ) -> *mut PyObject {
-            // SAFETY: called by the interpreter only.
-            unsafe { enter($body, slf, args, nargs.max(0) as usize, names) }
+            // SAFETY: called by the interpreter only, with an object of the class, which descriptors check.
+            unsafe { call_or_again(Way::$way, $body, slf, args, nargs.max(0) as usize, names) }
         })*
         const METHODS: &[Method] = &[$(Method { name: $name, call: $c_function, doc: $doc }),*];
     };
 }
 
 methods! {
-    c_prepared_call = c"prepared_call" calls prepared_call:
+    c_prepared_call = c"prepared_call" calls prepared_call as Prepared:
         c"prepared_call($self, grid, block, /, *args, shared_size=0, **options)\n--\n\nRun the kernel with the prepared argument types; does not wait.";
-    c_prepared_async_call = c"prepared_async_call" calls prepared_async_call:
+    c_prepared_async_call = c"prepared_async_call" calls prepared_async_call as PreparedAsync:
         c"prepared_async_call($self, grid, block, stream, /, *args, shared_size=0, **options)\n--\n\nRun the kernel in a stream; does not wait.";
-    c_prepared_timed_call = c"prepared_timed_call" calls prepared_timed_call:
+    c_prepared_timed_call = c"prepared_timed_call" calls prepared_timed_call as PreparedTimed:
         c"prepared_timed_call($self, grid, block, /, *args, shared_size=0, **options)\n--\n\nRun the kernel; calling the result waits and returns its time in seconds.";
 }
 
@@ -460,6 +514,7 @@ impl PyFunction {
             *slf.get().texrefs.write().unwrap_or_else(PoisonError::into_inner) = texture_references(texrefs)?;
         }
         let prepared = Prepared::new(&slf.get().function, arg_types)?;
+        slf.get().last.forget(slf.py());
         slf.get().prepared.set(prepared);
         Ok(slf)
     }

@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 
 mod arguments;
+mod call_again;
 pub(crate) mod context;
 mod copy;
 pub(crate) mod device;

@@ -1,5 +1,6 @@
 //! Prepared calls: the argument types are given once, in the letters of Python's `struct`.
 
+use crate::driver::arguments::numpy_generic;
 use crate::driver::fastcall::Args;
 use crate::driver::function::small_integer;
 use crate::driver::memory::PyDeviceAllocation;
@@ -10,13 +11,13 @@ use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
-use rtcg::driver::{Function, PreparedArgs};
+use rtcg::driver::{Function, Param, PreparedArgs};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// One argument of a prepared call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Slot {
+pub(crate) enum Slot {
     Signed(usize),
     Unsigned(usize),
     Bool,
@@ -103,6 +104,11 @@ impl Prepared {
             put(*slot, &arg, target).map_err(|error| name_argument(args.py(), index, error))?;
         }
         Ok(bytes)
+    }
+
+    /// The type of an argument, and its place among the packed ones.
+    pub(crate) fn slot(&self, index: usize) -> Option<(Slot, Param)> {
+        Some((*self.slots.get(index)?, *self.layout.slots.get(index)?))
     }
 
     #[cold]
@@ -299,8 +305,8 @@ fn slots_of_entry(entry: &Bound<'_, PyAny>) -> PyResult<Vec<Slot>> {
     if let Ok(text) = entry.extract::<String>() {
         return slots_of_text(&text);
     }
-    let generic = py.import("numpy")?.getattr("generic")?;
-    let is_scalar_type = entry.cast::<PyType>().is_ok_and(|class| class.is_subclass(&generic).unwrap_or(false));
+    let Some(generic) = numpy_generic(py)? else { return Ok(vec![Slot::Pointer]) };
+    let is_scalar_type = entry.cast::<PyType>().is_ok_and(|class| class.is_subclass(generic).unwrap_or(false));
     if !is_scalar_type && entry.cast::<PyArrayDescr>().is_err() {
         return Ok(vec![Slot::Pointer]);
     }

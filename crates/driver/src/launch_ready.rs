@@ -1,0 +1,111 @@
+//! Launches of a kernel that was launched before, while nothing has happened that launches must look at.
+//!
+//! Establishes: a kernel that is ready is of a module and a context that were not given up, the process is not
+//! forked, no trace is made, no stream is captured or entered, and nothing in a stream waits for this process. All
+//! of these change the number of [`circumstances`], so that one comparison tells. Which context is current is left
+//! to the driver, which refuses a kernel of another one; then [`Function::launch`] finds out more.
+
+use crate::context::Context;
+use crate::function::Function;
+use crate::graph::is_any_capturing;
+use crate::launch::with_packed;
+use crate::launch_queue::may_device_wait_for_us;
+use crate::process;
+use crate::stream::{Stream, is_any_entered};
+use rtcg_cuda_sys::*;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+/// What is known of a kernel since its last launch.
+#[derive(Debug, Default)]
+pub(crate) struct Ready {
+    /// The circumstances under which nothing was in the way; [`circumstances::NEVER`] if something was.
+    at: AtomicUsize,
+    /// The driver's `cuLaunchKernel`, set before `at`.
+    launch: AtomicPtr<c_void>,
+}
+
+/// A kernel and a stream that nothing is in the way of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReadyToLaunch<'f> {
+    handle: CUfunction,
+    launch: *const c_void,
+    stream: CUstream,
+    ctx: &'f Context,
+}
+
+impl Function {
+    /// Whether nothing has happened since the last launch that the next one must look at.
+    #[inline(always)]
+    pub fn is_ready(&self) -> bool {
+        self.0.ready.at.load(Ordering::Acquire) == circumstances::present()
+    }
+
+    /// The kernel ready to be launched with so many bytes of dynamic shared memory into `stream`; `None` where
+    /// something must be looked at first, which [`Function::launch`] does.
+    #[inline(always)]
+    pub(crate) fn ready_to_launch(&self, shared_bytes: u32, stream: Option<&Stream>) -> Option<ReadyToLaunch<'_>> {
+        let inner = &*self.0;
+        if !self.is_ready() || shared_bytes > inner.dynamic_limit.load(Ordering::Relaxed) {
+            return None;
+        }
+        let stream = match stream {
+            None => CUstream::null(),
+            Some(stream) => stream.open_handle_in(&inner.ctx)?,
+        };
+        let launch = inner.ready.launch.load(Ordering::Relaxed);
+        Some(ReadyToLaunch { handle: inner.handle, launch, stream, ctx: &inner.ctx })
+    }
+
+    /// Remembers whether anything is in the way of launches. To be called after one has succeeded.
+    pub(crate) fn make_ready(&self) {
+        let present = circumstances::present();
+        let inner = &*self.0;
+        if inner.ready.at.load(Ordering::Relaxed) == present {
+            return;
+        }
+        let is_clear = inner.module.live_table("cuLaunchKernel").is_ok()
+            && !process::is_forked()
+            && !trace::is_on()
+            && !is_any_entered()
+            && !is_any_capturing()
+            && !may_device_wait_for_us();
+        let launch = inner.table.pointer(DriverFn::cuLaunchKernel).filter(|_| is_clear);
+        if let Some(launch) = launch {
+            inner.ready.launch.store(launch.cast_mut(), Ordering::Relaxed);
+            inner.ready.at.store(present, Ordering::Release);
+        } else {
+            inner.ready.at.store(circumstances::NEVER, Ordering::Release);
+        }
+    }
+
+    /// Whether the next launch may keep the calling thread: because the device's queue may be full, or
+    /// because the driver runs small kernels in the thread that launches them.
+    #[inline(always)]
+    pub fn launch_may_wait(&self) -> bool {
+        self.0.runs_in_caller || self.0.ctx.queue_may_be_full()
+    }
+}
+
+impl ReadyToLaunch<'_> {
+    /// Launches the kernel with packed arguments.
+    ///
+    /// # Safety
+    /// As [`Function::launch`].
+    #[inline(always)]
+    pub(crate) unsafe fn launch(self, grid: [u32; 3], block: [u32; 3], shared_bytes: u32, args: &[u8]) -> CUresult {
+        let ([gx, gy, gz], [bx, by, bz]) = (grid, block);
+        let Self { handle, stream, .. } = self;
+        let none = std::ptr::null_mut();
+        // SAFETY: the table gave the pointer for this name, whose type this is.
+        let launch: fn_type::cuLaunchKernel = unsafe { std::mem::transmute(self.launch) };
+        let code = with_packed(args, |extra| {
+            // SAFETY: the function is alive; the arguments are the caller's promise, and the driver copies them
+            // before it returns.
+            unsafe { launch(handle, gx, gy, gz, bx, by, bz, shared_bytes, stream, none, extra) }
+        });
+        if code.is_success() {
+            self.ctx.queue().count(stream);
+        }
+        code
+    }
+}
