@@ -2,6 +2,7 @@
 //! or memory.
 
 mod calls;
+mod copies;
 
 use crate::exact::F64;
 use crate::int::cut;
@@ -89,6 +90,17 @@ pub(crate) struct Block<'a> {
     pub(crate) arrivals: [u32; 16],
     /// `mbarrier` objects by generic address.
     pub(crate) mbarriers: HashMap<u64, Mbarrier>,
+}
+
+impl Block<'_> {
+    /// Performs an operation on the `mbarrier` at `at`; gives its state before.
+    fn signal(&mut self, at: u64, op: MbarrierOp, a: Option<u128>) -> Result<u128, String> {
+        let threads = u64::from(self.grid.block.iter().product::<u32>());
+        let object = self.mbarriers.get_mut(&at).ok_or("uses what is no mbarrier")?;
+        let (state, ended) = object.perform(op, a)?;
+        self.epoch += u32::from(ended && object.count() >= threads);
+        Ok(state)
+    }
 }
 
 /// Reads operands of a thread.
@@ -378,14 +390,9 @@ impl<'m> Thread<'m> {
             Inst::CpAsync { dst, src, size, src_size, ignore_src } => {
                 let ignored = ignore_src.as_ref().map_or(Ok(false), |p| self.pred(block, p))?;
                 let kept = src_size.as_ref().map_or(Ok(u128::from(*size)), |s| self.get(block, s, 32))?;
-                let kept = if ignored { 0 } else { kept };
-                let (to, from) = (self.locate(block, Space::Shared, dst)?, self.locate(block, Space::Global, src)?);
-                for i in 0..u64::from(*size) {
-                    let byte = if u128::from(i) < kept { self.access(block, from + i, 1, false, None)? } else { 0 };
-                    self.access(block, to + i, 1, false, Some(byte))?;
-                }
-                Ok(())
+                self.copy(block, dst, src, *size, if ignored { 0 } else { kept })
             }
+            Inst::BulkCopy { .. } => self.bulk_copy(block, inst),
             Inst::AtomVector { space, op, ty, dsts, addr, srcs, .. } => {
                 let (n, address) = (ty.bytes() as usize, self.locate(block, *space, addr)?);
                 if address % (n * srcs.len()) as u64 != 0 {
@@ -406,7 +413,7 @@ impl<'m> Thread<'m> {
             Inst::Mbarrier { op, space, dst, addr, a, .. } => self.mbarrier(block, *op, *space, *dst, addr, a.as_ref()),
             // One coherent memory and copies that are done at once leave these without effect.
             Inst::Fence(_) | Inst::Prefetch { .. } | Inst::Hint { .. } | Inst::Nanosleep { .. } => Ok(()),
-            Inst::CpAsyncCommit | Inst::CpAsyncWait { .. } => Ok(()),
+            Inst::CpAsyncCommit | Inst::CpAsyncWait { .. } | Inst::BulkCommit | Inst::BulkWait { .. } => Ok(()),
             inst => {
                 let (writes, carry) = pure::eval(inst, &self.reader(block))?;
                 for (dst, value) in writes {
@@ -446,10 +453,7 @@ impl<'m> Thread<'m> {
             }
             _ => {}
         }
-        let threads = u64::from(block.grid.block.iter().product::<u32>());
-        let object = block.mbarriers.get_mut(&at).ok_or("uses what is no mbarrier")?;
-        let (state, ended) = object.perform(op, a)?;
-        block.epoch += u32::from(ended && object.count() >= threads);
+        let state = block.signal(at, op, a)?;
         dst.map_or(Ok(()), |dst| self.set(dst, state))
     }
 

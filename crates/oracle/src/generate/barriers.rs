@@ -10,6 +10,7 @@ impl Gen {
         match self.random.below(8) {
             0..3 => return self.barrier_reduction(),
             3 => return self.exchange_by_mbarrier(),
+            5 if self.has_bulk_copies() && self.random.one_in(2) => return self.bulk_load(),
             4 if self.full_warps && self.threads >= 64 => return self.exchange_by_arrivals(),
             _ => {}
         }

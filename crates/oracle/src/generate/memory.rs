@@ -120,7 +120,7 @@ impl Gen {
         d
     }
 
-    fn pick(&mut self, list: &[&'static str]) -> &'static str {
+    pub(crate) fn pick(&mut self, list: &[&'static str]) -> &'static str {
         list[self.random.below(list.len())]
     }
 
@@ -310,6 +310,13 @@ impl Gen {
             )));
             nodes.push(self.load_or_store_at(space, &base));
         }
+        if self.has_bulk_copies() && !space.is_empty() {
+            match self.random.below(6) {
+                0 => nodes.push(self.bulk_store(&base, SHARED_SLOT)),
+                1 => nodes.push(self.wide_exchange(space, &base, SHARED_SLOT)),
+                _ => {}
+            }
+        }
         Node::Group(nodes)
     }
 
@@ -323,6 +330,9 @@ impl Gen {
     fn own_atomic(&mut self, space: &str) -> Node {
         if self.target.capability >= 90 && !self.target.real && self.random.one_in(4) {
             return self.vector_atomic();
+        }
+        if self.has_bulk_copies() && self.random.one_in(5) {
+            return self.wide_exchange(&format!(".{space}"), "%slot", SLOT);
         }
         self.atomic(&format!(".{space}"), "%slot", SLOT)
     }

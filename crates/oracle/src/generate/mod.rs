@@ -8,6 +8,7 @@
 mod barriers;
 mod body;
 mod control;
+mod copies;
 mod forms;
 mod memory;
 mod real;
