@@ -223,8 +223,8 @@ class CudaModule:
         Of a :class:`SourceModule` with `no_extern_c`, `name` may be any name of C++: ``"ns::f"``,
         ``"f<float, 3>"``, or that of a kernel without C linkage. An instance of a template that the
         source does not use is compiled when it is asked for first (and cached), into a module of its
-        own: variables that are templates are then other ones. Names given as `name_expressions` are
-        compiled with the rest.
+        own, which shares no variables with the others: a warning names those that are there twice.
+        Names given as `name_expressions` are compiled with the rest.
         """
         return self._look_up("get_function", name)
 

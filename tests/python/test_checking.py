@@ -45,6 +45,34 @@ def test_findings_name_source_and_allocation():
     assert "rtcg check: kernel" in result.stderr
 
 
+def test_arrays_end_where_they_end_and_graphs_keep_theirs():
+    result = run_python(
+        """
+        from pycuda import checking
+        checking.enable("memory,init")
+        import numpy as np
+        import pycuda.autoinit, pycuda.driver as cuda
+        from pycuda import gpuarray
+        from pycuda.compiler import SourceModule
+        a, stream = gpuarray.to_gpu(np.arange(1000, dtype=np.float32)), cuda.Stream()
+        with stream, stream.capture() as graph:
+            b = (a + 1) * 2 - a.mean()
+        graph.instantiate().launch(stream)
+        stream.synchronize()
+        assert (b.get() == 2 * np.arange(1000) + 2 - 499.5).all() and not checking.findings()
+        f = SourceModule("__global__ void k(float *a, int i) { a[i] = 1; }").get_function("k")
+        try:
+            f(a, 1000, block=(1, 1, 1))
+            cuda.Context.synchronize()
+        except cuda.Error as error:
+            print(error)
+        """,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert "right past the end of a 4000-byte allocation" in result.stdout
+
+
 def test_unknown_words_are_refused():
     run_python(
         """

@@ -450,7 +450,7 @@ def test_all_function_attributes(module):
     assert not hasattr(kernel, "max")
     with pytest.raises(cuda.LogicError):
         kernel.get_attribute(4711)
-    with pytest.raises(cuda.LogicError):
+    with pytest.raises(cuda.LogicError, match="NUM_REGS of kernel '.*' cannot be set to 3"):
         kernel.set_attribute(cuda.function_attribute.NUM_REGS, 3)
 
 

@@ -73,6 +73,19 @@ def test_names_given_at_once_share_variables():
     assert counter.get().tolist() == [41]
 
 
+def test_an_instance_with_variables_of_its_own_is_told():
+    source = """
+    __constant__ float factor;
+    template <class T> __global__ void scale(T *a) { a[threadIdx.x] *= factor; }
+    """
+    module = SourceModule(source, no_extern_c=True)
+    with pytest.warns(UserWarning, match=r"'scale<int>' is not used.*: factor\. name_expressions=\['scale<int>'\]"):
+        module.get_function("scale<int>")
+    module = SourceModule(source, no_extern_c=True, name_expressions=["scale<int>"])
+    module.get_global_array("factor", np.float32).set(np.array([2], np.float32))
+    assert run(module.get_function("scale<int>"), np.int32) == [6] * 4
+
+
 def test_names_that_are_not_there(module):
     with pytest.raises(cuda.LogicError, match="'missing'"):
         module.get_function("missing")

@@ -1,4 +1,4 @@
-"""The Python programs of the README run as they stand there."""
+"""The Python programs of the README and of `docs/` run as they stand there."""
 
 import re
 
@@ -8,15 +8,24 @@ from tests.python.subprocesses import ROOT, run_python
 
 pytestmark = pytest.mark.usefixtures("context")
 
-
-def blocks(language):
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+DOCUMENTS = sorted((ROOT / "docs").glob("*.md"))
 
 
-def test_the_first_two_python_blocks():
-    first, second = blocks("python")[:2]
+def programs(path):
+    return re.findall(r"^```python\n(.*?)^```", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def test_the_first_two_programs():
+    first, second = programs(ROOT / "README.md")
     run_python(first)
     # The second continues the first, and prints twice what the first made.
     result = run_python(first + second + "assert ((2 * a_gpu).get() == doubled).all()\n")
     assert result.stdout.count("[") == 5
+
+
+@pytest.mark.parametrize(
+    "program",
+    [pytest.param(text, id=f"{path.stem}-{n}") for path in DOCUMENTS for n, text in enumerate(programs(path))],
+)
+def test_programs_of_the_documents(program):
+    run_python(program)

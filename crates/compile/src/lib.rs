@@ -32,3 +32,4 @@ pub use options::{default_options, lto_options};
 pub use request::{Artifact, BinaryKind, CachePolicy, CompileRequest, Target};
 pub use shims::names as provided_headers;
 pub use signature::{KernelDeclarations, KernelParameter};
+pub use tokens::identifiers;

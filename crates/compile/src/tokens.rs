@@ -4,7 +4,7 @@
 //! Assumes nothing of the text: what is no C++ gives words of no use and no error. Conditions of
 //! the preprocessor are not evaluated, so a macro that has two definitions is replaced by [`VAGUE`].
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// What stands for something that cannot be known without the compiler.
 pub(crate) const VAGUE: &str = "?";
@@ -33,6 +33,12 @@ pub(crate) fn tokens(source: &str, macros: &[String]) -> Vec<String> {
     let mut out = Vec::with_capacity(raw.len());
     raw.into_iter().for_each(|token| expand(token, &defined, 0, &mut out));
     out
+}
+
+/// The identifiers of a source, those of its macros replaced: what may be the name of a variable.
+pub fn identifiers(source: &str) -> BTreeSet<String> {
+    let starts_a_name = |token: &String| token.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    tokens(source, &[]).into_iter().filter(starts_a_name).collect()
 }
 
 fn directive_of(text: &str, defined: &mut HashMap<String, Vec<String>>) {
@@ -127,6 +133,12 @@ mod tests {
 
     fn joined(source: &str, macros: &[&str]) -> String {
         tokens(source, &macros.iter().map(|m| (*m).to_string()).collect::<Vec<_>>()).join(" ")
+    }
+
+    #[test]
+    fn identifiers_are_those_of_the_text_once() {
+        let found = identifiers("#define N taps\n__constant__ float N[9] = {1.5f}; // no\nfloat _x = taps[3];");
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), ["__constant__", "_x", "float", "taps"]);
     }
 
     #[test]

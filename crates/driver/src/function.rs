@@ -95,7 +95,12 @@ impl Function {
     pub fn set_attribute(&self, attribute: CUfunction_attribute, value: i32) -> Result<()> {
         self.0.dynamic_limit.store(0, Ordering::Relaxed);
         // SAFETY: the function is alive.
-        unsafe { call_in!(self.0.module, cuFuncSetAttribute(self.0.handle, attribute, value)) }
+        unsafe { call_in!(self.0.module, cuFuncSetAttribute(self.0.handle, attribute, value)) }.map_err(|error| {
+            let name = attribute.name().map_or_else(|| attribute.0.to_string(), str::to_owned);
+            let why = error.detail.as_ref().map_or_else(String::new, |detail| format!(": {detail}"));
+            let detail = format!("{name} of kernel '{}' cannot be set to {value}{why}", self.name());
+            error.with_detail(detail)
+        })
     }
 
     /// Sets the preferred split of cache and shared memory.

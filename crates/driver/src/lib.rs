@@ -47,7 +47,7 @@ mod weak_scalar;
 
 pub use context::{Context, ContextKind};
 pub use device::Device;
-pub use drivers::{driver_version, init, is_initialized, set_cleanup_hook, set_notice_hook};
+pub use drivers::{driver_version, init, is_initialized, notify, set_cleanup_hook, set_notice_hook};
 pub use error::{Error, ErrorKind, Result};
 pub use event::Event;
 pub use function::{Function, Param};

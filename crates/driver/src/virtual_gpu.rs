@@ -9,6 +9,13 @@ pub fn table() -> &'static DriverTable {
     rtcg_vgpu::table()
 }
 
+/// Whether the state of every byte of device memory is followed: accesses outside of allocations or
+/// reads of what nobody wrote are looked for.
+pub(crate) fn follows_memory(table: &DriverTable) -> bool {
+    let checks = || check::enabled();
+    table == self::table() && (checks().memory || checks().init)
+}
+
 /// The reason of the calling thread's last failed call itself, when it went to the virtual GPU.
 pub(crate) fn call_detail(table: &DriverTable) -> Option<String> {
     if table == self::table() { rtcg_vgpu::last_error_detail() } else { None }

@@ -6,7 +6,9 @@ use std::fmt;
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Where a failure came from.
-#[derive(Debug)]
+///
+/// `Debug`, which `unwrap` and a `main` that returns this print, is the message too: a compiler's log has
+/// lines, which would be escaped otherwise.
 #[non_exhaustive]
 pub enum Error {
     /// The driver, real or virtual.
@@ -27,6 +29,12 @@ impl fmt::Display for Error {
             Error::Array(error) => error.fmt(f),
             Error::Generator(error) => error.fmt(f),
         }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -56,5 +64,17 @@ impl From<rtcg_compile::CompileError> for Error {
 impl From<rtcg_array::ArrayError> for Error {
     fn from(error: rtcg_array::ArrayError) -> Self {
         Error::Array(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Error;
+
+    #[test]
+    fn debug_is_the_message() {
+        let error = Error::from(rtcg_driver::Error::new("cuInit", Default::default(), "one\ntwo"));
+        assert_eq!(format!("{error:?}"), error.to_string());
+        assert!(error.to_string().ends_with("one\ntwo"));
     }
 }

@@ -27,6 +27,8 @@ const SETTINGS: &[(&str, &str)] = &[
     ("RTCG_NVRTC", "NVRTC is searched in wheels and toolkits"),
     ("RTCG_NVJITLINK", "nvJitLink is searched where NVRTC is"),
     ("RTCG_NVTX", "ranges go to the profiler that started the program, if one did"),
+    ("RTCG_STAGING", "long copies of pageable memory are shared by threads where that pays"),
+    ("RTCG_ARGUMENT_TYPES", "arguments of kernels are checked against the types in their source"),
     ("RTCG_CACHE_SIZE", "the compiler's cache holds up to 1 GiB"),
     ("PYCUDA_CACHE_DIR", "the compiler's cache lies in the user's cache folder"),
     ("PYCUDA_DISABLE_CACHE", "compiled programs are kept"),
@@ -34,6 +36,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("CUDA_DEVICE", "the first device that works is the default one"),
     ("CUDA_HOME", "toolkits are searched in wheels and where they usually are"),
     ("CUDA_PATH", "the same"),
+    ("CUDA_ROOT", "the same"),
     ("CUDA_VISIBLE_DEVICES", "NVIDIA's driver shows all its devices"),
     ("LD_LIBRARY_PATH", "the loader searches the system's folders"),
 ];

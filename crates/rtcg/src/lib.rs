@@ -70,7 +70,9 @@ macro_rules! index {
     }};
 }
 
-/// The Rust programs of the README, which run as documentation tests.
+/// The Rust programs of the README and of `docs/`, which run as documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
-pub struct Readme;
+#[doc = include_str!("../../../docs/guide.md")]
+#[doc = include_str!("../../../docs/arrays.md")]
+pub struct Documents;

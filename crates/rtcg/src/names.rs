@@ -3,8 +3,8 @@
 //! A name that is no plain identifier, or that the loaded program does not have, is a *name
 //! expression*: the compiler says what it is called after mangling. A template that the program
 //! does not use has no code there; its instance is compiled with the same source into a further
-//! module, whose variables are its own. What is loaded already is always looked at first, so
-//! variables that are not templates exist once.
+//! module, whose variables are its own, also those that are no templates: the user is told of them.
+//! What is loaded already is always looked at first, so what is asked for by name is the program's.
 
 use crate::error::{Error, Result};
 use rtcg_compile::{Artifact, BinaryKind, CompileError, CompileRequest, Compiler};
@@ -136,8 +136,24 @@ impl Names {
         };
         let instance = module.context().with_current(|| Module::from_image(&image))?;
         let found = look(&instance, &mangled)?;
+        self.tell_of_doubled_variables(name, module, &instance);
         self.state().further.push(instance);
         Ok(found)
+    }
+
+    /// Says which variables the module of an instance has for itself although the program has them too: what
+    /// is written to the program's does not reach the instance. Variables in namespaces are not looked for.
+    fn tell_of_doubled_variables(&self, name: &str, program: &Module, instance: &Module) {
+        let has = |module: &Module, variable: &str| module.global(variable).is_ok();
+        let candidates = rtcg_compile::identifiers(&self.request.source);
+        let doubled: Vec<_> = candidates.iter().filter(|v| has(instance, v) && has(program, v)).cloned().collect();
+        if !doubled.is_empty() {
+            rtcg_driver::notify(&format!(
+                "'{name}' is not used in its source, so it was compiled into a module of its own, which does not share \
+                 the variables of the first: {}. name_expressions=['{name}'] compiles it with the rest.",
+                doubled.join(", ")
+            ));
+        }
     }
 
     /// The mangled name, and the program that it was learnt from unless it was known.

@@ -109,3 +109,32 @@ fn one_folder_knows_the_processor() {
     assert!(other.is_empty(), "{other:?}");
     assert!(found.iter().any(|file| file.starts_with(arch)));
 }
+
+/// Rust files below a folder, put together.
+fn rust_text(folder: &Path, text: &mut String) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("readable").path();
+        if path.is_dir() {
+            rust_text(&path, text);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            text.push_str(&fs::read_to_string(&path).expect("UTF-8"));
+        }
+    }
+}
+
+#[test]
+fn every_environment_variable_is_documented() {
+    let (mut code, mut documents) = (String::new(), String::new());
+    for folder in crate_folders() {
+        rust_text(&root().join("crates").join(folder).join("src"), &mut code);
+    }
+    let in_docs = fs::read_dir(root().join("docs")).expect("docs/").map(|entry| entry.expect("readable").path());
+    for path in in_docs.chain([root().join("README.md")]) {
+        documents.push_str(&fs::read_to_string(path).expect("UTF-8"));
+    }
+    // Whole strings such as "RTCG_CHECK".
+    let quoted = code.split('"').filter(|text| text.starts_with("RTCG_") && text.len() > 5);
+    let names = quoted.filter(|text| text.chars().all(|c| c.is_ascii_uppercase() || c == '_'));
+    let missing: BTreeSet<_> = names.filter(|name| !documents.contains(&format!("`{name}"))).collect();
+    assert!(missing.is_empty(), "no document tells of {missing:?}");
+}

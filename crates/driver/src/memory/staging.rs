@@ -9,6 +9,7 @@
 
 use super::slots::{SLOT_BYTES, Slots};
 use crate::context::Context;
+use crate::drivers::notify;
 use crate::error::Result;
 use crate::memory::explain::address_error;
 use rtcg_cuda_sys::*;
@@ -52,7 +53,11 @@ pub fn staging_policy() -> StagingPolicy {
             let policy = match std::env::var("RTCG_STAGING").as_deref() {
                 Ok("never") => StagingPolicy::Never,
                 Ok("always") => StagingPolicy::Always,
-                _ => StagingPolicy::WhereItPays,
+                Ok("auto" | "") | Err(_) => StagingPolicy::WhereItPays,
+                Ok(other) => {
+                    notify(&format!("RTCG_STAGING is {other:?}; expected auto, never or always; auto is used"));
+                    StagingPolicy::WhereItPays
+                }
             };
             set_staging_policy(policy);
             policy

@@ -76,6 +76,8 @@ pub(super) struct Leftovers {
 pub(super) struct Arena {
     /// `None` while the arena has no blocks, so that a pool without blocks holds no context.
     pub(super) ctx: Option<Context>,
+    /// Whether each block is allocated for itself, of the size asked for, so that checks see its ends.
+    pub(super) is_exact: bool,
     bins: Vec<Vec<Held>>,
     shared: Vec<Shared>,
     lanes: Vec<Lane>,
@@ -88,7 +90,7 @@ impl Arena {
     pub(super) fn new() -> Self {
         let bins = (0..N_BINS).map(|_| Vec::new()).collect();
         let lanes = vec![Lane::default()];
-        Self { ctx: None, bins, shared: Vec::new(), lanes, clock: 0, n_active: 0, n_held: 0 }
+        Self { ctx: None, is_exact: false, bins, shared: Vec::new(), lanes, clock: 0, n_active: 0, n_held: 0 }
     }
 
     /// The lane of a stream that was seen before.

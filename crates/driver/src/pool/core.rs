@@ -2,6 +2,9 @@
 //!
 //! Establishes: the lock is never held while the driver, a hook or a drop of another object runs, so
 //! that whatever these wait for may use the pool meanwhile.
+//!
+//! Where checks follow the state of memory, a pool hands out a fresh block of the size asked for and
+//! frees it when it is given back: kept or rounded up, it would hide what is looked for.
 
 use super::arena::{Arena, Leftovers, Poll};
 use super::bins::{alloc_size, bin_number};
@@ -11,9 +14,10 @@ use super::statistics::PoolStatistics;
 use crate::context::{Context, with_current_context};
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::graph::{exchange_capture_mode, is_any_capturing};
 use crate::memory::reclaim;
-use crate::process;
 use crate::stream::{Stream, handle_for};
+use crate::{process, virtual_gpu};
 use rtcg_cuda_sys::*;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -59,6 +63,7 @@ impl State {
             self.arenas.len() - 1
         });
         self.arenas[index].ctx = Some(ctx.clone());
+        self.arenas[index].is_exact = virtual_gpu::follows_memory(ctx.table());
         index
     }
 
@@ -133,7 +138,7 @@ impl Core {
             Some(lane) => lane,
             None => arena.lane_for(Some((stream?, is_blocking?))),
         };
-        if !ctx.is_alive() {
+        if !ctx.is_alive() || arena.is_exact {
             return None;
         }
         let ptr = arena.take(bin, lane)?;
@@ -172,8 +177,12 @@ impl Core {
         stream: Option<&Stream>,
         is_blocking: Option<bool>,
     ) -> Result<Lease> {
-        let size = alloc_size(bin_number(nbytes)).unwrap_or(nbytes);
-        let ptr = match self.source.allocate(ctx, size) {
+        let of_bin = alloc_size(bin_number(nbytes)).unwrap_or(nbytes);
+        let is_exact = virtual_gpu::follows_memory(ctx.table());
+        let size = if is_exact { nbytes.max(1) } else { of_bin };
+        let allocate = || self.source.allocate(ctx, size);
+        let first = if is_exact && is_any_capturing() { in_relaxed_capture(allocate) } else { allocate() };
+        let ptr = match first {
             Err(error) if reclaim::is_out_of_memory(&error) => {
                 reclaim::run_hook();
                 if let Some(lease) = self.lease_held_in(ctx, nbytes, stream, is_blocking) {
@@ -189,7 +198,7 @@ impl Core {
         let arena = &mut state.arenas[index];
         let lane = arena.lane_for(stream.zip(is_blocking));
         arena.begin_lease(lane);
-        state.numbers.take(size);
+        state.numbers.take(of_bin);
         state.numbers.lease(nbytes);
         drop(guard);
         Ok(Lease::new(self.clone(), ptr, nbytes, Place { arena: index as u32, lane }))
@@ -304,7 +313,9 @@ impl Core {
         let arena = &mut state.arenas[place.arena as usize];
         arena.end_lease(place.lane);
         state.numbers.end_lease(nbytes);
-        if !state.stopped && arena.ctx.as_ref().is_some_and(Context::is_alive) {
+        // What a graph that is being captured refers to stays allocated.
+        let is_kept = !state.stopped && (!arena.is_exact || is_any_capturing());
+        if is_kept && arena.ctx.as_ref().is_some_and(Context::is_alive) {
             let lanes = streams.iter().map(|stream| arena.lane_for(*stream)).collect();
             arena.hold(bin, ptr, place.lane, lanes);
             state.numbers.held_blocks += 1;
@@ -389,6 +400,15 @@ fn handle_of(table: &DriverTable, stream: Option<&Stream>) -> Result<CUstream> {
         Some(stream) => handle_for("memory_pool::allocate", table, Some(stream)),
         None => Ok(CUstream::null()),
     }
+}
+
+/// Does something that is forbidden while a stream is captured unless the thread says that it means it. A
+/// pool that keeps blocks has some for work that was done before and is captured now; an exact one has none.
+fn in_relaxed_capture<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
+    let mode = exchange_capture_mode(CU_STREAM_CAPTURE_MODE_RELAXED)?;
+    let result = body();
+    exchange_capture_mode(mode)?;
+    result
 }
 
 fn is_capturing(ctx: &Context, stream: Option<&Stream>) -> Result<bool> {

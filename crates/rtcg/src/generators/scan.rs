@@ -96,6 +96,16 @@ impl ScanKernel {
         if n == 0 {
             return Ok(());
         }
+        // SAFETY: the caller's promise.
+        unsafe { self.launch_dense(ctx, args, n, stream) }
+    }
+
+    /// [`ScanKernel::launch`] of `n` places, which are not none, of arrays without gaps.
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn launch_dense(&self, ctx: &Context, args: &[Value<'_>], n: usize, stream: Option<&Stream>) -> Result<()> {
+        let spec = &self.spec;
         let gpu = ctx.device().loads_machine_code();
         let lanes = if gpu { self.lanes(args) } else { 1 };
         let shape = ScanShape::new(spec.item_bytes(), lanes, gpu);
@@ -116,21 +126,9 @@ impl ScanKernel {
         let (cleared, total) = state_bytes(spec.item_bytes(), tiles);
         let (_, state) = scratch::tickets(ctx, stream, Purpose::Scan, total)?;
         for (pass, kernel) in kernels.iter().enumerate() {
-            // The second pass keeps the last item that the first one found.
-            let clear = |at: u64, nbytes: usize| {
-                ctx.enter(|| {
-                    // SAFETY: the scratch is as long.
-                    unsafe { memory::memset_d8_async(at, 0, nbytes, stream) }
-                })
-            };
-            if tiles == 1 {
-                // Nobody waits for the tile.
-            } else if pass == 0 {
-                clear(state, cleared)?;
-            } else {
-                let status = spec.state_head();
-                clear(state, 64)?;
-                clear(state + status as u64, cleared - status)?;
+            // Nobody waits for a single tile.
+            if tiles > 1 {
+                self.clear_states(ctx, state, cleared, pass, stream)?;
             }
             let mut packer = kernel.function.args();
             for (value, argument) in args.iter().zip(&spec.arguments) {
@@ -146,6 +144,27 @@ impl ScanKernel {
             unsafe { kernel.launch_grid(ctx, [blocks, 1, 1], shared_bytes, &packed, stream)? };
         }
         Ok(())
+    }
+
+    /// Clears the first `nbytes` bytes of the scratch at `state` for a pass. The second pass keeps the last item
+    /// that the first one found.
+    fn clear_states(
+        &self,
+        ctx: &Context,
+        state: u64,
+        nbytes: usize,
+        pass: usize,
+        stream: Option<&Stream>,
+    ) -> Result<()> {
+        let clear = |part: std::ops::Range<usize>| {
+            // SAFETY: the scratch is as long.
+            ctx.enter(|| unsafe { memory::memset_d8_async(state + part.start as u64, 0, part.len(), stream) })
+        };
+        if pass == 0 {
+            return clear(0..nbytes);
+        }
+        clear(0..64)?;
+        clear(self.spec.state_head()..nbytes)
     }
 
     /// Blocks that stay and how their warps share the work, where the device and the arrays allow that.
