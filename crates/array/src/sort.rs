@@ -140,7 +140,10 @@ impl Row {
     fn sort(&self, like: &GpuArray, descending: bool, indices: bool) -> Result<()> {
         let (ctx, dtype) = (like.context(), like.dtype());
         let passes = dtype.itemsize();
-        let kernel = |stage| Radix::new(dtype, descending, stage);
+        let kernel = |stage| match Radix::new(dtype, descending, stage) {
+            kernel if ctx.facts().access_bytes < 16 => kernel.with_short_threads(),
+            kernel => kernel,
+        };
         let tiles = self.n.div_ceil(kernel(RadixStage::Count).tile());
         let begins = GpuArray::empty(ctx, &[4 * RADIX * passes + 64], DType::U8, Order::C)?;
         let (counts, ticket) = (begins.start(), begins.start() + (4 * RADIX * passes) as u64);

@@ -190,3 +190,15 @@ fn running_totals_of_blocks_that_stay() {
         assert_eq!(total, largest, "element {i}");
     }
 }
+
+#[test]
+fn long_rows_are_sorted_with_many_keys_a_thread() {
+    let ctx = large();
+    let n = 33_001;
+    let a = array(&ctx, &[n], DType::I32);
+    let mut wanted: Vec<(i64, i64)> = (0..n).map(|i| (value(i), i as i64)).collect();
+    wanted.sort_unstable();
+    let (values, places): (Vec<i64>, Vec<i64>) = wanted.into_iter().unzip();
+    assert_eq!(numbers(&a.sorted(0, false).unwrap()), values);
+    assert_eq!(numbers(&a.argsort(0, false).unwrap()), places);
+}

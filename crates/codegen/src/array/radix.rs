@@ -69,6 +69,12 @@ impl Radix {
         Self { dtype, descending, threads: 256, blocks: 3, items, stage }
     }
 
+    /// The same with fewer keys a thread, for devices whose lanes are those of a processor's vectors: what is
+    /// unrolled there only takes long to compile.
+    pub fn with_short_threads(self) -> Self {
+        Self { items: 4, ..self }
+    }
+
     /// Keys of a tile.
     pub fn tile(&self) -> usize {
         usize::from(self.items) * usize::from(self.threads)
