@@ -6,6 +6,7 @@ use crate::array::GpuArray;
 use crate::elementwise::Source;
 use crate::error::{ArrayError, ArrayErrorKind, Result};
 use crate::layout::Layout;
+use crate::patience::lock_patiently;
 use crate::runtime::{ArrayContext, Buffer, lock};
 use rtcg_codegen::DType;
 use rtcg_codegen::array::{NO_STEP, Op, OpTypes, is_fusable};
@@ -267,7 +268,7 @@ impl Scope {
         if COMPUTING.get() {
             return Ok(());
         }
-        let _computing = lock(&self.computing);
+        let _computing = lock_patiently(&self.computing);
         let graph = {
             let mut graph = lock(&self.graph);
             self.is_pending.store(false, Ordering::Release);
@@ -407,7 +408,7 @@ impl Scope {
     pub(super) fn with_node<T>(array: &GpuArray, body: impl FnOnce(&Graph, u16) -> T) -> Option<T> {
         let scope = current()?;
         let deferred = whole(&scope, array)?;
-        let _computing = lock(&scope.computing);
+        let _computing = lock_patiently(&scope.computing);
         let graph = lock(&scope.graph);
         if !graph.stores.is_empty() {
             return None;
