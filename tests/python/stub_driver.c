@@ -6,6 +6,7 @@
    STUB_VERSION  the CUDA version (13000)
    STUB_MEMORY   the bytes of the device (1 GiB)
    STUB_FAULT    what every call returns that comes after a launch (0) */
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +23,9 @@ static long setting(const char *name, long otherwise) {
 static void *current;
 static size_t used;
 static int launched;
+static long code = -1;
+EXPORT void stub_fail(int with) { code = with; }
 static R fault(void) {
-    static long code = -1;
     if (code < 0) code = setting("STUB_FAULT", 0);
     return launched ? (R)code : 0;
 }
@@ -62,18 +64,27 @@ EXPORT R cuModuleGetFunction(void **function, void *module, const char *name) {
     *function = module;
     return strcmp(name, "missing") == 0 ? 500 : 0;
 }
-/* Every kernel takes two pointers and an int. */
+/* Every kernel takes two pointers and an int, unless nothing is said about that. */
+static int knows_parameters = 1;
+EXPORT void stub_forget_parameters(void) { knows_parameters = 0; }
 EXPORT R cuFuncGetParamInfo(void *function, size_t index, size_t *offset, size_t *size) {
+    if (!knows_parameters) return 801;
     if (index > 2) return 1;
     *offset = 8 * index;
     *size = index == 2 ? 4 : 8;
     return 0;
 }
+EXPORT R cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, int threads, size_t shared) {
+    *blocks = 4;
+    return 0;
+}
+static void wait_for_host_function(void);
 EXPORT R cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                         unsigned shared, void *stream, void **params, void **extra) {
     if (fault()) return fault();
     launched = 1;
     if (holds) ++*(holds() ? &stub_launches_holding : &stub_launches_released);
+    wait_for_host_function();
     return 0;
 }
 
@@ -94,11 +105,30 @@ EXPORT R cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
 EXPORT R cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes) { memset(to, 0, bytes); return fault(); }
 EXPORT R cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes) { return fault(); }
 
+EXPORT R cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void *stream) { return fault(); }
+
 EXPORT R cuStreamCreate(void **stream, unsigned flags) { *stream = malloc(1); return 0; }
 EXPORT R cuStreamDestroy_v2(void *stream) { free(stream); return 0; }
 EXPORT R cuStreamSynchronize(void *stream) { return fault(); }
 EXPORT R cuStreamIsCapturing(void *stream, int *status) { *status = 0; return 0; }
-EXPORT R cuLaunchHostFunc(void *stream, void (*function)(void *), void *data) { function(data); return 0; }
+/* With `stub_wait_for_host_functions` a host function runs in a thread of its own, once a launch waits for it. */
+static int waits;
+static void (*host_function)(void *);
+static void *host_data;
+EXPORT void stub_wait_for_host_functions(void) { waits = 1; }
+static void *run_host_function(void *nothing) { host_function(host_data); return NULL; }
+static void wait_for_host_function(void) {
+    pthread_t thread;
+    if (!host_function) return;
+    pthread_create(&thread, NULL, run_host_function, NULL);
+    pthread_join(thread, NULL);
+    host_function = NULL;
+}
+EXPORT R cuLaunchHostFunc(void *stream, void (*function)(void *), void *data) {
+    if (waits) host_function = function, host_data = data;
+    else function(data);
+    return 0;
+}
 EXPORT R cuEventCreate(void **event, unsigned flags) { *event = malloc(1); return 0; }
 EXPORT R cuEventDestroy_v2(void *event) { free(event); return 0; }
 EXPORT R cuEventRecord(void *event, void *stream) {

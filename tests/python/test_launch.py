@@ -8,10 +8,11 @@ import sys
 import numpy as np
 import pycuda.driver as cuda
 import pycuda.gpuarray as gpuarray
+import pycuda.tools
 import pytest
 from pycuda.compiler import SourceModule
 
-from tests.python.subprocesses import ROOT
+from tests.python.subprocesses import ROOT, run_python
 
 pytestmark = pytest.mark.usefixtures("context")
 
@@ -309,6 +310,149 @@ def test_kernels_are_not_constructed(axpy):
         type(axpy)()
     assert isinstance(axpy, cuda.Function) and "axpy" in repr(axpy)
     assert cuda.Function.prepared_call.__text_signature__.startswith("($self, grid, block")
+
+
+def test_calls_unlike_the_last_one(module, axpy):
+    """A call like the last one takes a shorter way. Whatever differs must be seen, and everything must arrive."""
+    y, x = gpuarray.zeros(64, np.float32), gpuarray.to_gpu(np.arange(64, dtype=np.float32))
+    expected = np.zeros(64, np.float32)
+    memory = cuda.mem_alloc(256)
+    cuda.memcpy_htod(memory, x.get())
+    stream, closed = cuda.Stream(), cuda.Stream()
+    closed.close()
+    pooled = pycuda.tools.DeviceMemoryPool().allocate(256)
+    cuda.memcpy_htod(pooled, x.get())
+    block, grid = (64, 1, 1), (1, 1)
+
+    def check(n, factor):
+        expected[:n] += np.float32(factor) * np.arange(n, dtype=np.float32)
+        np.testing.assert_array_equal(y.get(), expected)
+
+    sources, factors = (x, x.gpudata, memory, pooled, np.intp(int(memory))), (2.0, 2, np.float32(2), np.float64(2))
+    for source in sources:
+        for factor in factors[:3]:
+            for n in (64, np.int32(32), 2**3, 64):
+                for _ in range(2):
+                    axpy(y, source, factor, n, block=block, grid=grid)
+                    axpy(y, source, factor, n, block=(n, 1, 1) if type(n) is int else block, grid=(1,), stream=stream)
+                    stream.synchronize()
+                    check(int(n), 2 * factor)
+    for bad, error in (
+        (lambda: axpy(y, memory, 1.0, 2**31, block=block), OverflowError),
+        (lambda: axpy(y, memory, 1e300, 64, block=block), OverflowError),
+        (lambda: axpy(y, memory, 1.0, 64.5, block=block), TypeError),
+        (lambda: axpy(y, memory, factors[3], 64, block=block), cuda.LogicError),
+        (lambda: axpy(y, memory, 1.0, block=block), cuda.LogicError),
+        (lambda: axpy(y, memory, 1.0, 64, 64, block=block), cuda.LogicError),
+        (lambda: axpy(y.astype(np.int32), memory, 1.0, 64, block=block), TypeError),
+        (lambda: axpy(y, memory, 1.0, 64, block=(0, 1, 1)), cuda.LogicError),
+        (lambda: axpy(y, memory, 1.0, 64, block=()), cuda.LogicError),
+        (lambda: axpy(y, memory, 1.0, 64, block=(1.5, 1, 1)), TypeError),
+        (lambda: axpy(y, memory, 1.0, 64, block=block, stream=closed), cuda.LogicError),
+        (lambda: axpy(y, memory, 1.0, 64, block=block, stream=1), TypeError),
+        (lambda: axpy(y, memory, 1.0, 64, grid=block), ValueError),
+    ):
+        axpy(y, memory, 1.0, 64, block=block)
+        check(64, 1.0)
+        with pytest.raises(error):
+            bad()
+        np.testing.assert_array_equal(y.get(), expected)
+    axpy(y, memory, 1.0, 64, block=block)
+    memory.free()
+    with pytest.raises(cuda.LogicError, match="after free"):
+        axpy(y, memory, 1.0, 64, block=block)
+
+
+def test_prepared_calls_unlike_the_last_one(module, axpy):
+    kernel = axpy.prepare("PPfi")
+    y, x = gpuarray.zeros(64, np.float32), gpuarray.to_gpu(np.ones(64, np.float32))
+    memory, stream, total = cuda.mem_alloc(256), cuda.Stream(), 0.0
+    cuda.memcpy_htod(memory, x.get())
+    for source in (x.gpudata, memory, int(memory)):
+        for factor in (0.5, np.float32(0.25), np.float64(2), 3):
+            for n in (64, np.int32(64), np.int64(64)):
+                kernel.prepared_call((1, 1), (64, 1, 1), y.gpudata, source, factor, n)
+                kernel.prepared_call((1, 1), (64, 1, 1), y.gpudata, source, factor, n, shared_size=0)
+                kernel.prepared_call((1, 1), (64, 1, 1), y.gpudata, source, factor, n, shared_size=int(n))
+                kernel.prepared_async_call((1,), (64,), stream, y.gpudata, source, factor, n)
+                kernel.prepared_async_call((1,), (64,), None, y.gpudata, source, factor, n)
+                total += 5 * float(factor)
+                stream.synchronize()
+                assert (y.get() == np.float32(total)).all()
+    for _ in range(2):
+        kernel.prepared_call((1, 1), (64, 1, 1), y.gpudata, memory, 0.0, 64)
+        for count in (-(2**31) - 1, 2**31):
+            with pytest.raises(OverflowError):
+                kernel.prepared_call((1, 1), (64, 1, 1), y.gpudata, memory, 0.0, count)
+        with pytest.raises(TypeError, match="4 arguments"):
+            kernel.prepared_call((1, 1), (64, 1, 1), y.gpudata, memory, 0.0)
+    kernel.prepare("QQfI")
+    kernel.prepared_call((1, 1), (64, 1, 1), int(y.gpudata), int(memory), 1.0, 64)
+    with pytest.raises(OverflowError):
+        kernel.prepared_call((1, 1), (64, 1, 1), int(y.gpudata), int(memory), 1.0, -1)
+    assert (y.get() == np.float32(total + 1)).all()
+
+
+def test_calls_like_the_last_one_see_changed_circumstances(module):
+    """A stream that was entered, a capture, a trace and a closed module are seen though the call is the same."""
+    program = SourceModule("__global__ void one_more(int *x) { ++*x; }")
+    kernel = program.get_function("one_more")
+    x, stream = gpuarray.zeros(1, np.int32), cuda.Stream()
+
+    def call():
+        kernel(x, block=(1, 1, 1))
+
+    call()
+    call()
+    with stream:
+        call()
+    stream.synchronize()
+    assert x.get() == [3]
+    with stream.capture() as graph:
+        kernel(x, block=(1, 1, 1), stream=stream)
+        kernel(x, block=(1, 1, 1), stream=stream)
+    assert x.get() == [3]
+    assert len(graph.get_nodes()) == 2
+    call()
+    assert x.get() == [4]
+    program.close()
+    with pytest.raises(cuda.LogicError, match="closed"):
+        call()
+
+
+def test_launches_without_numpy():
+    """What needs no NumPy does not import it."""
+    code = """
+        import sys
+        import pycuda.autoinit
+        import pycuda.driver as cuda
+        from pycuda.compiler import SourceModule
+
+        kernel = SourceModule("__global__ void fill(int *x, int n, float a) { x[threadIdx.x] = n + (int)a; }").get_function("fill")
+        x, stream, event = cuda.mem_alloc(128), cuda.Stream(), cuda.Event()
+        for _ in range(3):
+            kernel(x, 3, 1.5, block=(32, 1, 1), grid=(1, 1))
+            kernel(x, 3, 1.5, block=(32, 1, 1), stream=stream)
+            kernel.prepare("Pif").prepared_call((1, 1), (32, 1, 1), x, 3, 1.5)
+            kernel.prepare(["P", "i", "f"]).prepared_async_call((1, 1), (32, 1, 1), stream, x, 3, 1.5)
+        event.record()
+        event.synchronize()
+        try:
+            kernel("x", 3, 1.5, block=(32, 1, 1))
+        except TypeError as error:
+            assert "'int *x'" in str(error), error
+        else:
+            raise AssertionError
+        assert "numpy" not in sys.modules
+
+        import numpy as np
+
+        kernel(x, np.int32(5), np.float32(1), block=(32, 1, 1))
+        found = np.zeros(32, np.int32)
+        cuda.memcpy_dtoh(found, x)
+        assert (found == 6).all()
+    """
+    run_python(code)
 
 
 def test_calls_by_unpacking(axpy):

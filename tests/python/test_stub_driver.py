@@ -121,6 +121,64 @@ assert counted(1) == [0, 1] and ran == [1]
     )
 
 
+ARRAYS = """
+import pycuda, pycuda.curandom, pycuda.gpuarray as gpuarray
+from pycuda.elementwise import ElementwiseKernel
+
+start()
+library.stub_forget_parameters()
+a = gpuarray.to_gpu(np.zeros(1024, np.float32))
+z = gpuarray.empty_like(a)
+axpy = ElementwiseKernel("float *z, const float *a", "z[i] = 2 * a[i]", "twice")
+random = pycuda.curandom.XORWOWRandomNumberGenerator()
+calls = (lambda: a + a, lambda: a.__iadd__(1), lambda: axpy(z, a), lambda: random.fill_uniform(z))
+for call in calls:
+    call()
+"""
+
+
+def test_arrays_release_the_interpreter_where_the_queue_may_be_full(library):
+    run(
+        library,
+        LAUNCHES
+        + ARRAYS
+        + """
+for call in calls:
+    cuda.Context.synchronize()
+    holding, released = counted(300, call)
+    assert (holding, released) == (256, 44), (holding, released)
+""",
+    )
+
+
+@pytest.mark.parametrize("call", range(5), ids=["operator", "in place", "elementwise", "random", "fused"])
+def test_arrays_do_not_hang_behind_a_host_function(library, call):
+    """A launch that the driver keeps until a host function has run, which another thread runs with the interpreter."""
+    run(
+        library,
+        LAUNCHES
+        + ARRAYS
+        + f"""
+import faulthandler
+faulthandler.dump_traceback_later(30, exit=True)
+
+def fused():
+    with pycuda.fuse():
+        b = (a + 1) * 2
+    return b
+
+call = (*calls, fused)[{call}]
+call()
+library.stub_wait_for_host_functions()
+ran = []
+cuda.Stream().launch_host_func(lambda: ran.append(1))
+assert not ran
+call()
+assert ran == [1]
+""",
+    )
+
+
 def test_no_device(library):
     text = run(library, "print(error_of(cuda.init))", STUB_DEVICES=0)
     assert (
@@ -196,4 +254,22 @@ for call in (cuda.Context.synchronize, launch, lambda: cuda.mem_alloc(4), lambda
     for line, call in zip(
         text.splitlines(), ("CtxSynchronize", "LaunchKernel", "MemAlloc", "EventRecord"), strict=True
     ):
-        assert line == f"pycuda._driver.{kind}: cu{call} failed: {what} - an earlier launch failed"
+        assert line == (
+            f"pycuda._driver.{kind}: cu{call} failed: {what} - an earlier launch failed; since this context was last "
+            "waited for, kernel 'kernel' was launched"
+        )
+
+
+def test_faults_name_the_last_kernel_of_several(library):
+    """Also where the kernel's object is gone, as after `module.get_function(name)(...)`."""
+    text = run(
+        library,
+        """
+start()
+for name in ("first", "last"):
+    cuda.module_from_buffer(b"anything").get_function(name)(x, x, np.int32(3), block=(32, 1, 1))
+library.stub_fail(700)
+print(error_of(cuda.Context.synchronize))
+""",
+    )
+    assert text.strip().endswith("2 kernels were launched, the last of them 'last'")

@@ -13,6 +13,7 @@ mod gather;
 mod launch;
 mod layout;
 mod matmul;
+mod patience;
 mod plan;
 #[cfg(test)]
 mod plan_properties;
@@ -31,6 +32,7 @@ pub use error::{ArrayError, ArrayErrorKind, Result};
 pub use gather::FancyIndex;
 pub use launch::{Args, BLOCK_THREADS};
 pub use layout::{Layout, MAX_NDIM, Order, Shape, Strides, Tuple, broadcast_shapes};
+pub use patience::{WaitHook, lock_patiently, patiently, set_wait_hook};
 pub use reduce::{Axes, ReduceWishes, Statistic};
 pub use rtcg_codegen::array::{Bounds, Op, Reduction, ScanOp};
 pub use rtcg_codegen::{DType, Kind, WeakScalar};

@@ -1,5 +1,6 @@
 //! The one error type of this crate, and the macro that turns a result code into it.
 
+use crate::context::Context;
 use crate::virtual_gpu;
 use rtcg_cuda_sys::{CUresult, DriverTable};
 use std::borrow::Cow;
@@ -135,12 +136,20 @@ fn failure_detail(table: &DriverTable, code: CUresult) -> Option<String> {
     }
     // Whatever call meets a fault first returns it, and every later one, too.
     if is_of_a_kernel(code) {
-        let report = of_context.map_or_else(String::new, |report| format!(": {report}"));
+        let report = match of_context {
+            Some(report) => format!(": {report}"),
+            None => launches_before(table).map_or_else(String::new, |launches| format!("; {launches}")),
+        };
         return Some(format!("an earlier launch failed{report}"));
     }
     let while_captured = "a stream is being captured into a graph: what is submitted to it runs when the graph is launched; \
                               wait, allocate and copy before the capture begins or after it has ended";
     (code == CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED).then(|| while_captured.to_owned())
+}
+
+/// What the calling thread's context launched, where the driver does not say which kernel failed.
+fn launches_before(table: &DriverTable) -> Option<String> {
+    Context::current().filter(|ctx| ctx.table() == table)?.queue().describe()
 }
 
 /// Whether a kernel that runs makes this error, which then stays with its context.

@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::error::Result;
+use crate::last_launch::Id;
 use crate::launch_ready::Ready;
 use crate::module::Module;
 use crate::signature::Signature;
@@ -38,6 +39,12 @@ pub(crate) struct Inner {
     signature: OnceLock<Option<Arc<Signature>>>,
 }
 
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.ctx.queue().last().forget(Id::of(self));
+    }
+}
+
 /// A kernel of a module. Cloning gives another reference to the same one.
 #[derive(Clone)]
 pub struct Function(pub(crate) Arc<Inner>);
@@ -52,7 +59,7 @@ impl Function {
     pub(crate) fn from_parts(module: Module, handle: CUfunction, name: &str) -> Self {
         let ctx = module.context().clone();
         let table = ctx.table();
-        Self(Arc::new(Inner {
+        let inner = Arc::new(Inner {
             table,
             handle,
             ready: Ready::default(),
@@ -64,7 +71,9 @@ impl Function {
             name: name.to_owned(),
             params: OnceLock::new(),
             signature: OnceLock::new(),
-        }))
+        });
+        Id::of(&*inner).register(name);
+        Self(inner)
     }
 
     /// The (mangled) name it was asked for by.

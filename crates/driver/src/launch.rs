@@ -8,6 +8,7 @@
 use crate::context::{Context, was_displaced};
 use crate::error::{Error, Result, counted, n_were};
 use crate::function::{Function, Param};
+use crate::last_launch::Id;
 use crate::launch_options::LaunchOptions;
 use crate::process;
 use crate::signature::Given;
@@ -305,7 +306,7 @@ impl Function {
 
     /// What comes after each launch.
     fn launched(&self, stream: CUstream) {
-        self.0.ctx.queue().count(stream);
+        self.0.ctx.queue().count(stream, Id::of(&*self.0));
         self.make_ready();
     }
 

@@ -5,7 +5,8 @@
 //! last waited for the device that no queue of a known driver is full, and no function of the program stands
 //! before it. Assumes nothing of other libraries that fill the same queue.
 
-use rtcg_cuda_sys::{CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CUstream, circumstances};
+use crate::last_launch::{Id, LastLaunch};
+use rtcg_cuda_sys::{CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CUstream};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 /// Queues of NVIDIA's drivers have held about a thousand launches as long as there have been queues.
@@ -16,14 +17,7 @@ static DEVICE_MAY_WAIT: AtomicBool = AtomicBool::new(false);
 
 /// Says that from now on the device may wait for something that this process does.
 pub(crate) fn device_may_wait_for_us() {
-    if !DEVICE_MAY_WAIT.swap(true, Ordering::Relaxed) {
-        circumstances::changed();
-    }
-}
-
-/// Whether [`device_may_wait_for_us`] was ever called.
-pub(crate) fn may_device_wait_for_us() -> bool {
-    DEVICE_MAY_WAIT.load(Ordering::Relaxed)
+    DEVICE_MAY_WAIT.store(true, Ordering::Relaxed);
 }
 
 /// How many launches of a context the device may not have begun.
@@ -33,6 +27,7 @@ pub(crate) struct LaunchQueue {
     n_launches: AtomicU32,
     /// The stream of all of them, or [`SEVERAL`].
     stream: AtomicUsize,
+    last: LastLaunch,
 }
 
 /// No stream's handle.
@@ -46,7 +41,8 @@ impl LaunchQueue {
     /// Counts a launch. Of two threads that launch at once one may not be counted: the limit is far from
     /// what queues hold.
     #[inline]
-    pub(crate) fn count(&self, stream: CUstream) {
+    pub(crate) fn count(&self, stream: CUstream, kernel: Id) {
+        self.last.set(kernel);
         let n_launches = self.n_launches.load(Ordering::Relaxed);
         let handle = stream.addr();
         if self.stream.load(Ordering::Relaxed) != handle {
@@ -58,14 +54,25 @@ impl LaunchQueue {
     /// Whether the next launch may have to wait.
     #[inline]
     pub(crate) fn may_be_full(&self) -> bool {
-        self.is_long() || may_device_wait_for_us()
+        self.n_launches.load(Ordering::Relaxed) >= SURELY_FREE || DEVICE_MAY_WAIT.load(Ordering::Relaxed)
     }
 
-    /// Whether so much was launched that the next launch may have to wait, should nothing in it wait for this
-    /// process.
-    #[inline(always)]
-    pub(crate) fn is_long(&self) -> bool {
-        self.n_launches.load(Ordering::Relaxed) >= SURELY_FREE
+    /// What it launched last.
+    pub(crate) fn last(&self) -> &LastLaunch {
+        &self.last
+    }
+
+    /// How many launches there were since a wait has succeeded, and the name of the last kernel, for a message.
+    #[cold]
+    pub(crate) fn describe(&self) -> Option<String> {
+        let name = self.last.name()?;
+        Some(match self.n_launches.load(Ordering::Relaxed) {
+            0 => format!("the last kernel launched here was '{name}'"),
+            1 => format!("since this context was last waited for, kernel '{name}' was launched"),
+            n => {
+                format!("since this context was last waited for, {n} kernels were launched, the last of them '{name}'")
+            }
+        })
     }
 
     /// What a wait that begins now is for.
@@ -105,11 +112,11 @@ mod tests {
         let queue = LaunchQueue::default();
         for _ in 0..SURELY_FREE {
             assert!(!queue.may_be_full());
-            queue.count(stream(0));
+            queue.count(stream(0), Id::of(&0));
         }
         assert!(queue.may_be_full());
         let waited = queue.before_wait();
-        queue.count(stream(0));
+        queue.count(stream(0), Id::of(&0));
         queue.after_wait_for(stream(16), waited);
         assert!(queue.may_be_full(), "another stream's end says nothing");
         queue.after_wait_for(CU_STREAM_LEGACY, waited);
@@ -120,14 +127,14 @@ mod tests {
     #[test]
     fn of_several_streams_only_the_whole_context_makes_room() {
         let queue = LaunchQueue::default();
-        (0..SURELY_FREE).for_each(|i| queue.count(stream(16 + 16 * (i as usize % 2))));
+        (0..SURELY_FREE).for_each(|i| queue.count(stream(16 + 16 * (i as usize % 2)), Id::of(&0)));
         let waited = queue.before_wait();
         queue.after_wait_for(stream(16), waited);
         queue.after_wait_for(stream(32), waited);
         assert!(queue.may_be_full());
         queue.after_wait(waited);
         assert!(!queue.may_be_full());
-        queue.count(stream(16));
+        queue.count(stream(16), Id::of(&0));
         queue.after_wait_for(stream(16), queue.before_wait());
         assert_eq!(queue.n_launches.load(Ordering::Relaxed), 0);
     }

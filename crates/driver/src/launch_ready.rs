@@ -1,15 +1,15 @@
 //! Launches of a kernel that was launched before, while nothing has happened that launches must look at.
 //!
 //! Establishes: a kernel that is ready is of a module and a context that were not given up, the process is not
-//! forked, no trace is made, no stream is captured or entered, and nothing in a stream waits for this process. All
-//! of these change the number of [`circumstances`], so that one comparison tells. Which context is current is left
+//! forked, no trace is made, and no stream is captured or entered. All of these change the number of
+//! [`circumstances`], so that one comparison tells. Which context is current is left
 //! to the driver, which refuses a kernel of another one; then [`Function::launch`] finds out more.
 
 use crate::context::Context;
 use crate::function::Function;
 use crate::graph::is_any_capturing;
+use crate::last_launch::Id;
 use crate::launch::with_packed;
-use crate::launch_queue::may_device_wait_for_us;
 use crate::process;
 use crate::stream::{Stream, is_any_entered};
 use rtcg_cuda_sys::*;
@@ -30,6 +30,7 @@ pub(crate) struct ReadyToLaunch<'f> {
     handle: CUfunction,
     launch: *const c_void,
     stream: CUstream,
+    id: Id,
     ctx: &'f Context,
 }
 
@@ -53,7 +54,7 @@ impl Function {
             Some(stream) => stream.open_handle_in(&inner.ctx)?,
         };
         let launch = inner.ready.launch.load(Ordering::Relaxed);
-        Some(ReadyToLaunch { handle: inner.handle, launch, stream, ctx: &inner.ctx })
+        Some(ReadyToLaunch { handle: inner.handle, launch, stream, id: Id::of(inner), ctx: &inner.ctx })
     }
 
     /// Remembers whether anything is in the way of launches. To be called after one has succeeded.
@@ -67,8 +68,7 @@ impl Function {
             && !process::is_forked()
             && !trace::is_on()
             && !is_any_entered()
-            && !is_any_capturing()
-            && !may_device_wait_for_us();
+            && !is_any_capturing();
         let launch = inner.table.pointer(DriverFn::cuLaunchKernel).filter(|_| is_clear);
         if let Some(launch) = launch {
             inner.ready.launch.store(launch.cast_mut(), Ordering::Relaxed);
@@ -104,7 +104,7 @@ impl ReadyToLaunch<'_> {
             unsafe { launch(handle, gx, gy, gz, bx, by, bz, shared_bytes, stream, none, extra) }
         });
         if code.is_success() {
-            self.ctx.queue().count(stream);
+            self.ctx.queue().count(stream, self.id);
         }
         code
     }

@@ -23,6 +23,7 @@ mod function;
 pub mod gl;
 mod graph;
 mod host_call;
+mod last_launch;
 mod launch;
 mod launch_options;
 mod launch_queue;

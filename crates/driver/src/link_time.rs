@@ -29,13 +29,15 @@ pub(crate) struct LinkTime {
     options: Vec<(String, Option<String>)>,
     /// Whether the program asked for link-time optimisation of everything (`CU_JIT_LTO`).
     of_all: bool,
+    /// Whether the first input of nvJitLink's makes all of them so, also those that came before.
+    links_all: bool,
 }
 
 impl LinkTime {
     /// Takes from JIT options those that only nvJitLink knows, and notes those that it knows too. Returns the ones
-    /// for the driver.
-    pub(crate) fn new(options: &[(CUjit_option, usize)]) -> (Self, Vec<(CUjit_option, usize)>) {
-        let mut this = Self::default();
+    /// for the driver. Where `links_all`, one input of nvJitLink's makes all of them so.
+    pub(crate) fn new(options: &[(CUjit_option, usize)], links_all: bool) -> (Self, Vec<(CUjit_option, usize)>) {
+        let mut this = Self { links_all, ..Self::default() };
         let for_driver = options.iter().copied().filter(|&(key, value)| this.take(key, value)).collect();
         (this, for_driver)
     }
@@ -92,7 +94,7 @@ impl LinkTime {
     /// # Errors
     /// When it needs nvJitLink, and there is none.
     pub(crate) fn add_bytes(&mut self, data: &[u8], kind: CUjitInputType, name: &str) -> Result<()> {
-        self.add(Input { kind, data: Data::Bytes(data.to_vec()), name: name.to_owned() })
+        self.add(kind, || Input { kind, data: Data::Bytes(data.to_vec()), name: name.to_owned() })
     }
 
     /// Remembers a file.
@@ -100,15 +102,18 @@ impl LinkTime {
     /// # Errors
     /// As [`LinkTime::add_bytes`].
     pub(crate) fn add_file(&mut self, path: &std::path::Path, kind: CUjitInputType) -> Result<()> {
-        let name = path.display().to_string();
-        self.add(Input { kind, data: Data::File(path.to_owned()), name })
+        self.add(kind, || Input { kind, data: Data::File(path.to_owned()), name: path.display().to_string() })
     }
 
-    fn add(&mut self, input: Input) -> Result<()> {
-        if self.takes(input.kind) {
+    /// What can never be nvJitLink's is not copied.
+    fn add(&mut self, kind: CUjitInputType, input: impl FnOnce() -> Input) -> Result<()> {
+        let takes = self.takes(kind);
+        if takes {
             table()?;
         }
-        self.inputs.push(input);
+        if takes || self.links_all {
+            self.inputs.push(input());
+        }
         Ok(())
     }
 
@@ -229,7 +234,7 @@ mod tests {
             (CU_JIT_CACHE_MODE, 1),
             (CU_JIT_LTO, 1),
         ];
-        let (lto, driver) = LinkTime::new(&given);
+        let (lto, driver) = LinkTime::new(&given, true);
         assert!(lto.is_wanted());
         assert_eq!(driver, [(CU_JIT_MAX_REGISTERS, 32), (CU_JIT_OPTIMIZATION_LEVEL, 2), (CU_JIT_CACHE_MODE, 1)]);
         let spelled: Vec<String> = lto.options.iter().map(spell).collect();
@@ -237,8 +242,17 @@ mod tests {
     }
 
     #[test]
+    fn only_what_may_be_needed_is_kept() {
+        for (links_all, n_kept) in [(true, 1), (false, 0)] {
+            let (mut lto, _) = LinkTime::new(&[], links_all);
+            lto.add_bytes(b".version 7.0", CU_JIT_INPUT_PTX, "x").unwrap();
+            assert_eq!(lto.inputs.len(), n_kept);
+        }
+    }
+
+    #[test]
     fn contradictions_are_told() {
-        let (mut lto, _) = LinkTime::new(&[(CU_JIT_FMA, 0)]);
+        let (mut lto, _) = LinkTime::new(&[(CU_JIT_FMA, 0)], true);
         lto.add_option("-fma=0").unwrap();
         lto.add_option("-Xptxas=-v").unwrap();
         lto.add_option("-Xptxas=-O1").unwrap();

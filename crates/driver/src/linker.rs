@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::link_time::LinkTime;
 use crate::module::{JitLog, JitOptions, Module, c_string};
 use rtcg_cuda_sys::*;
+use std::borrow::Cow;
 
 /// A link in progress.
 pub struct Linker {
@@ -34,7 +35,7 @@ impl Linker {
     /// `CU_JIT_PREC_SQRT` and `CU_JIT_FMA` are for LTO-IR only; no driver sees these.
     pub fn new(options: &[(CUjit_option, usize)]) -> Result<Self> {
         let ctx = Context::require()?;
-        let (lto, options) = LinkTime::new(options);
+        let (lto, options) = LinkTime::new(options, ctx.device().loads_machine_code());
         let mut options = JitOptions::new(&options);
         let mut handle = CUlinkState::null();
         let (count, keys, values) = options.as_args();
@@ -71,13 +72,12 @@ impl Linker {
 
     fn add_to_driver(&mut self, data: &[u8], input: CUjitInputType, name: &str) -> Result<()> {
         let name = c_string("cuLinkAddData", name.as_bytes())?;
-        let mut data = data.to_vec();
-        if input == CU_JIT_INPUT_PTX {
-            data.push(0);
-        }
-        let (ptr, len) = (data.as_mut_ptr().cast(), data.len());
+        // PTX must end with a NUL.
+        let is_complete = input != CU_JIT_INPUT_PTX || data.last() == Some(&0);
+        let data = if is_complete { Cow::Borrowed(data) } else { Cow::Owned([data, &[0]].concat()) };
+        let (ptr, len) = (data.as_ptr().cast_mut().cast(), data.len());
         let none = std::ptr::null_mut();
-        // SAFETY: the driver copies the data before it returns.
+        // SAFETY: the driver copies the data before it returns, and changes nothing in it.
         let result = unsafe {
             let (link, name) = (self.handle, name.as_ptr());
             call_in!(self.ctx, cuLinkAddData(link, input, ptr, len, name, 0, none, none.cast()))

@@ -8,6 +8,7 @@ use crate::signature::Signature;
 use crate::stream::closed;
 use crate::texture::References;
 use rtcg_cuda_sys::*;
+use std::borrow::Cow;
 use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -36,6 +37,13 @@ impl std::fmt::Debug for Module {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Module({:?})", self.0.handle)
     }
+}
+
+/// An image as the driver wants it: text ends with a NUL. Machine code, which may be large, is not copied.
+fn terminated(image: &[u8]) -> Cow<'_, [u8]> {
+    const FATBIN: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
+    let is_binary = image.starts_with(b"\x7fELF") || image.starts_with(&FATBIN);
+    if is_binary || image.last() == Some(&0) { Cow::Borrowed(image) } else { Cow::Owned([image, &[0]].concat()) }
 }
 
 /// What the driver's JIT had to say, also when it succeeded.
@@ -90,9 +98,7 @@ impl Module {
             Ok(ctx) => ctx,
             Err(error) => return (Err(error), JitLog::default()),
         };
-        // PTX must end with a NUL; after a binary one more byte does no harm.
-        let mut image = image.to_vec();
-        image.push(0);
+        let image = terminated(image);
         let mut options = JitOptions::new(options);
         let mut handle = CUmodule::null();
         let (count, keys, values) = options.as_args();

@@ -28,13 +28,7 @@ fn fuse_is_active() -> bool {
     fuse::is_active()
 }
 
-/// Waits for another thread without the interpreter, which allocators that it calls need.
-fn wait_detached(wait: &mut (dyn FnMut() + Send)) {
-    Python::attach(|py| py.detach(wait));
-}
-
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    fuse::set_wait_hook(wait_detached);
     m.add("FusionError", m.py().get_type::<FusionError>())?;
     m.add_function(wrap_pyfunction!(fuse_enter, m)?)?;
     m.add_function(wrap_pyfunction!(fuse_leave, m)?)?;

@@ -27,11 +27,13 @@ mod pointer;
 mod reduction;
 mod tools;
 mod tracing;
+mod waiting;
 
 #[pymodule]
 fn _rtcg(m: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::register(m)?;
     interrupt::register(m)?;
+    waiting::register();
     checking::register(m)?;
     enums::register(m)?;
     compiler::register(m)?;

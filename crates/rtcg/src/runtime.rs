@@ -7,7 +7,9 @@
 use crate::context::Context;
 use crate::error::Error;
 use crate::generators::scratch::{self, Purpose};
-use rtcg_array::{Allocator, ArrayContext, ArrayError, BLOCK_THREADS, Buffer, Facts, Kernel, Result, Runtime};
+use rtcg_array::{
+    Allocator, ArrayContext, ArrayError, BLOCK_THREADS, Buffer, Facts, Kernel, Result, Runtime, patiently,
+};
 use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
 use rtcg_driver::{Function, Stream, memory, sys};
 use std::any::Any;
@@ -196,6 +198,11 @@ impl CudaRuntime {
     fn run<T>(&self, body: impl FnOnce() -> rtcg_driver::Result<T>) -> Result<T> {
         self.ctx.enter(body).map_err(runtime_error)
     }
+
+    /// [`CudaRuntime::run`] of what is queued and does not wait unless the queue is full.
+    fn enqueue<T>(&self, body: impl FnOnce() -> rtcg_driver::Result<T>) -> Result<T> {
+        if self.ctx.driver().queue_may_be_full() { patiently(|| self.run(body)) } else { self.run(body) }
+    }
 }
 
 /// Keeps the concrete error as the source, so that callers find it again.
@@ -255,12 +262,12 @@ impl Runtime for CudaRuntime {
 
     fn copy(&self, dst: u64, src: u64, nbytes: usize) -> Result<()> {
         // SAFETY: both are arrays of `nbytes` bytes.
-        self.run(|| unsafe { with_stream(|stream| memory::memcpy_dtod_async(dst, src, nbytes, stream)) })
+        self.enqueue(|| unsafe { with_stream(|stream| memory::memcpy_dtod_async(dst, src, nbytes, stream)) })
     }
 
     fn clear(&self, dst: u64, nbytes: usize) -> Result<()> {
         // SAFETY: `dst` is an array of `nbytes` bytes.
-        self.run(|| unsafe { with_stream(|stream| memory::memset_d8_async(dst, 0, nbytes, stream)) })
+        self.enqueue(|| unsafe { with_stream(|stream| memory::memset_d8_async(dst, 0, nbytes, stream)) })
     }
 
     fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn Kernel>> {
@@ -302,6 +309,8 @@ impl Kernel for CudaKernel {
         // SAFETY: generated kernels touch the elements of the arrays they were given, which exist
         // and whose memory is reused only by later work of the same stream.
         let launch = |stream: Option<&Stream>| unsafe { self.function.launch(grid, block, shared_bytes, stream, args) };
-        self.ctx.enter(|| with_stream(launch)).map_err(runtime_error)
+        let launch = || self.ctx.enter(|| with_stream(launch)).map_err(runtime_error);
+        // Others go on where the launch may wait, perhaps for them.
+        if self.function.launch_may_wait() { patiently(launch) } else { launch() }
     }
 }

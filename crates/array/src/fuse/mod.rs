@@ -18,8 +18,5 @@ mod reduce;
 mod scope;
 
 pub(crate) use reduce::reduce_deferred;
-pub use scope::{
-    Deferred, Fusion, WaitHook, begin, check_read, enter, fuse, is_active, leave, set_wait_hook, settle,
-    settle_quietly, trace,
-};
+pub use scope::{Deferred, Fusion, begin, check_read, enter, fuse, is_active, leave, settle, settle_quietly, trace};
 pub(crate) use scope::{defer, is_deferred};

@@ -6,6 +6,7 @@ use crate::array::GpuArray;
 use crate::elementwise::Source;
 use crate::error::{ArrayError, ArrayErrorKind, Result};
 use crate::layout::Layout;
+use crate::patience::lock_patiently;
 use crate::runtime::{Allocator, ArrayContext, Buffer, lock};
 use rtcg_codegen::DType;
 use rtcg_codegen::array::{NO_STEP, Op, OpTypes, is_fusable};
@@ -13,7 +14,7 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 thread_local! {
     static ACTIVE: RefCell<Option<Active>> = const { RefCell::new(None) };
@@ -30,17 +31,6 @@ struct Active {
     depth: u32,
     /// Blocks among them that trace a function.
     traced: u32,
-}
-
-/// Calls a function that waits for another thread.
-pub type WaitHook = fn(&mut (dyn FnMut() + Send));
-
-static WAIT_HOOK: OnceLock<WaitHook> = OnceLock::new();
-
-/// Names what stands around waiting for another thread to compute a graph; the first call counts. A language
-/// with a lock of its own lets it go there, since allocators that the other thread calls may need it.
-pub fn set_wait_hook(hook: WaitHook) {
-    let _ = WAIT_HOOK.set(hook);
 }
 
 /// What is put off.
@@ -275,26 +265,12 @@ pub fn fuse<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
 }
 
 impl Scope {
-    /// The right to compute; waits for a thread that has it.
-    fn lock_computing(&self) -> MutexGuard<'_, ()> {
-        loop {
-            match self.computing.try_lock() {
-                Ok(guard) => return guard,
-                Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
-                Err(TryLockError::WouldBlock) => match WAIT_HOOK.get() {
-                    Some(hook) => hook(&mut || drop(lock(&self.computing))),
-                    None => return lock(&self.computing),
-                },
-            }
-        }
-    }
-
     /// Computes everything that is referred to; the rest is forgotten.
     pub(super) fn compute(&self) -> Result<()> {
         if COMPUTING.get() {
             return Ok(());
         }
-        let _computing = self.lock_computing();
+        let _computing = lock_patiently(&self.computing);
         let graph = {
             let mut graph = lock(&self.graph);
             self.is_pending.store(false, Ordering::Release);
@@ -435,7 +411,7 @@ impl Scope {
     pub(super) fn with_node<T>(array: &GpuArray, body: impl FnOnce(&Graph, u16) -> T) -> Option<T> {
         let scope = current()?;
         let deferred = whole(&scope, array)?;
-        let _computing = scope.lock_computing();
+        let _computing = lock_patiently(&scope.computing);
         let graph = lock(&scope.graph);
         if !graph.stores.is_empty() {
             return None;

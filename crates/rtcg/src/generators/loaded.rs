@@ -2,6 +2,7 @@
 
 use crate::context::{Context, target_of};
 use crate::error::{Error, Result};
+use rtcg_array::patiently;
 use rtcg_compile::CompileRequest;
 use rtcg_driver::sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
 use rtcg_driver::{Function, PackedArgs, Stream};
@@ -90,7 +91,10 @@ impl Loaded {
         stream: Option<&Stream>,
     ) -> Result<()> {
         // SAFETY: the caller's promise.
-        ctx.enter(|| unsafe { self.function.launch(grid, [self.block, 1, 1], shared_bytes, stream, args) })
+        let launch =
+            || ctx.enter(|| unsafe { self.function.launch(grid, [self.block, 1, 1], shared_bytes, stream, args) });
+        // Others go on where the launch may wait, perhaps for them.
+        if self.function.launch_may_wait() { patiently(launch) } else { launch() }
     }
 }
 

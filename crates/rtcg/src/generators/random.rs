@@ -13,11 +13,12 @@ use crate::generators::error::GeneratorError;
 use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
 use crate::generators::operand::ArrayView;
 use crate::generators::staged;
+use rtcg_array::lock_patiently;
 use rtcg_codegen::carg::CType;
 use rtcg_codegen::random::{self, COUNTER_THREADS, Draw, Engine, MOST_COUNTERS, mrg32k3a, philox, xorwow};
 use rtcg_driver::{DeviceAllocation, Stream, memory};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex};
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Form {
@@ -343,7 +344,7 @@ impl Sequential {
         packer.push(&(self.count as u64).to_ne_bytes(), 8)?;
         let packed = packer.pack()?;
         let blocks = n.min(self.count).div_ceil(COUNTER_THREADS as usize) as u32;
-        let _alone = self.access.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = lock_patiently(&self.access);
         // SAFETY: the kernel writes the n elements of the array, which the caller holds, and the states.
         unsafe { kernel.launch(&self.ctx, blocks, &packed, stream) }
     }
@@ -360,7 +361,7 @@ impl Sequential {
                 self.count
             )));
         }
-        let _alone = self.access.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = lock_patiently(&self.access);
         self.ctx.synchronize()?;
         let mut bytes = vec![0; self.count * self.engine.state_bytes()];
         self.states.read(0, &mut bytes)?;

@@ -6,6 +6,7 @@
 
 use crate::context::Context;
 use crate::error::Result;
+use rtcg_array::lock_patiently;
 use rtcg_codegen::combine::TICKET_BYTES;
 use rtcg_driver::{DeviceAllocation, Stream, memory};
 use std::collections::HashMap;
@@ -75,7 +76,7 @@ fn zeroed(ctx: &Context, stream: Option<&Stream>, purpose: Purpose, nbytes: usiz
 /// Held while several operations that need the same scratch are enqueued one after the other.
 pub(crate) fn exclusive() -> MutexGuard<'static, ()> {
     static ENQUEUEING: Mutex<()> = Mutex::new(());
-    ENQUEUEING.lock().unwrap_or_else(PoisonError::into_inner)
+    lock_patiently(&ENQUEUEING)
 }
 
 /// Forgets all pieces.
