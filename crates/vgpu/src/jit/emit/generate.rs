@@ -93,6 +93,10 @@ pub(crate) struct Gen<'a, 'f> {
     /// Set while a statement or address is computed for the first lane of a chunk.
     pub(crate) in_chunk: Option<usize>,
     pub(crate) chunk_values: Vec<(Reg, Parts)>,
+    /// The signature of the stub of cold places.
+    pub(crate) stub_signature: Option<ir::SigRef>,
+    /// Whether the address of an access under a mask lies in the window, by base and offset.
+    pub(crate) inside: HashMap<(Value, i32, u64), Value>,
     /// See [`Gen::scratch`].
     pub(crate) scratch_slot: Option<ir::StackSlot>,
     /// Operands of a texture instruction.
@@ -148,6 +152,8 @@ impl<'a, 'f> Gen<'a, 'f> {
             sunk: vec![],
             in_chunk: None,
             chunk_values: vec![],
+            stub_signature: None,
+            inside: HashMap::new(),
             scratch_slot: None,
             texture_slot: None,
             matrix_slot: None,

@@ -50,6 +50,7 @@ impl<'a, 'f> Gen<'a, 'f> {
 
     fn begin_segment(&mut self, stmts: &[Stmt<'a>]) {
         self.splats.clear();
+        self.inside.clear();
         self.chunk_values.clear();
         self.recorded = stmts.iter().map(|_| Recorded::default()).collect();
     }
