@@ -179,13 +179,18 @@ impl<'a> Gen<'a, '_> {
 
     /// Whether all lanes of `mask` are active and none is outside of the window or misaligned.
     fn whole_chunk(&mut self, access: &Access<'_>, p: &Prepared, mask: &Parts) -> Value {
-        let all = self.all(mask);
+        let key = (mask[0], mask[1]);
+        let all = match self.shared.whole.get(&key) {
+            Some(&all) if !self.recorded.is_empty() => all,
+            _ => self.all(mask),
+        };
+        self.shared.whole.insert(key, all);
         if p.checked {
             return all;
         }
         // Lane 0 decides: the others are near enough to hit the window's guards at worst.
         let key = (p.base, p.offset, self.check_bits(access));
-        let inside = match self.inside.get(&key) {
+        let inside = match self.shared.inside.get(&key) {
             Some(&inside) => inside,
             None => {
                 let start = self.add(p.base, i64::from(p.offset));
@@ -194,7 +199,7 @@ impl<'a> Gen<'a, '_> {
                 self.b.ins().icmp_imm_u(IntCC::Equal, bad, 0)
             }
         };
-        self.inside.insert(key, inside);
+        self.shared.inside.insert(key, inside);
         self.b.ins().band(all, inside)
     }
 
@@ -349,6 +354,11 @@ impl<'a> Gen<'a, '_> {
 
     /// A shuffle of the eight words of two `I32X4`.
     pub(crate) fn shuffle(&mut self, a: Value, b: Value, words: [u8; 4]) -> Value {
+        match words {
+            [0, 1, 2, 3] => return a,
+            [4, 5, 6, 7] => return b,
+            _ => {}
+        }
         let flags = MemFlagsData::new().with_endianness(ir::Endianness::Little);
         let a = self.b.ins().bitcast(types::I8X16, flags, a);
         let b = self.b.ins().bitcast(types::I8X16, flags, b);

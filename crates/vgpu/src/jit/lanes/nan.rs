@@ -2,8 +2,9 @@
 //!
 //! Single-precision arithmetic gives one NaN on a GPU and any on the processor. Making it the one
 //! costs two instructions, which are left out when every reader of the register is arithmetic that
-//! treats all NaNs alike: the inner links of a chain of multiply-adds, say. A reader that copies or
-//! stores the bits, or looks at the sign of a NaN, counts as looking. Where a loop computes what
+//! treats all NaNs alike: the inner links of a chain of multiply-adds, say. A reader that stores the
+//! bits, or looks at the sign of a NaN, counts as looking; one that copies them, to another lane too,
+//! if its copy is looked at. Where a loop computes what
 //! is stored behind it (a sum), the store makes the NaN the one.
 
 use rtcg_ptx::ast::{BinOp, Function, Inst, Operand, Reg, Rounding, Statement, TerOp, Type};
