@@ -26,6 +26,7 @@ pub enum MatrixType {
 
 impl MatrixType {
     /// Bits of an element in a register and in memory.
+    #[inline]
     pub fn bits(self) -> u32 {
         use MatrixType::*;
         match self {
@@ -39,6 +40,7 @@ impl MatrixType {
     }
 
     /// Bits of the registers that hold a fragment.
+    #[inline]
     pub fn register_bits(self) -> u32 {
         if self == MatrixType::F64 { 64 } else { 32 }
     }
@@ -122,11 +124,13 @@ pub struct MatrixProduct {
 
 impl MatrixProduct {
     /// Whether four products are computed, by eight lanes each: `mma.m8n8k4` of `.f16`.
+    #[inline]
     pub fn is_by_quad_pairs(&self) -> bool {
         !self.wmma && self.a == MatrixType::F16 && self.shape.k == 4
     }
 
     /// The element type of a fragment.
+    #[inline]
     pub fn element(&self, role: MatrixRole) -> MatrixType {
         match role {
             MatrixRole::A => self.a,
@@ -137,6 +141,7 @@ impl MatrixProduct {
     }
 
     /// Registers per lane of a fragment.
+    #[inline]
     pub fn registers(&self, role: MatrixRole) -> usize {
         let ty = self.element(role);
         if self.is_by_quad_pairs() {

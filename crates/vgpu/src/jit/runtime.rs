@@ -242,6 +242,19 @@ impl AtomicCode {
 /// host memory, else traps with `IllegalAddress`. `bytes` is the size of one lane's access.
 pub type CheckFn = unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, site: u32, bytes: u32, addresses: *const Lanes);
 
+/// Copies an element of `bytes` bytes (1, 2, 4 or 8) of each lane of `mask` between device memory, where
+/// lane 0's is at `memory` and the others follow it, and `elements`, which begin with those of the
+/// eight lanes that the mask lies in. To memory if `store` is not 0. The addresses have been checked.
+pub type MoveLanesFn = unsafe extern "C" fn(
+    ctx: *mut WarpCtx,
+    mask: u32,
+    site: u32,
+    bytes: u32,
+    store: u32,
+    memory: u64,
+    elements: *mut u8,
+);
+
 /// `vprintf(format, arguments)` of the lanes of `mask`, in ascending order; writes each lane's return value.
 pub type PrintfFn = unsafe extern "C" fn(
     ctx: *mut WarpCtx,
@@ -326,6 +339,7 @@ pub struct RuntimeCalls {
     pub mbarrier: MbarrierFn,
     pub bulk_copy: BulkCopyFn,
     pub check_addresses: CheckFn,
+    pub move_lanes: MoveLanesFn,
     pub vprintf: PrintfFn,
     pub malloc: MallocFn,
     pub free: FreeFn,

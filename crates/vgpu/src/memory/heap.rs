@@ -24,6 +24,10 @@ use crate::error::{Code, Res, ensure};
 pub(crate) const ALIGNMENT: u64 = 512;
 const LARGEST_CLASS: u64 = 64 << 10;
 const SLAB_BYTES: u64 = 512 << 10;
+/// Large blocks of device memory begin at so many different places of a page, one block after the
+/// other: a processor takes addresses that differ by whole pages for the same when it looks for
+/// stores that a load must wait for, and kernels walk through arrays in steps of a grid.
+const PLACES_IN_PAGE: u64 = 4;
 /// Bytes behind each block that belong to nobody, when accesses are checked.
 const RED_ZONE: u64 = 256;
 /// Freed blocks that are remembered, so that a report can name them.
@@ -112,6 +116,8 @@ struct Space {
     /// open (with the file), and those of other processes.
     files: HashMap<u64, Option<Arc<File>>>,
     next_id: u64,
+    /// Counts large blocks.
+    next_place: u64,
 }
 
 #[derive(Debug)]
@@ -127,7 +133,14 @@ impl Heap {
     /// fault every page in again.
     pub(crate) fn new(start: u64, len: u64, warm_limit: u64) -> Heap {
         let pages = Pages::new(start, len, warm_limit);
-        let space = Space { pages, slabs: HashMap::new(), open: HashMap::new(), files: HashMap::new(), next_id: 1 };
+        let space = Space {
+            pages,
+            slabs: HashMap::new(),
+            open: HashMap::new(),
+            files: HashMap::new(),
+            next_id: 1,
+            next_place: 0,
+        };
         Heap { space: Mutex::new(space), live: RwLock::new(BTreeMap::new()), freed: Mutex::default() }
     }
 
@@ -136,8 +149,22 @@ impl Heap {
         ensure(size > 0, Code::INVALID_VALUE)?;
         let mut space = self.space();
         let zone = if check::enabled().memory { RED_ZONE } else { 0 };
-        let span = size.checked_add(zone).and_then(span_of).ok_or(Code::OUT_OF_MEMORY)?;
-        let start = if span <= LARGEST_CLASS { space.take_place(span) } else { space.pages.take(span) };
+        let bytes = size.checked_add(zone).ok_or(Code::OUT_OF_MEMORY)?;
+        let (span, start) = match kind {
+            _ if bytes <= LARGEST_CLASS => {
+                let class = span_of(bytes).ok_or(Code::OUT_OF_MEMORY)?;
+                (class, space.take_place(class))
+            }
+            Kind::Device => {
+                let most = page_bytes() - ALIGNMENT;
+                let span = bytes.checked_add(most).and_then(span_of).ok_or(Code::OUT_OF_MEMORY)?;
+                (span, space.pages.take(span).map(|pages| pages + space.place_in_page()))
+            }
+            _ => {
+                let span = span_of(bytes).ok_or(Code::OUT_OF_MEMORY)?;
+                (span, space.pages.take(span))
+            }
+        };
         let start = start.ok_or(Code::OUT_OF_MEMORY)?;
         let id = space.next_id;
         space.next_id += 1;
@@ -173,8 +200,8 @@ impl Heap {
 
     /// Keeps a freed block out of use, and lets the oldest ones go.
     fn quarantine(&self, freed: &mut Freed, block: Block) {
-        if block.span > LARGEST_CLASS && set_access(block.start, block.span, false) {
-            advise(block.start, block.span, libc::MADV_DONTNEED);
+        if block.span > LARGEST_CLASS && set_access(block.pages(), block.span, false) {
+            advise(block.pages(), block.span, libc::MADV_DONTNEED);
         }
         freed.quarantine.push_back(block);
         freed.quarantine_bytes += block.in_quarantine();
@@ -228,7 +255,7 @@ impl Heap {
     /// blocks of a slab share.
     pub(crate) fn share(&self, block: &Block, pool: u64) -> Res<Place> {
         let small = block.span <= LARGEST_CLASS;
-        let base = if small { block.start & !(SLAB_BYTES - 1) } else { block.start };
+        let base = if small { block.start & !(SLAB_BYTES - 1) } else { block.pages() };
         let mut space = self.space();
         let file = match space.files.get(&base) {
             Some(Some(file)) => file.clone(),
@@ -294,6 +321,10 @@ impl Heap {
 }
 
 impl Block {
+    /// The page that the block begins in, which is the first that a large one occupies.
+    fn pages(&self) -> u64 {
+        self.start & !(page_bytes() - 1)
+    }
     /// Bytes that the block holds while it is kept out of use.
     fn in_quarantine(&self) -> u64 {
         if self.span <= LARGEST_CLASS { self.span } else { 0 }
@@ -316,10 +347,18 @@ fn span_of(size: u64) -> Option<u64> {
 impl Space {
     fn give_back(&mut self, block: &Block) {
         match block.kind {
-            Kind::Imported => self.give_pages(block.start & !(page_bytes() - 1), block.span),
+            Kind::Imported => self.give_pages(block.pages(), block.span),
             _ if block.span <= LARGEST_CLASS => self.return_place(block.start),
-            _ => self.give_pages(block.start, block.span),
+            _ => self.give_pages(block.pages(), block.span),
         }
+    }
+
+    /// Where in its first page the next large block begins. The places lie at the page's end: so few
+    /// bytes are left between a block of whole pages and the page without access behind it.
+    fn place_in_page(&mut self) -> u64 {
+        let place = self.next_place % PLACES_IN_PAGE;
+        self.next_place += 1;
+        page_bytes() - (place + 1) * ALIGNMENT
     }
 
     /// Pages that nobody uses any more. Those of a file leave it, so that what comes next is private.
@@ -418,6 +457,20 @@ mod tests {
             heap.free(b.start).unwrap();
         }
         assert_eq!(heap.free(0x1000).unwrap_err().code, Code::INVALID_VALUE);
+    }
+
+    /// Large blocks begin at different places of a page, and a freed one is soon used again.
+    #[test]
+    fn large_blocks_do_not_alias() {
+        let (heap, _) = heap(64 << 20);
+        let blocks: Vec<Block> = (0..4).map(|_| heap.alloc(1 << 20, Kind::Device, OWNER, 0).unwrap()).collect();
+        let places: BTreeSet<u64> = blocks.iter().map(|b| b.start % page_bytes()).collect();
+        assert_eq!(places.len(), blocks.len());
+        let host = heap.alloc(1 << 20, Kind::Host, OWNER, 0).unwrap();
+        assert_eq!(host.start % page_bytes(), 0);
+        heap.free(blocks[1].start).unwrap();
+        let again = heap.alloc(1 << 20, Kind::Device, OWNER, 0).unwrap();
+        assert_eq!(again.pages(), blocks[1].pages());
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod check;
 mod condition;
 mod control;
 mod device_malloc;
+mod lanes;
 mod matrix;
 mod mbarrier;
 pub mod printf;
@@ -48,6 +49,7 @@ pub static RUNTIME: RuntimeCalls = RuntimeCalls {
     mbarrier: mbarrier::mbarrier,
     bulk_copy: bulk::bulk_copy,
     check_addresses,
+    move_lanes: lanes::move_lanes,
     vprintf: printf::vprintf,
     malloc: device_malloc::malloc,
     free: device_malloc::free,

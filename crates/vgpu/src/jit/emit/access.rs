@@ -3,15 +3,17 @@
 //! Contiguous lanes are accessed as vectors, others one by one; inactive lanes access a dummy.
 
 use super::check::Mode;
+use super::cold::{Move, Request};
 use super::generate::Gen;
 use super::memory::{Access, Place, Prepared};
 use super::ops;
 use super::values::{CHUNK_LANES, Parts, Shape, Width};
 use crate::jit::JitError;
 use crate::jit::lanes::body::Stmt;
-use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, Value, types};
+use crate::jit::lanes::plan::header;
+use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
-use smallvec::{SmallVec, smallvec};
+use smallvec::smallvec;
 
 /// Device memory: an access may fault.
 fn device() -> MemFlagsData {
@@ -86,7 +88,7 @@ impl<'a> Gen<'a, '_> {
             if let Some(off) = self.contiguous(access, p, chunk) {
                 return match mask {
                     None => self.load_contiguous(access, p.base, off, widths),
-                    Some(m) => self.load_if_all(access, place, chunk, m, widths, off),
+                    Some(m) => self.load_if_all(access, (p, off), chunk, m, widths),
                 };
             }
             return self.load_each(access, place, chunk, mask, widths);
@@ -147,51 +149,72 @@ impl<'a> Gen<'a, '_> {
     /// vector access exists.
     fn contiguous(&self, access: &Access<'_>, p: &Prepared, chunk: usize) -> Option<i32> {
         let bytes = i64::from(access.ty.bytes());
-        let fits = access.elements.len() == 1 && p.stride == bytes && bytes <= 8;
-        fits.then_some(p.offset + access.elements[0] + (chunk * CHUNK_LANES) as i32 * bytes as i32)
+        access.side_by_side(p).then_some(p.offset + access.elements[0] + (chunk * CHUNK_LANES) as i32 * bytes as i32)
     }
 
-    /// Loads as a vector when all lanes of the chunk are active, else one by one.
+    /// Loads as a vector when all lanes of the chunk are active and in the window. Else a cold call
+    /// copies what the active lanes read to where the vector is loaded from instead.
     fn load_if_all(
         &mut self,
         access: &Access<'_>,
-        place: &Place,
+        (p, off): (&Prepared, i32),
         chunk: usize,
         mask: &Parts,
         widths: &[Option<Width>],
-        off: i32,
     ) -> Vec<Option<Parts>> {
-        let Place::Scalar(p) = place else { return vec![] };
-        let all = self.all(mask);
-        let (fast, slow, next) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
-        self.b.ins().brif(all, fast, &[], slow, &[]);
-        self.b.seal_block(fast);
-        self.b.seal_block(slow);
-        let mut results = vec![];
-        for (block, is_fast) in [(fast, true), (slow, false)] {
-            self.b.switch_to_block(block);
-            let values = if is_fast {
-                self.load_contiguous(access, p.base, off, widths)
-            } else {
-                self.load_each(access, place, chunk, Some(mask), widths)
-            };
-            let args: Vec<ir::BlockArg> = values.iter().flatten().flatten().map(|&v| v.into()).collect();
-            if is_fast {
-                results = values
-                    .iter()
-                    .map(|v| v.as_ref().map(|p| p.iter().map(|&v| self.b.func.dfg.value_type(v)).collect()))
-                    .collect();
-            }
-            self.b.ins().jump(next, &args);
-        }
+        let whole = self.whole_chunk(access, p, mask);
+        let (cold, next) = (self.b.create_block(), self.b.create_block());
+        let from = self.b.append_block_param(next, types::I64);
+        self.b.set_cold_block(cold);
+        self.b.ins().brif(whole, next, &[p.base.into()], cold, &[]);
+        self.b.seal_block(cold);
+        self.b.switch_to_block(cold);
+        self.move_lanes(access, p, chunk, mask, false);
+        let copy = self.add(self.frame, i64::from(header::DUMMY) - i64::from(off));
+        self.b.ins().jump(next, &[copy.into()]);
         self.b.seal_block(next);
         self.b.switch_to_block(next);
-        results
-            .into_iter()
-            .map(|types: Option<SmallVec<[ir::Type; 8]>>| {
-                Some(types?.into_iter().map(|t| self.b.append_block_param(next, t)).collect())
-            })
-            .collect()
+        self.load_contiguous(access, from, off, widths)
+    }
+
+    /// Whether all lanes of `mask` are active and none is outside of the window or misaligned.
+    fn whole_chunk(&mut self, access: &Access<'_>, p: &Prepared, mask: &Parts) -> Value {
+        let key = (mask[0], mask[1]);
+        let all = match self.shared.whole.get(&key) {
+            Some(&all) if !self.recorded.is_empty() => all,
+            _ => self.all(mask),
+        };
+        self.shared.whole.insert(key, all);
+        if p.checked {
+            return all;
+        }
+        // Lane 0 decides: the others are near enough to hit the window's guards at worst.
+        let key = (p.base, p.offset, self.check_bits(access));
+        let inside = match self.shared.inside.get(&key) {
+            Some(&inside) => inside,
+            None => {
+                let start = self.add(p.base, i64::from(p.offset));
+                let distance = self.window_bits(start);
+                let bad = self.b.ins().band_imm_s(distance, key.2 as i64);
+                self.b.ins().icmp_imm_u(IntCC::Equal, bad, 0)
+            }
+        };
+        self.shared.inside.insert(key, inside);
+        self.b.ins().band(all, inside)
+    }
+
+    /// Has the active lanes of a chunk copied between memory and the beginning of the dummy area.
+    fn move_lanes(&mut self, access: &Access<'_>, p: &Prepared, chunk: usize, mask: &Parts, store: bool) {
+        self.put(p.base, Move::POINTER);
+        self.put_vectors(mask, Move::MASK);
+        self.ask(Request::Move(Move {
+            site: self.site(crate::jit::lanes::sites::WARP),
+            bytes: access.ty.bytes(),
+            chunk,
+            offset: i64::from(p.offset) + i64::from(access.elements[0]),
+            store,
+            checked: p.checked,
+        }));
     }
 
     fn all(&mut self, mask: &Parts) -> Value {
@@ -331,6 +354,11 @@ impl<'a> Gen<'a, '_> {
 
     /// A shuffle of the eight words of two `I32X4`.
     pub(crate) fn shuffle(&mut self, a: Value, b: Value, words: [u8; 4]) -> Value {
+        match words {
+            [0, 1, 2, 3] => return a,
+            [4, 5, 6, 7] => return b,
+            _ => {}
+        }
         let flags = MemFlagsData::new().with_endianness(ir::Endianness::Little);
         let a = self.b.ins().bitcast(types::I8X16, flags, a);
         let b = self.b.ins().bitcast(types::I8X16, flags, b);
@@ -393,32 +421,34 @@ impl<'a> Gen<'a, '_> {
         match (&place, &mask) {
             (Place::Scalar(p), Some(m)) if self.contiguous(&access, p, chunk).is_some() => {
                 let off = self.contiguous(&access, p, chunk).unwrap_or(0);
-                self.store_if_all(&access, &place, chunk, m, &values, (p.base, off));
+                self.store_if_all(&access, (p, off), chunk, m, &values[0]);
             }
             _ => self.store_each(&access, &place, chunk, mask.as_ref(), &values),
         }
         Ok(())
     }
 
+    /// As [`Self::load_if_all`].
     fn store_if_all(
         &mut self,
         access: &Access<'_>,
-        place: &Place,
+        (p, off): (&Prepared, i32),
         chunk: usize,
         mask: &Parts,
-        values: &[Parts],
-        fast_at: (Value, i32),
+        values: &Parts,
     ) {
-        let all = self.all(mask);
-        let (fast, slow, next) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
-        self.b.ins().brif(all, fast, &[], slow, &[]);
+        let whole = self.whole_chunk(access, p, mask);
+        let (fast, cold, next) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(cold);
+        self.b.ins().brif(whole, fast, &[], cold, &[]);
         self.b.seal_block(fast);
-        self.b.seal_block(slow);
-        self.b.switch_to_block(fast);
-        self.store_contiguous(access, fast_at.0, fast_at.1, &values[0]);
+        self.b.seal_block(cold);
+        self.b.switch_to_block(cold);
+        self.store_contiguous(access, self.frame, header::DUMMY, values);
+        self.move_lanes(access, p, chunk, mask, true);
         self.b.ins().jump(next, &[]);
-        self.b.switch_to_block(slow);
-        self.store_each(access, place, chunk, Some(mask), values);
+        self.b.switch_to_block(fast);
+        self.store_contiguous(access, p.base, off, values);
         self.b.ins().jump(next, &[]);
         self.b.seal_block(next);
         self.b.switch_to_block(next);

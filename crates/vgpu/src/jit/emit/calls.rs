@@ -4,6 +4,7 @@
 //! one per lane. A function gets the lanes it is called for as a mask; all of them come back
 //! together, or have exited.
 
+use super::cold::{BITS, Counters};
 use super::generate::{Gen, trusted};
 use super::ops;
 use super::values::{CHUNKS, Parts, Shape, Width, call_host};
@@ -97,14 +98,8 @@ impl<'a> Gen<'a, '_> {
         self.b.seal_block(leave);
         self.b.seal_block(stay);
         self.b.switch_to_block(leave);
-        self.spill(&values);
-        let (go, done) = (self.splat32(to as i64), self.splat32(pc::DONE));
-        for c in 0..CHUNKS {
-            let part = self.b.ins().ushr_imm_u(exited, c as i64 * 8);
-            let gone = ops::bits_to_mask(&mut self.cx(), part);
-            let pcs: Parts = gone.iter().map(|&m| self.b.ins().bitselect(m, done, go)).collect();
-            self.store_lane_array(crate::jit::lanes::plan::header::PC, c, &pcs);
-        }
+        self.put(exited, BITS);
+        self.spill(&values, Counters::Bits(pc::DONE as u32, to as u32));
         if let Some(m) = self.masked_entry {
             self.b.ins().jump(m, &[]);
         }

@@ -4,6 +4,7 @@
 //! states, one per lane or two for eight lanes side by side, and no call; stores mark what they
 //! write. Otherwise a cold call decides lane by lane.
 
+use super::cold::{Addresses, Check, Request};
 use super::generate::{Gen, trusted};
 use super::memory::{Access, Place, Prepared};
 use super::ops;
@@ -67,7 +68,7 @@ impl<'a> Gen<'a, '_> {
                     self.check_uniform(states, access, p, Some(chunk).filter(|_| mask.is_some() || !same), mask, mode);
                 }
             }
-            Place::Scalar(p) if mode != Mode::Atomic && side_by_side(access, p) => {
+            Place::Scalar(p) if mode != Mode::Atomic && access.side_by_side(p) => {
                 self.check_side_by_side(states, access, p, chunk, mask, mode);
             }
             _ => self.check_each(states, access, place, chunk, mask, mode),
@@ -255,19 +256,15 @@ impl<'a> Gen<'a, '_> {
             bad = Some(bad.map_or(missing, |b| self.b.ins().bor(b, missing)));
         }
         let Some(bad) = bad else { return };
-        let info = access.bytes() | mode.info();
-        let site = self.site(crate::jit::lanes::sites::chunk(chunk));
-        let fixed = mask.cloned();
-        self.cold(bad, |g| {
-            let bits = match fixed {
-                Some(m) => ops::mask_to_bits(&mut g.cx(), &m),
-                None => g.iconst32(0xff),
-            };
-            let (site, info, number) =
-                (g.iconst32(i64::from(site)), g.iconst32(i64::from(info)), g.iconst32(chunk as i64));
-            let stub = g.env.stubs.judge_lanes;
-            g.call_lanes_stub(stub, [g.ctx, site, info, bits, number], &lanes);
-        });
+        let check = Check {
+            site: self.site(crate::jit::lanes::sites::chunk(chunk)),
+            info: access.bytes() | mode.info(),
+            states: true,
+            lanes: 0xff << (chunk * CHUNK_LANES),
+            mask: mask.map(|_| 8),
+            addresses: Addresses::Each { value: 0, chunk },
+        };
+        self.cold(bad, |g| g.ask_about_lanes(check, &lanes, mask));
         if marks {
             for &(offset, ty) in &pieces {
                 let good = self.constant_of(ty, READABLE | WRITABLE);
@@ -309,20 +306,18 @@ impl<'a> Gen<'a, '_> {
         mask: Option<Parts>,
         mode: Mode,
     ) {
-        let lanes = match (chunk, mask) {
-            (None, _) => self.iconst32(-1),
-            (Some(c), None) => self.iconst32(0xff << (c * CHUNK_LANES)),
-            (Some(c), Some(m)) => {
-                let bits = ops::mask_to_bits(&mut self.cx(), &m);
-                self.b.ins().ishl_imm_u(bits, (c * CHUNK_LANES) as i64)
-            }
+        let mask = mask.filter(|_| chunk.is_some());
+        let check = Check {
+            site: self.site(crate::jit::lanes::sites::WARP),
+            info: access.bytes() | mode.info(),
+            states: true,
+            lanes: chunk.map_or(u32::MAX, |c| 0xff << (c * CHUNK_LANES)),
+            mask: mask.as_ref().map(|_| 2),
+            addresses: Addresses::Line { value: 0, offset: 0, stride },
         };
-        let site = self.site(crate::jit::lanes::sites::WARP);
-        let info = access.bytes() | mode.info();
-        let (site, info, stride) =
-            (self.iconst32(i64::from(site)), self.iconst32(i64::from(info)), self.iconst64(stride));
-        let stub = self.env.stubs.judge_scalar;
-        self.call_scalar_stub(stub, [self.ctx, site, info, lanes, start, stride]);
+        self.put(start, 0);
+        self.put_vectors(mask.as_deref().unwrap_or_default(), 2);
+        self.ask(Request::Checks(vec![check]));
     }
 
     /// Tells of an access of the lanes of `chunk` that takes place next.
@@ -404,12 +399,6 @@ impl<'a> Gen<'a, '_> {
         let f = self.env.instrument.local as usize;
         super::values::call_host(&mut self.b, f, &[start, pitch, used], None);
     }
-}
-
-/// Whether eight lanes touch one range without gaps, of elements that have a vector form.
-fn side_by_side(access: &Access<'_>, p: &Prepared) -> bool {
-    let bytes = i64::from(access.ty.bytes());
-    access.elements.len() == 1 && p.stride == bytes && bytes <= 8
 }
 
 /// The states of `bytes` bytes in words.

@@ -2,10 +2,10 @@
 //! gathers the table that leads from program counters back to instructions.
 #![allow(unsafe_code)]
 
+use super::cold::Record;
 use super::lazy::{Lazy, MaskedSlot};
 use super::slow::SlowEnv;
-use super::spread::Piece;
-use super::stubs::{self, Stubs};
+use super::stubs;
 use crate::jit::lanes::plan::Plan;
 use crate::jit::lanes::{layout, spin};
 use crate::jit::{
@@ -32,7 +32,8 @@ pub(crate) struct Env<'a> {
     pub(crate) instrument: Instrument,
     pub(crate) window: Window,
     pub(crate) variant: Variant,
-    pub(crate) stubs: Stubs,
+    /// Where cold places call.
+    pub(crate) stub: usize,
     /// The functions of this part.
     pub(crate) versions: HashMap<FuncId, MachineFn>,
     pub(crate) signatures: HashMap<MachineFn, Signature>,
@@ -47,8 +48,8 @@ pub(crate) struct Env<'a> {
     pub(crate) resume_tables: HashMap<FuncId, Box<[u8]>>,
     /// For each function the blocks that call another one.
     pub(crate) call_tables: HashMap<FuncId, Box<[u8]>>,
-    /// Tables that the code points to.
-    pub(crate) pieces: RefCell<Vec<Box<[Piece]>>>,
+    /// What cold places ask for; the code points to it.
+    pub(crate) records: RefCell<Vec<Box<Record>>>,
 }
 
 impl Env<'_> {
@@ -76,7 +77,7 @@ pub(crate) struct Built {
     functions: Vec<(usize, usize)>,
     _slow: Box<SlowEnv>,
     _tables: [HashMap<FuncId, Box<[u8]>>; 2],
-    _pieces: Vec<Box<[Piece]>>,
+    _records: Vec<Box<Record>>,
 }
 
 // SAFETY: the module is only kept to be freed; the code itself is never written again.
@@ -280,7 +281,7 @@ fn build(inputs: &Inputs, plans: &[Plan<'_>], part: Part<'_>) -> Result<Built, J
         may_exit: may_exit(plans),
         waits: waits(plans),
         shared: inputs.shared.clone(),
-        stubs: stubs::get(inputs.variant.baseline).map_err(|e| plain(e, f))?,
+        stub: stubs::get(inputs.variant.baseline).map_err(|e| plain(e, f))?,
         versions: HashMap::new(),
         signatures: HashMap::new(),
         slow: &*slow,
@@ -288,14 +289,14 @@ fn build(inputs: &Inputs, plans: &[Plan<'_>], part: Part<'_>) -> Result<Built, J
         part,
         resume_tables: plans.iter().map(|p| (p.id, resume_table(p))).collect(),
         call_tables: plans.iter().map(|p| (p.id, call_table(p))).collect(),
-        pieces: RefCell::default(),
+        records: RefCell::default(),
     };
     c.declare(&mut env, plans).map_err(|e| plain(e, f))?;
     for p in plans {
         c.function(&env, p)?;
     }
     let (versions, tables) = (env.versions, [env.resume_tables, env.call_tables]);
-    let pieces = env.pieces.into_inner();
+    let records = env.records.into_inner();
     let Some(mut jit) = c.jit.take() else { return Err(plain("no code", f)) };
     jit.finalize_definitions().map_err(|e| plain(e.to_string(), f))?;
     let addresses = versions.iter().map(|(f, m)| (*f, jit.get_finalized_function(*m) as usize)).collect();
@@ -308,7 +309,7 @@ fn build(inputs: &Inputs, plans: &[Plan<'_>], part: Part<'_>) -> Result<Built, J
         functions,
         _slow: slow,
         _tables: tables,
-        _pieces: pieces,
+        _records: records,
     })
 }
 

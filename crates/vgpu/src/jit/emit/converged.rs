@@ -4,6 +4,7 @@
 //! Establishes for every block of it: all 32 lanes exist and stand here; scalar registers hold
 //! what their class says.
 
+use super::cold::{BITS, Counters, Request};
 use super::compile::Env;
 use super::generate::{Gen, RegVars, Store, trusted};
 use super::ops;
@@ -40,7 +41,8 @@ pub(crate) fn emit(mut b: FunctionBuilder<'_>, env: &Env<'_>, plan: &Plan<'_>) -
     g.begin(lanes);
     g.masked_call(done)?;
     if !env.variant.force_masked {
-        for block in 0..plan.body.blocks.len() {
+        let reached = plan.reached_converged();
+        for block in (0..plan.body.blocks.len()).filter(|&b| reached[b]) {
             g.converged_block(block, done)?;
         }
     }
@@ -128,23 +130,21 @@ impl<'a> Gen<'a, '_> {
     /// Enters converged code when all lanes are there, else masked code at block 0.
     fn begin(&mut self, lanes: Value) {
         let masked = self.masked_entry.unwrap_or(self.blocks[0]);
+        if self.plan.f.entry && self.env.variant.full_warps && !self.env.variant.force_masked {
+            self.b.ins().jump(self.blocks[0], &[]);
+            return;
+        }
         let partial = self.b.create_block();
         if self.env.variant.force_masked {
             self.b.ins().jump(partial, &[]);
-        } else if self.plan.f.entry && self.env.variant.full_warps {
-            self.b.ins().jump(self.blocks[0], &[]);
         } else {
             let all = self.b.ins().icmp_imm_s(IntCC::Equal, lanes, -1);
             self.b.ins().brif(all, self.blocks[0], &[], partial, &[]);
         }
+        self.b.set_cold_block(partial);
         self.b.switch_to_block(partial);
-        let (start, gone) = (self.splat32(0), self.splat32(pc::DONE));
-        for c in 0..CHUNKS {
-            let part = self.b.ins().ushr_imm_u(lanes, c as i64 * 8);
-            let mask = ops::bits_to_mask(&mut self.cx(), part);
-            let pcs: Parts = mask.iter().map(|&m| self.b.ins().bitselect(m, start, gone)).collect();
-            self.store_lane_array(header::PC, c, &pcs);
-        }
+        self.put(lanes, BITS);
+        self.ask(Request::Spread(vec![], Counters::Bits(0, pc::DONE as u32)));
         self.b.ins().jump(masked, &[]);
     }
 
@@ -291,8 +291,8 @@ impl<'a> Gen<'a, '_> {
         (0..CHUNKS).map(|c| self.read(r, c)).collect()
     }
 
-    /// Writes registers to the frame.
-    pub(crate) fn spill(&mut self, values: &[(Reg, SmallVec<[Parts; 4]>)]) {
+    /// Writes registers to the frame, and sets the lanes' program counters.
+    pub(crate) fn spill(&mut self, values: &[(Reg, SmallVec<[Parts; 4]>)], counters: Counters) {
         let mut scalars = vec![];
         for (r, value) in values {
             if self.plan.classes.get(*r) == Class::Varying {
@@ -303,17 +303,13 @@ impl<'a> Gen<'a, '_> {
                 scalars.push((*r, value[0].clone()));
             }
         }
-        self.spread_scalars(&scalars);
+        self.spread_scalars(&scalars, counters);
     }
 
     /// Leaves converged code for block `at`, where all lanes go on.
     pub(crate) fn leave_to(&mut self, at: usize, values: &[(Reg, SmallVec<[Parts; 4]>)]) {
         let Some(masked) = self.masked_entry else { return };
-        self.spill(values);
-        let v = self.splat32(at as i64);
-        for c in 0..CHUNKS {
-            self.store_lane_array(header::PC, c, &[v, v]);
-        }
+        self.spill(values, Counters::Same(at as u32));
         self.b.ins().jump(masked, &[]);
     }
 
@@ -442,7 +438,10 @@ impl<'a> Gen<'a, '_> {
             Some(_) => self.b.create_block(),
             None => parted,
         };
-        self.b.ins().brif(verdict.some, undecided, &[], f, &[]);
+        match verdict.some {
+            Some(some) => self.b.ins().brif(some, undecided, &[], f, &[]),
+            None => self.b.ins().jump(undecided, &[]),
+        };
         if let Some(all) = verdict.all {
             self.b.seal_block(undecided);
             self.b.switch_to_block(undecided);
@@ -480,12 +479,10 @@ impl<'a> Gen<'a, '_> {
         self.b.ins().brif(all, t, &[], split, &[]);
         self.b.seal_block(split);
         self.b.switch_to_block(split);
-        self.spill(&values);
-        let (to, other) = (self.splat32(self.counter(taken)), self.splat32(self.counter(fall)));
         for (c, m) in masks.iter().enumerate() {
-            let pcs: Parts = m.iter().map(|&m| self.b.ins().bitselect(m, to, other)).collect();
-            self.store_lane_array(header::PC, c, &pcs);
+            self.store_lane_array(header::PC, c, m);
         }
+        self.spill(&values, Counters::Either(self.counter(taken) as u32, self.counter(fall) as u32));
         if let Some(masked) = self.masked_entry {
             self.b.ins().jump(masked, &[]);
         }
@@ -500,21 +497,34 @@ impl<'a> Gen<'a, '_> {
 
     fn converged_split(&mut self, block: usize, guard: Guard, [all, some, none]: [usize; 3]) -> Result<(), JitError> {
         let (all, none) = if guard.negated { (none, all) } else { (all, none) };
+        let never = self.plan.never_in_all(block);
         let (all, some, none) = (self.edge(block, all), self.edge(block, some), self.edge(block, none));
         let masks = match self.branch_by_ends(all, none)? {
             Some(masks) => masks.into_iter().flatten().collect(),
             None => self.guard_lanes(Guard { reg: guard.reg, negated: false }),
         };
+        if never == Some(false) {
+            self.branch_if_every(&masks, all, some);
+            return Ok(());
+        }
         let any = self.fold(&masks, |g, a, b| g.b.ins().bor(a, b));
         let any = self.b.ins().vany_true(any);
+        if never == Some(true) {
+            self.b.ins().brif(any, some, &[], none, &[]);
+            return Ok(());
+        }
         let more = self.b.create_block();
         self.b.ins().brif(any, more, &[], none, &[]);
         self.b.seal_block(more);
         self.b.switch_to_block(more);
-        let every = self.fold(&masks, |g, a, b| g.b.ins().band(a, b));
-        let every = self.b.ins().vall_true(every);
-        self.b.ins().brif(every, all, &[], some, &[]);
+        self.branch_if_every(&masks, all, some);
         Ok(())
+    }
+
+    fn branch_if_every(&mut self, masks: &[Value], every: ir::Block, else_to: ir::Block) {
+        let all = self.fold(masks, |g, a, b| g.b.ins().band(a, b));
+        let all = self.b.ins().vall_true(all);
+        self.b.ins().brif(all, every, &[], else_to, &[]);
     }
 
     fn fold(&mut self, values: &[Value], f: impl Fn(&mut Self, Value, Value) -> Value) -> Value {
@@ -546,7 +556,7 @@ impl<'a> Gen<'a, '_> {
         self.b.seal_block(agree);
         self.b.seal_block(split);
         self.b.switch_to_block(split);
-        self.spill(&values);
+        self.spill(&values, Counters::Kept);
         for (c, l) in lanes.iter().enumerate() {
             let pcs = self.table_targets(l, targets);
             self.store_lane_array(header::PC, c, &pcs);

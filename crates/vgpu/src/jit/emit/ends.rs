@@ -10,14 +10,14 @@ use rtcg_ptx::ast::*;
 
 /// What the two ends say, as conditions.
 pub(crate) struct Verdict {
-    /// The comparison may hold in some lane.
-    pub(crate) some: Value,
+    /// The comparison may hold in some lane; `None` if it always does.
+    pub(crate) some: Option<Value>,
     /// It holds in all lanes; `None` if it never can.
     pub(crate) all: Option<Value>,
 }
 
 impl Gen<'_, '_> {
-    /// What lane 0 and lane 31 say about a comparison; right for all lanes whenever `some` is false
+    /// What lane 0 and lane 31 say about a comparison; right for all lanes whenever `some` is there and false
     /// or `all` is true.
     pub(crate) fn judge_ends(&mut self, e: &Ends) -> Verdict {
         let w = Width::of(e.ty);
@@ -40,7 +40,7 @@ impl Gen<'_, '_> {
         let both = self.b.ins().band(c0, c31);
         let steady = self.b.ins().bxor_imm_u(wraps, 1);
         let all = self.b.ins().band(both, steady);
-        Verdict { some, all: Some(all) }
+        Verdict { some: Some(some), all: Some(all) }
     }
 
     /// Equality holds nowhere when the bound lies beside the lanes' values, and never everywhere.
@@ -54,10 +54,9 @@ impl Gen<'_, '_> {
         let nowhere = self.b.ins().band(beside, steady);
         let maybe = self.b.ins().bxor_imm_u(nowhere, 1);
         if e.cmp == CmpOp::Ne {
-            let some = self.b.ins().iconst(cranelift_codegen::ir::types::I8, 1);
-            return Verdict { some, all: Some(nowhere) };
+            return Verdict { some: None, all: Some(nowhere) };
         }
-        Verdict { some: maybe, all: None }
+        Verdict { some: Some(maybe), all: None }
     }
 
     /// The predicate of every lane, written to its register when it is a deferred one.

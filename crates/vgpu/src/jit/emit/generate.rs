@@ -58,6 +58,17 @@ pub(crate) struct Recorded {
     pub(crate) done: bool,
 }
 
+/// Values that accesses under masks share. They dominate what follows in their segment.
+#[derive(Default)]
+pub(crate) struct Shared {
+    /// Whether an address lies in the window, by base, offset and the bits that are checked.
+    pub(crate) inside: HashMap<(Value, i32, u64), Value>,
+    /// Whether all lanes of a chunk are active, by the parts of its mask.
+    pub(crate) whole: HashMap<(Value, Value), Value>,
+    /// Negated guards.
+    pub(crate) negated: HashMap<Value, Value>,
+}
+
 /// The emission of one machine function.
 pub(crate) struct Gen<'a, 'f> {
     pub(crate) b: FunctionBuilder<'f>,
@@ -93,6 +104,10 @@ pub(crate) struct Gen<'a, 'f> {
     /// Set while a statement or address is computed for the first lane of a chunk.
     pub(crate) in_chunk: Option<usize>,
     pub(crate) chunk_values: Vec<(Reg, Parts)>,
+    /// The signature of the stub of cold places.
+    pub(crate) stub_signature: Option<ir::SigRef>,
+    /// What accesses under masks have in common within a segment.
+    pub(crate) shared: Shared,
     /// See [`Gen::scratch`].
     pub(crate) scratch_slot: Option<ir::StackSlot>,
     /// Operands of a texture instruction.
@@ -148,6 +163,8 @@ impl<'a, 'f> Gen<'a, 'f> {
             sunk: vec![],
             in_chunk: None,
             chunk_values: vec![],
+            stub_signature: None,
+            shared: Shared::default(),
             scratch_slot: None,
             texture_slot: None,
             matrix_slot: None,
@@ -499,7 +516,22 @@ impl<'a, 'f> Gen<'a, 'f> {
             return None; // The segment stands in a branch.
         }
         let p = self.read(g.reg, chunk);
-        Some(if g.negated { p.iter().map(|&v| self.b.ins().bnot(v)).collect() } else { p })
+        Some(if g.negated { p.iter().map(|&v| self.negation(v)).collect() } else { p })
+    }
+
+    /// The negation of a mask, made once in a segment.
+    fn negation(&mut self, mask: Value) -> Value {
+        let in_segment = !self.recorded.is_empty();
+        match self.shared.negated.get(&mask) {
+            Some(&known) if in_segment => known,
+            _ => {
+                let new = self.b.ins().bnot(mask);
+                if in_segment {
+                    self.shared.negated.insert(mask, new);
+                }
+                new
+            }
+        }
     }
 
     /// The execution mask of masked code.

@@ -3,6 +3,7 @@
 //! Establishes what `memory` says of each of them, with one branch for all: where a pointer lies in the
 //! device window, whatever is near enough to it lies in the window or its guards.
 
+use super::cold::{AT_ONCE, Addresses, Check, Request};
 use super::generate::Gen;
 use super::memory::{Access, Prepared};
 use super::values::{CHUNK_LANES, CHUNKS, Width};
@@ -31,6 +32,22 @@ struct Member {
     bytes: u32,
     offset: i32,
     site: u32,
+}
+
+impl Group {
+    /// The check of one member by itself; the base is stored as value number `value`.
+    fn check(&self, m: &Member, value: usize) -> Check {
+        let before = self.stride.wrapping_mul((self.chunk.unwrap_or(0) * CHUNK_LANES) as i64);
+        let offset = i64::from(m.offset).wrapping_sub(before);
+        Check {
+            site: m.site,
+            info: m.bytes,
+            states: false,
+            lanes: self.chunk.map_or(u32::MAX, |c| 0xff << (c * CHUNK_LANES)),
+            mask: None,
+            addresses: Addresses::Line { value, offset, stride: self.stride },
+        }
+    }
 }
 
 /// Space, type, address and element count of a load or store.
@@ -165,17 +182,13 @@ impl<'a> Gen<'a, '_> {
             found.iter().map(|&(bits, bad)| self.b.ins().band_imm_s(bad, bits as i64)).collect();
         let Some(bad) = parts.into_iter().reduce(|a, b| self.b.ins().bor(a, b)) else { return };
         self.cold(bad, |s| {
-            for g in groups {
-                let lanes = g.chunk.map_or(-1, |c| 0xff << (c * CHUNK_LANES));
-                let before = g.stride.wrapping_mul((g.chunk.unwrap_or(0) * CHUNK_LANES) as i64);
-                for m in &g.members {
-                    let (site, bytes) = (s.iconst32(i64::from(m.site)), s.iconst32(i64::from(m.bytes)));
-                    let lanes = s.iconst32(lanes);
-                    let at = s.add(g.base, i64::from(m.offset).wrapping_sub(before));
-                    let stride = s.iconst64(g.stride);
-                    let stub = s.env.stubs.check_scalar;
-                    s.call_scalar_stub(stub, [s.ctx, site, bytes, lanes, at, stride]);
+            for part in groups.chunks(AT_ONCE) {
+                let mut checks = vec![];
+                for (value, g) in part.iter().enumerate() {
+                    s.put(g.base, value);
+                    checks.extend(g.members.iter().map(|m| g.check(m, value)));
                 }
+                s.ask(Request::Checks(checks));
             }
         });
     }

@@ -5,6 +5,7 @@
 //! where the mask holds the bits above the window and those below the alignment; the exceptions
 //! are addresses the compiler made itself. Otherwise a cold call decides.
 
+use super::cold::{Addresses, Check, Request};
 use super::generate::{Gen, trusted};
 use super::ops;
 use super::values::{CHUNK_LANES, Parts, Width};
@@ -53,6 +54,11 @@ impl<'x> Access<'x> {
         let bytes = ty.bytes() as i32;
         let elements = (0..count as i32).map(|e| e * bytes).collect();
         Access { space, ty, addr, elements }
+    }
+    /// Whether lanes touch one range without gaps, of elements that have a vector form.
+    pub(crate) fn side_by_side(&self, p: &Prepared) -> bool {
+        let bytes = i64::from(self.ty.bytes());
+        self.elements.len() == 1 && p.stride == bytes && bytes <= 8
     }
     /// Bytes one lane accesses.
     pub(crate) fn bytes(&self) -> u32 {
@@ -169,7 +175,7 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// The bits of `address ^ window base` that must be zero.
-    fn check_bits(&self, access: &Access<'_>) -> u64 {
+    pub(super) fn check_bits(&self, access: &Access<'_>) -> u64 {
         let low = u64::from(access.bytes().next_power_of_two() - 1);
         let high = if access.space == Space::Shared { 0 } else { !0 << self.env.window.bits };
         low | high
@@ -200,24 +206,20 @@ impl<'a> Gen<'a, '_> {
             }
         }
         let bad = self.b.ins().band_imm_s(bad, bits as i64);
-        let mask = lane_mask.map(|(c, m)| (c, m.cloned()));
-        let (site, bytes, base, stride) = (self.site(crate::jit::lanes::sites::WARP), access.bytes(), start, p.stride);
+        let (chunk, mask) = (lane_mask.map(|(c, _)| c), lane_mask.and_then(|(_, m)| m.cloned()));
+        let check = Check {
+            site: self.site(crate::jit::lanes::sites::WARP),
+            info: access.bytes(),
+            states: false,
+            lanes: chunk.map_or(u32::MAX, |c| 0xff << (c * CHUNK_LANES)),
+            mask: mask.as_ref().map(|_| 2),
+            addresses: Addresses::Line { value: 0, offset: i64::from(p.offset), stride: p.stride },
+        };
+        let base = p.base;
         self.cold(bad, |g| {
-            let lanes = match mask {
-                Some((c, m)) => {
-                    let m = match m {
-                        Some(m) => ops::mask_to_bits(&mut g.cx(), &m),
-                        None => g.iconst32(0xff),
-                    };
-                    g.b.ins().ishl_imm_u(m, (c * CHUNK_LANES) as i64)
-                }
-                None => g.iconst32(-1),
-            };
-            let site = g.iconst32(i64::from(site));
-            let bytes = g.iconst32(i64::from(bytes));
-            let stride = g.iconst64(stride);
-            let stub = g.env.stubs.check_scalar;
-            g.call_scalar_stub(stub, [g.ctx, site, bytes, lanes, base, stride]);
+            g.put(base, 0);
+            g.put_vectors(mask.as_deref().unwrap_or_default(), 2);
+            g.ask(Request::Checks(vec![check]));
         });
     }
 
@@ -250,7 +252,9 @@ impl<'a> Gen<'a, '_> {
             return Ok(Place::Scalar(p));
         }
         if let Some(p) = self.recorded.get(self.current).and_then(|r| r.address).map(|a| a[chunk]) {
-            if let (false, Some(m)) = (p.checked, mask) {
+            // Lanes side by side are checked where they are accessed, unless their states are looked at.
+            let later = access.side_by_side(&p) && self.env.instrument.memory.is_none();
+            if let (false, false, Some(m)) = (p.checked, later, mask) {
                 self.check_scalar(access, &p, Some((chunk, Some(m))));
             }
             return Ok(Place::Scalar(p));
@@ -326,19 +330,22 @@ impl<'a> Gen<'a, '_> {
         let must_be_zero = self.vector(Width::W64, &[bits as i64; 2]);
         let bad = self.b.ins().band(bad, must_be_zero);
         let bad = self.b.ins().vany_true(bad);
-        let (site, bytes, lanes, mask) =
-            (self.site(crate::jit::lanes::sites::chunk(chunk)), access.bytes(), lanes.clone(), mask.cloned());
-        self.cold(bad, |g| {
-            let bits = match mask {
-                Some(m) => ops::mask_to_bits(&mut g.cx(), &m),
-                None => g.iconst32(0xff),
-            };
-            let site = g.iconst32(i64::from(site));
-            let bytes = g.iconst32(i64::from(bytes));
-            let number = g.iconst32(chunk as i64);
-            let stub = g.env.stubs.check_lanes;
-            g.call_lanes_stub(stub, [g.ctx, site, bytes, bits, number], &lanes);
-        });
+        let check = Check {
+            site: self.site(crate::jit::lanes::sites::chunk(chunk)),
+            info: access.bytes(),
+            states: false,
+            lanes: 0xff << (chunk * CHUNK_LANES),
+            mask: mask.map(|_| 8),
+            addresses: Addresses::Each { value: 0, chunk },
+        };
+        self.cold(bad, |g| g.ask_about_lanes(check, lanes, mask));
+    }
+
+    /// Asks for the check of the lanes of a chunk at `lanes`.
+    pub(super) fn ask_about_lanes(&mut self, check: Check, lanes: &Parts, mask: Option<&Parts>) {
+        self.put_vectors(lanes, 0);
+        self.put_vectors(mask.map_or(&[][..], |m| &m[..]), 8);
+        self.ask(Request::Checks(vec![check]));
     }
 
     /// A chunk mask at 64 bits per lane.

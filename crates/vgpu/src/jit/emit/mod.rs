@@ -7,6 +7,7 @@ pub(crate) mod atomics;
 mod barriers;
 pub(crate) mod calls;
 pub(crate) mod check;
+pub(crate) mod cold;
 pub(crate) mod compile;
 pub(crate) mod converged;
 pub(crate) mod ends;

@@ -4,7 +4,7 @@
 //! first; what the statements of the lanes read of scalar registers is recorded then, for the
 //! registers may change later on.
 
-use super::generate::{Gen, Recorded};
+use super::generate::{Gen, Recorded, Shared};
 use super::ops;
 use super::values::{CHUNKS, Parts, Shape, Width};
 use crate::jit::JitError;
@@ -50,6 +50,7 @@ impl<'a, 'f> Gen<'a, 'f> {
 
     fn begin_segment(&mut self, stmts: &[Stmt<'a>]) {
         self.splats.clear();
+        self.shared = Shared::default();
         self.chunk_values.clear();
         self.recorded = stmts.iter().map(|_| Recorded::default()).collect();
     }

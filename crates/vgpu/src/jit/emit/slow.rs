@@ -23,7 +23,7 @@ impl SlowEnv {
     ///
     /// # Safety
     /// `ctx` is the running warp's.
-    unsafe fn judge(&self, ctx: *mut WarpCtx, mask: u32, site: u32, bytes: u32, addresses: &Lanes) {
+    pub(crate) unsafe fn judge(&self, ctx: *mut WarpCtx, mask: u32, site: u32, bytes: u32, addresses: &Lanes) {
         let active = |lane: &usize| mask >> lane & 1 != 0;
         let align = u64::from(bytes.next_power_of_two() - 1);
         let outside = |lane: usize| (addresses[lane] ^ self.window.base) >> self.window.bits != 0;
@@ -36,87 +36,17 @@ impl SlowEnv {
             unsafe { (self.runtime.trap)(ctx, TrapKind::MisalignedAddress as u32, lane as u32, site, addresses[lane]) };
         }
     }
-}
 
-/// Lanes access `base + lane * stride`.
-///
-/// # Safety
-/// Called by compiled code with its own context and environment.
-pub(crate) unsafe extern "C" fn scalar(
-    ctx: *mut WarpCtx,
-    site: u32,
-    bytes: u32,
-    mask: u32,
-    base: u64,
-    stride: i64,
-    env: *const SlowEnv,
-) {
-    let addresses: Lanes = std::array::from_fn(|l| base.wrapping_add_signed(stride.wrapping_mul(l as i64)));
-    // SAFETY: compiled code passes the environment that its kernel owns.
-    unsafe { (*env).judge(ctx, mask, site, bytes, &addresses) };
-}
-
-/// The eight lanes of `chunk` access `addresses`; bit `i` of `mask` is the chunk's lane `i`.
-///
-/// # Safety
-/// As [`scalar`]; `addresses` points to eight values.
-pub(crate) unsafe extern "C" fn chunk(
-    ctx: *mut WarpCtx,
-    site: u32,
-    bytes: u32,
-    mask: u32,
-    chunk: u32,
-    addresses: *const [u64; 8],
-    env: *const SlowEnv,
-) {
-    let mut all: Lanes = [0; 32];
-    let at = (chunk as usize & 3) * 8;
-    // SAFETY: compiled code passes eight addresses on its stack.
-    all[at..at + 8].copy_from_slice(unsafe { &*addresses });
-    // SAFETY: compiled code passes the environment that its kernel owns.
-    unsafe { (*env).judge(ctx, (mask & 0xff) << at, site, bytes, &all) };
-}
-
-/// As [`scalar`], about the states of the accessed bytes; `info` says how they are accessed.
-///
-/// # Safety
-/// As [`scalar`].
-pub(crate) unsafe extern "C" fn judge_scalar(
-    ctx: *mut WarpCtx,
-    site: u32,
-    info: u32,
-    mask: u32,
-    base: u64,
-    stride: i64,
-    env: *const SlowEnv,
-) {
-    let addresses: Lanes = std::array::from_fn(|l| base.wrapping_add_signed(stride.wrapping_mul(l as i64)));
-    // SAFETY: compiled code passes its context and the environment that its kernel owns.
-    unsafe {
-        let mask = mask & (*ctx).live & !(*ctx).exited;
-        ((*env).instrument.access)(ctx, mask, site, info, &addresses);
-    }
-}
-
-/// As [`chunk`], about the states of the accessed bytes; `info` says how they are accessed.
-///
-/// # Safety
-/// As [`chunk`].
-pub(crate) unsafe extern "C" fn judge_chunk(
-    ctx: *mut WarpCtx,
-    site: u32,
-    info: u32,
-    mask: u32,
-    chunk: u32,
-    addresses: *const [u64; 8],
-    env: *const SlowEnv,
-) {
-    let mut all: Lanes = [0; 32];
-    let at = (chunk as usize & 3) * 8;
-    // SAFETY: compiled code passes eight addresses on its stack, its context and environment.
-    unsafe {
-        all[at..at + 8].copy_from_slice(&*addresses);
-        ((*env).instrument.access)(ctx, (mask & 0xff) << at, site, info, &all);
+    /// Judges the states of the bytes that the lanes of `mask` access; `info` says how.
+    ///
+    /// # Safety
+    /// As [`SlowEnv::judge`].
+    pub(crate) unsafe fn judge_states(&self, ctx: *mut WarpCtx, mask: u32, site: u32, info: u32, addresses: &Lanes) {
+        // SAFETY: by contract.
+        unsafe {
+            let mask = mask & (*ctx).live & !(*ctx).exited;
+            (self.instrument.access)(ctx, mask, site, info, addresses);
+        }
     }
 }
 

@@ -1,11 +1,10 @@
 //! Scalar registers on their way to the frame and back, where converged code hands over to masked
 //! code: a call spreads one scalar to 32 lanes, or finds out whether 32 lanes are one scalar still.
 //!
-//! The code of these places is large and seldom runs, so all registers of a place share one call.
-//! Their scalars travel in the frame's dummy area, which nobody reads then; what they are stands in
-//! a table that the kernel owns.
+//! These places seldom run, so all registers of a place share one call ([`super::cold`]).
 #![allow(unsafe_code)]
 
+use super::cold::{AT_ONCE, Counters, Request};
 use super::generate::{Gen, trusted};
 use super::values::{CHUNK_LANES, CHUNKS, Parts, Width};
 use crate::abi::WARP_LANES;
@@ -13,9 +12,6 @@ use crate::jit::lanes::classes::Class;
 use crate::jit::lanes::plan::header;
 use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::Reg;
-
-/// Scalars that fit into the dummy area.
-const AT_ONCE: usize = 128;
 
 /// Lanes in the frame that hold a scalar, each a stride more than the one before.
 #[repr(C)]
@@ -31,12 +27,12 @@ pub(crate) struct Piece {
 /// Stores each scalar of the dummy area to its lanes.
 ///
 /// # Safety
-/// Compiled code passes its frame and `n` pieces of it.
-pub(crate) unsafe extern "C" fn spread(frame: *mut u8, pieces: *const Piece, n: u32) {
+/// Compiled code passes its frame and pieces of it.
+pub(crate) unsafe fn spread(frame: *mut u8, pieces: &[Piece]) {
     // SAFETY: by contract; the slots of registers are aligned.
     unsafe {
         let values = frame.add(header::DUMMY as usize).cast::<u64>();
-        for (i, p) in std::slice::from_raw_parts(pieces, n as usize).iter().enumerate() {
+        for (i, p) in pieces.iter().enumerate() {
             let (first, to) = (values.add(i).read(), frame.offset(p.slot as isize));
             if p.wide {
                 for lane in 0..u64::from(p.lanes) {
@@ -52,26 +48,24 @@ pub(crate) unsafe extern "C" fn spread(frame: *mut u8, pieces: *const Piece, n: 
     }
 }
 
-/// Makes the first word of the dummy area 1 if the lanes of every piece follow its stride, else 0.
+/// Whether the lanes of every piece follow its stride.
 ///
 /// # Safety
 /// As [`spread`].
-pub(crate) unsafe extern "C" fn steady(frame: *mut u8, pieces: *const Piece, n: u32) {
-    // SAFETY: by contract.
-    unsafe {
-        let mut good = true;
-        for p in std::slice::from_raw_parts(pieces, n as usize) {
+pub(crate) unsafe fn steady(frame: *mut u8, pieces: &[Piece]) -> bool {
+    pieces.iter().all(|p| {
+        // SAFETY: by contract.
+        unsafe {
             let from = frame.offset(p.slot as isize);
             if p.wide {
                 let lanes = std::slice::from_raw_parts(from.cast::<u64>(), p.lanes as usize);
-                good &= (lanes.windows(2)).all(|w| w[1].wrapping_sub(w[0]) == p.stride as u64);
+                (lanes.windows(2)).all(|w| w[1].wrapping_sub(w[0]) == p.stride as u64)
             } else {
                 let lanes = std::slice::from_raw_parts(from.cast::<u32>(), p.lanes as usize);
-                good &= (lanes.windows(2)).all(|w| w[1].wrapping_sub(w[0]) == p.stride as u32);
+                (lanes.windows(2)).all(|w| w[1].wrapping_sub(w[0]) == p.stride as u32)
             }
         }
-        frame.add(header::DUMMY as usize).cast::<u32>().write(u32::from(good));
-    }
+    })
 }
 
 impl Gen<'_, '_> {
@@ -98,11 +92,15 @@ impl Gen<'_, '_> {
         }
     }
 
-    /// Writes scalars to their lanes in the frame.
-    pub(crate) fn spread_scalars(&mut self, values: &[(Reg, Parts)]) {
+    /// Writes scalars to their lanes in the frame, and sets the lanes' program counters.
+    pub(crate) fn spread_scalars(&mut self, values: &[(Reg, Parts)], counters: Counters) {
         let all: Vec<(Piece, Value)> =
             values.iter().flat_map(|(r, parts)| self.pieces(*r).into_iter().zip(parts.clone())).collect();
-        for group in all.chunks(AT_ONCE) {
+        if all.is_empty() && counters == Counters::Kept {
+            return;
+        }
+        let groups: Vec<&[(Piece, Value)]> = if all.is_empty() { vec![&[]] } else { all.chunks(AT_ONCE).collect() };
+        for (number, group) in groups.iter().enumerate() {
             for (i, &(_, v)) in group.iter().enumerate() {
                 let v = if self.b.func.dfg.value_type(v) == types::I8 {
                     let word = self.b.ins().uextend(types::I32, v);
@@ -110,10 +108,11 @@ impl Gen<'_, '_> {
                 } else {
                     v
                 };
-                self.b.ins().store(trusted(), v, self.frame, header::DUMMY + 8 * i as i32);
+                self.put(v, i);
             }
             let pieces = group.iter().map(|g| g.0).collect();
-            self.call_with_pieces(self.env.stubs.spread, pieces);
+            let last = number + 1 == groups.len();
+            self.ask(Request::Spread(pieces, if last { counters } else { Counters::Kept }));
         }
     }
 
@@ -124,7 +123,7 @@ impl Gen<'_, '_> {
         let flat: Vec<Piece> = pieces.into_iter().flatten().collect();
         let mut good: Option<Value> = None;
         for group in flat.chunks(AT_ONCE) {
-            self.call_with_pieces(self.env.stubs.steady, group.to_vec());
+            self.ask(Request::Steady(group.to_vec()));
             let here = self.b.ins().load(types::I32, trusted(), self.frame, header::DUMMY);
             good = Some(good.map_or(here, |g| self.b.ins().band(g, here)));
         }
@@ -140,13 +139,5 @@ impl Gen<'_, '_> {
                 if is_predicate { self.b.ins().icmp_imm_s(IntCC::NotEqual, v, 0) } else { v }
             })
             .collect()
-    }
-
-    fn call_with_pieces(&mut self, stub: usize, pieces: Vec<Piece>) {
-        let (n, table) = (pieces.len(), pieces.into_boxed_slice());
-        let at = self.iconst64(table.as_ptr() as i64);
-        self.env.pieces.borrow_mut().push(table);
-        let n = self.iconst32(n as i64);
-        self.call_pieces_stub(stub, [self.frame, at, n]);
     }
 }

@@ -21,6 +21,7 @@ pub(crate) mod inline;
 pub(crate) mod known;
 pub(crate) mod layout;
 pub(crate) mod nan;
+pub(crate) mod never;
 pub mod operands;
 pub(crate) mod parameters;
 pub(crate) mod pieces;

@@ -2,8 +2,9 @@
 //!
 //! Single-precision arithmetic gives one NaN on a GPU and any on the processor. Making it the one
 //! costs two instructions, which are left out when every reader of the register is arithmetic that
-//! treats all NaNs alike: the inner links of a chain of multiply-adds, say. A reader that copies or
-//! stores the bits, or looks at the sign of a NaN, counts as looking. Where a loop computes what
+//! treats all NaNs alike: the inner links of a chain of multiply-adds, say. A reader that stores the
+//! bits, or looks at the sign of a NaN, counts as looking; one that copies them, to another lane too,
+//! if its copy is looked at. Where a loop computes what
 //! is stored behind it (a sum), the store makes the NaN the one.
 
 use rtcg_ptx::ast::{BinOp, Function, Inst, Operand, Reg, Rounding, Statement, TerOp, Type};
@@ -27,6 +28,9 @@ pub(crate) fn of(function: &Function) -> Vec<Bits> {
     let word = |r: &rtcg_ptx::ast::RegDecl| if r.ty.bits() == 32 { Bits::Unseen } else { Bits::Seen };
     let mut found: Vec<Bits> = function.regs.iter().map(word).collect();
     for statement in function.body.iter().filter(|s| !reads_as_float(&s.inst)) {
+        if copied(&statement.inst).is_some() {
+            continue;
+        }
         let stores = matches!(statement.inst, Inst::St { ty, .. } if ty.bits() == 32);
         super::operands::for_each_operand(&statement.inst, &mut |operand| {
             if let Operand::Reg(r) = operand
@@ -42,8 +46,38 @@ pub(crate) fn of(function: &Function) -> Vec<Bits> {
             *bits = Bits::Seen;
         }
     }
+    follow_copies(function, &mut found);
     judge_stores(function, &mut found);
     found
+}
+
+/// What a register is a copy of, perhaps of another lane's.
+fn copied(inst: &Inst) -> Option<(Reg, Reg)> {
+    match inst {
+        Inst::Mov { ty, dst, src: Operand::Reg(src) } if ty.bits() == 32 => Some((*dst, *src)),
+        Inst::Shfl { dst, pred: _, a: Operand::Reg(src), b, c, mask, .. }
+            if [b, c, mask].iter().all(|&&o| o != Operand::Reg(*src)) =>
+        {
+            Some((*dst, *src))
+        }
+        _ => None,
+    }
+}
+
+/// Whoever looks at the bits of a copy looks at those of the original.
+fn follow_copies(function: &Function, found: &mut [Bits]) {
+    let copies: Vec<(Reg, Reg)> = function.body.iter().filter_map(|s| copied(&s.inst)).collect();
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (dst, src) in &copies {
+            let seen = found.get(dst.index()).is_none_or(|bits| *bits != Bits::Unseen);
+            if let Some(bits) = found.get_mut(src.index()).filter(|bits| seen && **bits != Bits::Seen) {
+                *bits = Bits::Seen;
+                changed = true;
+            }
+        }
+    }
 }
 
 /// Where a register is written and stored, and whether arithmetic alone writes it.
@@ -154,9 +188,20 @@ mod tests {
     fn copies_stores_and_signs_see_the_bits() {
         let body =
             "fma.rn.f32 %f1, %f0, %f0, %f0; add.f32 %f2, %f1, %f1; setp.lt.f32 %p, %f2, %f1; mul.f32 %f3, %f2, %f2;
-            st.global.f32 [%d0], %f3; mov.b32 %r0, %f4; copysign.f32 %f5, %f6, %f1;";
+            st.global.f32 [%d0], %f3; mov.b32 %r0, %f4; not.b32 %r1, %r0; copysign.f32 %f5, %f6, %f1;";
         assert_eq!(["%f0", "%f2"].map(|r| bits(body, r)), [Bits::Unseen; 2]);
         assert_eq!(["%f1", "%f3", "%f4", "%f6"].map(|r| bits(body, r)), [Bits::Seen; 4]);
+    }
+
+    /// A copy is looked at as its original is, through another lane as well.
+    #[test]
+    fn copies_are_followed() {
+        let body = "add.f32 %f1, %f0, %f0; mov.b32 %r0, %f1; shfl.sync.down.b32 %r1, %r0, 16, 31, -1; mov.b32 %f2, %r1;
+            add.f32 %f3, %f1, %f2;";
+        assert_eq!(["%f1", "%f2"].map(|r| bits(body, r)), [Bits::Unseen; 2]);
+        for reader in ["st.global.b32 [%d0], %r1;", "st.global.f32 [%d0], %f2;", "and.b32 %r0, %r1, 1;"] {
+            assert_eq!(bits(&format!("{body} {reader}"), "%f1"), Bits::Seen, "{reader}");
+        }
     }
 
     /// A sum that a loop makes of numbers is seen to where it is stored behind the loop.
@@ -169,7 +214,10 @@ mod tests {
         let zero = "mov.f32 %f1, 0f00000000;";
         assert_eq!(bits(&sum(zero, "", store), "%f1"), Bits::Stored);
         assert_eq!(bits(&sum(zero, store, ""), "%f1"), Bits::Seen);
-        assert_eq!(bits(&sum(zero, "", "st.global.f32 [%d0], %f1; mov.b32 %r0, %f1;"), "%f1"), Bits::Seen);
+        assert_eq!(
+            bits(&sum(zero, "", "st.global.f32 [%d0], %f1; mov.b32 %r0, %f1; not.b32 %r1, %r0;"), "%f1"),
+            Bits::Seen
+        );
         for start in ["ld.global.f32 %f1, [%d1];", "mov.f32 %f1, 0f7fc00000;", "neg.f32 %f1, %f3;"] {
             assert_eq!(bits(&sum(start, "", store), "%f1"), Bits::Seen, "{start}");
         }

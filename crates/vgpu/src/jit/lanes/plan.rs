@@ -1,7 +1,7 @@
 //! What is decided about a function before code is emitted: blocks, classes, the layout of its
 //! frame, of its local memory and of the records that calls pass their arguments in.
 
-use super::body::Body;
+use super::body::{Body, Term};
 use super::classes::Classes;
 use super::flow::{self, BitSet};
 use crate::abi::WARP_LANES;
@@ -248,6 +248,31 @@ impl<'m> Plan<'m> {
             next = at + self.argument_bytes(a) as i32;
         }
         first.or(Some(header::DUMMY))
+    }
+
+    /// The value that the predicate of the split at the end of a block never has in all lanes.
+    pub(crate) fn never_in_all(&self, block: usize) -> Option<bool> {
+        let Term::Split { guard, .. } = self.body.blocks[block].term else { return None };
+        super::never::in_all_lanes(&self.body.blocks[block], &self.classes, self.body.carry(), guard.reg)
+    }
+
+    /// The blocks that converged code can come to.
+    pub(crate) fn reached_converged(&self) -> Vec<bool> {
+        let mut reached = vec![false; self.body.blocks.len()];
+        let mut next: Vec<usize> = self.resumable.iter().chain([0]).collect();
+        while let Some(block) = next.pop() {
+            if std::mem::replace(&mut reached[block], true) {
+                continue;
+            }
+            let mut successors = self.body.blocks[block].term.successors();
+            if let (Term::Split { guard, all, some, none }, Some(never)) =
+                (&self.body.blocks[block].term, self.never_in_all(block))
+            {
+                successors = vec![*some, if never != guard.negated { *none } else { *all }];
+            }
+            next.extend(successors);
+        }
+        reached
     }
 
     /// Lanes meet again at the post-dominators of the branches where they part.

@@ -9,6 +9,7 @@
 use super::lanes::{Lanes, Plain};
 use super::{Matrices, Planes, pack, step};
 use rtcg_ptx::ast::{MatrixProduct, MatrixType};
+use std::mem::MaybeUninit;
 
 /// Exponents of factors and of `c` that the quick way can handle. Products have at least twice the
 /// first, and scaling brings the largest term to about `2^25`.
@@ -19,15 +20,23 @@ const LEAST: i32 = -96;
 /// The exponent of a zero: it stays below the others when another one is added.
 const OF_ZERO: i32 = -1000;
 
-/// Elements as floats, and the exponents they are aligned by.
+/// Elements as floats, and the exponents they are aligned by; as many as have been filled in.
 struct Elements<const CAP: usize> {
-    value: [f32; CAP],
-    exponent: [i32; CAP],
+    value: [MaybeUninit<f32>; CAP],
+    exponent: [MaybeUninit<i32>; CAP],
 }
 
 impl<const CAP: usize> Elements<CAP> {
     fn new() -> Self {
-        Elements { value: [0.0; CAP], exponent: [0; CAP] }
+        Elements { value: [const { MaybeUninit::uninit() }; CAP], exponent: [const { MaybeUninit::uninit() }; CAP] }
+    }
+
+    fn values(&self) -> *const f32 {
+        self.value.as_ptr().cast()
+    }
+
+    fn exponents(&self) -> *const i32 {
+        self.exponent.as_ptr().cast()
     }
 
     /// Takes `raw` elements of type `ty`; false if the quick way cannot handle one.
@@ -50,9 +59,9 @@ impl<const CAP: usize> Elements<CAP> {
             let normal = (magnitude << 13) + (112 << 23);
             let subnormal = (magnitude as i32 as f32 * 2.0_f32.powi(-24)).to_bits();
             let bits = if magnitude < 0x400 { subnormal } else { normal };
-            *value = f32::from_bits(bits | (x & 0x8000) << 16);
+            value.write(f32::from_bits(bits | (x & 0x8000) << 16));
             let field = (magnitude >> 10).max(1) as i32 - 15;
-            *exponent = if magnitude == 0 { OF_ZERO } else { field };
+            exponent.write(if magnitude == 0 { OF_ZERO } else { field });
         }
         largest < 0x7c00
     }
@@ -63,11 +72,11 @@ impl<const CAP: usize> Elements<CAP> {
         let mut bad = false;
         for ((&x, value), exponent) in raw.iter().zip(&mut self.value).zip(&mut self.exponent) {
             let x = bits(x);
-            *value = f32::from_bits(x);
+            value.write(f32::from_bits(x));
             let field = (x >> 23 & 0xff) as i32 - 127;
             let zero = x & 0x7fff_ffff == 0;
             bad |= !zero & ((field < low) | (field > high));
-            *exponent = if zero { OF_ZERO } else { field };
+            exponent.write(if zero { OF_ZERO } else { field });
         }
         !bad
     }
@@ -130,8 +139,8 @@ fn floats_by<L: Lanes, const CAP: usize>(form: &MatrixProduct, ty: [MatrixType; 
     if !ok {
         return false;
     }
-    let mut sums = [0; CAP];
     let per_step = step(form, ty[0]);
+    let mut sums = [0; CAP];
     for first in (0..k).step_by(per_step) {
         let steps = first..(first + per_step).min(k);
         let job = Step { a: &a, b: &b, steps, k, n, odd: form.d == MatrixType::F16 };
@@ -142,7 +151,13 @@ fn floats_by<L: Lanes, const CAP: usize>(form: &MatrixProduct, ty: [MatrixType; 
                 unsafe { job.sum::<L>(&mut c, i, j) };
             }
         }
-        results(form.d, &c.value[..m * n], &mut sums);
+        // SAFETY: `c` has been filled with m * n values.
+        let values = unsafe { std::slice::from_raw_parts(c.values(), m * n) };
+        if k <= per_step {
+            results(form.d, values, &mut all.c);
+            return true;
+        }
+        results(form.d, values, &mut sums);
         if first + per_step < k && !c.fill(form.d, &sums[..m * n], &C_EXPONENTS) {
             return false;
         }
@@ -197,17 +212,17 @@ impl<const CAP: usize> Step<'_, CAP> {
     unsafe fn sum<L: Lanes>(&self, sums: &mut Elements<CAP>, i: usize, j: usize) {
         // SAFETY: by contract.
         unsafe {
-            let (a, ea) = (self.a.value.as_ptr().add(i * self.k), self.a.exponent.as_ptr().add(i * self.k));
-            let (b, eb) = (self.b.value.as_ptr().add(j), self.b.exponent.as_ptr().add(j));
+            let (a, ea) = (self.a.values().add(i * self.k), self.a.exponents().add(i * self.k));
+            let (b, eb) = (self.b.values().add(j), self.b.exponents().add(j));
             let at = i * self.n + j;
-            let mut top = L::max(L::splat_i(LEAST), L::load_i(sums.exponent.as_ptr().add(at)));
+            let mut top = L::max(L::splat_i(LEAST), L::load_i(sums.exponents().add(at)));
             for l in self.steps.clone() {
                 let e = L::add(L::splat_i(*ea.add(l)), L::load_i(eb.add(l * self.n)));
                 top = L::max(top, e);
             }
             let scale = L::scale(top);
             // Two sums, because seventeen terms may need 33 bits.
-            let mut even = L::cut(L::mul(L::load_f(sums.value.as_ptr().add(at)), scale));
+            let mut even = L::cut(L::mul(L::load_f(sums.values().add(at)), scale));
             let mut odd = L::splat_i(0);
             let term = |l: usize| {
                 let product = L::mul(L::splat_f(*a.add(l)), L::load_f(b.add(l * self.n)));
@@ -217,7 +232,7 @@ impl<const CAP: usize> Step<'_, CAP> {
                 even = L::add(even, term(l));
                 odd = L::add(odd, term(l + 1));
             }
-            L::store_f(sums.value.as_mut_ptr().add(at), L::finish(even, odd, top, self.odd));
+            L::store_f(sums.value.as_mut_ptr().cast::<f32>().add(at), L::finish(even, odd, top, self.odd));
         }
     }
 }
