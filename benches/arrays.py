@@ -2,8 +2,8 @@
 
 Host times are for many calls between two waits, medians of several rounds in which the libraries take turns; bandwidths
 are over the bytes that an operation must move. Run it with ``python benches/arrays.py [table ...]``; the tables are
-``small``, ``sizes``, ``large`` and ``transfers``, by default all. On the virtual GPU, where there are no peers, the large
-arrays are smaller. ``RTCG_STAGING=never`` shows the driver's own copies of pageable memory in ``transfers``.
+``small``, ``sizes``, ``large``, ``rows`` and ``transfers``, by default all. On the virtual GPU, where there are no peers,
+the large arrays are smaller. ``RTCG_STAGING=never`` shows the driver's own copies of pageable memory in ``transfers``.
 """
 
 import statistics
@@ -14,7 +14,7 @@ import numpy as np
 import pycuda.autoprimaryctx  # which the peers use too
 import pycuda.driver as cuda
 import pycuda.gpuarray as gpuarray
-from common import interleaved_us, python_loop
+from common import attempt, interleaved_us, python_loop
 from pycuda.elementwise import ElementwiseKernel
 
 ROUNDS = 7
@@ -41,17 +41,17 @@ def peers():
     return found
 
 
-def device_ms(call, wait):
+def device_ms(call, wait, calls=20):
     """Milliseconds of one call on the device, by the clock over many calls that fill the queue."""
     call()
     rounds = []
     for _ in range(ROUNDS):
         wait()
         start = time.perf_counter()
-        for _ in range(20):
+        for _ in range(calls):
             call()
         wait()
-        rounds.append((time.perf_counter() - start) / 20 * 1e3)
+        rounds.append((time.perf_counter() - start) / calls * 1e3)
     return statistics.median(rounds)
 
 
@@ -141,6 +141,59 @@ def large():
             print(f"{name:20}", "  ".join(row))
 
 
+def keys(dtype, n):
+    """Uniform random numbers over the full range of a dtype: all bits of integers, all finite floats' bits."""
+    rng = np.random.default_rng(1)
+    dtype = np.dtype(dtype)
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        return rng.integers(limits.min, limits.max, n, dtype, endpoint=True)
+    bits = rng.integers(0, 1 << 32, n, np.uint32)
+    exponent = bits & np.uint32(0x7F800000)
+    return np.where(exponent == 0x7F800000, bits ^ np.uint32(0x40000000), bits).astype(np.uint32).view(dtype)
+
+
+def _module_of(library):
+    """The module with NumPy's functions for a library's arrays."""
+    if library == "rtcg":
+        return gpuarray
+    return __import__(library)
+
+
+# The operation by the module of a library, and figures: keys, or bytes that a key moves (in, out) by their size.
+ROWS = {
+    "sort": (lambda xp, a: xp.sort(a), None),
+    "argsort": (lambda xp, a: xp.argsort(a), None),
+    "cumsum": (lambda xp, a: xp.cumsum(a, 0), lambda a, result: a + result),
+    "cumsum in the dtype": (lambda xp, a: xp.cumsum(a, 0, dtype=a.dtype), lambda a, result: a + result),
+}
+
+
+def _row_figure(name, library, make, wait, host):
+    """Gkey/s of a sort, GB/s of running totals."""
+    call, moved = ROWS[name]
+    xp, a = _module_of(library), make(host)
+    result = call(xp, a)
+    itemsize = (result[0] if isinstance(result, tuple) else result).dtype.itemsize
+    del result
+    ms = device_ms(lambda: call(xp, a), wait, 3 if IS_VIRTUAL else 10)
+    return host.size * (moved(host.itemsize, itemsize) if moved else 1) / ms / 1e6
+
+
+def rows():
+    """One long row: sorts of keys over the full range of their dtype, and running totals."""
+    n = (1 << 16) if IS_VIRTUAL else (1 << 26)
+    for dtype in (np.int32, np.float32, np.int64):
+        host = keys(dtype, n)
+        print(f"\n{n} {np.dtype(dtype)}, Gkey/s of sorts, GB/s of running totals")
+        for name in ROWS:
+            row = []
+            for library, make, wait, _ in peers():
+                figure = attempt(library, lambda: _row_figure(name, library, make, wait, host))  # noqa: B023
+                row.append(f"{library} {figure:8.3f}" if isinstance(figure, float) else f"{library} {figure}")
+            print(f"{name:20}", "  ".join(row))
+
+
 def gigabytes_per_second(call, nbytes):
     """The median over rounds in which the result goes before the next one comes."""
     rounds = []
@@ -176,7 +229,7 @@ def transfers():
             print(f"{name:20}", shown(row))
 
 
-TABLES = {"small": small, "sizes": sizes, "large": large, "transfers": transfers}
+TABLES = {"small": small, "sizes": sizes, "large": large, "rows": rows, "transfers": transfers}
 
 
 def main():

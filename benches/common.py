@@ -137,7 +137,10 @@ def attempt(label, measure):
     try:
         return measure()
     except Exception as error:  # a peer may fail in any way; the table says how
-        return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"[:60]
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        # Compilers' first line tells the command; what went wrong stands where "error" does.
+        line = next((line for line in lines if "error" in line.lower()), lines[0] if lines else "")
+        return f"{type(error).__name__}: {line}"[:160]
 
 
 def show(title, rows):

@@ -107,7 +107,7 @@ def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
 def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
     """Evenly spaced numbers over a range."""
     _on_device(device)
-    return _g.linspace(start, stop, num, endpoint, dtype)
+    return _g.linspace(start, stop, num, endpoint, dtype=dtype)
 
 
 def meshgrid(*arrays, indexing="xy"):

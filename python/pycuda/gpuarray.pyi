@@ -2,13 +2,149 @@
 
 from typing import Any
 
+from pycuda._inspection import (
+    array2string as array2string,
+    array_equiv as array_equiv,
+    array_repr as array_repr,
+    array_str as array_str,
+    can_cast as can_cast,
+    common_type as common_type,
+    degrees as degrees,
+    fix as fix,
+    geomspace as geomspace,
+    iscomplex as iscomplex,
+    iscomplexobj as iscomplexobj,
+    isneginf as isneginf,
+    isposinf as isposinf,
+    isreal as isreal,
+    isrealobj as isrealobj,
+    ix_ as ix_,
+    logspace as logspace,
+    may_share_memory as may_share_memory,
+    min_scalar_type as min_scalar_type,
+    modf as modf,
+    radians as radians,
+    real_if_close as real_if_close,
+    result_type as result_type,
+    save as save,
+    savetxt as savetxt,
+    savez as savez,
+    savez_compressed as savez_compressed,
+    shares_memory as shares_memory,
+    sinc as sinc,
+    spacing as spacing,
+)
+from pycuda._nan_functions import (
+    nanargmax as nanargmax,
+    nanargmin as nanargmin,
+    nancumprod as nancumprod,
+    nancumsum as nancumsum,
+    nanmax as nanmax,
+    nanmean as nanmean,
+    nanmin as nanmin,
+    nanprod as nanprod,
+    nanstd as nanstd,
+    nansum as nansum,
+    nanvar as nanvar,
+)
+from pycuda._products import (
+    convolve as convolve,
+    correlate as correlate,
+    cross as cross,
+    cumulative_prod as cumulative_prod,
+    cumulative_sum as cumulative_sum,
+    einsum as einsum,
+    einsum_path as einsum_path,
+    gradient as gradient,
+    interp as interp,
+    kron as kron,
+    matvec as matvec,
+    polyval as polyval,
+    trapezoid as trapezoid,
+    unwrap as unwrap,
+    vander as vander,
+    vecmat as vecmat,
+)
+from pycuda._rearranging import (
+    append as append,
+    apply_along_axis as apply_along_axis,
+    apply_over_axes as apply_over_axes,
+    argpartition as argpartition,
+    array_split as array_split,
+    atleast_3d as atleast_3d,
+    block as block,
+    choose as choose,
+    column_stack as column_stack,
+    compress as compress,
+    delete as delete,
+    diag as diag,
+    diag_indices_from as diag_indices_from,
+    diagflat as diagflat,
+    dsplit as dsplit,
+    dstack as dstack,
+    extract as extract,
+    fill_diagonal as fill_diagonal,
+    hsplit as hsplit,
+    insert as insert,
+    packbits as packbits,
+    pad as pad,
+    partition as partition,
+    piecewise as piecewise,
+    place as place,
+    putmask as putmask,
+    ravel_multi_index as ravel_multi_index,
+    repeat as repeat,
+    rollaxis as rollaxis,
+    rot90 as rot90,
+    select as select,
+    sort_complex as sort_complex,
+    tril_indices_from as tril_indices_from,
+    trim_zeros as trim_zeros,
+    triu_indices_from as triu_indices_from,
+    unpackbits as unpackbits,
+    unravel_index as unravel_index,
+    vsplit as vsplit,
+)
 from pycuda._rtcg import ArrayFlags as ArrayFlags, GPUArray as GPUArray
+from pycuda._sets import (
+    ediff1d as ediff1d,
+    intersect1d as intersect1d,
+    isin as isin,
+    lexsort as lexsort,
+    setdiff1d as setdiff1d,
+    setxor1d as setxor1d,
+    union1d as union1d,
+    unique as unique,
+    unique_all as unique_all,
+    unique_counts as unique_counts,
+    unique_inverse as unique_inverse,
+    unique_values as unique_values,
+)
+from pycuda._statistics import (
+    average as average,
+    bincount as bincount,
+    corrcoef as corrcoef,
+    cov as cov,
+    digitize as digitize,
+    histogram as histogram,
+    histogram2d as histogram2d,
+    histogram_bin_edges as histogram_bin_edges,
+    histogramdd as histogramdd,
+    median as median,
+    nanmedian as nanmedian,
+    nanpercentile as nanpercentile,
+    nanquantile as nanquantile,
+    percentile as percentile,
+    quantile as quantile,
+)
 
 __all__ = [
     "ArrayFlags",
     "GPUArray",
     "abs",
     "absolute",
+    "acos",
+    "acosh",
     "add",
     "all",
     "allclose",
@@ -16,6 +152,9 @@ __all__ = [
     "amin",
     "angle",
     "any",
+    "append",
+    "apply_along_axis",
+    "apply_over_axes",
     "arange",
     "arange_of",
     "arccos",
@@ -27,45 +166,85 @@ __all__ = [
     "arctanh",
     "argmax",
     "argmin",
+    "argpartition",
     "argsort",
     "argwhere",
     "around",
     "array",
+    "array2string",
     "array_equal",
+    "array_equiv",
+    "array_repr",
+    "array_split",
+    "array_str",
     "asarray",
+    "asin",
+    "asinh",
     "asnumpy",
     "astype",
+    "atan",
+    "atan2",
+    "atanh",
     "atleast_1d",
     "atleast_2d",
+    "atleast_3d",
     "average",
+    "bincount",
     "bitwise_and",
     "bitwise_count",
+    "bitwise_invert",
+    "bitwise_left_shift",
     "bitwise_not",
     "bitwise_or",
+    "bitwise_right_shift",
     "bitwise_xor",
+    "block",
     "broadcast_arrays",
     "broadcast_to",
+    "can_cast",
     "cbrt",
     "ceil",
+    "choose",
     "clip",
+    "column_stack",
+    "common_type",
+    "compress",
     "concat",
     "concatenate",
     "conj",
     "conjugate",
+    "convolve",
     "copy",
     "copysign",
     "copyto",
+    "corrcoef",
+    "correlate",
     "cos",
     "cosh",
     "count_nonzero",
+    "cov",
+    "cross",
     "cumprod",
     "cumsum",
+    "cumulative_prod",
+    "cumulative_sum",
     "deg2rad",
+    "degrees",
+    "delete",
+    "diag",
+    "diag_indices_from",
+    "diagflat",
     "diagonal",
     "diff",
+    "digitize",
     "divide",
     "divmod",
     "dot",
+    "dsplit",
+    "dstack",
+    "ediff1d",
+    "einsum",
+    "einsum_path",
     "empty",
     "empty_in_order_of",
     "empty_like",
@@ -74,8 +253,11 @@ __all__ = [
     "exp2",
     "expand_dims",
     "expm1",
+    "extract",
     "eye",
     "fabs",
+    "fill_diagonal",
+    "fix",
     "flatnonzero",
     "flip",
     "fliplr",
@@ -90,26 +272,45 @@ __all__ = [
     "full",
     "full_like",
     "gcd",
+    "geomspace",
+    "gradient",
     "greater",
     "greater_equal",
     "heaviside",
+    "histogram",
+    "histogram2d",
+    "histogram_bin_edges",
+    "histogramdd",
+    "hsplit",
     "hstack",
     "hypot",
     "identity",
     "if_positive",
     "imag",
     "inner",
+    "insert",
+    "interp",
+    "intersect1d",
     "invert",
     "isclose",
+    "iscomplex",
+    "iscomplexobj",
     "isfinite",
     "isin",
     "isinf",
     "isnan",
+    "isneginf",
+    "isposinf",
+    "isreal",
+    "isrealobj",
+    "ix_",
+    "kron",
     "lcm",
     "ldexp",
     "left_shift",
     "less",
     "less_equal",
+    "lexsort",
     "linspace",
     "log",
     "log10",
@@ -121,21 +322,41 @@ __all__ = [
     "logical_not",
     "logical_or",
     "logical_xor",
+    "logspace",
     "matmul",
     "matrix_transpose",
+    "matvec",
     "max",
     "maximum",
+    "may_share_memory",
     "mean",
+    "median",
     "meshgrid",
     "min",
+    "min_scalar_type",
     "minimum",
     "mod",
+    "modf",
     "moveaxis",
     "multi_put",
     "multi_take",
     "multi_take_put",
     "multiply",
     "nan_to_num",
+    "nanargmax",
+    "nanargmin",
+    "nancumprod",
+    "nancumsum",
+    "nanmax",
+    "nanmean",
+    "nanmedian",
+    "nanmin",
+    "nanpercentile",
+    "nanprod",
+    "nanquantile",
+    "nanstd",
+    "nansum",
+    "nanvar",
     "ndim",
     "negative",
     "nextafter",
@@ -144,33 +365,60 @@ __all__ = [
     "ones",
     "ones_like",
     "outer",
+    "packbits",
+    "pad",
+    "partition",
+    "percentile",
     "permute_dims",
+    "piecewise",
+    "place",
+    "polyval",
     "positive",
+    "pow",
     "power",
     "prod",
     "ptp",
     "put",
     "put_along_axis",
+    "putmask",
+    "quantile",
     "rad2deg",
+    "radians",
     "ravel",
+    "ravel_multi_index",
     "real",
+    "real_if_close",
     "reciprocal",
     "remainder",
     "repeat",
     "reshape",
     "resize",
+    "result_type",
     "right_shift",
     "rint",
     "roll",
+    "rollaxis",
+    "rot90",
     "round",
+    "save",
+    "savetxt",
+    "savez",
+    "savez_compressed",
     "searchsorted",
+    "select",
+    "setdiff1d",
+    "setxor1d",
     "shape",
+    "shares_memory",
     "sign",
     "signbit",
     "sin",
+    "sinc",
     "sinh",
     "size",
     "sort",
+    "sort_complex",
+    "spacing",
     "splay",
     "split",
     "sqrt",
@@ -195,16 +443,31 @@ __all__ = [
     "to_gpu_async",
     "trace",
     "transpose",
+    "trapezoid",
     "tril",
+    "tril_indices_from",
+    "trim_zeros",
     "triu",
+    "triu_indices_from",
     "true_divide",
     "trunc",
+    "union1d",
     "unique",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
+    "unpackbits",
+    "unravel_index",
     "unstack",
+    "unwrap",
+    "vander",
     "var",
     "vdot",
     "vec",
     "vecdot",
+    "vecmat",
+    "vsplit",
     "vstack",
     "where",
     "zeros",
@@ -231,9 +494,6 @@ def amax(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
 
 def amin(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
     """`numpy.min` over `axis`; does not wait."""
-
-def angle(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.angle`, element by element on the device."""
 
 def any(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
     """`numpy.any` over `axis`; does not wait."""
@@ -294,15 +554,6 @@ def asnumpy(a: Any) -> Any:
 def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> GPUArray:
     """`x.astype`."""
 
-def atleast_1d(a: Any) -> GPUArray:
-    """`a` with one axis at least."""
-
-def atleast_2d(a: Any) -> GPUArray:
-    """`a` with two axes at least."""
-
-def average(a: Any, axis: Any = None, weights: Any = None) -> GPUArray:
-    """The mean, with weights if given; see `numpy.average`."""
-
 def bitwise_and(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.bitwise_and`, element by element on the device."""
 
@@ -335,12 +586,6 @@ def clip(
 ) -> GPUArray:
     """Elements limited to a range; see `numpy.clip`."""
 
-def concat(arrays: Any, axis: Any = 0, allocator: Any = None, *, out: Any = None, dtype: Any = None) -> GPUArray:
-    """Arrays one after the other along an axis; see `numpy.concatenate`."""
-
-def concatenate(arrays: Any, axis: Any = 0, allocator: Any = None, *, out: Any = None, dtype: Any = None) -> GPUArray:
-    """Arrays one after the other along an axis; see `numpy.concatenate`."""
-
 def conj(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.conjugate`, element by element on the device."""
 
@@ -352,9 +597,6 @@ def copy(a: Any, order: Any = "K") -> GPUArray:
 
 def copysign(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.copysign`, element by element on the device."""
-
-def copyto(dst: Any, src: Any) -> None:
-    """Writes `src`, broadcast and converted, to `dst`."""
 
 def cos(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.cos`, element by element on the device."""
@@ -413,9 +655,6 @@ def expand_dims(a: Any, axis: Any) -> GPUArray:
 def expm1(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.expm1`, element by element on the device."""
 
-def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = ...) -> GPUArray:
-    """Ones on a diagonal, zeros elsewhere; see `numpy.eye`."""
-
 def fabs(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.fabs`, element by element on the device."""
 
@@ -470,9 +709,6 @@ def greater_equal(*args: Any, out: Any = None, dtype: Any = None, stream: Any = 
 def heaviside(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.heaviside`, element by element on the device."""
 
-def hstack(tup: Any) -> GPUArray:
-    """Arrays beside each other."""
-
 def hypot(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.hypot`, element by element on the device."""
 
@@ -497,9 +733,6 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any
 def isfinite(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.isfinite`, element by element on the device."""
 
-def isin(element: Any, test_elements: Any, assume_unique: Any = False, invert: Any = False) -> GPUArray:
-    """Whether each element is among others; see `numpy.isin`."""
-
 def isinf(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.isinf`, element by element on the device."""
 
@@ -520,9 +753,6 @@ def less(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> 
 
 def less_equal(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.less_equal`, element by element on the device."""
-
-def linspace(start: Any, stop: Any, num: Any = 50, endpoint: Any = True, dtype: Any = None) -> GPUArray:
-    """Evenly spaced numbers over a range; see `numpy.linspace`."""
 
 def log(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.log`, element by element on the device."""
@@ -568,9 +798,6 @@ def maximum(a: Any, b: Any, out: Any = None, stream: Any = None) -> GPUArray:
 
 def mean(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
     """`numpy.mean` over `axis`; does not wait."""
-
-def meshgrid(*xi: Any, indexing: Any = "xy") -> list[GPUArray]:
-    """Coordinate arrays of a grid; see `numpy.meshgrid`."""
 
 def min(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
     """`numpy.min` over `axis`; does not wait."""
@@ -630,9 +857,6 @@ def ones(shape: Any, dtype: Any = ..., allocator: Any = None, order: Any = "C") 
 def ones_like(other_ary: Any, dtype: Any = None, order: Any = "K", shape: Any = None) -> GPUArray:
     """As `empty_like`, with every element 1."""
 
-def outer(a: Any, b: Any) -> GPUArray:
-    """All products of an element of `a` with one of `b`."""
-
 def permute_dims(a: Any, axes: Any) -> GPUArray:
     """`a.transpose(axes)`."""
 
@@ -668,9 +892,6 @@ def reciprocal(*args: Any, out: Any = None, dtype: Any = None, stream: Any = Non
 
 def remainder(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.remainder`, element by element on the device."""
-
-def repeat(a: Any, repeats: Any, axis: Any = None) -> GPUArray:
-    """Each element several times; see `numpy.repeat`."""
 
 def reshape(a: Any, *shape: Any, order: Any = "C") -> GPUArray:
     """`a.reshape`."""
@@ -729,9 +950,6 @@ def square(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -
 def squeeze(a: Any, axis: Any = None) -> GPUArray:
     """`a.squeeze`."""
 
-def stack(arrays: Any, axis: Any = 0, allocator: Any = None) -> GPUArray:
-    """Arrays of one shape along a new axis; see `numpy.stack`."""
-
 def std(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
     """`numpy.std` over `axis`; does not wait."""
 
@@ -780,9 +998,6 @@ def to_gpu(ary: Any, allocator: Any = None) -> GPUArray:
 def to_gpu_async(ary: Any, allocator: Any = None, stream: Any = None) -> GPUArray:
     """As `to_gpu`, in the order of `stream`."""
 
-def trace(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None) -> GPUArray:
-    """The sum of a diagonal; see `numpy.trace`."""
-
 def transpose(a: Any, axes: Any = None) -> GPUArray:
     """`a.transpose`."""
 
@@ -798,17 +1013,6 @@ def true_divide(*args: Any, out: Any = None, dtype: Any = None, stream: Any = No
 def trunc(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.trunc`, element by element on the device."""
 
-def unique(
-    ar: Any,
-    return_index: Any = False,
-    return_inverse: Any = False,
-    return_counts: Any = False,
-    axis: Any = None,
-    *,
-    equal_nan: Any = True,
-) -> Any:
-    """The different elements in ascending order; waits for their number. See `numpy.unique`."""
-
 def unstack(x: Any, /, *, axis: Any = 0) -> list[GPUArray]:
     """Views without one axis, one for each index of it."""
 
@@ -823,9 +1027,6 @@ vec: Any
 def vecdot(x1: Any, x2: Any, /, *, axis: Any = -1) -> GPUArray:
     """Sums of products along `axis`, the first operand conjugated."""
 
-def vstack(tup: Any) -> GPUArray:
-    """Arrays as rows, one below the other."""
-
 def where(condition: Any, x: Any = None, y: Any = None, out: Any = None, stream: Any = None) -> GPUArray:
     """`x` where the condition is true, else `y`; with the condition alone, `nonzero`."""
 
@@ -834,3 +1035,86 @@ def zeros(shape: Any, dtype: Any = ..., allocator: Any = None, order: Any = "C")
 
 def zeros_like(other_ary: Any, dtype: Any = None, order: Any = "K", shape: Any = None) -> GPUArray:
     """As `empty_like`, with every element 0."""
+
+def concatenate(
+    arrays: Any, axis: Any = 0, allocator: Any = None, *, out: Any = None, dtype: Any = None, casting: Any = "same_kind"
+) -> GPUArray:
+    """Arrays one after the other along an axis; see `numpy.concatenate`."""
+
+def concat(
+    arrays: Any, axis: Any = 0, allocator: Any = None, *, out: Any = None, dtype: Any = None, casting: Any = "same_kind"
+) -> GPUArray:
+    """Arrays one after the other along an axis; see `numpy.concatenate`."""
+
+def stack(
+    arrays: Any, axis: Any = 0, allocator: Any = None, *, out: Any = None, dtype: Any = None, casting: Any = "same_kind"
+) -> GPUArray:
+    """Arrays of one shape along a new axis; see `numpy.stack`."""
+
+def vstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> GPUArray:
+    """Arrays as rows, one below the other."""
+
+def hstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> GPUArray:
+    """Arrays beside each other."""
+
+def atleast_1d(*arys: Any) -> Any:
+    """Arrays with one axis at least."""
+
+def atleast_2d(*arys: Any) -> Any:
+    """Arrays with two axes at least."""
+
+def outer(a: Any, b: Any, out: Any = None) -> GPUArray:
+    """All products of an element of `a` with one of `b`."""
+
+def trace(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None, out: Any = None) -> GPUArray:
+    """The sum of a diagonal; see `numpy.trace`."""
+
+def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+    """Writes `src`, broadcast and converted, to `dst`, where a mask holds; see `numpy.copyto`."""
+
+def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "xy") -> tuple[Any, ...]:
+    """Coordinate arrays of a grid; see `numpy.meshgrid`."""
+
+def linspace(
+    start: Any, stop: Any, num: Any = 50, endpoint: Any = True, retstep: Any = False, dtype: Any = None, axis: Any = 0
+) -> Any:
+    """Evenly spaced numbers over a range; see `numpy.linspace`."""
+
+def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = ..., order: Any = "C") -> GPUArray:
+    """Ones on a diagonal, zeros elsewhere; see `numpy.eye`."""
+
+def angle(z: Any, deg: Any = False, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """The angles of complex numbers, in degrees if `deg`; see `numpy.angle`."""
+
+def acos(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arccos`, element by element on the device."""
+
+def acosh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arccosh`, element by element on the device."""
+
+def asin(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arcsin`, element by element on the device."""
+
+def asinh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arcsinh`, element by element on the device."""
+
+def atan(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arctan`, element by element on the device."""
+
+def atan2(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arctan2`, element by element on the device."""
+
+def atanh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arctanh`, element by element on the device."""
+
+def pow(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.power`, element by element on the device."""
+
+def bitwise_invert(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.invert`, element by element on the device."""
+
+def bitwise_left_shift(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.left_shift`, element by element on the device."""
+
+def bitwise_right_shift(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.right_shift`, element by element on the device."""

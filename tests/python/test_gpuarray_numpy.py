@@ -566,7 +566,8 @@ def check_on_device(actual, expected):
 @pytest.mark.parametrize("expression", CASES)
 def test_the_result_is_that_of_numpy(expression):
     names = set(re.findall(r"\b[a-z]\b", expression)) & set(_inputs())
-    for layout in LAYOUTS:
+    has_axes = any(_inputs()[name].ndim > 1 for name in names)
+    for layout in LAYOUTS if has_axes else ("plain", "reversed"):
         hosts = {name: LAYOUTS[layout](_inputs()[name]) for name in names}
         devices = {name: _on_device(x, layout) for name, x in hosts.items()}
         expected, wanted = evaluate(expression, hosts)

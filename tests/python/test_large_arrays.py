@@ -187,9 +187,10 @@ def test_long_rows_are_sorted_by_digits(dtype):
     compare(gpuarray.sort(d), a[order])
     compare(gpuarray.argsort(d), order)
     compare(gpuarray.argsort(d[::-1]), np.argsort(keys[::-1], kind="stable"))
-    # Descending and stable: as ascending of the reversed array, reversed.
-    down = n - 1 - np.argsort(keys[::-1], kind="stable")[::-1]
-    compare(gpuarray.argsort(d, descending=True), down)
+    if dtype.name in ("bool", "int8", "uint16", "float32", "bfloat16"):  # Kernels of their own: one of each kind.
+        # Descending and stable: as ascending of the reversed array, reversed.
+        down = n - 1 - np.argsort(keys[::-1], kind="stable")[::-1]
+        compare(gpuarray.argsort(d, descending=True), down)
     d.sort()
     # Zeros keep their signs.
     np.testing.assert_array_equal(d.get().view(f"u{dtype.itemsize}"), a[order].view(f"u{dtype.itemsize}"))

@@ -258,3 +258,29 @@ fn a_reduction_ends_an_expression() {
         }
     }
 }
+
+#[test]
+fn results_come_from_the_allocator_in_force_when_they_were_put_off() {
+    let ctx = Context::new().expect("the virtual GPU is always there");
+    let arrays = CudaRuntime::arrays(&ctx).unwrap();
+    let x = GpuArray::empty(&arrays, &[10], DType::F32, Order::C).unwrap();
+    x.write(&[3.0f32; 10].map(f32::to_le_bytes).concat(), Order::C).unwrap();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let (noted, inner) = (Arc::clone(&asked), CudaRuntime::new(&ctx).unwrap());
+    let allocator: rtcg::Allocator = Arc::new(move |nbytes| {
+        noted.fetch_add(nbytes, Ordering::Relaxed);
+        inner.alloc_from(None, nbytes)
+    });
+    let (own, other) = fuse::fuse(|| {
+        let own = rtcg::with_allocator(allocator, || x.binary(Op::Add, 1.0)?.binary(Op::Multiply, &x))?;
+        assert_eq!(asked.load(Ordering::Relaxed), 0, "nothing has memory yet");
+        Ok((own, x.binary(Op::Subtract, 1.0)?))
+    })
+    .unwrap();
+    assert_eq!(asked.load(Ordering::Relaxed), 40, "one result, and neither the sum nor the difference");
+    for (array, value) in [(own, 12.0f32), (other, 2.0)] {
+        let mut bytes = vec![0; 40];
+        array.read(&mut bytes, Order::C).unwrap();
+        assert_eq!(bytes, [value; 10].map(f32::to_le_bytes).concat());
+    }
+}

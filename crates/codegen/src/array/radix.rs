@@ -72,7 +72,7 @@ impl Radix {
     /// The same with fewer keys a thread, for devices whose lanes are those of a processor's vectors: what is
     /// unrolled there only takes long to compile.
     pub fn with_short_threads(self) -> Self {
-        Self { items: 4, ..self }
+        Self { items: 8, ..self }
     }
 
     /// Keys of a tile.
