@@ -132,6 +132,35 @@ def c_loops():
     return library
 
 
+#: Small calls by name: the statement, which speaks of `small_objects`.
+SMALL_CALLS = {
+    "event.record": "record()",
+    "event.record, stream": "record(stream)",
+    "event.query": "query()",
+    "stream.is_done": "is_done()",
+    "Device": "Device(0)",
+    "Context.get_current": "get_current()",
+    "Context.get_device": "get_device()",
+    "device.warp_size": "device.warp_size",
+    "device.compute_capability": "compute_capability()",
+    "function.num_regs": "function.num_regs",
+    "stream.handle": "stream.handle",
+}
+
+
+def small_objects(function):
+    """What `SMALL_CALLS` speak of, in the current context."""
+    import pycuda.driver as drv
+
+    event, stream, device = drv.Event(), drv.Stream(), drv.Device(0)
+    return {
+        "function": function, "event": event, "stream": stream, "device": device, "Device": drv.Device,
+        "record": event.record, "query": event.query, "is_done": stream.is_done,
+        "get_current": drv.Context.get_current, "get_device": drv.Context.get_device,
+        "compute_capability": device.compute_capability,
+    }  # fmt: skip
+
+
 def attempt(label, measure):
     """The figure of a peer, or why there is none: a missing peer is shown, never skipped."""
     try:

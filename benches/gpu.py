@@ -9,10 +9,12 @@ import os
 import sys
 import tempfile
 import time
+import timeit
 
 import numpy as np
 from common import (
     LAUNCHED_SOURCE as SOURCE,
+    SMALL_CALLS,
     attempt,
     c_loops,
     in_new_process,
@@ -20,6 +22,7 @@ from common import (
     median_ms,
     python_loop,
     show,
+    small_objects,
 )
 
 os.environ.setdefault("PYCUDA_CACHE_DIR", tempfile.mkdtemp(prefix="rtcg-bench-cache-"))
@@ -121,26 +124,13 @@ def cupy_event():
 
 
 def small_calls():
-    event, stream, device = drv.Event(), drv.Stream(), drv.Device(0)
-    function = SourceModule(SOURCE).get_function("add")
-    calls = {
-        "rtcg event.record()": event.record,
-        "rtcg event.record(stream)": lambda: event.record(stream),
-        "rtcg event.query()": event.query,
-        "rtcg stream.is_done()": stream.is_done,
-        "rtcg Device(0)": lambda: drv.Device(0),
-        "rtcg Context.get_current()": drv.Context.get_current,
-        "rtcg Context.get_device()": drv.Context.get_device,
-        "rtcg device.warp_size": lambda: device.warp_size,
-        "rtcg device.compute_capability()": device.compute_capability,
-        "rtcg function.num_regs": lambda: function.num_regs,
-        "rtcg stream.handle": lambda: stream.handle,
-        "an empty Python function": lambda: None,
-    }
+    known = small_objects(SourceModule(SOURCE).get_function("add"))
+    event = known["event"]
     loops = {
         "cuEventRecord from C (floor)": attempt("C", lambda: event_floor(event)),
         "CuPy event.record()": attempt("cupy", cupy_event),
-        **{name: python_loop(call) for name, call in calls.items()},
+        **{f"rtcg {name}": timeit.Timer(call, globals=known).timeit for name, call in SMALL_CALLS.items()},
+        "an empty loop": timeit.Timer("pass").timeit,
     }
     show("Small calls, host time", interleaved_us(loops, drv.Context.synchronize))
 

@@ -14,7 +14,7 @@ import tempfile
 import timeit
 from pathlib import Path
 
-from common import LAUNCHED_SOURCE, c_loops, interleaved_us
+from common import LAUNCHED_SOURCE, SMALL_CALLS, c_loops, interleaved_us, small_objects
 
 STUB = Path(__file__).resolve().parents[1] / "tests" / "python" / "stub_driver.c"
 
@@ -25,13 +25,10 @@ CALLS = {
     "direct": ("function(z, x, n, block=block, grid=grid)", "packed", 0.4),
     "direct, Python's int": ("function(z, x, 32, block=block, grid=grid)", "packed", 0.4),
     "direct, stream=": ("function(z, x, n, block=block, grid=grid, stream=stream)", "packed", 0.4),
-    "event.record": ("record()", "event", 0.15),
-    "event.record, stream": ("record(stream)", "event", 0.15),
-    "event.query": ("query()", None, None),
-    "Device": ("Device(0)", None, 0.15),
-    "Context.get_current": ("get_current()", None, 0.15),
-    "Context.get_device": ("get_device()", None, 0.15),
-    "stream.handle": ("stream.handle", None, 0.15),
+    **{
+        name: (statement, "event" if name.startswith("event.record") else None, 0.15)
+        for name, statement in SMALL_CALLS.items()
+    },
 }
 
 
@@ -61,13 +58,12 @@ def names():
     # With the source the types of arguments are known and checked.
     image, module = compile(LAUNCHED_SOURCE), SourceModule(LAUNCHED_SOURCE)
     function, prepared = module.get_function("add"), module.get_function("add").prepare("PPi")
-    x, z, event, stream = drv.mem_alloc(128), drv.mem_alloc(128), drv.Event(), drv.Stream()
+    x, z = drv.mem_alloc(128), drv.mem_alloc(128)
     return {
-        "context": context, "image": image, "function": function, "x": x, "z": z, "n": np.int32(32),
-        "grid": (1, 1), "block": (32, 1, 1), "stream": stream, "event": event, "Device": drv.Device,
+        **small_objects(function),
+        "context": context, "image": image, "x": x, "z": z, "n": np.int32(32), "grid": (1, 1), "block": (32, 1, 1),
         "prepared_call": prepared.prepared_call, "prepared_async_call": prepared.prepared_async_call,
-        "record": event.record, "query": event.query, "get_current": drv.Context.get_current,
-        "get_device": drv.Context.get_device, "synchronize": drv.Context.synchronize,
+        "synchronize": drv.Context.synchronize,
     }  # fmt: skip
 
 

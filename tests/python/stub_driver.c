@@ -74,6 +74,7 @@ EXPORT R cuFuncGetParamInfo(void *function, size_t index, size_t *offset, size_t
     *size = index == 2 ? 4 : 8;
     return 0;
 }
+EXPORT R cuFuncGetAttribute(int *value, int attribute, void *function) { *value = 1024; return 0; }
 EXPORT R cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, int threads, size_t shared) {
     *blocks = 4;
     return 0;
@@ -109,6 +110,7 @@ EXPORT R cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void *s
 
 EXPORT R cuStreamCreate(void **stream, unsigned flags) { *stream = malloc(1); return 0; }
 EXPORT R cuStreamDestroy_v2(void *stream) { free(stream); return 0; }
+EXPORT R cuStreamQuery(void *stream) { return fault(); }
 EXPORT R cuStreamSynchronize(void *stream) { return fault(); }
 EXPORT R cuStreamIsCapturing(void *stream, int *status) { *status = 0; return 0; }
 /* With `stub_wait_for_host_functions` a host function runs in a thread of its own, once a launch waits for it. */

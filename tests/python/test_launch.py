@@ -10,7 +10,7 @@ import pycuda.driver as cuda
 import pycuda.gpuarray as gpuarray
 import pycuda.tools
 import pytest
-from pycuda.compiler import SourceModule
+from pycuda.compiler import SourceModule, compile
 
 from tests.python.subprocesses import ROOT, run_python
 
@@ -395,7 +395,7 @@ def test_prepared_calls_unlike_the_last_one(module, axpy):
 
 def test_calls_like_the_last_one_see_changed_circumstances(module):
     """A stream that was entered, a capture, a trace and a closed module are seen though the call is the same."""
-    program = SourceModule("__global__ void one_more(int *x) { ++*x; }")
+    program = cuda.module_from_buffer(compile("__global__ void one_more(int *x) { ++*x; }"))
     kernel = program.get_function("one_more")
     x, stream = gpuarray.zeros(1, np.int32), cuda.Stream()
 
@@ -428,7 +428,8 @@ def test_launches_without_numpy():
         import pycuda.driver as cuda
         from pycuda.compiler import SourceModule
 
-        kernel = SourceModule("__global__ void fill(int *x, int n, float a) { x[threadIdx.x] = n + (int)a; }").get_function("fill")
+        module = SourceModule("__global__ void fill(int *x, int n, float a) { x[threadIdx.x] = n + (int)a; }")
+        kernel = module.get_function("fill")
         x, stream, event = cuda.mem_alloc(128), cuda.Stream(), cuda.Event()
         for _ in range(3):
             kernel(x, 3, 1.5, block=(32, 1, 1), grid=(1, 1))

@@ -42,6 +42,7 @@ thread_local! {
 static N_THREADS_INSIDE: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether any thread has entered a stream.
+#[inline]
 pub(crate) fn is_any_entered() -> bool {
     N_THREADS_INSIDE.load(Ordering::Relaxed) != 0
 }
@@ -229,8 +230,10 @@ impl Stream {
 /// The stream that `None` stands for.
 impl Stream {
     /// The stream that the calling thread entered last, if any.
+    #[inline]
     pub fn current() -> Option<Self> {
-        if !HAS_ENTERED.get() {
+        // The count over all threads costs less to look at than what is this thread's.
+        if !is_any_entered() || !HAS_ENTERED.get() {
             return None;
         }
         ENTERED.try_with(|stack| stack.borrow().last().cloned()).ok().flatten()
@@ -349,7 +352,7 @@ pub(crate) fn ready(result: Result<()>) -> Result<bool> {
 #[inline]
 pub(crate) fn handle_for(call: &'static str, table: &DriverTable, stream: Option<&Stream>) -> Result<CUstream> {
     let Some(stream) = stream else {
-        return if HAS_ENTERED.get() { entered_for(call, table) } else { Ok(CUstream::null()) };
+        return if is_any_entered() && HAS_ENTERED.get() { entered_for(call, table) } else { Ok(CUstream::null()) };
     };
     if stream.live_table(call)? == table {
         return Ok(stream.0.handle);

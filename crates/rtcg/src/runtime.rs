@@ -15,20 +15,51 @@ use rtcg_driver::{Function, Stream, memory, sys};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 thread_local! {
     /// The stream that array operations of this thread are enqueued in; the default one if empty.
     static STREAM: RefCell<Option<Stream>> = const { RefCell::new(None) };
     /// Whether there is one, which most calls ask for nothing.
-    static HAS_STREAM: Cell<bool> = const { Cell::new(false) };
+    static HAS_STREAM: Inside = const { Inside::new(&N_WITH_STREAM) };
     /// What new arrays of this thread get their memory from; the pool if empty.
     static ALLOCATOR: RefCell<Option<Allocator>> = const { RefCell::new(None) };
-    static HAS_ALLOCATOR: Cell<bool> = const { Cell::new(false) };
+    static HAS_ALLOCATOR: Inside = const { Inside::new(&N_WITH_ALLOCATOR) };
+}
+
+static N_WITH_STREAM: AtomicUsize = AtomicUsize::new(0);
+static N_WITH_ALLOCATOR: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether a thread has something of its own, counted over all threads: looking at a thread's own variables costs
+/// more than at the count, which is nearly always 0.
+struct Inside {
+    is: Cell<bool>,
+    n_threads: &'static AtomicUsize,
+}
+
+impl Inside {
+    const fn new(n_threads: &'static AtomicUsize) -> Self {
+        Self { is: Cell::new(false), n_threads }
+    }
+
+    fn set(&self, is_inside: bool) {
+        match (self.is.replace(is_inside), is_inside) {
+            (false, true) => drop(self.n_threads.fetch_add(1, Ordering::Relaxed)),
+            (true, false) => drop(self.n_threads.fetch_sub(1, Ordering::Relaxed)),
+            _ => {}
+        }
+    }
+}
+
+#[inline]
+fn has_stream() -> bool {
+    N_WITH_STREAM.load(Ordering::Relaxed) != 0 && HAS_STREAM.with(|inside| inside.is.get())
 }
 
 /// Whether the calling thread is in [`with_allocator`].
+#[inline]
 pub fn has_allocator() -> bool {
-    HAS_ALLOCATOR.get()
+    N_WITH_ALLOCATOR.load(Ordering::Relaxed) != 0 && HAS_ALLOCATOR.with(|inside| inside.is.get())
 }
 
 /// Runs `body` with the memory of new arrays of this thread from `allocator` rather than the pool. Results
@@ -37,18 +68,18 @@ pub fn with_allocator<T>(allocator: Allocator, body: impl FnOnce() -> T) -> T {
     struct Restore(Option<Allocator>);
     impl Drop for Restore {
         fn drop(&mut self) {
-            HAS_ALLOCATOR.set(self.0.is_some());
+            let _ = HAS_ALLOCATOR.try_with(|inside| inside.set(self.0.is_some()));
             let _ = ALLOCATOR.try_with(|slot| slot.replace(self.0.take()));
         }
     }
     let _restore = Restore(ALLOCATOR.with(|slot| slot.replace(Some(allocator))));
-    HAS_ALLOCATOR.set(true);
+    HAS_ALLOCATOR.with(|inside| inside.set(true));
     body()
 }
 
 /// Puts another stream into the place of the calling thread's one, which is returned.
 fn exchange_stream(stream: Option<Stream>) -> Option<Stream> {
-    HAS_STREAM.set(stream.is_some());
+    let _ = HAS_STREAM.try_with(|inside| inside.set(stream.is_some()));
     STREAM.try_with(|slot| slot.replace(stream)).ok().flatten()
 }
 
@@ -69,7 +100,7 @@ pub fn in_stream<T>(stream: Option<&Stream>, body: impl FnOnce() -> T) -> T {
 
 /// The stream that array operations of this thread are enqueued in.
 pub fn current_stream() -> Option<Stream> {
-    if !HAS_STREAM.get() {
+    if !has_stream() {
         return None;
     }
     STREAM.try_with(|slot| slot.borrow().clone()).ok().flatten()
@@ -77,7 +108,7 @@ pub fn current_stream() -> Option<Stream> {
 
 #[inline]
 fn with_stream<T>(body: impl FnOnce(Option<&Stream>) -> T) -> T {
-    if HAS_STREAM.get() { STREAM.with(|slot| body(slot.borrow().as_ref())) } else { body(None) }
+    if has_stream() { STREAM.with(|slot| body(slot.borrow().as_ref())) } else { body(None) }
 }
 
 /// Device memory of an array, from the pool of its runtime.
@@ -225,7 +256,7 @@ impl Runtime for CudaRuntime {
     }
 
     fn allocator(&self) -> Option<Allocator> {
-        if HAS_ALLOCATOR.get() { ALLOCATOR.with_borrow(Clone::clone) } else { None }
+        if has_allocator() { ALLOCATOR.with_borrow(Clone::clone) } else { None }
     }
 
     fn alloc_from(&self, allocator: Option<&Allocator>, nbytes: usize) -> Result<Arc<dyn Buffer>> {

@@ -13,7 +13,7 @@ use rtcg_codegen::array::{NO_STEP, Op, OpTypes, is_fusable};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 thread_local! {
@@ -22,6 +22,18 @@ thread_local! {
     static IS_OPEN: Cell<bool> = const { Cell::new(false) };
     /// Whether this thread is computing a graph: addresses are then taken by the graph itself.
     static COMPUTING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The number of threads in a block. Where there is none, nobody needs to look for what is his thread's.
+static N_OPEN: AtomicUsize = AtomicUsize::new(0);
+
+/// Says whether this thread is in a block.
+fn note_open(is_open: bool) {
+    match (IS_OPEN.replace(is_open), is_open) {
+        (false, true) => drop(N_OPEN.fetch_add(1, Ordering::Relaxed)),
+        (true, false) => drop(N_OPEN.fetch_sub(1, Ordering::Relaxed)),
+        _ => {}
+    }
 }
 
 /// The block that this thread is in.
@@ -134,7 +146,7 @@ fn current() -> Option<Arc<Scope>> {
 /// Whether the calling thread puts operations off.
 #[inline]
 pub fn is_active() -> bool {
-    IS_OPEN.get() && !COMPUTING.get()
+    N_OPEN.load(Ordering::Relaxed) != 0 && IS_OPEN.get() && !COMPUTING.get()
 }
 
 /// Computes what the calling thread has put off; called before anything else that uses device memory.
@@ -209,7 +221,7 @@ pub fn enter(traced: bool) {
     ACTIVE.with_borrow_mut(|active| {
         let active = active.get_or_insert_with(|| Active { scope: Arc::default(), depth: 0, traced: 0 });
         active.depth += 1;
-        IS_OPEN.set(true);
+        note_open(true);
         active.traced += u32::from(traced);
     });
 }
@@ -223,7 +235,7 @@ pub fn leave(traced: bool) -> Result<()> {
         let active = slot.as_mut()?;
         active.depth -= 1;
         active.traced = active.traced.saturating_sub(u32::from(traced));
-        IS_OPEN.set(active.depth > 0);
+        note_open(active.depth > 0);
         if active.depth == 0 { slot.take() } else { None }
     });
     let Some(active) = ended else { return Ok(()) };

@@ -4,7 +4,7 @@ use super::arena::DEFAULT_LANE;
 use super::core::{Core, Place, freed_twice};
 use crate::context::Context;
 use crate::error::Result;
-use crate::stream::Stream;
+use crate::stream::{Stream, is_any_entered};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -38,6 +38,7 @@ impl Lease {
         self.core.context_of(self.place)
     }
 
+    #[inline]
     pub(super) fn is_freed(&self) -> bool {
         self.freed.load(Ordering::Acquire)
     }
@@ -48,7 +49,14 @@ impl Lease {
     }
 
     /// Remembers that work in another stream uses the block.
+    #[inline]
     pub(super) fn used_in(&self, stream: Option<&Stream>) {
+        if stream.is_some() || self.place.lane != DEFAULT_LANE || is_any_entered() {
+            self.note_use(stream);
+        }
+    }
+
+    fn note_use(&self, stream: Option<&Stream>) {
         let stream = stream.cloned().or_else(Stream::current).filter(|stream| !stream.is_legacy_default());
         if stream.is_none() && self.place.lane == DEFAULT_LANE {
             return;
