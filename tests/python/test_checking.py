@@ -343,3 +343,42 @@ def test_the_catalogue_of_kernels_has_no_findings():
         check=False,
     )
     assert result.stdout.strip().endswith("clean"), result.stdout + result.stderr
+
+
+def test_kernels_of_our_own_have_no_findings():
+    result = run_python(
+        """
+        from pycuda import checking
+        checking.enable("memory,init,race,sync")
+        import numpy as np
+        import pycuda.autoinit, pycuda.driver as cuda
+        import pycuda.gpuarray as gpuarray, pycuda.cumath as cumath, pycuda.curandom as curandom
+        from pycuda.reduction import ReductionKernel
+        from pycuda.scan import ExclusiveScanKernel, GenericScanKernel, InclusiveScanKernel
+        for n in (1, 100, 5003):
+            host = (np.arange(n, dtype=np.int32) * 7919 + 13) % 1009
+            a = gpuarray.to_gpu(host)
+            out = gpuarray.empty_like(a)
+            ReductionKernel(np.int64, "0", "a+b", "x[i]", "int *x")(a)
+            assert (InclusiveScanKernel(np.int32, "a+b")(a.copy()).get() == np.cumsum(host)).all()
+            ExclusiveScanKernel(np.int32, "a+b", 0)(a.copy())
+            GenericScanKernel(
+                np.int32, arguments="int *a, int *out", input_expr="a[i]", neutral="0",
+                scan_expr="across_seg_boundary ? b : a + b", is_segment_start_expr="i % 7 == 0",
+                output_statement="out[i] = item",
+            )(a, out)
+            assert (np.sort(host) == gpuarray.sort(a).get()).all()
+            gpuarray.argsort(a); a.cumsum(); gpuarray.sum(a); gpuarray.unique(a); a.std(); gpuarray.nonzero(a)
+            x = a.astype(np.float32)
+            cumath.sin(x); gpuarray.dot(x, x); x[::-1] + x; gpuarray.max(x); gpuarray.where(x > 3, x, -x)
+        m = gpuarray.to_gpu(np.arange(130 * 70, dtype=np.float32).reshape(130, 70))
+        m @ m.T; m.sum(axis=0); m.sum(axis=1); (m + m.copy()).T.copy(); m.cumsum(axis=0)
+        curandom.rand((1000,)); curandom.Generator(7).normal(size=1000)
+        cuda.Context.synchronize()
+        found = checking.findings()
+        assert not found, "\\n".join(str(f) for f in found)
+        print("clean")
+        """,
+        check=False,
+    )
+    assert result.stdout == "clean\n", result.stdout + result.stderr

@@ -272,7 +272,9 @@ template <class T, int threads, int groups, int lanes, bool rolled> struct tile_
     }
     if constexpr (warps > 1) __syncthreads(); else __syncwarp();
     bool has = tile > first;
-    T offset = totals.at(has ? warps : 0);
+    T offset = carry;
+    // Of one warp the first tile leaves nothing there.
+    if (has || warps > 1) offset = totals.at(has ? warps : 0);
     #pragma unroll
     for (unsigned w = 0; w + 1 < warps; ++w)
       if (w < warp) { offset = has ? op(offset, totals.at(w)) : totals.at(w); has = true; }

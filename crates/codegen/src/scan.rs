@@ -126,8 +126,8 @@ impl Scan {
     }
 
     /// The kernel. Parameters: the arguments, `unsigned long n`, and the address of the state, which
-    /// [`state_bytes`] measures; a single tile may find anything there. A form with `totals_only` leaves the last item in the state, where the
-    /// other form finds it.
+    /// [`state_bytes`] measures; a single tile may find anything there. A form with `totals_only` leaves the last
+    /// item in the state, where the other form finds it.
     pub fn source(&self, form: &ScanForm) -> String {
         let mut out = String::new();
         self.put_head(&mut out);
