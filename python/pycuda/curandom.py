@@ -113,6 +113,10 @@ class Generator:
     """
 
     def __init__(self, bit_generator):
+        if not isinstance(bit_generator, Philox):
+            raise TypeError(
+                f"bit_generator is {bit_generator!r}; expected a Philox or Threefry (default_rng(seed) makes one)"
+            )
         self.bit_generator = bit_generator
 
     @property

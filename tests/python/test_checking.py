@@ -373,7 +373,7 @@ def test_kernels_of_our_own_have_no_findings():
             cumath.sin(x); gpuarray.dot(x, x); x[::-1] + x; gpuarray.max(x); gpuarray.where(x > 3, x, -x)
         m = gpuarray.to_gpu(np.arange(130 * 70, dtype=np.float32).reshape(130, 70))
         m @ m.T; m.sum(axis=0); m.sum(axis=1); (m + m.copy()).T.copy(); m.cumsum(axis=0)
-        curandom.rand((1000,)); curandom.Generator(7).normal(size=1000)
+        curandom.rand((1000,)); curandom.default_rng(7).normal(size=1000)
         cuda.Context.synchronize()
         found = checking.findings()
         assert not found, "\\n".join(str(f) for f in found)

@@ -284,6 +284,7 @@ def test_launches_are_silent_about_texture_references_that_are_bound():
         (lambda a: cumath.sin("x"), "sin: array is of type str; expected a GPUArray"),
         (lambda a: cumath.fmod(a, 2.0), "fmod: mod is of type float; expected a GPUArray"),
         (lambda a: cumath.ldexp(a, None), "ldexp: exponent is of type NoneType"),
+        (lambda a: curandom.Generator(7), "bit_generator is 7; expected a Philox or Threefry"),
         (lambda a: curandom.default_rng("x"), "key is 'x'; expected an integer"),
         (lambda a: curandom.default_rng(1).integers(0.5), "high is 0.5; expected an integer"),
     ],
