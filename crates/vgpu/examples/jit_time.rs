@@ -22,7 +22,7 @@ fn main() -> Result<(), String> {
     let (rounds, block) = (number(1, 20)?, [number(3, 256)?, number(4, 1)?, 1]);
     let window = window().map_err(|e| e.to_string())?;
     let window = Window { base: window.base() as u64, bits: window.bits() };
-    let symbols = SymbolLayout { globals: vec![window.base; module.vars.len()], ..SymbolLayout::default() };
+    let symbols = SymbolLayout { globals: vec![window.base; module.vars.len()] };
     for (id, kernel) in module.functions.iter().enumerate().filter(|(_, f)| f.entry && f.defined) {
         if args.get(2).is_some_and(|name| *name != *kernel.name) {
             continue;

@@ -163,18 +163,32 @@ impl<'a> Gen<'a, '_> {
         widths: &[Option<Width>],
     ) -> Vec<Option<Parts>> {
         let whole = self.whole_chunk(access, p, mask);
-        let (cold, next) = (self.b.create_block(), self.b.create_block());
+        let (part, next) = (self.b.create_block(), self.b.create_block());
         let from = self.b.append_block_param(next, types::I64);
-        self.b.set_cold_block(cold);
-        self.b.ins().brif(whole, next, &[p.base.into()], cold, &[]);
-        self.b.seal_block(cold);
-        self.b.switch_to_block(cold);
-        self.move_lanes(access, p, chunk, mask, false);
+        self.b.ins().brif(whole, next, &[p.base.into()], part, &[]);
+        self.enter_cold(part);
         let copy = self.add(self.frame, i64::from(header::DUMMY) - i64::from(off));
+        self.unless_none(mask, (next, &[copy.into()]));
+        self.move_lanes(access, p, chunk, mask, false);
         self.b.ins().jump(next, &[copy.into()]);
         self.b.seal_block(next);
         self.b.switch_to_block(next);
         self.load_contiguous(access, from, off, widths)
+    }
+
+    fn enter_cold(&mut self, block: ir::Block) {
+        self.b.set_cold_block(block);
+        self.b.seal_block(block);
+        self.b.switch_to_block(block);
+    }
+
+    /// Goes on in a cold block if any lane of `mask` is active, else elsewhere.
+    fn unless_none(&mut self, mask: &Parts, (elsewhere, args): (ir::Block, &[ir::BlockArg])) {
+        let either = self.b.ins().bor(mask[0], mask[1]);
+        let any = self.b.ins().vany_true(either);
+        let some = self.b.create_block();
+        self.b.ins().brif(any, some, &[], elsewhere, args);
+        self.enter_cold(some);
     }
 
     /// Whether all lanes of `mask` are active and none is outside of the window or misaligned.
@@ -438,12 +452,11 @@ impl<'a> Gen<'a, '_> {
         values: &Parts,
     ) {
         let whole = self.whole_chunk(access, p, mask);
-        let (fast, cold, next) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
-        self.b.set_cold_block(cold);
-        self.b.ins().brif(whole, fast, &[], cold, &[]);
+        let (fast, part, next) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(whole, fast, &[], part, &[]);
         self.b.seal_block(fast);
-        self.b.seal_block(cold);
-        self.b.switch_to_block(cold);
+        self.enter_cold(part);
+        self.unless_none(mask, (next, &[]));
         self.store_contiguous(access, self.frame, header::DUMMY, values);
         self.move_lanes(access, p, chunk, mask, true);
         self.b.ins().jump(next, &[]);

@@ -174,12 +174,16 @@ unsafe fn move_lanes(env: &SlowEnv, ctx: *mut WarpCtx, values: *mut u64, m: &Mov
         if lanes == 0 {
             return;
         }
-        let addresses = line(values.add(Move::POINTER).read().wrapping_add_signed(m.offset), i64::from(m.bytes));
-        if !m.checked {
-            env.judge(ctx, lanes, m.site, m.bytes, &addresses);
+        let (stride, chunk_bytes) = (i64::from(m.bytes), u64::from(m.bytes) * CHUNK_LANES as u64);
+        let lane_0 = values.add(Move::POINTER).read().wrapping_add_signed(m.offset);
+        let first = lane_0.wrapping_add(chunk_bytes * m.chunk as u64);
+        let good =
+            env.holds(first) && env.holds(first.wrapping_add(chunk_bytes - 1)) && first % u64::from(m.bytes) == 0;
+        if !(m.checked || good) {
+            env.judge(ctx, lanes, m.site, m.bytes, &line(lane_0, stride));
         }
         let elements = values.cast::<u8>();
-        (env.runtime.move_lanes)(ctx, lanes, m.site, m.bytes, u32::from(m.store), addresses[0], elements);
+        (env.runtime.move_lanes)(ctx, lanes, m.site, m.bytes, u32::from(m.store), lane_0, elements);
     }
 }
 

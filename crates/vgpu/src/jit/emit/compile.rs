@@ -49,6 +49,7 @@ pub(crate) struct Env<'a> {
     /// For each function the blocks that call another one.
     pub(crate) call_tables: HashMap<FuncId, Box<[u8]>>,
     /// What cold places ask for; the code points to it.
+    #[allow(clippy::vec_box)] // Code holds the records' addresses.
     pub(crate) records: RefCell<Vec<Box<Record>>>,
 }
 
@@ -77,6 +78,7 @@ pub(crate) struct Built {
     functions: Vec<(usize, usize)>,
     _slow: Box<SlowEnv>,
     _tables: [HashMap<FuncId, Box<[u8]>>; 2],
+    #[allow(clippy::vec_box)] // As above.
     _records: Vec<Box<Record>>,
 }
 

@@ -19,6 +19,11 @@ pub(crate) struct SlowEnv {
 }
 
 impl SlowEnv {
+    /// Whether an address lies in the device window.
+    pub(crate) fn holds(&self, address: u64) -> bool {
+        (address ^ self.window.base) >> self.window.bits == 0
+    }
+
     /// Judges the addresses of the lanes of `mask`.
     ///
     /// # Safety
@@ -26,7 +31,7 @@ impl SlowEnv {
     pub(crate) unsafe fn judge(&self, ctx: *mut WarpCtx, mask: u32, site: u32, bytes: u32, addresses: &Lanes) {
         let active = |lane: &usize| mask >> lane & 1 != 0;
         let align = u64::from(bytes.next_power_of_two() - 1);
-        let outside = |lane: usize| (addresses[lane] ^ self.window.base) >> self.window.bits != 0;
+        let outside = |lane: usize| !self.holds(addresses[lane]);
         if (0..32).filter(active).any(outside) {
             // SAFETY: the caller passes its own context.
             unsafe { (self.runtime.check_addresses)(ctx, mask, site, bytes, addresses) };
