@@ -1,4 +1,4 @@
-"""Elements put into other places: joining, cutting, padding, diagonals, choosing by masks and by lists; part of
+"""Elements put into other places: joining, cutting, diagonals, choosing by masks and by lists; part of
 `pycuda.gpuarray`.
 
 Indices that follow from shapes are computed on the device.
@@ -30,7 +30,6 @@ __all__ = [
     "hsplit",
     "insert",
     "packbits",
-    "pad",
     "partition",
     "piecewise",
     "place",
@@ -111,13 +110,6 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> GPUArray:
 
 def packbits(a: Any, /, axis: Any = None, bitorder: Any = "big") -> GPUArray:
     """Truth values as bits of bytes; see `numpy.packbits`."""
-
-def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> GPUArray:
-    """`array` between padding along each axis; see `numpy.pad`.
-
-    `mode` is "constant", "edge", "empty", "linear_ramp", "maximum", "mean", "median", "minimum", "reflect",
-    "symmetric" or "wrap"; `reflect_type` can only be "even".
-    """
 
 def partition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> GPUArray:
     """A copy in which element `kth` is where sorting puts it: here all are."""

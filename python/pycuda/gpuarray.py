@@ -963,7 +963,7 @@ vec = _VectorTypes
 _fill_vector_types()
 
 # The functions that have files of their own.
-for _part in ("_inspection", "_nan_functions", "_products", "_rearranging", "_sets", "_statistics"):
+for _part in ("_inspection", "_nan_functions", "_padding", "_products", "_rearranging", "_sets", "_statistics"):
     _part = importlib.import_module(f"pycuda.{_part}")
     globals().update({_name: getattr(_part, _name) for _name in _part.__all__})
 

@@ -47,6 +47,7 @@ from pycuda._nan_functions import (
     nansum as nansum,
     nanvar as nanvar,
 )
+from pycuda._padding import pad as pad
 from pycuda._products import (
     convolve as convolve,
     correlate as correlate,
@@ -87,7 +88,6 @@ from pycuda._rearranging import (
     hsplit as hsplit,
     insert as insert,
     packbits as packbits,
-    pad as pad,
     partition as partition,
     piecewise as piecewise,
     place as place,
