@@ -177,8 +177,9 @@ unsafe fn move_lanes(env: &SlowEnv, ctx: *mut WarpCtx, values: *mut u64, m: &Mov
         let (stride, chunk_bytes) = (i64::from(m.bytes), u64::from(m.bytes) * CHUNK_LANES as u64);
         let lane_0 = values.add(Move::POINTER).read().wrapping_add_signed(m.offset);
         let first = lane_0.wrapping_add(chunk_bytes * m.chunk as u64);
-        let good =
-            env.holds(first) && env.holds(first.wrapping_add(chunk_bytes - 1)) && first % u64::from(m.bytes) == 0;
+        let good = env.holds(first)
+            && env.holds(first.wrapping_add(chunk_bytes - 1))
+            && first.is_multiple_of(u64::from(m.bytes));
         if !(m.checked || good) {
             env.judge(ctx, lanes, m.site, m.bytes, &line(lane_0, stride));
         }
