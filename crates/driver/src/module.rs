@@ -275,6 +275,7 @@ impl WeakModule {
     pub(crate) fn mark_closed(&self) {
         if let Some(module) = self.0.upgrade() {
             module.closed.store(true, Ordering::Release);
+            circumstances::changed();
         }
     }
 }
