@@ -108,7 +108,7 @@ pub(crate) fn alloc(ctx: &Context, size: u64, kind: Kind, pool: u64, flags: u32)
     // Charged by request first, so that no memory is touched for what cannot fit.
     ensure(!on_device || size <= ctx.device.free_bytes(), Code::OUT_OF_MEMORY)?;
     let block = heap.alloc(size, kind, Owner { ctx: ctx.id, device: ctx.device.ordinal, pool }, flags)?;
-    if on_device && let Err(error) = ctx.device.charge(block.span) {
+    if on_device && let Err(error) = ctx.device.charge(block.charged) {
         heap.free(block.start)?;
         return Err(error);
     }
@@ -129,12 +129,12 @@ fn discharge(block: &Block) {
     if block.owner.pool != 0
         && let Ok(pool) = POOLS.get(block.owner.pool)
     {
-        pool.discharge(block.span);
+        pool.discharge(block.charged);
     }
     if block.kind != Kind::Host
         && let Ok(device) = device::device(block.owner.device as i32)
     {
-        device.discharge(block.span);
+        device.discharge(block.charged);
     }
 }
 

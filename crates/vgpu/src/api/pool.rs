@@ -41,10 +41,10 @@ fn alloc(ctx: &Context, size: usize, pool_handle: u64) -> Res<u64> {
     let pool = POOLS.get_or(pool_handle, Code::INVALID_VALUE)?;
     ensure(pool.device == ctx.device.ordinal && pool.imported == 0, Code::INVALID_VALUE)?;
     let block = alloc_patiently(ctx, size, Kind::Device, pool_handle, 0)?;
-    if let Err(error) = pool.charge(block.span) {
+    if let Err(error) = pool.charge(block.charged) {
         // The block was not charged to the pool, so it must not be given back to it.
         let freed = driver::heap()?.free(block.start)?;
-        ctx.device.discharge(freed.span);
+        ctx.device.discharge(freed.charged);
         return Err(error);
     }
     Ok(block.start)

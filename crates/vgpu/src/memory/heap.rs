@@ -76,8 +76,10 @@ pub(crate) struct Block {
     pub(crate) start: u64,
     /// Bytes asked for.
     pub(crate) size: u64,
-    /// Bytes it occupies and is charged for.
+    /// Bytes it occupies.
     pub(crate) span: u64,
+    /// Bytes that its device is charged for: not those before its place in its first page.
+    pub(crate) charged: u64,
     /// What it is.
     pub(crate) kind: Kind,
     /// Whose it is.
@@ -150,26 +152,21 @@ impl Heap {
         let mut space = self.space();
         let zone = if check::enabled().memory { RED_ZONE } else { 0 };
         let bytes = size.checked_add(zone).ok_or(Code::OUT_OF_MEMORY)?;
+        let charged = span_of(bytes).ok_or(Code::OUT_OF_MEMORY)?;
         let (span, start) = match kind {
-            _ if bytes <= LARGEST_CLASS => {
-                let class = span_of(bytes).ok_or(Code::OUT_OF_MEMORY)?;
-                (class, space.take_place(class))
-            }
+            _ if bytes <= LARGEST_CLASS => (charged, space.take_place(charged)),
             Kind::Device => {
                 let most = page_bytes() - ALIGNMENT;
                 let span = bytes.checked_add(most).and_then(span_of).ok_or(Code::OUT_OF_MEMORY)?;
                 (span, space.pages.take(span).map(|pages| pages + space.place_in_page()))
             }
-            _ => {
-                let span = span_of(bytes).ok_or(Code::OUT_OF_MEMORY)?;
-                (span, space.pages.take(span))
-            }
+            _ => (charged, space.pages.take(charged)),
         };
         let start = start.ok_or(Code::OUT_OF_MEMORY)?;
         let id = space.next_id;
         space.next_id += 1;
         drop(space);
-        let block = Block { start, size, span, kind, owner, flags, id };
+        let block = Block { start, size, span, charged, kind, owner, flags, id };
         self.live.write().unwrap_or_else(PoisonError::into_inner).insert(start, block);
         // The host writes to its own memory without telling anybody.
         match kind {
@@ -289,7 +286,7 @@ impl Heap {
         let (start, size, id) = (base + (place.offset - first), place.size, space.next_id);
         space.next_id += 1;
         drop(space);
-        let block = Block { start, size, span, kind: Kind::Imported, owner, flags: 0, id };
+        let block = Block { start, size, span, charged: span, kind: Kind::Imported, owner, flags: 0, id };
         self.live.write().unwrap_or_else(PoisonError::into_inner).insert(start, block);
         shadow::allocated(start as usize, size as usize, true);
         Ok(block)
