@@ -620,3 +620,25 @@ os.wait()
     assert 'forked after the driver was initialised; start processes with the method "spawn"' in done.stdout, (
         done.stderr
     )
+
+
+def test_arrays_whose_memory_was_freed_are_refused():
+    function = SourceModule("__global__ void k(float *x) { x[0] = 1; }").get_function("k")
+    arrays = [gpuarray.zeros(4, np.float32) for _ in range(3)]
+    # The first call, and one like the call before.
+    arrays[0].gpudata.free()
+    with pytest.raises(cuda.LogicError, match=r"argument #0 .* of kernel 'k'.*: .*memory of the array was freed"):
+        function(arrays[0], block=(1, 1, 1))
+    function(arrays[1], block=(1, 1, 1))
+    function(arrays[2], block=(1, 1, 1))
+    arrays[2].gpudata.free()
+    with pytest.raises(cuda.LogicError, match="memory of the array was freed"):
+        function(arrays[2], block=(1, 1, 1))
+    function(arrays[1], block=(1, 1, 1))
+    assert arrays[1].get()[0] == 1
+
+
+def test_dimensions_out_of_range_are_named():
+    function = SourceModule("__global__ void k() {}").get_function("k")
+    with pytest.raises(TypeError, match=r"grid.*\(-1, 1\).*integers from 0 to 4294967295"):
+        function(block=(1, 1, 1), grid=(-1, 1))

@@ -3,7 +3,7 @@
 use crate::driver::dlpack;
 use crate::driver::fastcall::{Args, pointers};
 use crate::driver::memory::{PyDeviceAllocation, PyManagedAllocation};
-use crate::errors::driver_error;
+use crate::errors::{array_error, driver_error};
 use crate::gpuarray::PyGpuArray;
 use crate::host_buffer::HostBuffer;
 use crate::pointer::{DevicePtr, own_memory};
@@ -269,6 +269,11 @@ impl<'p, 'f, 'py> Packing<'p, 'f, 'py> {
         let py = arg.py();
         if let Ok(array) = arg.cast::<PyGpuArray>() {
             let array = &array.get().array;
+            if let Err(error) = array.check_memory() {
+                let error = array_error(py, error);
+                let text = format!("{}: {}", self.function.describe_parameter(index), error.value(py));
+                return Err(PyErr::from_type(error.get_type(py), text));
+            }
             return self.pointer(index, arg, array.device_ptr().unwrap_or(0), number_of_elements(array.dtype()));
         }
         if let Ok(memory) = arg.cast::<PyDeviceAllocation>() {

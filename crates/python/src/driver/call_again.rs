@@ -177,7 +177,7 @@ impl Source {
                 Self::Float | Self::Double => self.write_float(arg, to)?,
                 Self::Array(number) => {
                     let array = &arg.cast_unchecked::<PyGpuArray>().get().array;
-                    if number_of_elements(array.dtype()) != number {
+                    if number_of_elements(array.dtype()) != number || array.check_memory().is_err() {
                         return None;
                     }
                     to.cast::<u64>().write_unaligned(array.device_ptr().unwrap_or(0));

@@ -166,11 +166,12 @@ pub(crate) fn small_integer(value: &Bound<'_, PyAny>) -> Option<u32> {
 /// One to three positive numbers; missing ones are 1.
 pub(crate) fn dimensions(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32; 3]> {
     let mut result = [1; 3];
-    let bad = |_| expected(name, value, "a tuple of one to three integers");
+    let too_many = |len| LogicError::new_err(format!("{name} has {len} dimensions; expected one to three"));
+    let bad = |_| expected(name, value, "a tuple of one to three integers from 0 to 4294967295");
     if let Ok(tuple) = value.cast::<PyTuple>() {
         let len = tuple.len();
         if len == 0 || len > 3 {
-            return Err(LogicError::new_err(format!("{name} has {len} dimensions; expected one to three")));
+            return Err(too_many(len));
         }
         for (slot, item) in result.iter_mut().zip(tuple.iter_borrowed()) {
             *slot = small_integer(&item).map_or_else(|| item.extract(), Ok).map_err(bad)?;
@@ -179,7 +180,7 @@ pub(crate) fn dimensions(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32;
     }
     let list: Vec<u32> = value.extract().or_else(|_| value.extract().map(|n: u32| vec![n])).map_err(bad)?;
     if list.is_empty() || list.len() > 3 {
-        return Err(LogicError::new_err(format!("{name} has {} dimensions; expected one to three", list.len())));
+        return Err(too_many(list.len()));
     }
     result[..list.len()].copy_from_slice(&list);
     Ok(result)

@@ -67,7 +67,7 @@ impl Slot {
             'P' => Slot::Pointer,
             other => {
                 return Err(PyValueError::new_err(format!(
-                    "arg_types: {other:?} is no type letter; expected one of b B c h H i I l L q Q n N ? e f d F D P, or Ns"
+                    "arg_types: {other:?} is no type letter; expected one of b B c h H i I l L q Q n N ? e f d F D P, or a number of bytes and s, as in 12s"
                 )));
             }
         })
