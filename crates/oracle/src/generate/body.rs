@@ -60,7 +60,7 @@ impl Gen {
     pub(crate) fn new(random: Random, target: Target, block: [u32; 3]) -> Gen {
         let families = FAMILIES.iter().map(|(weight, lines)| {
             let forms = lines.iter().map(|l| forms_of(l)).filter(|f| f[0].capability <= target.capability);
-            let fitting = forms.map(|row| row.into_iter().filter(|f| !target.real || real::fits(&f.opcode)).collect());
+            let fitting = forms.map(|row| row.into_iter().filter(|f| !target.real || real::fits(f)).collect());
             (*weight, fitting.filter(|row: &Vec<Form>| !row.is_empty()).collect())
         });
         Gen {
