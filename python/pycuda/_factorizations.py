@@ -88,9 +88,9 @@ extern "C" __global__ void factor_panel(T *matrices, I stack, I row, int m, int 
 extern "C" __global__ void exchange_rows(T *matrices, I stack, I row, int columns, int n, const int *pivots,
                                          I pivot_stack)
 {
-    T *a = matrices + blockIdx.y * stack;
-    const int *pivot = pivots + blockIdx.y * pivot_stack;
-    for (int j = blockIdx.x * blockDim.x + threadIdx.x; j < columns; j += gridDim.x * blockDim.x)
+    T *a = matrices + blockIdx.x * stack;
+    const int *pivot = pivots + blockIdx.x * pivot_stack;
+    for (int j = blockIdx.y * blockDim.x + threadIdx.x; j < columns; j += gridDim.y * blockDim.x)
         for (int k = 0; k < n; ++k) {
             int p = pivot[k];
             if (p == k) continue;
@@ -129,25 +129,27 @@ extern "C" __global__ void solve_triangle(const T *triangles, I triangle_stack, 
                                           int is_upper, int is_unit, int is_conjugated, T *sides, I side_stack,
                                           I side_row, I side_column, int n, int count)
 {
-    const T *l = triangles + blockIdx.y * triangle_stack;
-    T *b = sides + blockIdx.y * side_stack;
-    int first = blockIdx.x * RIGHT_SIDES, width = count - first < RIGHT_SIDES ? count - first : RIGHT_SIDES;
-    for (int step = 0; step < n; ++step) {
-        int k = is_upper ? n - 1 - step : step;
-        if (!is_unit && threadIdx.x < width) {
-            T diagonal = l[k * (triangle_row + triangle_column)];
-            I at = k * side_row + (first + threadIdx.x) * side_column;
-            b[at] = b[at] / (is_conjugated ? conj_of(diagonal) : diagonal);
+    const T *l = triangles + blockIdx.x * triangle_stack;
+    T *b = sides + blockIdx.x * side_stack;
+    for (int first = blockIdx.y * RIGHT_SIDES; first < count; first += gridDim.y * RIGHT_SIDES) {
+        int width = count - first < RIGHT_SIDES ? count - first : RIGHT_SIDES;
+        for (int step = 0; step < n; ++step) {
+            int k = is_upper ? n - 1 - step : step;
+            if (!is_unit && threadIdx.x < width) {
+                T diagonal = l[k * (triangle_row + triangle_column)];
+                I at = k * side_row + (first + threadIdx.x) * side_column;
+                b[at] = b[at] / (is_conjugated ? conj_of(diagonal) : diagonal);
+            }
+            __syncthreads();
+            int rows = is_upper ? k : n - 1 - k, start = is_upper ? 0 : k + 1;
+            for (int e = threadIdx.x; e < rows * width; e += THREADS) {
+                int i = start + e / width;
+                I j = (first + e %% width) * side_column;
+                T factor = l[i * triangle_row + k * triangle_column];
+                b[i * side_row + j] -= (is_conjugated ? conj_of(factor) : factor) * b[k * side_row + j];
+            }
+            __syncthreads();
         }
-        __syncthreads();
-        int rows = is_upper ? k : n - 1 - k, start = is_upper ? 0 : k + 1;
-        for (int e = threadIdx.x; e < rows * width; e += THREADS) {
-            int i = start + e / width;
-            I j = (first + e %% width) * side_column;
-            T factor = l[i * triangle_row + k * triangle_column];
-            b[i * side_row + j] -= (is_conjugated ? conj_of(factor) : factor) * b[k * side_row + j];
-        }
-        __syncthreads();
     }
 }
 
@@ -194,11 +196,11 @@ extern "C" __global__ void reflect(T *matrices, I stack, int m, int n, T *factor
 extern "C" __global__ void apply_reflections(const T *matrices, I stack, int m, int n, const T *factors, T *products,
                                              int columns)
 {
-    const T *a = matrices + blockIdx.y * stack;
+    const T *a = matrices + blockIdx.x * stack;
     int last = m < n ? m : n;
-    const T *tau = factors + (I)blockIdx.y * last;
-    T *q = products + (I)blockIdx.y * m * columns;
-    for (int j = blockIdx.x * blockDim.x + threadIdx.x; j < columns; j += gridDim.x * blockDim.x)
+    const T *tau = factors + (I)blockIdx.x * last;
+    T *q = products + (I)blockIdx.x * m * columns;
+    for (int j = blockIdx.y * blockDim.x + threadIdx.x; j < columns; j += gridDim.y * blockDim.x)
         for (int k = last - 1; k >= 0; --k) {
             T sum = q[(I)k * columns + j];
             for (int i = k + 1; i < m; ++i) sum += conj_of(a[(I)i * n + k]) * q[(I)i * columns + j];
@@ -233,6 +235,11 @@ def _launch(like, name, grid, *args, threads=_THREADS):
     _kernel(like.dtype, name)(*args, block=(threads, 1, 1), grid=grid)
 
 
+def _grid(count, columns, width):
+    """Blocks for parts of `width` columns of `count` matrices; kernels go on from part to part if they are too few."""
+    return count, min(-(-columns // width), 65535)
+
+
 def _steps(a):
     return [np.int64(stride // a.itemsize) for stride in a.strides]
 
@@ -249,7 +256,7 @@ def factor_lu(a):
         _launch(a, "factor_panel", (count, 1), panel, stack, row, rest, np.int32(width), own, np.int64(n))
         for part in (a[:, start:, :start], a[:, start:, end:]):
             if part.shape[2]:
-                grid = (-(-part.shape[2] // 128), count)
+                grid = _grid(count, part.shape[2], 128)
                 _launch(a, "exchange_rows", grid, part, stack, row, np.int32(part.shape[2]), np.int32(width), own,
                         np.int64(n), threads=128)  # fmt: skip
         if end < n:
@@ -266,7 +273,7 @@ def exchange_rows(b, pivots):
     stack, row, _ = _steps(b)
     for start in range(0, n, PANEL):
         width = np.int32(min(PANEL, n - start))
-        _launch(b, "exchange_rows", (-(-columns // 128), count), b[:, start:], stack, row, np.int32(columns), width,
+        _launch(b, "exchange_rows", _grid(count, columns, 128), b[:, start:], stack, row, np.int32(columns), width,
                 pivots[:, start:], np.int64(n), threads=128)  # fmt: skip
 
 
@@ -280,7 +287,7 @@ def solve_triangle(triangles, sides, is_upper=False, is_unit=False, is_conjugate
         end = min(start + PANEL, n)
         part, own = sides[:, start:end], triangles[:, start:end, start:end]
         flags = (np.int32(flag) for flag in (is_upper, is_unit, is_conjugated))
-        _launch(sides, "solve_triangle", (-(-columns // _RIGHT_SIDES), count), own, *_steps(own), *flags, part,
+        _launch(sides, "solve_triangle", _grid(count, columns, _RIGHT_SIDES), own, *_steps(own), *flags, part,
                 *_steps(part), np.int32(end - start), np.int32(columns))  # fmt: skip
         rest = slice(0, start) if is_upper else slice(end, n)
         factor = triangles[:, rest, start:end]
@@ -320,6 +327,6 @@ def product_of_reflections(a, factors, columns):
     if q.size:
         q[...] = _g.eye(m, columns, dtype=a.dtype)
         if factors.size:
-            _launch(a, "apply_reflections", (-(-columns // 64), count), a, np.int64(m * n), np.int32(m), np.int32(n),
+            _launch(a, "apply_reflections", _grid(count, columns, 64), a, np.int64(m * n), np.int32(m), np.int32(n),
                     factors, q, np.int32(columns), threads=64)  # fmt: skip
     return q

@@ -741,3 +741,15 @@ def test_elements_stay_on_the_device(expression, tmp_path):
 
     assert copied("DtoH") <= READS[expression]
     assert copied("HtoD") <= WRITES.get(expression, 0)
+
+
+def test_more_matrices_than_a_grid_has_rows():
+    """The second axis of a grid ends at 65535 blocks."""
+    rng = np.random.default_rng(5)
+    a = rng.random((70_000, 3, 3)) + 3 * np.eye(3)
+    b = rng.random((70_000, 3, 1))
+    x = np.linalg.solve(gpuarray.to_gpu(a), gpuarray.to_gpu(b)).get()
+    assert np.allclose(a @ x, b)
+    q, r = np.linalg.qr(gpuarray.to_gpu(a))
+    assert np.allclose(q.get() @ r.get(), a)
+    assert np.allclose(np.linalg.det(gpuarray.to_gpu(a)).get(), np.linalg.det(a))
