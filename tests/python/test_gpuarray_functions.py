@@ -164,7 +164,8 @@ def test_take_and_put(x, data):
     axis = data.draw(st.sampled_from([None, *range(x.host.ndim)]))
     length = x.host.size if axis is None else x.host.shape[axis]
     indices = np.array(data.draw(st.lists(st.integers(-length - 1, length), max_size=4)), np.int64)
-    mode = data.draw(st.sampled_from(["raise", "wrap", "clip"]))
+    # NumPy itself never comes back from wrapping indices into nothing where another axis has no elements either.
+    mode = data.draw(st.sampled_from(["raise", "wrap", "clip"] if length else ["raise", "clip"]))
     same(lambda xp, a: xp.take(a, indices, axis=axis, mode=mode), x)
 
     def body(xp, a):
