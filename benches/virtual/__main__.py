@@ -77,6 +77,8 @@ def measure_in_child(threads, words):
     """`measure_row` of each chosen row, in a new process that may use so many threads."""
     limits = ("RTCG_WORKERS", "POCL_MAX_PTHREAD_COUNT", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
     env = os.environ | dict.fromkeys(limits, str(threads))
+    # Threads of a peer that spin after their work would take the processors of the next way.
+    env |= {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0", "OPENBLAS_THREAD_TIMEOUT": "4"}
     command = [sys.executable, str(Path(__file__).resolve().parent), "--child", *words]
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as child:
         yield from map(json.loads, child.stdout)
