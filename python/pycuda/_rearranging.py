@@ -26,6 +26,12 @@ def _axis_of(a, axis):
     return axis % a.ndim
 
 
+def _with_axis(a, axis):
+    """An array, or its elements in a row where there is no axis; and the axis, counted from 0."""
+    a = _g._array(a)
+    return (a.ravel(), 0) if axis is None else (a, _axis_of(a, axis))
+
+
 # -- joining and cutting ------------------------------------------------------------------------------
 
 
@@ -144,10 +150,7 @@ def _runs(counts):
 
 def repeat(a, repeats, axis=None):
     """Each element several times; see `numpy.repeat`. Waits where numbers of repetitions are on the device."""
-    a = _g._array(a)
-    if axis is None:
-        a, axis = a.ravel(), 0
-    axis = _axis_of(a, axis)
+    a, axis = _with_axis(a, axis)
     length = a.shape[axis]
     if not isinstance(repeats, _g.GPUArray):
         repeats = np.asarray(repeats)
@@ -188,10 +191,7 @@ def _check_places(obj, length, axis):
 
 def delete(arr, obj, axis=None):
     """Without the elements or subarrays that an index names; waits for the number of those left."""
-    arr = _g._array(arr)
-    if axis is None:
-        arr, axis = arr.ravel(), 0
-    axis = _axis_of(arr, axis)
+    arr, axis = _with_axis(arr, axis)
     length = arr.shape[axis]
     _check_places(obj, length, axis)
     places, _ = _chosen(obj, length)
@@ -203,10 +203,7 @@ def delete(arr, obj, axis=None):
 
 def insert(arr, obj, values, axis=None):
     """With `values` before the places that an index names; see `numpy.insert`."""
-    arr = _g._array(arr)
-    if axis is None:
-        arr, axis = arr.ravel(), 0
-    axis = _axis_of(arr, axis)
+    arr, axis = _with_axis(arr, axis)
     length = arr.shape[axis]
     if not isinstance(obj, slice) and np.size(obj) == 1:
         index = int(np.asarray(obj.get() if isinstance(obj, _g.GPUArray) else obj).reshape(()))
@@ -333,12 +330,11 @@ def triu_indices_from(arr, k=0):
 
 def compress(condition, a, axis=None, out=None):
     """The subarrays for which a condition holds; waits for their number. See `numpy.compress`."""
-    condition, a = _g._array(condition), _g._array(a)
+    condition = _g._array(condition)
     if condition.ndim != 1:
         raise ValueError("condition must be a 1-d array")
-    if axis is None:
-        a, axis = a.ravel(), 0
-    return _g._into(out, _g.take(a, _g.flatnonzero(condition), _axis_of(a, axis)))
+    a, axis = _with_axis(a, axis)
+    return _g._into(out, _g.take(a, _g.flatnonzero(condition), axis))
 
 
 def extract(condition, arr):
@@ -492,9 +488,7 @@ def packbits(a, /, axis=None, bitorder="big"):
     a = _g._array(a)
     if a.dtype.kind not in "iub":
         raise TypeError("Expected an input array of integer or boolean data type")
-    if axis is None:
-        a, axis = a.ravel(), 0
-    axis = _axis_of(a, axis)
+    a, axis = _with_axis(a, axis)
     n = a.shape[axis]
     bits = _padded_with((a != 0).astype(np.uint8), axis, 0, -n % 8, None, 0)
     bits = bits.reshape((*a.shape[:axis], -(-n // 8), 8, *a.shape[axis + 1 :]))
@@ -508,9 +502,7 @@ def unpackbits(a, /, axis=None, count=None, bitorder="big"):
     a = _g._array(a)
     if a.dtype != np.uint8:
         raise TypeError("Expected an input array of unsigned byte data type")
-    if axis is None:
-        a, axis = a.ravel(), 0
-    axis = _axis_of(a, axis)
+    a, axis = _with_axis(a, axis)
     shifts = _g.arange(8) if bitorder == "little" else _g.arange(7, -1, -1)
     shifts = shifts.astype(np.uint8).reshape((8,) + (1,) * (a.ndim - axis - 1))
     bits = (_g.expand_dims(a, axis + 1) >> shifts) & np.uint8(1)

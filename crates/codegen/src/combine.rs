@@ -170,6 +170,8 @@ __device__ __forceinline__ bool is_last_block(unsigned *ticket, unsigned count)
 template <class T> struct posts
 {
   static const int count = words<T>::count, pitch = count == 3 ? 4 : count;
+  // Larger ones have no room there.
+  static const bool fits = sizeof(T) <= 16;
   volatile unsigned long long *at_;
   __device__ explicit posts(void *at) : at_((volatile unsigned long long *)at) {}
   __device__ __forceinline__ void put(unsigned place, unsigned status, const T &value) const
@@ -242,7 +244,7 @@ template <int threads, int team, bool along, bool split, bool gather, class T, c
 __device__ __forceinline__ void reduce_outputs(unsigned long long outputs, T neutral, T *partials, unsigned *tickets, Fold fold, Op op, Store store)
 {
   const unsigned group = threads / team;
-  constexpr bool gathers = gather && split && team == threads && sizeof(T) <= 16;
+  constexpr bool gathers = gather && split && team == threads && posts<T>::fits;
   unsigned drawn = 0;
   if (gathers && threadIdx.x == 0) drawn = atomicInc(tickets + blockIdx.x, gridDim.y - 1);
   // Written so that a compiler sees which of them is the thread's own number.
@@ -295,7 +297,7 @@ mod tests {
     #[test]
     fn the_source_has_the_limits_of_this_file() {
         assert!(COMBINE.contains(&format!("values(tickets + {TICKETS});")));
-        assert!(COMBINE.contains(&format!("sizeof(T) <= {PACKED_BYTES};")));
+        assert!(COMBINE.contains(&format!("fits = sizeof(T) <= {PACKED_BYTES};")));
     }
 
     #[test]

@@ -8,8 +8,8 @@
 //! commutative, and `neutral` its neutral element.
 
 use crate::carg::{Argument, CType};
+use crate::combine::COMBINE;
 pub use crate::combine::REDUCE_THREADS;
-use crate::combine::{COMBINE, PACKED_BYTES};
 use crate::pointwise::{Access, Pointwise, put_snippet};
 use crate::snippet::ElementUse;
 use std::fmt::Write;
@@ -85,7 +85,7 @@ impl Reduction {
         // A ticket is drawn where nobody waits for it.
         let _ = write!(
             out,
-            "  constexpr bool rtcg_gathers = {gather} && sizeof(rtcg_out_type) <= {PACKED_BYTES};\n\
+            "  constexpr bool rtcg_gathers = {gather} && rtcg::posts<rtcg_out_type>::fits;\n\
              \x20 unsigned rtcg_drawn = 0;\n\
              \x20 if (rtcg_gathers && gridDim.x > 1 && threadIdx.x == 0) rtcg_drawn = atomicInc(rtcg_tickets, gridDim.x - 1);\n\
              \x20 rtcg_out_type rtcg_acc = rtcg_neutral;\n"

@@ -173,7 +173,7 @@ impl Scan {
              \x20 if (threadIdx.x == 0) rtcg_ticket = gridDim.x > 1 ? atomicAdd((unsigned *)rtcg_state, 1u) : 0u;\n\
              \x20 {meet}\n\
              \x20 const unsigned rtcg_tile = rtcg_ticket;\n\
-             \x20 const rtcg::states<rtcg_item, sizeof(rtcg_item) <= 16> rtcg_s(rtcg_state, gridDim.x);\n\
+             \x20 const rtcg::states<rtcg_item, rtcg::posts<rtcg_item>::fits> rtcg_s(rtcg_state, gridDim.x);\n\
              \x20 const unsigned long rtcg_base = (unsigned long)rtcg_tile * rtcg_tile_size;\n\
              \x20 rtcg::tile_scan<rtcg_item, {scan}> rtcg_t;\n",
             meet = if shape.threads > 32 { "__syncthreads();" } else { "__syncwarp();" },

@@ -151,11 +151,7 @@ impl Module {
     ///
     /// As in CUDA, no kernel of it may be running at that moment.
     pub fn close(&self) -> Result<()> {
-        if self.0.closed.swap(true, Ordering::AcqRel) {
-            return Ok(());
-        }
-        circumstances::changed();
-        if self.0.library.is_some() {
+        if self.0.mark_closed() || self.0.library.is_some() {
             return Ok(());
         }
         // SAFETY: this is the last use of the handle; every other call looks at `closed`.
@@ -253,6 +249,15 @@ impl Module {
     }
 }
 
+impl Inner {
+    /// Refuses further use, by launches that look at nothing too; whether that was done before.
+    fn mark_closed(&self) -> bool {
+        let was_closed = self.closed.swap(true, Ordering::AcqRel);
+        circumstances::changed();
+        was_closed
+    }
+}
+
 impl Drop for Inner {
     fn drop(&mut self) {
         if *self.closed.get_mut() || self.library.is_some() {
@@ -274,8 +279,7 @@ impl WeakModule {
     /// What holds the module has unloaded it.
     pub(crate) fn mark_closed(&self) {
         if let Some(module) = self.0.upgrade() {
-            module.closed.store(true, Ordering::Release);
-            circumstances::changed();
+            module.mark_closed();
         }
     }
 }

@@ -205,7 +205,7 @@ extern \"C\" __global__ void __launch_bounds__(THREADS, ROLLED ? 1 : 1024 / THRE
     tile = ticket;
   }
   const tile_place place(tile, n, inner, tiles);
-  const rtcg::states<T, sizeof(T) <= 16> states(state, gridDim.x);
+  const rtcg::states<T, rtcg::posts<T>::fits> states(state, gridDim.x);
   scan_type scan;
 #if ROLLED
   __shared__ rtcg::room<T, TILE> items, before;
