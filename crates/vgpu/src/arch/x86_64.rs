@@ -2,9 +2,8 @@
 
 use super::WideExchange;
 use crate::abi::WarpCtx;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::{InstBuilder, LibCall, Value, types};
 use cranelift_frontend::FunctionBuilder;
-use cranelift_jit::JITBuilder;
 use std::arch::x86_64::__m128i;
 
 /// Of two NaNs, double-precision arithmetic gives the first, made quiet, and the NaN of an invalid
@@ -159,9 +158,48 @@ pub(crate) fn whole_of_power(b: &mut FunctionBuilder<'_>, power: Value) -> Value
     b.ins().x86_cvtt2dq(types::I32X4, power)
 }
 
-/// Makes the functions known that compiled code for x86-64 alone calls.
-pub(crate) fn define_libcalls(builder: &mut JITBuilder) {
-    builder.symbol("__cranelift_x86_pshufb", shuffle_bytes as *const u8);
+/// The function for something that compiled code for x86-64 alone calls.
+pub(crate) fn library_function(call: LibCall) -> Option<usize> {
+    (call == LibCall::X86Pshufb).then_some(shuffle_bytes as *const () as usize)
+}
+
+/// Leads from a cold place of compiled code to the function that serves it, and keeps all registers.
+#[unsafe(naked)]
+pub(crate) unsafe extern "C" fn ask(_: *mut WarpCtx, _: *mut u8, _: u32) {
+    std::arch::naked_asm!(
+        "push rbp",
+        "mov rbp, rsp",
+        "push rax",
+        "push rcx",
+        "push rdx",
+        "push rsi",
+        "push rdi",
+        "push r8",
+        "push r9",
+        "push r10",
+        "push r11",
+        "sub rsp, 264",
+        ".irp i, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15",
+        "movaps [rsp + 16 * \\i], xmm\\i",
+        ".endr",
+        "call {serve}",
+        ".irp i, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15",
+        "movaps xmm\\i, [rsp + 16 * \\i]",
+        ".endr",
+        "add rsp, 264",
+        "pop r11",
+        "pop r10",
+        "pop r9",
+        "pop r8",
+        "pop rdi",
+        "pop rsi",
+        "pop rdx",
+        "pop rcx",
+        "pop rax",
+        "pop rbp",
+        "ret",
+        serve = sym crate::jit::serve_cold_place,
+    )
 }
 
 #[cfg(target_os = "linux")]

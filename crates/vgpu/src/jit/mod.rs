@@ -11,6 +11,7 @@ mod lanes;
 pub mod runtime;
 
 use crate::abi::KernelEntry;
+pub(crate) use emit::cold::run as serve_cold_place;
 pub use emit::ops;
 pub use instrument::Instrument;
 pub use lanes::layout::{SharedLayout, SharedVar, SymbolLayout, function_token, reachable_functions};
@@ -153,7 +154,7 @@ pub struct CompiledKernel {
     pub stack_bytes: u32,
     /// The layout of its shared memory.
     pub shared: SharedLayout,
-    code: emit::compile::Code,
+    code: emit::code::Code,
 }
 
 impl CompiledKernel {
@@ -200,15 +201,16 @@ pub fn compile_instrumented(
     (runtime, instrument): (&RuntimeCalls, &Instrument),
     window: Window,
 ) -> Result<CompiledKernel, JitError> {
-    let lanes::inline::Inlined { module, shared } = lanes::inline::run(&lanes::addresses::lower(module), kernel);
-    emit::compile::run(emit::compile::Inputs {
-        module,
+    let source = Arc::new(emit::compile::Source {
+        module: Arc::clone(module),
         kernel,
-        shared,
         symbols: symbols.clone(),
         variant,
         runtime: *runtime,
         instrument: *instrument,
         window,
-    })
+    });
+    let inputs = Arc::new(source.inputs());
+    let image = emit::compile::compile_outer(&inputs)?;
+    emit::code::place(source, Some(inputs), image)
 }

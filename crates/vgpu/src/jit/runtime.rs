@@ -325,7 +325,8 @@ pub const TRANSFER_HEAD: usize = size_of::<Lanes>();
 pub type MatrixFn =
     unsafe extern "C" fn(ctx: *mut WarpCtx, form: *const MatrixTransfer, site: u32, stride: u64, frame: *mut u8);
 
-/// The runtime's entry points.
+/// The runtime's entry points. Compiled code names them by their offsets.
+#[repr(C)]
 #[derive(Debug, Clone, Copy)]
 #[allow(missing_docs)]
 pub struct RuntimeCalls {

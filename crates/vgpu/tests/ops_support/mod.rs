@@ -7,10 +7,8 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlagsData, Value, types};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{Linkage, Module, default_libcall_names};
 use rtcg_ptx::ast::{Inst, Operand, Type};
-use rtcg_vgpu::jit::ops::{self, OpCtx, OpState, Parts, Shape, Width};
+use rtcg_vgpu::jit::ops::{self, Alone, OpCtx, OpState, Parts, Shape, Width};
 
 /// Bytes between the operands of a call.
 const STRIDE: usize = 64;
@@ -63,7 +61,7 @@ pub enum Way {
 
 /// A compiled instruction.
 pub struct Compiled {
-    _module: JITModule,
+    _code: Alone,
     entry: extern "C" fn(*const u8, *mut u8),
     shape: Shape,
     case: Case,
@@ -74,22 +72,17 @@ pub fn compile(case: &Case, shape: Shape, way: Way, opt: &str) -> Compiled {
     flags.set("opt_level", opt).unwrap();
     flags.set("is_pic", "false").unwrap();
     let isa = cranelift_native::builder().unwrap().finish(settings::Flags::new(flags)).unwrap();
-    let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
-    let mut context = module.make_context();
+    let mut context = cranelift_codegen::Context::new();
+    context.func.signature.call_conv = isa.default_call_conv();
     context.func.signature.params = vec![AbiParam::new(types::I64); 2];
     let mut fbc = FunctionBuilderContext::new();
     let mut b = FunctionBuilder::new(&mut context.func, &mut fbc);
     emit(&mut b, case, shape, way);
-    let config = module.target_config();
-    b.finalize(config);
-    let id = module.declare_function("f", Linkage::Export, &context.func.signature).unwrap();
-    module.define_function(id, &mut context).unwrap_or_else(|e| panic!("{}: {e:?}\n{}", case.text, context.func));
-    module.finalize_definitions().unwrap();
+    b.finalize(isa.frontend_config());
+    let code = Alone::compile(&mut context, &*isa).unwrap_or_else(|e| panic!("{}: {e}\n{}", case.text, context.func));
     // SAFETY: the function was compiled with this signature and lives as long as the module.
-    let entry = unsafe {
-        std::mem::transmute::<*const u8, extern "C" fn(*const u8, *mut u8)>(module.get_finalized_function(id))
-    };
-    Compiled { _module: module, entry, shape, case: case.clone() }
+    let entry = unsafe { std::mem::transmute::<usize, extern "C" fn(*const u8, *mut u8)>(code.address()) };
+    Compiled { _code: code, entry, shape, case: case.clone() }
 }
 
 fn emit(b: &mut FunctionBuilder<'_>, case: &Case, shape: Shape, way: Way) {

@@ -5,9 +5,10 @@
 
 use super::check::Mode;
 use super::generate::Gen;
+use super::links::{self, runtime};
 use super::memory::{Access, Place, Prepared};
 use super::ops;
-use super::values::{CHUNKS, Parts, Shape, Width, call_host};
+use super::values::{CHUNKS, Parts, Shape, Width};
 use crate::arch::DOUBLE_NAN_OF_FIRST;
 use crate::jit::JitError;
 use crate::jit::lanes::body::Stmt;
@@ -80,8 +81,8 @@ impl<'a> Gen<'a, '_> {
         let (code, site) = (self.iconst32(i64::from(code)), self.iconst32(i64::from(site)));
         let slot = self.scratch();
         let at = self.b.ins().stack_addr(types::I64, slot, 0);
-        let f = self.env.runtime.atomic as usize;
-        call_host(&mut self.b, f, &[self.ctx, code, bits, site, at], None);
+        let f = runtime!(atomic);
+        links::call(&mut self.b, f, &[self.ctx, code, bits, site, at], None);
         if let Some(d) = dst {
             for k in 0..CHUNKS {
                 let dw = self.width(*d);

@@ -2,7 +2,8 @@
 //! until the whole warp has come.
 
 use super::generate::{Gen, trusted};
-use super::values::{CHUNKS, Parts, Width, call_host};
+use super::links::{self, runtime};
+use super::values::{CHUNKS, Parts, Width};
 use crate::jit::JitError;
 use crate::jit::lanes::body::Stmt;
 use crate::jit::lanes::plan::header;
@@ -43,8 +44,8 @@ impl Gen<'_, '_> {
         };
         let (id, count) = (self.first_lane(*id), self.first_lane(count));
         let code = self.iconst32(code as i64);
-        let f = self.env.runtime.barrier as usize;
-        let result = call_host(&mut self.b, f, &[self.ctx, code, id, count, arriving, trues], Some(types::I32));
+        let f = runtime!(barrier);
+        let result = links::call(&mut self.b, f, &[self.ctx, code, id, count, arriving, trues], Some(types::I32));
         if let Some(r) = result {
             self.b.ins().store(trusted(), r, self.frame, header::BAR_RESULT);
         }

@@ -6,8 +6,9 @@
 
 use super::cold::{BITS, Counters};
 use super::generate::{Gen, trusted};
+use super::links::{self, Link, runtime};
 use super::ops;
-use super::values::{CHUNKS, Parts, Shape, Width, call_host};
+use super::values::{CHUNKS, Parts, Shape, Width};
 use crate::abi::{TrapKind, WarpCtx};
 use crate::jit::JitError;
 use crate::jit::lanes::body::Stmt;
@@ -71,10 +72,10 @@ impl<'a> Gen<'a, '_> {
     fn call_plain(&mut self, f: FuncId, args: &[Value]) {
         match &self.env.part {
             super::compile::Part::Outer { .. } => {
-                self.call_local(self.env.versions[&f], args);
+                links::call(&mut self.b, Link::Own(self.env.versions[&f]), args, None);
             }
-            super::compile::Part::Masked { outer } => {
-                call_host(&mut self.b, outer.get(&f).copied().unwrap_or(0), args, None);
+            super::compile::Part::Masked => {
+                links::call(&mut self.b, Link::Outer(f.0), args, None);
             }
         }
     }
@@ -239,8 +240,8 @@ impl<'a> Gen<'a, '_> {
         }
         let (kind, site) = (self.iconst32(TrapKind::InvalidPc as i64), self.site(crate::jit::lanes::sites::WARP));
         let site = self.iconst32(i64::from(site));
-        let f = self.env.runtime.trap as usize;
-        call_host(&mut self.b, f, &[self.ctx, kind, lane, site, token], None);
+        let f = runtime!(trap);
+        links::call(&mut self.b, f, &[self.ctx, kind, lane, site, token], None);
         self.b.ins().trap(ir::TrapCode::unwrap_user(5));
         self.b.seal_block(next);
         self.b.switch_to_block(next);
@@ -302,26 +303,25 @@ impl<'a> Gen<'a, '_> {
         let (a, r) = self.pass(args, rets);
         let site = self.site(crate::jit::lanes::sites::WARP);
         let site = self.iconst32(i64::from(site));
-        let rt = &self.env.runtime;
         let (ctx, second) = (self.ctx, i64::from(record_bytes(8)));
         match name {
             "vprintf" => {
-                let f = rt.vprintf as usize;
+                let f = runtime!(vprintf);
                 let list = self.b.ins().iadd_imm_s(a, second);
-                call_host(&mut self.b, f, &[ctx, active, site, a, list, r], None);
+                links::call(&mut self.b, f, &[ctx, active, site, a, list, r], None);
             }
             "malloc" => {
-                let f = rt.malloc as usize;
-                call_host(&mut self.b, f, &[ctx, active, site, a, r], None);
+                let f = runtime!(malloc);
+                links::call(&mut self.b, f, &[ctx, active, site, a, r], None);
             }
             "free" => {
-                let f = rt.free as usize;
-                call_host(&mut self.b, f, &[ctx, active, site, a], None);
+                let f = runtime!(free);
+                links::call(&mut self.b, f, &[ctx, active, site, a], None);
             }
             "cudaGraphSetConditional" => {
-                let f = rt.set_conditional as usize;
+                let f = runtime!(set_conditional);
                 let values = self.b.ins().iadd_imm_s(a, second);
-                call_host(&mut self.b, f, &[ctx, active, site, a, values], None);
+                links::call(&mut self.b, f, &[ctx, active, site, a, values], None);
             }
             _ => self.assertion(active, a, site),
         }
@@ -349,7 +349,7 @@ impl<'a> Gen<'a, '_> {
         self.b.ins().stack_store(types::I64, line, slot, offset_of!(AssertArgs, line) as i32);
         self.b.ins().stack_store(types::I64, lane, slot, offset_of!(AssertArgs, lane) as i32);
         let p = self.b.ins().stack_addr(types::I64, slot, 0);
-        let f = self.env.runtime.assertfail as usize;
-        call_host(&mut self.b, f, &[self.ctx, site, p], None);
+        let f = runtime!(assertfail);
+        links::call(&mut self.b, f, &[self.ctx, site, p], None);
     }
 }

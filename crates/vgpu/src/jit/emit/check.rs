@@ -6,6 +6,7 @@
 
 use super::cold::{Addresses, Check, Request};
 use super::generate::{Gen, trusted};
+use super::links::{self, Link};
 use super::memory::{Access, Place, Prepared};
 use super::ops;
 use super::values::{CHUNK_LANES, Parts, Width};
@@ -85,7 +86,7 @@ impl<'a> Gen<'a, '_> {
     /// Where the state of an address is.
     fn state_address(&mut self, states: States, address: Value) -> Value {
         let low = self.b.ins().band_imm_s(address, states.mask as i64);
-        let base = self.iconst64(states.base as i64);
+        let base = links::address(&mut self.b, Link::States);
         self.b.ins().iadd(low, base)
     }
 
@@ -330,7 +331,9 @@ impl<'a> Gen<'a, '_> {
         (mode, sem): (Mode, Sem),
         values: Option<&Parts>,
     ) {
-        let Some(race) = self.env.instrument.race else { return };
+        if self.env.instrument.race.is_none() {
+            return;
+        }
         // Synchronising accesses are no races; those of shared memory count as plain ones.
         if access.space != Space::Shared && sem != Sem::Weak
             || matches!(access.space, Space::Param | Space::Local | Space::Const)
@@ -361,7 +364,7 @@ impl<'a> Gen<'a, '_> {
         let at = self.b.ins().stack_addr(types::I64, slot, 0);
         let (chunk, site, info) =
             (self.iconst32(chunk as i64), self.iconst32(i64::from(site)), self.iconst32(i64::from(info)));
-        super::values::call_host(&mut self.b, race.access as usize, &[self.ctx, bits, chunk, site, info, at], None);
+        links::call(&mut self.b, Link::NoteAccess, &[self.ctx, bits, chunk, site, info, at], None);
     }
 
     /// Tells of a load of one address by the whole warp: eight lanes stand for all.
@@ -372,7 +375,9 @@ impl<'a> Gen<'a, '_> {
 
     /// Tells of the synchronisation that an instruction brought.
     pub(crate) fn note_sync(&mut self, inst: &Inst) {
-        let Some(race) = self.env.instrument.race else { return };
+        if self.env.instrument.race.is_none() {
+            return;
+        }
         let releases = |sem: &Sem| matches!(sem, Sem::Release | Sem::AcqRel | Sem::SeqCst);
         let what = match inst {
             Inst::Fence(FenceKind::Memory { scope, .. }) if *scope != Scope::Cta => SYNC_FENCE,
@@ -387,7 +392,7 @@ impl<'a> Gen<'a, '_> {
             _ => return,
         };
         let what = self.iconst32(i64::from(what));
-        super::values::call_host(&mut self.b, race.sync as usize, &[self.ctx, what], None);
+        links::call(&mut self.b, Link::NoteSync, &[self.ctx, what], None);
     }
 
     /// Local memory of the function begins or ends.
@@ -396,8 +401,7 @@ impl<'a> Gen<'a, '_> {
             return;
         }
         let (pitch, used) = (self.iconst32(i64::from(self.plan.local_pitch)), self.iconst32(i64::from(used)));
-        let f = self.env.instrument.local as usize;
-        super::values::call_host(&mut self.b, f, &[start, pitch, used], None);
+        links::call(&mut self.b, Link::NoteLocal, &[start, pitch, used], None);
     }
 }
 

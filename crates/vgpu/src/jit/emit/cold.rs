@@ -1,18 +1,24 @@
 //! What cold places of compiled code ask the compiler's Rust functions for.
 //!
 //! A cold place stores the values that matter in the frame's dummy area, which nobody reads then,
-//! and calls one function with a record that says what to do with them. So it is a handful of
-//! instructions, and no value has to be in a certain register. The records belong to the code.
+//! and calls one function with the number of a request that says what to do with them. So it is a
+//! handful of instructions, and no value has to be in a certain register: the function between
+//! ([`arch::ask`]) keeps all registers, so that a check that may fail costs nothing beside its test.
+//! The requests belong to the code.
 #![allow(unsafe_code)]
 
 use super::generate::{Gen, trusted};
+use super::host::Host;
+use super::links::{self, Link};
 use super::slow::SlowEnv;
 use super::spread::{self, Piece};
 use super::values::CHUNK_LANES;
 use crate::abi::WarpCtx;
+use crate::arch;
 use crate::jit::lanes::plan::header;
 use crate::jit::runtime::Lanes;
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Value, types};
+use cranelift_codegen::isa::CallConv;
 
 /// 64-bit values that fit into the dummy area.
 pub(crate) const AT_ONCE: usize = 128;
@@ -92,25 +98,22 @@ impl Move {
     pub(crate) const MASK: usize = 10;
 }
 
-/// What the function of cold places is passed.
-#[derive(Debug)]
-pub(crate) struct Record {
-    env: *const SlowEnv,
-    request: Request,
-}
+/// Bit of the numbers of masked code's requests.
+pub(crate) const MASKED: u32 = 1 << 31;
 
-/// Does what the record asks for.
+/// Does what a request asks for.
 ///
 /// # Safety
-/// Compiled code passes its own context and frame, and a record of its own, whose values it has stored.
-pub(crate) unsafe extern "C" fn run(ctx: *mut WarpCtx, frame: *mut u8, record: *const Record) {
-    // SAFETY: by contract; the environment lives as long as the code.
+/// Compiled code passes its own context and frame, and the number of a request whose values it has stored.
+pub(crate) unsafe extern "C" fn run(ctx: *mut WarpCtx, frame: *mut u8, number: u32) {
+    // SAFETY: by contract; the kernel has stored where its host is, which lives as long as the code.
     unsafe {
-        let record = &*record;
+        let host = Host::of(ctx);
+        let Some(request) = host.request(number) else { return };
         let values = frame.add(header::DUMMY as usize).cast::<u64>();
-        match &record.request {
-            Request::Checks(list) => list.iter().for_each(|c| check(&*record.env, ctx, values, c)),
-            Request::Move(m) => move_lanes(&*record.env, ctx, values, m),
+        match request {
+            Request::Checks(list) => list.iter().for_each(|c| check(&host.env, ctx, values, c)),
+            Request::Move(m) => move_lanes(&host.env, ctx, values, m),
             Request::Spread(pieces, counters) => {
                 spread::spread(frame, pieces);
                 set_counters(frame, *counters);
@@ -220,10 +223,14 @@ impl Gen<'_, '_> {
 
     /// Asks for something; all registers keep their values.
     pub(crate) fn ask(&mut self, request: Request) {
-        let record = Box::new(Record { env: self.env.slow, request });
-        let at = self.iconst64(std::ptr::from_ref(&*record) as i64);
-        self.env.records.borrow_mut().push(record);
-        let args = [self.ctx, self.frame, at];
-        self.call_stub(&args);
+        let mut requests = self.env.requests.borrow_mut();
+        let number = requests.len() as u32 | if self.is_masked() { MASKED } else { 0 };
+        requests.push(request);
+        drop(requests);
+        let number = self.iconst32(i64::from(number));
+        let stub = Link::rust(arch::ask as *const () as usize);
+        let mut signature = Signature::new(CallConv::PreserveAll);
+        signature.params = [types::I64, types::I64, types::I32].map(AbiParam::new).to_vec();
+        links::call_as(&mut self.b, stub, signature, &[self.ctx, self.frame, number]);
     }
 }

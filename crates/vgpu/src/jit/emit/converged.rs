@@ -7,6 +7,8 @@
 use super::cold::{BITS, Counters, Request};
 use super::compile::Env;
 use super::generate::{Gen, RegVars, Store, trusted};
+use super::host::{Host, MaskedSlot};
+use super::links::{self, Link, runtime};
 use super::ops;
 use super::values::{CHUNKS, Parts, Shape, Width};
 use crate::abi::{TrapKind, WarpCtx};
@@ -34,6 +36,10 @@ pub(crate) fn emit(mut b: FunctionBuilder<'_>, env: &Env<'_>, plan: &Plan<'_>) -
     let vars = declare(&mut b, plan);
     let mut g = Gen::new(b, env, plan, [params[0], frame, args, rets], Store::Converged(vars));
     let lanes = if plan.f.entry { g.ctx_field(types::I32, offset_of!(WarpCtx, live)) } else { params[1] };
+    if plan.f.entry {
+        let host = links::address(&mut g.b, Link::Host);
+        g.b.ins().store(trusted(), host, params[0], offset_of!(WarpCtx, host) as i32);
+    }
     g.reserve_local();
     let done = g.b.create_block();
     g.masked_entry = Some(g.b.create_block());
@@ -123,8 +129,8 @@ impl<'a> Gen<'a, '_> {
             (self.iconst32(kind as i64), self.iconst32(-1), self.site(crate::jit::lanes::sites::WARP));
         let site = self.iconst32(i64::from(site));
         let address = self.iconst64(0);
-        let f = self.env.runtime.trap as usize;
-        super::values::call_host(&mut self.b, f, &[self.ctx, kind, lane, site, address], None);
+        let f = runtime!(trap);
+        links::call(&mut self.b, f, &[self.ctx, kind, lane, site, address], None);
     }
 
     /// Enters converged code when all lanes are there, else masked code at block 0.
@@ -155,12 +161,13 @@ impl<'a> Gen<'a, '_> {
 
     /// Calls the function's masked version through its slot.
     fn call_masked(&mut self) -> Option<Value> {
-        let super::compile::Part::Outer { slots } = &self.env.part else { return None };
-        let slot: *const super::lazy::MaskedSlot = slots.iter().find(|s| s.id == self.plan.id)?;
-        let slot = self.iconst64(slot as i64);
+        let super::compile::Part::Outer = &self.env.part else { return None };
+        let host = self.ctx_field(types::I64, offset_of!(WarpCtx, host));
+        let slots = self.b.ins().load(types::I64, trusted(), host, offset_of!(Host, slots) as i32);
+        let slot = self.add(slots, i64::from(self.env.versions[&self.plan.id]) * size_of::<MaskedSlot>() as i64);
         let code = self.b.ins().load(types::I64, trusted(), slot, 0);
         let args = [self.ctx, self.frame, self.args, self.rets, slot];
-        super::values::call_address(&mut self.b, code, &args, Some(types::I32))
+        links::call_computed(&mut self.b, code, &args, Some(types::I32))
     }
 
     /// Calls masked code and goes on where its lanes have met again.
@@ -383,12 +390,12 @@ impl<'a> Gen<'a, '_> {
         let flag = self.ctx_field(types::I64, offset_of!(WarpCtx, cancel));
         let stop = self.b.ins().load(types::I32, trusted(), flag, 0);
         self.cold(stop, |g| {
-            let f = g.env.runtime.cancelled as usize;
-            super::values::call_host(&mut g.b, f, &[g.ctx], None);
+            let f = runtime!(cancelled);
+            links::call(&mut g.b, f, &[g.ctx], None);
         });
         if spins {
-            let f = self.env.runtime.yield_now as usize;
-            super::values::call_host(&mut self.b, f, &[self.ctx], None);
+            let f = runtime!(yield_now);
+            links::call(&mut self.b, f, &[self.ctx], None);
         }
     }
 

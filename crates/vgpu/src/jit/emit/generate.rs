@@ -104,8 +104,6 @@ pub(crate) struct Gen<'a, 'f> {
     /// Set while a statement or address is computed for the first lane of a chunk.
     pub(crate) in_chunk: Option<usize>,
     pub(crate) chunk_values: Vec<(Reg, Parts)>,
-    /// The signature of the stub of cold places.
-    pub(crate) stub_signature: Option<ir::SigRef>,
     /// What accesses under masks have in common within a segment.
     pub(crate) shared: Shared,
     /// See [`Gen::scratch`].
@@ -163,7 +161,6 @@ impl<'a, 'f> Gen<'a, 'f> {
             sunk: vec![],
             in_chunk: None,
             chunk_values: vec![],
-            stub_signature: None,
             shared: Shared::default(),
             scratch_slot: None,
             texture_slot: None,

@@ -2,10 +2,9 @@
 //! rounding to integral numbers, byte shuffles (x86-64 without FMA, SSE4.1 or SSSE3).
 //!
 //! Establishes that such code computes the same bits as the instructions would: the functions of
-//! Rust's standard library are exact. They are named explicitly, because a program need not export
-//! the mathematical functions of its C library.
+//! Rust's standard library are exact.
 
-use cranelift_jit::JITBuilder;
+use cranelift_codegen::ir::LibCall;
 
 extern "C" fn fma(a: f64, b: f64, c: f64) -> f64 {
     // Among NaNs the addend's goes first, then that of the second factor.
@@ -49,20 +48,20 @@ extern "C" fn nearbyintf(x: f32) -> f32 {
     x.round_ties_even()
 }
 
-/// Makes the functions known under the names that Cranelift uses.
-pub(super) fn define(builder: &mut JITBuilder) {
-    let functions: [(&str, *const u8); 10] = [
-        ("fma", fma as *const u8),
-        ("fmaf", fmaf as *const u8),
-        ("ceil", ceil as *const u8),
-        ("ceilf", ceilf as *const u8),
-        ("floor", floor as *const u8),
-        ("floorf", floorf as *const u8),
-        ("trunc", trunc as *const u8),
-        ("truncf", truncf as *const u8),
-        ("nearbyint", nearbyint as *const u8),
-        ("nearbyintf", nearbyintf as *const u8),
-    ];
-    builder.symbols(functions);
-    crate::arch::define_libcalls(builder);
+/// The address of the function for what Cranelift calls so.
+pub(super) fn address(call: LibCall) -> Option<usize> {
+    let function = match call {
+        LibCall::FmaF64 => fma as *const (),
+        LibCall::FmaF32 => fmaf as *const (),
+        LibCall::CeilF64 => ceil as *const (),
+        LibCall::CeilF32 => ceilf as *const (),
+        LibCall::FloorF64 => floor as *const (),
+        LibCall::FloorF32 => floorf as *const (),
+        LibCall::TruncF64 => trunc as *const (),
+        LibCall::TruncF32 => truncf as *const (),
+        LibCall::NearestF64 => nearbyint as *const (),
+        LibCall::NearestF32 => nearbyintf as *const (),
+        call => return crate::arch::library_function(call),
+    };
+    Some(function as usize)
 }

@@ -7,6 +7,7 @@
 
 use super::compile::Env;
 use super::generate::{Gen, MaskedRegs, Store, trusted};
+use super::links::{self, Link};
 use super::ops;
 use super::values::{CHUNKS, Parts, Width};
 use crate::abi::WarpCtx;
@@ -86,8 +87,8 @@ impl<'a> Gen<'a, '_> {
         let choice = self.b.append_block_param(next, types::I32);
         self.b.ins().brif(due, pick, &[], next, &[min.into()]);
         self.b.switch_to_block(pick);
-        let f = super::slow::pick_other as *const () as usize;
-        let other = super::values::call_host(&mut self.b, f, &[self.frame, min], Some(types::I32)).unwrap_or(min);
+        let f = Link::rust(super::slow::pick_other as *const () as usize);
+        let other = links::call(&mut self.b, f, &[self.frame, min], Some(types::I32)).unwrap_or(min);
         self.b.ins().jump(next, &[other.into()]);
         self.b.switch_to_block(next);
         choice
@@ -95,11 +96,10 @@ impl<'a> Gen<'a, '_> {
 
     /// A random group of lanes that can run, or part of it.
     fn random_choice(&mut self, min: Value) -> Value {
-        let table = self.env.call_tables[&self.plan.id].as_ptr() as i64;
-        let (table, env) = (self.iconst64(table), self.iconst64(self.env.slow as i64));
-        let f = super::slow::pick_at_random as *const () as usize;
-        let args = [self.ctx, self.frame, table, min, env];
-        super::values::call_host(&mut self.b, f, &args, Some(types::I32)).unwrap_or(min)
+        let table = links::address(&mut self.b, self.env.tables[&self.plan.id].calls);
+        let f = Link::rust(super::slow::pick_at_random as *const () as usize);
+        let args = [self.ctx, self.frame, table, min];
+        links::call(&mut self.b, f, &args, Some(types::I32)).unwrap_or(min)
     }
 
     /// No lane can run: all have left, or a warp operation goes on with those that came, or the
@@ -119,9 +119,8 @@ impl<'a> Gen<'a, '_> {
         let yes = self.iconst32(1);
         self.b.ins().jump(run, &[min.into(), yes.into()]);
         self.b.switch_to_block(barrier);
-        let f = super::slow::barrier as *const () as usize;
-        let env = self.iconst64(self.env.slow as i64);
-        super::values::call_host(&mut self.b, f, &[self.ctx, self.frame, env], None);
+        let f = Link::rust(super::slow::barrier as *const () as usize);
+        links::call(&mut self.b, f, &[self.ctx, self.frame], None);
         let no = self.iconst32(0);
         self.b.ins().jump(dispatch, &[no.into()]);
     }
@@ -151,8 +150,7 @@ impl<'a> Gen<'a, '_> {
             let (check, leave, stay) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
             self.b.ins().brif(may, check, &[], stay, &[]);
             self.b.switch_to_block(check);
-            let table = self.env.resume_tables[&self.plan.id].as_ptr() as i64;
-            let table = self.iconst64(table);
+            let table = links::address(&mut self.b, self.env.tables[&self.plan.id].resume);
             let index = self.b.ins().uextend(types::I64, block);
             let at = self.b.ins().iadd(table, index);
             let resumable = self.b.ins().uload8(types::I32, trusted(), at, 0);

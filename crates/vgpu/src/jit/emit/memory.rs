@@ -7,6 +7,7 @@
 
 use super::cold::{Addresses, Check, Request};
 use super::generate::{Gen, trusted};
+use super::links::{self, Link};
 use super::ops;
 use super::values::{CHUNK_LANES, Parts, Width};
 use crate::abi::WarpCtx;
@@ -72,11 +73,13 @@ impl<'a> Gen<'a, '_> {
     pub(crate) fn symbol_scalar(&mut self, s: Symbol, off: i64, w: Width) -> Parts {
         let v = match s {
             Symbol::Global(g) => {
-                let fixed = match self.env.module.vars[g.index()].space {
-                    Space::Shared => i64::from(self.shared_offset(SharedVar::Module(g.0))),
-                    _ => self.env.symbols.globals.get(g.index()).copied().unwrap_or(0) as i64,
-                };
-                self.iconst64(fixed.wrapping_add(off))
+                if self.env.module.vars[g.index()].space == Space::Shared {
+                    let fixed = i64::from(self.shared_offset(SharedVar::Module(g.0)));
+                    self.iconst64(fixed.wrapping_add(off))
+                } else {
+                    let at = links::address(&mut self.b, Link::Variable(g.0));
+                    self.add(at, off)
+                }
             }
             Symbol::Local(v) => match self.plan.f.vars[v.index()].space {
                 Space::Shared => {
@@ -224,7 +227,7 @@ impl<'a> Gen<'a, '_> {
     }
 
     pub(super) fn window_bits(&mut self, address: Value) -> Value {
-        let base = self.iconst64(self.env.window.base as i64);
+        let base = links::address(&mut self.b, Link::Window);
         self.b.ins().bxor(address, base)
     }
 
@@ -394,13 +397,6 @@ impl<'a> Gen<'a, '_> {
             let step = p.stride.wrapping_mul((chunk * CHUNK_LANES + l) as i64);
             if far { (self.add(p.base, step), p.offset) } else { (p.base, p.offset + step as i32) }
         })
-    }
-
-    /// Calls a function of this compilation.
-    pub(crate) fn call_local(&mut self, f: cranelift_module::FuncId, args: &[Value]) -> Option<Value> {
-        let r = self.env.declare_in(f, &mut self.b);
-        let call = self.b.ins().call(r, args);
-        self.b.inst_results(call).first().copied()
     }
 
     /// `a == b` as a condition.

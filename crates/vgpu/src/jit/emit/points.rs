@@ -5,8 +5,9 @@
 //! their mask are still on the way are parked there.
 
 use super::generate::Gen;
+use super::links::{self, Link, runtime};
 use super::ops;
-use super::values::{CHUNKS, Parts, Shape, Width, call_host};
+use super::values::{CHUNKS, Parts, Shape, Width};
 use crate::abi::WarpCtx;
 use crate::jit::JitError;
 use crate::jit::lanes::body::{Kind, Stmt, kind};
@@ -67,8 +68,8 @@ impl<'a> Gen<'a, '_> {
     fn nanosleep(&mut self, a: Operand) {
         let lanes = self.operand(a, Width::W32, 0);
         let ns = self.b.ins().extractlane(lanes[0], 0);
-        let f = self.env.runtime.nanosleep as usize;
-        call_host(&mut self.b, f, &[self.ctx, ns], None);
+        let f = runtime!(nanosleep);
+        links::call(&mut self.b, f, &[self.ctx, ns], None);
     }
 
     fn conditional_trap(&mut self, st: &Stmt<'_>) {
@@ -89,9 +90,9 @@ impl<'a> Gen<'a, '_> {
                 let active = self.active_bits(st);
                 let slot = self.scratch();
                 let at = self.b.ins().stack_addr(types::I64, slot, 0);
-                let over = call_host(
+                let over = links::call(
                     &mut self.b,
-                    super::slow::alloca as *const () as usize,
+                    Link::rust(super::slow::alloca as *const () as usize),
                     &[self.ctx, active, code, at],
                     Some(types::I32),
                 );

@@ -2,6 +2,7 @@
 //! blame, and asks the runtime about addresses outside the device window.
 #![allow(unsafe_code)]
 
+use super::host::Host;
 use crate::abi::{TrapKind, WarpCtx};
 use crate::jit::runtime::{Lanes, RuntimeCalls};
 use crate::jit::{Instrument, Window};
@@ -215,13 +216,12 @@ pub(crate) unsafe extern "C" fn pick_other(frame: *mut FrameHead, min: u32) -> u
 /// wait for each other in there.
 ///
 /// # Safety
-/// Called by compiled code with its own context, frame, table of blocks with calls and environment.
+/// Called by compiled code with its own context, frame and table of blocks with calls.
 pub(crate) unsafe extern "C" fn pick_at_random(
     ctx: *mut WarpCtx,
     frame: *mut FrameHead,
     calls: *const u8,
     min: u32,
-    env: *const SlowEnv,
 ) -> u32 {
     let parked = crate::jit::lanes::plan::pc::PARK_WARP as u32;
     let late = crate::jit::lanes::plan::pc::LATE as u32;
@@ -231,7 +231,7 @@ pub(crate) unsafe extern "C" fn pick_at_random(
         ((*frame).pc, (*frame).spins, &mut *allowed)
     };
     // SAFETY: as above.
-    let r = unsafe { (*env).instrument.random.map_or(0, |random| random(ctx)) };
+    let r = unsafe { Host::of(ctx).env.instrument.random.map_or(0, |random| random(ctx)) };
     let runnable = pc.iter().enumerate().filter(|p| *p.1 < parked);
     // SAFETY: blocks are numbers within the table.
     let is_call = |pc: u32| unsafe { *calls.add((pc & !late) as usize) != 0 };
@@ -257,8 +257,8 @@ pub(crate) unsafe extern "C" fn pick_at_random(
 /// that are parked there in a caller.
 ///
 /// # Safety
-/// Called by compiled code with its own context, frame and environment.
-pub(crate) unsafe extern "C" fn barrier(ctx: *mut WarpCtx, frame: *mut FrameHead, env: *const SlowEnv) {
+/// Called by compiled code with its own context and frame.
+pub(crate) unsafe extern "C" fn barrier(ctx: *mut WarpCtx, frame: *mut FrameHead) {
     let park = crate::jit::lanes::plan::pc::PARK_BAR as u32;
     let done = crate::jit::lanes::plan::pc::DONE as u32;
     // SAFETY: by contract.
@@ -282,13 +282,14 @@ pub(crate) unsafe extern "C" fn barrier(ctx: *mut WarpCtx, frame: *mut FrameHead
         next = o.outer;
     }
     let bits = |lanes: &[usize]| lanes.iter().fold(0_u32, |m, &l| m | 1 << l);
-    // SAFETY: compiled code passes the environment that its kernel owns.
-    if let Some(diverged) = unsafe { (*env).instrument.diverged }.filter(|_| !elsewhere.is_empty()) {
+    // SAFETY: compiled code passes its own context.
+    let env = unsafe { &Host::of(ctx).env };
+    if let Some(diverged) = env.instrument.diverged.filter(|_| !elsewhere.is_empty()) {
         // SAFETY: compiled code passes its own context.
         unsafe { diverged(ctx, id, bits(&group), bits(&elsewhere)) };
     }
     // SAFETY: compiled code passes its own context; the frame is not touched while the warp waits.
-    let result = unsafe { ((*env).runtime.barrier)(ctx, kind, id, count, arriving as u32, trues as u32) };
+    let result = unsafe { (env.runtime.barrier)(ctx, kind, id, count, arriving as u32, trues as u32) };
     f.release(&group, result);
     // SAFETY: as above; the frames are not those of this function, and no reference to them is left.
     let mut next = unsafe { (*ctx).outer_frames.cast::<FrameHead>() };

@@ -2,6 +2,7 @@
 //! arithmetic nor ordinary memory accesses.
 
 use super::generate::{Gen, trusted};
+use super::links::{self, runtime};
 use super::ops;
 use super::values::{Parts, Shape, Width};
 use crate::abi::{TidTable, WarpCtx};
@@ -66,9 +67,9 @@ impl<'a> Gen<'a, '_> {
     }
 
     fn clock(&mut self, timer: bool) -> Value {
-        let f = if timer { self.env.runtime.globaltimer } else { self.env.runtime.clock64 };
+        let f = if timer { runtime!(globaltimer) } else { runtime!(clock64) };
         let ctx = self.ctx;
-        super::values::call_host(&mut self.b, f as usize, &[ctx], Some(types::I64)).unwrap_or(ctx)
+        links::call(&mut self.b, f, &[ctx], Some(types::I64)).unwrap_or(ctx)
     }
 
     fn warps_per_block(&mut self) -> Value {

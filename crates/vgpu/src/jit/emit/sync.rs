@@ -6,9 +6,10 @@
 
 use super::check::Mode;
 use super::generate::Gen;
+use super::links::{self, Link, runtime};
 use super::memory::{Access, Place};
 use super::ops;
-use super::values::{CHUNKS, Parts, Shape, Width, call_host};
+use super::values::{CHUNKS, Parts, Shape, Width};
 use crate::jit::JitError;
 use crate::jit::lanes::body::Stmt;
 use crate::jit::runtime::{AtomicCode, BulkCode, MbarrierCode};
@@ -54,13 +55,13 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// Calls a function of the runtime with context, code, active lanes, site and the arrays.
-    fn call_lanes(&mut self, st: &Stmt<'_>, f: usize, code: u32) {
+    fn call_lanes(&mut self, st: &Stmt<'_>, f: Link, code: u32) {
         let active = self.active_bits(st);
         let site = self.site(crate::jit::lanes::sites::WARP);
         let (code, site) = (self.iconst32(i64::from(code)), self.iconst32(i64::from(site)));
         let slot = self.scratch();
         let at = self.b.ins().stack_addr(types::I64, slot, 0);
-        call_host(&mut self.b, f, &[self.ctx, code, active, site, at], None);
+        links::call(&mut self.b, f, &[self.ctx, code, active, site, at], None);
     }
 
     /// Writes an array to a register.
@@ -84,11 +85,7 @@ impl<'a> Gen<'a, '_> {
         if let Some(limit) = b {
             self.store_operand(*limit, Width::W32, C);
         }
-        self.call_lanes(
-            st,
-            self.env.runtime.mbarrier as usize,
-            MbarrierCode { op: *op, limited: b.is_some() }.encode(),
-        );
+        self.call_lanes(st, runtime!(mbarrier), MbarrierCode { op: *op, limited: b.is_some() }.encode());
         if let Some(d) = dst {
             let w = if matches!(op, MbarrierOp::Wait { .. }) { Width::Pred } else { Width::W64 };
             self.take_result(st, *d, RESULT, w);
@@ -107,7 +104,7 @@ impl<'a> Gen<'a, '_> {
         }
         let code = BulkCode { to_shared: *to == Space::Shared, signals: barrier.is_some(), reduce: *reduce };
         let Some(code) = code.encode() else { return Err(self.unsupported("this `cp.reduce.async.bulk`")) };
-        self.call_lanes(st, self.env.runtime.bulk_copy as usize, code);
+        self.call_lanes(st, runtime!(bulk_copy), code);
         Ok(())
     }
 
@@ -122,7 +119,7 @@ impl<'a> Gen<'a, '_> {
             let elements = if e == 0 { srcs.len() as u32 } else { 1 };
             let code = AtomicCode { op: *op, ty: *ty, shared: false, returns: dsts.is_some(), elements };
             let Some(code) = code.encode() else { return Err(self.unsupported(&format!("an atomic on {ty:?}"))) };
-            self.call_lanes(st, self.env.runtime.atomic as usize, code);
+            self.call_lanes(st, runtime!(atomic), code);
             if let Some(d) = dsts.as_ref().and_then(|d| d[e]) {
                 results.push((d, self.take_lanes(RESULT, w)));
             }
@@ -157,7 +154,7 @@ impl<'a> Gen<'a, '_> {
             }
         }
         let exchanges = *op == AtomOp::Exch;
-        self.call_lanes(st, self.env.runtime.atomic_128 as usize, u32::from(exchanges));
+        self.call_lanes(st, runtime!(atomic_128), u32::from(exchanges));
         if let Some(d) = dst {
             for k in 0..CHUNKS {
                 let mut v = self.load_lanes64(5, k, Width::W64);

@@ -4,22 +4,20 @@
 //!
 //! All 32 lanes have to be there. In masked code that is checked; a warp that is not whole faults.
 
+use super::forms;
 use super::generate::Gen;
+use super::links::{self, Link, runtime};
 use super::memory::Access;
-use super::values::{CHUNKS, Parts, Shape, Width, call_host};
+use super::values::{CHUNKS, Parts, Shape, Width};
 use crate::jit::JitError;
 use crate::jit::lanes::body::Stmt;
 use crate::jit::runtime::{MatrixTransfer, TRANSFER_HEAD};
 use crate::softmath::matrix;
 use cranelift_codegen::ir::{self, InstBuilder, StackSlot, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
-use std::sync::Mutex;
 
 /// Words of the largest frame: `mma.m16n8k16` of doubles.
 const FRAME_WORDS: usize = 20 * 64;
-
-static PRODUCTS: Mutex<Vec<&'static MatrixProduct>> = Mutex::new(Vec::new());
-static TRANSFERS: Mutex<Vec<&'static MatrixTransfer>> = Mutex::new(Vec::new());
 
 impl Gen<'_, '_> {
     /// Emits a matrix instruction.
@@ -27,30 +25,31 @@ impl Gen<'_, '_> {
         self.need_whole_warp(st);
         match inst {
             MatrixInst::Product { form, d, a, b, c, metadata } => {
-                self.product(form, d, [a, b, c], metadata.as_ref());
+                self.product(form, d, [a, b, c], metadata.as_ref())?;
             }
             MatrixInst::WmmaLoad { role, layout, shape, ty, space, dsts, addr, stride } => {
                 let form = MatrixTransfer::Wmma { role: *role, layout: *layout, shape: *shape, ty: *ty, store: false };
-                self.transfer(form, *space, addr, stride.as_ref(), dsts, &[]);
+                self.transfer(form, *space, addr, stride.as_ref(), dsts, &[])?;
             }
             MatrixInst::WmmaStore { layout, shape, ty, space, addr, srcs, stride } => {
                 let role = MatrixRole::D;
                 let form = MatrixTransfer::Wmma { role, layout: *layout, shape: *shape, ty: *ty, store: true };
-                self.transfer(form, *space, addr, stride.as_ref(), &[], srcs);
+                self.transfer(form, *space, addr, stride.as_ref(), &[], srcs)?;
             }
             MatrixInst::LdMatrix { trans, space, dsts, addr } => {
                 let form = MatrixTransfer::Tiles { count: dsts.len(), trans: *trans, store: false };
-                self.transfer(form, *space, addr, None, dsts, &[]);
+                self.transfer(form, *space, addr, None, dsts, &[])?;
             }
             MatrixInst::StMatrix { trans, space, addr, srcs } => {
                 let form = MatrixTransfer::Tiles { count: srcs.len(), trans: *trans, store: true };
-                self.transfer(form, *space, addr, None, &[], srcs);
+                self.transfer(form, *space, addr, None, &[], srcs)?;
             }
             MatrixInst::MovMatrix { dst, src } => {
                 let slot = self.matrix_slot();
                 self.store_plane(slot, 0, *src, Width::W32);
                 let at = self.b.ins().stack_addr(types::I64, slot, 0);
-                call_host(&mut self.b, matrix::transfer::transpose_of_frame as *const () as usize, &[at], None);
+                let f = Link::rust(matrix::transfer::transpose_of_frame as *const () as usize);
+                links::call(&mut self.b, f, &[at], None);
                 self.load_plane(slot, 0, *dst, Width::W32);
             }
         }
@@ -77,7 +76,13 @@ impl Gen<'_, '_> {
         s
     }
 
-    fn product(&mut self, form: &MatrixProduct, d: &[Reg], sources: [&[Operand]; 3], metadata: Option<&Operand>) {
+    fn product(
+        &mut self,
+        form: &MatrixProduct,
+        d: &[Reg],
+        sources: [&[Operand]; 3],
+        metadata: Option<&Operand>,
+    ) -> Result<(), JitError> {
         let slot = self.matrix_slot();
         let mut at = 0;
         for (role, list) in [MatrixRole::A, MatrixRole::B, MatrixRole::C].into_iter().zip(sources) {
@@ -93,14 +98,16 @@ impl Gen<'_, '_> {
             self.store_plane(slot, at, o, Width::W32);
             at += plane_bytes(Width::W32);
         }
-        let form_at = self.iconst64(std::ptr::from_ref(matrix::intern(&PRODUCTS, *form)) as i64);
+        let Some(link) = forms::product(form) else { return Err(self.unsupported("a product of this shape")) };
+        let form_at = links::address(&mut self.b, link);
         let frame = self.b.ins().stack_addr(types::I64, slot, 0);
-        call_host(&mut self.b, matrix::product_of_frame as *const () as usize, &[form_at, frame], None);
+        links::call(&mut self.b, Link::rust(matrix::product_of_frame as *const () as usize), &[form_at, frame], None);
         let w = width(form.d);
         for &r in d {
             self.load_plane(slot, at, r, w);
             at += plane_bytes(w);
         }
+        Ok(())
     }
 
     /// Between memory and registers.
@@ -112,7 +119,7 @@ impl Gen<'_, '_> {
         stride: Option<&Operand>,
         dsts: &[Reg],
         srcs: &[Operand],
-    ) {
+    ) -> Result<(), JitError> {
         let slot = self.matrix_slot();
         let access = Access::new(space, Type::B8, addr, 1);
         for c in 0..CHUNKS {
@@ -140,13 +147,15 @@ impl Gen<'_, '_> {
         };
         let site = self.site(crate::jit::lanes::sites::WARP);
         let site = self.iconst32(i64::from(site));
-        let form = self.iconst64(std::ptr::from_ref(matrix::intern(&TRANSFERS, form)) as i64);
+        let Some(link) = forms::transfer(&form) else { return Err(self.unsupported("a matrix of this shape")) };
+        let form = links::address(&mut self.b, link);
         let frame = self.b.ins().stack_addr(types::I64, slot, 0);
-        let f = self.env.runtime.matrix as usize;
-        call_host(&mut self.b, f, &[self.ctx, form, site, stride, frame], None);
+        let f = runtime!(matrix);
+        links::call(&mut self.b, f, &[self.ctx, form, site, stride, frame], None);
         for (i, &r) in dsts.iter().enumerate() {
             self.load_plane(slot, first + (i % repeat) as i32 * plane_bytes(w), r, w);
         }
+        Ok(())
     }
 
     fn store_plane(&mut self, slot: StackSlot, at: i32, o: Operand, w: Width) {

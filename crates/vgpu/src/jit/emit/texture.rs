@@ -1,8 +1,9 @@
 //! Texture and surface instructions: one call of the runtime for all lanes.
 
 use super::generate::Gen;
+use super::links::{self, runtime};
 use super::ops;
-use super::values::{CHUNKS, Parts, Shape, Width, call_host};
+use super::values::{CHUNKS, Parts, Shape, Width};
 use crate::jit::JitError;
 use crate::jit::lanes::body::Stmt;
 use crate::texture::request::{LevelKind, Op, Request, TextureLanes};
@@ -24,8 +25,8 @@ impl<'a> Gen<'a, '_> {
         let (word, site) = (self.iconst64(word as i64), self.site(crate::jit::lanes::sites::WARP));
         let site = self.iconst32(i64::from(site));
         let at = self.b.ins().stack_addr(types::I64, slot, 0);
-        let f = self.env.runtime.texture as usize;
-        call_host(&mut self.b, f, &[self.ctx, word, mask, site, at], None);
+        let f = runtime!(texture);
+        links::call(&mut self.b, f, &[self.ctx, word, mask, site, at], None);
         for chunk in 0..CHUNKS {
             self.texture_results(st, slot, inst, chunk);
         }

@@ -15,8 +15,7 @@
 //! PTX registers are untyped bits, and a bit-cast of a vector costs nothing.
 
 pub(crate) use crate::jit::lanes::width::{CHUNK_LANES, CHUNKS, Shape, Width};
-use cranelift_codegen::ir::{InstBuilder, Signature, Type, Value, types};
-use cranelift_frontend::FunctionBuilder;
+use cranelift_codegen::ir::{Type, Value, types};
 use smallvec::SmallVec;
 
 /// The values of one operand: one (two for 128 bits) when scalar, else those of a chunk.
@@ -33,35 +32,4 @@ impl Width {
             (Width::W64 | Width::W128, Shape::Chunk) => types::I64X2,
         }
     }
-}
-
-/// Calls the Rust function at `address` with the C calling convention.
-pub(crate) fn call_host(
-    b: &mut FunctionBuilder<'_>,
-    address: usize,
-    args: &[Value],
-    ret: Option<Type>,
-) -> Option<Value> {
-    let callee = b.ins().iconst(types::I64, address as i64);
-    call_address(b, callee, args, ret)
-}
-
-/// Calls a function with the C calling convention by an address that the code computes.
-pub(crate) fn call_address(
-    b: &mut FunctionBuilder<'_>,
-    callee: Value,
-    args: &[Value],
-    ret: Option<Type>,
-) -> Option<Value> {
-    // JIT functions are `extern "C"` themselves, so a host function has their convention.
-    let mut sig = Signature::new(b.func.signature.call_conv);
-    for &a in args {
-        sig.params.push(cranelift_codegen::ir::AbiParam::new(b.func.dfg.value_type(a)));
-    }
-    if let Some(t) = ret {
-        sig.returns.push(cranelift_codegen::ir::AbiParam::new(t));
-    }
-    let sig = b.import_signature(sig);
-    let call = b.ins().call_indirect(sig, callee, args);
-    ret.map(|_| b.inst_results(call)[0])
 }

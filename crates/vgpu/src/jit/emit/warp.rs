@@ -2,8 +2,9 @@
 //! for them.
 
 use super::generate::{Gen, trusted};
+use super::links::{self, Link};
 use super::ops;
-use super::values::{CHUNKS, Parts, Shape, Width, call_host};
+use super::values::{CHUNKS, Parts, Shape, Width};
 use crate::abi::WarpCtx;
 use crate::jit::JitError;
 use crate::jit::lanes::body::Stmt;
@@ -344,7 +345,7 @@ impl<'a> Gen<'a, '_> {
         let code = self.iconst32(i64::from(code));
         let slot = self.scratch();
         let at = self.b.ins().stack_addr(types::I64, slot, 0);
-        call_host(&mut self.b, super::slow::group as *const () as usize, &[code, active, at], None);
+        links::call(&mut self.b, Link::rust(super::slow::group as *const () as usize), &[code, active, at], None);
     }
 }
 

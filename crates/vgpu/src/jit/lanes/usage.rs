@@ -85,10 +85,47 @@ pub(crate) fn suspends(plans: &[Plan<'_>]) -> bool {
     })
 }
 
+/// A statement: where its text begins and ends; file, line and column in the CUDA source, if known
+/// (else [`NO_FILE`]); twice the bytes of an access, plus 1 if it stores.
+pub(crate) type SiteRow = [u32; 6];
+
+/// The file of statements of unknown origin.
+const NO_FILE: u32 = u32::MAX;
+
 /// The statements of all functions, in the order of their site numbers.
-pub(crate) fn site_table(plans: &[Plan<'_>]) -> Vec<Site> {
-    let mut out = vec![];
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct SiteTable {
+    /// The number of each function's first statement, and its name.
+    pub(crate) functions: Vec<(u32, String)>,
+    pub(crate) rows: Vec<SiteRow>,
+}
+
+impl SiteTable {
+    fn push(&mut self, span: Span, line: Option<SourceLine>, is_store: bool, access_bytes: u32) {
+        let l = line.unwrap_or(SourceLine { file: NO_FILE, line: 0, column: 0 });
+        self.rows.push([span.start, span.end, l.file, l.line, l.column, access_bytes << 1 | u32::from(is_store)]);
+    }
+
+    /// The site of a statement, for the whole warp.
+    pub(crate) fn get(&self, statement: u32) -> Option<Site> {
+        let &[start, end, file, line, column, access] = self.rows.get(statement as usize)?;
+        let function = self.functions.partition_point(|f| f.0 <= statement).checked_sub(1)?;
+        Some(Site {
+            function: self.functions[function].1.clone(),
+            span: Span { start, end },
+            line: (file != NO_FILE).then_some(SourceLine { file, line, column }),
+            lanes: SiteLanes::Warp,
+            is_store: access & 1 != 0,
+            access_bytes: access >> 1,
+        })
+    }
+}
+
+/// The table of a kernel.
+pub(crate) fn site_table(plans: &[Plan<'_>]) -> SiteTable {
+    let mut out = SiteTable::default();
     for p in plans {
+        out.functions.push((out.rows.len() as u32, p.f.name.to_string()));
         for st in &p.f.body {
             let (is_store, access_bytes) = match &st.inst {
                 Inst::Ld { ty, dsts, .. } => (false, ty.bytes() * dsts.len() as u32),
@@ -101,23 +138,9 @@ pub(crate) fn site_table(plans: &[Plan<'_>]) -> Vec<Site> {
                 Inst::Matrix(matrix) => (matrix.is_store(), 16 * u32::from(matrix.address().is_some())),
                 _ => (false, 0),
             };
-            out.push(Site {
-                function: p.f.name.to_string(),
-                span: st.span,
-                line: st.line,
-                lanes: SiteLanes::Warp,
-                is_store,
-                access_bytes,
-            });
+            out.push(st.span, st.line, is_store, access_bytes);
         }
-        out.push(Site {
-            function: p.f.name.to_string(),
-            span: p.f.span,
-            line: None,
-            lanes: SiteLanes::Warp,
-            is_store: false,
-            access_bytes: 0,
-        });
+        out.push(p.f.span, None, false, 0);
     }
     out
 }

@@ -9,7 +9,8 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, StackSlot, StackSlotData, StackSlotKind, Value, types};
 
 use super::{OpCtx, Parts, Shape, Width};
-use crate::jit::emit::values::{CHUNK_LANES, call_host};
+use crate::jit::emit::links::{self, Link};
+use crate::jit::emit::values::CHUNK_LANES;
 use crate::softmath::Mode;
 
 /// Bytes of the frame that one operand of a chunk takes.
@@ -158,7 +159,7 @@ pub(super) fn call(
     let frame = cx.b.ins().stack_addr(types::I64, slot, 0);
     let layout = cx.b.ins().iconst(types::I64, layout as i64);
     let mode = cx.b.ins().iconst(types::I64, helper.mode.pack() as i64);
-    call_host(cx.b, helper.entry as usize, &[frame, layout, mode], None);
+    links::call(cx.b, Link::rust(helper.entry as usize), &[frame, layout, mode], None);
     load_result(cx, shape, slot, ret)
 }
 

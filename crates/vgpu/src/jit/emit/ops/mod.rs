@@ -16,6 +16,7 @@
 //!
 //! 8- and 16-bit sources may be assumed zero-extended in their 32-bit parts, and results keep it so.
 
+mod alone;
 mod approx;
 mod bitwise;
 mod compare;
@@ -43,6 +44,7 @@ pub use super::values::Parts;
 use crate::jit::lanes::pure::result_type;
 pub use crate::jit::lanes::pure::{Dests, Sources, dests, is_pure, reads_carry, sources, writes_carry};
 pub use crate::jit::lanes::width::{Shape, Width};
+pub use alone::Alone;
 pub use parts::{
     bits_to_mask, blend, constant, fit_result, fit_source, float_bits, from_lanes, immediate, immediate_bits, lane,
     mask_to_bits, splat,

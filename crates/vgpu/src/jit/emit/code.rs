@@ -1,0 +1,102 @@
+//! A kernel's machine code in memory, and the way from program counters back to instructions.
+#![allow(unsafe_code)]
+
+use super::cold::Request;
+use super::compile::{Inputs, KernelImage, PartImage, Source};
+use super::host::Host;
+use super::image::Placed;
+use super::links::Targets;
+use crate::jit::lanes::{sites, usage::SiteTable};
+use crate::jit::{CompiledKernel, JitError, Site, SiteLanes};
+use rtcg_ptx::ast::FuncId;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// One part of a kernel in memory.
+pub(crate) struct Built {
+    placed: Placed,
+    pub(crate) addresses: HashMap<FuncId, usize>,
+    /// Start, end and site of pieces of machine code, by start.
+    ranges: Vec<[u32; 3]>,
+    /// Start and end of each function.
+    functions: Vec<(u32, u32)>,
+    pub(crate) requests: Vec<Request>,
+}
+
+impl Built {
+    /// Puts a part into memory.
+    pub(crate) fn new(part: PartImage, targets: &Targets<'_>) -> Result<Built, String> {
+        let placed = Placed::new(&part.image, |link| targets.address(link))?;
+        let starts = part.image.functions.iter().map(|&(start, _)| placed.at(start));
+        let addresses = part.ids.iter().copied().zip(starts).collect();
+        Ok(Built { placed, addresses, ranges: part.ranges, functions: part.image.functions, requests: part.requests })
+    }
+
+    fn contains(&self, pc: usize) -> bool {
+        let Some(at) = self.placed.offset_of(pc) else { return false };
+        self.functions.iter().any(|&(a, b)| (a..b).contains(&at))
+    }
+
+    fn site_number(&self, pc: usize) -> Option<u32> {
+        let at = self.placed.offset_of(pc)?;
+        let i = self.ranges.partition_point(|r| r[0] <= at).checked_sub(1)?;
+        let [_, end, site] = self.ranges[i];
+        (at < end).then_some(site)
+    }
+}
+
+/// The machine code of a kernel, its masked part as soon as it was needed.
+pub(crate) struct Code {
+    host: Box<Host>,
+    sites: SiteTable,
+}
+
+impl std::fmt::Debug for Code {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Code").finish_non_exhaustive()
+    }
+}
+
+impl Code {
+    pub(crate) fn contains(&self, pc: usize) -> bool {
+        self.host.parts().any(|part| part.contains(pc))
+    }
+    pub(crate) fn site_number(&self, pc: usize) -> Option<u32> {
+        self.host.parts().find_map(|part| part.site_number(pc))
+    }
+    pub(crate) fn site(&self, number: u32) -> Option<Site> {
+        let (statement, lanes) = sites::decode(number);
+        let mut site = self.sites.get(statement)?;
+        site.lanes = match lanes {
+            0..32 => SiteLanes::Lane(lanes),
+            32..36 => SiteLanes::Chunk((lanes - 32) * 8),
+            _ => SiteLanes::Warp,
+        };
+        Some(site)
+    }
+}
+
+/// Puts a kernel into memory; `inputs` are what it was made from, if that is known already.
+pub(crate) fn place(
+    source: Arc<Source>,
+    inputs: Option<Arc<Inputs>>,
+    kernel: KernelImage,
+) -> Result<CompiledKernel, JitError> {
+    let fail = |why: String| source.plain_error(why);
+    let KernelImage { part, usage, suspends, shared, sites } = kernel;
+    let host = Host::new(Arc::clone(&source), inputs, &part.ids);
+    let built = Built::new(part, &host.targets(None)).map_err(fail)?;
+    let built = host.set_outer(built);
+    let entry = *built.addresses.get(&source.kernel).ok_or_else(|| fail("the kernel has no code".to_owned()))?;
+    // SAFETY: the machine function was emitted with the signature of a kernel entry.
+    let entry = unsafe { std::mem::transmute::<usize, crate::abi::KernelEntry>(entry) };
+    Ok(CompiledKernel {
+        entry,
+        suspends,
+        local_bytes_per_warp: usage.local_bytes,
+        recursive: usage.recursive,
+        stack_bytes: usage.stack_bytes,
+        shared,
+        code: Code { host, sites },
+    })
+}
