@@ -9,6 +9,7 @@ mod emit;
 pub mod instrument;
 mod lanes;
 pub mod runtime;
+pub mod store;
 
 use crate::abi::KernelEntry;
 pub(crate) use emit::cold::run as serve_cold_place;
@@ -19,6 +20,7 @@ pub use lanes::operands;
 use rtcg_ptx::ast::{self, FuncId};
 pub use runtime::RuntimeCalls;
 use std::sync::{Arc, OnceLock};
+pub use store::{CodeStore, Keeping};
 
 /// What a compilation assumes of the launches it serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -201,6 +203,23 @@ pub fn compile_instrumented(
     (runtime, instrument): (&RuntimeCalls, &Instrument),
     window: Window,
 ) -> Result<CompiledKernel, JitError> {
+    compile_kept(module, kernel, symbols, variant, (runtime, instrument), window, None)
+}
+
+/// As [`compile_instrumented`], unless the machine code is kept already; what was compiled is kept.
+/// `keeping` must be that of the module's text.
+///
+/// # Errors
+/// As [`compile_kernel`].
+pub fn compile_kept(
+    module: &Arc<ast::Module>,
+    kernel: FuncId,
+    symbols: &SymbolLayout,
+    variant: Variant,
+    (runtime, instrument): (&RuntimeCalls, &Instrument),
+    window: Window,
+    keeping: Option<Keeping>,
+) -> Result<CompiledKernel, JitError> {
     let source = Arc::new(emit::compile::Source {
         module: Arc::clone(module),
         kernel,
@@ -209,8 +228,8 @@ pub fn compile_instrumented(
         runtime: *runtime,
         instrument: *instrument,
         window,
+        keeping,
     });
-    let inputs = Arc::new(source.inputs());
-    let image = emit::compile::compile_outer(&inputs)?;
-    emit::code::place(source, Some(inputs), image)
+    let (image, inputs) = source.outer()?;
+    emit::code::place(source, inputs, image)
 }

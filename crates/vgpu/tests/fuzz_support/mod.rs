@@ -8,8 +8,13 @@ use rtcg_oracle::generate::{Addresses, KERNEL, RESULT, SLOT};
 use rtcg_oracle::{Buffer, Program};
 use rtcg_ptx::ast::{Init, Module, Space, Symbol};
 use rtcg_vgpu::exec::{self, CancelFlag, Place, RUNTIME, Shape, Sites, run_program};
-use rtcg_vgpu::jit::{CompiledKernel, JitError, Site, SymbolLayout, Variant, Window, compile_kernel, function_token};
+use rtcg_vgpu::jit::store::{Key, text_key};
+use rtcg_vgpu::jit::{
+    CodeStore, CompiledKernel, Instrument, JitError, Keeping, Site, SymbolLayout, Variant, Window, compile_kept,
+    function_token,
+};
 use rtcg_vgpu::memory::window::window;
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -117,17 +122,34 @@ fn initial(v: &rtcg_ptx::ast::Var, out: &SymbolLayout) -> Vec<u8> {
     bytes
 }
 
-/// Compiles a kernel of a module.
+/// Keeps machine code as bytes while it lives.
+#[derive(Debug, Default)]
+pub struct MemoryStore(Mutex<HashMap<Key, Vec<u8>>>);
+
+impl CodeStore for MemoryStore {
+    fn find(&self, key: &Key) -> Option<Vec<u8>> {
+        self.0.lock().unwrap().get(key).cloned()
+    }
+    fn keep(&self, key: &Key, bytes: &[u8]) {
+        let before = self.0.lock().unwrap().insert(*key, bytes.to_vec());
+        assert_eq!(before, None, "code that is kept was compiled again");
+    }
+}
+
+/// Compiles a kernel of a module, or takes it from the store if it is there.
 #[allow(clippy::result_large_err)]
 pub fn compile(
     m: &Arc<Module>,
     kernel: &str,
     symbols: &SymbolLayout,
     variant: Variant,
+    store: &Arc<MemoryStore>,
 ) -> Result<CompiledKernel, JitError> {
     let w = window().unwrap();
     let (id, _) = m.entry(kernel).unwrap();
-    compile_kernel(m, id, symbols, variant, &RUNTIME, Window { base: w.base() as u64, bits: w.bits() })
+    let window = Window { base: w.base() as u64, bits: w.bits() };
+    let keeping = Keeping { store: Arc::<MemoryStore>::clone(store), text: text_key(&m.source), build: [0; 32] };
+    compile_kept(m, id, symbols, variant, (&RUNTIME, &Instrument::NONE), window, Some(keeping))
 }
 
 fn program(k: CompiledKernel) -> exec::Program {
@@ -178,7 +200,8 @@ pub fn difference(expected: &[Buffer], got: &[Vec<u8>]) -> Option<String> {
     None
 }
 
-/// Runs a program compiled in one way; an error says what is wrong.
+/// Runs a program compiled in one way, and again with the machine code that was kept the first time;
+/// an error says what is wrong.
 pub fn check(p: &Program, expected: &[Buffer], variant: Variant) -> Result<(), String> {
     let parsed = rtcg_ptx::parse(p.text());
     if parsed.has_errors() {
@@ -186,20 +209,31 @@ pub fn check(p: &Program, expected: &[Buffer], variant: Variant) -> Result<(), S
     }
     let m = Arc::new(parsed.module);
     with_device(|device| {
-        let symbols = device.symbols(&m);
-        let compiled = catch_unwind(AssertUnwindSafe(|| compile(&m, KERNEL, &symbols, variant)));
-        let compiled = compiled.map_err(|_| "the compiler panics")?.map_err(|e| format!("not compiled: {e}"))?;
-        let at =
-            Addresses { input: device.area(0), out: device.area(1), slots: device.area(2), counters: device.area(3) };
-        let buffers = p.buffers(at);
-        buffers.iter().for_each(|b| device.write(b.address, &b.bytes));
-        let launch = p.launch(at);
-        let shape = Shape { grid: launch.grid, block: launch.block, dynamic_shared: 0, cooperative: false };
-        run_program(&program(compiled), shape, &launch.params, &CancelFlag::new())
-            .map_err(|e| format!("fault: {e}"))?;
-        let got: Vec<Vec<u8>> = buffers.iter().map(|b| device.read(b.address, b.bytes.len())).collect();
-        difference(expected, &got).map_or(Ok(()), Err)
+        let store = Arc::new(MemoryStore::default());
+        run_once(p, &m, expected, variant, device, &store)?;
+        run_once(p, &m, expected, variant, device, &store).map_err(|e| format!("as it was kept: {e}"))
     })
+}
+
+fn run_once(
+    p: &Program,
+    m: &Arc<Module>,
+    expected: &[Buffer],
+    variant: Variant,
+    device: &Device,
+    store: &Arc<MemoryStore>,
+) -> Result<(), String> {
+    let symbols = device.symbols(m);
+    let compiled = catch_unwind(AssertUnwindSafe(|| compile(m, KERNEL, &symbols, variant, store)));
+    let compiled = compiled.map_err(|_| "the compiler panics")?.map_err(|e| format!("not compiled: {e}"))?;
+    let at = Addresses { input: device.area(0), out: device.area(1), slots: device.area(2), counters: device.area(3) };
+    let buffers = p.buffers(at);
+    buffers.iter().for_each(|b| device.write(b.address, &b.bytes));
+    let launch = p.launch(at);
+    let shape = Shape { grid: launch.grid, block: launch.block, dynamic_shared: 0, cooperative: false };
+    run_program(&program(compiled), shape, &launch.params, &CancelFlag::new()).map_err(|e| format!("fault: {e}"))?;
+    let got: Vec<Vec<u8>> = buffers.iter().map(|b| device.read(b.address, b.bytes.len())).collect();
+    difference(expected, &got).map_or(Ok(()), Err)
 }
 
 /// A wrong result: the way it was compiled, and what is wrong. A program whose result CUDA leaves

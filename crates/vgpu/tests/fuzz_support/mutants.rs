@@ -21,7 +21,7 @@ pub fn check(text: &str) -> bool {
     let base = Variant { optimise: Some(false), ..Variant::for_block([32, 1, 1]) };
     for f in m.functions.iter().filter(|f| f.entry) {
         for v in [base, Variant { force_masked: true, ..base }, Variant { full_warps: false, ..base }] {
-            if let Err(e) = compile(&m, &f.name, &symbols, v) {
+            if let Err(e) = compile(&m, &f.name, &symbols, v, &Arc::default()) {
                 assert!(!e.message.contains("code generation failed"), "{e}");
             }
         }

@@ -71,7 +71,7 @@ impl<'a> Gen<'a, '_> {
 
     fn call_plain(&mut self, f: FuncId, args: &[Value]) {
         match &self.env.part {
-            super::compile::Part::Outer { .. } => {
+            super::compile::Part::Outer => {
                 links::call(&mut self.b, Link::Own(self.env.versions[&f]), args, None);
             }
             super::compile::Part::Masked => {

@@ -1,13 +1,14 @@
 //! From plans to machine code: declares the functions of a kernel, emits and compiles each, and
 //! gathers the table that leads from places in the code back to instructions.
 
+use super::codec::{self, Keep};
 use super::cold::Request;
 use super::image::{Builder, Image};
 use super::links::Link;
 use crate::jit::lanes::plan::Plan;
 use crate::jit::lanes::usage::{self, SiteTable, Usage};
 use crate::jit::lanes::{self, layout, spin};
-use crate::jit::{Instrument, JitError, RuntimeCalls, SharedLayout, SymbolLayout, Variant, Window};
+use crate::jit::{Instrument, JitError, Keeping, RuntimeCalls, SharedLayout, SymbolLayout, Variant, Window, store};
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::{self, AbiParam, Signature, UserFuncName, types};
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa, TargetFrontendConfig};
@@ -16,6 +17,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use rtcg_ptx::ast::{self, FuncId};
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
 /// What the emission of every function can see.
@@ -93,6 +95,17 @@ fn make_isa(fast: bool, baseline: bool) -> Result<OwnedTargetIsa, String> {
     builder.finish(settings::Flags::new(flags)).map_err(|e| e.to_string())
 }
 
+/// The processor and its instructions that code is made of, in words.
+pub(crate) fn isa_name(baseline: bool) -> Result<&'static str, String> {
+    static NAMES: [OnceLock<Result<String, String>>; 2] = [const { OnceLock::new() }; 2];
+    let name = NAMES[usize::from(baseline)].get_or_init(|| {
+        let isa = isa(false, baseline)?;
+        let flags = isa.isa_flags();
+        Ok(flags.iter().fold(isa.triple().to_string(), |name, flag| format!("{name} {flag}")))
+    });
+    name.as_deref().map_err(Clone::clone)
+}
+
 /// Statements of a block above which a kernel is compiled without optimisation: that keeps the
 /// order of long straight-line code, which NVVM has scheduled, and compiles quicker.
 const LARGE_BLOCK: usize = 16;
@@ -107,6 +120,7 @@ pub(crate) struct Source {
     pub(crate) runtime: RuntimeCalls,
     pub(crate) instrument: Instrument,
     pub(crate) window: Window,
+    pub(crate) keeping: Option<Keeping>,
 }
 
 impl Source {
@@ -124,12 +138,36 @@ impl Source {
         Inputs { module, kernel, shared, variant, instrument, window }
     }
 
+    /// The outer part; what it was made from, unless it was kept.
+    pub(crate) fn outer(&self) -> Result<(KernelImage, Option<Arc<Inputs>>), JitError> {
+        let mut inputs = None;
+        let make = || {
+            let made_from = inputs.insert(Arc::new(self.inputs()));
+            compile_outer(made_from)
+        };
+        Ok((self.kept(false, make)?, inputs))
+    }
+
     /// The masked part.
     pub(crate) fn masked(&self, inputs: Option<&Inputs>) -> Result<PartImage, JitError> {
-        match inputs {
-            Some(inputs) => compile_masked(inputs),
-            None => compile_masked(&self.inputs()),
+        self.kept(true, || inputs.map_or_else(|| compile_masked(&self.inputs()), compile_masked))
+    }
+
+    /// A part from the store, or made and put there.
+    fn kept<T: Keep>(&self, masked: bool, make: impl FnOnce() -> Result<T, JitError>) -> Result<T, JitError> {
+        let Some(keeping) = &self.keeping else { return make() };
+        let name = &self.module.functions[self.kernel.index()].name;
+        let key = keeping.key(name, self.variant, &self.instrument, self.window.bits, masked);
+        let key = key.map_err(|e| self.plain_error(e))?;
+        if let Some(part) = keeping.store.find(&key).and_then(|bytes| codec::read_all(&bytes)) {
+            store::LOADED.fetch_add(1, Ordering::Relaxed);
+            return Ok(part);
         }
+        let part = make()?;
+        let mut bytes = vec![];
+        part.write(&mut bytes);
+        keeping.store.keep(&key, &bytes);
+        Ok(part)
     }
 }
 
@@ -170,7 +208,7 @@ fn plans(inputs: &Inputs) -> Result<Vec<Plan<'_>>, JitError> {
 }
 
 /// Compiles the outer part of a kernel.
-pub(crate) fn compile_outer(inputs: &Inputs) -> Result<KernelImage, JitError> {
+fn compile_outer(inputs: &Inputs) -> Result<KernelImage, JitError> {
     let f = &inputs.module.functions[inputs.kernel.index()];
     if !f.defined {
         return Err(plain("the kernel has no body", f));
@@ -197,6 +235,7 @@ fn plain(message: impl Into<String>, f: &ast::Function) -> JitError {
 
 /// Makes one part of a kernel; also tells the stack bytes of its functions.
 fn build(inputs: &Inputs, plans: &[Plan<'_>], part: Part) -> Result<(PartImage, HashMap<FuncId, u32>), JitError> {
+    store::COMPILED.fetch_add(1, Ordering::Relaxed);
     let f = &inputs.module.functions[inputs.kernel.index()];
     let large = plans.iter().flat_map(|p| &p.body.blocks).any(|b| b.stmts.len() > LARGE_BLOCK);
     let fast = inputs.variant.optimise.map_or(large || part == Part::Masked, |optimise| !optimise);

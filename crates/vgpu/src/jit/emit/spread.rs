@@ -17,11 +17,11 @@ use rtcg_ptx::ast::Reg;
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Piece {
-    slot: i32,
-    lanes: u32,
-    stride: i64,
+    pub(crate) slot: i32,
+    pub(crate) lanes: u32,
+    pub(crate) stride: i64,
     /// 64 bits a lane rather than 32.
-    wide: bool,
+    pub(crate) wide: bool,
 }
 
 /// Stores each scalar of the dummy area to its lanes.

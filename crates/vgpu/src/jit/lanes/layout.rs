@@ -20,7 +20,7 @@ pub struct SymbolLayout {
 }
 
 /// A variable in shared memory: of the module, or of a function.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SharedVar {
     /// Module scope.
     Module(u32),
