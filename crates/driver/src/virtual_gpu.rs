@@ -4,8 +4,9 @@ use rtcg_cuda_sys::{CUcontext, DriverTable};
 
 pub use rtcg_vgpu::{check, end_work, schedule, set_interrupt_check};
 
-/// The virtual GPU's table, whether or not its devices are in use.
+/// The virtual GPU's table, whether or not its devices are in use. It keeps machine code on disk.
 pub fn table() -> &'static DriverTable {
+    rtcg_vgpu::code_cache::enable();
     rtcg_vgpu::table()
 }
 

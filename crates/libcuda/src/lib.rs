@@ -26,7 +26,10 @@ extern "C" fn rtcg_virtual_gpu() {}
 /// The functions behind the exported symbols.
 fn driver() -> &'static DriverTable {
     static DRIVER: OnceLock<DriverTable> = OnceLock::new();
-    DRIVER.get_or_init(|| DriverTable::from_resolver(TableKind::Virtual, resolve))
+    DRIVER.get_or_init(|| {
+        rtcg_vgpu::code_cache::enable();
+        DriverTable::from_resolver(TableKind::Virtual, resolve)
+    })
 }
 
 /// The functions that speak about the library itself are this crate's, all others the virtual

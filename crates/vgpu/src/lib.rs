@@ -7,6 +7,7 @@ pub mod abi;
 mod api;
 mod arch;
 pub mod check;
+pub mod code_cache;
 mod context;
 mod device;
 mod driver;

@@ -15,6 +15,7 @@ mod sites;
 pub(crate) use load::MAX_REGISTERS;
 pub use load::load;
 
+use crate::code_cache;
 use crate::exec::launch::{MAX_SHARED_OPTIN, MAX_THREADS_PER_BLOCK};
 use crate::exec::{Fault, FaultKind, Program, RUNTIME};
 use crate::jit::{self, SymbolLayout, Variant};
@@ -61,6 +62,8 @@ pub struct LoadedModule {
     pub(crate) symbols: SymbolLayout,
     /// The device it was loaded for, when the process has several.
     device: Option<u32>,
+    /// The key of the PTX text, once a kernel was needed.
+    text_key: OnceLock<jit::store::Key>,
     /// The variables' memory.
     _slab: place::Slab,
 }
@@ -241,13 +244,15 @@ impl Kernel {
         let module = &self.module;
         let window = jit::Window { base: w.base() as u64, bits: w.bits() };
         let instrument = crate::exec::calls::instrument(random, module.device);
-        let compiled = jit::compile_instrumented(
+        let text = || *module.text_key.get_or_init(|| jit::store::text_key(&module.ptx.source));
+        let compiled = jit::compile_kept(
             &module.ptx,
             self.info.id,
             &module.symbols,
             variant,
             (&RUNTIME, &instrument),
             window,
+            code_cache::keeping(text),
         )
         .map_err(|e| fail(FaultKind::Compile, e.to_string()))?;
         Ok(Arc::new(Program {

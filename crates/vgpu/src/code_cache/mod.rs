@@ -1,0 +1,277 @@
+//! Machine code of kernels on disk, for other processes: what NVIDIA's driver keeps in its compute cache.
+//!
+//! Establishes: a file that is odd in any way (cut off, damaged, of another user, written by others)
+//! is as none, and is replaced; a folder that cannot be written is as none. Files are written under a
+//! temporary name and renamed, so processes need no lock: those that keep the same code write the same
+//! bytes. Nobody else may write code that is executed here, so the folder must belong to the user and
+//! be writable by nobody else.
+//!
+//! Only programs that ask for it have the cache ([`enable`]): the drivers do.
+
+mod build;
+mod evict;
+mod folder;
+
+use crate::jit::store::{CodeStore, Keeping, Key};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime};
+
+/// How files begin: what they are, in which form. Changes with the form of what is kept, as does
+/// [`folder::NAME`]; the build of the program is part of every key anyway.
+const MAGIC: &[u8; 8] = b"rtcgJIT1";
+/// What is written, key, checksum.
+const HEADER: usize = MAGIC.len() + size_of::<Key>() + size_of::<u64>();
+/// Code that is used is marked so once in that time: its file's modification time is the clock of the
+/// eviction, and a write for each use would cost more than the use.
+const MARKED: Duration = Duration::from_secs(3600);
+
+static ENABLED: AtomicBool = AtomicBool::new(false);
+
+/// Lets this process keep machine code on disk and take it from there, if the environment does not forbid it.
+pub fn enable() {
+    if !ENABLED.load(Ordering::Relaxed) {
+        ENABLED.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The folder of the cache; `None` when the environment wants none, or no folder is known.
+pub fn directory() -> Option<PathBuf> {
+    folder::from_environment()
+}
+
+/// How code of a module whose text has this key is kept, if at all.
+pub(crate) fn keeping(text: impl FnOnce() -> Key) -> Option<Keeping> {
+    static CACHE: OnceLock<Option<(Arc<dyn CodeStore>, Key)>> = OnceLock::new();
+    if !ENABLED.load(Ordering::Relaxed) {
+        return None;
+    }
+    let open = || Some((Arc::new(Disk::new(directory()?)) as Arc<dyn CodeStore>, build::key()?));
+    let (store, build) = CACHE.get_or_init(open).clone()?;
+    Some(Keeping { store, text: text(), build })
+}
+
+/// A folder with a file for each piece of machine code.
+#[derive(Debug)]
+struct Disk {
+    folder: PathBuf,
+    limit: u64,
+}
+
+impl Disk {
+    fn new(folder: PathBuf) -> Disk {
+        Disk { folder, limit: evict::limit() }
+    }
+
+    fn path(&self, key: &Key) -> PathBuf {
+        let hex: String = key.iter().map(|b| format!("{b:02x}")).collect();
+        self.folder.join(&hex[..2]).join(format!("{}.code", &hex[2..]))
+    }
+
+    fn write(&self, key: &Key, bytes: &[u8]) -> std::io::Result<()> {
+        let path = self.path(key);
+        let shard = path.parent().unwrap_or(&self.folder);
+        folder::make(&self.folder)?;
+        folder::make(shard)?;
+        let temporary = shard.join(temporary_name());
+        let mut file = File::options().write(true).create_new(true).mode(0o600).open(&temporary)?;
+        let mut header = Vec::with_capacity(HEADER);
+        header.extend_from_slice(MAGIC);
+        header.extend_from_slice(key);
+        header.extend_from_slice(&checksum(bytes).to_le_bytes());
+        let written = file.write_all(&header).and_then(|()| file.write_all(bytes));
+        drop(file);
+        let placed = written.and_then(|()| std::fs::rename(&temporary, &path));
+        if placed.is_err() {
+            let _ = std::fs::remove_file(&temporary);
+        }
+        placed
+    }
+}
+
+impl CodeStore for Disk {
+    fn find(&self, key: &Key) -> Option<Vec<u8>> {
+        if !folder::is_trusted(&self.folder) {
+            return None;
+        }
+        let mut file = File::options().read(true).custom_flags(libc::O_NOFOLLOW).open(self.path(key)).ok()?;
+        let metadata = file.metadata().ok()?;
+        if !metadata.is_file() || !folder::is_ours_alone(&metadata) {
+            return None;
+        }
+        let mut header = [0; HEADER];
+        file.read_exact(&mut header).ok()?;
+        let rest = header.strip_prefix(MAGIC)?.strip_prefix(key.as_slice())?;
+        let sum = u64::from_le_bytes(rest.try_into().ok()?);
+        let mut bytes = Vec::with_capacity(metadata.size() as usize);
+        file.read_to_end(&mut bytes).ok()?;
+        if checksum(&bytes) != sum {
+            return None;
+        }
+        if metadata.modified().is_ok_and(|time| time.elapsed().is_ok_and(|age| age > MARKED)) {
+            mark(&self.path(key));
+        }
+        Some(bytes)
+    }
+
+    fn keep(&self, key: &Key, bytes: &[u8]) {
+        let size = (HEADER + bytes.len()) as u64;
+        if size <= self.limit && folder::is_usable(&self.folder) && self.write(key, bytes).is_ok() {
+            evict::after_store(&self.folder, size, self.limit);
+        }
+    }
+}
+
+fn mark(path: &Path) {
+    if let Ok(file) = File::options().write(true).custom_flags(libc::O_NOFOLLOW).open(path) {
+        let _ = file.set_modified(SystemTime::now());
+    }
+}
+
+fn temporary_name() -> String {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO).as_nanos();
+    format!(".{}-{}-{now}.tmp", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Finds accidents: a file that was cut off or damaged.
+fn checksum(bytes: &[u8]) -> u64 {
+    let mix = |sum: u64, word: u64| {
+        let product = u128::from(sum ^ word) * 0x9e37_79b9_7f4a_7c15;
+        (product as u64 ^ (product >> 64) as u64).rotate_left(23).wrapping_add(word)
+    };
+    let (words, rest) = bytes.as_chunks::<8>();
+    let sum = words.iter().fold(bytes.len() as u64, |sum, word| mix(sum, u64::from_le_bytes(*word)));
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    mix(mix(sum, u64::from_le_bytes(last)), 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    /// A folder that is removed when dropped.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Folder {
+            let path = std::env::temp_dir().join(format!("rtcg-code-test-{name}-{}", std::process::id()));
+            let _ = std::fs::remove_dir_all(&path);
+            std::fs::create_dir(&path).unwrap();
+            Folder(path)
+        }
+        fn disk(&self) -> Disk {
+            Disk { folder: self.0.join(folder::NAME), limit: 1 << 20 }
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    const KEY: Key = [7; 32];
+
+    #[test]
+    fn what_is_kept_is_found() {
+        let f = Folder::new("found");
+        let disk = f.disk();
+        assert_eq!(disk.find(&KEY), None);
+        disk.keep(&KEY, b"code");
+        assert_eq!(disk.find(&KEY).as_deref(), Some(&b"code"[..]));
+        assert_eq!(disk.find(&[8; 32]), None);
+        disk.keep(&KEY, b"other code");
+        assert_eq!(disk.find(&KEY).as_deref(), Some(&b"other code"[..]));
+        let mode = std::fs::metadata(disk.path(&KEY)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert_eq!(std::fs::metadata(&disk.folder).unwrap().permissions().mode() & 0o777, 0o700);
+        let left = std::fs::read_dir(disk.path(&KEY).parent().unwrap()).unwrap().count();
+        assert_eq!(left, 1, "temporary files are left");
+    }
+
+    #[test]
+    fn every_damage_is_a_miss_and_is_repaired() {
+        let f = Folder::new("damage");
+        let disk = f.disk();
+        disk.keep(&KEY, b"some machine code");
+        let good = std::fs::read(disk.path(&KEY)).unwrap();
+        for len in 0..good.len() {
+            std::fs::write(disk.path(&KEY), &good[..len]).unwrap();
+            assert_eq!(disk.find(&KEY), None, "cut to {len}");
+        }
+        for at in 0..good.len() {
+            let mut bad = good.clone();
+            bad[at] ^= 0x10;
+            std::fs::write(disk.path(&KEY), &bad).unwrap();
+            assert_eq!(disk.find(&KEY), None, "byte {at}");
+        }
+        std::fs::write(disk.path(&KEY), [&good[..], b"\0"].concat()).unwrap();
+        assert_eq!(disk.find(&KEY), None, "a byte more");
+        disk.keep(&KEY, b"some machine code");
+        assert_eq!(disk.find(&KEY).as_deref(), Some(&b"some machine code"[..]));
+        let other = [9; 32];
+        std::fs::create_dir_all(disk.path(&other).parent().unwrap()).unwrap();
+        std::fs::copy(disk.path(&KEY), disk.path(&other)).unwrap();
+        assert_eq!(disk.find(&other), None, "code of another key");
+    }
+
+    #[test]
+    fn what_others_can_write_is_not_read() {
+        let f = Folder::new("others");
+        let disk = f.disk();
+        disk.keep(&KEY, b"code");
+        let mode = |path: &Path, mode| std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+        mode(&disk.path(&KEY), 0o666);
+        assert_eq!(disk.find(&KEY), None, "a file that others can write");
+        mode(&disk.path(&KEY), 0o600);
+        assert!(disk.find(&KEY).is_some());
+        mode(&disk.folder, 0o777);
+        assert_eq!(disk.find(&KEY), None, "a folder that others can write");
+        disk.keep(&[9; 32], b"code");
+        assert!(!disk.path(&[9; 32]).exists(), "code is kept in a folder that others can write");
+        mode(&disk.folder, 0o700);
+        assert!(disk.find(&KEY).is_some());
+        let aside = f.0.join("aside");
+        std::fs::rename(disk.path(&KEY), &aside).unwrap();
+        std::os::unix::fs::symlink(&aside, disk.path(&KEY)).unwrap();
+        assert_eq!(disk.find(&KEY), None, "a link");
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_none() {
+        let f = Folder::new("none");
+        std::fs::write(f.0.join(folder::NAME), b"a file").unwrap();
+        let disk = f.disk();
+        disk.keep(&KEY, b"code");
+        assert_eq!(disk.find(&KEY), None);
+    }
+
+    #[test]
+    fn what_is_larger_than_the_cache_is_not_kept() {
+        let f = Folder::new("large");
+        let disk = Disk { limit: 100, ..f.disk() };
+        disk.keep(&KEY, &[0; 100]);
+        assert_eq!(disk.find(&KEY), None);
+    }
+
+    #[test]
+    fn the_checksum_sees_every_bit_and_the_length() {
+        let base = vec![0_u8; 100];
+        let mut seen = std::collections::HashSet::new();
+        for length in 0..=100 {
+            assert!(seen.insert(checksum(&base[..length])), "length {length}");
+        }
+        for bit in 0..800 {
+            let mut changed = base.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            assert!(seen.insert(checksum(&changed)), "bit {bit}");
+        }
+    }
+}
