@@ -1,13 +1,29 @@
-//! How long the kernels of a PTX file take to compile, without their masked code: the best of many
-//! times, in microseconds, and the bytes of machine code.
+//! How long the kernels of a PTX file take to compile, without their masked code, and how long to take
+//! from what was kept: the best of many times, in microseconds; and the bytes that are kept.
 //!
 //! `jit_time FILE [ROUNDS [KERNEL [BLOCK_X BLOCK_Y]]]`; for profilers one kernel and a few rounds do.
 
 use rtcg_vgpu::exec::RUNTIME;
-use rtcg_vgpu::jit::{SymbolLayout, Variant, Window, compile_kernel};
+use rtcg_vgpu::jit::store::{CodeStore, Key, text_key};
+use rtcg_vgpu::jit::{Instrument, Keeping, SymbolLayout, Variant, Window, compile_kept};
 use rtcg_vgpu::memory::window::window;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
+
+/// Keeps one kernel.
+#[derive(Debug, Default)]
+struct Store(Mutex<Option<Vec<u8>>>);
+
+impl CodeStore for Store {
+    fn find(&self, _: &Key) -> Option<Vec<u8>> {
+        self.0.lock().ok()?.clone()
+    }
+    fn keep(&self, _: &Key, bytes: &[u8]) {
+        if let Ok(mut kept) = self.0.lock() {
+            *kept = Some(bytes.to_vec());
+        }
+    }
+}
 
 fn main() -> Result<(), String> {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -28,14 +44,26 @@ fn main() -> Result<(), String> {
             continue;
         }
         let id = rtcg_ptx::ast::FuncId(id as u32);
-        let mut best = f64::INFINITY;
-        for _ in 0..rounds {
-            let start = Instant::now();
-            let compiled = compile_kernel(&module, id, &symbols, Variant::for_block(block), &RUNTIME, window);
-            best = best.min(start.elapsed().as_secs_f64() * 1e6);
-            compiled.map_err(|e| e.to_string())?;
-        }
-        println!("{best:9.0} us  {}", kernel.name);
+        let store = Arc::new(Store::default());
+        let text = text_key(&module.source);
+        let time = |rounds: u32, kept: bool| {
+            let mut best = f64::INFINITY;
+            for _ in 0..rounds {
+                let keeping = Keeping { store: Arc::<Store>::clone(&store), text, build: [0; 32] };
+                let calls = (&RUNTIME, &Instrument::NONE);
+                let start = Instant::now();
+                let variant = Variant::for_block(block);
+                let compiled = compile_kept(&module, id, &symbols, variant, calls, window, kept.then_some(keeping));
+                best = best.min(start.elapsed().as_secs_f64() * 1e6);
+                compiled.map_err(|e| e.to_string())?;
+            }
+            Ok::<f64, String>(best)
+        };
+        let compiled = time(rounds, false)?;
+        time(1, true)?;
+        let loaded = time(rounds, true)?;
+        let bytes = store.0.lock().map_or(0, |kept| kept.as_ref().map_or(0, Vec::len));
+        println!("{compiled:9.0} us {loaded:7.0} us {bytes:8} bytes  {}", kernel.name);
     }
     Ok(())
 }

@@ -51,7 +51,7 @@ pub struct WarpCtx {
     /// Frames of callers under a mask, the innermost first; each names the next. Their other lanes
     /// may be parked at barriers. The JIT keeps it.
     pub outer_frames: *mut std::ffi::c_void,
-    /// What belongs to the kernel's machine code. The JIT sets it when the kernel begins.
+    /// What belongs to the kernel's machine code on the side of the JIT ([`crate::jit::CompiledKernel::host`]).
     pub host: *const std::ffi::c_void,
     /// Lanes that exist: all ones but in the last warp of a block whose size is no multiple of 32.
     pub live: u32,

@@ -6,6 +6,7 @@
 
 use crate::env;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
@@ -17,7 +18,9 @@ static STORED: AtomicU64 = AtomicU64::new(0);
 
 /// `CUDA_CACHE_MAXSIZE` in bytes; 1 GiB when not set.
 pub(super) fn limit() -> u64 {
-    env::setting("CUDA_CACHE_MAXSIZE", "a number of bytes", |text| text.parse().ok()).unwrap_or(DEFAULT_LIMIT)
+    static LIMIT: OnceLock<u64> = OnceLock::new();
+    let read = || env::setting("CUDA_CACHE_MAXSIZE", "a number of bytes", |text| text.parse().ok());
+    *LIMIT.get_or_init(|| read().unwrap_or(DEFAULT_LIMIT))
 }
 
 /// To be called after `bytes` were kept in `folder`.

@@ -46,13 +46,13 @@ pub fn directory() -> Option<PathBuf> {
 
 /// How code of a module whose text has this key is kept, if at all.
 pub(crate) fn keeping(text: impl FnOnce() -> Key) -> Option<Keeping> {
-    static CACHE: OnceLock<Option<(Arc<dyn CodeStore>, Key)>> = OnceLock::new();
+    static BUILD: OnceLock<Option<Key>> = OnceLock::new();
     if !ENABLED.load(Ordering::Relaxed) {
         return None;
     }
-    let open = || Some((Arc::new(Disk::new(directory()?)) as Arc<dyn CodeStore>, build::key()?));
-    let (store, build) = CACHE.get_or_init(open).clone()?;
-    Some(Keeping { store, text: text(), build })
+    let folder = directory()?;
+    let build = (*BUILD.get_or_init(build::key))?;
+    Some(Keeping { store: Arc::new(Disk { folder, limit: evict::limit() }), text: text(), build })
 }
 
 /// A folder with a file for each piece of machine code.
@@ -63,10 +63,6 @@ struct Disk {
 }
 
 impl Disk {
-    fn new(folder: PathBuf) -> Disk {
-        Disk { folder, limit: evict::limit() }
-    }
-
     fn path(&self, key: &Key) -> PathBuf {
         let hex: String = key.iter().map(|b| format!("{b:02x}")).collect();
         self.folder.join(&hex[..2]).join(format!("{}.code", &hex[2..]))

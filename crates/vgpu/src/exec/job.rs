@@ -293,7 +293,7 @@ impl<'a> Job<'a> {
                 cancel: &raw const self.stop,
                 block: null_mut::<c_void>(),
                 outer_frames: null_mut::<c_void>(),
-                host: std::ptr::null::<c_void>(),
+                host: self.program.host as *const c_void,
                 live: 0,
                 exited: 0,
                 first_thread: 0,

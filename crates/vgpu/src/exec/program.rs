@@ -41,6 +41,8 @@ pub struct Program {
     pub name: String,
     /// Runs one warp.
     pub entry: KernelEntry,
+    /// What its warps find at [`crate::abi::WarpCtx::host`]; 0 for a Rust function.
+    pub host: usize,
     /// Whether it may wait for other warps; each warp gets a fiber of its own then.
     pub suspends: bool,
     /// Whether it was compiled for lanes that take turns at random.
@@ -65,6 +67,7 @@ impl Program {
         Program {
             name: name.to_owned(),
             entry,
+            host: 0,
             suspends: false,
             random: false,
             recursive: false,

@@ -145,6 +145,8 @@ pub struct Site {
 pub struct CompiledKernel {
     /// Runs one warp.
     pub entry: KernelEntry,
+    /// What [`crate::abi::WarpCtx::host`] must be for it, as a number.
+    pub host: usize,
     /// Whether it may suspend (barrier, yield, sleep): then each warp needs a fiber of its own.
     pub suspends: bool,
     /// Bytes of local memory a warp needs, without recursion; at least this much must lie between

@@ -256,6 +256,7 @@ impl Kernel {
         )
         .map_err(|e| fail(FaultKind::Compile, e.to_string()))?;
         Ok(Arc::new(Program {
+            host: compiled.host,
             suspends: compiled.suspends,
             random,
             recursive: compiled.recursive,

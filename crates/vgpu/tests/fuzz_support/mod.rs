@@ -154,6 +154,7 @@ pub fn compile(
 
 fn program(k: CompiledKernel) -> exec::Program {
     exec::Program {
+        host: k.host,
         suspends: k.suspends,
         recursive: k.recursive,
         stack_bytes: k.stack_bytes,

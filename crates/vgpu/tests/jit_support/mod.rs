@@ -123,6 +123,7 @@ pub fn compile(m: &Arc<Module>, kernel: &str, variant: Variant) -> Result<Compil
 
 pub fn program(name: &str, k: CompiledKernel) -> Program {
     Program {
+        host: k.host,
         suspends: k.suspends,
         recursive: k.recursive,
         stack_bytes: k.stack_bytes,

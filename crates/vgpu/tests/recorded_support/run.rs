@@ -139,6 +139,7 @@ impl Bench {
     fn launch(&self, parsed: &Arc<Module>, way: Way, grid: u32, block: u32, n: u32) -> Result<(), String> {
         let compiled = compile(parsed, way, block)?;
         let program = Program {
+            host: compiled.host,
             suspends: compiled.suspends,
             stack_bytes: compiled.stack_bytes,
             local_bytes_per_warp: compiled.local_bytes_per_warp,

@@ -92,6 +92,7 @@ pub(crate) fn place(
     let entry = unsafe { std::mem::transmute::<usize, crate::abi::KernelEntry>(entry) };
     Ok(CompiledKernel {
         entry,
+        host: std::ptr::from_ref(&*host) as usize,
         suspends,
         local_bytes_per_warp: usage.local_bytes,
         recursive: usage.recursive,

@@ -106,7 +106,7 @@ pub(crate) const MASKED: u32 = 1 << 31;
 /// # Safety
 /// Compiled code passes its own context and frame, and the number of a request whose values it has stored.
 pub(crate) unsafe extern "C" fn run(ctx: *mut WarpCtx, frame: *mut u8, number: u32) {
-    // SAFETY: by contract; the kernel has stored where its host is, which lives as long as the code.
+    // SAFETY: by contract; the host lives as long as the code.
     unsafe {
         let host = Host::of(ctx);
         let Some(request) = host.request(number) else { return };

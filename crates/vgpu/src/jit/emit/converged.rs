@@ -8,7 +8,7 @@ use super::cold::{BITS, Counters, Request};
 use super::compile::Env;
 use super::generate::{Gen, RegVars, Store, trusted};
 use super::host::{Host, MaskedSlot};
-use super::links::{self, Link, runtime};
+use super::links::{self, runtime};
 use super::ops;
 use super::values::{CHUNKS, Parts, Shape, Width};
 use crate::abi::{TrapKind, WarpCtx};
@@ -36,10 +36,6 @@ pub(crate) fn emit(mut b: FunctionBuilder<'_>, env: &Env<'_>, plan: &Plan<'_>) -
     let vars = declare(&mut b, plan);
     let mut g = Gen::new(b, env, plan, [params[0], frame, args, rets], Store::Converged(vars));
     let lanes = if plan.f.entry { g.ctx_field(types::I32, offset_of!(WarpCtx, live)) } else { params[1] };
-    if plan.f.entry {
-        let host = links::address(&mut g.b, Link::Host);
-        g.b.ins().store(trusted(), host, params[0], offset_of!(WarpCtx, host) as i32);
-    }
     g.reserve_local();
     let done = g.b.create_block();
     g.masked_entry = Some(g.b.create_block());

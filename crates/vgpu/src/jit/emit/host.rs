@@ -71,14 +71,13 @@ impl Host {
     /// # Safety
     /// The context is that of compiled code which is running.
     pub(crate) unsafe fn of<'a>(ctx: *mut WarpCtx) -> &'a Host {
-        // SAFETY: the kernel has stored it when it began; it lives as long as the code.
+        // SAFETY: whoever runs a kernel passes its host; it lives as long as the code.
         unsafe { &*(*ctx).host.cast::<Host>() }
     }
 
     /// Where the things are that the code refers to.
     pub(crate) fn targets<'a>(&'a self, outer: Option<&'a HashMap<FuncId, usize>>) -> Targets<'a> {
-        let host = std::ptr::from_ref(self) as usize;
-        Targets { env: &self.env, symbols: &self.source.symbols, host, outer }
+        Targets { env: &self.env, symbols: &self.source.symbols, outer }
     }
 
     /// Keeps the outer part.

@@ -27,8 +27,6 @@ pub(crate) enum Link {
     Runtime(u32),
     /// A function of this program, by its distance from [`anchor`].
     Rust(u32),
-    /// Where the kernel's other half is: [`super::host::Host`].
-    Host,
     /// The first address of the device window.
     Window,
     /// The first state of the window's bytes.
@@ -77,15 +75,14 @@ impl Link {
             Link::Outer(n) => (2, n.into()),
             Link::Runtime(n) => (3, n.into()),
             Link::Rust(n) => (4, n.into()),
-            Link::Host => (5, 0),
-            Link::Window => (6, 0),
-            Link::States => (7, 0),
-            Link::NoteAccess => (8, 0),
-            Link::NoteSync => (9, 0),
-            Link::NoteLocal => (10, 0),
-            Link::Variable(n) => (11, n.into()),
-            Link::Product(n) => (12, n),
-            Link::Transfer(n) => (13, n),
+            Link::Window => (5, 0),
+            Link::States => (6, 0),
+            Link::NoteAccess => (7, 0),
+            Link::NoteSync => (8, 0),
+            Link::NoteLocal => (9, 0),
+            Link::Variable(n) => (10, n.into()),
+            Link::Product(n) => (11, n),
+            Link::Transfer(n) => (12, n),
         };
         kind | what << 8
     }
@@ -99,15 +96,14 @@ impl Link {
             2 => Link::Outer(small),
             3 => Link::Runtime(small),
             4 => Link::Rust(small),
-            5 => Link::Host,
-            6 => Link::Window,
-            7 => Link::States,
-            8 => Link::NoteAccess,
-            9 => Link::NoteSync,
-            10 => Link::NoteLocal,
-            11 => Link::Variable(small),
-            12 => Link::Product(what),
-            13 => Link::Transfer(what),
+            5 => Link::Window,
+            6 => Link::States,
+            7 => Link::NoteAccess,
+            8 => Link::NoteSync,
+            9 => Link::NoteLocal,
+            10 => Link::Variable(small),
+            11 => Link::Product(what),
+            12 => Link::Transfer(what),
             _ => return None,
         };
         (link.encode() == number).then_some(link)
@@ -185,7 +181,6 @@ fn host_signature(b: &FunctionBuilder<'_>, args: &[Value], ret: Option<Type>) ->
 pub(crate) struct Targets<'a> {
     pub(crate) env: &'a SlowEnv,
     pub(crate) symbols: &'a SymbolLayout,
-    pub(crate) host: usize,
     /// The outer functions, for masked code.
     pub(crate) outer: Option<&'a HashMap<FuncId, usize>>,
 }
@@ -199,7 +194,6 @@ impl Targets<'_> {
             Link::Outer(f) => self.outer?.get(&FuncId(f)).copied(),
             Link::Runtime(offset) => runtime_function(&self.env.runtime, offset as usize),
             Link::Rust(distance) => rust_function(distance),
-            Link::Host => Some(self.host),
             Link::Window => Some(self.env.window.base as usize),
             Link::States => check.memory.map(|states| states.base as usize),
             Link::NoteAccess => check.race.map(|race| race.access as usize),
@@ -239,7 +233,6 @@ mod tests {
             runtime!(matrix),
             Link::rust(anchor as *const () as usize),
             Link::rust(rust_function as *const () as usize),
-            Link::Host,
             Link::Window,
             Link::States,
             Link::NoteAccess,
@@ -254,7 +247,7 @@ mod tests {
             assert_eq!(Link::of_name(&link.name()), Some(link));
         }
         assert_eq!(Link::decode(200), None);
-        assert_eq!(Link::decode(Link::Host.encode() | 1 << 8), None, "a link without a number has none");
+        assert_eq!(Link::decode(Link::Window.encode() | 1 << 8), None, "a link without a number has none");
         assert_eq!(Link::decode(Link::Own(0).encode() | 1 << 50), None, "a number is too large");
     }
 
