@@ -61,7 +61,7 @@ const THREADS: u32 = 64;
 /// What `work` writes.
 fn expected() -> Vec<u32> {
     let sum = |rounds: u32| (0..rounds).fold(0_u32, |sum, i| sum.wrapping_mul(5).wrapping_add(i));
-    (0..THREADS).map(|t| sum(t * 7 & 15)).collect()
+    (0..THREADS).map(|t| sum((t * 7) & 15)).collect()
 }
 
 fn function(module: CUmodule, name: &str) -> CUfunction {
