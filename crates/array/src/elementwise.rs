@@ -449,7 +449,15 @@ impl Launch<'_> {
         let compiled = ctx.kernel(&ArrayKernel::Pointwise(*kernel))?;
         let (grid, block) = ([blocks, 1, 1], [threads, 1, 1]);
         compiled.launch(grid, block, 0, args.bytes())?;
-        Ok(Prepared { kernel: compiled, grid, block, packed: SmallVec::from_slice(args.bytes()), shifts, values })
+        Ok(Prepared {
+            kernel: compiled,
+            grid,
+            block,
+            packed: SmallVec::from_slice(args.bytes()),
+            shifts,
+            values,
+            tickets: None,
+        })
     }
 }
 
