@@ -106,6 +106,12 @@ impl GpuArray {
         &self.layout
     }
 
+    /// Whether shape and strides are those of `layout`, wherever the first element lies.
+    #[inline]
+    pub fn is_laid_out_like(&self, layout: &Arc<Layout>) -> bool {
+        self.layout.steps_like(layout)
+    }
+
     /// Element type.
     pub fn dtype(&self) -> DType {
         self.dtype

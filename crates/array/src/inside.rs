@@ -58,7 +58,7 @@ mod tests {
     fn each_thread_is_inside_for_itself() {
         let n_threads = || THREADS.n_threads.load(Ordering::Relaxed);
         assert!(!THREADS.get());
-        [true, true].map(|is_inside| THREADS.set(is_inside));
+        [true, true].into_iter().for_each(|is_inside| THREADS.set(is_inside));
         assert!(THREADS.get());
         assert_eq!(n_threads(), 1);
         std::thread::scope(|scope| {
@@ -69,7 +69,7 @@ mod tests {
             });
             assert_eq!(other.join().unwrap(), (false, true, 2, ()));
         });
-        [false, false].map(|is_inside| THREADS.set(is_inside));
+        [false, false].into_iter().for_each(|is_inside| THREADS.set(is_inside));
         assert!(!THREADS.get());
         assert_eq!(n_threads(), 0);
     }

@@ -217,10 +217,12 @@ impl CudaRuntime {
         self.ctx.enter(body).map_err(runtime_error)
     }
 
-    /// Memory of the pool, which asks the driver for it unless it has some.
+    /// Memory of the pool, which asks the driver for it unless it has some. Others go on meanwhile, since a driver may
+    /// wait for the device.
     #[inline(never)]
     fn alloc_new(&self, nbytes: usize) -> Result<Arc<dyn Buffer>> {
-        let memory = self.run(|| with_stream(|stream| self.pool.allocate(nbytes, stream)))?;
+        let allocate = || self.run(|| with_stream(|stream| self.pool.allocate(nbytes, stream)));
+        let memory = patiently(allocate)?;
         Ok(Arc::new(DeviceBuffer(memory)))
     }
 
