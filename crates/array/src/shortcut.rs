@@ -265,14 +265,20 @@ impl Default for Shortcuts {
 /// Where a call is remembered. Calls that differ only in what is not counted here displace each other.
 fn place_of(what: What, args: &[Arg<'_>]) -> usize {
     let mix = |hash: usize, value: usize| (hash.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
-    let hash = args.iter().fold(what.number(), |hash, arg| match arg {
-        Arg::Array(array) => {
-            let number = array.itemsize() + 32 * array.dtype().kind() as usize + 256 * array.ndim();
-            let axes = array.shape().iter().zip(array.strides());
-            axes.fold(mix(hash, number), |hash, (&n, &stride)| mix(hash, n ^ (stride as usize).rotate_left(32)))
-        }
-        Arg::Scalar(scalar) => mix(hash, usize::from(form_of(scalar.value()))),
-    });
+    let mut hash = what.number();
+    for arg in args {
+        hash = match arg {
+            Arg::Array(array) => {
+                let Layout { shape, strides, .. } = array.layout();
+                let axes = shape.iter().zip(strides);
+                let steps = axes.fold(shape.len(), |sum, (&n, &stride)| {
+                    sum.rotate_left(9).wrapping_add(n ^ (stride as usize).rotate_left(40))
+                });
+                mix(hash, steps.wrapping_add((array.dtype().number() as usize).rotate_left(20)))
+            }
+            Arg::Scalar(scalar) => mix(hash, usize::from(form_of(scalar.value()))),
+        };
+    }
     hash >> (usize::BITS - PLACES.trailing_zeros())
 }
 
