@@ -43,7 +43,9 @@ impl Share {
     pub fn new(outputs: usize, length: usize, along: bool, resident: usize, machine_code: bool) -> Self {
         let threads = REDUCE_THREADS as usize;
         let team = if along {
-            if length > 1024 { threads } else { length.div_ceil(4).max(1).next_power_of_two().min(32) }
+            // A warp reads a short run as soon as a block does; a longer one is worth a block where there are idle ones.
+            let has_block = length > 1024 || (machine_code && length > 512 && outputs <= resident);
+            if has_block { threads } else { length.div_ceil(4).max(1).next_power_of_two().min(32) }
         } else {
             // Few outputs leave threads of a block without one; they share the runs.
             let idle = threads / outputs.clamp(1, threads).next_power_of_two();
@@ -52,7 +54,11 @@ impl Share {
         };
         let blocks = outputs.div_ceil(threads / team).max(1);
         // A split that is too short costs more in its partial result than it gains.
-        let longest = length / (team * if along { 16 } else { 32 });
+        let longest = match along {
+            true if team < threads => 1,
+            true => length / (team * 16),
+            false => length / (team * 32),
+        };
         let splits = if blocks > TICKETS { 1 } else { (resident.min(TICKETS) / blocks).min(longest).max(1) };
         Self { team: team as u32, splits, gather: machine_code && splits > 1 && team == threads }
     }
@@ -313,7 +319,12 @@ mod tests {
 
     #[test]
     fn short_runs_and_many_outputs_are_not_split() {
-        assert_eq!(Share::new(1, 1000, true, 1056, true), Share { team: 32, splits: 1, gather: false });
+        assert_eq!(Share::new(1, 500, true, 1056, true), Share { team: 32, splits: 1, gather: false });
+        for n in [1000, 1024, 4096] {
+            assert_eq!(Share::new(1, n, true, 1056, true), Share { team: 256, splits: 1, gather: false });
+        }
+        assert_eq!(Share::new(2000, 1024, true, 1056, true), Share { team: 32, splits: 1, gather: false });
+        assert_eq!(Share::new(1, 1024, true, 16, false), Share { team: 32, splits: 1, gather: false });
         assert_eq!(Share::new(1 << 20, 8192, true, 1056, true), Share { team: 256, splits: 1, gather: false });
         assert_eq!(Share::new(1 << 20, 100, false, 1056, true), Share { team: 1, splits: 1, gather: false });
         assert_eq!(Share::new(5, 1, false, 8, true), Share { team: 1, splits: 1, gather: false });

@@ -153,7 +153,7 @@ impl Context {
     /// Whether it is the top of the calling thread's stack.
     #[inline]
     pub fn is_current(&self) -> bool {
-        STACK.try_with(|s| s.borrow().last() == Some(self)).unwrap_or(false)
+        STACK.try_with(|s| s.borrow().last().is_some_and(|top| top.is_same(self) || top == self)).unwrap_or(false)
     }
 
     /// The top of the calling thread's stack, else the context that another library made current
