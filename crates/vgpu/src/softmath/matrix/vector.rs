@@ -7,7 +7,7 @@
 #![allow(unsafe_code)]
 
 use super::lanes::{Lanes, Plain};
-use super::{Matrices, Planes, pack, step};
+use super::{Matrices, Planes, step};
 use rtcg_ptx::ast::{MatrixProduct, MatrixType};
 use std::mem::MaybeUninit;
 
