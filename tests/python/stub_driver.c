@@ -131,6 +131,14 @@ EXPORT R cuLaunchHostFunc(void *stream, void (*function)(void *), void *data) {
     else function(data);
     return 0;
 }
+static void (*stream_callback)(void *, R, void *);
+static void *callback_data;
+static void run_callback(void *nothing) { stream_callback(NULL, 0, callback_data); }
+EXPORT R cuStreamAddCallback(void *stream, void (*function)(void *, R, void *), void *data, unsigned flags) {
+    stream_callback = function, callback_data = data;
+    return cuLaunchHostFunc(stream, run_callback, NULL);
+}
+EXPORT R cuStreamWaitValue32_v2(void *stream, uint64_t address, uint32_t value, unsigned flags) { return fault(); }
 EXPORT R cuEventCreate(void **event, unsigned flags) { *event = malloc(1); return 0; }
 EXPORT R cuEventDestroy_v2(void *event) { free(event); return 0; }
 EXPORT R cuEventRecord(void *event, void *stream) {

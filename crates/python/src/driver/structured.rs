@@ -10,9 +10,10 @@ use crate::driver::texture::PyArrayHandle;
 use crate::enums::enum_member;
 use crate::errors::{LogicError, OrRaise};
 use crate::host_buffer::HostBuffer;
+use crate::integer::int_named;
 use crate::pointer::{DeviceMemory, DevicePtr};
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods, npyffi};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 use rtcg::driver::sys::*;
@@ -197,6 +198,17 @@ fn lock<T>(copy: &Mutex<Copying<T>>) -> MutexGuard<'_, Copying<T>> {
     copy.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What an end of a copy is, as `pycuda.driver.memory_type` numbers it.
+fn memory_type(value: &Bound<'_, PyAny>, name: &str) -> PyResult<CUmemorytype> {
+    let kind = CUmemorytype(int_named(value, name)?);
+    match kind {
+        CU_MEMORYTYPE_HOST | CU_MEMORYTYPE_DEVICE | CU_MEMORYTYPE_ARRAY | CU_MEMORYTYPE_UNIFIED => Ok(kind),
+        CUmemorytype(number) => {
+            Err(PyValueError::new_err(format!("{name} is {number}; expected a member of pycuda.driver.memory_type")))
+        }
+    }
+}
+
 /// Sets an end of a copy.
 fn put<T: Structure>(copy: &Mutex<Copying<T>>, side: Side, place: Place, owner: Py<PyAny>, room: Option<usize>) {
     let mut copy = lock(copy);
@@ -335,10 +347,12 @@ macro_rules! copy_class {
                 }
 
                 #[setter($get)]
-                fn $set(&self, value: usize) {
+                fn $set(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+                    let value = int_named::<usize>(value, stringify!($get))?;
                     let mut copy = lock(&self.copy);
                     copy.raw.$field = value as _;
                     copy.note_set(stringify!($get));
+                    Ok(())
                 }
             )*
 
@@ -349,8 +363,9 @@ macro_rules! copy_class {
             }
 
             #[setter]
-            fn set_src_memory_type(&self, value: u32) {
-                lock(&self.copy).raw.srcMemoryType = CUmemorytype(value);
+            fn set_src_memory_type(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+                lock(&self.copy).raw.srcMemoryType = memory_type(value, "src_memory_type")?;
+                Ok(())
             }
 
             #[getter]
@@ -360,8 +375,9 @@ macro_rules! copy_class {
             }
 
             #[setter]
-            fn set_dst_memory_type(&self, value: u32) {
-                lock(&self.copy).raw.dstMemoryType = CUmemorytype(value);
+            fn set_dst_memory_type(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+                lock(&self.copy).raw.dstMemoryType = memory_type(value, "dst_memory_type")?;
+                Ok(())
             }
 
             #[getter(src_device)]
