@@ -108,6 +108,12 @@ EXPORT R cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes) { return f
 
 EXPORT R cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void *stream) { return fault(); }
 
+EXPORT char stub_profiler[256];
+EXPORT R cuProfilerInitialize(const char *config, const char *output, int mode) {
+    snprintf(stub_profiler, sizeof stub_profiler, "%s, %s, %d", config, output, mode);
+    return 0;
+}
+
 EXPORT R cuStreamCreate(void **stream, unsigned flags) { *stream = malloc(1); return 0; }
 EXPORT R cuStreamDestroy_v2(void *stream) { free(stream); return 0; }
 EXPORT R cuStreamQuery(void *stream) { return fault(); }

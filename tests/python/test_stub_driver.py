@@ -186,6 +186,20 @@ assert ran == [1]
     )
 
 
+def test_the_profiler_is_given_its_files(library):
+    """Drivers of today refuse the call."""
+    run(
+        library,
+        """
+start()
+cuda.initialize_profiler("the config", "the output", cuda.profiler_output_mode.CSV)
+given = ctypes.create_string_buffer(256)
+ctypes.memmove(given, library.stub_profiler, 256)
+assert given.value == b"the config, the output, 1", given.value
+""",
+    )
+
+
 def test_no_device(library):
     text = run(library, "print(error_of(cuda.init))", STUB_DEVICES=0)
     assert (

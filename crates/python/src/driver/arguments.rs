@@ -505,7 +505,8 @@ fn wrong_type(function: &Function, index: usize, arg: &Bound<'_, PyAny>, given: 
 #[cold]
 fn named(function: &Function, index: usize, arg: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
     let py = arg.py();
-    PyErr::from_type(error.get_type(py), format!("{}: {}", function.describe_parameter(index), error.value(py)))
+    let described = function.describe_parameter(index);
+    PyErr::from_type(error.get_type(py), format!("{}: {}", described.trim_end_matches(','), error.value(py)))
 }
 
 #[cold]

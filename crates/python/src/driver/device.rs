@@ -105,6 +105,11 @@ impl PyDevice {
         self.0.can_access_peer(&other.0).or_raise()
     }
 
+    /// What this device can do with `other`, an int: a `p2p_attribute` (an addition to PyCUDA).
+    fn get_p2p_attribute(&self, #[pyo3(from_py_with = int)] attribute: u32, other: &PyDevice) -> PyResult<i32> {
+        self.0.p2p_attribute(sys::CUdevice_P2PAttribute(attribute), &other.0).or_raise()
+    }
+
     /// Whether this is a virtual GPU (an addition to PyCUDA).
     #[getter]
     fn is_virtual(&self) -> bool {

@@ -70,13 +70,16 @@ trait Structure: Copy + Default {
     fn put(&mut self, side: Side, place: Place);
     fn box_of(&self, side: Side) -> (CUmemorytype, Box3);
 
+    /// The level of detail that an end names.
+    fn lod(&self, side: Side) -> usize;
+
     /// # Safety
     /// All that the structure says must be true.
     unsafe fn copy(&self, stream: Option<&Stream>) -> rtcg::driver::Result<()>;
 }
 
 macro_rules! structure {
-    ($raw:ident, $copy:path, $copy_async:path, $this:ident, src = $src:expr, dst = $dst:expr, depth = $depth:expr) => {
+    ($raw:ident, $copy:path, $copy_async:path, $this:ident, src = $src:expr, dst = $dst:expr, depth = $depth:expr, lods = $lods:expr) => {
         impl Structure for $raw {
             fn put(&mut self, side: Side, place: Place) {
                 let (kind, address) = match place {
@@ -109,6 +112,11 @@ macro_rules! structure {
                 (kind, Box3 { x, y, z, pitch, rows, width, height, depth })
             }
 
+            fn lod(&self, side: Side) -> usize {
+                let lods: fn(&Self) -> [usize; 2] = $lods;
+                lods(self)[side as usize]
+            }
+
             unsafe fn copy(&self, stream: Option<&Stream>) -> rtcg::driver::Result<()> {
                 // SAFETY: the caller's promise.
                 unsafe { if stream.is_some() { $copy_async(self, stream) } else { $copy(self) } }
@@ -133,7 +141,8 @@ structure!(
     copy,
     src = [copy.srcXInBytes, copy.srcY, 0, copy.srcPitch, 0],
     dst = [copy.dstXInBytes, copy.dstY, 0, copy.dstPitch, 0],
-    depth = 1
+    depth = 1,
+    lods = |_| [0, 0]
 );
 structure!(
     CUDA_MEMCPY3D,
@@ -142,7 +151,8 @@ structure!(
     copy,
     src = [copy.srcXInBytes, copy.srcY, copy.srcZ, copy.srcPitch, copy.srcHeight],
     dst = [copy.dstXInBytes, copy.dstY, copy.dstZ, copy.dstPitch, copy.dstHeight],
-    depth = copy.Depth
+    depth = copy.Depth,
+    lods = |copy| [copy.srcLOD, copy.dstLOD]
 );
 structure!(
     CUDA_MEMCPY3D_PEER,
@@ -151,7 +161,8 @@ structure!(
     copy,
     src = [copy.srcXInBytes, copy.srcY, copy.srcZ, copy.srcPitch, copy.srcHeight],
     dst = [copy.dstXInBytes, copy.dstY, copy.dstZ, copy.dstPitch, copy.dstHeight],
-    depth = copy.Depth
+    depth = copy.Depth,
+    lods = |copy| [copy.srcLOD, copy.dstLOD]
 );
 
 /// What an end of a copy points into, kept alive, and how many bytes are there, where it is known.
@@ -270,10 +281,17 @@ fn check_set<T: Structure>(copying: &Copying<T>) -> PyResult<()> {
     }
 }
 
-/// An error if the copy would leave the memory of an end.
+/// An error if the copy would leave the memory of an end, or names a level of detail, which CUDA does not have.
 fn check<T: Structure>(copying: &Copying<T>) -> PyResult<()> {
     for (side, name) in [(Side::Src, "src"), (Side::Dst, "dst")] {
         let (kind, region) = copying.raw.box_of(side);
+        let lod = copying.raw.lod(side);
+        if lod != 0 {
+            return Err(LogicError::new_err(format!(
+                "structured copy failed: invalid argument - {name}_lod is {lod}; expected 0: a level of a MipmappedArray \
+                 is an array of its own, see get_level"
+            )));
+        }
         let end = &copying.ends[side as usize];
         if let (false, Some(room), Some(reach)) = (kind == CU_MEMORYTYPE_ARRAY, end.room, region.reach())
             && reach > room

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use rtcg::driver::memory;
 use rtcg::driver::sys::*;
 use rtcg::driver::{
-    Array, MipmappedArray, SurfaceObject, SurfaceReference, TextureObject, TextureReference, TextureResource,
+    Array, Error, MipmappedArray, SurfaceObject, SurfaceReference, TextureObject, TextureReference, TextureResource,
 };
 
 /// A CUDA array.
@@ -416,6 +416,24 @@ impl PySurfaceObject {
     }
 }
 
+/// Some bytes of an array, for a message.
+fn bytes_of(array: &Array, index: usize, len: usize) -> String {
+    let array = array.descriptor_3d().map_or_else(|_| "gone".to_owned(), |d| described(&d));
+    format!("{len} bytes at index {index} of the array {array}")
+}
+
+/// The error of a copy, saying which bytes of which array were asked for.
+fn in_array(error: Error, array: &Array, index: usize, len: usize) -> Error {
+    Error { detail: error.detail.or_else(|| Some(bytes_of(array, index, len))), ..error }
+}
+
+/// [`in_array`] of a copy from an array to another.
+fn between_arrays(error: Error, dest: (&Array, usize), src: (&Array, usize), len: usize) -> Error {
+    let ((dest, dest_index), (src, src_index)) = (dest, src);
+    let detail = || format!("{}, from {}", bytes_of(dest, dest_index, len), bytes_of(src, src_index, len));
+    Error { detail: error.detail.or_else(|| Some(detail())), ..error }
+}
+
 #[pyfunction]
 fn memcpy_dtoa(
     py: Python<'_>,
@@ -427,7 +445,9 @@ fn memcpy_dtoa(
     src.check("cuMemcpyDtoA", len)?;
     let array = &ary.get().0;
     // SAFETY: the driver checks the range.
-    py.detach(|| unsafe { memory::memcpy_dtoa(array, index, src.0, len) }).or_raise()
+    py.detach(|| unsafe { memory::memcpy_dtoa(array, index, src.0, len) })
+        .map_err(|error| in_array(error, array, index, len))
+        .or_raise()
 }
 
 #[pyfunction]
@@ -441,7 +461,9 @@ fn memcpy_atod(
     dest.check("cuMemcpyAtoD", len)?;
     let array = &ary.get().0;
     // SAFETY: the driver checks the range.
-    py.detach(|| unsafe { memory::memcpy_atod(dest.0, array, index, len) }).or_raise()
+    py.detach(|| unsafe { memory::memcpy_atod(dest.0, array, index, len) })
+        .map_err(|error| in_array(error, array, index, len))
+        .or_raise()
 }
 
 #[pyfunction]
@@ -454,7 +476,9 @@ fn memcpy_atoa(
     #[pyo3(from_py_with = int)] len: usize,
 ) -> PyResult<()> {
     let (to, from) = (&dest.get().0, &src.get().0);
-    py.detach(|| memory::memcpy_atoa(to, dest_index, from, src_index, len)).or_raise()
+    py.detach(|| memory::memcpy_atoa(to, dest_index, from, src_index, len))
+        .map_err(|error| between_arrays(error, (to, dest_index), (from, src_index), len))
+        .or_raise()
 }
 
 #[pyfunction]
@@ -468,7 +492,9 @@ fn memcpy_htoa(
     let array = &ary.get().0;
     // SAFETY: the buffer outlives the copy.
     let bytes = unsafe { src.bytes() };
-    py.detach(|| memory::memcpy_htoa(array, index, bytes)).or_raise()
+    py.detach(|| memory::memcpy_htoa(array, index, bytes))
+        .map_err(|error| in_array(error, array, index, bytes.len()))
+        .or_raise()
 }
 
 #[pyfunction]
@@ -482,7 +508,10 @@ fn memcpy_atoh(
     let array = &ary.get().0;
     // SAFETY: the buffer is writable and outlives the copy.
     let bytes = unsafe { dest.bytes_mut() };
-    py.detach(|| memory::memcpy_atoh(bytes, array, index)).or_raise()
+    let len = bytes.len();
+    py.detach(|| memory::memcpy_atoh(bytes, array, index))
+        .map_err(|error| in_array(error, array, index, len))
+        .or_raise()
 }
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
