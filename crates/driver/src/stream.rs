@@ -47,6 +47,18 @@ pub(crate) fn is_any_entered() -> bool {
     N_THREADS_INSIDE.load(Ordering::Relaxed) != 0
 }
 
+/// Whether this thread has entered one. What is the thread's own is read in a function of its own, so that it is
+/// not read before the count, which is nearly always 0.
+#[inline(always)]
+fn has_entered() -> bool {
+    #[cold]
+    #[inline(never)]
+    fn look() -> bool {
+        HAS_ENTERED.get()
+    }
+    is_any_entered() && look()
+}
+
 /// Says whether this thread has entered a stream.
 fn note_entered(is_inside: bool) {
     if HAS_ENTERED.replace(is_inside) == is_inside {
@@ -232,10 +244,12 @@ impl Stream {
     /// The stream that the calling thread entered last, if any.
     #[inline]
     pub fn current() -> Option<Self> {
-        // The count over all threads costs less to look at than what is this thread's.
-        if !is_any_entered() || !HAS_ENTERED.get() {
-            return None;
-        }
+        if has_entered() { Self::last_entered() } else { None }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn last_entered() -> Option<Self> {
         ENTERED.try_with(|stack| stack.borrow().last().cloned()).ok().flatten()
     }
 
@@ -352,7 +366,7 @@ pub(crate) fn ready(result: Result<()>) -> Result<bool> {
 #[inline]
 pub(crate) fn handle_for(call: &'static str, table: &DriverTable, stream: Option<&Stream>) -> Result<CUstream> {
     let Some(stream) = stream else {
-        return if is_any_entered() && HAS_ENTERED.get() { entered_for(call, table) } else { Ok(CUstream::null()) };
+        return if has_entered() { entered_for(call, table) } else { Ok(CUstream::null()) };
     };
     if stream.live_table(call)? == table {
         return Ok(stream.0.handle);

@@ -16,6 +16,7 @@ mod ctypes;
 mod curandom;
 mod driver;
 mod elementwise;
+mod elementwise_again;
 mod enums;
 mod errors;
 mod fuse;
