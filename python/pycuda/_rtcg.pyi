@@ -95,7 +95,13 @@ class Device:
         """Whether anybody in this process has retained the primary context."""
     def retain_primary_context(self) -> Context:
         """The primary context, which other CUDA libraries share; not pushed."""
-    def can_access_peer(self, other: Device) -> bool: ...
+    def can_access_peer(self, other: Device) -> bool:
+        """Whether kernels on this device can reach memory of `other`, once `Context.enable_peer_access` allowed it."""
+    def get_p2p_attribute(self, attribute: int, other: Device) -> int:
+        """What this device can do with `other`: the value of a `p2p_attribute` (an addition to PyCUDA).
+
+        A `LogicError` if both are the same device, or devices of different drivers.
+        """
     @property
     def is_virtual(self) -> bool:
         """Whether this is a virtual GPU."""

@@ -344,7 +344,8 @@ impl Spread {
         let red_stride = innermost(reduced.axes.last().map(|axis| axis.1[0]));
         let kept_stride = innermost(kept.axes.last().map(|axis| axis.1[1]));
         let along = n_red >= 8 && (red_stride <= kept_stride || n_out < 8);
-        let share = Share::new(n_out, n_red, along, facts.max_blocks as usize / 4, facts.access_bytes > 1);
+        let (resident, machine_code) = (facts.max_blocks as usize / 4, facts.access_bytes > 1);
+        let share = Share::new(n_out, n_red, along, resident, machine_code);
         // Only the array itself decides: other operands of an expression may keep axes apart.
         let dense = reduced.axes.iter().rev().try_fold(itemsize as isize, |expected, axis| {
             (axis.1[0] == expected).then_some(expected * axis.0 as isize)
@@ -360,7 +361,7 @@ impl Spread {
         };
         let per_split = n_red.div_ceil(splits).max(1);
         let splits = n_red.div_ceil(per_split).max(1);
-        let share = Share { splits, gather: share.gather && splits > 1, ..share };
+        let share = share.split(splits, n_out, resident, machine_code);
         let blocks = n_out.div_ceil(share.group()).min(facts.max_blocks as usize) as u32;
         Self { share, along, pack, itemsize, n_out, n_red, per_split, blocks }
     }

@@ -156,6 +156,13 @@ impl Context {
         STACK.try_with(|s| s.borrow().last().is_some_and(|top| top.is_same(self) || top == self)).unwrap_or(false)
     }
 
+    /// Whether the top of the calling thread's stack is a reference to this object, which then does not go with
+    /// any other.
+    #[inline]
+    pub fn is_held_by_stack(&self) -> bool {
+        STACK.try_with(|s| s.borrow().last().is_some_and(|top| top.is_same(self))).unwrap_or(false)
+    }
+
     /// The top of the calling thread's stack, else the context that another library made current
     /// in this thread.
     pub fn current_or_foreign() -> Option<Self> {

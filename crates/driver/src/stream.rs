@@ -6,7 +6,7 @@
 use crate::context::{Context, current_table};
 use crate::error::{Error, Result};
 use crate::event::Event;
-use crate::launch_queue::device_may_wait_for_us;
+use crate::launch_queue::Awaited;
 use rtcg_cuda_sys::{
     CU_STREAM_LEGACY, CU_STREAM_NON_BLOCKING, CU_STREAM_PER_THREAD, CUdeviceptr, CUresult, CUstream, DriverTable,
     circumstances,
@@ -336,7 +336,7 @@ impl Stream {
     /// # Safety
     /// As [`Stream::write_value32`].
     pub unsafe fn wait_value32(&self, ptr: CUdeviceptr, value: u32, flags: u32) -> Result<()> {
-        device_may_wait_for_us();
+        Awaited::forever();
         // SAFETY: as above.
         unsafe { call_in!(self, cuStreamWaitValue32(self.0.handle, ptr, value, flags)) }
     }
@@ -346,7 +346,7 @@ impl Stream {
     /// # Safety
     /// As [`Stream::write_value32`].
     pub unsafe fn wait_value64(&self, ptr: CUdeviceptr, value: u64, flags: u32) -> Result<()> {
-        device_may_wait_for_us();
+        Awaited::forever();
         // SAFETY: as above.
         unsafe { call_in!(self, cuStreamWaitValue64(self.0.handle, ptr, value, flags)) }
     }

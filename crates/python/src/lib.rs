@@ -23,6 +23,7 @@ mod fuse;
 mod gpuarray;
 mod host_buffer;
 mod info;
+mod integer;
 mod interrupt;
 mod pointer;
 mod reduction;

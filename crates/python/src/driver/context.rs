@@ -2,30 +2,56 @@
 
 use crate::driver::device::PyDevice;
 use crate::driver::keep_alive;
-use crate::driver::resource::Detached;
+use crate::driver::resource::without_interpreter;
 use crate::errors::OrRaise;
+use crate::integer::int;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rtcg::driver::{Context, ContextKind, sys};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A context of a device. Made by `Device.make_context` and `Device.retain_primary_context`.
 #[pyclass(name = "Context", module = "pycuda._driver", frozen, subclass)]
 pub(crate) struct PyContext(
-    pub(crate) Detached<Context>,
+    pub(crate) Held,
     /// Whether a ``with`` block will find it pushed already, by `make_context`.
     AtomicBool,
 );
 
+/// A context, dropped with the interpreter released unless it outlives this reference: asking for the current context
+/// would otherwise cost mostly that.
+pub(crate) struct Held(ManuallyDrop<Context>);
+
+impl Deref for Held {
+    type Target = Context;
+
+    #[inline]
+    fn deref(&self) -> &Context {
+        &self.0
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // SAFETY: the context is taken once, and nothing sees it afterwards.
+        let context = unsafe { ManuallyDrop::take(&mut self.0) };
+        if !context.is_held_by_stack() {
+            without_interpreter(move || drop(context));
+        }
+    }
+}
+
 impl PyContext {
     pub(crate) fn new(context: Context) -> Self {
-        Self(Detached::new(context), AtomicBool::new(false))
+        Self(Held(ManuallyDrop::new(context)), AtomicBool::new(false))
     }
 
     /// A context that was pushed when it was made.
     pub(crate) fn pushed(context: Context) -> Self {
-        Self(Detached::new(context), AtomicBool::new(true))
+        Self(Held(ManuallyDrop::new(context)), AtomicBool::new(true))
     }
 }
 
@@ -33,7 +59,7 @@ impl PyContext {
 impl PyContext {
     #[staticmethod]
     #[pyo3(signature = (flags = 0))]
-    fn attach(flags: u32) -> PyResult<Self> {
+    fn attach(#[pyo3(from_py_with = int)] flags: u32) -> PyResult<Self> {
         let _ = flags;
         Context::attach().or_raise().map(Self::new)
     }
@@ -73,12 +99,12 @@ impl PyContext {
     }
 
     #[staticmethod]
-    fn set_limit(limit: u32, value: usize) -> PyResult<()> {
+    fn set_limit(#[pyo3(from_py_with = int)] limit: u32, #[pyo3(from_py_with = int)] value: usize) -> PyResult<()> {
         Context::set_limit(sys::CUlimit(limit), value).or_raise()
     }
 
     #[staticmethod]
-    fn get_limit(limit: u32) -> PyResult<usize> {
+    fn get_limit(#[pyo3(from_py_with = int)] limit: u32) -> PyResult<usize> {
         Context::limit(sys::CUlimit(limit)).or_raise()
     }
 
@@ -88,7 +114,7 @@ impl PyContext {
     }
 
     #[staticmethod]
-    fn set_cache_config(config: u32) -> PyResult<()> {
+    fn set_cache_config(#[pyo3(from_py_with = int)] config: u32) -> PyResult<()> {
         Context::set_cache_config(sys::CUfunc_cache(config)).or_raise()
     }
 
@@ -104,19 +130,19 @@ impl PyContext {
     }
 
     #[staticmethod]
-    fn set_shared_config(config: u32) -> PyResult<()> {
+    fn set_shared_config(#[pyo3(from_py_with = int)] config: u32) -> PyResult<()> {
         Context::set_shared_config(sys::CUsharedconfig(config)).or_raise()
     }
 
     #[staticmethod]
     #[pyo3(signature = (peer, flags = 0))]
-    fn enable_peer_access(peer: &PyContext, flags: u32) -> PyResult<()> {
+    fn enable_peer_access(peer: &PyContext, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
         Context::enable_peer_access(&peer.0, flags).or_raise()
     }
 
     #[staticmethod]
     #[pyo3(signature = (peer, flags = 0))]
-    fn disable_peer_access(peer: &PyContext, flags: u32) -> PyResult<()> {
+    fn disable_peer_access(peer: &PyContext, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
         let _ = flags;
         Context::disable_peer_access(&peer.0).or_raise()
     }
@@ -184,7 +210,7 @@ impl PyContext {
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<PyContext>().is_ok_and(|other| other.get().0 == self.0)
+        other.cast::<PyContext>().is_ok_and(|other| *other.get().0 == *self.0)
     }
 
     fn __hash__(&self) -> u64 {

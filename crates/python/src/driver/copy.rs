@@ -5,6 +5,7 @@ use crate::driver::keep_alive;
 use crate::driver::stream::{PyStream, stream_of};
 use crate::errors::OrRaise;
 use crate::host_buffer::HostBuffer;
+use crate::integer::int;
 use crate::pointer::{DeviceMemory, DevicePtr};
 use pyo3::prelude::*;
 use rtcg::driver::{Context, Stream, memory};
@@ -105,7 +106,12 @@ fn use_both(
 }
 
 #[pyfunction]
-fn memcpy_dtod(py: Python<'_>, dest: DevicePtr, src: DevicePtr, size: usize) -> PyResult<()> {
+fn memcpy_dtod(
+    py: Python<'_>,
+    dest: DevicePtr,
+    src: DevicePtr,
+    #[pyo3(from_py_with = int)] size: usize,
+) -> PyResult<()> {
     check_both("cuMemcpyDtoD", dest, src, size)?;
     // SAFETY: the driver checks both ranges.
     py.detach(|| unsafe { memory::memcpy_dtod(dest.0, src.0, size) }).or_raise()
@@ -117,7 +123,7 @@ fn memcpy_dtod_async(
     py: Python<'_>,
     dest: DeviceMemory<'_, '_>,
     src: DeviceMemory<'_, '_>,
-    size: usize,
+    #[pyo3(from_py_with = int)] size: usize,
     stream: Option<&Bound<'_, PyStream>>,
 ) -> PyResult<()> {
     let stream = stream_of(stream);
@@ -136,7 +142,7 @@ fn memcpy_peer(
     py: Python<'_>,
     dest: DevicePtr,
     src: DevicePtr,
-    size: usize,
+    #[pyo3(from_py_with = int)] size: usize,
     dest_context: Option<&Bound<'_, PyContext>>,
     src_context: Option<&Bound<'_, PyContext>>,
 ) -> PyResult<()> {
@@ -152,7 +158,7 @@ fn memcpy_peer_async(
     py: Python<'_>,
     dest: DeviceMemory<'_, '_>,
     src: DeviceMemory<'_, '_>,
-    size: usize,
+    #[pyo3(from_py_with = int)] size: usize,
     dest_context: Option<&Bound<'_, PyContext>>,
     src_context: Option<&Bound<'_, PyContext>>,
     stream: Option<&Bound<'_, PyStream>>,
@@ -167,7 +173,12 @@ macro_rules! fills {
     ($($name:ident $name_async:ident $name_2d:ident $name_2d_async:ident $ty:ty;)*) => {
         $(
             #[pyfunction]
-            fn $name(py: Python<'_>, dest: DevicePtr, data: $ty, size: usize) -> PyResult<()> {
+            fn $name(
+                py: Python<'_>,
+                dest: DevicePtr,
+                #[pyo3(from_py_with = int)] data: $ty,
+                #[pyo3(from_py_with = int)] size: usize,
+            ) -> PyResult<()> {
                 dest.check_named(stringify!($name), "dest: ", size.saturating_mul(size_of::<$ty>()))?;
                 // SAFETY: the driver checks the range.
                 py.detach(|| unsafe { memory::$name(dest.0, data, size) }).or_raise()
@@ -178,8 +189,8 @@ macro_rules! fills {
             fn $name_async(
                 py: Python<'_>,
                 dest: DeviceMemory<'_, '_>,
-                data: $ty,
-                size: usize,
+                #[pyo3(from_py_with = int)] data: $ty,
+                #[pyo3(from_py_with = int)] size: usize,
                 stream: Option<&Bound<'_, PyStream>>,
             ) -> PyResult<()> {
                 let (target, stream) = (dest.ptr, stream_of(stream));
@@ -190,7 +201,14 @@ macro_rules! fills {
             }
 
             #[pyfunction]
-            fn $name_2d(py: Python<'_>, dest: DevicePtr, pitch: usize, data: $ty, width: usize, height: usize) -> PyResult<()> {
+            fn $name_2d(
+                py: Python<'_>,
+                dest: DevicePtr,
+                #[pyo3(from_py_with = int)] pitch: usize,
+                #[pyo3(from_py_with = int)] data: $ty,
+                #[pyo3(from_py_with = int)] width: usize,
+                #[pyo3(from_py_with = int)] height: usize,
+            ) -> PyResult<()> {
                 dest.check_named(stringify!($name_2d), "dest: ", memory::extent_2d(pitch, width, height, size_of::<$ty>()))?;
                 // SAFETY: the driver checks the range.
                 py.detach(|| unsafe { memory::$name_2d(dest.0, pitch, data, width, height) }).or_raise()
@@ -201,10 +219,10 @@ macro_rules! fills {
             fn $name_2d_async(
                 py: Python<'_>,
                 dest: DeviceMemory<'_, '_>,
-                pitch: usize,
-                data: $ty,
-                width: usize,
-                height: usize,
+                #[pyo3(from_py_with = int)] pitch: usize,
+                #[pyo3(from_py_with = int)] data: $ty,
+                #[pyo3(from_py_with = int)] width: usize,
+                #[pyo3(from_py_with = int)] height: usize,
                 stream: Option<&Bound<'_, PyStream>>,
             ) -> PyResult<()> {
                 let (target, stream) = (dest.ptr, stream_of(stream));

@@ -3,6 +3,7 @@
 use crate::driver::context::PyContext;
 use crate::driver::fastcall::add_getters;
 use crate::errors::OrRaise;
+use crate::integer::int;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi::PyObject;
 use pyo3::prelude::*;
@@ -50,7 +51,11 @@ impl PyDevice {
     }
 
     /// An attribute's value: an int, or a `compute_mode` for COMPUTE_MODE.
-    fn get_attribute<'py>(&self, py: Python<'py>, attr: u32) -> PyResult<Bound<'py, PyAny>> {
+    fn get_attribute<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = int)] attr: u32,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let attribute = sys::CUdevice_attribute(attr);
         let value = self.0.attribute(attribute).or_raise()?;
         if attribute == sys::CU_DEVICE_ATTRIBUTE_COMPUTE_MODE {
@@ -73,7 +78,7 @@ impl PyDevice {
     }
 
     #[pyo3(signature = (flags = 0))]
-    fn make_context(&self, py: Python<'_>, flags: u32) -> PyResult<PyContext> {
+    fn make_context(&self, py: Python<'_>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<PyContext> {
         py.detach(|| self.0.make_context(flags)).or_raise().map(PyContext::pushed)
     }
 
@@ -98,6 +103,11 @@ impl PyDevice {
 
     fn can_access_peer(&self, other: &PyDevice) -> PyResult<bool> {
         self.0.can_access_peer(&other.0).or_raise()
+    }
+
+    /// What this device can do with `other`, an int: a `p2p_attribute` (an addition to PyCUDA).
+    fn get_p2p_attribute(&self, #[pyo3(from_py_with = int)] attribute: u32, other: &PyDevice) -> PyResult<i32> {
+        self.0.p2p_attribute(sys::CUdevice_P2PAttribute(attribute), &other.0).or_raise()
     }
 
     /// Whether this is a virtual GPU (an addition to PyCUDA).
@@ -126,7 +136,7 @@ impl PyDevice {
 
 #[pyfunction]
 #[pyo3(signature = (flags = 0))]
-fn init(py: Python<'_>, flags: u32) -> PyResult<()> {
+fn init(py: Python<'_>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
     py.detach(|| driver::init(flags)).or_raise()
 }
 
@@ -136,7 +146,11 @@ fn get_driver_version() -> PyResult<u32> {
 }
 
 #[pyfunction]
-fn initialize_profiler(config_file: &str, output_file: &str, output_mode: u32) -> PyResult<()> {
+fn initialize_profiler(
+    config_file: &str,
+    output_file: &str,
+    #[pyo3(from_py_with = int)] output_mode: u32,
+) -> PyResult<()> {
     driver::profiler::initialize(config_file, output_file, sys::CUoutput_mode(output_mode)).or_raise()
 }
 

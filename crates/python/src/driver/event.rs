@@ -4,6 +4,7 @@ use crate::driver::keep_alive;
 use crate::driver::resource::{Detached, closing_methods, detached};
 use crate::driver::stream::{stream_argument, stream_of};
 use crate::errors::OrRaise;
+use crate::integer::int;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
@@ -18,7 +19,7 @@ detached!(PyEvent over Event);
 closing_methods! { PyEvent;
     #[new]
     #[pyo3(signature = (flags = 0))]
-    fn new(flags: u32) -> PyResult<Self> {
+    fn new(#[pyo3(from_py_with = int)] flags: u32) -> PyResult<Self> {
         Event::new(flags).or_raise().map(Self::from)
     }
 
@@ -26,7 +27,7 @@ closing_methods! { PyEvent;
     fn record<'py>(
         slf: &Bound<'py, Self>,
         stream: Option<&Bound<'py, PyAny>>,
-        flags: u32,
+        #[pyo3(from_py_with = int)] flags: u32,
     ) -> PyResult<Bound<'py, Self>> {
         let stream = stream.filter(|stream| !stream.is_none()).map(stream_argument).transpose()?;
         let (event, stream) = (&slf.get().0, stream_of(stream.as_ref()));

@@ -7,6 +7,7 @@ use crate::driver::module::{PyModuleHandle, jit_options};
 use crate::driver::resource::{Detached, closing_methods, detached};
 use crate::errors::OrRaise;
 use crate::host_buffer::HostBuffer;
+use crate::integer::int;
 use pyo3::prelude::*;
 use rtcg::driver::{Kernel, Library, sys};
 use std::path::PathBuf;
@@ -80,19 +81,32 @@ impl PyKernel {
     }
 
     #[pyo3(signature = (attribute, device = None))]
-    fn get_attribute(&self, attribute: u32, device: Option<&Bound<'_, PyDevice>>) -> PyResult<i32> {
+    fn get_attribute(
+        &self,
+        #[pyo3(from_py_with = int)] attribute: u32,
+        device: Option<&Bound<'_, PyDevice>>,
+    ) -> PyResult<i32> {
         let device = device_or_current(device)?;
         self.0.attribute(sys::CUfunction_attribute(attribute), &device).or_raise()
     }
 
     #[pyo3(signature = (attribute, value, device = None))]
-    fn set_attribute(&self, attribute: u32, value: i32, device: Option<&Bound<'_, PyDevice>>) -> PyResult<()> {
+    fn set_attribute(
+        &self,
+        #[pyo3(from_py_with = int)] attribute: u32,
+        #[pyo3(from_py_with = int)] value: i32,
+        device: Option<&Bound<'_, PyDevice>>,
+    ) -> PyResult<()> {
         let device = device_or_current(device)?;
         self.0.set_attribute(sys::CUfunction_attribute(attribute), value, &device).or_raise()
     }
 
     #[pyo3(signature = (fc, device = None))]
-    fn set_cache_config(&self, fc: u32, device: Option<&Bound<'_, PyDevice>>) -> PyResult<()> {
+    fn set_cache_config(
+        &self,
+        #[pyo3(from_py_with = int)] fc: u32,
+        device: Option<&Bound<'_, PyDevice>>,
+    ) -> PyResult<()> {
         let device = device_or_current(device)?;
         self.0.set_cache_config(sys::CUfunc_cache(fc), &device).or_raise()
     }

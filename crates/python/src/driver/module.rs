@@ -5,6 +5,7 @@ use crate::driver::resource::{Detached, closing_methods, detached};
 use crate::driver::texture::{PySurfaceReference, PyTextureReference};
 use crate::errors::OrRaise;
 use crate::host_buffer::HostBuffer;
+use crate::integer::int;
 use pyo3::prelude::*;
 use rtcg::driver::{Linker, Module, sys};
 use std::path::PathBuf;
@@ -123,14 +124,20 @@ impl PyLinker {
     }
 
     #[pyo3(signature = (data, input_type, name = "unknown"))]
-    fn add_data(&self, py: Python<'_>, data: &Bound<'_, PyAny>, input_type: u32, name: &str) -> PyResult<()> {
+    fn add_data(
+        &self,
+        py: Python<'_>,
+        data: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = int)] input_type: u32,
+        name: &str,
+    ) -> PyResult<()> {
         let buffer = HostBuffer::of(data, "data")?;
         // SAFETY: the buffer outlives the call.
         let bytes = unsafe { buffer.bytes() };
         self.with(py, |linker| linker.add_data(bytes, sys::CUjitInputType(input_type), name))
     }
 
-    fn add_file(&self, py: Python<'_>, filename: PathBuf, input_type: u32) -> PyResult<()> {
+    fn add_file(&self, py: Python<'_>, filename: PathBuf, #[pyo3(from_py_with = int)] input_type: u32) -> PyResult<()> {
         self.with(py, |linker| linker.add_file(&filename, sys::CUjitInputType(input_type)))
     }
 

@@ -6,12 +6,13 @@ use crate::driver::graph_capture::{CaptureInfo, PyStreamCapture, capture_info};
 use crate::driver::keep_alive;
 use crate::driver::resource::{Detached, detached};
 use crate::errors::OrRaise;
+use crate::integer::int;
 use crate::pointer::DevicePtr;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use rtcg::driver::Stream;
 use rtcg::driver::sys::{CUstream, CUstreamCaptureMode};
+use rtcg::driver::{Awaited, Stream};
 
 /// A queue of work. `None` stands for the legacy default stream wherever one is expected.
 #[pyclass(name = "Stream", module = "pycuda._driver", frozen, subclass)]
@@ -23,7 +24,7 @@ detached!(PyStream over Stream);
 impl PyStream {
     #[new]
     #[pyo3(signature = (flags = 0, priority = None))]
-    fn new(flags: u32, priority: Option<i32>) -> PyResult<Self> {
+    fn new(#[pyo3(from_py_with = int)] flags: u32, priority: Option<i32>) -> PyResult<Self> {
         let stream = match priority {
             Some(priority) => Stream::with_priority(flags, priority),
             None => Stream::new(flags),
@@ -115,6 +116,7 @@ impl PyStream {
                 report(py, &callback, callback.call1(py, (error,)));
             });
         };
+        let _with_interpreter = Awaited::new();
         py.detach(|| self.0.add_callback(run)).or_raise()
     }
 
@@ -125,11 +127,18 @@ impl PyStream {
         let run = move || {
             Python::try_attach(|py| report(py, &function, function.call1(py, args.bind(py))));
         };
+        let _with_interpreter = Awaited::new();
         py.detach(|| self.0.launch_host_func(run)).or_raise()
     }
 
     #[pyo3(signature = (ptr, value, flags = 0, size = 4))]
-    fn write_value(&self, ptr: DevicePtr, value: u64, flags: u32, size: usize) -> PyResult<()> {
+    fn write_value(
+        &self,
+        ptr: DevicePtr,
+        #[pyo3(from_py_with = int)] value: u64,
+        #[pyo3(from_py_with = int)] flags: u32,
+        #[pyo3(from_py_with = int)] size: usize,
+    ) -> PyResult<()> {
         ptr.check("cuStreamWriteValue", size)?;
         match checked_size(value, size)? {
             // SAFETY: the driver checks the address; that the memory lives until then is the user's.
@@ -141,7 +150,13 @@ impl PyStream {
     }
 
     #[pyo3(signature = (ptr, value, flags = 0, size = 4))]
-    fn wait_value(&self, ptr: DevicePtr, value: u64, flags: u32, size: usize) -> PyResult<()> {
+    fn wait_value(
+        &self,
+        ptr: DevicePtr,
+        #[pyo3(from_py_with = int)] value: u64,
+        #[pyo3(from_py_with = int)] flags: u32,
+        #[pyo3(from_py_with = int)] size: usize,
+    ) -> PyResult<()> {
         ptr.check("cuStreamWaitValue", size)?;
         match checked_size(value, size)? {
             // SAFETY: as for `write_value`.
@@ -170,7 +185,7 @@ impl PyStream {
     }
 
     #[pyo3(signature = (mode = 0, graph = None))]
-    fn begin_capture(&self, mode: u32, graph: Option<&PyGraph>) -> PyResult<()> {
+    fn begin_capture(&self, #[pyo3(from_py_with = int)] mode: u32, graph: Option<&PyGraph>) -> PyResult<()> {
         let mode = CUstreamCaptureMode(mode);
         match graph {
             Some(graph) => self.0.begin_capture_to(&graph.0, &[], mode).or_raise(),
@@ -183,7 +198,7 @@ impl PyStream {
     }
 
     #[pyo3(signature = (mode = 0, graph = None))]
-    fn capture(&self, mode: u32, graph: Option<&PyGraph>) -> PyStreamCapture {
+    fn capture(&self, #[pyo3(from_py_with = int)] mode: u32, graph: Option<&PyGraph>) -> PyStreamCapture {
         PyStreamCapture::new(&self.0, mode, graph)
     }
 
