@@ -3,7 +3,9 @@
 use crate::context::Context;
 use crate::drivers;
 use crate::error::{Error, Result};
-use rtcg_cuda_sys::{CUdevice, CUdevice_P2PAttribute, CUdevice_attribute, CUresult, CUuuid, DriverTable, TableKind, c_char};
+use rtcg_cuda_sys::{
+    CUdevice, CUdevice_P2PAttribute, CUdevice_attribute, CUresult, CUuuid, DriverTable, TableKind, c_char,
+};
 use std::ffi::{CStr, CString};
 
 /// A device, real or virtual. A plain value; equal devices are the same device.
@@ -169,7 +171,8 @@ impl Device {
     pub fn p2p_attribute(&self, attribute: CUdevice_P2PAttribute, peer: &Device) -> Result<i32> {
         if self.table != peer.table {
             let (one, other) = (self.ordinal, peer.ordinal);
-            let detail = format!("devices {one} and {other} are of different drivers, so that neither reaches the other");
+            let detail =
+                format!("devices {one} and {other} are of different drivers, so that neither reaches the other");
             return Err(Error::new("cuDeviceGetP2PAttribute", CUresult::CUDA_ERROR_INVALID_DEVICE, detail));
         }
         let mut value = 0;
