@@ -63,8 +63,11 @@ test-rust: $(VENV)/.requirements
 	cargo build --release -p rtcg-libcuda
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) cargo test --release --workspace --exclude rtcg-python
 
+# Compilers take turns on one processor, so several processes share the tests.
+TEST_PROCESSES ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 8 ? n : 8)))
+
 test-python: $(VENV)/.built
-	$(BIN)/python -m pytest tests/python
+	$(BIN)/python -m pytest tests/python -n $(TEST_PROCESSES) --dist worksteal
 
 lint: $(VENV)/.requirements
 	cargo fmt --all --check
@@ -83,7 +86,7 @@ aarch64:
 
 # Tests of the compiler as a program for 64-bit Arm, on an emulated processor; needs the packages
 # gcc-aarch64-linux-gnu, libc6-dev-arm64-cross and qemu-user.
-aarch64-test:
+aarch64-test: aarch64
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -R 0x4000000000 -L /usr/aarch64-linux-gnu" \
 	cargo test --release --target aarch64-unknown-linux-gnu -p rtcg-vgpu --lib --test recorded --test jit_basic --test ops_direct

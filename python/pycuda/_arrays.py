@@ -4,7 +4,7 @@ import operator
 
 from pycuda._enums import address_mode, array3d_flags, array_format, filter_mode
 from pycuda._lazy import np
-from pycuda._rtcg import Array, Memcpy2D, Memcpy3D, MipmappedArray, TextureObject
+from pycuda._rtcg import Array, Memcpy2D, Memcpy3D, MipmappedArray, TextureObject, TextureReference
 
 TRSA_OVERRIDE_FORMAT = 1
 TRSF_READ_AS_INTEGER = 1
@@ -40,12 +40,15 @@ _AS_INTEGERS = {"float64": 2, "complex64": 2, "complex128": 4}
 
 
 def dtype_to_array_format(dtype):
-    """The `array_format` of a dtype."""
+    """The `array_format` of a dtype: 8, 16 or 32-bit integers, float16 or float32; others are a `TypeError`."""
     if dtype is None:
         raise ValueError("dtype may not be None")
-    name = np.dtype(dtype).name
+    try:
+        name = np.dtype(dtype).name
+    except TypeError:
+        name = repr(dtype)
     if name not in _FORMATS:
-        raise TypeError(f"cannot convert dtype {name!r} to an array format")
+        raise TypeError(f"cannot convert dtype {name!r} to an array format; expected one of {', '.join(_FORMATS)}")
     return getattr(array_format, _FORMATS[name])
 
 
@@ -62,24 +65,43 @@ def _check_order(order):
         raise ValueError(f"order is {order!r}; expected 'C' or 'F'")
 
 
+def expect_array(array, name):
+    """A `TypeError` that names the argument if it is no array."""
+    if not (hasattr(array, "shape") and hasattr(array, "dtype")):
+        raise TypeError(f"{name} is of type {type(array).__name__}; expected an array")
+
+
 def _contiguous(ary, order):
     """`ary` in the given order, copied if it is not."""
     return np.asarray(ary, order=order)
 
 
 def matrix_to_array(matrix, order, allow_double_hack=False):
-    """A two-dimensional array with the contents of `matrix`.
+    """A two-dimensional array with the contents of `matrix`; waits for the copy.
 
     Parameters
     ----------
     matrix : numpy.ndarray
-        Two-dimensional.
+        Two-dimensional, of a dtype that `dtype_to_array_format` knows.
     order : {"C", "F"}
         "C": texel (x, y) is ``matrix[y, x]``; "F": it is ``matrix[x, y]``.
     allow_double_hack : bool
         Store float64 as two int32 channels.
+
+    Returns
+    -------
+    Array
+        Of ``matrix.shape``, transposed for order "F".
+
+    Raises
+    ------
+    TypeError
+        `matrix` is no array, or its dtype has no format.
+    ValueError
+        It has not two dimensions, or `order` is neither "C" nor "F".
     """
     _check_order(order)
+    expect_array(matrix, "matrix")
     if matrix.ndim != 2:
         raise ValueError(f"matrix has {matrix.ndim} dimensions; expected two")
     hack = allow_double_hack and matrix.dtype == np.float64
@@ -125,11 +147,14 @@ def _described(shape, dtype, order, surface):
 
 
 def np_to_array(nparray, order, allowSurfaceBind=False):  # noqa: N803 (the name is PyCUDA's)
-    """An array with the contents of a two- or three-dimensional ndarray.
+    """An array with the contents of a two- or three-dimensional ndarray; waits for the copy.
 
-    float64 and complex64 become two int32 channels, complex128 four. With `allowSurfaceBind`
-    surfaces can be bound; two dimensions then make one layer of a layered array.
+    float64 and complex64 become two int32 channels, complex128 four; other dtypes are those of
+    `dtype_to_array_format`. With order "C" texel (x, y, z) is ``nparray[z, y, x]``, with "F" it is
+    ``nparray[x, y, z]``. With `allowSurfaceBind` surfaces can be bound; two dimensions then make one
+    layer of a layered array. Other numbers of dimensions and orders are a `ValueError`.
     """
+    expect_array(nparray, "nparray")
     descr = _described(nparray.shape, nparray.dtype, order, allowSurfaceBind)
     ary = Array(descr)
     row = descr.width * nparray.dtype.itemsize
@@ -138,7 +163,9 @@ def np_to_array(nparray, order, allowSurfaceBind=False):  # noqa: N803 (the name
 
 
 def gpuarray_to_array(gpuarray, order, allowSurfaceBind=False):  # noqa: N803 (the name is PyCUDA's)
-    """As `np_to_array`, from an array on the device that is contiguous in `order`."""
+    """As `np_to_array`, from an array on the device; a `ValueError` if that is not contiguous in `order`."""
+    _check_order(order)
+    expect_array(gpuarray, "gpuarray")
     if not _is_contiguous(gpuarray, order):
         raise ValueError(f"the array is not contiguous in order {order!r}")
     descr = _described(gpuarray.shape, gpuarray.dtype, order, allowSurfaceBind)
@@ -157,9 +184,11 @@ def make_multichannel_2d_array(ndarray, order):
     """An array whose texels have several channels.
 
     `ndarray` has the shape (height, width, channels) in order "C", (channels, width, height) in
-    order "F", with 1, 2 or 4 channels.
+    order "F", with 1, 2 or 4 channels, and a dtype that `dtype_to_array_format` knows. Waits for the
+    copy. Other numbers of dimensions are a `ValueError`, other numbers of channels a `LogicError`.
     """
     _check_order(order)
+    expect_array(ndarray, "ndarray")
     if ndarray.ndim != 3:
         raise ValueError(f"the array has {ndarray.ndim} dimensions; expected three")
     descr = ArrayDescriptor()
@@ -173,7 +202,14 @@ def make_multichannel_2d_array(ndarray, order):
 
 
 def bind_array_to_texref(ary, texref):
-    """Bind an array; texels outside are those of the edge, and there is no filter."""
+    """Bind an array; texels outside are those of the edge, and there is no filter.
+
+    `texref` keeps `ary` alive. An `Array` and a `TextureReference` are expected, else it is a `TypeError`.
+    """
+    if not isinstance(ary, Array):
+        raise TypeError(f"ary is of type {type(ary).__name__}; expected an Array")
+    if not isinstance(texref, TextureReference):
+        raise TypeError(f"texref is of type {type(texref).__name__}; expected a TextureReference")
     texref.set_array(ary)
     texref.set_address_mode(0, address_mode.CLAMP)
     texref.set_address_mode(1, address_mode.CLAMP)
@@ -181,7 +217,7 @@ def bind_array_to_texref(ary, texref):
 
 
 def matrix_to_texref(matrix, texref, order):
-    """Bind a new array with the contents of `matrix`, see `matrix_to_array`."""
+    """Bind a new array with the contents of `matrix`, as `matrix_to_array` makes it; waits for the copy."""
     bind_array_to_texref(matrix_to_array(matrix, order), texref)
 
 

@@ -397,6 +397,14 @@ class mem_access_flags(_Enum):
     PROT_READWRITE: ClassVar[mem_access_flags]
     PROT_MAX: ClassVar[mem_access_flags]
 
+class p2p_attribute(_Enum):
+    PERFORMANCE_RANK: ClassVar[p2p_attribute]
+    ACCESS_SUPPORTED: ClassVar[p2p_attribute]
+    NATIVE_ATOMIC_SUPPORTED: ClassVar[p2p_attribute]
+    ACCESS_ACCESS_SUPPORTED: ClassVar[p2p_attribute]
+    CUDA_ARRAY_ACCESS_SUPPORTED: ClassVar[p2p_attribute]
+    ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED: ClassVar[p2p_attribute]
+
 class pointer_attribute(_Enum):
     CONTEXT: ClassVar[pointer_attribute]
     MEMORY_TYPE: ClassVar[pointer_attribute]

@@ -20,10 +20,11 @@ _KERNELS = {}
 _NUMPY_NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}
 
 
-def _kernel(key, arguments, operation):
+def _kernel(key, make):
+    """The kernel of a key, from the arguments and the operation that `make` returns; made once."""
     kernel = _KERNELS.get(key)
     if kernel is None:
-        kernel = _KERNELS[key] = ElementwiseKernel(arguments, operation, f"{key[0]}_kernel")
+        kernel = _KERNELS[key] = ElementwiseKernel(*make(), f"{key[0]}_kernel")
     return kernel
 
 
@@ -92,29 +93,38 @@ def _new(array, dtype):
     return gpuarray.GPUArray(tuple(array.shape), dtype, order="F" if fortran else "C")
 
 
+def _unary_form(name, source, of_complex, to_integer):
+    """The dtype of the results for elements of dtype `source`, and the kernel."""
+    if source.kind == "c" and not of_complex:
+        raise TypeError(f"{name} of complex numbers is not defined")
+    # NumPy's ceil and floor leave integers as they are.
+    result = source if to_integer and source.kind in "iub" else _float_of(source)
+    real = np.dtype(f"f{source.itemsize // 2}") if name == "fabs" and source.kind == "c" else result
+    compute = _compute_type(result)
+    if source.kind == "c":
+        value = f"pycuda::{'abs' if name == 'fabs' else name}(x[i])"
+    elif result.kind in "iub":
+        value = "x[i]"
+    else:
+        value = f"{name}{'f' if compute == np.float32 else ''}({_load('x[i]', source, compute)})"
+    arguments = [VectorArg(real, "z"), VectorArg(source, "x", const=True)]
+    return real, ElementwiseKernel(arguments, f"z[i] = {_store(value, real)}", f"{name}_kernel")
+
+
 def _unary(name, of_complex, doc, to_integer=False):
+    forms = {}
+
     def function(array, stream_or_out=None, *, out=None, stream=None):
         source = _dtype_of(name, "array", array)
-        if source.kind == "c" and not of_complex:
-            raise TypeError(f"{name} of complex numbers is not defined")
-        # NumPy's ceil and floor leave integers as they are.
-        result = source if to_integer and source.kind in "iub" else _float_of(source)
-        real = np.dtype(f"f{source.itemsize // 2}") if name == "fabs" and source.kind == "c" else result
+        form = forms.get(source)
+        if form is None:
+            form = forms[source] = _unary_form(name, source, of_complex, to_integer)
+        real, kernel = form
         target, stream = _options(name, tuple(array.shape), real, stream_or_out, out, stream)
         if stream is None and source.kind == "f" and fuse_is_active() and array.flags.forc:
             # The same function of the same numbers, as a part of the kernel that is being put together.
             return ufunc(_NUMPY_NAMES.get(name, name), [array], target)
         target = _new(array, real) if target is None else target
-        compute = _compute_type(result)
-        if source.kind == "c":
-            value = f"pycuda::{'abs' if name == 'fabs' else name}(x[i])"
-        elif result.kind in "iub":
-            value = "x[i]"
-        else:
-            value = f"{name}{'f' if compute == np.float32 else ''}({_load('x[i]', source, compute)})"
-        kernel = _kernel(
-            (name, source), [VectorArg(real, "z"), VectorArg(source, "x", const=True)], f"z[i] = {_store(value, real)}"
-        )
         kernel(target, array, stream=stream)
         return target
 
@@ -176,14 +186,15 @@ def fmod(arg, mod, stream=None):
     result = _float_of(np.result_type(_dtype_of("fmod", "arg", arg), _dtype_of("fmod", "mod", mod)))
     if result.kind == "c":
         raise TypeError("fmod of complex numbers is not defined")
-    compute = _compute_type(result)
-    x, y = (_load(f"{n}[i]", np.dtype(a.dtype), compute) for n, a in (("x", arg), ("y", mod)))
     out = gpuarray.empty(_broadcast(arg, mod), result)
-    arguments = [VectorArg(result, "z"), VectorArg(arg.dtype, "x", True), VectorArg(mod.dtype, "y", True)]
-    key = ("fmod", np.dtype(arg.dtype), np.dtype(mod.dtype))
-    _kernel(key, arguments, f"z[i] = {_store(f'fmod{_suffix(compute)}({x}, {y})', result)}")(
-        out, arg, mod, stream=stream
-    )
+
+    def make():
+        compute = _compute_type(result)
+        x, y = (_load(f"{n}[i]", np.dtype(a.dtype), compute) for n, a in (("x", arg), ("y", mod)))
+        arguments = [VectorArg(result, "z"), VectorArg(arg.dtype, "x", True), VectorArg(mod.dtype, "y", True)]
+        return arguments, f"z[i] = {_store(f'fmod{_suffix(compute)}({x}, {y})', result)}"
+
+    _kernel(("fmod", np.dtype(arg.dtype), np.dtype(mod.dtype)), make)(out, arg, mod, stream=stream)
     return out
 
 
@@ -194,14 +205,18 @@ def frexp(arg, stream=None):
     """
     result, compute = _real_float("frexp", "arg", arg)
     significand, exponent = gpuarray.empty(tuple(arg.shape), result), gpuarray.empty(tuple(arg.shape), result)
-    x = _load("x[i]", np.dtype(arg.dtype), compute)
-    arguments = [VectorArg(result, "s"), VectorArg(result, "e"), VectorArg(arg.dtype, "x", True)]
-    real = "float" if compute == np.float32 else "double"
-    operation = (
-        f"int k = 0; const {real} f = frexp{_suffix(compute)}({x}, &k); "
-        f"s[i] = {_store('f', result)}; e[i] = {_store(f'({real})k', result)}"
-    )
-    _kernel(("frexp", np.dtype(arg.dtype)), arguments, operation)(significand, exponent, arg, stream=stream)
+
+    def make():
+        x = _load("x[i]", np.dtype(arg.dtype), compute)
+        arguments = [VectorArg(result, "s"), VectorArg(result, "e"), VectorArg(arg.dtype, "x", True)]
+        real = "float" if compute == np.float32 else "double"
+        operation = (
+            f"int k = 0; const {real} f = frexp{_suffix(compute)}({x}, &k); "
+            f"s[i] = {_store('f', result)}; e[i] = {_store(f'({real})k', result)}"
+        )
+        return arguments, operation
+
+    _kernel(("frexp", np.dtype(arg.dtype)), make)(significand, exponent, arg, stream=stream)
     return significand, exponent
 
 
@@ -210,12 +225,15 @@ def ldexp(significand, exponent, stream=None):
     result, compute = _real_float("ldexp", "significand", significand)
     of_exponent = _dtype_of("ldexp", "exponent", exponent)
     out = gpuarray.empty(_broadcast(significand, exponent), result)
-    s = _load("s[i]", np.dtype(significand.dtype), compute)
-    e = _load("e[i]", of_exponent, np.dtype(np.float64)) if _is_half(of_exponent) else "e[i]"
-    arguments = [VectorArg(result, "z"), VectorArg(significand.dtype, "s", True), VectorArg(of_exponent, "e", True)]
+
+    def make():
+        s = _load("s[i]", np.dtype(significand.dtype), compute)
+        e = _load("e[i]", of_exponent, np.dtype(np.float64)) if _is_half(of_exponent) else "e[i]"
+        arguments = [VectorArg(result, "z"), VectorArg(significand.dtype, "s", True), VectorArg(of_exponent, "e", True)]
+        return arguments, f"z[i] = {_store(f'ldexp{_suffix(compute)}({s}, (int)({e}))', result)}"
+
     key = ("ldexp", np.dtype(significand.dtype), of_exponent)
-    operation = f"z[i] = {_store(f'ldexp{_suffix(compute)}({s}, (int)({e}))', result)}"
-    _kernel(key, arguments, operation)(out, significand, exponent, stream=stream)
+    _kernel(key, make)(out, significand, exponent, stream=stream)
     return out
 
 
@@ -223,12 +241,16 @@ def modf(arg, stream=None):
     """Return ``(fraction, whole)`` with ``arg == fraction + whole``, both with the sign of `arg`."""
     result, compute = _real_float("modf", "arg", arg)
     fraction, whole = gpuarray.empty(tuple(arg.shape), result), gpuarray.empty(tuple(arg.shape), result)
-    x = _load("x[i]", np.dtype(arg.dtype), compute)
-    arguments = [VectorArg(result, "f"), VectorArg(result, "w"), VectorArg(arg.dtype, "x", True)]
-    real = "float" if compute == np.float32 else "double"
-    operation = (
-        f"{real} part; const {real} rest = modf{_suffix(compute)}({x}, &part); "
-        f"f[i] = {_store('rest', result)}; w[i] = {_store('part', result)}"
-    )
-    _kernel(("modf", np.dtype(arg.dtype)), arguments, operation)(fraction, whole, arg, stream=stream)
+
+    def make():
+        x = _load("x[i]", np.dtype(arg.dtype), compute)
+        arguments = [VectorArg(result, "f"), VectorArg(result, "w"), VectorArg(arg.dtype, "x", True)]
+        real = "float" if compute == np.float32 else "double"
+        operation = (
+            f"{real} part; const {real} rest = modf{_suffix(compute)}({x}, &part); "
+            f"f[i] = {_store('rest', result)}; w[i] = {_store('part', result)}"
+        )
+        return arguments, operation
+
+    _kernel(("modf", np.dtype(arg.dtype)), make)(fraction, whole, arg, stream=stream)
     return fraction, whole

@@ -19,6 +19,7 @@ from pycuda._arrays import (
     ArrayDescriptor3D,
     bind_array_to_texref,
     dtype_to_array_format,
+    expect_array as _expect_array,
     gpuarray_to_array,
     make_multichannel_2d_array,
     matrix_to_array,
@@ -155,7 +156,7 @@ CUDA_DEBUGGING = False
 
 
 def set_debugging(flag=True):
-    """Compile with debug information and without the cache from now on."""
+    """Compile with debug information and without the cache from now on; with False no longer. Sets `CUDA_DEBUGGING`."""
     global CUDA_DEBUGGING
     CUDA_DEBUGGING = flag
 
@@ -179,7 +180,10 @@ _rtcg.set_notice_handler(_tell_user)
 
 
 def bitlog2(n):
-    """The binary logarithm of a positive integer, rounded down; also `pycuda.tools.bitlog2`."""
+    """The binary logarithm of a positive integer, rounded down, as an int; other numbers are a `ValueError`.
+
+    Also `pycuda.tools.bitlog2`.
+    """
     from pycuda import tools
 
     return tools.bitlog2(n)
@@ -228,12 +232,21 @@ class PointerHolderBase:
 
 
 def mem_alloc_like(ary):
-    """Device memory of the size of `ary`."""
+    """New device memory of ``ary.nbytes`` bytes, a `DeviceAllocation` with undefined contents.
+
+    `ary` may be anything that has ``nbytes``, else it is a `TypeError`; no room is a `MemoryError`.
+    """
+    if not hasattr(ary, "nbytes"):
+        raise TypeError(f"ary is of type {type(ary).__name__}; expected an array, which has nbytes")
     return mem_alloc(ary.nbytes)
 
 
 def to_device(buffer):
-    """New device memory with a copy of `buffer`, a contiguous array or buffer; waits."""
+    """New device memory with a copy of `buffer`, a contiguous array or buffer (C or Fortran order).
+
+    Waits until the copy is done. What is no buffer is a `TypeError`, one that is not contiguous a
+    `ValueError`, no room a `MemoryError`.
+    """
     # A memoryview knows no dates and no half precision.
     try:
         nbytes = buffer.nbytes if hasattr(buffer, "nbytes") else memoryview(buffer).nbytes
@@ -245,14 +258,23 @@ def to_device(buffer):
 
 
 def from_device(devptr, shape, dtype, order="C"):
-    """A new array with a copy of device memory; waits."""
-    array = np.empty(shape, dtype, order)
+    """A new array of `shape` and `dtype` with a copy of device memory; waits for the copy.
+
+    `devptr` is an allocation or an address, `order` "C" or "F". An allocation that is smaller than
+    the array, or was freed, is a `LogicError`.
+    """
+    shape, dtype, _, fortran = _geometry(shape, dtype, order)
+    array = np.empty(shape, dtype, "F" if fortran else "C")
     memcpy_dtoh(array, devptr)
     return array
 
 
 def from_device_like(devptr, other_ary):
-    """A new array like `other_ary` with a copy of device memory; waits."""
+    """A new array of the shape, dtype and order of `other_ary` with a copy of device memory; waits for the copy.
+
+    Errors are those of `from_device`; what is no array is a `TypeError`.
+    """
+    _expect_array(other_ary, "other_ary")
     array = np.empty_like(other_ary)
     memcpy_dtoh(array, devptr)
     return array
@@ -275,9 +297,12 @@ for _class in (PagelockedHostAllocation, AlignedHostAllocation, RegisteredHostMe
 
 def _geometry(shape, dtype, order):
     """(shape, dtype, number of bytes, whether in Fortran order)"""
-    if order not in ("C", "F"):
+    if not isinstance(order, str) or order not in ("C", "F"):
         raise LogicError(f"order is {order!r}; expected 'C' or 'F'")
-    shape = tuple(map(int, shape)) if np.iterable(shape) else (int(shape),)
+    try:
+        shape = tuple(map(int, shape)) if np.iterable(shape) else (int(shape),)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise type(error)(f"shape is {shape!r}; expected an integer or several ({error})") from None
     if any(n < 0 for n in shape):
         raise ValueError(f"shape is {shape}; expected no negative length")
     dtype = np.dtype(dtype)
@@ -286,6 +311,8 @@ def _geometry(shape, dtype, order):
 
 
 def _order_of(array):
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"array is of type {type(array).__name__}; expected a NumPy array")
     if array.flags.c_contiguous:
         return "C"
     if array.flags.f_contiguous:
@@ -299,73 +326,118 @@ def _filled_with_zeros(array):
 
 
 def pagelocked_empty(shape, dtype, order="C", mem_flags=0):
-    """A page-locked array with undefined contents; ``.base`` is its `PagelockedHostAllocation`."""
+    """A page-locked array with undefined contents, which copies without a stop on the way.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+    dtype : dtype
+    order : {"C", "F"}
+        Anything else is a `LogicError`.
+    mem_flags : int
+        `host_alloc_flags`, or-ed.
+
+    Returns
+    -------
+    numpy.ndarray
+        ``.base`` is its `PagelockedHostAllocation`, which gives the memory back when it goes.
+
+    Raises
+    ------
+    MemoryError
+        The system has no more memory to lock.
+    """
     shape, dtype, nbytes, fortran = _geometry(shape, dtype, order)
     return PagelockedHostAllocation(nbytes, mem_flags)._as_array(dtype, shape, fortran)
 
 
 def pagelocked_zeros(shape, dtype, order="C", mem_flags=0):
-    """A page-locked array of zeros."""
+    """A page-locked array of zeros; arguments and errors as of `pagelocked_empty`."""
     return _filled_with_zeros(pagelocked_empty(shape, dtype, order, mem_flags))
 
 
 def pagelocked_empty_like(array, mem_flags=0):
-    """A page-locked array of the shape, dtype and order of `array`."""
-    return pagelocked_empty(array.shape, array.dtype, _order_of(array), mem_flags)
+    """A page-locked array of the shape, dtype and order of `array`, see `pagelocked_empty`.
+
+    A `TypeError` if `array` is no NumPy array, a `ValueError` if it is not contiguous.
+    """
+    order = _order_of(array)
+    return pagelocked_empty(array.shape, array.dtype, order, mem_flags)
 
 
 def pagelocked_zeros_like(array, mem_flags=0):
-    """A page-locked array of zeros of the shape, dtype and order of `array`."""
-    return pagelocked_zeros(array.shape, array.dtype, _order_of(array), mem_flags)
+    """A page-locked array of zeros of the shape, dtype and order of `array`; errors as of `pagelocked_empty_like`."""
+    return _filled_with_zeros(pagelocked_empty_like(array, mem_flags))
 
 
 def aligned_empty(shape, dtype, order="C", alignment=4096):
-    """An array whose address is a multiple of `alignment`, a power of two."""
+    """An array with undefined contents whose address is a multiple of `alignment` bytes.
+
+    `shape`, `dtype`, `order` as of `pagelocked_empty`. ``.base`` is its `AlignedHostAllocation`. An
+    `alignment` that is no power of two is a `LogicError`. For `register_host_memory`.
+    """
     shape, dtype, nbytes, fortran = _geometry(shape, dtype, order)
     return AlignedHostAllocation(nbytes, alignment)._as_array(dtype, shape, fortran)
 
 
 def aligned_zeros(shape, dtype, order="C", alignment=4096):
-    """An aligned array of zeros."""
+    """An aligned array of zeros; arguments and errors as of `aligned_empty`."""
     return _filled_with_zeros(aligned_empty(shape, dtype, order, alignment))
 
 
 def aligned_empty_like(array, alignment=4096):
-    """An aligned array of the shape, dtype and order of `array`."""
-    return aligned_empty(array.shape, array.dtype, _order_of(array), alignment)
+    """An aligned array of the shape, dtype and order of `array`, see `aligned_empty`.
+
+    A `TypeError` if `array` is no NumPy array, a `ValueError` if it is not contiguous.
+    """
+    order = _order_of(array)
+    return aligned_empty(array.shape, array.dtype, order, alignment)
 
 
 def aligned_zeros_like(array, alignment=4096):
-    """An aligned array of zeros of the shape, dtype and order of `array`."""
-    return aligned_zeros(array.shape, array.dtype, _order_of(array), alignment)
+    """An aligned array of zeros of the shape, dtype and order of `array`; errors as of `aligned_empty_like`."""
+    return _filled_with_zeros(aligned_empty_like(array, alignment))
 
 
 def managed_empty(shape, dtype, order="C", mem_flags=0):
-    """An array in memory that host and device share; `mem_flags` 0 means GLOBAL."""
+    """An array with undefined contents in memory that host and device share.
+
+    `shape`, `dtype`, `order` as of `pagelocked_empty`; `mem_flags` is one of `mem_attach_flags`, 0
+    means GLOBAL. ``.base`` is its `ManagedAllocation`, which kernels take as the array itself. Before
+    the host looks at what a kernel wrote, wait for the kernel.
+    """
     shape, dtype, nbytes, fortran = _geometry(shape, dtype, order)
     return ManagedAllocation(nbytes, mem_flags or mem_attach_flags.GLOBAL)._as_array(dtype, shape, fortran)
 
 
 def managed_zeros(shape, dtype, order="C", mem_flags=0):
-    """A managed array of zeros."""
+    """A managed array of zeros; arguments and errors as of `managed_empty`."""
     return _filled_with_zeros(managed_empty(shape, dtype, order, mem_flags))
 
 
 def managed_empty_like(array, mem_flags=0):
-    """A managed array of the shape, dtype and order of `array`."""
-    return managed_empty(array.shape, array.dtype, _order_of(array), mem_flags)
+    """A managed array of the shape, dtype and order of `array`, see `managed_empty`.
+
+    A `TypeError` if `array` is no NumPy array, a `ValueError` if it is not contiguous.
+    """
+    order = _order_of(array)
+    return managed_empty(array.shape, array.dtype, order, mem_flags)
 
 
 def managed_zeros_like(array, mem_flags=0):
-    """A managed array of zeros of the shape, dtype and order of `array`."""
-    return managed_zeros(array.shape, array.dtype, _order_of(array), mem_flags)
+    """A managed array of zeros of the shape, dtype and order of `array`; errors as of `managed_empty_like`."""
+    return _filled_with_zeros(managed_empty_like(array, mem_flags))
 
 
 def register_host_memory(ary, flags=0):
     """Page-lock the memory of a contiguous array; returns an array that shares it.
 
-    ``.base`` of the result is the `RegisteredHostMemory`, which unregisters when it goes.
+    `flags` are `mem_host_register_flags`, or-ed. ``.base`` of the result is the `RegisteredHostMemory`,
+    which keeps `ary` alive and unregisters it when it goes. What is no NumPy array is a `TypeError`, one
+    that is not contiguous a `ValueError`, memory that is registered already a `LogicError`.
     """
+    if not isinstance(ary, np.ndarray):
+        raise TypeError(f"ary is of type {type(ary).__name__}; expected a NumPy array")
     registered = RegisteredHostMemory(ary, flags)
     return registered._as_array(ary.dtype, ary.shape, _order_of(ary) == "F")
 
@@ -413,7 +485,7 @@ class ArgumentHandler:
         if self.dev_alloc is None:
             try:
                 self.dev_alloc = mem_alloc_like(self.array)
-            except AttributeError as error:
+            except TypeError as error:
                 kind = type(self.array).__name__
                 raise TypeError(f"could not determine array length of a {kind}: expected a numpy array") from error
         return self.dev_alloc

@@ -11,10 +11,10 @@ from fractions import Fraction
 
 import numpy as np
 
-BITS = {"b1": 1, "s4": 4, "u4": 4, "s8": 8, "u8": 8, "e4m3": 8, "e5m2": 8, "f16": 16, "bf16": 16, "tf32": 32, "f32": 32,
+BITS = {"b1": 1, "s4": 4, "u4": 4, "s8": 8, "u8": 8, "f16": 16, "bf16": 16, "tf32": 32, "f32": 32,
         "s32": 32, "f64": 64}
 #: Bits of exponent and fraction; of `.tf32` in the upper 19 of 32 bits.
-FLOATS = {"f16": (5, 10), "bf16": (8, 7), "tf32": (8, 10), "f32": (8, 23), "e4m3": (4, 3), "e5m2": (5, 2)}
+FLOATS = {"f16": (5, 10), "bf16": (8, 7), "tf32": (8, 10), "f32": (8, 23)}
 
 
 def encode(ty: str, values: np.ndarray) -> np.ndarray:

@@ -108,6 +108,12 @@ EXPORT R cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes) { return f
 
 EXPORT R cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void *stream) { return fault(); }
 
+EXPORT char stub_profiler[256];
+EXPORT R cuProfilerInitialize(const char *config, const char *output, int mode) {
+    snprintf(stub_profiler, sizeof stub_profiler, "%s, %s, %d", config, output, mode);
+    return 0;
+}
+
 EXPORT R cuStreamCreate(void **stream, unsigned flags) { *stream = malloc(1); return 0; }
 EXPORT R cuStreamDestroy_v2(void *stream) { free(stream); return 0; }
 EXPORT R cuStreamQuery(void *stream) { return fault(); }
@@ -131,6 +137,14 @@ EXPORT R cuLaunchHostFunc(void *stream, void (*function)(void *), void *data) {
     else function(data);
     return 0;
 }
+static void (*stream_callback)(void *, R, void *);
+static void *callback_data;
+static void run_callback(void *nothing) { stream_callback(NULL, 0, callback_data); }
+EXPORT R cuStreamAddCallback(void *stream, void (*function)(void *, R, void *), void *data, unsigned flags) {
+    stream_callback = function, callback_data = data;
+    return cuLaunchHostFunc(stream, run_callback, NULL);
+}
+EXPORT R cuStreamWaitValue32_v2(void *stream, uint64_t address, uint32_t value, unsigned flags) { return fault(); }
 EXPORT R cuEventCreate(void **event, unsigned flags) { *event = malloc(1); return 0; }
 EXPORT R cuEventDestroy_v2(void *event) { free(event); return 0; }
 EXPORT R cuEventRecord(void *event, void *stream) {

@@ -1,6 +1,7 @@
 """pycuda.elementwise and the C types it is declared with."""
 
 import numpy as np
+import pycuda
 import pycuda.driver as drv
 import pycuda.gpuarray as gpuarray
 import pytest
@@ -282,3 +283,104 @@ def test_overlapping_arrays_in_place():
         array, (out := gpuarray.empty(n, np.float32)), array
     )
     assert (out.get() == 5).all()
+
+
+# -- calls like the last one --------------------------------------------------------------------------
+
+
+def _axpbyz(x_type="float", a_type="float"):
+    return ElementwiseKernel(f"{a_type} a, {x_type} *x, {a_type} b, {x_type} *y, {x_type} *z", "z[i] = a*x[i] + b*y[i]")
+
+
+def test_repeated_calls_take_their_own_arrays_and_numbers():
+    kernel = _axpbyz()
+    rng = np.random.default_rng(1)
+    numbers = (2, 3), (2, 3), (0.5, 3), (0.5, -1.25), (np.float32(7), 2), (np.float64(7), 2), (True, 10**20), (-3, 2)
+    for a, b in numbers:
+        for n in (100, 100, 7):
+            x, y = (rng.integers(-100, 100, n).astype(np.float32) for _ in "xy")
+            z = gpuarray.empty(n, np.float32)
+            assert kernel(a, gpuarray.to_gpu(x), b, gpuarray.to_gpu(y), z) is None
+            np.testing.assert_array_equal(z.get(), np.float32(a) * x + np.float32(b) * y)
+
+
+def test_repeated_calls_see_layouts():
+    kernel = _axpbyz()
+    host = np.arange(64, dtype=np.float32)
+    a = gpuarray.to_gpu(host)
+    views = [slice(0, 16), slice(1, 17), slice(0, 16), slice(None, None, 4), slice(None, None, -4), slice(5, 6)]
+    for _ in range(2):
+        for x in views:
+            for y in views:
+                z = gpuarray.empty(16, np.float32)
+                kernel(2, a[x], 3, a[y], z)
+                np.testing.assert_array_equal(z.get(), 2 * host[x] + 3 * host[y] + 0 * host[:16])
+        square, z = a.reshape(8, 8), gpuarray.empty((8, 8), np.float32)
+        kernel(2, square, 3, square.T, z)
+        np.testing.assert_array_equal(z.get(), 2 * host.reshape(8, 8) + 3 * host.reshape(8, 8).T)
+
+
+def test_repeated_calls_check_what_differs():
+    kernel = ElementwiseKernel("int k, float *x", "x[i] += k")
+    x = gpuarray.zeros(8, np.float32)
+    for k in (1, np.int32(1), True, 1):
+        kernel(k, x)
+        kernel(k, x)
+    assert x.get().tolist() == [8] * 8
+    with pytest.raises(OverflowError, match="'k' is 2147483648"):
+        kernel(2**31, x)
+    with pytest.raises(TypeError, match="argument 'k' is of type float"):
+        kernel(1.5, x)
+    with pytest.raises(TypeError, match="elements of 8 bytes"):
+        kernel(1, gpuarray.zeros(8, np.float64))
+    with pytest.raises(TypeError, match="takes 2 arguments"):
+        kernel(1)
+    kernel(1, gpuarray.empty(0, np.float32))
+    kernel(1, x, range=slice(0, 4))
+    kernel(1, x)
+    kernel(1, x, slice=slice(4, 8))
+    assert x.get().tolist() == [10] * 8
+    kernel(1, x)
+    x.gpudata.free()
+    with pytest.raises(drv.LogicError, match="freed"):
+        kernel(1, x)
+
+
+def test_repeated_calls_go_to_the_stream_and_the_context_of_the_time():
+    kernel = ElementwiseKernel("float *x", "x[i] += 1")
+    x, stream = gpuarray.zeros(8, np.float32), drv.Stream()
+    for _ in range(2):
+        kernel(x)
+        kernel(x, stream=stream)
+        with stream:
+            kernel(x)
+        drv.Context.synchronize()
+    other = drv.Context.get_device().make_context()
+    try:
+        y = gpuarray.zeros(8, np.float32)
+        kernel(y)
+        kernel(y)
+        assert y.get().tolist() == [2] * 8
+    finally:
+        other.pop()
+    kernel(x)
+    assert x.get().tolist() == [7] * 8
+    other.push()
+    try:
+        kernel(y)
+        assert y.get().tolist() == [3] * 8
+        del y
+    finally:
+        drv.Context.pop()
+        other.detach()
+
+
+def test_repeated_calls_compute_what_was_put_off():
+    kernel = ElementwiseKernel("float *x", "x[i] += 1")
+    x = gpuarray.zeros(8, np.float32)
+    for _ in range(3):
+        kernel(x)
+        with pycuda.fuse():
+            y = x + 1
+            kernel(y)
+        assert y.get().tolist() == (x.get() + 2).tolist()

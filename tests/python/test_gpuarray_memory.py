@@ -143,11 +143,23 @@ def test_repeated_calls_look_at_what_differs():
         for x in views:
             for y in views:
                 np.testing.assert_array_equal((a[x] + b[y]).get(), host[x] + host[::-1][y])
+                assert gpuarray.dot(a[x], b[y]).get() == np.dot(host[x], host[::-1][y])
             np.testing.assert_array_equal(a[x].sum().get(), host[x].sum())
             np.testing.assert_array_equal(a[x].reshape(4, 8).max(-1).get(), host[x].reshape(4, 8).max(-1))
             np.testing.assert_array_equal(a[x].reshape(4, 8).max(0).get(), host[x].reshape(4, 8).max(0))
             kept = a[x].reshape(4, 8).max(0, keepdims=True)
             assert kept.shape == (1, 8)
+
+
+def test_repeated_sums_of_long_runs_share_nothing_with_other_streams():
+    """Long runs are split over blocks, whose parts meet in memory of the stream that is current then."""
+    host = np.arange(100_000, dtype=np.int64)
+    a, streams = gpuarray.to_gpu(host), [None, cuda.Stream(), cuda.Stream()]
+    for n in (100_000, 99_999, 50_000):
+        for stream in streams * 3:
+            total, product = gpuarray.sum(a[:n], stream=stream), gpuarray.dot(a[:n], a[:n], stream=stream)
+            cuda.Context.synchronize()
+            assert total.get() == host[:n].sum() and product.get() == (host[:n] ** 2).sum()
 
 
 def test_repeated_calls_take_their_own_scalars():
@@ -176,7 +188,7 @@ def test_repeated_calls_in_place_see_overlap():
     host = np.arange(16, dtype=np.float32)
     a = gpuarray.to_gpu(host)
     apart = gpuarray.to_gpu(np.ones(8, np.float32))
-    for source in (apart, apart, a[4:12], apart, a[8:]):
+    for source in (apart, apart, a[4:12], apart, a[8:], a[:1], a[:1], apart, a[7:8]):
         expected = a.get()
         expected[:8] += source.get()
         a[:8] += source

@@ -112,13 +112,20 @@ def test_launches_behind_a_host_function_release_the_interpreter(library):
         + """
 start()
 assert counted(1) == [1, 0]
-ran = []
-cuda.Stream().launch_host_func(lambda: ran.append(1))
-assert counted(1) == [0, 1]
-cuda.Context.synchronize()
-assert counted(1) == [0, 1] and ran == [1]
+library.stub_wait_for_host_functions()
+ran, stream = [], cuda.Stream()
+for enqueue in (stream.launch_host_func, lambda f: stream.add_callback(lambda error: f())):
+    enqueue(lambda: ran.append(1))
+    assert not ran
+    assert counted(2) == [1, 1], "only the first has one before it"
+    assert ran.pop() == 1
 """,
     )
+
+
+def test_launches_behind_a_wait_for_a_value_release_the_interpreter(library):
+    """Nobody says when the device has seen the value."""
+    run(library, LAUNCHES + "start()\ncuda.Stream().wait_value(x, 1)\nassert counted(2) == [0, 2]")
 
 
 ARRAYS = """
@@ -175,6 +182,20 @@ cuda.Stream().launch_host_func(lambda: ran.append(1))
 assert not ran
 call()
 assert ran == [1]
+""",
+    )
+
+
+def test_the_profiler_is_given_its_files(library):
+    """Drivers of today refuse the call."""
+    run(
+        library,
+        """
+start()
+cuda.initialize_profiler("the config", "the output", cuda.profiler_output_mode.CSV)
+given = ctypes.create_string_buffer(256)
+ctypes.memmove(given, library.stub_profiler, 256)
+assert given.value == b"the config, the output, 1", given.value
 """,
     )
 

@@ -17,7 +17,8 @@ pub struct GpuArray {
     ctx: Arc<ArrayContext>,
     /// `None` for an array without elements.
     buffer: Option<Arc<dyn Buffer>>,
-    layout: Layout,
+    /// Shared by views of one shape and by the results of calls like each other.
+    layout: Arc<Layout>,
     dtype: DType,
 }
 
@@ -42,8 +43,20 @@ impl GpuArray {
     ///
     /// # Errors
     /// As [`GpuArray::empty`].
-    pub fn with_layout(ctx: &Arc<ArrayContext>, layout: Layout, dtype: DType) -> Result<Self> {
+    pub fn with_layout(ctx: &Arc<ArrayContext>, layout: impl Into<Arc<Layout>>, dtype: DType) -> Result<Self> {
+        let layout = layout.into();
         let nbytes = checked_nbytes(&layout.shape, dtype)?;
+        Self::with_nbytes(ctx, layout, dtype, nbytes)
+    }
+
+    /// [`GpuArray::with_layout`] whose elements are known to take so many bytes.
+    #[inline]
+    pub(crate) fn with_nbytes(
+        ctx: &Arc<ArrayContext>,
+        layout: Arc<Layout>,
+        dtype: DType,
+        nbytes: usize,
+    ) -> Result<Self> {
         let buffer = if nbytes == 0 { None } else { Some(ctx.runtime().alloc(nbytes)?) };
         Ok(Self { ctx: ctx.clone(), buffer, layout, dtype })
     }
@@ -59,8 +72,13 @@ impl GpuArray {
     }
 
     /// An array over memory that exists already. That `layout` stays inside it is the caller's promise.
-    pub fn from_buffer(ctx: &Arc<ArrayContext>, buffer: Option<Arc<dyn Buffer>>, layout: Layout, dtype: DType) -> Self {
-        Self { ctx: ctx.clone(), buffer, layout, dtype }
+    pub fn from_buffer(
+        ctx: &Arc<ArrayContext>,
+        buffer: Option<Arc<dyn Buffer>>,
+        layout: impl Into<Arc<Layout>>,
+        dtype: DType,
+    ) -> Self {
+        Self { ctx: ctx.clone(), buffer, layout: layout.into(), dtype }
     }
 
     /// The context it lives in.
@@ -81,6 +99,17 @@ impl GpuArray {
     /// Shape, strides, offset.
     pub fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// [`GpuArray::layout`] to be held on to, or to be given to another array.
+    pub fn shared_layout(&self) -> &Arc<Layout> {
+        &self.layout
+    }
+
+    /// Whether shape and strides are those of `layout`, wherever the first element lies.
+    #[inline]
+    pub fn is_laid_out_like(&self, layout: &Arc<Layout>) -> bool {
+        self.layout.steps_like(layout)
     }
 
     /// Element type.
@@ -154,8 +183,8 @@ impl GpuArray {
     }
 
     /// Another view of the same memory.
-    pub(crate) fn view(&self, layout: Layout) -> Self {
-        Self { ctx: self.ctx.clone(), buffer: self.buffer.clone(), layout, dtype: self.dtype }
+    pub(crate) fn view(&self, layout: impl Into<Arc<Layout>>) -> Self {
+        Self { ctx: self.ctx.clone(), buffer: self.buffer.clone(), layout: layout.into(), dtype: self.dtype }
     }
 
     /// A new array with undefined contents, of this one's shape and memory order.
@@ -296,7 +325,7 @@ impl GpuArray {
                 self.itemsize()
             )));
         }
-        let mut layout = self.layout.clone();
+        let mut layout = Layout::clone(&self.layout);
         layout.offset += offset;
         Ok(Self { dtype, ..self.view(layout) })
     }
@@ -310,7 +339,7 @@ impl GpuArray {
     pub fn imag(&self) -> Option<Self> {
         let part = self.dtype.real_part();
         (part != self.dtype).then(|| {
-            let mut layout = self.layout.clone();
+            let mut layout = Layout::clone(&self.layout);
             layout.offset += part.itemsize();
             Self { dtype: part, ..self.view(layout) }
         })
@@ -435,21 +464,29 @@ impl GpuArray {
     /// Whether elements of `array` would be overwritten before they are read, were it an operand and this
     /// the output.
     pub(crate) fn shares_badly(&self, array: &GpuArray) -> bool {
-        let same = self.device_ptr() == array.device_ptr()
-            && self.shape() == array.shape()
-            && self.strides() == array.strides()
-            && self.itemsize() == array.itemsize();
-        !same && self.overlaps(array)
+        self.shares_badly_at(self.device_ptr().unwrap_or(0), array, array.device_ptr().unwrap_or(0))
+    }
+
+    /// [`GpuArray::shares_badly`] of arrays whose first elements are known to be at these addresses.
+    #[inline]
+    pub(crate) fn shares_badly_at(&self, start: u64, array: &GpuArray, array_start: u64) -> bool {
+        let is_same =
+            start == array_start && self.itemsize() == array.itemsize() && self.layout.steps_like(&array.layout);
+        !is_same && self.overlaps_at(start, array, array_start)
     }
 
     /// Whether two arrays may share bytes.
     pub fn overlaps(&self, other: &GpuArray) -> bool {
-        let range = |array: &GpuArray| {
+        self.overlaps_at(self.device_ptr().unwrap_or(0), other, other.device_ptr().unwrap_or(0))
+    }
+
+    fn overlaps_at(&self, start: u64, other: &GpuArray, other_start: u64) -> bool {
+        let range = |array: &GpuArray, start: u64| {
             let (low, high) = array.layout.extent(array.itemsize());
-            let base = array.base_ptr().unwrap_or(0);
+            let base = start.wrapping_sub(array.layout.offset as u64);
             (base.wrapping_add(low as u64), base.wrapping_add(high as u64))
         };
-        let ((a, a_end), (b, b_end)) = (range(self), range(other));
+        let ((a, a_end), (b, b_end)) = (range(self, start), range(other, other_start));
         self.size() > 0 && other.size() > 0 && a < b_end && b < a_end
     }
 

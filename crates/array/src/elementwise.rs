@@ -96,14 +96,27 @@ pub fn result_type(args: &[Arg<'_>]) -> DType {
 /// # Errors
 /// When the shapes do not fit, the dtypes do not allow `op`, a Python integer does not fit, or the
 /// result cannot be stored in `out`.
+#[inline]
 pub fn apply(ctx: &Arc<ArrayContext>, op: Op, args: &[Arg<'_>], wishes: Wishes<'_>) -> Result<GpuArray> {
-    if args.len() != op.arity() {
-        return Err(ArrayError::dtype(format!("{} takes {} operands, got {}", op.name(), op.arity(), args.len())));
-    }
     let what = What::Pointwise(op, wishes.dtype);
     let has_shortcut = !fuse::is_active() && may_have_shortcut(op, args);
     if has_shortcut && let Some(result) = ctx.recall(what, args, wishes.out)? {
         return Ok(result);
+    }
+    apply_planned(ctx, op, args, wishes, has_shortcut.then_some(what))
+}
+
+/// [`apply`] without a plan of an earlier call; remembered as `what` for later ones.
+#[inline(never)]
+fn apply_planned(
+    ctx: &Arc<ArrayContext>,
+    op: Op,
+    args: &[Arg<'_>],
+    wishes: Wishes<'_>,
+    what: Option<What>,
+) -> Result<GpuArray> {
+    if args.len() != op.arity() {
+        return Err(ArrayError::dtype(format!("{} takes {} operands, got {}", op.name(), op.arity(), args.len())));
     }
     let computed: SmallVec<[Arg<'_>; 4]> =
         args.iter().enumerate().filter(|(at, _)| op.role(*at) == Role::Compute).map(|(_, arg)| *arg).collect();
@@ -146,7 +159,7 @@ pub fn apply(ctx: &Arc<ArrayContext>, op: Op, args: &[Arg<'_>], wishes: Wishes<'
         None => GpuArray::with_layout(ctx, layout(), types.out)?,
     };
     let prepared = compute_prepared(op, types.compute, &out, &operands)?;
-    if has_shortcut && let Some(prepared) = prepared {
+    if let (Some(what), Some(prepared)) = (what, prepared) {
         ctx.remember(args, Shortcut::new(what, args, wishes.out, &out, prepared));
     }
     Ok(out)
@@ -449,7 +462,15 @@ impl Launch<'_> {
         let compiled = ctx.kernel(&ArrayKernel::Pointwise(*kernel))?;
         let (grid, block) = ([blocks, 1, 1], [threads, 1, 1]);
         compiled.launch(grid, block, 0, args.bytes())?;
-        Ok(Prepared { kernel: compiled, grid, block, packed: SmallVec::from_slice(args.bytes()), shifts, values })
+        Ok(Prepared {
+            kernel: compiled,
+            grid,
+            block,
+            packed: SmallVec::from_slice(args.bytes()),
+            shifts,
+            values,
+            tickets: None,
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use crate::layout::{Layout, Order, Tuple};
 use crate::plan::Plan;
 use crate::runtime::{ArrayContext, Facts, Kernel};
 use crate::scalar::Scalar;
-use crate::shortcut::{Prepared, Shortcut, What};
+use crate::shortcut::{Prepared, Shortcut, Tickets, What};
 use crate::views::normalize_axes;
 use rtcg_codegen::array::{ArrayKernel, Op, Reduce, Reduction};
 use rtcg_codegen::combine::{REDUCE_THREADS, Share};
@@ -88,18 +88,7 @@ impl GpuArray {
     /// # Errors
     /// When an axis does not exist, a run without elements has no result, or `out` does not fit.
     pub fn reduce(&self, reduction: Reduction, wishes: ReduceWishes<'_>) -> Result<GpuArray> {
-        let Some(what) = shortcut_of(reduction, self, &wishes) else {
-            return reduce(reduction, self, None, wishes).map(|(result, _)| result);
-        };
-        let args = [Arg::Array(self)];
-        if let Some(result) = self.context().recall(what, &args, None)? {
-            return Ok(result);
-        }
-        let (result, prepared) = reduce(reduction, self, None, wishes)?;
-        if let Some(prepared) = prepared {
-            self.context().remember(&args, Shortcut::new(what, &args, None, &result, prepared));
-        }
-        Ok(result)
+        reduce_again(reduction, self, None, wishes)
     }
 
     /// The sum of the products with an array of this shape, over all elements.
@@ -113,8 +102,29 @@ impl GpuArray {
         }
         let dtype = dtype.unwrap_or_else(|| self.dtype().promote(other.dtype()));
         let wishes = ReduceWishes { dtype: Some(dtype), ..Default::default() };
-        reduce(Reduction::Dot, self, Some(other), wishes).map(|(result, _)| result)
+        reduce_again(Reduction::Dot, self, Some(other), wishes)
     }
+}
+
+/// A reduction, by the plan of one like it if there was one.
+fn reduce_again(
+    reduction: Reduction,
+    x: &GpuArray,
+    y: Option<&GpuArray>,
+    wishes: ReduceWishes<'_>,
+) -> Result<GpuArray> {
+    let Some(what) = shortcut_of(reduction, x, &wishes) else {
+        return reduce(reduction, x, y, wishes).map(|(result, _)| result);
+    };
+    let args: SmallVec<[Arg<'_>; 2]> = [Some(x), y].into_iter().flatten().map(Arg::Array).collect();
+    if let Some(result) = x.context().recall(what, &args, None)? {
+        return Ok(result);
+    }
+    let (result, prepared) = reduce(reduction, x, y, wishes)?;
+    if let Some(prepared) = prepared {
+        x.context().remember(&args, Shortcut::new(what, &args, None, &result, prepared));
+    }
+    Ok(result)
 }
 
 /// What is asked for, if calls like this one end in the same launch.
@@ -334,7 +344,8 @@ impl Spread {
         let red_stride = innermost(reduced.axes.last().map(|axis| axis.1[0]));
         let kept_stride = innermost(kept.axes.last().map(|axis| axis.1[1]));
         let along = n_red >= 8 && (red_stride <= kept_stride || n_out < 8);
-        let share = Share::new(n_out, n_red, along, facts.max_blocks as usize / 4, facts.access_bytes > 1);
+        let (resident, machine_code) = (facts.max_blocks as usize / 4, facts.access_bytes > 1);
+        let share = Share::new(n_out, n_red, along, resident, machine_code);
         // Only the array itself decides: other operands of an expression may keep axes apart.
         let dense = reduced.axes.iter().rev().try_fold(itemsize as isize, |expected, axis| {
             (axis.1[0] == expected).then_some(expected * axis.0 as isize)
@@ -350,7 +361,7 @@ impl Spread {
         };
         let per_split = n_red.div_ceil(splits).max(1);
         let splits = n_red.div_ceil(per_split).max(1);
-        let share = Share { splits, gather: share.gather && splits > 1, ..share };
+        let share = share.split(splits, n_out, resident, machine_code);
         let blocks = n_out.div_ceil(share.group()).min(facts.max_blocks as usize) as u32;
         Self { share, along, pack, itemsize, n_out, n_red, per_split, blocks }
     }
@@ -382,16 +393,18 @@ impl Spread {
         }
     }
 
-    /// Appends lengths, and where split runs are combined.
-    pub(crate) fn write(&self, ctx: &ArrayContext, kernel: &Reduce, args: &mut Args) -> Result<()> {
+    /// Appends lengths, and where split runs are combined; returns what the latter is found again by.
+    pub(crate) fn write(&self, ctx: &ArrayContext, kernel: &Reduce, args: &mut Args) -> Result<Option<Tickets>> {
         [self.n_out, self.n_red, self.per_split].iter().for_each(|&n| args.push_u64(n as u64));
-        let (tickets, room) = match kernel.split {
-            true => ctx.runtime().tickets(self.share.splits * self.n_out * kernel.partial_bytes())?,
-            false => (0, 0),
+        let nbytes = self.share.splits * self.n_out * kernel.partial_bytes();
+        let place = kernel.split.then_some(Tickets { nbytes, at: args.bytes().len() });
+        let (tickets, room) = match place {
+            Some(_) => ctx.runtime().tickets(nbytes)?,
+            None => (0, 0),
         };
         args.push_u64(room);
         args.push_u64(tickets);
-        Ok(())
+        Ok(place)
     }
 
     /// The blocks of the launch: groups of runs, and splits of each run.
@@ -443,23 +456,25 @@ fn launch(job: &Job<'_>, kept: &Plan<4>, reduced: &Plan<3>) -> Result<Option<Pre
     let mut args = Args::new();
     args.push_u64(job.out.start().wrapping_add(kept.offsets[0] as u64));
     present.iter().for_each(|&k| args.push_u64(address(k)));
-    spread.write(ctx, &kernel, &mut args)?;
+    let tickets = spread.write(ctx, &kernel, &mut args)?;
     let kept_operands: SmallVec<[usize; 4]> = std::iter::once(0).chain(present.iter().map(|k| k + 1)).collect();
     kept.write_dims(kernel.kept, &kept_operands, &mut args);
     reduced.write_dims(kernel.reduced, &present, &mut args);
     let compiled = ctx.kernel(&ArrayKernel::Reduce(kernel))?;
     spread.launch(&*compiled, &args)?;
-    // Split runs are combined in memory that may move; without elements there is no address to fill in.
-    if kernel.split || job.y.is_some() || job.mask.is_some() || job.x.size() == 0 {
+    // Without elements there is no address to fill in.
+    if job.mask.is_some() || job.x.size() == 0 {
         return Ok(None);
     }
+    let shift = |k: usize| kept.offsets[k + 1].wrapping_add(reduced.offsets[k]);
     Ok(Some(Prepared {
         kernel: compiled,
         grid: spread.grid(),
         block: [REDUCE_THREADS, 1, 1],
         packed: SmallVec::from_slice(args.bytes()),
-        shifts: [kept.offsets[0], kept.offsets[1].wrapping_add(reduced.offsets[0])].into_iter().collect(),
+        shifts: std::iter::once(kept.offsets[0]).chain(present.iter().map(|&k| shift(k))).collect(),
         values: SmallVec::new(),
+        tickets,
     }))
 }
 

@@ -1,6 +1,7 @@
 //! What an array needs from a device: memory, copies, compiled kernels.
 
 use crate::error::{ArrayError, Result};
+use crate::patience::lock_patiently;
 use crate::shortcut::Shortcuts;
 use rtcg_codegen::array::{ArrayKernel, Fused, Reduce, Steps};
 use rustc_hash::FxHashMap;
@@ -162,7 +163,8 @@ impl ArrayContext {
 
     /// The address of the word that a kernel sets when an index is out of bounds.
     pub(crate) fn outside_flag(&self, is_checked: bool) -> Result<u64> {
-        let mut outside = lock(&self.outside);
+        // Memory is asked for, and cleared, with the lock held.
+        let mut outside = lock_patiently(&self.outside);
         let buffer = match &*outside {
             Some(buffer) => buffer.clone(),
             None => {
@@ -186,7 +188,7 @@ impl ArrayContext {
         if !self.may_be_outside.swap(false, Ordering::Relaxed) {
             return Ok(());
         }
-        let Some(buffer) = lock(&self.outside).clone() else { return Ok(()) };
+        let Some(buffer) = lock_patiently(&self.outside).clone() else { return Ok(()) };
         let mut word = [0u8; 4];
         self.runtime.read(&mut word, buffer.device_ptr())?;
         if word == [0; 4] {

@@ -50,7 +50,7 @@ pub(crate) fn may_have_shortcut(op: Op, args: &[Arg<'_>]) -> bool {
 /// An operand, as far as the plan depends on it.
 #[derive(Debug)]
 enum Pattern {
-    Array { dtype: DType, layout: Layout, phase: u8 },
+    Array { dtype: DType, layout: Arc<Layout>, phase: u8 },
     Value { strong: Option<DType>, form: u8 },
 }
 
@@ -78,7 +78,7 @@ fn phase_of(address: u64) -> u8 {
 impl Pattern {
     fn of_array(array: &GpuArray) -> Self {
         let phase = phase_of(array.device_ptr().unwrap_or(0));
-        Pattern::Array { dtype: array.dtype(), layout: array.layout().clone(), phase }
+        Pattern::Array { dtype: array.dtype(), layout: array.shared_layout().clone(), phase }
     }
 
     fn of(arg: &Arg<'_>) -> Self {
@@ -92,10 +92,7 @@ impl Pattern {
     /// memory starts does not matter.
     fn fits(&self, array: &GpuArray, address: u64) -> bool {
         let Pattern::Array { dtype, layout, phase } = self else { return false };
-        *dtype == array.dtype()
-            && *phase == phase_of(address)
-            && layout.shape[..] == *array.shape()
-            && layout.strides[..] == *array.strides()
+        *dtype == array.dtype() && *phase == phase_of(address) && layout.steps_like(array.shared_layout())
     }
 
     fn fits_scalar(&self, scalar: &Scalar) -> bool {
@@ -115,6 +112,17 @@ pub(crate) struct Prepared {
     pub(crate) shifts: SmallVec<[usize; 4]>,
     /// Where each scalar is, and the type it has there.
     pub(crate) values: SmallVec<[(usize, DType); 2]>,
+    /// What is asked of the runtime for each launch.
+    pub(crate) tickets: Option<Tickets>,
+}
+
+/// The memory in which the parts of split runs are combined ([`crate::Runtime::tickets`]), which may move.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tickets {
+    /// Bytes beside the tickets themselves.
+    pub(crate) nbytes: usize,
+    /// Where the address of these bytes is in the packed arguments; that of the tickets follows.
+    pub(crate) at: usize,
 }
 
 /// A call with its plan.
@@ -122,9 +130,10 @@ pub(crate) struct Shortcut {
     what: What,
     args: SmallVec<[Pattern; 3]>,
     out: Option<Pattern>,
-    /// The result's layout and dtype.
-    layout: Layout,
+    /// The result's layout and dtype, and the bytes that its elements take.
+    layout: Arc<Layout>,
     dtype: DType,
+    nbytes: usize,
     prepared: Prepared,
 }
 
@@ -141,8 +150,9 @@ impl Shortcut {
             what,
             args: args.iter().map(Pattern::of).collect(),
             out: out.map(Pattern::of_array),
-            layout: result.layout().clone(),
+            layout: result.shared_layout().clone(),
             dtype: result.dtype(),
+            nbytes: result.nbytes(),
             prepared,
         }
     }
@@ -159,20 +169,33 @@ impl Shortcut {
         if self.what != what || self.args.len() != args.len() {
             return Ok(None);
         }
-        let Prepared { kernel, grid, block, packed, shifts, .. } = &self.prepared;
-        let mut packed: SmallVec<[u8; 256]> = SmallVec::from_slice(packed);
-        if !self.fill_in(ctx, args, out, &mut packed)? {
-            return Ok(None);
-        }
-        let result = match (out, &self.out) {
-            (None, None) => GpuArray::with_layout(ctx, self.layout.clone(), self.dtype)?,
-            (Some(out), Some(pattern)) if usable_address(ctx, out)?.is_some_and(|at| pattern.fits(out, at)) => {
-                out.clone()
-            }
+        let given = match (out, &self.out) {
+            (None, None) => None,
+            (Some(out), Some(pattern)) => match usable_address(ctx, out)? {
+                Some(address) if pattern.fits(out, address) => Some((out, address)),
+                _ => return Ok(None),
+            },
             _ => return Ok(None),
         };
-        let address = result.start().wrapping_add(shifts[0] as u64);
-        packed[..8].copy_from_slice(&address.to_ne_bytes());
+        let Prepared { kernel, grid, block, packed, shifts, tickets, .. } = &self.prepared;
+        let mut packed: SmallVec<[u8; 256]> = SmallVec::from_slice(packed);
+        if !self.fill_in(ctx, args, given, &mut packed)? {
+            return Ok(None);
+        }
+        let (result, address) = match given {
+            Some((out, address)) => (out.clone(), address),
+            None => {
+                let new = GpuArray::with_nbytes(ctx, self.layout.clone(), self.dtype, self.nbytes)?;
+                let Some(address) = usable_address(ctx, &new)? else { return Ok(None) };
+                (new, address)
+            }
+        };
+        put_address(&mut packed, 0, address.wrapping_add(shifts[0] as u64));
+        if let Some(Tickets { nbytes, at }) = *tickets {
+            let (tickets, room) = ctx.runtime().tickets(nbytes)?;
+            put_address(&mut packed, at, room);
+            put_address(&mut packed, at + 8, tickets);
+        }
         kernel.launch(*grid, *block, 0, &packed)?;
         Ok(Some(result))
     }
@@ -183,19 +206,19 @@ impl Shortcut {
         &self,
         ctx: &Arc<ArrayContext>,
         args: &[Arg<'_>],
-        out: Option<&GpuArray>,
+        out: Option<(&GpuArray, u64)>,
         packed: &mut [u8],
     ) -> Result<bool> {
-        let mut put = |at: usize, bytes: &[u8]| packed[at..at + bytes.len()].copy_from_slice(bytes);
         let (mut array_idx, mut value_idx) = (1, 0);
         for (pattern, arg) in self.args.iter().zip(args) {
             match arg {
                 Arg::Array(array) => {
                     let Some(address) = usable_address(ctx, array)? else { return Ok(false) };
-                    if !pattern.fits(array, address) || out.is_some_and(|out| out.shares_badly(array)) {
+                    let is_spoilt = |(out, start): (&GpuArray, u64)| out.shares_badly_at(start, array, address);
+                    if !pattern.fits(array, address) || out.is_some_and(is_spoilt) {
                         return Ok(false);
                     }
-                    put(8 * array_idx, &address.wrapping_add(self.prepared.shifts[array_idx] as u64).to_ne_bytes());
+                    put_address(packed, 8 * array_idx, address.wrapping_add(self.prepared.shifts[array_idx] as u64));
                     array_idx += 1;
                 }
                 Arg::Scalar(scalar) => {
@@ -204,13 +227,19 @@ impl Shortcut {
                     }
                     let (at, dtype) = self.prepared.values[value_idx];
                     let Ok(element) = scalar.to_element(dtype) else { return Ok(false) };
-                    put(at, element.bytes());
+                    packed[at..at + element.bytes().len()].copy_from_slice(element.bytes());
                     value_idx += 1;
                 }
             }
         }
         Ok(true)
     }
+}
+
+/// Puts an address at a place of the packed arguments.
+#[inline(always)]
+fn put_address(packed: &mut [u8], at: usize, address: u64) {
+    packed[at..at + 8].copy_from_slice(&address.to_ne_bytes());
 }
 
 /// The address of the first element, for work that is about to be enqueued; `None` where there are no
@@ -236,14 +265,20 @@ impl Default for Shortcuts {
 /// Where a call is remembered. Calls that differ only in what is not counted here displace each other.
 fn place_of(what: What, args: &[Arg<'_>]) -> usize {
     let mix = |hash: usize, value: usize| (hash.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
-    let hash = args.iter().fold(what.number(), |hash, arg| match arg {
-        Arg::Array(array) => {
-            let number = array.itemsize() + 32 * array.dtype().kind() as usize + 256 * array.ndim();
-            let axes = array.shape().iter().zip(array.strides());
-            axes.fold(mix(hash, number), |hash, (&n, &stride)| mix(hash, n ^ (stride as usize).rotate_left(32)))
-        }
-        Arg::Scalar(scalar) => mix(hash, usize::from(form_of(scalar.value()))),
-    });
+    let mut hash = what.number();
+    for arg in args {
+        hash = match arg {
+            Arg::Array(array) => {
+                let Layout { shape, strides, .. } = array.layout();
+                let axes = shape.iter().zip(strides);
+                let steps = axes.fold(shape.len(), |sum, (&n, &stride)| {
+                    sum.rotate_left(9).wrapping_add(n ^ (stride as usize).rotate_left(40))
+                });
+                mix(hash, steps.wrapping_add((array.dtype().number() as usize).rotate_left(20)))
+            }
+            Arg::Scalar(scalar) => mix(hash, usize::from(form_of(scalar.value()))),
+        };
+    }
     hash >> (usize::BITS - PLACES.trailing_zeros())
 }
 

@@ -6,7 +6,8 @@
 //! ticket wraps to zero by itself, so the next launch finds it as this one did, and one launch does for
 //! any size.
 //!
-//! Where waiting is cheap (on a GPU) and a whole block works on one output, blocks *gather* instead: they
+//! Where waiting is cheap (on a GPU), a whole block works on one output and the device has room for more blocks,
+//! blocks *gather* instead (which takes registers, and so would leave fewer blocks on a full device): they
 //! draw their tickets as they begin, when nobody waits for the answer, and send their values in words that
 //! hold a status too, as scans do (`look_back.rs`), to the block that began last. All that it waits for has
 //! begun, so the wait ends however few blocks are resident. It clears the words again.
@@ -43,7 +44,9 @@ impl Share {
     pub fn new(outputs: usize, length: usize, along: bool, resident: usize, machine_code: bool) -> Self {
         let threads = REDUCE_THREADS as usize;
         let team = if along {
-            if length > 1024 { threads } else { length.div_ceil(4).max(1).next_power_of_two().min(32) }
+            // A warp reads a short run as soon as a block does; a longer one is worth a block where there are idle ones.
+            let has_block = length > 1024 || (machine_code && length > 512 && outputs <= resident);
+            if has_block { threads } else { length.div_ceil(4).max(1).next_power_of_two().min(32) }
         } else {
             // Few outputs leave threads of a block without one; they share the runs.
             let idle = threads / outputs.clamp(1, threads).next_power_of_two();
@@ -52,9 +55,20 @@ impl Share {
         };
         let blocks = outputs.div_ceil(threads / team).max(1);
         // A split that is too short costs more in its partial result than it gains.
-        let longest = length / (team * if along { 16 } else { 32 });
+        let longest = match along {
+            true if team < threads => 1,
+            true => length / (team * 16),
+            false => length / (team * 32),
+        };
         let splits = if blocks > TICKETS { 1 } else { (resident.min(TICKETS) / blocks).min(longest).max(1) };
-        Self { team: team as u32, splits, gather: machine_code && splits > 1 && team == threads }
+        Self { team: team as u32, splits: 1, gather: false }.split(splits, outputs, resident, machine_code)
+    }
+
+    /// The same teams with each run cut into `splits` parts.
+    pub fn split(self, splits: usize, outputs: usize, resident: usize, machine_code: bool) -> Self {
+        let is_full = outputs.div_ceil(self.group()).max(1) * splits >= resident;
+        let gather = machine_code && splits > 1 && self.team == REDUCE_THREADS && !is_full;
+        Self { splits, gather, ..self }
     }
 
     /// Outputs of one block.
@@ -94,6 +108,20 @@ template <class T> struct words
       for (int k = 0; k < (int)sizeof(T); ++k) reinterpret_cast<unsigned char *>(&value)[k] = bytes[k];
   }
 };
+// What nobody reads again needs no copy in the first-level cache.
+template <class P> __device__ __forceinline__ void read_once(P &to, const P *from)
+{
+  if constexpr (sizeof(P) % 16 == 0 && alignof(P) >= 16)
+  {
+    uint4 *part = reinterpret_cast<uint4 *>(&to);
+    #pragma unroll
+    for (size_t k = 0; k < sizeof(P) / 16; ++k)
+      asm volatile(\"ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];\"
+        : \"=r\"(part[k].x), \"=r\"(part[k].y), \"=r\"(part[k].z), \"=r\"(part[k].w)
+        : \"l\"(__cvta_generic_to_global(reinterpret_cast<const uint4 *>(from) + k)));
+  }
+  else to = *from;
+}
 template <class T> __device__ __forceinline__ T shuffle_down(T value, unsigned distance)
 {
   words<T> packed(value);
@@ -302,8 +330,9 @@ mod tests {
 
     #[test]
     fn few_outputs_of_long_runs_fill_the_device() {
-        assert_eq!(Share::new(1, 1 << 26, true, 1056, true), Share { team: 256, splits: 1056, gather: true });
-        assert_eq!(Share::new(3, 1 << 24, true, 1056, true), Share { team: 256, splits: 352, gather: true });
+        assert_eq!(Share::new(1, 1 << 26, true, 1056, true), Share { team: 256, splits: 1056, gather: false });
+        assert_eq!(Share::new(1, 1 << 20, true, 1056, true), Share { team: 256, splits: 256, gather: true });
+        assert_eq!(Share::new(3, 1 << 24, true, 1056, true), Share { team: 256, splits: 352, gather: false });
         // Sixty-four outputs side by side: four threads of a block would be idle but for their teams.
         assert_eq!(Share::new(64, 1 << 20, false, 1056, true), Share { team: 8, splits: 528, gather: false });
         assert_eq!(Share::new(8, 1 << 20, false, 1056, true), Share { team: 32, splits: 1024, gather: false });
@@ -313,7 +342,12 @@ mod tests {
 
     #[test]
     fn short_runs_and_many_outputs_are_not_split() {
-        assert_eq!(Share::new(1, 1000, true, 1056, true), Share { team: 32, splits: 1, gather: false });
+        assert_eq!(Share::new(1, 500, true, 1056, true), Share { team: 32, splits: 1, gather: false });
+        for n in [1000, 1024, 4096] {
+            assert_eq!(Share::new(1, n, true, 1056, true), Share { team: 256, splits: 1, gather: false });
+        }
+        assert_eq!(Share::new(2000, 1024, true, 1056, true), Share { team: 32, splits: 1, gather: false });
+        assert_eq!(Share::new(1, 1024, true, 16, false), Share { team: 32, splits: 1, gather: false });
         assert_eq!(Share::new(1 << 20, 8192, true, 1056, true), Share { team: 256, splits: 1, gather: false });
         assert_eq!(Share::new(1 << 20, 100, false, 1056, true), Share { team: 1, splits: 1, gather: false });
         assert_eq!(Share::new(5, 1, false, 8, true), Share { team: 1, splits: 1, gather: false });

@@ -109,8 +109,10 @@ impl DType {
         TABLE.iter().map(|row| row.0)
     }
 
-    fn row(self) -> Option<&'static Row> {
-        let position = match self {
+    /// A small number of its own; those of records follow their sizes.
+    #[inline]
+    pub fn number(self) -> u32 {
+        match self {
             DType::Bool => 0,
             DType::I8 => 1,
             DType::I16 => 2,
@@ -126,9 +128,12 @@ impl DType {
             DType::F64 => 12,
             DType::C64 => 13,
             DType::C128 => 14,
-            DType::Void(_) => return None,
-        };
-        TABLE.get(position)
+            DType::Void(nbytes) => nbytes.saturating_add(15),
+        }
+    }
+
+    fn row(self) -> Option<&'static Row> {
+        TABLE.get(self.number() as usize)
     }
 
     /// Bytes per element.

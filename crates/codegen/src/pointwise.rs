@@ -208,7 +208,8 @@ impl Pointwise {
                 let _ = write!(
                     out,
                     "    rtcg::pack<{t}, {lanes}> rtcg_all_{name}[{ahead}];\n    #pragma unroll\n\
-                     \x20   for (int rtcg_u = 0; rtcg_u < {ahead}; ++rtcg_u) rtcg_all_{name}[rtcg_u].load({name}, rtcg_p + rtcg_u * rtcg_total);\n",
+                     \x20   for (int rtcg_u = 0; rtcg_u < {ahead}; ++rtcg_u)\n\
+                     \x20     rtcg::read_once(rtcg_all_{name}[rtcg_u], reinterpret_cast<const rtcg::pack<{t}, {lanes}> *>({name}) + rtcg_p + rtcg_u * rtcg_total);\n",
                     name = a.name,
                     t = a.ctype.name
                 );

@@ -71,7 +71,7 @@ impl Reduction {
 
     /// The kernel that reduces everything to one value. Parameters: the result's address, the arguments,
     /// what [`Pointwise::source`] adds for this access, then an array of one value per block and the
-    /// address of the tickets. Blocks are at most as many as tickets; they `gather` on devices that load machine code.
+    /// address of the tickets. Blocks are at most as many as tickets; whether they `gather` is the launch's choice.
     pub fn full_source(&self, access: &Access, gather: bool) -> String {
         let map = self.map();
         let mut out = String::new();

@@ -153,7 +153,14 @@ impl Context {
     /// Whether it is the top of the calling thread's stack.
     #[inline]
     pub fn is_current(&self) -> bool {
-        STACK.try_with(|s| s.borrow().last() == Some(self)).unwrap_or(false)
+        STACK.try_with(|s| s.borrow().last().is_some_and(|top| top.is_same(self) || top == self)).unwrap_or(false)
+    }
+
+    /// Whether the top of the calling thread's stack is a reference to this object, which then does not go with
+    /// any other.
+    #[inline]
+    pub fn is_held_by_stack(&self) -> bool {
+        STACK.try_with(|s| s.borrow().last().is_some_and(|top| top.is_same(self))).unwrap_or(false)
     }
 
     /// The top of the calling thread's stack, else the context that another library made current

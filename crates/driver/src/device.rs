@@ -3,7 +3,9 @@
 use crate::context::Context;
 use crate::drivers;
 use crate::error::{Error, Result};
-use rtcg_cuda_sys::{CUdevice, CUdevice_attribute, CUresult, CUuuid, DriverTable, TableKind, c_char};
+use rtcg_cuda_sys::{
+    CUdevice, CUdevice_P2PAttribute, CUdevice_attribute, CUresult, CUuuid, DriverTable, TableKind, c_char,
+};
 use std::ffi::{CStr, CString};
 
 /// A device, real or virtual. A plain value; equal devices are the same device.
@@ -162,6 +164,22 @@ impl Device {
         // SAFETY: writes one int.
         unsafe { call!(self.table, cuDeviceCanAccessPeer(&raw mut can, this, peer)) }?;
         Ok(can != 0)
+    }
+
+    /// What a pair of devices can do: an attribute of `CUdevice_P2PAttribute`. Asking for a device and itself is an
+    /// error, as is asking for devices of different drivers.
+    pub fn p2p_attribute(&self, attribute: CUdevice_P2PAttribute, peer: &Device) -> Result<i32> {
+        if self.table != peer.table {
+            let (one, other) = (self.ordinal, peer.ordinal);
+            let detail =
+                format!("devices {one} and {other} are of different drivers, so that neither reaches the other");
+            return Err(Error::new("cuDeviceGetP2PAttribute", CUresult::CUDA_ERROR_INVALID_DEVICE, detail));
+        }
+        let mut value = 0;
+        let (this, peer) = (self.handle, peer.handle);
+        // SAFETY: writes one int.
+        unsafe { call!(self.table, cuDeviceGetP2PAttribute(&raw mut value, attribute, this, peer)) }?;
+        Ok(value)
     }
 
     /// Creates a context and pushes it onto the calling thread's stack.

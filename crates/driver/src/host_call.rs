@@ -8,7 +8,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::keep_in_any_capture;
-use crate::launch_queue::device_may_wait_for_us;
+use crate::launch_queue::Awaited;
 use crate::stream::{Stream, handle_for};
 use crate::{drivers, process};
 use rtcg_cuda_sys::*;
@@ -18,17 +18,25 @@ use std::sync::Arc;
 
 type Callback = Box<dyn FnOnce(Result<()>) + Send>;
 
+/// A function that is called once, and then no longer waited for.
+struct Once<F> {
+    function: F,
+    awaited: Awaited,
+}
+
 /// A function that runs on a thread of the driver, as often as its graph does. It must not call the
 /// driver.
 pub type HostFn = dyn Fn() + Send + Sync;
 
-/// What a host function's pointer names.
-struct HostCall(Box<HostFn>);
+/// What a host function's pointer names; any launch of the graph may wait for it.
+struct HostCall {
+    function: Box<HostFn>,
+    _awaited: Awaited,
+}
 
 /// A host function as the driver wants it, and what must stay alive for it.
 pub(crate) fn host_params(function: Box<HostFn>) -> (CUDA_HOST_NODE_PARAMS, Arc<dyn Any + Send + Sync>) {
-    device_may_wait_for_us();
-    let call = Arc::new(HostCall(function));
+    let call = Arc::new(HostCall { function, _awaited: Awaited::new() });
     let data = Arc::as_ptr(&call).cast_mut().cast();
     (CUDA_HOST_NODE_PARAMS { fn_: Some(run_again), userData: data }, call)
 }
@@ -55,11 +63,12 @@ fn without_panic(call: &'static str, body: impl FnOnce()) {
 
 unsafe extern "C" fn run_callback(_: CUstream, status: CUresult, data: *mut c_void) {
     // SAFETY: `data` is the box that `add_callback` gave away; the driver calls this once.
-    let callback = unsafe { Box::from_raw(data.cast::<Callback>()) };
+    let once = unsafe { Box::from_raw(data.cast::<Once<Callback>>()) };
     if process::is_gone() {
-        std::mem::forget(callback);
+        std::mem::forget(once);
         return;
     }
+    let Once { function: callback, awaited: _awaited } = *once;
     let result = if status.is_success() {
         Ok(())
     } else {
@@ -72,11 +81,12 @@ unsafe extern "C" fn run_callback(_: CUstream, status: CUresult, data: *mut c_vo
 unsafe extern "C" fn run_once(data: *mut c_void) {
     // SAFETY: `data` is the box that `launch_host_func` gave away; outside of a capture the driver
     // calls this once.
-    let function = unsafe { Box::from_raw(data.cast::<Box<HostFn>>()) };
+    let once = unsafe { Box::from_raw(data.cast::<Once<Box<HostFn>>>()) };
     if process::is_gone() {
-        std::mem::forget(function);
+        std::mem::forget(once);
         return;
     }
+    let Once { function, awaited: _awaited } = *once;
     without_panic("cuLaunchHostFunc", function);
 }
 
@@ -84,7 +94,7 @@ unsafe extern "C" fn run_again(data: *mut c_void) {
     // SAFETY: an object of `host_params`, which the graph keeps alive.
     let call = unsafe { &*data.cast::<HostCall>() };
     if !process::is_gone() {
-        without_panic("cuLaunchHostFunc", || (call.0)());
+        without_panic("cuLaunchHostFunc", || (call.function)());
     }
 }
 
@@ -94,9 +104,8 @@ impl Stream {
     pub fn add_callback(&self, callback: impl FnOnce(Result<()>) + Send + 'static) -> Result<()> {
         let table = self.context().live_table("cuStreamAddCallback")?;
         let handle = handle_for("cuStreamAddCallback", table, Some(self))?;
-        device_may_wait_for_us();
         let callback: Callback = Box::new(callback);
-        let data = Box::into_raw(Box::new(callback));
+        let data = Box::into_raw(Box::new(Once { function: callback, awaited: Awaited::new() }));
         // SAFETY: the stream is alive; the driver hands `data` back to `run_callback`.
         let result = unsafe { call!(table, cuStreamAddCallback(handle, Some(run_callback), data.cast(), 0)) };
         // SAFETY: the driver refused and will not call; the box is ours again.
@@ -113,8 +122,7 @@ impl Stream {
         if self.is_capturing()? {
             return self.capture_host_func(table, handle, function);
         }
-        device_may_wait_for_us();
-        let data = Box::into_raw(Box::new(function));
+        let data = Box::into_raw(Box::new(Once { function, awaited: Awaited::new() }));
         // SAFETY: the stream is alive; the driver hands `data` back to the function.
         let result = unsafe { call!(table, cuLaunchHostFunc(handle, Some(run_once), data.cast())) };
         // SAFETY: the driver refused and will not call; the box is ours again.

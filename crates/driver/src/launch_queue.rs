@@ -7,17 +7,41 @@
 
 use crate::last_launch::{Id, LastLaunch};
 use rtcg_cuda_sys::{CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CUstream};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// Queues of NVIDIA's drivers have held about a thousand launches as long as there have been queues.
 const SURELY_FREE: u32 = 256;
 
-/// Whether the device may ever have waited for this process: a host function, a value in memory.
-static DEVICE_MAY_WAIT: AtomicBool = AtomicBool::new(false);
+/// How many [`Awaited`] there are.
+static N_AWAITED: AtomicUsize = AtomicUsize::new(0);
 
-/// Says that from now on the device may wait for something that this process does.
-pub(crate) fn device_may_wait_for_us() {
-    DEVICE_MAY_WAIT.store(true, Ordering::Relaxed);
+/// Something that this process does and the device may wait for, until it is dropped: a host function that has not
+/// run, a graph that has one, a value in memory.
+///
+/// A caller with a lock that host functions need makes one with the lock held, before it hands a function to the
+/// driver: whoever launches with the lock held after that sees it, and whoever does so before has its launch in the
+/// queue first.
+#[derive(Debug)]
+pub struct Awaited(());
+
+impl Awaited {
+    /// One more thing that the device may wait for.
+    #[expect(clippy::new_without_default, reason = "it counts, and no default should")]
+    pub fn new() -> Self {
+        N_AWAITED.fetch_add(1, Ordering::Relaxed);
+        Self(())
+    }
+
+    /// Nobody will say when the device has what it waits for.
+    pub(crate) fn forever() {
+        std::mem::forget(Self::new());
+    }
+}
+
+impl Drop for Awaited {
+    fn drop(&mut self) {
+        N_AWAITED.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// How many launches of a context the device may not have begun.
@@ -54,7 +78,7 @@ impl LaunchQueue {
     /// Whether the next launch may have to wait.
     #[inline]
     pub(crate) fn may_be_full(&self) -> bool {
-        self.n_launches.load(Ordering::Relaxed) >= SURELY_FREE || DEVICE_MAY_WAIT.load(Ordering::Relaxed)
+        self.n_launches.load(Ordering::Relaxed) >= SURELY_FREE || N_AWAITED.load(Ordering::Relaxed) != 0
     }
 
     /// What it launched last.

@@ -59,6 +59,7 @@ pub use graph::{
 pub use host_call::HostFn;
 pub use launch::{ArgPacker, PackedArgs, PreparedArgs};
 pub use launch_options::LaunchOptions;
+pub use launch_queue::Awaited;
 pub use library::{Kernel, Library};
 pub use linker::Linker;
 pub use memory::{

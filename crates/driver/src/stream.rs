@@ -6,7 +6,7 @@
 use crate::context::{Context, current_table};
 use crate::error::{Error, Result};
 use crate::event::Event;
-use crate::launch_queue::device_may_wait_for_us;
+use crate::launch_queue::Awaited;
 use rtcg_cuda_sys::{
     CU_STREAM_LEGACY, CU_STREAM_NON_BLOCKING, CU_STREAM_PER_THREAD, CUdeviceptr, CUresult, CUstream, DriverTable,
     circumstances,
@@ -45,6 +45,18 @@ static N_THREADS_INSIDE: AtomicUsize = AtomicUsize::new(0);
 #[inline]
 pub(crate) fn is_any_entered() -> bool {
     N_THREADS_INSIDE.load(Ordering::Relaxed) != 0
+}
+
+/// Whether this thread has entered one. What is the thread's own is read in a function of its own, so that it is
+/// not read before the count, which is nearly always 0.
+#[inline(always)]
+fn has_entered() -> bool {
+    #[cold]
+    #[inline(never)]
+    fn look() -> bool {
+        HAS_ENTERED.get()
+    }
+    is_any_entered() && look()
 }
 
 /// Says whether this thread has entered a stream.
@@ -232,10 +244,12 @@ impl Stream {
     /// The stream that the calling thread entered last, if any.
     #[inline]
     pub fn current() -> Option<Self> {
-        // The count over all threads costs less to look at than what is this thread's.
-        if !is_any_entered() || !HAS_ENTERED.get() {
-            return None;
-        }
+        if has_entered() { Self::last_entered() } else { None }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn last_entered() -> Option<Self> {
         ENTERED.try_with(|stack| stack.borrow().last().cloned()).ok().flatten()
     }
 
@@ -322,7 +336,7 @@ impl Stream {
     /// # Safety
     /// As [`Stream::write_value32`].
     pub unsafe fn wait_value32(&self, ptr: CUdeviceptr, value: u32, flags: u32) -> Result<()> {
-        device_may_wait_for_us();
+        Awaited::forever();
         // SAFETY: as above.
         unsafe { call_in!(self, cuStreamWaitValue32(self.0.handle, ptr, value, flags)) }
     }
@@ -332,7 +346,7 @@ impl Stream {
     /// # Safety
     /// As [`Stream::write_value32`].
     pub unsafe fn wait_value64(&self, ptr: CUdeviceptr, value: u64, flags: u32) -> Result<()> {
-        device_may_wait_for_us();
+        Awaited::forever();
         // SAFETY: as above.
         unsafe { call_in!(self, cuStreamWaitValue64(self.0.handle, ptr, value, flags)) }
     }
@@ -352,7 +366,7 @@ pub(crate) fn ready(result: Result<()>) -> Result<bool> {
 #[inline]
 pub(crate) fn handle_for(call: &'static str, table: &DriverTable, stream: Option<&Stream>) -> Result<CUstream> {
     let Some(stream) = stream else {
-        return if is_any_entered() && HAS_ENTERED.get() { entered_for(call, table) } else { Ok(CUstream::null()) };
+        return if has_entered() { entered_for(call, table) } else { Ok(CUstream::null()) };
     };
     if stream.live_table(call)? == table {
         return Ok(stream.0.handle);

@@ -2,6 +2,7 @@
 //! parameters, and Python values as the bytes of a C type.
 
 use crate::driver::memory::PyDeviceAllocation;
+use crate::errors::array_error;
 use crate::gpuarray::PyGpuArray;
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
@@ -211,6 +212,7 @@ impl<'py> ArrayHolder<'py> {
     /// A `GPUArray`, or anything with `__cuda_array_interface__`; `None` for other objects.
     pub(crate) fn of(object: &Bound<'py, PyAny>) -> PyResult<Option<Self>> {
         if let Ok(array) = object.cast::<PyGpuArray>() {
+            array.get().array.check_memory().map_err(|error| array_error(object.py(), error))?;
             return Ok(Some(ArrayHolder::Gpu(array.clone())));
         }
         let Some(interface) = object.getattr_opt("__cuda_array_interface__")? else { return Ok(None) };

@@ -23,6 +23,7 @@ macro_rules! table {
 
 table! {
     "device_attribute" = CUdevice_attribute without "CU_DEVICE_ATTRIBUTE_";
+    "p2p_attribute" = CUdevice_P2PAttribute without "CU_DEVICE_P2P_ATTRIBUTE_";
     "function_attribute" = CUfunction_attribute without "CU_FUNC_ATTRIBUTE_";
     "func_cache" = CUfunc_cache without "CU_FUNC_CACHE_";
     "limit" = CUlimit without "CU_LIMIT_";

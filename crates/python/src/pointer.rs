@@ -88,8 +88,10 @@ impl<'a, 'py> FromPyObject<'a, 'py> for DevicePtr {
         if let Ok(memory) = object.getattr("gpudata") {
             return memory.extract::<DevicePtr>();
         }
-        let kind = object.get_type().name()?;
-        Err(PyTypeError::new_err(format!("expected a device pointer (an allocation or an integer), got {kind}")))
+        let (shown, greatest) = (object.repr()?, u64::MAX);
+        Err(PyTypeError::new_err(format!(
+            "{shown} is no device pointer; expected an allocation, or an integer from 0 to {greatest}"
+        )))
     }
 }
 

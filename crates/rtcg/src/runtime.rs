@@ -8,58 +8,30 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::generators::scratch::{self, Purpose};
 use rtcg_array::{
-    Allocator, ArrayContext, ArrayError, BLOCK_THREADS, Buffer, Facts, Kernel, Result, Runtime, patiently,
+    Allocator, ArrayContext, ArrayError, BLOCK_THREADS, Buffer, Facts, Inside, Kernel, Result, Runtime, patiently,
 };
 use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
 use rtcg_driver::{Function, Stream, memory, sys};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 thread_local! {
     /// The stream that array operations of this thread are enqueued in; the default one if empty.
     static STREAM: RefCell<Option<Stream>> = const { RefCell::new(None) };
-    /// Whether there is one, which most calls ask for nothing.
-    static HAS_STREAM: Inside = const { Inside::new(&N_WITH_STREAM) };
+    static HAS_STREAM: Cell<bool> = const { Cell::new(false) };
     /// What new arrays of this thread get their memory from; the pool if empty.
     static ALLOCATOR: RefCell<Option<Allocator>> = const { RefCell::new(None) };
-    static HAS_ALLOCATOR: Inside = const { Inside::new(&N_WITH_ALLOCATOR) };
+    static HAS_ALLOCATOR: Cell<bool> = const { Cell::new(false) };
 }
 
-static N_WITH_STREAM: AtomicUsize = AtomicUsize::new(0);
-static N_WITH_ALLOCATOR: AtomicUsize = AtomicUsize::new(0);
-
-/// Whether a thread has something of its own, counted over all threads: looking at a thread's own variables costs
-/// more than at the count, which is nearly always 0.
-struct Inside {
-    is: Cell<bool>,
-    n_threads: &'static AtomicUsize,
-}
-
-impl Inside {
-    const fn new(n_threads: &'static AtomicUsize) -> Self {
-        Self { is: Cell::new(false), n_threads }
-    }
-
-    fn set(&self, is_inside: bool) {
-        match (self.is.replace(is_inside), is_inside) {
-            (false, true) => drop(self.n_threads.fetch_add(1, Ordering::Relaxed)),
-            (true, false) => drop(self.n_threads.fetch_sub(1, Ordering::Relaxed)),
-            _ => {}
-        }
-    }
-}
-
-#[inline]
-fn has_stream() -> bool {
-    N_WITH_STREAM.load(Ordering::Relaxed) != 0 && HAS_STREAM.with(|inside| inside.is.get())
-}
+static IN_STREAM: Inside = Inside::new(&HAS_STREAM);
+static WITH_ALLOCATOR: Inside = Inside::new(&HAS_ALLOCATOR);
 
 /// Whether the calling thread is in [`with_allocator`].
 #[inline]
 pub fn has_allocator() -> bool {
-    N_WITH_ALLOCATOR.load(Ordering::Relaxed) != 0 && HAS_ALLOCATOR.with(|inside| inside.is.get())
+    WITH_ALLOCATOR.get()
 }
 
 /// Runs `body` with the memory of new arrays of this thread from `allocator` rather than the pool. Results
@@ -68,18 +40,24 @@ pub fn with_allocator<T>(allocator: Allocator, body: impl FnOnce() -> T) -> T {
     struct Restore(Option<Allocator>);
     impl Drop for Restore {
         fn drop(&mut self) {
-            let _ = HAS_ALLOCATOR.try_with(|inside| inside.set(self.0.is_some()));
+            WITH_ALLOCATOR.set(self.0.is_some());
             let _ = ALLOCATOR.try_with(|slot| slot.replace(self.0.take()));
         }
     }
     let _restore = Restore(ALLOCATOR.with(|slot| slot.replace(Some(allocator))));
-    HAS_ALLOCATOR.with(|inside| inside.set(true));
+    WITH_ALLOCATOR.set(true);
     body()
+}
+
+#[cold]
+#[inline(never)]
+fn own_allocator() -> Option<Allocator> {
+    ALLOCATOR.with_borrow(Clone::clone)
 }
 
 /// Puts another stream into the place of the calling thread's one, which is returned.
 fn exchange_stream(stream: Option<Stream>) -> Option<Stream> {
-    let _ = HAS_STREAM.try_with(|inside| inside.set(stream.is_some()));
+    IN_STREAM.set(stream.is_some());
     STREAM.try_with(|slot| slot.replace(stream)).ok().flatten()
 }
 
@@ -100,7 +78,7 @@ pub fn in_stream<T>(stream: Option<&Stream>, body: impl FnOnce() -> T) -> T {
 
 /// The stream that array operations of this thread are enqueued in.
 pub fn current_stream() -> Option<Stream> {
-    if !has_stream() {
+    if !IN_STREAM.get() {
         return None;
     }
     STREAM.try_with(|slot| slot.borrow().clone()).ok().flatten()
@@ -108,7 +86,16 @@ pub fn current_stream() -> Option<Stream> {
 
 #[inline]
 fn with_stream<T>(body: impl FnOnce(Option<&Stream>) -> T) -> T {
-    if has_stream() { STREAM.with(|slot| body(slot.borrow().as_ref())) } else { body(None) }
+    if !IN_STREAM.get() {
+        return body(None);
+    }
+    with_own_stream(body)
+}
+
+#[cold]
+#[inline(never)]
+fn with_own_stream<T>(body: impl FnOnce(Option<&Stream>) -> T) -> T {
+    STREAM.with(|slot| body(slot.borrow().as_ref()))
 }
 
 /// Device memory of an array, from the pool of its runtime.
@@ -230,6 +217,15 @@ impl CudaRuntime {
         self.ctx.enter(body).map_err(runtime_error)
     }
 
+    /// Memory of the pool, which asks the driver for it unless it has some. Others go on meanwhile, since a driver may
+    /// wait for the device.
+    #[inline(never)]
+    fn alloc_new(&self, nbytes: usize) -> Result<Arc<dyn Buffer>> {
+        let allocate = || self.run(|| with_stream(|stream| self.pool.allocate(nbytes, stream)));
+        let memory = patiently(allocate)?;
+        Ok(Arc::new(DeviceBuffer(memory)))
+    }
+
     /// [`CudaRuntime::run`] of what is queued and does not wait unless the queue is full.
     fn enqueue<T>(&self, body: impl FnOnce() -> rtcg_driver::Result<T>) -> Result<T> {
         if self.ctx.driver().queue_may_be_full() { patiently(|| self.run(body)) } else { self.run(body) }
@@ -252,22 +248,25 @@ impl Runtime for CudaRuntime {
     }
 
     fn alloc(&self, nbytes: usize) -> Result<Arc<dyn Buffer>> {
-        self.alloc_from(self.allocator().as_ref(), nbytes)
+        if has_allocator() {
+            return self.alloc_from(self.allocator().as_ref(), nbytes);
+        }
+        let held = with_stream(|stream| self.pool.allocate_held_in(self.ctx.driver(), nbytes, stream));
+        match held {
+            Some(memory) => Ok(Arc::new(DeviceBuffer(memory))),
+            None => self.alloc_new(nbytes),
+        }
     }
 
     fn allocator(&self) -> Option<Allocator> {
-        if has_allocator() { ALLOCATOR.with_borrow(Clone::clone) } else { None }
+        if has_allocator() { own_allocator() } else { None }
     }
 
     fn alloc_from(&self, allocator: Option<&Allocator>, nbytes: usize) -> Result<Arc<dyn Buffer>> {
         if let Some(allocator) = allocator {
             return allocator(nbytes);
         }
-        let memory = match with_stream(|stream| self.pool.allocate_held(nbytes, stream)) {
-            Some(memory) => memory,
-            None => self.run(|| with_stream(|stream| self.pool.allocate(nbytes, stream)))?,
-        };
-        Ok(Arc::new(DeviceBuffer(memory)))
+        self.alloc_new(nbytes)
     }
 
     fn write(&self, dst: u64, src: &[u8]) -> Result<()> {

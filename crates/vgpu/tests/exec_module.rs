@@ -147,4 +147,9 @@ fn what_cannot_run_is_refused_with_its_line() {
         format!("{HEAD}.visible .entry k() {{\n.reg .f32 %f<5>;\n.reg .b32 %r<4>;\nwgmma.fence.sync.aligned;\nret; }}");
     let (code, log) = refusal(text.as_bytes());
     assert!(code == codes::INVALID_PTX && log.contains("ptx:7:") && log.contains("wgmma"), "{log}");
+    let bytes = "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2,%r3,%r1}, {%r2,%r3}, {%f1,%f2,%f3,%f4};";
+    let (code, log) = refusal(
+        format!("{HEAD}.visible .entry k() {{\n.reg .f32 %f<5>;\n.reg .b32 %r<4>;\n{bytes}\nret; }}").as_bytes(),
+    );
+    assert!(code == codes::INVALID_PTX && log.contains("ptx:7:") && log.contains("compute capability 8.9"), "{log}");
 }

@@ -143,7 +143,7 @@ fn replay(form: &Form, index: usize, bench: &Bench) -> Report {
 
 fn replay_all(forms: &[Form]) -> Report {
     let (next, total) = (AtomicUsize::new(0), Mutex::new(Report::default()));
-    let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(4));
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(16));
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {

@@ -5,6 +5,7 @@ use super::launch;
 use crate::array::GpuArray;
 use crate::elementwise::Source;
 use crate::error::{ArrayError, ArrayErrorKind, Result};
+use crate::inside::Inside;
 use crate::layout::Layout;
 use crate::patience::lock_patiently;
 use crate::runtime::{Allocator, ArrayContext, Buffer, lock};
@@ -13,28 +14,18 @@ use rtcg_codegen::array::{NO_STEP, Op, OpTypes, is_fusable};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 thread_local! {
     static ACTIVE: RefCell<Option<Active>> = const { RefCell::new(None) };
-    /// Whether this thread is in a block: what most calls ask, and nothing more.
     static IS_OPEN: Cell<bool> = const { Cell::new(false) };
     /// Whether this thread is computing a graph: addresses are then taken by the graph itself.
     static COMPUTING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The number of threads in a block. Where there is none, nobody needs to look for what is his thread's.
-static N_OPEN: AtomicUsize = AtomicUsize::new(0);
-
-/// Says whether this thread is in a block.
-fn note_open(is_open: bool) {
-    match (IS_OPEN.replace(is_open), is_open) {
-        (false, true) => drop(N_OPEN.fetch_add(1, Ordering::Relaxed)),
-        (true, false) => drop(N_OPEN.fetch_sub(1, Ordering::Relaxed)),
-        _ => {}
-    }
-}
+/// The threads in a block: what most calls ask, and nothing more.
+static OPEN: Inside = Inside::new(&IS_OPEN);
 
 /// The block that this thread is in.
 struct Active {
@@ -59,7 +50,7 @@ pub(super) struct Scope {
 /// The memory of a result that was put off. It exists from the moment its address is asked for.
 pub struct Deferred {
     scope: Arc<Scope>,
-    pub(super) layout: Layout,
+    pub(super) layout: Arc<Layout>,
     pub(super) dtype: DType,
     /// What the memory comes from; the runtime's own if `None`.
     pub(super) allocator: Option<Allocator>,
@@ -132,7 +123,9 @@ fn pending(array: &GpuArray) -> Option<&Deferred> {
 /// The result of `array` as a whole, if it was put off in `scope`.
 fn whole<'a>(scope: &Arc<Scope>, array: &'a GpuArray) -> Option<&'a Deferred> {
     pending(array).filter(|deferred| {
-        Arc::ptr_eq(&deferred.scope, scope) && deferred.layout == *array.layout() && deferred.dtype == array.dtype()
+        Arc::ptr_eq(&deferred.scope, scope)
+            && deferred.layout == *array.shared_layout()
+            && deferred.dtype == array.dtype()
     })
 }
 
@@ -146,7 +139,7 @@ fn current() -> Option<Arc<Scope>> {
 /// Whether the calling thread puts operations off.
 #[inline]
 pub fn is_active() -> bool {
-    N_OPEN.load(Ordering::Relaxed) != 0 && IS_OPEN.get() && !COMPUTING.get()
+    OPEN.get() && !COMPUTING.get()
 }
 
 /// Computes what the calling thread has put off; called before anything else that uses device memory.
@@ -168,6 +161,7 @@ pub fn settle_quietly() {
     }
 }
 
+#[cold]
 fn settle_open_block() {
     let Some(scope) = current() else { return };
     if scope.is_pending.load(Ordering::Acquire)
@@ -221,7 +215,7 @@ pub fn enter(traced: bool) {
     ACTIVE.with_borrow_mut(|active| {
         let active = active.get_or_insert_with(|| Active { scope: Arc::default(), depth: 0, traced: 0 });
         active.depth += 1;
-        note_open(true);
+        OPEN.set(true);
         active.traced += u32::from(traced);
     });
 }
@@ -235,7 +229,7 @@ pub fn leave(traced: bool) -> Result<()> {
         let active = slot.as_mut()?;
         active.depth -= 1;
         active.traced = active.traced.saturating_sub(u32::from(traced));
-        note_open(active.depth > 0);
+        OPEN.set(active.depth > 0);
         if active.depth == 0 { slot.take() } else { None }
     });
     let Some(active) = ended else { return Ok(()) };
@@ -319,8 +313,8 @@ pub(crate) fn defer(
         return Ok(None);
     }
     let layout = match out {
-        Some(out) => out.layout().clone(),
-        None => layout(),
+        Some(out) => out.shared_layout().clone(),
+        None => Arc::new(layout()),
     };
     if layout.size() == 0 {
         return Ok(None);
@@ -381,7 +375,7 @@ impl Scope {
         types: OpTypes,
         operands: &[Source<'_>],
         out: Option<&GpuArray>,
-        layout: Layout,
+        layout: Arc<Layout>,
     ) -> Result<GpuArray> {
         let mut graph = lock(&self.graph);
         graph.ctx.get_or_insert_with(|| ctx.clone());

@@ -341,7 +341,7 @@ impl Reduce {
         for (at, operand) in &packed {
             let _ = writeln!(
                 text,
-                "        p{at}[u] = ((const rt_pack<{}, {pack}> *)row{at})[base / {pack} + lane + u * {team}];",
+                "        rtcg::read_once(p{at}[u], (const rt_pack<{}, {pack}> *)row{at} + (base / {pack} + lane + u * {team}));",
                 storage(operand.dtype)
             );
         }
@@ -424,7 +424,10 @@ mod tests {
     #[test]
     fn neighbours_are_read_at_once_and_their_end_one_by_one() {
         let source = sum(4, 1).source();
-        assert!(source.contains("p0[u] = ((const rt_pack<float, 4> *)row0)[base / 4 + lane + u * 256];"), "{source}");
+        assert!(
+            source.contains("rtcg::read_once(p0[u], (const rt_pack<float, 4> *)row0 + (base / 4 + lane + u * 256));"),
+            "{source}"
+        );
         assert!(source.contains("for (; base + 4096 <= end; base += gridDim.y * 4096ull)"), "{source}");
         assert!(source.contains("acc = combine(acc, map(i, *(const float *)((const char *)row0 + r0)));"), "{source}");
     }

@@ -137,12 +137,15 @@ impl Arena {
     /// Takes a block for `lane` out of a bin, if there is one that it may use.
     #[inline]
     pub(super) fn take(&mut self, bin: usize, lane: u32) -> Option<u64> {
-        let index = match self.bins[bin].last()? {
-            top if top.lane == lane => self.bins[bin].len() - 1,
-            _ => self.bins[bin].iter().rposition(|block| self.is_usable(block, lane))?,
+        let block = match self.bins[bin].last()? {
+            top if top.lane == lane => self.bins[bin].pop()?,
+            _ => {
+                let index = self.bins[bin].iter().rposition(|block| self.is_usable(block, lane))?;
+                self.bins[bin].remove(index)
+            }
         };
         self.n_held -= 1;
-        Some(self.bins[bin].remove(index).ptr)
+        Some(block.ptr)
     }
 
     #[inline]

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::graph::{exchange_capture_mode, is_any_capturing};
 use crate::memory::reclaim;
-use crate::stream::{Stream, handle_for};
+use crate::stream::{Stream, handle_for, is_any_entered};
 use crate::{process, virtual_gpu};
 use rtcg_cuda_sys::*;
 use std::collections::HashMap;
@@ -117,6 +117,20 @@ impl Core {
             Some(stream) => self.lease_held_in(stream.context(), nbytes, Some(stream), None),
             None => with_current_context(|ctx| self.lease_held_in(ctx?, nbytes, None, None)),
         }
+    }
+
+    /// [`Core::lease_held`] in `ctx` rather than the current context.
+    #[inline]
+    pub(super) fn lease_held_of(
+        self: &Arc<Self>,
+        ctx: &Context,
+        nbytes: usize,
+        stream: Option<&Stream>,
+    ) -> Option<Lease> {
+        if stream.is_some() || is_any_entered() || process::is_forked() {
+            return self.lease_held(nbytes, stream);
+        }
+        self.lease_held_in(ctx, nbytes, None, None)
     }
 
     /// [`Core::lease_held`] in a context. A stream that was not seen before is taken up only when it is
@@ -305,8 +319,11 @@ impl Core {
         if let Some(mut labels) = self.labels() {
             labels.remove(&ptr);
         }
-        let streams = others.iter().map(|other| other.as_ref().map(|stream| (stream, stream.is_blocking())));
-        let streams: Vec<_> = streams.collect();
+        // Asked before the lock is taken, since the driver answers.
+        let streams: Vec<_> = match others.is_empty() {
+            true => Vec::new(),
+            false => others.iter().map(|other| other.as_ref().map(|stream| (stream, stream.is_blocking()))).collect(),
+        };
         let bin = bin_number(nbytes);
         let mut guard = self.lock();
         let state = &mut *guard;
@@ -316,7 +333,10 @@ impl Core {
         // What a graph that is being captured refers to stays allocated.
         let is_kept = !state.stopped && (!arena.is_exact || is_any_capturing());
         if is_kept && arena.ctx.as_ref().is_some_and(Context::is_alive) {
-            let lanes = streams.iter().map(|stream| arena.lane_for(*stream)).collect();
+            let lanes = match streams.is_empty() {
+                true => Vec::new(),
+                false => streams.iter().map(|stream| arena.lane_for(*stream)).collect(),
+            };
             arena.hold(bin, ptr, place.lane, lanes);
             state.numbers.held_blocks += 1;
             return;

@@ -29,6 +29,17 @@ macro_rules! pool_methods {
                 self.0.lease_held(nbytes, stream).map($allocation)
             }
 
+            #[doc = concat!("[`", stringify!($pool), "::allocate_held`] in `ctx`, whatever context is current.")]
+            #[inline]
+            pub fn allocate_held_in(
+                &self,
+                ctx: &$crate::context::Context,
+                nbytes: usize,
+                stream: Option<&$crate::stream::Stream>,
+            ) -> Option<$allocation> {
+                self.0.lease_held_of(ctx, nbytes, stream).map($allocation)
+            }
+
             /// What it has and did.
             pub fn statistics(&self) -> $crate::pool::PoolStatistics {
                 self.0.statistics()

@@ -125,6 +125,43 @@ fn host_functions_that_nobody_waits_for_keep_no_threads() {
     });
 }
 
+/// The count is the process's, so that other tests must not run beside it.
+#[test]
+fn launches_may_wait_as_long_as_a_host_function_stands_before_them() {
+    if !is_child() {
+        child("streams::launches_may_wait_as_long_as_a_host_function_stands_before_them");
+        return;
+    }
+    in_context(|ctx| {
+        let stream = Stream::new(1).unwrap();
+        let (open, gate) = std::sync::mpsc::channel::<()>();
+        let gate = std::sync::Mutex::new(gate);
+        stream.launch_host_func(move || gate.lock().unwrap().recv().unwrap()).unwrap();
+        assert!(ctx.queue_may_be_full());
+        open.send(()).unwrap();
+        stream.synchronize().unwrap();
+        assert!(!ctx.queue_may_be_full());
+        stream.add_callback(drop).unwrap();
+        stream.synchronize().unwrap();
+        assert!(!ctx.queue_may_be_full());
+
+        let mode = rtcg_cuda_sys::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        let (graph, ()) = stream.capture(mode, || stream.launch_host_func(|| ())).unwrap();
+        let exec = graph.instantiate(0).unwrap();
+        drop(graph);
+        assert!(ctx.queue_may_be_full(), "each launch of the graph calls it");
+        drop(exec);
+        assert!(!ctx.queue_may_be_full());
+
+        let memory = mem_alloc(8).unwrap();
+        memory.write(0, &[5; 8]).unwrap();
+        // SAFETY: the memory lives until the stream is done.
+        unsafe { stream.wait_value64(memory.ptr(), 1, CU_STREAM_WAIT_VALUE_GEQ.0).unwrap() };
+        stream.synchronize().unwrap();
+        assert!(ctx.queue_may_be_full(), "nobody says when the device has seen the value");
+    });
+}
+
 #[test]
 fn a_panic_in_a_host_function_is_reported_and_ends_nothing() {
     if !is_child() {

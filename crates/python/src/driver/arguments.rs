@@ -3,7 +3,7 @@
 use crate::driver::dlpack;
 use crate::driver::fastcall::{Args, pointers};
 use crate::driver::memory::{PyDeviceAllocation, PyManagedAllocation};
-use crate::errors::{array_error, driver_error};
+use crate::errors::{LogicError, array_error, driver_error};
 use crate::gpuarray::PyGpuArray;
 use crate::host_buffer::HostBuffer;
 use crate::pointer::{DevicePtr, own_memory};
@@ -222,7 +222,7 @@ impl<'p, 'f, 'py> Packing<'p, 'f, 'py> {
         let numpy = numpy_classes(args.py())?;
         for (index, arg) in args.iter().enumerate() {
             if let Ok(memory) = arg.cast_exact::<PyDeviceAllocation>() {
-                let address = memory.get().ptr()?;
+                let address = memory.get().ptr().map_err(|error| named(self.function, index, &arg, error))?;
                 self.pointer(index, &arg, address, None)?;
             } else if let Some(scalar) = numpy.and_then(|numpy| numpy.scalar(arg.get_type_ptr())) {
                 self.scalar(index, &arg, scalar)?;
@@ -269,15 +269,12 @@ impl<'p, 'f, 'py> Packing<'p, 'f, 'py> {
         let py = arg.py();
         if let Ok(array) = arg.cast::<PyGpuArray>() {
             let array = &array.get().array;
-            if let Err(error) = array.check_memory() {
-                let error = array_error(py, error);
-                let text = format!("{}: {}", self.function.describe_parameter(index), error.value(py));
-                return Err(PyErr::from_type(error.get_type(py), text));
-            }
+            array.check_memory().map_err(|error| named(self.function, index, arg, array_error(py, error)))?;
             return self.pointer(index, arg, array.device_ptr().unwrap_or(0), number_of_elements(array.dtype()));
         }
         if let Ok(memory) = arg.cast::<PyDeviceAllocation>() {
-            return self.pointer(index, arg, memory.get().ptr()?, None);
+            let address = memory.get().ptr().map_err(|error| named(self.function, index, arg, error))?;
+            return self.pointer(index, arg, address, None);
         }
         if arg.is_instance(HANDLER.import(py, "pycuda.driver", "ArgumentHandler")?)? {
             return self.handler(index, arg);
@@ -297,9 +294,11 @@ impl<'p, 'f, 'py> Packing<'p, 'f, 'py> {
             let given = number.map_or(Given::Bytes, Given::Value);
             return self.put(index, arg, &bytes, bytes.len().clamp(1, 8), given);
         }
-        match self.pointer_of(arg)? {
-            Some((address, number)) => self.pointer(index, arg, address, number),
-            None => Err(invalid_type(self.function, index, arg)),
+        match self.pointer_of(arg) {
+            Err(error) if error.is_instance_of::<LogicError>(py) => Err(named(self.function, index, arg, error)),
+            Err(error) => Err(error),
+            Ok(Some((address, number))) => self.pointer(index, arg, address, number),
+            Ok(None) => Err(invalid_type(self.function, index, arg)),
         }
     }
 
@@ -500,6 +499,14 @@ fn wrong_type(function: &Function, index: usize, arg: &Bound<'_, PyAny>, given: 
     PyTypeError::new_err(format!(
         "invalid type on parameter #{index} (0-based): kernel '{name}'{declared}, got {given}{hint}"
     ))
+}
+
+/// The same exception, saying which parameter it is about.
+#[cold]
+fn named(function: &Function, index: usize, arg: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+    let py = arg.py();
+    let described = function.describe_parameter(index);
+    PyErr::from_type(error.get_type(py), format!("{}: {}", described.trim_end_matches(','), error.value(py)))
 }
 
 #[cold]

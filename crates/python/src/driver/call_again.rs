@@ -232,7 +232,7 @@ impl Source {
 /// # Safety
 /// The object must be one whose value is a `T` that lies right behind the object's head.
 #[inline(always)]
-unsafe fn value_of<T>(scalar: &Bound<'_, PyAny>) -> T {
+pub(crate) unsafe fn value_of<T>(scalar: &Bound<'_, PyAny>) -> T {
     // SAFETY: the caller's promise.
     unsafe { scalar.as_ptr().byte_add(size_of::<PyObject>()).cast::<T>().read_unaligned() }
 }
@@ -240,7 +240,7 @@ unsafe fn value_of<T>(scalar: &Bound<'_, PyAny>) -> T {
 /// # Safety
 /// The object must be an `int`, and `to` have room for `nbytes`, which is a power of two up to 8.
 #[inline(always)]
-unsafe fn write_int(arg: &Bound<'_, PyAny>, to: *mut u8, nbytes: u8, signed: bool) -> Option<()> {
+pub(crate) unsafe fn write_int(arg: &Bound<'_, PyAny>, to: *mut u8, nbytes: u8, signed: bool) -> Option<()> {
     // SAFETY: the object is an int. One that is no C `long` is -1 and an exception, which is taken back below.
     let value = unsafe { ffi::PyLong_AsLong(arg.as_ptr()) };
     if value == -1 && PyErr::take(arg.py()).is_some() {

@@ -5,10 +5,12 @@ use crate::driver::keep_alive;
 use crate::driver::stream::{PyStream, stream_of};
 use crate::errors::OrRaise;
 use crate::host_buffer::HostBuffer;
+use crate::integer::int;
 use crate::pointer::{DeviceMemory, DevicePtr};
 use pyo3::prelude::*;
 use rtcg::driver::{Context, Stream, memory};
 
+/// Copy a contiguous host buffer to the device; waits.
 #[pyfunction]
 fn memcpy_htod(py: Python<'_>, dest: DevicePtr, src: &Bound<'_, PyAny>) -> PyResult<()> {
     let src = HostBuffer::of(src, "src")?;
@@ -22,6 +24,7 @@ fn memcpy_htod(py: Python<'_>, dest: DevicePtr, src: &Bound<'_, PyAny>) -> PyRes
     py.detach(|| unsafe { memory::memcpy_htod(dest.0, bytes) }).or_raise()
 }
 
+/// Fill a contiguous, writable host buffer from the device; waits.
 #[pyfunction]
 fn memcpy_dtoh(py: Python<'_>, dest: &Bound<'_, PyAny>, src: DevicePtr) -> PyResult<()> {
     let dest = HostBuffer::writable(dest, "dest")?;
@@ -35,6 +38,7 @@ fn memcpy_dtoh(py: Python<'_>, dest: &Bound<'_, PyAny>, src: DevicePtr) -> PyRes
     py.detach(|| unsafe { memory::memcpy_dtoh(bytes, src.0) }).or_raise()
 }
 
+/// `memcpy_htod` in stream order; `src` is kept alive until the copy is done.
 #[pyfunction]
 #[pyo3(signature = (dest, src, stream = None))]
 fn memcpy_htod_async(
@@ -60,6 +64,7 @@ fn memcpy_htod_async(
     keep_alive::until_passed(stream, src.owner()).or_raise()
 }
 
+/// `memcpy_dtoh` in stream order; `dest` is kept alive until the copy is done.
 #[pyfunction]
 #[pyo3(signature = (dest, src, stream = None))]
 fn memcpy_dtoh_async(
@@ -104,20 +109,27 @@ fn use_both(
     Ok((dest.ptr.0, src.ptr.0))
 }
 
+/// Copy `size` bytes within the device.
 #[pyfunction]
-fn memcpy_dtod(py: Python<'_>, dest: DevicePtr, src: DevicePtr, size: usize) -> PyResult<()> {
+fn memcpy_dtod(
+    py: Python<'_>,
+    dest: DevicePtr,
+    src: DevicePtr,
+    #[pyo3(from_py_with = int)] size: usize,
+) -> PyResult<()> {
     check_both("cuMemcpyDtoD", dest, src, size)?;
     // SAFETY: the driver checks both ranges.
     py.detach(|| unsafe { memory::memcpy_dtod(dest.0, src.0, size) }).or_raise()
 }
 
+/// `memcpy_dtod` in stream order.
 #[pyfunction]
 #[pyo3(signature = (dest, src, size, stream = None))]
 fn memcpy_dtod_async(
     py: Python<'_>,
     dest: DeviceMemory<'_, '_>,
     src: DeviceMemory<'_, '_>,
-    size: usize,
+    #[pyo3(from_py_with = int)] size: usize,
     stream: Option<&Bound<'_, PyStream>>,
 ) -> PyResult<()> {
     let stream = stream_of(stream);
@@ -130,13 +142,14 @@ fn context_of<'a>(context: Option<&'a Bound<'_, PyContext>>) -> Option<&'a Conte
     context.map(|context| &*context.get().0)
 }
 
+/// Copy `size` bytes between contexts; None means the current one.
 #[pyfunction]
 #[pyo3(signature = (dest, src, size, dest_context = None, src_context = None))]
 fn memcpy_peer(
     py: Python<'_>,
     dest: DevicePtr,
     src: DevicePtr,
-    size: usize,
+    #[pyo3(from_py_with = int)] size: usize,
     dest_context: Option<&Bound<'_, PyContext>>,
     src_context: Option<&Bound<'_, PyContext>>,
 ) -> PyResult<()> {
@@ -146,13 +159,14 @@ fn memcpy_peer(
     py.detach(|| unsafe { memory::memcpy_peer(dest.0, to, src.0, from, size) }).or_raise()
 }
 
+/// `memcpy_peer` in stream order.
 #[pyfunction]
 #[pyo3(signature = (dest, src, size, dest_context = None, src_context = None, stream = None))]
 fn memcpy_peer_async(
     py: Python<'_>,
     dest: DeviceMemory<'_, '_>,
     src: DeviceMemory<'_, '_>,
-    size: usize,
+    #[pyo3(from_py_with = int)] size: usize,
     dest_context: Option<&Bound<'_, PyContext>>,
     src_context: Option<&Bound<'_, PyContext>>,
     stream: Option<&Bound<'_, PyStream>>,
@@ -166,20 +180,27 @@ fn memcpy_peer_async(
 macro_rules! fills {
     ($($name:ident $name_async:ident $name_2d:ident $name_2d_async:ident $ty:ty;)*) => {
         $(
+            /// Set `size` elements from `dest` on to `data`; does not wait.
             #[pyfunction]
-            fn $name(py: Python<'_>, dest: DevicePtr, data: $ty, size: usize) -> PyResult<()> {
+            fn $name(
+                py: Python<'_>,
+                dest: DevicePtr,
+                #[pyo3(from_py_with = int)] data: $ty,
+                #[pyo3(from_py_with = int)] size: usize,
+            ) -> PyResult<()> {
                 dest.check_named(stringify!($name), "dest: ", size.saturating_mul(size_of::<$ty>()))?;
                 // SAFETY: the driver checks the range.
                 py.detach(|| unsafe { memory::$name(dest.0, data, size) }).or_raise()
             }
 
+            /// Set `size` elements from `dest` on to `data` in stream order; does not wait.
             #[pyfunction]
             #[pyo3(signature = (dest, data, size, stream = None))]
             fn $name_async(
                 py: Python<'_>,
                 dest: DeviceMemory<'_, '_>,
-                data: $ty,
-                size: usize,
+                #[pyo3(from_py_with = int)] data: $ty,
+                #[pyo3(from_py_with = int)] size: usize,
                 stream: Option<&Bound<'_, PyStream>>,
             ) -> PyResult<()> {
                 let (target, stream) = (dest.ptr, stream_of(stream));
@@ -189,22 +210,32 @@ macro_rules! fills {
                 py.detach(|| unsafe { memory::$name_async(target.0, data, size, stream) }).or_raise()
             }
 
+            /// Set `height` rows of `width` elements, `pitch` bytes from one to the next, to `data`; does not wait.
             #[pyfunction]
-            fn $name_2d(py: Python<'_>, dest: DevicePtr, pitch: usize, data: $ty, width: usize, height: usize) -> PyResult<()> {
+            fn $name_2d(
+                py: Python<'_>,
+                dest: DevicePtr,
+                #[pyo3(from_py_with = int)] pitch: usize,
+                #[pyo3(from_py_with = int)] data: $ty,
+                #[pyo3(from_py_with = int)] width: usize,
+                #[pyo3(from_py_with = int)] height: usize,
+            ) -> PyResult<()> {
                 dest.check_named(stringify!($name_2d), "dest: ", memory::extent_2d(pitch, width, height, size_of::<$ty>()))?;
                 // SAFETY: the driver checks the range.
                 py.detach(|| unsafe { memory::$name_2d(dest.0, pitch, data, width, height) }).or_raise()
             }
 
+            /// Set `height` rows of `width` elements, `pitch` bytes from one to the next, to `data` in stream order;
+            /// does not wait.
             #[pyfunction]
             #[pyo3(signature = (dest, pitch, data, width, height, stream = None))]
             fn $name_2d_async(
                 py: Python<'_>,
                 dest: DeviceMemory<'_, '_>,
-                pitch: usize,
-                data: $ty,
-                width: usize,
-                height: usize,
+                #[pyo3(from_py_with = int)] pitch: usize,
+                #[pyo3(from_py_with = int)] data: $ty,
+                #[pyo3(from_py_with = int)] width: usize,
+                #[pyo3(from_py_with = int)] height: usize,
                 stream: Option<&Bound<'_, PyStream>>,
             ) -> PyResult<()> {
                 let (target, stream) = (dest.ptr, stream_of(stream));

@@ -4,6 +4,7 @@ use crate::driver::memory::used_after_free;
 use crate::driver::resource::{Detached, resource_methods, without_interpreter};
 use crate::errors::{LogicError, OrRaise};
 use crate::host_buffer::{HostBuffer, array_over};
+use crate::integer::int;
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -19,7 +20,7 @@ macro_rules! host_memory {
             $class, free = free, is_freed = |memory| memory.is_freed(), release = |memory| memory.free();
 
             #[new]
-            fn new(py: Python<'_>, nbytes: usize, $argument: $ty) -> PyResult<Self> {
+            fn new(py: Python<'_>, #[pyo3(from_py_with = int)] nbytes: usize, $argument: $ty) -> PyResult<Self> {
                 py.detach(|| $inner::new(nbytes, $argument)).or_raise().map(Self)
             }
 
@@ -37,7 +38,7 @@ macro_rules! host_memory {
             ) -> PyResult<Bound<'py, PyAny>> {
                 let memory = &slf.get().0;
                 if memory.is_freed() {
-                    return Err(used_after_free($name));
+                    return Err(used_after_free($name, memory.nbytes(), memory.as_ptr().addr() as u64));
                 }
                 let (data, room) = (memory.as_ptr(), memory.nbytes());
                 checked_array(slf.into_any(), data, room, dtype, &shape, fortran)
@@ -140,7 +141,7 @@ resource_methods! {
 
     #[new]
     #[pyo3(signature = (ary, flags = 0))]
-    fn new(ary: &Bound<'_, PyAny>, flags: u32) -> PyResult<Self> {
+    fn new(ary: &Bound<'_, PyAny>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<Self> {
         let buffer = HostBuffer::of(ary, "ary")?;
         // SAFETY: `base` keeps the memory alive until it is unregistered.
         let memory = unsafe { RegisteredHost::new(buffer.as_ptr(), buffer.nbytes(), flags) }.or_raise()?;
@@ -153,11 +154,13 @@ resource_methods! {
         self.1.clone_ref(py)
     }
 
+    /// Size in bytes.
     #[getter]
     fn nbytes(&self) -> usize {
         self.0.nbytes()
     }
 
+    /// The device's address of the memory.
     fn get_device_pointer(&self) -> PyResult<u64> {
         self.0.device_pointer().or_raise()
     }

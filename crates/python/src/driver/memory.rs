@@ -7,6 +7,7 @@ use crate::driver::memory_pool::PyMemoryPool;
 use crate::driver::resource::{Detached, detached, resource_methods, without_interpreter};
 use crate::driver::stream::{PyStream, stream_of};
 use crate::errors::{LogicError, OrRaise};
+use crate::integer::int;
 use crate::pointer::DevicePtr;
 use numpy::PyArrayDescr;
 use pyo3::exceptions::PyOverflowError;
@@ -34,14 +35,14 @@ impl Drop for PyDeviceAllocation {
 }
 
 /// What is said when memory is used that was given back.
-pub(crate) fn used_after_free(what: &str) -> PyErr {
-    LogicError::new_err(format!("{what} used after free()"))
+pub(crate) fn used_after_free(what: &str, nbytes: usize, address: u64) -> PyErr {
+    LogicError::new_err(format!("{what} of {nbytes} bytes at {address:#x} used after free()"))
 }
 
 /// The address of memory that was not freed yet.
 fn address_of(memory: &DeviceAllocation) -> PyResult<u64> {
     if memory.is_freed() {
-        return Err(used_after_free("device allocation"));
+        return Err(used_after_free("device allocation", memory.nbytes(), memory.ptr()));
     }
     Ok(memory.ptr())
 }
@@ -71,6 +72,7 @@ resource_methods! {
         self.0.free_async(stream_of(stream)).or_raise()
     }
 
+    /// Size in bytes.
     #[getter]
     fn nbytes(&self) -> usize {
         self.0.nbytes()
@@ -78,7 +80,7 @@ resource_methods! {
 
     /// A writable memoryview over the device's addresses; only for memory that the host can reach.
     #[pyo3(signature = (size, offset = 0))]
-    fn as_buffer<'py>(&self, py: Python<'py>, size: usize, offset: usize) -> PyResult<Bound<'py, PyAny>> {
+    fn as_buffer<'py>(&self, py: Python<'py>, #[pyo3(from_py_with = int)] size: usize, #[pyo3(from_py_with = int)] offset: usize) -> PyResult<Bound<'py, PyAny>> {
         view_memory(py, self.ptr()?, self.0.nbytes(), size, offset)
     }
 
@@ -119,14 +121,16 @@ resource_methods! {
 
     #[new]
     #[pyo3(signature = (nbytes, flags = 0))]
-    fn new(py: Python<'_>, nbytes: usize, flags: u32) -> PyResult<Self> {
+    fn new(py: Python<'_>, #[pyo3(from_py_with = int)] nbytes: usize, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<Self> {
         py.detach(|| ManagedAllocation::new(nbytes, flags)).or_raise().map(Self)
     }
 
+    /// The address, which is the same on host and device.
     fn get_device_pointer(&self) -> PyResult<u64> {
         self.ptr()
     }
 
+    /// Size in bytes.
     #[getter]
     fn nbytes(&self) -> usize {
         self.0.allocation().nbytes()
@@ -145,20 +149,22 @@ resource_methods! {
         checked_array(slf.into_any(), data, room, dtype, &shape, fortran)
     }
 
+    /// A writable view of `size` bytes at `offset`; a `LogicError` if the memory does not have them.
     #[pyo3(signature = (size, offset = 0))]
-    fn as_buffer<'py>(&self, py: Python<'py>, size: usize, offset: usize) -> PyResult<Bound<'py, PyAny>> {
+    fn as_buffer<'py>(&self, py: Python<'py>, #[pyo3(from_py_with = int)] size: usize, #[pyo3(from_py_with = int)] offset: usize) -> PyResult<Bound<'py, PyAny>> {
         view_memory(py, self.ptr()?, self.nbytes(), size, offset)
     }
 
+    /// From the present end of `stream` on, let who `mem_flags` (of `mem_attach_flags`) says use the memory.
     #[pyo3(signature = (mem_flags, stream = None))]
-    fn attach(&self, mem_flags: u32, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
+    fn attach(&self, #[pyo3(from_py_with = int)] mem_flags: u32, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
         self.ptr()?;
         self.0.attach(mem_flags, stream_of(stream)).or_raise()
     }
 
     /// Advise how all of the memory will be used; see `pycuda.driver.mem_advise`.
     #[pyo3(signature = (advice, device = None))]
-    fn advise(&self, advice: u32, device: Option<&Bound<'_, PyDevice>>) -> PyResult<()> {
+    fn advise(&self, #[pyo3(from_py_with = int)] advice: u32, device: Option<&Bound<'_, PyDevice>>) -> PyResult<()> {
         memory::mem_advise(self.ptr()?, self.nbytes(), sys::CUmem_advise(advice), device_of(device)).or_raise()
     }
 
@@ -209,7 +215,7 @@ impl PyIpcMemory {
 impl PyIpcMemory {
     #[new]
     #[pyo3(signature = (devhandle, flags = 1))]
-    fn new(devhandle: &Bound<'_, PyAny>, flags: u32) -> PyResult<Self> {
+    fn new(devhandle: &Bound<'_, PyAny>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<Self> {
         IpcMemory::open(handle_bytes(devhandle)?, flags).or_raise().map(Self::from)
     }
 
@@ -218,6 +224,7 @@ impl PyIpcMemory {
         py.detach(|| self.0.close()).or_raise()
     }
 
+    /// Size in bytes of the other process's allocation.
     #[getter]
     fn nbytes(&self) -> usize {
         self.0.allocation().nbytes()
@@ -244,7 +251,12 @@ impl PyIpcMemory {
 /// A memoryview over addresses. That the host can reach them is the user's promise.
 #[pyfunction]
 #[pyo3(signature = (address, size, offset = 0))]
-fn view_address(py: Python<'_>, address: u64, size: usize, offset: usize) -> PyResult<Bound<'_, PyAny>> {
+fn view_address(
+    py: Python<'_>,
+    #[pyo3(from_py_with = int)] address: u64,
+    #[pyo3(from_py_with = int)] size: usize,
+    #[pyo3(from_py_with = int)] offset: usize,
+) -> PyResult<Bound<'_, PyAny>> {
     const WRITE: std::ffi::c_int = 0x200;
     let size = isize::try_from(size).map_err(|_| PyOverflowError::new_err("size is too large"))?;
     let start = std::ptr::with_exposed_provenance_mut((address as usize).wrapping_add(offset));
@@ -252,6 +264,7 @@ fn view_address(py: Python<'_>, address: u64, size: usize, offset: usize) -> PyR
     unsafe { Bound::from_owned_ptr_or_err(py, pyo3::ffi::PyMemoryView_FromMemory(start, size, WRITE)) }
 }
 
+/// (free, total) bytes of the current context's device.
 #[pyfunction]
 fn mem_get_info() -> PyResult<(usize, usize)> {
     memory::mem_get_info().or_raise()
@@ -269,7 +282,7 @@ fn mem_get_info() -> PyResult<(usize, usize)> {
 /// LogicError
 ///     If `bytes` is 0 or there is no current context.
 #[pyfunction]
-fn mem_alloc(py: Python<'_>, bytes: usize) -> PyResult<PyDeviceAllocation> {
+fn mem_alloc(py: Python<'_>, #[pyo3(from_py_with = int)] bytes: usize) -> PyResult<PyDeviceAllocation> {
     let memory = py.detach(|| memory::mem_alloc(bytes)).or_raise()?;
     Ok(PyDeviceAllocation(Arc::new(memory)))
 }
@@ -291,7 +304,7 @@ fn mem_alloc(py: Python<'_>, bytes: usize) -> PyResult<PyDeviceAllocation> {
 #[pyo3(signature = (size, stream = None, pool = None))]
 fn mem_alloc_async(
     py: Python<'_>,
-    size: usize,
+    #[pyo3(from_py_with = int)] size: usize,
     stream: Option<&Bound<'_, PyStream>>,
     pool: Option<&Bound<'_, PyMemoryPool>>,
 ) -> PyResult<PyDeviceAllocation> {
@@ -303,22 +316,27 @@ fn mem_alloc_async(
     Ok(PyDeviceAllocation(Arc::new(memory.or_raise()?)))
 }
 
+/// Rows of `width` bytes, aligned for accesses of 4, 8 or 16 bytes: (memory, pitch).
 #[pyfunction]
 fn mem_alloc_pitch(
     py: Python<'_>,
-    width: usize,
-    height: usize,
-    access_size: u32,
+    #[pyo3(from_py_with = int)] width: usize,
+    #[pyo3(from_py_with = int)] height: usize,
+    #[pyo3(from_py_with = int)] access_size: u32,
 ) -> PyResult<(PyDeviceAllocation, usize)> {
     let (memory, pitch) = py.detach(|| memory::mem_alloc_pitch(width, height, access_size)).or_raise()?;
     Ok((PyDeviceAllocation(Arc::new(memory)), pitch))
 }
 
+/// (base, size) of the allocation that holds `ptr`.
 #[pyfunction]
 fn mem_get_address_range(ptr: DevicePtr) -> PyResult<(u64, usize)> {
     memory::mem_get_address_range(ptr.0).or_raise()
 }
 
+/// What stands for an allocation in other processes, 64 bytes, for `IPCMemoryHandle`.
+///
+/// The memory must stay allocated as long as others use it. A `LogicError` for memory that is not of `mem_alloc`.
 #[pyfunction]
 fn mem_get_ipc_handle(py: Python<'_>, devptr: DevicePtr) -> PyResult<Bound<'_, PyByteArray>> {
     Ok(PyByteArray::new(py, &memory::mem_get_ipc_handle(devptr.0).or_raise()?))
@@ -336,7 +354,11 @@ fn mem_get_ipc_handle(py: Python<'_>, devptr: DevicePtr) -> PyResult<Bound<'_, P
 /// -------
 /// int, bool or memory_type
 #[pyfunction]
-fn pointer_get_attribute<'py>(py: Python<'py>, attribute: u32, devptr: DevicePtr) -> PyResult<Bound<'py, PyAny>> {
+fn pointer_get_attribute<'py>(
+    py: Python<'py>,
+    #[pyo3(from_py_with = int)] attribute: u32,
+    devptr: DevicePtr,
+) -> PyResult<Bound<'py, PyAny>> {
     use sys::CUpointer_attribute as A;
     let attribute = A(attribute);
     let value = memory::pointer_attribute_u64(attribute, devptr.0).or_raise()?;
@@ -365,7 +387,12 @@ fn pointer_get_attribute<'py>(py: Python<'py>, attribute: u32, devptr: DevicePtr
 ///     What the advice speaks of; None is the host.
 #[pyfunction]
 #[pyo3(signature = (devptr, size, advice, device = None))]
-fn mem_advise(devptr: DevicePtr, size: usize, advice: u32, device: Option<&Bound<'_, PyDevice>>) -> PyResult<()> {
+fn mem_advise(
+    devptr: DevicePtr,
+    #[pyo3(from_py_with = int)] size: usize,
+    #[pyo3(from_py_with = int)] advice: u32,
+    device: Option<&Bound<'_, PyDevice>>,
+) -> PyResult<()> {
     devptr.check_named("cuMemAdvise", "devptr: ", size)?;
     memory::mem_advise(devptr.0, size, sys::CUmem_advise(advice), device_of(device)).or_raise()
 }
@@ -375,7 +402,7 @@ fn mem_advise(devptr: DevicePtr, size: usize, advice: u32, device: Option<&Bound
 #[pyo3(signature = (devptr, size, device = None, stream = None))]
 fn mem_prefetch_async(
     devptr: DevicePtr,
-    size: usize,
+    #[pyo3(from_py_with = int)] size: usize,
     device: Option<&Bound<'_, PyDevice>>,
     stream: Option<&Bound<'_, PyStream>>,
 ) -> PyResult<()> {
@@ -386,7 +413,11 @@ fn mem_prefetch_async(
 /// What was advised about a range of managed memory, by `mem_range_attribute`. Of devices, -1 is the
 /// host and -2 none, or different ones.
 #[pyfunction]
-fn mem_range_get_attribute(attribute: u32, devptr: DevicePtr, size: usize) -> PyResult<i32> {
+fn mem_range_get_attribute(
+    #[pyo3(from_py_with = int)] attribute: u32,
+    devptr: DevicePtr,
+    #[pyo3(from_py_with = int)] size: usize,
+) -> PyResult<i32> {
     devptr.check_named("cuMemRangeGetAttribute", "devptr: ", size)?;
     memory::mem_range_attribute(sys::CUmem_range_attribute(attribute), devptr.0, size).or_raise()
 }

@@ -6,6 +6,7 @@ use crate::driver::resource::{Detached, detached, with_methods};
 use crate::driver::stream::{PyStream, stream_of};
 use crate::driver::virtual_memory::{borrow_fd, rights_of};
 use crate::errors::OrRaise;
+use crate::integer::int;
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 use rtcg::driver::MemoryPool;
@@ -31,7 +32,7 @@ detached!(PyMemoryPool over MemoryPool);
 with_methods! { PyMemoryPool;
     #[new]
     #[pyo3(signature = (device = None, max_size = 0, exportable = false))]
-    fn new(device: Option<&Bound<'_, PyDevice>>, max_size: usize, exportable: bool) -> PyResult<Self> {
+    fn new(device: Option<&Bound<'_, PyDevice>>, #[pyo3(from_py_with = int)] max_size: usize, exportable: bool) -> PyResult<Self> {
         MemoryPool::new(device_or_current(device)?, max_size, exportable).or_raise().map(Self::from)
     }
 
@@ -52,7 +53,7 @@ with_methods! { PyMemoryPool;
     /// A pool that another process exported as a file descriptor, which stays the caller's.
     #[staticmethod]
     #[pyo3(signature = (fd, device = None))]
-    fn from_fd(fd: i32, device: Option<&Bound<'_, PyDevice>>) -> PyResult<Self> {
+    fn from_fd(#[pyo3(from_py_with = int)] fd: i32, device: Option<&Bound<'_, PyDevice>>) -> PyResult<Self> {
         MemoryPool::import(device_or_current(device)?, borrow_fd(fd)?).or_raise().map(Self::from)
     }
 
@@ -84,7 +85,7 @@ with_methods! { PyMemoryPool;
     fn allocate(
         &self,
         py: Python<'_>,
-        size: usize,
+        #[pyo3(from_py_with = int)] size: usize,
         stream: Option<&Bound<'_, PyStream>>,
     ) -> PyResult<PyDeviceAllocation> {
         let stream = stream_of(stream);
@@ -94,17 +95,17 @@ with_methods! { PyMemoryPool;
 
     /// Give unused memory back to the device until no more than `min_bytes_to_keep` are reserved.
     #[pyo3(signature = (min_bytes_to_keep = 0))]
-    fn trim(&self, py: Python<'_>, min_bytes_to_keep: usize) -> PyResult<()> {
+    fn trim(&self, py: Python<'_>, #[pyo3(from_py_with = int)] min_bytes_to_keep: usize) -> PyResult<()> {
         py.detach(|| self.0.trim_to(min_bytes_to_keep)).or_raise()
     }
 
     /// An attribute, by `mem_pool_attribute`.
-    fn get_attribute(&self, attribute: u32) -> PyResult<u64> {
+    fn get_attribute(&self, #[pyo3(from_py_with = int)] attribute: u32) -> PyResult<u64> {
         self.0.attribute(CUmemPool_attribute(attribute)).or_raise()
     }
 
     /// Set an attribute: a reuse setting (0 or 1), the release threshold, or a high-water mark to 0.
-    fn set_attribute(&self, attribute: u32, value: u64) -> PyResult<()> {
+    fn set_attribute(&self, #[pyo3(from_py_with = int)] attribute: u32, #[pyo3(from_py_with = int)] value: u64) -> PyResult<()> {
         self.0.set_attribute(CUmemPool_attribute(attribute), value).or_raise()
     }
 
@@ -150,7 +151,7 @@ with_methods! { PyMemoryPool;
     }
 
     /// Say what a device may do with the pool's memory, by `mem_access_flags`.
-    fn set_access(&self, device: &Bound<'_, PyDevice>, flags: u32) -> PyResult<()> {
+    fn set_access(&self, device: &Bound<'_, PyDevice>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
         self.0.set_access(&device.get().0, rights_of(flags)?).or_raise()
     }
 
@@ -160,11 +161,13 @@ with_methods! { PyMemoryPool;
         crate::enums::enum_member(py, "mem_access_flags", rights.flags().0)
     }
 
+    /// The device whose memory it is.
     #[getter]
     fn device(&self) -> PyDevice {
         PyDevice(self.0.device())
     }
 
+    /// The driver's handle, for other libraries.
     #[getter]
     fn handle(&self) -> usize {
         self.0.handle().addr()

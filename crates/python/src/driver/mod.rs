@@ -2,8 +2,8 @@
 
 use pyo3::prelude::*;
 
-mod arguments;
-mod call_again;
+pub(crate) mod arguments;
+pub(crate) mod call_again;
 pub(crate) mod context;
 mod copy;
 pub(crate) mod device;

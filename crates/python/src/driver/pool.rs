@@ -6,6 +6,7 @@ use crate::driver::resource::resource_methods;
 use crate::driver::resource::{Detached, detached, without_interpreter};
 use crate::driver::stream::{PyStream, stream_of};
 use crate::errors::OrRaise;
+use crate::integer::int;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rtcg::DeviceBuffer;
@@ -44,7 +45,7 @@ impl Drop for PyPooledDeviceAllocation {
 impl PyPooledDeviceAllocation {
     pub(crate) fn ptr(&self) -> PyResult<u64> {
         if self.0.is_freed() {
-            return Err(used_after_free("pooled device allocation"));
+            return Err(used_after_free("pooled device allocation", self.0.nbytes(), self.0.ptr()));
         }
         Ok(self.0.ptr())
     }
@@ -53,6 +54,7 @@ impl PyPooledDeviceAllocation {
 resource_methods! {
     PyPooledDeviceAllocation, free = free, is_freed = |memory| memory.is_freed(), release = |memory| memory.free();
 
+    /// Size in bytes, as asked for.
     #[getter]
     fn nbytes(&self) -> usize {
         self.0.nbytes()
@@ -65,8 +67,9 @@ resource_methods! {
         self.0.used_in(stream_of(stream));
     }
 
+    /// A writable view of `size` bytes at `offset`; only for memory that the host can reach.
     #[pyo3(signature = (size, offset = 0))]
-    fn as_buffer<'py>(&self, py: Python<'py>, size: usize, offset: usize) -> PyResult<Bound<'py, PyAny>> {
+    fn as_buffer<'py>(&self, py: Python<'py>, #[pyo3(from_py_with = int)] size: usize, #[pyo3(from_py_with = int)] offset: usize) -> PyResult<Bound<'py, PyAny>> {
         view_memory(py, self.ptr()?, self.0.nbytes(), size, offset)
     }
 
@@ -104,6 +107,7 @@ impl Drop for PyPooledHostAllocation {
 resource_methods! {
     PyPooledHostAllocation, free = free, is_freed = |memory| memory.is_freed(), release = |memory| memory.free();
 
+    /// Size in bytes, as asked for.
     #[getter]
     fn nbytes(&self) -> usize {
         self.0.nbytes()
@@ -174,13 +178,13 @@ macro_rules! pool_methods {
 
             /// The bin of a size in bytes; sizes of a bin share blocks.
             #[staticmethod]
-            fn bin_number(size: usize) -> usize {
+            fn bin_number(#[pyo3(from_py_with = int)] size: usize) -> usize {
                 $pool::bin_number(size)
             }
 
             /// The size in bytes of the blocks of a bin.
             #[staticmethod]
-            fn alloc_size(bin: usize) -> PyResult<usize> {
+            fn alloc_size(#[pyo3(from_py_with = int)] bin: usize) -> PyResult<usize> {
                 $pool::alloc_size(bin).or_raise()
             }
 
@@ -284,10 +288,11 @@ pub(crate) struct PyPageLockedAllocator(PageLockedAllocator);
 impl PyPageLockedAllocator {
     #[new]
     #[pyo3(signature = (flags = 0))]
-    fn new(flags: u32) -> Self {
+    fn new(#[pyo3(from_py_with = int)] flags: u32) -> Self {
         Self(PageLockedAllocator { flags })
     }
 
+    /// The `host_alloc_flags` of what it allocates.
     #[getter]
     fn flags(&self) -> u32 {
         self.0.flags

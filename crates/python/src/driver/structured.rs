@@ -10,9 +10,10 @@ use crate::driver::texture::PyArrayHandle;
 use crate::enums::enum_member;
 use crate::errors::{LogicError, OrRaise};
 use crate::host_buffer::HostBuffer;
+use crate::integer::int_named;
 use crate::pointer::{DeviceMemory, DevicePtr};
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods, npyffi};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 use rtcg::driver::sys::*;
@@ -69,13 +70,16 @@ trait Structure: Copy + Default {
     fn put(&mut self, side: Side, place: Place);
     fn box_of(&self, side: Side) -> (CUmemorytype, Box3);
 
+    /// The level of detail that an end names.
+    fn lod(&self, side: Side) -> usize;
+
     /// # Safety
     /// All that the structure says must be true.
     unsafe fn copy(&self, stream: Option<&Stream>) -> rtcg::driver::Result<()>;
 }
 
 macro_rules! structure {
-    ($raw:ident, $copy:path, $copy_async:path, $this:ident, src = $src:expr, dst = $dst:expr, depth = $depth:expr) => {
+    ($raw:ident, $copy:path, $copy_async:path, $this:ident, src = $src:expr, dst = $dst:expr, depth = $depth:expr, lods = $lods:expr) => {
         impl Structure for $raw {
             fn put(&mut self, side: Side, place: Place) {
                 let (kind, address) = match place {
@@ -108,6 +112,11 @@ macro_rules! structure {
                 (kind, Box3 { x, y, z, pitch, rows, width, height, depth })
             }
 
+            fn lod(&self, side: Side) -> usize {
+                let lods: fn(&Self) -> [usize; 2] = $lods;
+                lods(self)[side as usize]
+            }
+
             unsafe fn copy(&self, stream: Option<&Stream>) -> rtcg::driver::Result<()> {
                 // SAFETY: the caller's promise.
                 unsafe { if stream.is_some() { $copy_async(self, stream) } else { $copy(self) } }
@@ -132,7 +141,8 @@ structure!(
     copy,
     src = [copy.srcXInBytes, copy.srcY, 0, copy.srcPitch, 0],
     dst = [copy.dstXInBytes, copy.dstY, 0, copy.dstPitch, 0],
-    depth = 1
+    depth = 1,
+    lods = |_| [0, 0]
 );
 structure!(
     CUDA_MEMCPY3D,
@@ -141,7 +151,8 @@ structure!(
     copy,
     src = [copy.srcXInBytes, copy.srcY, copy.srcZ, copy.srcPitch, copy.srcHeight],
     dst = [copy.dstXInBytes, copy.dstY, copy.dstZ, copy.dstPitch, copy.dstHeight],
-    depth = copy.Depth
+    depth = copy.Depth,
+    lods = |copy| [copy.srcLOD, copy.dstLOD]
 );
 structure!(
     CUDA_MEMCPY3D_PEER,
@@ -150,7 +161,8 @@ structure!(
     copy,
     src = [copy.srcXInBytes, copy.srcY, copy.srcZ, copy.srcPitch, copy.srcHeight],
     dst = [copy.dstXInBytes, copy.dstY, copy.dstZ, copy.dstPitch, copy.dstHeight],
-    depth = copy.Depth
+    depth = copy.Depth,
+    lods = |copy| [copy.srcLOD, copy.dstLOD]
 );
 
 /// What an end of a copy points into, kept alive, and how many bytes are there, where it is known.
@@ -195,6 +207,17 @@ unsafe impl<T> Sync for Sendable<T> {}
 
 fn lock<T>(copy: &Mutex<Copying<T>>) -> MutexGuard<'_, Copying<T>> {
     copy.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What an end of a copy is, as `pycuda.driver.memory_type` numbers it.
+fn memory_type(value: &Bound<'_, PyAny>, name: &str) -> PyResult<CUmemorytype> {
+    let kind = CUmemorytype(int_named(value, name)?);
+    match kind {
+        CU_MEMORYTYPE_HOST | CU_MEMORYTYPE_DEVICE | CU_MEMORYTYPE_ARRAY | CU_MEMORYTYPE_UNIFIED => Ok(kind),
+        CUmemorytype(number) => {
+            Err(PyValueError::new_err(format!("{name} is {number}; expected a member of pycuda.driver.memory_type")))
+        }
+    }
 }
 
 /// Sets an end of a copy.
@@ -258,10 +281,17 @@ fn check_set<T: Structure>(copying: &Copying<T>) -> PyResult<()> {
     }
 }
 
-/// An error if the copy would leave the memory of an end.
+/// An error if the copy would leave the memory of an end, or names a level of detail, which CUDA does not have.
 fn check<T: Structure>(copying: &Copying<T>) -> PyResult<()> {
     for (side, name) in [(Side::Src, "src"), (Side::Dst, "dst")] {
         let (kind, region) = copying.raw.box_of(side);
+        let lod = copying.raw.lod(side);
+        if lod != 0 {
+            return Err(LogicError::new_err(format!(
+                "structured copy failed: invalid argument - {name}_lod is {lod}; expected 0: a level of a MipmappedArray \
+                 is an array of its own, see get_level"
+            )));
+        }
         let end = &copying.ends[side as usize];
         if let (false, Some(room), Some(reach)) = (kind == CU_MEMORYTYPE_ARRAY, end.room, region.reach())
             && reach > room
@@ -335,10 +365,12 @@ macro_rules! copy_class {
                 }
 
                 #[setter($get)]
-                fn $set(&self, value: usize) {
+                fn $set(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+                    let value = int_named::<usize>(value, stringify!($get))?;
                     let mut copy = lock(&self.copy);
                     copy.raw.$field = value as _;
                     copy.note_set(stringify!($get));
+                    Ok(())
                 }
             )*
 
@@ -349,8 +381,9 @@ macro_rules! copy_class {
             }
 
             #[setter]
-            fn set_src_memory_type(&self, value: u32) {
-                lock(&self.copy).raw.srcMemoryType = CUmemorytype(value);
+            fn set_src_memory_type(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+                lock(&self.copy).raw.srcMemoryType = memory_type(value, "src_memory_type")?;
+                Ok(())
             }
 
             #[getter]
@@ -360,8 +393,9 @@ macro_rules! copy_class {
             }
 
             #[setter]
-            fn set_dst_memory_type(&self, value: u32) {
-                lock(&self.copy).raw.dstMemoryType = CUmemorytype(value);
+            fn set_dst_memory_type(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+                lock(&self.copy).raw.dstMemoryType = memory_type(value, "dst_memory_type")?;
+                Ok(())
             }
 
             #[getter(src_device)]
@@ -390,37 +424,45 @@ macro_rules! copy_class {
                 (end.is_set, end.room) = (true, value.room());
             }
 
+            /// Copy from a NumPy array of any strides or another contiguous buffer, which is kept alive.
             fn set_src_host(&self, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
                 put_host(&self.copy, Side::Src, buffer, Place::Host)
             }
 
+            /// Copy to a writable NumPy array of any strides or another contiguous buffer, which is kept alive.
             fn set_dst_host(&self, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
                 put_host(&self.copy, Side::Dst, buffer, Place::Host)
             }
 
+            /// Copy from memory that host and device reach by the same address; it is kept alive.
             fn set_src_unified(&self, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
                 put_host(&self.copy, Side::Src, buffer, Place::Unified)
             }
 
+            /// Copy to memory that host and device reach by the same address; it is kept alive.
             fn set_dst_unified(&self, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
                 put_host(&self.copy, Side::Dst, buffer, Place::Unified)
             }
 
+            /// Copy from device memory, an allocation (kept alive) or an address.
             fn set_src_device(&self, devptr: DeviceMemory<'_, '_>) {
                 let (owner, ptr) = (devptr.owner(), devptr.ptr);
                 put(&self.copy, Side::Src, Place::Device(ptr.0), owner, ptr.room());
             }
 
+            /// Copy to device memory, an allocation (kept alive) or an address.
             fn set_dst_device(&self, devptr: DeviceMemory<'_, '_>) {
                 let (owner, ptr) = (devptr.owner(), devptr.ptr);
                 put(&self.copy, Side::Dst, Place::Device(ptr.0), owner, ptr.room());
             }
 
+            /// Copy from an `Array`, which is kept alive.
             fn set_src_array(&self, array: &Bound<'_, PyArrayHandle>) {
                 let handle = array.get().0.handle();
                 put(&self.copy, Side::Src, Place::Array(handle), array.clone().into_any().unbind(), None);
             }
 
+            /// Copy to an `Array`, which is kept alive.
             fn set_dst_array(&self, array: &Bound<'_, PyArrayHandle>) {
                 let handle = array.get().0.handle();
                 put(&self.copy, Side::Dst, Place::Array(handle), array.clone().into_any().unbind(), None);

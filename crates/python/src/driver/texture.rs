@@ -3,12 +3,13 @@
 use crate::driver::resource::{Detached, detached, resource_methods, with_methods};
 use crate::errors::{LogicError, OrRaise};
 use crate::host_buffer::HostBuffer;
+use crate::integer::int;
 use crate::pointer::DevicePtr;
 use pyo3::prelude::*;
 use rtcg::driver::memory;
 use rtcg::driver::sys::*;
 use rtcg::driver::{
-    Array, MipmappedArray, SurfaceObject, SurfaceReference, TextureObject, TextureReference, TextureResource,
+    Array, Error, MipmappedArray, SurfaceObject, SurfaceReference, TextureObject, TextureReference, TextureResource,
 };
 
 /// A CUDA array.
@@ -96,6 +97,7 @@ resource_methods! {
         }
     }
 
+    /// A new `ArrayDescriptor` of the array; a `LogicError` once it was freed.
     fn get_descriptor<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let d = self.0.descriptor().or_raise()?;
         let d = CUDA_ARRAY3D_DESCRIPTOR {
@@ -108,10 +110,12 @@ resource_methods! {
         python_descriptor(py, "ArrayDescriptor", &d)
     }
 
+    /// A new `ArrayDescriptor3D` of the array; a `LogicError` once it was freed.
     fn get_descriptor_3d<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         python_descriptor(py, "ArrayDescriptor3D", &self.0.descriptor_3d().or_raise()?)
     }
 
+    /// The driver's handle, for other libraries.
     #[getter]
     fn handle(&self) -> usize {
         self.0.handle().addr()
@@ -126,13 +130,13 @@ detached!(PyMipmappedArray over MipmappedArray);
 
 with_methods! { PyMipmappedArray;
     #[new]
-    fn new(py: Python<'_>, descriptor: &Bound<'_, PyAny>, num_levels: u32) -> PyResult<Self> {
+    fn new(py: Python<'_>, descriptor: &Bound<'_, PyAny>, #[pyo3(from_py_with = int)] num_levels: u32) -> PyResult<Self> {
         let d = descriptor_3d(descriptor)?;
         py.detach(|| MipmappedArray::new(&d, num_levels)).or_raise().map(Self::from)
     }
 
     /// The array of a level, 0 being the largest.
-    fn get_level(&self, level: u32) -> PyResult<PyArrayHandle> {
+    fn get_level(&self, #[pyo3(from_py_with = int)] level: u32) -> PyResult<PyArrayHandle> {
         self.0.level(level).or_raise().map(PyArrayHandle::from)
     }
 
@@ -170,67 +174,100 @@ impl PyTextureReference {
         TextureReference::new().or_raise().map(Self::from)
     }
 
+    /// Bind an array, which is kept alive.
     fn set_array(&self, py: Python<'_>, ary: &Bound<'_, PyArrayHandle>) -> PyResult<()> {
         let array = &ary.get().0;
         py.detach(|| self.0.set_array(array)).or_raise()
     }
 
+    /// Bind linear memory; returns the offset in bytes that fetches must add.
     #[pyo3(signature = (devptr, bytes, allow_offset = false))]
-    fn set_address(&self, py: Python<'_>, devptr: DevicePtr, bytes: usize, allow_offset: bool) -> PyResult<usize> {
+    fn set_address(
+        &self,
+        py: Python<'_>,
+        devptr: DevicePtr,
+        #[pyo3(from_py_with = int)] bytes: usize,
+        allow_offset: bool,
+    ) -> PyResult<usize> {
         devptr.check("cuTexRefSetAddress", bytes)?;
         // SAFETY: the driver checks the range now; that it stays valid is the user's promise.
         py.detach(|| unsafe { self.0.set_address(devptr.0, bytes, allow_offset) }).or_raise()
     }
 
+    /// Bind rows of linear memory, `pitch` bytes from one to the next, of the shape and format in `descr`.
     fn set_address_2d(
         &self,
         py: Python<'_>,
         devptr: DevicePtr,
         descr: &Bound<'_, PyAny>,
-        pitch: usize,
+        #[pyo3(from_py_with = int)] pitch: usize,
     ) -> PyResult<()> {
         let d = descriptor_2d(descr)?;
         // SAFETY: as for `set_address`.
         py.detach(|| unsafe { self.0.set_address_2d(devptr.0, &d, pitch) }).or_raise()
     }
 
-    fn set_format(&self, py: Python<'_>, format: i32, num_components: i32) -> PyResult<()> {
+    /// Say what texels are: an `array_format` and 1, 2 or 4 components. `set_array` takes those of the array.
+    fn set_format(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = int)] format: i32,
+        #[pyo3(from_py_with = int)] num_components: i32,
+    ) -> PyResult<()> {
         py.detach(|| self.0.set_format(CUarray_format(format as _), num_components)).or_raise()
     }
 
-    fn set_address_mode(&self, py: Python<'_>, dim: i32, am: i32) -> PyResult<()> {
+    /// What fetches outside give in dimension `dim` (0, 1 or 2), by `address_mode`.
+    fn set_address_mode(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = int)] dim: i32,
+        #[pyo3(from_py_with = int)] am: i32,
+    ) -> PyResult<()> {
         py.detach(|| self.0.set_address_mode(dim, CUaddress_mode(am as _))).or_raise()
     }
 
-    fn set_filter_mode(&self, py: Python<'_>, fm: i32) -> PyResult<()> {
+    /// How fetches between texels are answered, by `filter_mode`.
+    fn set_filter_mode(&self, py: Python<'_>, #[pyo3(from_py_with = int)] fm: i32) -> PyResult<()> {
         py.detach(|| self.0.set_filter_mode(CUfilter_mode(fm as _))).or_raise()
     }
 
-    fn set_flags(&self, py: Python<'_>, flags: u32) -> PyResult<()> {
+    /// Set `TRSF_READ_AS_INTEGER`, `TRSF_NORMALIZED_COORDINATES`, or-ed.
+    fn set_flags(&self, py: Python<'_>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
         py.detach(|| self.0.set_flags(flags)).or_raise()
     }
 
+    /// The address of the linear memory that is bound; a `LogicError` if none is.
     fn get_address(&self) -> PyResult<u64> {
         self.0.address().or_raise()
     }
 
+    /// The array that is bound; a `LogicError` if none is.
     fn get_array(&self) -> PyResult<PyArrayHandle> {
         self.0.array().map(PyArrayHandle::from).ok_or_else(|| LogicError::new_err("no array is bound"))
     }
 
-    fn get_address_mode<'py>(&self, py: Python<'py>, dim: i32) -> PyResult<Bound<'py, PyAny>> {
+    /// The `address_mode` of dimension `dim`.
+    fn get_address_mode<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = int)] dim: i32,
+    ) -> PyResult<Bound<'py, PyAny>> {
         enumerated(py, "address_mode", self.0.address_mode(dim).or_raise()?.0)
     }
 
+    /// The `filter_mode`.
     fn get_filter_mode<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         enumerated(py, "filter_mode", self.0.filter_mode().or_raise()?.0)
     }
 
+    /// ``(array_format, number of components)``.
     fn get_format<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, i32)> {
         let (format, channels) = self.0.format().or_raise()?;
         Ok((enumerated(py, "array_format", format.0)?, channels))
     }
 
+    /// The flags that were set.
     fn get_flags(&self) -> PyResult<u32> {
         self.0.flags().or_raise()
     }
@@ -244,12 +281,19 @@ detached!(PySurfaceReference over SurfaceReference);
 
 #[pymethods]
 impl PySurfaceReference {
+    /// Bind an array, which is kept alive.
     #[pyo3(signature = (array, flags = 0))]
-    fn set_array(&self, py: Python<'_>, array: &Bound<'_, PyArrayHandle>, flags: u32) -> PyResult<()> {
+    fn set_array(
+        &self,
+        py: Python<'_>,
+        array: &Bound<'_, PyArrayHandle>,
+        #[pyo3(from_py_with = int)] flags: u32,
+    ) -> PyResult<()> {
         let array = &array.get().0;
         py.detach(|| self.0.set_array(array, flags)).or_raise()
     }
 
+    /// The array that is bound; a `LogicError` if none is.
     fn get_array(&self) -> PyResult<PyArrayHandle> {
         self.0.array().map(PyArrayHandle::from).ok_or_else(|| LogicError::new_err("no array is bound"))
     }
@@ -323,9 +367,9 @@ impl PyTextureObject {
     fn _from_linear(
         py: Python<'_>,
         memory: &Bound<'_, PyAny>,
-        nbytes: usize,
-        format: i32,
-        channels: u32,
+        #[pyo3(from_py_with = int)] nbytes: usize,
+        #[pyo3(from_py_with = int)] format: i32,
+        #[pyo3(from_py_with = int)] channels: u32,
         sampling: Sampling,
     ) -> PyResult<Self> {
         let ptr: DevicePtr = memory.extract()?;
@@ -339,7 +383,7 @@ impl PyTextureObject {
     fn _from_pitched(
         py: Python<'_>,
         memory: &Bound<'_, PyAny>,
-        pitch: usize,
+        #[pyo3(from_py_with = int)] pitch: usize,
         descr: &Bound<'_, PyAny>,
         sampling: Sampling,
     ) -> PyResult<Self> {
@@ -361,6 +405,7 @@ impl PyTextureObject {
         self.object.handle()
     }
 
+    /// The same as `handle`.
     fn get_pointer(&self) -> u64 {
         self.object.handle()
     }
@@ -385,68 +430,118 @@ impl PySurfaceObject {
         self.0.handle()
     }
 
+    /// The same as `handle`.
     fn get_pointer(&self) -> u64 {
         self.0.handle()
     }
 }
 
+/// Some bytes of an array, for a message.
+fn bytes_of(array: &Array, index: usize, len: usize) -> String {
+    let array = array.descriptor_3d().map_or_else(|_| "gone".to_owned(), |d| described(&d));
+    format!("{len} bytes at index {index} of the array {array}")
+}
+
+/// The error of a copy, saying which bytes of which array were asked for.
+fn in_array(error: Error, array: &Array, index: usize, len: usize) -> Error {
+    Error { detail: error.detail.or_else(|| Some(bytes_of(array, index, len))), ..error }
+}
+
+/// [`in_array`] of a copy from an array to another.
+fn between_arrays(error: Error, dest: (&Array, usize), src: (&Array, usize), len: usize) -> Error {
+    let ((dest, dest_index), (src, src_index)) = (dest, src);
+    let detail = || format!("{}, from {}", bytes_of(dest, dest_index, len), bytes_of(src, src_index, len));
+    Error { detail: error.detail.or_else(|| Some(detail())), ..error }
+}
+
+/// Copy device memory to a one-dimensional array, from byte `index` on; waits.
 #[pyfunction]
 fn memcpy_dtoa(
     py: Python<'_>,
     ary: &Bound<'_, PyArrayHandle>,
-    index: usize,
+    #[pyo3(from_py_with = int)] index: usize,
     src: DevicePtr,
-    len: usize,
+    #[pyo3(from_py_with = int)] len: usize,
 ) -> PyResult<()> {
     src.check("cuMemcpyDtoA", len)?;
     let array = &ary.get().0;
     // SAFETY: the driver checks the range.
-    py.detach(|| unsafe { memory::memcpy_dtoa(array, index, src.0, len) }).or_raise()
+    py.detach(|| unsafe { memory::memcpy_dtoa(array, index, src.0, len) })
+        .map_err(|error| in_array(error, array, index, len))
+        .or_raise()
 }
 
+/// Copy `len` bytes from a one-dimensional array, from byte `index` on, to device memory; does not wait for the
+/// device.
 #[pyfunction]
 fn memcpy_atod(
     py: Python<'_>,
     dest: DevicePtr,
     ary: &Bound<'_, PyArrayHandle>,
-    index: usize,
-    len: usize,
+    #[pyo3(from_py_with = int)] index: usize,
+    #[pyo3(from_py_with = int)] len: usize,
 ) -> PyResult<()> {
     dest.check("cuMemcpyAtoD", len)?;
     let array = &ary.get().0;
     // SAFETY: the driver checks the range.
-    py.detach(|| unsafe { memory::memcpy_atod(dest.0, array, index, len) }).or_raise()
+    py.detach(|| unsafe { memory::memcpy_atod(dest.0, array, index, len) })
+        .map_err(|error| in_array(error, array, index, len))
+        .or_raise()
 }
 
+/// Copy `len` bytes between one-dimensional arrays, from byte `src_index` to byte `dest_index`; does not wait.
 #[pyfunction]
 fn memcpy_atoa(
     py: Python<'_>,
     dest: &Bound<'_, PyArrayHandle>,
-    dest_index: usize,
+    #[pyo3(from_py_with = int)] dest_index: usize,
     src: &Bound<'_, PyArrayHandle>,
-    src_index: usize,
-    len: usize,
+    #[pyo3(from_py_with = int)] src_index: usize,
+    #[pyo3(from_py_with = int)] len: usize,
 ) -> PyResult<()> {
     let (to, from) = (&dest.get().0, &src.get().0);
-    py.detach(|| memory::memcpy_atoa(to, dest_index, from, src_index, len)).or_raise()
+    py.detach(|| memory::memcpy_atoa(to, dest_index, from, src_index, len))
+        .map_err(|error| between_arrays(error, (to, dest_index), (from, src_index), len))
+        .or_raise()
 }
 
+/// Copy a contiguous buffer to a one-dimensional array, from byte `index` on; waits.
+///
+/// A `LogicError` if it does not fit. Also `py_memcpy_htoa`.
 #[pyfunction]
-fn memcpy_htoa(py: Python<'_>, ary: &Bound<'_, PyArrayHandle>, index: usize, src: &Bound<'_, PyAny>) -> PyResult<()> {
+fn memcpy_htoa(
+    py: Python<'_>,
+    ary: &Bound<'_, PyArrayHandle>,
+    #[pyo3(from_py_with = int)] index: usize,
+    src: &Bound<'_, PyAny>,
+) -> PyResult<()> {
     let src = HostBuffer::of(src, "src")?;
     let array = &ary.get().0;
     // SAFETY: the buffer outlives the copy.
     let bytes = unsafe { src.bytes() };
-    py.detach(|| memory::memcpy_htoa(array, index, bytes)).or_raise()
+    py.detach(|| memory::memcpy_htoa(array, index, bytes))
+        .map_err(|error| in_array(error, array, index, bytes.len()))
+        .or_raise()
 }
 
+/// Fill a writable contiguous buffer from a one-dimensional array, from byte `index` on; waits.
+///
+/// A `LogicError` if the array has not so many bytes. Also `py_memcpy_atoh`.
 #[pyfunction]
-fn memcpy_atoh(py: Python<'_>, dest: &Bound<'_, PyAny>, ary: &Bound<'_, PyArrayHandle>, index: usize) -> PyResult<()> {
+fn memcpy_atoh(
+    py: Python<'_>,
+    dest: &Bound<'_, PyAny>,
+    ary: &Bound<'_, PyArrayHandle>,
+    #[pyo3(from_py_with = int)] index: usize,
+) -> PyResult<()> {
     let dest = HostBuffer::writable(dest, "dest")?;
     let array = &ary.get().0;
     // SAFETY: the buffer is writable and outlives the copy.
     let bytes = unsafe { dest.bytes_mut() };
-    py.detach(|| memory::memcpy_atoh(bytes, array, index)).or_raise()
+    let len = bytes.len();
+    py.detach(|| memory::memcpy_atoh(bytes, array, index))
+        .map_err(|error| in_array(error, array, index, len))
+        .or_raise()
 }
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {

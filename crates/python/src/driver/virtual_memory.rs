@@ -5,6 +5,7 @@ use crate::driver::memory::device_or_current;
 use crate::driver::resource::resource_methods;
 use crate::driver::resource::{Detached, detached};
 use crate::errors::{LogicError, OrRaise};
+use crate::integer::int;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rtcg::driver::memory::{AccessRights, AddressRange, Mapping, PhysicalMemory, mem_granularity};
@@ -51,7 +52,12 @@ detached!(PyPhysicalMemory over PhysicalMemory);
 impl PyPhysicalMemory {
     #[new]
     #[pyo3(signature = (size, device = None, exportable = false))]
-    fn new(py: Python<'_>, size: usize, device: Option<&Bound<'_, PyDevice>>, exportable: bool) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        #[pyo3(from_py_with = int)] size: usize,
+        device: Option<&Bound<'_, PyDevice>>,
+        exportable: bool,
+    ) -> PyResult<Self> {
         let device = device_or_current(device)?;
         py.detach(|| PhysicalMemory::new(device, size, exportable)).or_raise().map(Self::from)
     }
@@ -60,7 +66,11 @@ impl PyPhysicalMemory {
     /// caller's.
     #[staticmethod]
     #[pyo3(signature = (fd, size, device = None))]
-    fn from_fd(fd: i32, size: usize, device: Option<&Bound<'_, PyDevice>>) -> PyResult<Self> {
+    fn from_fd(
+        #[pyo3(from_py_with = int)] fd: i32,
+        #[pyo3(from_py_with = int)] size: usize,
+        device: Option<&Bound<'_, PyDevice>>,
+    ) -> PyResult<Self> {
         PhysicalMemory::import(device_or_current(device)?, borrow_fd(fd)?, size).or_raise().map(Self::from)
     }
 
@@ -69,11 +79,13 @@ impl PyPhysicalMemory {
         self.0.export().or_raise().map(IntoRawFd::into_raw_fd)
     }
 
+    /// Size in bytes.
     #[getter]
     fn nbytes(&self) -> usize {
         self.0.nbytes()
     }
 
+    /// The device whose memory it is.
     #[getter]
     fn device(&self) -> PyDevice {
         PyDevice(self.0.device())
@@ -99,7 +111,11 @@ detached!(PyAddressRange over AddressRange);
 impl PyAddressRange {
     #[new]
     #[pyo3(signature = (size, alignment = 0, device = None))]
-    fn new(size: usize, alignment: usize, device: Option<&Bound<'_, PyDevice>>) -> PyResult<Self> {
+    fn new(
+        #[pyo3(from_py_with = int)] size: usize,
+        #[pyo3(from_py_with = int)] alignment: usize,
+        device: Option<&Bound<'_, PyDevice>>,
+    ) -> PyResult<Self> {
         AddressRange::new(&device_or_current(device)?, size, alignment).or_raise().map(Self::from)
     }
 
@@ -109,7 +125,7 @@ impl PyAddressRange {
         &self,
         py: Python<'_>,
         memory: &PyPhysicalMemory,
-        offset: usize,
+        #[pyo3(from_py_with = int)] offset: usize,
         devices: Option<Vec<Bound<'_, PyDevice>>>,
     ) -> PyResult<PyMapping> {
         let devices = match devices {
@@ -124,11 +140,13 @@ impl PyAddressRange {
         mapping.or_raise().map(PyMapping::from)
     }
 
+    /// The first address.
     #[getter]
     fn ptr(&self) -> u64 {
         self.0.ptr()
     }
 
+    /// Size in bytes.
     #[getter]
     fn nbytes(&self) -> usize {
         self.0.nbytes()
@@ -154,7 +172,7 @@ resource_methods! {
     PyMapping, free = unmap, is_freed = |mapping| mapping.is_unmapped(), release = |mapping| mapping.unmap();
 
     /// Say what a device may do with the memory at these addresses, by `mem_access_flags`.
-    fn set_access(&self, device: &Bound<'_, PyDevice>, flags: u32) -> PyResult<()> {
+    fn set_access(&self, device: &Bound<'_, PyDevice>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
         self.0.set_access(&device.get().0, rights_of(flags)?).or_raise()
     }
 
@@ -164,6 +182,7 @@ resource_methods! {
         crate::enums::enum_member(py, "mem_access_flags", rights.flags().0)
     }
 
+    /// Size in bytes.
     #[getter]
     fn nbytes(&self) -> usize {
         self.0.nbytes()

@@ -4,21 +4,18 @@ use super::context::array_context;
 use super::dtypes::{descr_of, dtype_of, dtype_of_descr};
 use super::operands::{scalar_of, shape_of};
 use super::{PyGpuArray, order_of, raise};
-use crate::errors::{MemoryError, array_error};
+use crate::errors::MemoryError;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use rtcg::array::{GpuArray, Layout, Order};
 
-/// Runs `make`; when the device is out of memory, collects garbage and runs it again.
-pub(crate) fn with_memory<T: Send>(
-    py: Python<'_>,
-    make: impl Fn() -> rtcg::array::Result<T> + Send + Sync,
-) -> PyResult<T> {
-    let first = py.detach(&make).map_err(|error| array_error(py, error));
-    match first {
+/// Runs `make`; when the device is out of memory, collects garbage and runs it again. The interpreter is let go
+/// where a driver is asked for memory, which few calls need.
+pub(crate) fn with_memory<T>(py: Python<'_>, make: impl Fn() -> rtcg::array::Result<T>) -> PyResult<T> {
+    match raise(py, make()) {
         Err(error) if error.is_instance_of::<MemoryError>(py) => {
             py.import("gc")?.call_method0("collect")?;
-            raise(py, py.detach(&make))
+            raise(py, make())
         }
         other => other,
     }

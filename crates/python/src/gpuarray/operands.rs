@@ -8,7 +8,7 @@ use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyType};
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyTuple, PyType};
 use rtcg::array::{Arg, ArrayContext, Element, GpuArray, Order, Scalar, WeakScalar};
 use std::sync::Arc;
 
@@ -170,6 +170,10 @@ pub(crate) fn shape_of(shape: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
         usize::try_from(length)
             .map_err(|_| PyValueError::new_err(format!("negative dimensions are not allowed: {length}")))
     };
+    // A tuple is told from an integer by its class, since the error that tells it otherwise costs more than the rest.
+    if let Ok(tuple) = shape.cast::<PyTuple>() {
+        return tuple.iter_borrowed().map(|axis| length(&axis)).collect();
+    }
     if shape.extract::<isize>().is_ok() {
         return Ok(vec![length(shape)?]);
     }

@@ -81,7 +81,7 @@ impl PyGpuArray {
     }
 
     fn check_target(&self, py: Python<'_>, ary: &Bound<'_, PyAny>) -> PyResult<()> {
-        let target = ary.cast::<PyUntypedArray>().map_err(|_| PyTypeError::new_err("ary is no NumPy array"))?;
+        let target = ary.cast::<PyUntypedArray>().map_err(|_| no_array(ary))?;
         if target.shape() != self.array.shape() {
             return Err(PyValueError::new_err(format!(
                 "ary has shape {}; expected {}",
@@ -226,4 +226,11 @@ fn single<'py>(slf: &Bound<'py, PyGpuArray>) -> PyResult<Bound<'py, PyAny>> {
         return slf.get().item_object(slf.py());
     }
     Err(PyTypeError::new_err("only length-1 arrays can be converted to Python scalars"))
+}
+
+fn no_array(ary: &Bound<'_, PyAny>) -> PyErr {
+    match ary.repr() {
+        Ok(shown) => PyTypeError::new_err(format!("ary is {shown}; expected a NumPy array")),
+        Err(error) => error,
+    }
 }

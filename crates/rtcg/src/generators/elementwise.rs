@@ -8,11 +8,13 @@ use crate::error::Result;
 use crate::generators::error::GeneratorError;
 use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
 use crate::generators::operand::{ArrayView, Value, broadcast_shape, join_axes, wrong, wrong_type};
+use crate::generators::repeat::{Dense, DenseArrays, Repeat, allow_packs};
 use crate::generators::staged;
 use rtcg_codegen::carg::{Argument, TypeRegistry, parse_arguments};
 use rtcg_codegen::pointwise::{self, Access, BLOCK_THREADS, Pointwise};
 use rtcg_codegen::snippet::ElementUse;
 use rtcg_driver::{PackedArgs, Stream};
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Which `i` the snippet is executed for.
@@ -52,6 +54,15 @@ struct Plan {
     access: Access,
     /// The structure of the strided form.
     layout: Vec<u8>,
+    /// The arrays by whose addresses it was decided; none where layouts alone decide.
+    dense: DenseArrays,
+}
+
+impl Plan {
+    /// `n` times the form for contiguous arrays.
+    fn flat(n: usize, ranged: bool) -> Self {
+        Self { n, access: Access::Flat { ranged }, layout: Vec::new(), dense: DenseArrays::new() }
+    }
 }
 
 impl Elementwise {
@@ -141,24 +152,68 @@ impl Elementwise {
         region: Region,
         stream: Option<&Stream>,
     ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.launch_planned(ctx, args, region, stream) }.map(drop)
+    }
+
+    /// [`Elementwise::launch`] over all elements in the default stream, and the same call to be made again with
+    /// other arrays of these layouts and other values; `None` where no kernel had to be launched.
+    ///
+    /// # Errors
+    /// As [`Elementwise::launch`].
+    ///
+    /// # Safety
+    /// As [`Elementwise::launch`].
+    pub unsafe fn launch_to_repeat(&self, ctx: &Context, args: &[Value<'_>]) -> Result<Option<Repeat>> {
+        // SAFETY: the caller's promise.
+        let Some(launched) = (unsafe { self.launch_planned(ctx, args, Region::All, None) })? else { return Ok(None) };
+        let Launched { kernel, plan, blocks, packed } = launched;
+        let sizes = args.iter().zip(&self.spec.arguments).map(|(value, argument)| match value {
+            Value::Array(_) => (8, 8),
+            Value::Bytes(bytes) => (bytes.len(), argument.ctype.align),
+        });
+        let last = if let Access::Strided { .. } = plan.access { plan.layout.len() } else { 8 };
+        let slots = kernel.function.prepare(&sizes.chain([(last, 8)]).collect::<Vec<_>>())?.slots;
+        Ok(Some(Repeat {
+            ctx: ctx.clone(),
+            kernel,
+            blocks,
+            packed: SmallVec::from_slice(&packed),
+            places: slots[..args.len()].iter().map(|slot| slot.offset).collect(),
+            is_packed: matches!(plan.access, Access::Packed { .. }),
+            dense: plan.dense,
+            lanes: self.lanes,
+            shares: self.shares,
+        }))
+    }
+
+    /// # Safety
+    /// As [`Elementwise::launch`].
+    unsafe fn launch_planned(
+        &self,
+        ctx: &Context,
+        args: &[Value<'_>],
+        region: Region,
+        stream: Option<&Stream>,
+    ) -> Result<Option<Launched>> {
         let plan = self.plan(ctx, args, region)?;
         if plan.n == 0 {
-            return Ok(());
+            return Ok(None);
         }
         let has_gaps = args.iter().filter_map(Value::array).any(|view| !staged::is_dense(view));
         if region != Region::All && has_gaps {
             let is_written = |at: usize| !self.spec.arguments[at].is_const && self.uses[at] != ElementUse::Read;
             // SAFETY: the caller's promise, of copies of the same shapes.
-            return staged::run(ctx, args, is_written, stream, |dense| unsafe {
-                self.launch(ctx, dense, region, stream)
-            });
+            let run = |dense: &[Value<'_>]| unsafe { self.launch(ctx, dense, region, stream) };
+            return staged::run(ctx, args, is_written, stream, run).map(|()| None);
         }
         let kernel = self.form(ctx, &plan.access)?;
         let packed = self.pack(&kernel, args, region, &plan)?;
         let lanes = if let Access::Packed { lanes } = plan.access { lanes } else { 1 };
         let blocks = kernel.blocks(plan.n.div_ceil(lanes), WAVES);
         // SAFETY: the arguments were checked against the declarations; the rest is the caller's promise.
-        unsafe { kernel.launch(ctx, blocks, &packed, stream) }
+        unsafe { kernel.launch(ctx, blocks, &packed, stream) }?;
+        Ok(Some(Launched { kernel, plan, blocks, packed }))
     }
 
     fn pack(&self, kernel: &Loaded, args: &[Value<'_>], region: Region, plan: &Plan) -> Result<PackedArgs> {
@@ -189,39 +244,40 @@ impl Elementwise {
         if let Region::Range { start, stop, step } = region {
             return Self::plan_range((start, stop, step));
         }
-        let flat = |n| Plan { n, access: Access::Flat { ranged: false }, layout: Vec::new() };
         let same_shape = arrays().all(|(a, _)| a.shape == first.shape);
         let all_contiguous =
             arrays().all(|(a, _)| a.is_c_contiguous()) || (same_shape && arrays().all(|(a, _)| a.is_f_contiguous()));
         if same_shape && all_contiguous {
-            let n = first.size();
-            return Ok(if self.may_pack(ctx, n, args) {
-                Plan { access: Access::Packed { lanes: self.lanes }, ..flat(n) }
-            } else {
-                flat(n)
-            });
+            return Ok(self.plan_dense(ctx, first.size(), args));
         }
         self.plan_mixed(args, first, all_contiguous)
     }
 
-    /// Wide accesses need aligned arrays that share no elements, and enough of them for the device.
-    fn may_pack(&self, ctx: &Context, n: usize, args: &[Value<'_>]) -> bool {
+    /// Arrays of one shape that are contiguous. Wide accesses need aligned ones that share no elements, and enough of
+    /// them for the device.
+    fn plan_dense(&self, ctx: &Context, n: usize, args: &[Value<'_>]) -> Plan {
         const ENOUGH: usize = 1 << 15;
+        let flat = Plan::flat(n, false);
         if self.lanes == 1 || n < ENOUGH || !ctx.device().loads_machine_code() {
-            return false;
+            return flat;
         }
-        let arrays: Vec<_> = args.iter().zip(&self.uses).filter_map(|(v, u)| v.array().map(|a| (a, *u))).collect();
-        let wide = |a: &ArrayView<'_>| (self.lanes * a.itemsize).min(16) as u64;
-        let writes = |u: ElementUse| matches!(u, ElementUse::Assigned | ElementUse::Changed);
-        arrays.iter().all(|(a, _)| a.ptr.is_multiple_of(wide(a)))
-            && arrays.iter().enumerate().all(|(k, (a, u))| {
-                !writes(*u)
-                    || arrays.iter().enumerate().all(|(j, (b, _))| {
-                        let ((a0, a1), (b0, b1)) = (a.extent(), b.extent());
-                        let apart = a1 <= b0 || b1 <= a0;
-                        k == j || apart || (self.shares && a.ptr == b.ptr && a.itemsize == b.itemsize)
-                    })
-            })
+        let dense = self.dense(args);
+        let address = |at: usize| args[at].array().map_or(0, |view| view.ptr);
+        let access = match allow_packs(&dense, self.lanes, self.shares, address) {
+            true => Access::Packed { lanes: self.lanes },
+            false => flat.access,
+        };
+        Plan { access, dense, ..flat }
+    }
+
+    fn dense(&self, args: &[Value<'_>]) -> DenseArrays {
+        let arrays = args.iter().zip(&self.uses).enumerate();
+        let dense = arrays.filter_map(|(at, (value, used))| {
+            let view = value.array()?;
+            let is_written = matches!(used, ElementUse::Assigned | ElementUse::Changed);
+            Some(Dense { at, itemsize: view.itemsize, nbytes: (view.size() * view.itemsize) as u64, is_written })
+        });
+        dense.collect()
     }
 
     /// Arrays of different shapes, orders or strides.
@@ -241,11 +297,7 @@ impl Elementwise {
         match shape {
             Some(shape) if self.transparent && outputs_fit(&shape) && elementwise().next().is_some() => {
                 if all_contiguous && elementwise().all(|(view, ..)| view.shape == shape) {
-                    return Ok(Plan {
-                        n: shape.iter().product(),
-                        access: Access::Flat { ranged: false },
-                        layout: vec![],
-                    });
+                    return Ok(Plan::flat(shape.iter().product(), false));
                 }
                 self.strided(&named, &shape)
             }
@@ -259,7 +311,7 @@ impl Elementwise {
                             view.shape, first.shape
                         ),
                     )),
-                    None => Ok(Plan { n, access: Access::Flat { ranged: false }, layout: vec![] }),
+                    None => Ok(Plan::flat(n, false)),
                 }
             }
             _ if self.transparent && named.iter().all(|(view, ..)| view.shape == first.shape) => {
@@ -304,7 +356,8 @@ impl Elementwise {
         let mut parts = rows.iter().zip(named).map(|(row, (view, _, used))| takes_part(row, view, *used));
         let strided = self.spec.arguments.iter().map(|a| a.is_vector && parts.next().unwrap_or(false)).collect();
         let access = Access::Strided { ndim: shape.len(), strided, small: n <= u32::MAX as usize };
-        Ok(Plan { n, access, layout: pointwise::layout_bytes(n, &shape, &strides) })
+        let layout = pointwise::layout_bytes(n, &shape, &strides);
+        Ok(Plan { n, access, layout, dense: DenseArrays::new() })
     }
 
     fn plan_range((start, stop, step): (i64, i64, i64)) -> Result<Plan> {
@@ -316,8 +369,16 @@ impl Elementwise {
         } else {
             (stop as i128 - start as i128 + step as i128 - 1) / step as i128
         };
-        Ok(Plan { n: count.max(0) as usize, access: Access::Flat { ranged: true }, layout: Vec::new() })
+        Ok(Plan::flat(count.max(0) as usize, true))
     }
+}
+
+/// A call that was made, and what it was made of.
+struct Launched {
+    kernel: Arc<Loaded>,
+    plan: Plan,
+    blocks: u32,
+    packed: PackedArgs,
 }
 
 /// Number and kinds of the arguments, and the sizes of their elements.

@@ -82,19 +82,6 @@ impl ArrayView<'_> {
         self.size() == 0 || self.is_contiguous_over(0..self.shape.len())
     }
 
-    /// The first byte and the byte after the last that the array may touch.
-    pub(crate) fn extent(&self) -> (u64, u64) {
-        if self.size() == 0 {
-            return (self.ptr, self.ptr);
-        }
-        let (mut low, mut high) = (0i64, self.itemsize as i64);
-        for (&length, &stride) in self.shape.iter().zip(self.strides) {
-            let reach = (length as i64 - 1) * stride as i64;
-            if reach < 0 { low += reach } else { high += reach }
-        }
-        (self.ptr.wrapping_add_signed(low), self.ptr.wrapping_add_signed(high))
-    }
-
     /// The strides of this array broadcast to `shape`; axes of length 1 and missing ones do not move.
     pub(crate) fn strides_in(&self, shape: &[usize]) -> Option<Vec<isize>> {
         let missing = shape.len().checked_sub(self.shape.len())?;

@@ -25,7 +25,7 @@ pub struct ReductionKernel {
     uses: Vec<ElementUse>,
     lanes: usize,
     transparent: bool,
-    full: PerContext<Access, Loaded>,
+    full: PerContext<(Access, bool), Loaded>,
     axis: PerContext<AxisShape, Loaded>,
 }
 
@@ -82,11 +82,13 @@ impl ReductionKernel {
     /// has run, as must the memory at `out`, which has room for one value.
     pub unsafe fn launch(&self, ctx: &Context, args: &[Value<'_>], out: u64, stream: Option<&Stream>) -> Result<()> {
         let plan = self.plan(ctx, args)?;
-        let kernel = self.full_form(ctx, &plan.access)?;
         let lanes = if let Access::Packed { lanes } = plan.access { lanes } else { 1 };
         // A block is worth its ticket when each of its threads has a few elements.
         const PER_THREAD: usize = 4;
-        let blocks = kernel.blocks(plan.n.div_ceil(lanes * PER_THREAD), 1).min(TICKETS as u32);
+        let threads = plan.n.div_ceil(lanes * PER_THREAD);
+        let fills = threads.div_ceil(REDUCE_THREADS as usize) >= resident(ctx)?;
+        let kernel = self.full_form(ctx, plan.access.clone(), ctx.device().loads_machine_code() && !fills)?;
+        let blocks = kernel.blocks(threads, 1).min(TICKETS as u32);
         let itemsize = self.spec.out.itemsize.next_multiple_of(16);
         let (ticket, room) = scratch::tickets(ctx, stream, Purpose::Reduction, blocks as usize * itemsize)?;
         let mut packer = kernel.function.args();
@@ -103,9 +105,9 @@ impl ReductionKernel {
         unsafe { kernel.launch(ctx, blocks, &packed, stream) }
     }
 
-    fn full_form(&self, ctx: &Context, access: &Access) -> Result<Arc<Loaded>> {
-        self.full
-            .get(ctx, access, || self.compile(ctx, &self.spec.full_source(access, ctx.device().loads_machine_code())))
+    fn full_form(&self, ctx: &Context, access: Access, gather: bool) -> Result<Arc<Loaded>> {
+        let form = (access, gather);
+        self.full.get(ctx, &form, || self.compile(ctx, &self.spec.full_source(&form.0, gather)))
     }
 
     fn compile(&self, ctx: &Context, source: &str) -> Result<Loaded> {

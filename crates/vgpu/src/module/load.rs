@@ -122,6 +122,7 @@ fn check_body(ptx: &ast::Module, id: FuncId, complaints: &mut Vec<String>) {
             Inst::Other { opcode, .. } => Some(format!("{opcode} is not supported by the virtual GPU")),
             Inst::Call { callee: Callee::Direct(f), .. } => unresolved(&ptx.functions[f.index()]),
             Inst::Texture(inst) => refused_texture(inst),
+            Inst::Matrix(inst) => refused_product(inst),
             inst if jit::ops::is_pure(inst) => jit::ops::check(inst).err().map(|e| e.to_string()),
             _ => None,
         };
@@ -136,6 +137,13 @@ fn check_body(ptx: &ast::Module, id: FuncId, complaints: &mut Vec<String>) {
 fn refused_texture(inst: &ast::TexInst) -> Option<String> {
     let independent = matches!(inst, ast::TexInst::Sample(t) if t.sampler.is_some());
     independent.then(|| "a separate sampler is not supported by the virtual GPU".to_owned())
+}
+
+/// Products of 8-bit floats came with compute capability 8.9, and their sums are not known.
+fn refused_product(inst: &ast::MatrixInst) -> Option<String> {
+    use ast::MatrixType::{E4M3, E5M2};
+    let bytes = matches!(inst, ast::MatrixInst::Product { form, .. } if matches!(form.a, E4M3 | E5M2));
+    bytes.then(|| "mma of 8-bit floats needs compute capability 8.9, the virtual GPU has 8.0".to_owned())
 }
 
 fn unresolved(f: &ast::Function) -> Option<String> {

@@ -5,7 +5,7 @@ pub(crate) fn bits(ty: &str) -> usize {
     match ty {
         "b1" => 1,
         "s4" | "u4" => 4,
-        "s8" | "u8" | "e4m3" | "e5m2" => 8,
+        "s8" | "u8" => 8,
         "f16" | "bf16" => 16,
         "f64" => 64,
         _ => 32,
@@ -19,12 +19,6 @@ pub(crate) fn encode(ty: &str, v: i64) -> u64 {
         "bf16" => u64::from(half::bf16::from_f32(float).to_bits()),
         "f32" | "tf32" => u64::from(float.to_bits()),
         "f64" => f64::from(float).to_bits(),
-        // Halves cut in two, and their neighbour with one bit of the exponent less.
-        "e5m2" => u64::from(half::f16::from_f32(float).to_bits() >> 8),
-        "e4m3" => {
-            let h = half::f16::from_f32(float / 256.0).to_bits();
-            u64::from(h >> 8 & 0x80 | h >> 7 & 0x7f)
-        }
         _ => (v as u64) & (u64::MAX >> (64 - bits(ty))),
     }
 }
@@ -47,7 +41,6 @@ fn value(ty: &str, seed: usize) -> i64 {
         "s4" => (r & 15) - 8,
         "u8" => r & 255,
         "s8" => (r & 255) - 128,
-        "e5m2" => (r & 7) - 4,
         "s32" => r % 100_000,
         _ => (r & 15) - 8,
     }

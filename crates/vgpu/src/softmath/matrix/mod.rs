@@ -148,21 +148,21 @@ fn fits(form: &MatrixProduct, cap: u32) -> bool {
 }
 
 /// Values of `k` that one step of the tensor core adds up.
-fn step(form: &MatrixProduct, ty: MatrixType) -> usize {
-    let dense = if ty == MatrixType::TF32 { 8 } else { 16 };
+fn step(form: &MatrixProduct) -> usize {
+    let dense = if form.a == MatrixType::TF32 { 8 } else { 16 };
     if form.sparse.is_some() { 2 * dense } else { dense }
 }
 
-fn exact_floats<const CAP: usize>(form: &MatrixProduct, ty: [MatrixType; 2], all: &mut Matrices<CAP>) {
+fn exact_floats<const CAP: usize>(form: &MatrixProduct, all: &mut Matrices<CAP>) {
     let (m, n, k) = (form.shape.m as usize, form.shape.n as usize, form.shape.k as usize);
-    let per_step = step(form, ty[0]);
+    let per_step = step(form);
     for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
         let mut bits = u64::from(all.c[i * n + j]);
         let mut sum = exact::Number::of(form.c, bits);
         for first in (0..k).step_by(per_step) {
             let terms = (first..(first + per_step).min(k)).map(|l| {
                 let (x, y) = (all.a[i * k + l], all.b[l * n + j]);
-                (exact::Number::of(ty[0], x.into()), exact::Number::of(ty[1], y.into()))
+                (exact::Number::of(form.a, x.into()), exact::Number::of(form.b, y.into()))
             });
             bits = exact::dot(terms, sum, form.d);
             sum = exact::Number::of(form.d, bits);

@@ -2,9 +2,7 @@
 
 use super::layout::Fragment;
 use super::{PLANE, Planes};
-use crate::softmath::convert;
 use rtcg_ptx::ast::{MatrixProduct, MatrixRole, MatrixShape, MatrixType, Sparsity};
-use std::sync::OnceLock;
 
 /// The rows of `a`, of `k` elements each.
 #[inline(always)]
@@ -163,23 +161,6 @@ fn metadata(form: &MatrixProduct, sparse: Sparsity, plane: &[u32], row: usize, c
         (selector * 2 + c / 8 * 2 + upper, c % 8 * 4)
     };
     (plane[group + lane] >> bit & 15) as usize
-}
-
-/// The halves that `.e4m3` codes stand for.
-static HALVES: OnceLock<[u16; 256]> = OnceLock::new();
-
-/// Makes 8-bit floats halves, as sm_90 does; other elements stay. Says what they are then.
-#[inline(always)]
-pub(super) fn widen_bytes(ty: MatrixType, elements: &mut [u32]) -> MatrixType {
-    match ty {
-        MatrixType::E4M3 => {
-            let table = HALVES.get_or_init(|| std::array::from_fn(|code| convert::e4m3_to_f16(code as u32) as u16));
-            elements.iter_mut().for_each(|x| *x = table[(*x & 0xff) as usize].into());
-        }
-        MatrixType::E5M2 => elements.iter_mut().for_each(|x| *x <<= 8),
-        other => return other,
-    }
-    MatrixType::F16
 }
 
 /// Makes signed elements 32 bits wide.

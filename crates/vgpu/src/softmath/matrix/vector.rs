@@ -7,7 +7,7 @@
 #![allow(unsafe_code)]
 
 use super::lanes::{Lanes, Plain};
-use super::{Matrices, Planes, pack, step};
+use super::{Matrices, Planes, step};
 use rtcg_ptx::ast::{MatrixProduct, MatrixType};
 use std::mem::MaybeUninit;
 
@@ -120,26 +120,24 @@ fn floats_of_any_size<L: Lanes>(form: &MatrixProduct, planes: &mut Planes<'_>, q
 #[inline(always)]
 fn floats_of<L: Lanes, const CAP: usize>(form: &MatrixProduct, planes: &mut Planes<'_>, quickly: bool) {
     let mut all = Matrices::<CAP>::unpack(form, planes);
-    let ty = [pack::widen_bytes(form.a, &mut all.a), pack::widen_bytes(form.b, &mut all.b)];
-    if !(quickly && floats_by::<L, CAP>(form, ty, &mut all)) {
-        super::exact_floats(form, ty, &mut all);
+    if !(quickly && floats_by::<L, CAP>(form, &mut all)) {
+        super::exact_floats(form, &mut all);
     }
     all.pack(form, planes);
 }
 
 /// Computes `c = a * b + c` on matrices, or returns false if that has to be done the exact way.
-/// `ty` are the types of the elements of `a` and `b`.
 #[inline(always)]
-fn floats_by<L: Lanes, const CAP: usize>(form: &MatrixProduct, ty: [MatrixType; 2], all: &mut Matrices<CAP>) -> bool {
+fn floats_by<L: Lanes, const CAP: usize>(form: &MatrixProduct, all: &mut Matrices<CAP>) -> bool {
     let (m, n, k) = (form.shape.m as usize, form.shape.n as usize, form.shape.k as usize);
     let (mut a, mut b, mut c) = (Elements::<CAP>::new(), Elements::<CAP>::new(), Elements::<CAP>::new());
-    let ok = a.fill(ty[0], &all.a[..m * k], &FACTOR_EXPONENTS)
-        & b.fill(ty[1], &all.b[..k * n], &FACTOR_EXPONENTS)
+    let ok = a.fill(form.a, &all.a[..m * k], &FACTOR_EXPONENTS)
+        & b.fill(form.b, &all.b[..k * n], &FACTOR_EXPONENTS)
         & c.fill(form.c, &all.c[..m * n], &C_EXPONENTS);
     if !ok {
         return false;
     }
-    let per_step = step(form, ty[0]);
+    let per_step = step(form);
     let mut sums = [0; CAP];
     for first in (0..k).step_by(per_step) {
         let steps = first..(first + per_step).min(k);

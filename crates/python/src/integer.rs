@@ -1,0 +1,49 @@
+//! Integers as arguments: an error says what was given and what was expected.
+//!
+//! The name of the argument stands in the note that PyO3 adds to what extraction raises.
+
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::prelude::*;
+
+/// The integers of Rust that arguments are.
+pub(crate) trait Integer<'py>: for<'a> FromPyObject<'a, 'py, Error = PyErr> {
+    const RANGE: (i128, i128);
+}
+
+macro_rules! integers {
+    ($($ty:ty)*) => {
+        $(impl Integer<'_> for $ty {
+            const RANGE: (i128, i128) = (<$ty>::MIN as i128, <$ty>::MAX as i128);
+        })*
+    };
+}
+
+integers! { u8 u16 u32 u64 usize i32 }
+
+/// An integer of any class that has `__index__`, as `from_py_with` wants it.
+#[inline]
+pub(crate) fn int<'py, T: Integer<'py>>(object: &Bound<'py, PyAny>) -> PyResult<T> {
+    object.extract().map_err(|error| explain(object, "", error, T::RANGE))
+}
+
+/// [`int`] of what is no argument, such as the value that an attribute is given.
+pub(crate) fn int_named<'py, T: Integer<'py>>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<T> {
+    object.extract().map_err(|error| explain(object, &format!("{name} = "), error, T::RANGE))
+}
+
+#[cold]
+fn explain(object: &Bound<'_, PyAny>, name: &str, error: PyErr, (least, greatest): (i128, i128)) -> PyErr {
+    let py = object.py();
+    let shown = match object.repr() {
+        Ok(text) => text.to_string(),
+        Err(error) => return error,
+    };
+    let expected = format!("expected an integer from {least} to {greatest}");
+    if error.is_instance_of::<PyOverflowError>(py) {
+        PyOverflowError::new_err(format!("{name}{shown} is out of range; {expected}"))
+    } else if error.is_instance_of::<PyTypeError>(py) {
+        PyTypeError::new_err(format!("{name}{shown} is no integer; {expected}"))
+    } else {
+        error
+    }
+}
