@@ -73,10 +73,13 @@ class Device:
     @staticmethod
     def count() -> int:
         """Number of devices, real and virtual."""
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The device's name, such as ``NVIDIA H200``."""
     def _repr_html_(self) -> str: ...
-    def pci_bus_id(self) -> str: ...
-    def compute_capability(self) -> tuple[int, int]: ...
+    def pci_bus_id(self) -> str:
+        """Its place on the bus, such as ``0000:01:00.0``, which `Device` takes, too."""
+    def compute_capability(self) -> tuple[int, int]:
+        """``(major, minor)``."""
     def total_memory(self) -> int:
         """Memory of the device in bytes."""
     def get_attribute(self, attr: int) -> int | compute_mode:
@@ -119,7 +122,8 @@ class Context:
     def pop() -> None:
         """Take the top off the stack. `LogicError` when it is empty."""
     @staticmethod
-    def get_device() -> Device: ...
+    def get_device() -> Device:
+        """The device of the current context; a `LogicError` if there is none."""
     @staticmethod
     def synchronize() -> None:
         """Wait until all work of the current context is done; raises what went wrong in it."""
@@ -133,24 +137,37 @@ class Context:
     def get_flags() -> int:
         """The flags of the current context, of `ctx_flags`. An addition to PyCUDA."""
     @staticmethod
-    def set_limit(limit: int, value: int) -> None: ...
+    def set_limit(limit: int, value: int) -> None:
+        """Set a `limit` of the current context, in the unit of that limit (bytes or a number)."""
     @staticmethod
-    def get_limit(limit: int) -> int: ...
+    def get_limit(limit: int) -> int:
+        """The value of a `limit` of the current context, in the unit of that limit."""
     @staticmethod
-    def get_cache_config() -> func_cache: ...
+    def get_cache_config() -> func_cache:
+        """How the current context divides its first-level cache."""
     @staticmethod
-    def set_cache_config(config: int) -> None: ...
+    def set_cache_config(config: int) -> None:
+        """Ask for a division of the first-level cache by `func_cache`, for kernels that ask for none."""
     @staticmethod
-    def get_shared_config() -> shared_config: ...
+    def get_shared_config() -> shared_config:
+        """The width of shared-memory banks, a `shared_config`."""
     @staticmethod
-    def set_shared_config(config: int) -> None: ...
+    def set_shared_config(config: int) -> None:
+        """Ask for a width of shared-memory banks by `shared_config`; devices of today have only one."""
     @staticmethod
-    def get_stream_priority_range() -> tuple[int, int]: ...
+    def get_stream_priority_range() -> tuple[int, int]:
+        """``(least, greatest)`` priority of streams: smaller numbers go first. Others are taken for the nearest."""
     @staticmethod
-    def enable_peer_access(peer: Context, flags: int = 0) -> None: ...
+    def enable_peer_access(peer: Context, flags: int = 0) -> None:
+        """Let kernels of the current context reach memory of `peer`, a context of another device; `flags` is 0.
+
+        A `LogicError` if it was done before, or the devices cannot (`Device.can_access_peer`).
+        """
     @staticmethod
-    def disable_peer_access(peer: Context, flags: int = 0) -> None: ...
-    def push(self) -> None: ...
+    def disable_peer_access(peer: Context, flags: int = 0) -> None:
+        """Take back what `enable_peer_access` allowed; a `LogicError` if nothing was. `flags` is ignored."""
+    def push(self) -> None:
+        """Put the context on top of this thread's stack, so that it is current; a `LogicError` if it was detached."""
     def detach(self) -> None:
         """Destroy (or release) the context now. A second time is a `LogicError`."""
     def close(self) -> None:
@@ -167,9 +184,11 @@ class Context:
     def __enter__(self) -> Self:
         """Push the context, unless `make_context` has just done so; the end of the block pops it."""
     def __exit__(self, *exception: object) -> None: ...
-    def get_api_version(self) -> int: ...
+    def get_api_version(self) -> int:
+        """The version of the driver's interface that the context was made for, such as 3020."""
     @property
-    def handle(self) -> int: ...
+    def handle(self) -> int:
+        """The driver's handle, for other libraries."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
@@ -179,9 +198,18 @@ def init(flags: int = 0) -> None:
 def get_driver_version() -> int:
     """The CUDA version of the driver, such as 13000; works before `init`."""
 
-def initialize_profiler(config_file: str, output_file: str, output_mode: int) -> None: ...
-def start_profiler() -> None: ...
-def stop_profiler() -> None: ...
+def initialize_profiler(config_file: str, output_file: str, output_mode: int) -> None:
+    """Name the files that the driver's old profiler reads and writes; `output_mode` of `profiler_output_mode`.
+
+    Drivers of today refuse it: a `LogicError`, "not supported".
+    """
+
+def start_profiler() -> None:
+    """Begin what a profiler records (such as ``nsys profile --capture-range=cudaProfilerApi``)."""
+
+def stop_profiler() -> None:
+    """End what `start_profiler` began."""
+
 def set_notice_handler(handler: Callable[[str], object]) -> None: ...
 def enum_values() -> dict[str, dict[str, int]]: ...
 
@@ -222,9 +250,11 @@ class Stream:
     def close(self) -> None:
         """Destroy the stream now; what is queued still runs. A second time does nothing."""
     @property
-    def is_closed(self) -> bool: ...
+    def is_closed(self) -> bool:
+        """Whether `close` was called."""
     @property
-    def flags(self) -> int: ...
+    def flags(self) -> int:
+        """The flags that it was made with; 1: it does not wait for the legacy default stream."""
     @property
     def id(self) -> int:
         """A number that no other stream of the process has or had."""
@@ -251,7 +281,8 @@ class Stream:
     def __hash__(self) -> int: ...
     def synchronize(self) -> None:
         """Wait until the stream is empty; raises what went wrong in it."""
-    def is_done(self) -> bool: ...
+    def is_done(self) -> bool:
+        """Whether all work in it is done; does not wait. Raises what went wrong in it."""
     def wait_for_event(self, evt: Event) -> None:
         """Later work of this stream waits for `evt`."""
     def begin_capture(self, mode: int = 0, graph: Graph | None = None) -> None:
@@ -265,17 +296,21 @@ class Stream:
         """End the capture. An error if something has made it invalid; then it is over too."""
     def capture(self, mode: int = 0, graph: Graph | None = None) -> StreamCapture:
         """``with stream.capture() as graph:`` captures the block. Needs a driver of CUDA 12.3."""
-    def is_capturing(self) -> bool: ...
+    def is_capturing(self) -> bool:
+        """Whether its work becomes nodes of a graph now."""
     @property
-    def capture_status(self) -> _capture_status: ...
+    def capture_status(self) -> _capture_status:
+        """``NONE``, ``ACTIVE``, or ``INVALIDATED`` once something has made the capture useless."""
     def get_capture_info(self) -> tuple[_capture_status, int, Graph, list[GraphNode]] | None:
         """Status, number, graph so far, and the nodes that the next one comes after; None if not captured."""
     def update_capture_dependencies(self, nodes: Sequence[GraphNode], only: bool = True) -> None:
         """Set (or, unless `only`, add) the nodes that the next captured one comes after."""
     @property
-    def handle(self) -> int: ...
+    def handle(self) -> int:
+        """The driver's handle, for other libraries."""
     @property
-    def priority(self) -> int: ...
+    def priority(self) -> int:
+        """Its priority; smaller numbers go first."""
 
 class Event:
     """A mark in a stream: something to wait for, and a time. Destroyed at the end of a ``with`` block."""
@@ -286,21 +321,32 @@ class Event:
     def close(self) -> None:
         """Destroy the event now. A second time does nothing."""
     @property
-    def is_closed(self) -> bool: ...
+    def is_closed(self) -> bool:
+        """Whether `close` was called."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *exception: object) -> None: ...
-    def synchronize(self) -> Self: ...
+    def synchronize(self) -> Self:
+        """Wait until what was before the mark is done; returns the event. Raises what went wrong."""
     def query(self) -> bool:
         """Whether it has happened."""
     def time_since(self, event: Event) -> float:
         """Milliseconds from `event` to this one."""
     def time_till(self, event: Event) -> float:
         """Milliseconds from this event to `event`."""
-    def ipc_handle(self) -> bytearray: ...
+    def ipc_handle(self) -> bytearray:
+        """What stands for the event in other processes, 64 bytes, for `from_ipc_handle`.
+
+        A `LogicError` unless the event was made with ``event_flags.INTERPROCESS | event_flags.DISABLE_TIMING``.
+        """
     @staticmethod
-    def from_ipc_handle(handle: _HostBuffer) -> Event: ...
+    def from_ipc_handle(handle: _HostBuffer) -> Event:
+        """An event of another process, by what `ipc_handle` gave there, 64 bytes.
+
+        A `ValueError` for another length, a `LogicError` if there is no such event, or it is one of this process.
+        """
     @property
-    def handle(self) -> int: ...
+    def handle(self) -> int:
+        """The driver's handle, for other libraries."""
 
 # -- memory
 
@@ -318,7 +364,8 @@ class DeviceAllocation:
     def as_buffer(self, size: int, offset: int = 0) -> memoryview:
         """A writable view of the memory; only for memory that the host can reach."""
     @property
-    def nbytes(self) -> int: ...
+    def nbytes(self) -> int:
+        """Size in bytes."""
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
 
@@ -326,20 +373,26 @@ class ManagedAllocation:
     """Memory that host and device share by migration; the base of arrays made by `pycuda.driver.managed_empty`."""
 
     def __new__(cls, nbytes: int, flags: int = 0) -> Self: ...
-    def free(self) -> None: ...
-    def close(self) -> None: ...
+    def free(self) -> None:
+        """Free now. A second time is a `LogicError`."""
+    def close(self) -> None:
+        """Free now, if that was not done before."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
-    def as_buffer(self, size: int, offset: int = 0) -> memoryview: ...
-    def get_device_pointer(self) -> int: ...
-    def attach(self, mem_flags: int, stream: Stream | None = None) -> None: ...
+    def as_buffer(self, size: int, offset: int = 0) -> memoryview:
+        """A writable view of `size` bytes at `offset`; a `LogicError` if the memory does not have them."""
+    def get_device_pointer(self) -> int:
+        """The address, which is the same on host and device."""
+    def attach(self, mem_flags: int, stream: Stream | None = None) -> None:
+        """From the present end of `stream` on, let who `mem_flags` (of `mem_attach_flags`) says use the memory."""
     def advise(self, advice: int, device: Device | None = None) -> None:
         """Advise how all of the memory will be used; see `pycuda.driver.mem_advise`."""
     def prefetch(self, device: Device | None = None, stream: Stream | None = None) -> None:
         """Move all of the memory to a device (None: to the host) in stream order."""
     def _as_array(self, dtype: np.dtype[Any], shape: Sequence[int], fortran: bool) -> NDArray[Any]: ...
     @property
-    def nbytes(self) -> int: ...
+    def nbytes(self) -> int:
+        """Size in bytes."""
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
 
@@ -352,7 +405,8 @@ class IPCMemoryHandle:
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
     @property
-    def nbytes(self) -> int: ...
+    def nbytes(self) -> int:
+        """Size in bytes of the other process's allocation."""
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
 
@@ -360,44 +414,57 @@ class PagelockedHostAllocation:
     """Page-locked host memory; the base of arrays made by `pycuda.driver.pagelocked_empty`."""
 
     def __new__(cls, nbytes: int, flags: int) -> Self: ...
-    def free(self) -> None: ...
-    def close(self) -> None: ...
+    def free(self) -> None:
+        """Free now. A second time is a `LogicError`."""
+    def close(self) -> None:
+        """Free now, if that was not done before."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
-    def get_flags(self) -> int: ...
-    def get_device_pointer(self) -> int: ...
+    def get_flags(self) -> int:
+        """The `host_alloc_flags` that the driver has for the memory."""
+    def get_device_pointer(self) -> int:
+        """The device's address of the memory."""
     def _as_array(self, dtype: np.dtype[Any], shape: Sequence[int], fortran: bool) -> NDArray[Any]: ...
     @property
-    def nbytes(self) -> int: ...
+    def nbytes(self) -> int:
+        """Size in bytes."""
 
 class AlignedHostAllocation:
     """Aligned host memory; the base of arrays made by `pycuda.driver.aligned_empty`."""
 
     def __new__(cls, nbytes: int, alignment: int) -> Self: ...
-    def free(self) -> None: ...
-    def close(self) -> None: ...
+    def free(self) -> None:
+        """Free now. A second time is a `LogicError`."""
+    def close(self) -> None:
+        """Free now, if that was not done before."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
     def get_device_pointer(self) -> int:
         """The device's address of this memory, once it was registered with `register_host_memory`."""
     def _as_array(self, dtype: np.dtype[Any], shape: Sequence[int], fortran: bool) -> NDArray[Any]: ...
     @property
-    def nbytes(self) -> int: ...
+    def nbytes(self) -> int:
+        """Size in bytes."""
 
 class RegisteredHostMemory:
     """Page-locked memory that somebody else allocated."""
 
     def __new__(cls, ary: NDArray[Any], flags: int = 0) -> Self: ...
     @property
-    def base(self) -> NDArray[Any]: ...
-    def unregister(self) -> None: ...
-    def close(self) -> None: ...
+    def base(self) -> NDArray[Any]:
+        """The array whose memory it is."""
+    def unregister(self) -> None:
+        """Unlock the memory now. A second time is a `LogicError`."""
+    def close(self) -> None:
+        """Unlock the memory now, if that was not done before."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
-    def get_device_pointer(self) -> int: ...
+    def get_device_pointer(self) -> int:
+        """The device's address of the memory."""
     def _as_array(self, dtype: np.dtype[Any], shape: Sequence[int], fortran: bool) -> NDArray[Any]: ...
     @property
-    def nbytes(self) -> int: ...
+    def nbytes(self) -> int:
+        """Size in bytes."""
 
 class MemoryPool:
     """A pool of the driver, from which memory in stream order comes.
@@ -435,25 +502,35 @@ class MemoryPool:
         """Memory of `size` bytes for `stream`, freed in its order."""
     def trim(self, min_bytes_to_keep: int = 0) -> None:
         """Give unused memory back to the device until no more than `min_bytes_to_keep` are reserved."""
-    def get_attribute(self, attribute: int) -> int: ...
-    def set_attribute(self, attribute: int, value: int) -> None: ...
+    def get_attribute(self, attribute: int) -> int:
+        """The value of a `mem_pool_attribute`."""
+    def set_attribute(self, attribute: int, value: int) -> None:
+        """Set a `mem_pool_attribute`."""
     release_threshold: int
     @property
-    def used_bytes(self) -> int: ...
+    def used_bytes(self) -> int:
+        """Bytes of live allocations."""
     @property
-    def reserved_bytes(self) -> int: ...
+    def reserved_bytes(self) -> int:
+        """Bytes that the pool has from the device."""
     @property
-    def peak_used_bytes(self) -> int: ...
+    def peak_used_bytes(self) -> int:
+        """The most `used_bytes` since `reset_peaks`."""
     @property
-    def peak_reserved_bytes(self) -> int: ...
-    def reset_peaks(self) -> None: ...
+    def peak_reserved_bytes(self) -> int:
+        """The most `reserved_bytes` since `reset_peaks`."""
+    def reset_peaks(self) -> None:
+        """Let the peaks begin anew from the present numbers."""
     def set_access(self, device: Device, flags: int) -> None:
         """Say what a device may do with the pool's memory, by `mem_access_flags`."""
-    def get_access(self, device: Device) -> mem_access_flags: ...
+    def get_access(self, device: Device) -> mem_access_flags:
+        """What a device may do with the pool's memory: a `mem_access_flags`."""
     @property
-    def device(self) -> Device: ...
+    def device(self) -> Device:
+        """The device whose memory it is."""
     @property
-    def handle(self) -> int: ...
+    def handle(self) -> int:
+        """The driver's handle, for other libraries."""
     def close(self) -> None:
         """Give the pool up. Memory from it stays until it is freed."""
     def __enter__(self) -> Self: ...
@@ -483,9 +560,11 @@ class PhysicalMemory:
     def export_fd(self) -> int:
         """The memory as a file descriptor for another process; the caller closes it."""
     @property
-    def nbytes(self) -> int: ...
+    def nbytes(self) -> int:
+        """Size in bytes."""
     @property
-    def device(self) -> Device: ...
+    def device(self) -> Device:
+        """The device whose memory it is."""
 
 class AddressRange:
     """Addresses without memory, free again with the last reference to them and to what is mapped there.
@@ -504,23 +583,29 @@ class AddressRange:
     def map(self, memory: PhysicalMemory, offset: int = 0, devices: Sequence[Device] | None = None) -> Mapping:
         """Put memory at `offset` bytes of these addresses and let its device, or `devices`, use it."""
     @property
-    def ptr(self) -> int: ...
+    def ptr(self) -> int:
+        """The first address."""
     @property
-    def nbytes(self) -> int: ...
+    def nbytes(self) -> int:
+        """Size in bytes."""
 
 @final
 class Mapping:
     """Memory at addresses: a device pointer. Made by `AddressRange.map`."""
 
-    def unmap(self) -> None: ...
-    def close(self) -> None: ...
+    def unmap(self) -> None:
+        """Take the memory from the addresses now. A second time is a `LogicError`."""
+    def close(self) -> None:
+        """Take the memory from the addresses now, if that was not done before."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
     def set_access(self, device: Device, flags: int) -> None:
         """Say what a device may do with the memory at these addresses, by `mem_access_flags`."""
-    def get_access(self, device: Device) -> mem_access_flags: ...
+    def get_access(self, device: Device) -> mem_access_flags:
+        """What a device may do with the memory at these addresses: a `mem_access_flags`."""
     @property
-    def nbytes(self) -> int: ...
+    def nbytes(self) -> int:
+        """Size in bytes."""
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
 
@@ -532,15 +617,19 @@ def mem_get_granularity(device: Device | None = None) -> int:
 class PooledDeviceAllocation:
     """Device memory of a pool, which gets it back with the last reference, by `free` or at the end of ``with``."""
 
-    def free(self) -> None: ...
-    def close(self) -> None: ...
+    def free(self) -> None:
+        """Give the memory back to the pool now. A second time is a `LogicError`."""
+    def close(self) -> None:
+        """Give the memory back to the pool now, if that was not done before."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
     def used_in(self, stream: Stream | None = None) -> None:
         """Say that work in another stream uses this memory; launches and copies of this package do so themselves."""
-    def as_buffer(self, size: int, offset: int = 0) -> memoryview: ...
+    def as_buffer(self, size: int, offset: int = 0) -> memoryview:
+        """A writable view of `size` bytes at `offset`; only for memory that the host can reach."""
     @property
-    def nbytes(self) -> int: ...
+    def nbytes(self) -> int:
+        """Size in bytes, as asked for."""
     def __len__(self) -> int: ...
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
@@ -549,12 +638,15 @@ class PooledDeviceAllocation:
 class PooledHostAllocation:
     """Page-locked memory of a pool: the base of the pool's arrays."""
 
-    def free(self) -> None: ...
-    def close(self) -> None: ...
+    def free(self) -> None:
+        """Give the memory back to the pool now. A second time is a `LogicError`."""
+    def close(self) -> None:
+        """Give the memory back to the pool now, if that was not done before."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
     @property
-    def nbytes(self) -> int: ...
+    def nbytes(self) -> int:
+        """Size in bytes, as asked for."""
     def __len__(self) -> int: ...
 
 class _Pool:
@@ -615,7 +707,8 @@ class PageLockedAllocator:
 
     def __new__(cls, flags: int = 0) -> Self: ...
     @property
-    def flags(self) -> int: ...
+    def flags(self) -> int:
+        """The `host_alloc_flags` of what it allocates."""
 
 class PageLockedMemoryPool(_Pool):
     """Keeps freed page-locked memory for the next array of about the same size."""
@@ -665,7 +758,12 @@ def mem_alloc_pitch(width: int, height: int, access_size: int) -> tuple[DeviceAl
 def mem_get_address_range(ptr: _DevicePointer) -> tuple[int, int]:
     """(base, size) of the allocation that holds `ptr`."""
 
-def mem_get_ipc_handle(devptr: _DevicePointer) -> bytearray: ...
+def mem_get_ipc_handle(devptr: _DevicePointer) -> bytearray:
+    """What stands for an allocation in other processes, 64 bytes, for `IPCMemoryHandle`.
+
+    The memory must stay allocated as long as others use it. A `LogicError` for memory that is not of `mem_alloc`.
+    """
+
 def pointer_get_attribute(attribute: int, devptr: _DevicePointer) -> int:
     """What the driver knows about an address, by `pointer_attribute`: an int, a bool or a `memory_type`."""
 
@@ -790,14 +888,22 @@ class Memcpy2D:
     dst_pitch: int
     width_in_bytes: int
     height: int
-    def set_src_host(self, buffer: _HostBuffer) -> None: ...
-    def set_dst_host(self, buffer: _HostBuffer) -> None: ...
-    def set_src_device(self, devptr: _DevicePointer) -> None: ...
-    def set_dst_device(self, devptr: _DevicePointer) -> None: ...
-    def set_src_unified(self, buffer: _HostBuffer) -> None: ...
-    def set_dst_unified(self, buffer: _HostBuffer) -> None: ...
-    def set_src_array(self, array: Array) -> None: ...
-    def set_dst_array(self, array: Array) -> None: ...
+    def set_src_host(self, buffer: _HostBuffer) -> None:
+        """Copy from a NumPy array of any strides or another contiguous buffer, which is kept alive."""
+    def set_dst_host(self, buffer: _HostBuffer) -> None:
+        """Copy to a writable NumPy array of any strides or another contiguous buffer, which is kept alive."""
+    def set_src_device(self, devptr: _DevicePointer) -> None:
+        """Copy from device memory, an allocation (kept alive) or an address."""
+    def set_dst_device(self, devptr: _DevicePointer) -> None:
+        """Copy to device memory, an allocation (kept alive) or an address."""
+    def set_src_unified(self, buffer: _HostBuffer) -> None:
+        """Copy from memory that host and device reach by the same address; it is kept alive."""
+    def set_dst_unified(self, buffer: _HostBuffer) -> None:
+        """Copy to memory that host and device reach by the same address; it is kept alive."""
+    def set_src_array(self, array: Array) -> None:
+        """Copy from an `Array`, which is kept alive."""
+    def set_dst_array(self, array: Array) -> None:
+        """Copy to an `Array`, which is kept alive."""
     def __call__(self, aligned: bool | Stream | None = None) -> None: ...
 
 class Memcpy3D:
@@ -821,14 +927,22 @@ class Memcpy3D:
     width_in_bytes: int
     height: int
     depth: int
-    def set_src_host(self, buffer: _HostBuffer) -> None: ...
-    def set_dst_host(self, buffer: _HostBuffer) -> None: ...
-    def set_src_device(self, devptr: _DevicePointer) -> None: ...
-    def set_dst_device(self, devptr: _DevicePointer) -> None: ...
-    def set_src_unified(self, buffer: _HostBuffer) -> None: ...
-    def set_dst_unified(self, buffer: _HostBuffer) -> None: ...
-    def set_src_array(self, array: Array) -> None: ...
-    def set_dst_array(self, array: Array) -> None: ...
+    def set_src_host(self, buffer: _HostBuffer) -> None:
+        """Copy from a NumPy array of any strides or another contiguous buffer, which is kept alive."""
+    def set_dst_host(self, buffer: _HostBuffer) -> None:
+        """Copy to a writable NumPy array of any strides or another contiguous buffer, which is kept alive."""
+    def set_src_device(self, devptr: _DevicePointer) -> None:
+        """Copy from device memory, an allocation (kept alive) or an address."""
+    def set_dst_device(self, devptr: _DevicePointer) -> None:
+        """Copy to device memory, an allocation (kept alive) or an address."""
+    def set_src_unified(self, buffer: _HostBuffer) -> None:
+        """Copy from memory that host and device reach by the same address; it is kept alive."""
+    def set_dst_unified(self, buffer: _HostBuffer) -> None:
+        """Copy to memory that host and device reach by the same address; it is kept alive."""
+    def set_src_array(self, array: Array) -> None:
+        """Copy from an `Array`, which is kept alive."""
+    def set_dst_array(self, array: Array) -> None:
+        """Copy to an `Array`, which is kept alive."""
     def __call__(self, stream: Stream | None = None) -> None: ...
 
 class Memcpy3DPeer:
@@ -852,16 +966,26 @@ class Memcpy3DPeer:
     width_in_bytes: int
     height: int
     depth: int
-    def set_src_host(self, buffer: _HostBuffer) -> None: ...
-    def set_dst_host(self, buffer: _HostBuffer) -> None: ...
-    def set_src_device(self, devptr: _DevicePointer) -> None: ...
-    def set_dst_device(self, devptr: _DevicePointer) -> None: ...
-    def set_src_unified(self, buffer: _HostBuffer) -> None: ...
-    def set_dst_unified(self, buffer: _HostBuffer) -> None: ...
-    def set_src_array(self, array: Array) -> None: ...
-    def set_dst_array(self, array: Array) -> None: ...
-    def set_src_context(self, ctx: Context | None) -> None: ...
-    def set_dst_context(self, ctx: Context | None) -> None: ...
+    def set_src_host(self, buffer: _HostBuffer) -> None:
+        """Copy from a NumPy array of any strides or another contiguous buffer, which is kept alive."""
+    def set_dst_host(self, buffer: _HostBuffer) -> None:
+        """Copy to a writable NumPy array of any strides or another contiguous buffer, which is kept alive."""
+    def set_src_device(self, devptr: _DevicePointer) -> None:
+        """Copy from device memory, an allocation (kept alive) or an address."""
+    def set_dst_device(self, devptr: _DevicePointer) -> None:
+        """Copy to device memory, an allocation (kept alive) or an address."""
+    def set_src_unified(self, buffer: _HostBuffer) -> None:
+        """Copy from memory that host and device reach by the same address; it is kept alive."""
+    def set_dst_unified(self, buffer: _HostBuffer) -> None:
+        """Copy to memory that host and device reach by the same address; it is kept alive."""
+    def set_src_array(self, array: Array) -> None:
+        """Copy from an `Array`, which is kept alive."""
+    def set_dst_array(self, array: Array) -> None:
+        """Copy to an `Array`, which is kept alive."""
+    def set_src_context(self, ctx: Context | None) -> None:
+        """The context of the source; None is the current one."""
+    def set_dst_context(self, ctx: Context | None) -> None:
+        """The context of the destination; None is the current one."""
     def __call__(self, stream: Stream | None = None) -> None: ...
 
 # -- arrays, textures, surfaces
@@ -870,15 +994,19 @@ class Array:
     """A CUDA array, freed with the last reference or by `free()`."""
 
     def __new__(cls, descriptor: ArrayDescriptor) -> Array: ...
-    def free(self) -> None: ...
+    def free(self) -> None:
+        """Free now. A second time is a `LogicError`."""
     def close(self) -> None:
         """Give the memory back now, if that was not done before."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
-    def get_descriptor(self) -> ArrayDescriptor: ...
-    def get_descriptor_3d(self) -> ArrayDescriptor3D: ...
+    def get_descriptor(self) -> ArrayDescriptor:
+        """A new `ArrayDescriptor` of the array; a `LogicError` once it was freed."""
+    def get_descriptor_3d(self) -> ArrayDescriptor3D:
+        """A new `ArrayDescriptor3D` of the array; a `LogicError` once it was freed."""
     @property
-    def handle(self) -> int: ...
+    def handle(self) -> int:
+        """The driver's handle, for other libraries."""
 
 @final
 class MipmappedArray:
@@ -900,24 +1028,36 @@ class TextureReference:
         """Bind an array, which is kept alive."""
     def set_address(self, devptr: _DevicePointer, bytes: int, allow_offset: bool = False) -> int:
         """Bind linear memory; returns the offset in bytes that fetches must add."""
-    def set_address_2d(self, devptr: _DevicePointer, descr: ArrayDescriptor, pitch: int) -> None: ...
-    def set_format(self, format: int, num_components: int) -> None: ...
-    def set_address_mode(self, dim: int, am: int) -> None: ...
-    def set_filter_mode(self, fm: int) -> None: ...
-    def set_flags(self, flags: int) -> None: ...
-    def get_address(self) -> int: ...
-    def get_array(self) -> Array: ...
-    def get_address_mode(self, dim: int) -> address_mode: ...
-    def get_filter_mode(self) -> filter_mode: ...
-    def get_format(self) -> tuple[array_format, int]: ...
-    def get_flags(self) -> int: ...
+    def set_address_2d(self, devptr: _DevicePointer, descr: ArrayDescriptor, pitch: int) -> None:
+        """Bind rows of linear memory, `pitch` bytes from one to the next, of the shape and format in `descr`."""
+    def set_format(self, format: int, num_components: int) -> None:
+        """Say what texels are: an `array_format` and 1, 2 or 4 components. `set_array` takes those of the array."""
+    def set_address_mode(self, dim: int, am: int) -> None:
+        """What fetches outside give in dimension `dim` (0, 1 or 2), by `address_mode`."""
+    def set_filter_mode(self, fm: int) -> None:
+        """How fetches between texels are answered, by `filter_mode`."""
+    def set_flags(self, flags: int) -> None:
+        """Set `TRSF_READ_AS_INTEGER`, `TRSF_NORMALIZED_COORDINATES`, or-ed."""
+    def get_address(self) -> int:
+        """The address of the linear memory that is bound; a `LogicError` if none is."""
+    def get_array(self) -> Array:
+        """The array that is bound; a `LogicError` if none is."""
+    def get_address_mode(self, dim: int) -> address_mode:
+        """The `address_mode` of dimension `dim`."""
+    def get_filter_mode(self) -> filter_mode:
+        """The `filter_mode`."""
+    def get_format(self) -> tuple[array_format, int]:
+        """``(array_format, number of components)``."""
+    def get_flags(self) -> int:
+        """The flags that were set."""
 
 class SurfaceReference:
     """A surface reference of a module."""
 
     def set_array(self, array: Array, flags: int = 0) -> None:
         """Bind an array, which is kept alive."""
-    def get_array(self) -> Array: ...
+    def get_array(self) -> Array:
+        """The array that is bound; a `LogicError` if none is."""
 
 @final
 class TextureObject:
@@ -934,8 +1074,10 @@ class TextureObject:
         memory: _DevicePointer, pitch: int, descr: ArrayDescriptor, sampling: dict[str, Any]
     ) -> TextureObject: ...
     @property
-    def handle(self) -> int: ...
-    def get_pointer(self) -> int: ...
+    def handle(self) -> int:
+        """What kernels take as a `cudaTextureObject_t`."""
+    def get_pointer(self) -> int:
+        """The same as `handle`."""
 
 @final
 class SurfaceObject:
@@ -943,16 +1085,33 @@ class SurfaceObject:
 
     def __new__(cls, array: Array) -> SurfaceObject: ...
     @property
-    def handle(self) -> int: ...
-    def get_pointer(self) -> int: ...
+    def handle(self) -> int:
+        """What kernels take as a `cudaSurfaceObject_t`."""
+    def get_pointer(self) -> int:
+        """The same as `handle`."""
 
 def memcpy_dtoa(ary: Array, index: int, src: _DevicePointer, len: int) -> None:
     """Copy device memory to a one-dimensional array, from byte `index` on; waits."""
 
-def memcpy_atod(dest: _DevicePointer, ary: Array, index: int, len: int) -> None: ...
-def memcpy_atoa(dest: Array, dest_index: int, src: Array, src_index: int, len: int) -> None: ...
-def memcpy_htoa(ary: Array, index: int, src: _HostBuffer) -> None: ...
-def memcpy_atoh(dest: _HostBuffer, ary: Array, index: int) -> None: ...
+def memcpy_atod(dest: _DevicePointer, ary: Array, index: int, len: int) -> None:
+    """Copy `len` bytes from a one-dimensional array, from byte `index` on, to device memory; does not wait for the
+    device.
+    """
+
+def memcpy_atoa(dest: Array, dest_index: int, src: Array, src_index: int, len: int) -> None:
+    """Copy `len` bytes between one-dimensional arrays, from byte `src_index` to byte `dest_index`; does not wait."""
+
+def memcpy_htoa(ary: Array, index: int, src: _HostBuffer) -> None:
+    """Copy a contiguous buffer to a one-dimensional array, from byte `index` on; waits.
+
+    A `LogicError` if it does not fit. Also `py_memcpy_htoa`.
+    """
+
+def memcpy_atoh(dest: _HostBuffer, ary: Array, index: int) -> None:
+    """Fill a writable contiguous buffer from a one-dimensional array, from byte `index` on; waits.
+
+    A `LogicError` if the array has not so many bytes. Also `py_memcpy_atoh`.
+    """
 
 # -- modules and kernels
 
@@ -965,7 +1124,8 @@ class Module:
     def close(self) -> None:
         """Unload now; its kernels can no longer be launched. A second time does nothing."""
     @property
-    def is_closed(self) -> bool: ...
+    def is_closed(self) -> bool:
+        """Whether `close` was called."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *exception: object) -> None: ...
     def get_function(self, name: str) -> Function:
@@ -1048,10 +1208,12 @@ class Graph:
         """A node that does nothing but join others."""
     def add_event_record_node(
         self, event: Event, dependencies: Sequence[GraphNode] | GraphNode | None = None
-    ) -> GraphNode: ...
+    ) -> GraphNode:
+        """Add a node that records an event at each launch."""
     def add_event_wait_node(
         self, event: Event, dependencies: Sequence[GraphNode] | GraphNode | None = None
-    ) -> GraphNode: ...
+    ) -> GraphNode:
+        """Add a node that waits for an event at each launch."""
     def add_child_graph_node(
         self, graph: Graph, dependencies: Sequence[GraphNode] | GraphNode | None = None
     ) -> GraphNode:
@@ -1062,7 +1224,8 @@ class Graph:
         """Memory that exists from this node to the one that frees it, at the same address in every launch."""
     def add_memfree_node(
         self, ptr: _DevicePointer, dependencies: Sequence[GraphNode] | GraphNode | None = None
-    ) -> GraphNode: ...
+    ) -> GraphNode:
+        """Add a node that frees memory of `add_memalloc_node`."""
     def conditional_handle(self, default: int | None = None) -> int:
         """A condition, which kernels set with ``cudaGraphSetConditional``.
 
@@ -1079,11 +1242,14 @@ class Graph:
         """
     def add_dependencies(self, pairs: Sequence[tuple[GraphNode, GraphNode]]) -> None:
         """Of each pair the second node comes after the first."""
-    def remove_dependencies(self, pairs: Sequence[tuple[GraphNode, GraphNode]]) -> None: ...
-    def get_nodes(self) -> list[GraphNode]: ...
+    def remove_dependencies(self, pairs: Sequence[tuple[GraphNode, GraphNode]]) -> None:
+        """Remove edges ``(before, after)``."""
+    def get_nodes(self) -> list[GraphNode]:
+        """All nodes."""
     def get_root_nodes(self) -> list[GraphNode]:
         """The nodes that come after no other."""
-    def get_edges(self) -> list[tuple[GraphNode, GraphNode]]: ...
+    def get_edges(self) -> list[tuple[GraphNode, GraphNode]]:
+        """All edges, ``(before, after)``."""
     def clone(self) -> Graph:
         """A copy with nodes of its own, see `GraphNode.find_in_clone`."""
     def instantiate(self, flags: int = 0) -> GraphExec:
@@ -1099,7 +1265,8 @@ class Graph:
     def dot(self, flags: int = 0) -> str:
         """The picture of `debug_dot_print` as text."""
     @property
-    def handle(self) -> int: ...
+    def handle(self) -> int:
+        """The driver's handle, for other libraries."""
     def __len__(self) -> int:
         """The number of nodes."""
     def __bool__(self) -> bool: ...
@@ -1109,9 +1276,11 @@ class GraphNode:
     """A node of a `Graph`, which it keeps alive."""
 
     @property
-    def type(self) -> graph_node_type: ...
+    def type(self) -> graph_node_type:
+        """What it does: a `graph_node_type`."""
     @property
-    def graph(self) -> Graph: ...
+    def graph(self) -> Graph:
+        """The graph that it is of."""
     @property
     def dependencies(self) -> list[GraphNode]:
         """The nodes that it comes right after."""
@@ -1143,8 +1312,10 @@ class GraphAllocation:
     """Memory that exists while a graph runs; an argument of kernel, copy and memset nodes."""
 
     @property
-    def nbytes(self) -> int: ...
-    def get_pointer(self) -> int: ...
+    def nbytes(self) -> int:
+        """Size in bytes."""
+    def get_pointer(self) -> int:
+        """The address, valid between the nodes that allocate and free it."""
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
 
@@ -1169,9 +1340,11 @@ class GraphExec:
             Says how the graphs differ; then nothing has changed.
         """
     @property
-    def flags(self) -> int: ...
+    def flags(self) -> int:
+        """The `graph_instantiate_flags` that it was made with."""
     @property
-    def handle(self) -> int: ...
+    def handle(self) -> int:
+        """The driver's handle, for other libraries."""
     def kernel_node_set_params(
         self,
         *args: Any,
@@ -1184,14 +1357,18 @@ class GraphExec:
         """Replace the arguments, and what else is given. A captured node needs `func` and `block`."""
     def memcpy_htod_node_set_params(
         self, node: GraphNode, dest: _DevicePointer, src: _HostBuffer, size: int | None = None
-    ) -> None: ...
+    ) -> None:
+        """Replace what a copy to the device copies."""
     def memcpy_dtoh_node_set_params(
         self, node: GraphNode, dest: _HostBuffer, src: _DevicePointer, size: int | None = None
-    ) -> None: ...
+    ) -> None:
+        """Replace what a copy to the host copies."""
     def memcpy_dtod_node_set_params(
         self, node: GraphNode, dest: _DevicePointer, src: _DevicePointer, size: int
-    ) -> None: ...
-    def memcpy_node_set_params(self, node: GraphNode, copy: Memcpy3D) -> None: ...
+    ) -> None:
+        """Replace what a copy on the device copies."""
+    def memcpy_node_set_params(self, node: GraphNode, copy: Memcpy3D) -> None:
+        """Replace what a structured copy copies."""
     def memset_node_set_params(
         self,
         node: GraphNode,
@@ -1201,15 +1378,18 @@ class GraphExec:
         element_size: int = 1,
         height: int = 1,
         pitch: int | None = None,
-    ) -> None: ...
-    def host_node_set_params(self, node: GraphNode, function: Callable[[], object]) -> None: ...
+    ) -> None:
+        """Replace what is filled; arguments as of `Graph.add_memset_node`."""
+    def host_node_set_params(self, node: GraphNode, function: Callable[[], object]) -> None:
+        """Replace the function that a host node calls."""
     def event_node_set_event(self, node: GraphNode, event: Event) -> None:
         """Of a node that records or waits for an event."""
     def child_graph_node_set_params(self, node: GraphNode, graph: Graph) -> None:
         """`graph` must have the shape of the one that is there."""
     def node_set_enabled(self, node: GraphNode, enabled: bool) -> None:
         """Switch a kernel, copy or memset node on or off."""
-    def node_get_enabled(self, node: GraphNode) -> bool: ...
+    def node_get_enabled(self, node: GraphNode) -> bool:
+        """Whether the node does anything."""
 
 @final
 class StreamCapture:
@@ -1229,10 +1409,12 @@ class Library:
     """
 
     @property
-    def handle(self) -> int: ...
+    def handle(self) -> int:
+        """The driver's handle, for other libraries."""
     def get_kernel(self, name: str) -> Kernel:
         """Return the kernel of this name, for all contexts."""
-    def get_kernels(self) -> list[Kernel]: ...
+    def get_kernels(self) -> list[Kernel]:
+        """All kernels."""
     def get_module(self) -> Module:
         """Return its module in the current context. It stays loaded until the library is unloaded."""
     def get_function(self, name: str) -> Function:
@@ -1249,7 +1431,8 @@ class Library:
     def close(self) -> None:
         """Unload it from all contexts now. Calling it again does nothing."""
     @property
-    def is_closed(self) -> bool: ...
+    def is_closed(self) -> bool:
+        """Whether `close` was called."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *exception: object) -> None: ...
 
@@ -1258,20 +1441,25 @@ class Kernel:
     """A kernel of a `Library`. Without a `device` that of the current context is meant."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Its name, as the driver has it."""
     @property
-    def handle(self) -> int: ...
+    def handle(self) -> int:
+        """The driver's handle, for other libraries."""
     @property
-    def library(self) -> Library: ...
+    def library(self) -> Library:
+        """The library that it is of."""
     @property
     def parameters(self) -> list[tuple[int, int]]:
         """Offset and size of each parameter in bytes."""
     def get_function(self) -> Function:
         """Return it as a function of the current context."""
-    def get_attribute(self, attribute: int, device: Device | None = None) -> int: ...
+    def get_attribute(self, attribute: int, device: Device | None = None) -> int:
+        """A `function_attribute` on a device."""
     def set_attribute(self, attribute: int, value: int, device: Device | None = None) -> None:
         """Set a `function_attribute` for all contexts of a device, those to come as well."""
-    def set_cache_config(self, fc: int, device: Device | None = None) -> None: ...
+    def set_cache_config(self, fc: int, device: Device | None = None) -> None:
+        """Ask for a division of the first-level cache by `func_cache` on a device."""
 
 class Linker:
     """Links several images into one module.
@@ -1287,11 +1475,20 @@ class Linker:
         options: _JitOptions | None = None,
         log_verbose: bool = False,
     ) -> Self: ...
-    def add_data(self, data: _HostBuffer, input_type: int, name: str = "unknown") -> None: ...
-    def add_file(self, filename: _Path, input_type: int) -> None: ...
+    def add_data(self, data: _HostBuffer, input_type: int, name: str = "unknown") -> None:
+        """Add an image of a `jit_input_type`, by the name that messages give it.
+
+        A `LogicError` with the linker's log if it is none.
+        """
+    def add_file(self, filename: _Path, input_type: int) -> None:
+        """Add a file of a `jit_input_type`; a `RuntimeError` if there is no such file."""
     def add_lto_options(self, options: Sequence[str]) -> None:
         """Add options of nvJitLink's own, such as ``-fma=0`` or ``-kernels-used=f``, for links with LTO-IR."""
-    def link_module(self) -> Module: ...
+    def link_module(self) -> Module:
+        """Link what was added and load it into the current context: a `Module`.
+
+        A `LogicError` with the linker's log if something is missing or twice there.
+        """
 
 class Function:
     """A kernel.
@@ -1302,7 +1499,8 @@ class Function:
 
     def _repr_html_(self) -> str: ...
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The kernel's name."""
     @property
     def signature(self) -> list[tuple[str, str | None]] | None:
         """Types and names of the parameters as the source declares them; None where it is not known."""
@@ -1400,10 +1598,14 @@ class Function:
         """Blocks in the largest cluster possible."""
     def max_active_clusters(self, cluster: _Extents | int, block: _Extents | int, shared: int = 0) -> int:
         """Clusters that run at once on the device."""
-    def get_attribute(self, attribute: int) -> int: ...
-    def set_attribute(self, attribute: int, value: int) -> None: ...
-    def set_cache_config(self, fc: int) -> None: ...
-    def set_shared_config(self, sc: int) -> None: ...
+    def get_attribute(self, attribute: int) -> int:
+        """A `function_attribute`, an int."""
+    def set_attribute(self, attribute: int, value: int) -> None:
+        """Set a `function_attribute`, such as MAX_DYNAMIC_SHARED_SIZE_BYTES; a `LogicError` if it is fixed."""
+    def set_cache_config(self, fc: int) -> None:
+        """Ask for a division of the first-level cache by `func_cache`."""
+    def set_shared_config(self, sc: int) -> None:
+        """Ask for a width of shared-memory banks by `shared_config`; devices of today have only one."""
     def param_set_texref(self, texref: TextureReference) -> None:
         """Nothing to do: a bound reference is visible to the kernels of its module."""
     def __getattr__(self, name: str) -> int: ...
@@ -1423,7 +1625,12 @@ def library_from_buffer(
     current context, else that of the first device.
     """
 
-def module_from_file(filename: _Path) -> Module: ...
+def module_from_file(filename: _Path) -> Module:
+    """Load PTX, a cubin or a fat binary from a file into the current context.
+
+    A `RuntimeError` if there is no such file, a `LogicError` if the driver cannot load it.
+    """
+
 def module_from_buffer(
     buffer: _HostBuffer, options: _JitOptions | None = None, message_handler: _MessageHandler | None = None
 ) -> Module:
@@ -1929,10 +2136,14 @@ class ElementwiseKernel:
 # -- OpenGL
 
 class RegisteredObject:
-    def gl_handle(self) -> int: ...
-    def unregister(self) -> None: ...
-    def set_map_flags(self, flags: int) -> None: ...
-    def map(self, stream: Stream | None = None) -> RegisteredMapping: ...
+    def gl_handle(self) -> int:
+        """The number that OpenGL knows the object by."""
+    def unregister(self) -> None:
+        """Give the object back to OpenGL alone. A second time is a `LogicError`."""
+    def set_map_flags(self, flags: int) -> None:
+        """Say by `graphics_map_flags` what kernels will do with the object when it is mapped next."""
+    def map(self, stream: Stream | None = None) -> RegisteredMapping:
+        """Give the object to CUDA, in the order of `stream`: a `RegisteredMapping`."""
 
 class RegisteredBuffer(RegisteredObject):
     def __new__(cls, bufobj: int, flags: int = 0) -> Self: ...
@@ -1942,9 +2153,12 @@ class RegisteredImage(RegisteredObject):
 
 @final
 class RegisteredMapping:
-    def unmap(self, stream: Stream | None = None) -> None: ...
-    def device_ptr_and_size(self) -> tuple[int, int]: ...
-    def array(self, index: int, level: int) -> Array: ...
+    def unmap(self, stream: Stream | None = None) -> None:
+        """Give the object back to OpenGL, in the order of `stream`. A second time is a `LogicError`."""
+    def device_ptr_and_size(self) -> tuple[int, int]:
+        """``(address, number of bytes)`` of a buffer."""
+    def array(self, index: int, level: int) -> Array:
+        """The `Array` of a layer and level of an image."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
 

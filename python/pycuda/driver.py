@@ -19,6 +19,7 @@ from pycuda._arrays import (
     ArrayDescriptor3D,
     bind_array_to_texref,
     dtype_to_array_format,
+    expect_array as _expect_array,
     gpuarray_to_array,
     make_multichannel_2d_array,
     matrix_to_array,
@@ -26,7 +27,6 @@ from pycuda._arrays import (
     np_to_array,
     texture_object,
 )
-from pycuda._arrays import expect_array as _expect_array
 from pycuda._driver import CompileError, get_curand_version
 from pycuda._enums import *  # noqa: F403
 from pycuda._enums import mem_attach_flags

@@ -348,6 +348,107 @@ def test_array_copies_by_upstreams_names():
             call()
 
 
+@pytest.mark.parametrize("how", ["close", "with"])
+def test_arrays_libraries_and_mappings_are_closed(how):
+    descr = cuda.ArrayDescriptor3D()
+    descr.width, descr.height, descr.num_channels, descr.format = 8, 8, 1, cuda.array_format.FLOAT
+    library = cuda.library_from_buffer(compiler.compile("__global__ void f() {}"))
+    mipmap = cuda.MipmappedArray(descr, 2)
+    mapping = cuda.AddressRange(cuda.mem_get_granularity()).map(cuda.PhysicalMemory(1))
+    event, stream = cuda.Event(), cuda.Stream()
+    uses = {
+        array_of((4,)): lambda array: array.get_descriptor(),
+        mipmap: lambda mipmap: mipmap.get_level(0),
+        library: lambda library: library.get_kernel("f"),
+        mapping: int,
+        event: lambda event: event.record(),
+        cuda.MemoryPool(): lambda pool: pool.allocate(64),
+    }
+    for thing, use in uses.items():
+        use(thing)
+        if how == "with":
+            with thing as entered:
+                assert entered is thing
+        else:
+            thing.close()
+        with pytest.raises(cuda.LogicError):
+            use(thing)
+        thing.close()
+    stream.close()
+    with pytest.raises(cuda.LogicError):
+        stream.synchronize()
+
+
+def test_graphs_record_the_event_they_are_told_to():
+    first, second, stream = cuda.Event(), cuda.Event(), cuda.Stream()
+    graph = cuda.Graph()
+    node = graph.add_event_record_node(first)
+    exec_graph = graph.instantiate()
+    exec_graph.event_node_set_event(node, second)
+    gate = cuda.mem_alloc(4)
+    cuda.memset_d32(gate, 0, 1)
+    stream.wait_value(gate, 1)
+    exec_graph.launch(stream)
+    assert first.query() and not second.query() and not stream.is_done()
+    cuda.memset_d32_async(gate, 1, 1, cuda.Stream(1))
+    second.synchronize()
+    assert second.query()
+    assert graph.dot().startswith("digraph") and graph.dot().rstrip().endswith("}")
+
+
+def test_graphs_allocate_at_an_address_of_their_own():
+    graph = cuda.Graph()
+    node, memory = graph.add_memalloc_node(256)
+    assert memory.nbytes == 256 and int(memory) == memory.__index__() == memory.get_pointer() != 0
+    filled = graph.add_memset_node(memory, 7, 64, 4, dependencies=[node])
+    back = np.zeros(64, np.int32)
+    copied = graph.add_memcpy_dtoh_node(back, memory, dependencies=[filled])
+    graph.add_memfree_node(memory, dependencies=[copied])
+    graph.instantiate().launch()
+    cuda.Context.synchronize()
+    assert (back == 7).all()
+
+
+def test_copies_of_a_graph_are_replaced():
+    """In what was instantiated; the graph stays."""
+    host, memory = np.arange(8, dtype=np.int32), [cuda.to_device(np.zeros(8, np.int32)) for _ in range(3)]
+    box = cuda.Memcpy3D()
+    box.set_src_device(memory[1])
+    box.set_dst_device(memory[2])
+    box.width_in_bytes = box.src_pitch = box.dst_pitch = 32
+    box.height = box.depth = box.src_height = box.dst_height = 1
+    graph = cuda.Graph()
+    nodes = [graph.add_memcpy_htod_node(memory[0], host)]
+    nodes.append(graph.add_memcpy_dtod_node(memory[1], memory[0], 32, nodes))
+    nodes.append(graph.add_memcpy_node(box, nodes[-1:]))
+    exec_graph = graph.instantiate()
+    exec_graph.memcpy_htod_node_set_params(nodes[0], memory[0], host[::-1].copy(), 16)
+    exec_graph.memcpy_dtod_node_set_params(nodes[1], memory[1], memory[0], 12)
+    box.src_x_in_bytes, box.width_in_bytes = 4, 8
+    exec_graph.memcpy_node_set_params(nodes[2], box)
+    exec_graph.launch()
+    cuda.Context.synchronize()
+    found = [cuda.from_device(one, 8, np.int32).tolist() for one in memory]
+    assert found == [[7, 6, 5, 4, 0, 0, 0, 0], [7, 6, 5, 0, 0, 0, 0, 0], [6, 5, 0, 0, 0, 0, 0, 0]]
+
+
+def test_handles_are_told_apart():
+    pools = [cuda.MemoryPool() for _ in range(2)]
+    graphs = [cuda.Graph() for _ in range(2)]
+    nodes = [graph.add_empty_node() for graph in graphs]
+    library = cuda.library_from_buffer(compiler.compile("__global__ void f() {} __global__ void g() {}"))
+    kernels = library.get_kernels()
+    arrays = [array_of((4,)) for _ in range(2)]
+    execs = [graph.instantiate() for graph in graphs]
+    streams = [cuda.Stream() for _ in range(2)]
+    for things in (pools, graphs, nodes, kernels, arrays, execs, streams):
+        handles = [thing.handle for thing in things]
+        assert 0 not in handles and len(set(handles)) == 2 and handles == [thing.handle for thing in things]
+    assert library.handle not in (0, kernels[0].handle)
+    with pytest.raises(cuda.Error, match="cuLibraryGetUnifiedFunction failed"):
+        library.get_unified_function("absent")
+
+
 # -- modules, textures ------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 import warnings
 from pathlib import Path
 
@@ -292,3 +293,72 @@ def test_launches_are_silent_about_texture_references_that_are_bound():
 def test_arguments_of_a_wrong_type_are_named(call, message):
     with pytest.raises(TypeError, match=message):
         call(gpuarray.zeros(4, np.float32))
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda m: cuda.mem_alloc(-1), OverflowError, "-1 is out of range; expected an integer from 0 to 18446"),
+        (lambda m: cuda.mem_alloc(1 << 64), OverflowError, "18446744073709551616 is out of range"),
+        (lambda m: cuda.mem_alloc("x"), TypeError, "'x' is no integer; expected an integer from 0 to"),
+        (lambda m: cuda.mem_alloc(2.5), TypeError, "2.5 is no integer"),
+        (lambda m: cuda.mem_alloc(float("nan")), TypeError, "nan is no integer"),
+        (lambda m: cuda.memset_d8(m, 256, 1), OverflowError, "256 is out of range; expected an integer from 0 to 255"),
+        (lambda m: cuda.memset_d8(None, 1, 1), TypeError, "None is no device pointer; expected an allocation, or"),
+        (lambda m: cuda.memset_d8(-1, 1, 1), TypeError, "-1 is no device pointer; .* an integer from 0 to 1844"),
+        (lambda m: cuda.mem_alloc_like(3), TypeError, "ary is of type int; expected an array, which has nbytes"),
+        (lambda m: cuda.from_device(m, "x", np.int8), ValueError, "shape is 'x'; expected an integer or several"),
+        (lambda m: cuda.from_device(m, float("nan"), np.int8), ValueError, "shape is nan; expected an integer"),
+        (lambda m: cuda.from_device(m, -1, np.int8), ValueError, r"shape is \(-1,\); expected no negative length"),
+        (lambda m: cuda.from_device(m, 4, np.int8, "A"), cuda.LogicError, "order is 'A'; expected 'C' or 'F'"),
+        (lambda m: cuda.from_device_like(m, 3), TypeError, "other_ary is of type int; expected an array"),
+        (lambda m: cuda.pagelocked_empty("x", np.int8), ValueError, "shape is 'x'; expected an integer or several"),
+        (lambda m: cuda.register_host_memory([1]), TypeError, "ary is of type list; expected a NumPy array"),
+        (lambda m: cuda.matrix_to_array(3, "C"), TypeError, "matrix is of type int; expected an array"),
+        (lambda m: cuda.np_to_array(3, "C"), TypeError, "nparray is of type int; expected an array"),
+        (lambda m: cuda.gpuarray_to_array(3, "C"), TypeError, "gpuarray is of type int; expected an array"),
+        (lambda m: cuda.make_multichannel_2d_array(3, "C"), TypeError, "ndarray is of type int; expected an array"),
+        (lambda m: cuda.bind_array_to_texref(3, cuda.TextureReference()), TypeError, "ary is of type int; exp"),
+        (lambda m: cuda.dtype_to_array_format("odd"), TypeError, "cannot convert dtype \"'odd'\" to an array format"),
+        (lambda m: gpuarray.zeros(4, np.int8).get(3), TypeError, "ary is 3; expected a NumPy array"),
+        (lambda m: cuda.Memcpy3D().set_src_host(3), TypeError, "buffer is a int; expected an array or another contig"),
+        (lambda m: setattr(cuda.Memcpy3D(), "depth", "x"), TypeError, "depth = 'x' is no integer; expected an"),
+    ],
+)  # fmt: skip
+def test_wrong_arguments_are_shown_with_what_was_expected(call, kind, message):
+    with pytest.raises(kind, match=message):
+        call(cuda.mem_alloc(16))
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="exceptions have no notes")
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda m: cuda.mem_alloc(-1), "bytes"),
+        (lambda m: cuda.memset_d2d32(m, 16, 1, -1, 1), "width"),
+        (lambda m: cuda.memcpy_dtod(m, None, 8), "src"),
+        (lambda m: cuda.Stream(-1), "flags"),
+        (lambda m: m.as_buffer(-1), "size"),
+        (lambda m: cuda.Event().time_since(3), "event"),
+        (lambda m: cuda.memcpy_htod_async(m, np.zeros(1), 3), "stream"),
+    ],
+)
+def test_wrong_arguments_are_named(call, name):
+    with pytest.raises((TypeError, OverflowError)) as caught:
+        call(cuda.mem_alloc(16))
+    assert caught.value.__notes__ == [f"while processing '{name}'"]
+
+
+def test_memory_that_was_freed_is_shown(module):
+    memory = cuda.mem_alloc(48)
+    shown = f"device allocation of 48 bytes at {int(memory):#x} used after free()"
+    memory.free()
+    two, argument = module.get_function("two"), "argument #0 (0-based)"
+    prepared = module.get_function("two").prepare("Pi")
+    for use, where in (
+        (lambda: int(memory), ""),
+        (lambda: cuda.memcpy_dtoh(np.zeros(4), memory), ""),
+        (lambda: two(memory, np.int32(1), block=(1, 1, 1)), f"{argument} of kernel 'two', declared as 'int *p': "),
+        (lambda: prepared.prepared_call((1, 1), (1, 1, 1), memory, 1), f"{argument}: "),
+    ):
+        assert error_of(cuda.LogicError, use) == where + shown

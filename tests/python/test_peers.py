@@ -46,7 +46,7 @@ def run():
         if sum(not cuda.Device(i).is_virtual for i in range(cuda.Device.count())) < 2:
             pytest.skip("needs two GPUs")
         environment = {}
-    return lambda code: run_python(PROLOGUE + code + EPILOGUE, **environment)
+    return lambda code, **more: run_python(PROLOGUE + code + EPILOGUE, **environment, **more)
 
 
 def test_copies_from_device_to_device(run):
@@ -81,6 +81,288 @@ with contexts[1]:
     del target, stream, done
 with contexts[0]:
     del source
+"""
+    )
+
+
+def test_copies_in_every_form(run):
+    """Whichever device is current, whether contexts are named or not, from the middle and to the middle."""
+    run(
+        """
+data = np.arange(1000, dtype=np.int32)
+memory = []
+for context in contexts:
+    with context:
+        memory.append(cuda.to_device(data))
+
+def check(copy, dest, src):
+    for context in contexts:
+        with contexts[src]:
+            cuda.memcpy_htod(memory[src], data)
+        with contexts[dest]:
+            cuda.memset_d8(memory[dest], 255, data.nbytes)
+        with context:
+            copy(int(memory[dest]) + 40, int(memory[src]) + 80, 400)
+            cuda.Context.synchronize()
+        for one in contexts:  # Devices with one address space read each other's memory.
+            with one:
+                found = cuda.from_device(memory[dest], 1000, np.int32)
+        assert (found[10:110] == data[20:120]).all() and (found[:10] == -1).all() and (found[110:] == -1).all()
+
+def with_stream(call):
+    def copy(*args):
+        stream = cuda.Stream()
+        call(*args, stream)
+        stream.synchronize()
+    return copy
+
+for dest, src in ((0, 1), (1, 0)):
+    to, of = contexts[dest], contexts[src]
+    check(lambda d, s, n: cuda.memcpy_peer(d, s, n, to, of), dest, src)
+    check(lambda d, s, n: cuda.memcpy_peer(d, s, n, dest_context=to, src_context=of), dest, src)
+    check(with_stream(lambda d, s, n, stream: cuda.memcpy_peer_async(d, s, n, to, of, stream)), dest, src)
+    check(lambda d, s, n: cuda.memcpy_peer_async(d, s, n, to, of), dest, src)
+    check(lambda d, s, n: cuda.memcpy_dtod(d, s, n), dest, src)
+    check(with_stream(lambda d, s, n, stream: cuda.memcpy_dtod_async(d, s, n, stream)), dest, src)
+    with of:
+        cuda.memcpy_peer(memory[dest], memory[src], 4, to)
+    with to:
+        cuda.memcpy_peer(memory[dest], memory[src], 4, src_context=of)
+
+with contexts[0]:
+    for call in (cuda.memcpy_peer, cuda.memcpy_peer_async):
+        text = error_of(lambda: call(memory[0], memory[1], 4001, contexts[0], contexts[1]))
+        assert "4001 bytes do not fit into an allocation of 4000 bytes" in text, text
+        assert "failed" in error_of(lambda: call(memory[0], 8, 4, contexts[0], contexts[1]))
+    freed = cuda.mem_alloc(8)
+    freed.free()
+    assert "8 bytes at" in error_of(lambda: cuda.memcpy_peer(freed, memory[1], 8))
+gone = second.make_context()
+gone.pop()
+gone.detach()
+with contexts[0]:
+    for call in (cuda.memcpy_peer, cuda.memcpy_peer_async):
+        assert "context" in error_of(lambda: call(memory[0], memory[1], 8, contexts[0], gone))
+    copy = cuda.Memcpy3DPeer()
+    copy.set_src_device(memory[1]), copy.set_src_context(gone), copy.set_dst_device(memory[0])
+    copy.width_in_bytes, copy.height, copy.depth = 4, 1, 1
+    assert "context of an end was detached" in error_of(copy)
+    del memory[0], freed
+with contexts[1]:
+    del memory[0]
+"""
+    )
+
+
+def test_boxes_of_arrays_on_either_device(run):
+    """Every offset counts, from an array to memory and to another array, and each end's context is its own."""
+    run(
+        """
+block = np.arange(4 * 5 * 6, dtype=np.int32).reshape(4, 5, 6)
+expected = np.zeros((3, 4, 7), np.int32)
+expected[1:3, 2:4, 3:6] = block[2:4, 1:3, 2:5]
+
+def whole(copy, shape):
+    copy.src_pitch = copy.dst_pitch = copy.width_in_bytes = 4 * shape[2]
+    copy.src_height = copy.dst_height = copy.height = shape[1]
+    copy.depth = shape[0]
+    copy()
+
+def read(source, how, shape):
+    found, copy = np.zeros(shape, np.int32), cuda.Memcpy3D()
+    getattr(copy, f"set_src_{how}")(source)
+    copy.set_dst_host(found)
+    whole(copy, shape)
+    return found
+
+def make(how, values):
+    if how == "device":
+        return cuda.to_device(values)
+    array = cuda.np_to_array(values, "C")
+    return array
+
+for there, here in ((1, 0), (0, 1)):
+    for source in ("array", "device"):
+        for target in ("array", "device"):
+            for stream in (False, True):
+                with contexts[there]:
+                    far = make(source, block)
+                with contexts[here]:
+                    near = make(target, np.zeros_like(expected))
+                    copy = cuda.Memcpy3DPeer()
+                    getattr(copy, f"set_src_{source}")(far)
+                    copy.set_src_context(contexts[there])
+                    getattr(copy, f"set_dst_{target}")(near)
+                    copy.set_dst_context(contexts[here] if stream else None)
+                    copy.src_pitch, copy.src_height = 24, 5
+                    copy.dst_pitch, copy.dst_height = 28, 4
+                    copy.src_x_in_bytes, copy.src_y, copy.src_z = 8, 1, 2
+                    copy.dst_x_in_bytes, copy.dst_y, copy.dst_z = 12, 2, 1
+                    copy.width_in_bytes, copy.height, copy.depth = 12, 2, 2
+                    copy(cuda.Stream()) if stream else copy()
+                    cuda.Context.synchronize()
+                    assert (read(near, target, expected.shape) == expected).all(), (source, target, stream)
+                    del near, copy
+                with contexts[there]:
+                    del far
+"""
+    )
+
+
+def test_access_is_asked_for_and_given(run):
+    run(
+        """
+assert not first.can_access_peer(first)
+kinds = cuda.p2p_attribute
+for one, other in ((first, second), (second, first)):
+    assert one.get_p2p_attribute(kinds.ACCESS_SUPPORTED, other) == one.can_access_peer(other)
+    assert one.get_p2p_attribute(kinds.PERFORMANCE_RANK, other) >= 0
+    assert one.get_p2p_attribute(kinds.NATIVE_ATOMIC_SUPPORTED, other) in (0, 1)
+    assert "cuDeviceGetP2PAttribute failed" in error_of(lambda: one.get_p2p_attribute(99, other))
+    assert "cuDeviceGetP2PAttribute failed" in error_of(lambda: one.get_p2p_attribute(kinds.ACCESS_SUPPORTED, one))
+gone = second.make_context()
+gone.pop()
+gone.detach()
+with contexts[0]:
+    enable, disable = cuda.Context.enable_peer_access, cuda.Context.disable_peer_access
+    assert "cuCtxEnablePeerAccess failed" in error_of(lambda: enable(contexts[0]))
+    assert "cuCtxEnablePeerAccess failed" in error_of(lambda: enable(contexts[1], 7))
+    assert "cuCtxEnablePeerAccess failed" in error_of(lambda: enable(gone))
+    assert "cuCtxDisablePeerAccess failed" in error_of(lambda: disable(contexts[1]))
+"""
+    )
+
+
+def test_arrays_of_another_device_as_arguments(run):
+    """With access kernels use them; operations between arrays of two contexts are refused."""
+    run(
+        """
+import pycuda.gpuarray as gpuarray
+SOURCE = "__global__ void add(float *z, const float *x) { z[threadIdx.x] += x[threadIdx.x]; }"
+if first.can_access_peer(second):
+    for near, far in ((0, 1), (1, 0)):
+        with contexts[far]:
+            there = gpuarray.to_gpu(np.arange(64, dtype=np.float32))
+        with contexts[near]:
+            cuda.Context.enable_peer_access(contexts[far])
+            add = SourceModule(SOURCE).get_function("add")
+            here = gpuarray.to_gpu(np.ones(64, np.float32))
+            add(here, there, block=(64, 1, 1))
+            add.prepare("PP").prepared_call((1, 1), (64, 1, 1), here.gpudata, there.gpudata)
+            assert (here.get() == 2 * np.arange(64) + 1).all()
+            try:
+                here + there
+            except ValueError as error:
+                assert "operands live in different contexts" in str(error)
+            else:
+                raise AssertionError("whose pool the result would come from is not said")
+            assert (there.get() == np.arange(64)).all()
+            cuda.Context.disable_peer_access(contexts[far])
+            del add, here
+        with contexts[far]:
+            del there
+"""
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "lacking"),
+    [("cuda.to_device(values)", "cuCtxEnablePeerAccess"), ("pool.allocate(64)", "cuMemPoolSetAccess")],
+    ids=["memory", "pool"],
+)
+def test_kernels_without_access_are_stopped(run, make, lacking):
+    """By a real GPU always, by the virtual one where it checks each access."""
+    result = run(
+        f"make, lacking = {make!r}, {lacking!r}"
+        """
+import os
+with contexts[1]:
+    pool = cuda.MemoryPool(second)
+    far = eval(make)
+    cuda.Context.synchronize()
+contexts[0].push()
+kernel = SourceModule("__global__ void put(int *a) { *a = 1; }").get_function("put")
+def use():
+    kernel(far, block=(1, 1, 1))
+    cuda.Context.synchronize()
+text = error_of(use)
+assert "illegal memory access" in text, text
+if first.is_virtual:
+    assert lacking in text, text
+print("refused", flush=True)
+os._exit(0)  # The context is of no use any more.
+""",
+        check=False,  # What the virtual GPU finds it prints.
+        RTCG_CHECK="memory",
+    )
+    assert result.stdout == "refused\n", result
+
+
+def test_events_of_one_device_order_streams_of_the_other(run):
+    run(
+        """
+with contexts[0]:
+    gate, source = cuda.mem_alloc(4), cuda.to_device(np.full(4, 7, np.int32))
+    cuda.memset_d32(gate, 0, 1)
+    ahead, done, data = cuda.Stream(1), cuda.Event(), cuda.to_device(np.zeros(4, np.int32))
+    ahead.wait_value(gate, 1)
+    cuda.memcpy_dtod_async(data, source, 16, ahead)
+    done.record(ahead)
+with contexts[1]:
+    behind, target = cuda.Stream(1), cuda.to_device(np.zeros(4, np.int32))
+    behind.wait_for_event(done)
+    cuda.memcpy_peer_async(target, data, 16, contexts[1], contexts[0], behind)
+    assert not behind.is_done() and not done.query()
+    assert "cuEventRecord failed" in error_of(lambda: done.record(behind))
+with contexts[0]:
+    other = cuda.Stream(1)
+    cuda.memset_d32_async(gate, 1, 1, other)
+with contexts[1]:
+    behind.synchronize()
+    assert cuda.from_device(target, 4, np.int32).tolist() == [7] * 4
+    del behind, target
+with contexts[0]:
+    del gate, source, ahead, done, data, other
+"""
+    )
+
+
+def test_pools_and_mappings_for_both_devices(run):
+    run(
+        """
+SOURCE = "__global__ void put(int *a, int n) { a[threadIdx.x] = n; }"
+access = cuda.mem_access_flags
+if first.can_access_peer(second):
+    kernels = []
+    for context in contexts:
+        with context:
+            kernels.append(SourceModule(SOURCE).get_function("put"))
+    with contexts[0]:
+        pool = cuda.MemoryPool(first)
+        assert pool.get_access(second) == access.PROT_NONE and pool.get_access(first) == access.PROT_READWRITE
+        pool.set_access(second, access.PROT_READWRITE)
+        assert pool.get_access(second) == access.PROT_READWRITE
+        stream = cuda.Stream()
+        shared = pool.allocate(128, stream)
+        stream.synchronize()
+        mapping = cuda.AddressRange(1 << 21).map(cuda.PhysicalMemory(1 << 21), devices=[first, second])
+        assert mapping.nbytes == 1 << 21 and mapping.__index__() == int(mapping)
+        assert mapping.get_access(second) == access.PROT_READWRITE
+    with contexts[1]:
+        for memory in (shared, mapping):
+            kernels[1](memory, np.int32(5), block=(32, 1, 1))
+        cuda.Context.synchronize()
+    with contexts[0]:
+        for memory in (shared, mapping):
+            assert cuda.from_device(int(memory), 32, np.int32).tolist() == [5] * 32
+        shared.free()
+        mapping.set_access(second, access.PROT_NONE)
+        assert mapping.get_access(second) == access.PROT_NONE
+        mapping.close()
+        pool.close()
+        del stream, kernels[0]
+    with contexts[1]:
+        del kernels[0]
 """
     )
 

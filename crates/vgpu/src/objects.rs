@@ -6,7 +6,7 @@ use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rtcg_cuda_sys::CUDA_ARRAY3D_DESCRIPTOR;
+use rtcg_cuda_sys::{CUDA_ARRAY3D_DESCRIPTOR, CUmemAccess_flags};
 use rtcg_ptx::ast;
 
 use crate::context::Context;
@@ -212,6 +212,8 @@ pub(crate) struct Pool {
     pub(crate) release_threshold: AtomicU64,
     /// `CU_MEMPOOL_ATTR_REUSE_...`, by attribute number less one.
     pub(crate) reuse: [AtomicI32; 3],
+    /// What other devices may do with the memory, by their ordinals; nothing, unless it is said.
+    access: Mutex<HashMap<u32, CUmemAccess_flags>>,
     /// What other processes import it with, if it was made for that.
     pub(crate) ticket: Option<Ticket>,
     /// The ticket of another process's pool that this one stands for; 0 for a pool of this process.
@@ -229,9 +231,24 @@ impl Pool {
             used_high: AtomicU64::new(0),
             release_threshold: AtomicU64::new(0),
             reuse: [const { AtomicI32::new(1) }; 3],
+            access: Mutex::default(),
             ticket: None,
             imported: 0,
         }
+    }
+
+    /// Says what a device may do with the memory.
+    pub(crate) fn set_access(&self, device: u32, flags: CUmemAccess_flags) {
+        self.access.lock().unwrap_or_else(PoisonError::into_inner).insert(device, flags);
+    }
+
+    /// What a device may do with the memory: its own one everything, and each one with other processes' memory.
+    pub(crate) fn access(&self, device: u32) -> CUmemAccess_flags {
+        if device == self.device || self.imported != 0 {
+            return CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+        }
+        let access = self.access.lock().unwrap_or_else(PoisonError::into_inner);
+        access.get(&device).copied().unwrap_or(CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_NONE)
     }
 
     /// Takes note of an allocation.

@@ -57,6 +57,7 @@ impl PyContext {
 
 #[pymethods]
 impl PyContext {
+    /// Push the context that another library made current in this thread.
     #[staticmethod]
     #[pyo3(signature = (flags = 0))]
     fn attach(#[pyo3(from_py_with = int)] flags: u32) -> PyResult<Self> {
@@ -64,16 +65,19 @@ impl PyContext {
         Context::attach().or_raise().map(Self::new)
     }
 
+    /// Take the top off the stack. `LogicError` when it is empty.
     #[staticmethod]
     fn pop() -> PyResult<()> {
         Context::pop().or_raise().map(drop)
     }
 
+    /// The device of the current context; a `LogicError` if there is none.
     #[staticmethod]
     fn get_device() -> PyResult<PyDevice> {
         Context::current_device().or_raise().map(PyDevice)
     }
 
+    /// Wait until all work of the current context is done; raises what went wrong in it.
     #[staticmethod]
     fn synchronize(py: Python<'_>) -> PyResult<()> {
         let result = py.detach(Context::synchronize);
@@ -81,6 +85,7 @@ impl PyContext {
         result.or_raise()
     }
 
+    /// The top of this thread's stack, else the context that another library made current.
     #[staticmethod]
     fn get_current() -> Option<Self> {
         Context::current_or_foreign().map(Self::new)
@@ -93,31 +98,37 @@ impl PyContext {
         Context::set_current(context.map(|context| &*context.0)).or_raise()
     }
 
+    /// The flags of the current context, of `ctx_flags`. An addition to PyCUDA.
     #[staticmethod]
     fn get_flags() -> PyResult<u32> {
         Context::flags().or_raise()
     }
 
+    /// Set a `limit` of the current context, in the unit of that limit (bytes or a number).
     #[staticmethod]
     fn set_limit(#[pyo3(from_py_with = int)] limit: u32, #[pyo3(from_py_with = int)] value: usize) -> PyResult<()> {
         Context::set_limit(sys::CUlimit(limit), value).or_raise()
     }
 
+    /// The value of a `limit` of the current context, in the unit of that limit.
     #[staticmethod]
     fn get_limit(#[pyo3(from_py_with = int)] limit: u32) -> PyResult<usize> {
         Context::limit(sys::CUlimit(limit)).or_raise()
     }
 
+    /// How the current context divides its first-level cache.
     #[staticmethod]
     fn get_cache_config(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         enum_member(py, "func_cache", Context::cache_config().or_raise()?.0)
     }
 
+    /// Ask for a division of the first-level cache by `func_cache`, for kernels that ask for none.
     #[staticmethod]
     fn set_cache_config(#[pyo3(from_py_with = int)] config: u32) -> PyResult<()> {
         Context::set_cache_config(sys::CUfunc_cache(config)).or_raise()
     }
 
+    /// The width of shared-memory banks, a `shared_config`.
     #[staticmethod]
     fn get_shared_config(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         enum_member(py, "shared_config", Context::shared_config().or_raise()?.0)
@@ -129,17 +140,22 @@ impl PyContext {
         Context::stream_priority_range().or_raise()
     }
 
+    /// Ask for a width of shared-memory banks by `shared_config`; devices of today have only one.
     #[staticmethod]
     fn set_shared_config(#[pyo3(from_py_with = int)] config: u32) -> PyResult<()> {
         Context::set_shared_config(sys::CUsharedconfig(config)).or_raise()
     }
 
+    /// Let kernels of the current context reach memory of `peer`, a context of another device; `flags` is 0.
+    ///
+    /// A `LogicError` if it was done before, or the devices cannot (`Device.can_access_peer`).
     #[staticmethod]
     #[pyo3(signature = (peer, flags = 0))]
     fn enable_peer_access(peer: &PyContext, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
         Context::enable_peer_access(&peer.0, flags).or_raise()
     }
 
+    /// Take back what `enable_peer_access` allowed; a `LogicError` if nothing was. `flags` is ignored.
     #[staticmethod]
     #[pyo3(signature = (peer, flags = 0))]
     fn disable_peer_access(peer: &PyContext, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
@@ -147,10 +163,12 @@ impl PyContext {
         Context::disable_peer_access(&peer.0).or_raise()
     }
 
+    /// Put the context on top of this thread's stack, so that it is current; a `LogicError` if it was detached.
     fn push(&self) -> PyResult<()> {
         self.0.push().or_raise()
     }
 
+    /// Destroy (or release) the context now. A second time is a `LogicError`.
     fn detach(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.0.detach()).or_raise()
     }
@@ -160,6 +178,7 @@ impl PyContext {
         py.detach(|| self.0.close()).or_raise()
     }
 
+    /// False once it was detached.
     #[getter]
     fn is_alive(&self) -> bool {
         self.0.is_alive()
@@ -200,10 +219,12 @@ impl PyContext {
         Ok(())
     }
 
+    /// The version of the driver's interface that the context was made for, such as 3020.
     fn get_api_version(&self) -> PyResult<u32> {
         self.0.api_version().or_raise()
     }
 
+    /// The driver's handle, for other libraries.
     #[getter]
     fn handle(&self) -> usize {
         self.0.handle().addr()

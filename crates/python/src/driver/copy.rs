@@ -10,6 +10,7 @@ use crate::pointer::{DeviceMemory, DevicePtr};
 use pyo3::prelude::*;
 use rtcg::driver::{Context, Stream, memory};
 
+/// Copy a contiguous host buffer to the device; waits.
 #[pyfunction]
 fn memcpy_htod(py: Python<'_>, dest: DevicePtr, src: &Bound<'_, PyAny>) -> PyResult<()> {
     let src = HostBuffer::of(src, "src")?;
@@ -23,6 +24,7 @@ fn memcpy_htod(py: Python<'_>, dest: DevicePtr, src: &Bound<'_, PyAny>) -> PyRes
     py.detach(|| unsafe { memory::memcpy_htod(dest.0, bytes) }).or_raise()
 }
 
+/// Fill a contiguous, writable host buffer from the device; waits.
 #[pyfunction]
 fn memcpy_dtoh(py: Python<'_>, dest: &Bound<'_, PyAny>, src: DevicePtr) -> PyResult<()> {
     let dest = HostBuffer::writable(dest, "dest")?;
@@ -36,6 +38,7 @@ fn memcpy_dtoh(py: Python<'_>, dest: &Bound<'_, PyAny>, src: DevicePtr) -> PyRes
     py.detach(|| unsafe { memory::memcpy_dtoh(bytes, src.0) }).or_raise()
 }
 
+/// `memcpy_htod` in stream order; `src` is kept alive until the copy is done.
 #[pyfunction]
 #[pyo3(signature = (dest, src, stream = None))]
 fn memcpy_htod_async(
@@ -61,6 +64,7 @@ fn memcpy_htod_async(
     keep_alive::until_passed(stream, src.owner()).or_raise()
 }
 
+/// `memcpy_dtoh` in stream order; `dest` is kept alive until the copy is done.
 #[pyfunction]
 #[pyo3(signature = (dest, src, stream = None))]
 fn memcpy_dtoh_async(
@@ -105,6 +109,7 @@ fn use_both(
     Ok((dest.ptr.0, src.ptr.0))
 }
 
+/// Copy `size` bytes within the device.
 #[pyfunction]
 fn memcpy_dtod(
     py: Python<'_>,
@@ -117,6 +122,7 @@ fn memcpy_dtod(
     py.detach(|| unsafe { memory::memcpy_dtod(dest.0, src.0, size) }).or_raise()
 }
 
+/// `memcpy_dtod` in stream order.
 #[pyfunction]
 #[pyo3(signature = (dest, src, size, stream = None))]
 fn memcpy_dtod_async(
@@ -136,6 +142,7 @@ fn context_of<'a>(context: Option<&'a Bound<'_, PyContext>>) -> Option<&'a Conte
     context.map(|context| &*context.get().0)
 }
 
+/// Copy `size` bytes between contexts; None means the current one.
 #[pyfunction]
 #[pyo3(signature = (dest, src, size, dest_context = None, src_context = None))]
 fn memcpy_peer(
@@ -152,6 +159,7 @@ fn memcpy_peer(
     py.detach(|| unsafe { memory::memcpy_peer(dest.0, to, src.0, from, size) }).or_raise()
 }
 
+/// `memcpy_peer` in stream order.
 #[pyfunction]
 #[pyo3(signature = (dest, src, size, dest_context = None, src_context = None, stream = None))]
 fn memcpy_peer_async(
@@ -172,6 +180,7 @@ fn memcpy_peer_async(
 macro_rules! fills {
     ($($name:ident $name_async:ident $name_2d:ident $name_2d_async:ident $ty:ty;)*) => {
         $(
+            /// Set `size` elements from `dest` on to `data`; does not wait.
             #[pyfunction]
             fn $name(
                 py: Python<'_>,
@@ -184,6 +193,7 @@ macro_rules! fills {
                 py.detach(|| unsafe { memory::$name(dest.0, data, size) }).or_raise()
             }
 
+            /// Set `size` elements from `dest` on to `data` in stream order; does not wait.
             #[pyfunction]
             #[pyo3(signature = (dest, data, size, stream = None))]
             fn $name_async(
@@ -200,6 +210,7 @@ macro_rules! fills {
                 py.detach(|| unsafe { memory::$name_async(target.0, data, size, stream) }).or_raise()
             }
 
+            /// Set `height` rows of `width` elements, `pitch` bytes from one to the next, to `data`; does not wait.
             #[pyfunction]
             fn $name_2d(
                 py: Python<'_>,
@@ -214,6 +225,8 @@ macro_rules! fills {
                 py.detach(|| unsafe { memory::$name_2d(dest.0, pitch, data, width, height) }).or_raise()
             }
 
+            /// Set `height` rows of `width` elements, `pitch` bytes from one to the next, to `data` in stream order;
+            /// does not wait.
             #[pyfunction]
             #[pyo3(signature = (dest, pitch, data, width, height, stream = None))]
             fn $name_2d_async(

@@ -29,23 +29,28 @@ impl PyDevice {
         Err(PyTypeError::new_err(format!("device is {given}; expected an ordinal (int >= 0) or a PCI bus id (str)")))
     }
 
+    /// Number of devices, real and virtual.
     #[staticmethod]
     fn count() -> PyResult<usize> {
         Device::count().or_raise()
     }
 
+    /// The device's name, such as ``NVIDIA H200``.
     fn name(&self) -> PyResult<String> {
         self.0.name().or_raise()
     }
 
+    /// Its place on the bus, such as ``0000:01:00.0``, which `Device` takes, too.
     fn pci_bus_id(&self) -> PyResult<String> {
         self.0.pci_bus_id().or_raise()
     }
 
+    /// ``(major, minor)``.
     fn compute_capability(&self) -> PyResult<(u32, u32)> {
         self.0.compute_capability().or_raise()
     }
 
+    /// Memory of the device in bytes.
     fn total_memory(&self) -> PyResult<usize> {
         self.0.total_memory().or_raise()
     }
@@ -77,11 +82,13 @@ impl PyDevice {
         Ok(all)
     }
 
+    /// Make a context and push it on the calling thread's stack.
     #[pyo3(signature = (flags = 0))]
     fn make_context(&self, py: Python<'_>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<PyContext> {
         py.detach(|| self.0.make_context(flags)).or_raise().map(PyContext::pushed)
     }
 
+    /// The `ctx_flags` of the primary context. Set them before anybody retains it; a driver may refuse it later.
     #[getter]
     fn primary_context_flags(&self) -> PyResult<u32> {
         self.0.primary_context_state().or_raise().map(|(flags, _)| flags)
@@ -92,15 +99,18 @@ impl PyDevice {
         self.0.set_primary_context_flags(flags).or_raise()
     }
 
+    /// Whether anybody in this process has retained the primary context.
     #[getter]
     fn is_primary_context_active(&self) -> PyResult<bool> {
         self.0.primary_context_state().or_raise().map(|(_, is_active)| is_active)
     }
 
+    /// The primary context, which other CUDA libraries share; not pushed.
     fn retain_primary_context(&self, py: Python<'_>) -> PyResult<PyContext> {
         py.detach(|| self.0.retain_primary_context()).or_raise().map(PyContext::new)
     }
 
+    /// Whether kernels on this device can reach memory of `other`, once `Context.enable_peer_access` allowed it.
     fn can_access_peer(&self, other: &PyDevice) -> PyResult<bool> {
         self.0.can_access_peer(&other.0).or_raise()
     }
@@ -134,17 +144,22 @@ impl PyDevice {
     }
 }
 
+/// Find the devices. Calling it again does nothing.
 #[pyfunction]
 #[pyo3(signature = (flags = 0))]
 fn init(py: Python<'_>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
     py.detach(|| driver::init(flags)).or_raise()
 }
 
+/// The CUDA version of the driver, such as 13000; works before `init`.
 #[pyfunction]
 fn get_driver_version() -> PyResult<u32> {
     driver::driver_version().or_raise()
 }
 
+/// Name the files that the driver's old profiler reads and writes; `output_mode` of `profiler_output_mode`.
+///
+/// Drivers of today refuse it: a `LogicError`, "not supported".
 #[pyfunction]
 fn initialize_profiler(
     config_file: &str,
@@ -154,11 +169,13 @@ fn initialize_profiler(
     driver::profiler::initialize(config_file, output_file, sys::CUoutput_mode(output_mode)).or_raise()
 }
 
+/// Begin what a profiler records (such as ``nsys profile --capture-range=cudaProfilerApi``).
 #[pyfunction]
 fn start_profiler() -> PyResult<()> {
     driver::profiler::start().or_raise()
 }
 
+/// End what `start_profiler` began.
 #[pyfunction]
 fn stop_profiler() -> PyResult<()> {
     driver::profiler::stop().or_raise()

@@ -5,7 +5,7 @@ use crate::driver::resource::{Detached, closing_methods, detached};
 use crate::driver::stream::{stream_argument, stream_of};
 use crate::errors::OrRaise;
 use crate::integer::int;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 use rtcg::driver::Event;
@@ -23,6 +23,7 @@ closing_methods! { PyEvent;
         Event::new(flags).or_raise().map(Self::from)
     }
 
+    /// Mark the present end of `stream`. With flag 1, a captured graph does so at each launch.
     #[pyo3(signature = (stream = None, flags = 0))]
     fn record<'py>(
         slf: &Bound<'py, Self>,
@@ -40,6 +41,7 @@ closing_methods! { PyEvent;
         Ok(slf.clone())
     }
 
+    /// Wait until what was before the mark is done; returns the event. Raises what went wrong.
     fn synchronize<'py>(slf: Bound<'py, Self>, py: Python<'py>) -> PyResult<Bound<'py, Self>> {
         let event = &slf.get().0;
         let result = py.detach(|| event.synchronize());
@@ -48,27 +50,37 @@ closing_methods! { PyEvent;
         Ok(slf)
     }
 
+    /// Whether it has happened.
     fn query(&self) -> PyResult<bool> {
         self.0.query().or_raise()
     }
 
+    /// Milliseconds from `event` to this one.
     fn time_since(&self, event: &PyEvent) -> PyResult<f32> {
         self.0.time_since(&event.0).or_raise()
     }
 
+    /// Milliseconds from this event to `event`.
     fn time_till(&self, event: &PyEvent) -> PyResult<f32> {
         self.0.time_till(&event.0).or_raise()
     }
 
+    /// What stands for the event in other processes, 64 bytes, for `from_ipc_handle`.
+    ///
+    /// A `LogicError` unless the event was made with ``event_flags.INTERPROCESS | event_flags.DISABLE_TIMING``.
     fn ipc_handle<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyByteArray>> {
         Ok(PyByteArray::new(py, &self.0.ipc_handle().or_raise()?))
     }
 
+    /// An event of another process, by what `ipc_handle` gave there, 64 bytes.
+    ///
+    /// A `ValueError` for another length, a `LogicError` if there is no such event, or it is one of this process.
     #[staticmethod]
     fn from_ipc_handle(handle: &Bound<'_, PyAny>) -> PyResult<Self> {
         Event::from_ipc_handle(handle_bytes(handle)?).or_raise().map(Self::from)
     }
 
+    /// The driver's handle, for other libraries.
     #[getter]
     fn handle(&self) -> usize {
         self.0.handle().addr()
@@ -77,9 +89,12 @@ closing_methods! { PyEvent;
 
 /// The 64 bytes of an interprocess handle.
 pub(crate) fn handle_bytes(handle: &Bound<'_, PyAny>) -> PyResult<[u8; 64]> {
-    let bytes: Vec<u8> = handle.extract()?;
+    let Ok(bytes) = handle.extract::<Vec<u8>>() else {
+        let kind = handle.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("handle is of type {kind}; expected 64 bytes")));
+    };
     let length = bytes.len();
-    bytes.try_into().map_err(|_| PyValueError::new_err(format!("the handle has {length} bytes; expected 64")))
+    bytes.try_into().map_err(|_| PyValueError::new_err(format!("handle has {length} bytes; expected 64")))
 }
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -16,10 +16,12 @@ detached!(PyRegistered over RegisteredObject);
 
 #[pymethods]
 impl PyRegistered {
+    /// The number that OpenGL knows the object by.
     fn gl_handle(&self) -> u32 {
         self.0.gl_handle()
     }
 
+    /// Give the object back to OpenGL alone. A second time is a `LogicError`.
     fn unregister(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.0.unregister()).or_raise()
     }
@@ -29,6 +31,7 @@ impl PyRegistered {
         self.0.set_map_flags(flags).or_raise()
     }
 
+    /// Give the object to CUDA, in the order of `stream`: a `RegisteredMapping`.
     #[pyo3(signature = (stream = None))]
     fn map(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<PyMapping> {
         let stream = stream.map(|s| &*s.get().0);
@@ -72,16 +75,19 @@ detached!(PyMapping over Mapping);
 
 #[pymethods]
 impl PyMapping {
+    /// Give the object back to OpenGL, in the order of `stream`. A second time is a `LogicError`.
     #[pyo3(signature = (stream = None))]
     fn unmap(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
         let stream = stream.map(|s| &*s.get().0);
         py.detach(|| self.0.unmap(stream)).or_raise()
     }
 
+    /// ``(address, number of bytes)`` of a buffer.
     fn device_ptr_and_size(&self) -> PyResult<(u64, usize)> {
         self.0.device_ptr_and_size().or_raise()
     }
 
+    /// The `Array` of a layer and level of an image.
     fn array(&self, index: u32, level: u32) -> PyResult<PyArrayHandle> {
         // SAFETY: as everywhere in PyCUDA, the program keeps what its kernels use: here the
         // mapping for as long as the array.
@@ -98,6 +104,7 @@ impl PyMapping {
     }
 }
 
+/// Whether CUDA and OpenGL can be used together here: driver and library are there.
 #[pyfunction]
 fn have_gl_ext() -> bool {
     gl::is_available()

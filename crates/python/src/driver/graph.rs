@@ -178,6 +178,7 @@ impl PyGraph {
         Graph::new().or_raise().map(Self::from)
     }
 
+    /// Launch `func`. Arguments are those of a direct call, but for `In`, `Out` and `InOut`.
     #[pyo3(signature = (*args, func, block, grid = None, shared = 0, dependencies = None, cooperative = false))]
     #[allow(clippy::too_many_arguments)]
     fn add_kernel_node(
@@ -205,6 +206,7 @@ impl PyGraph {
         Ok(PyGraphNode::from(node))
     }
 
+    /// Copy `size` bytes (default: all of `src`) to the device.
     #[pyo3(signature = (dest, src, size = None, dependencies = None))]
     fn add_memcpy_htod_node(
         &self,
@@ -217,6 +219,7 @@ impl PyGraph {
         self.add_copy(&copy, &unwrapped(&dependencies), &[&owner, &dest.clone().unbind()])
     }
 
+    /// Copy `size` bytes (default: as many as `dest` has) to the host.
     #[pyo3(signature = (dest, src, size = None, dependencies = None))]
     fn add_memcpy_dtoh_node(
         &self,
@@ -229,6 +232,7 @@ impl PyGraph {
         self.add_copy(&copy, &unwrapped(&dependencies), &[&owner, &src.clone().unbind()])
     }
 
+    /// Copy `size` bytes on the device.
     #[pyo3(signature = (dest, src, size, dependencies = None))]
     fn add_memcpy_dtod_node(
         &self,
@@ -241,6 +245,7 @@ impl PyGraph {
         self.add_copy(&copy, &unwrapped(&dependencies), &[&dest.clone().unbind(), &src.clone().unbind()])
     }
 
+    /// Copy a box; later changes of `copy` do not reach the node.
     #[pyo3(signature = (copy, dependencies = None))]
     fn add_memcpy_node(
         &self,
@@ -252,6 +257,7 @@ impl PyGraph {
         self.add_copy(&raw, &unwrapped(&dependencies), &owners.iter().collect::<Vec<_>>())
     }
 
+    /// Fill `height` rows, `pitch` bytes apart, of `count` elements of 1, 2 or 4 bytes.
     #[pyo3(signature = (dest, value, count, element_size = 1, height = 1, pitch = None, dependencies = None))]
     #[allow(clippy::too_many_arguments)]
     fn add_memset_node(
@@ -271,31 +277,38 @@ impl PyGraph {
         Ok(PyGraphNode::from(node))
     }
 
+    /// Call `function`, on a thread of the driver. It must not use the driver; what it raises goes to
+    /// `sys.unraisablehook`.
     #[pyo3(signature = (function, dependencies = None))]
     fn add_host_node(&self, function: &Bound<'_, PyAny>, dependencies: Option<Nodes<'_>>) -> PyResult<PyGraphNode> {
         self.0.add_host_node(host_function(function)?, &unwrapped(&dependencies)).or_raise().map(PyGraphNode::from)
     }
 
+    /// A node that does nothing but join others.
     #[pyo3(signature = (dependencies = None))]
     fn add_empty_node(&self, dependencies: Option<Nodes<'_>>) -> PyResult<PyGraphNode> {
         self.0.add_empty_node(&unwrapped(&dependencies)).or_raise().map(PyGraphNode::from)
     }
 
+    /// Add a node that records an event at each launch.
     #[pyo3(signature = (event, dependencies = None))]
     fn add_event_record_node(&self, event: &PyEvent, dependencies: Option<Nodes<'_>>) -> PyResult<PyGraphNode> {
         self.0.add_event_record_node(&event.0, &unwrapped(&dependencies)).or_raise().map(PyGraphNode::from)
     }
 
+    /// Add a node that waits for an event at each launch.
     #[pyo3(signature = (event, dependencies = None))]
     fn add_event_wait_node(&self, event: &PyEvent, dependencies: Option<Nodes<'_>>) -> PyResult<PyGraphNode> {
         self.0.add_event_wait_node(&event.0, &unwrapped(&dependencies)).or_raise().map(PyGraphNode::from)
     }
 
+    /// A copy of another graph as one node.
     #[pyo3(signature = (graph, dependencies = None))]
     fn add_child_graph_node(&self, graph: &PyGraph, dependencies: Option<Nodes<'_>>) -> PyResult<PyGraphNode> {
         self.0.add_child_graph_node(&graph.0, &unwrapped(&dependencies)).or_raise().map(PyGraphNode::from)
     }
 
+    /// Memory that exists from this node to the one that frees it, at the same address in every launch.
     #[pyo3(signature = (size, dependencies = None))]
     fn add_memalloc_node(
         &self,
@@ -306,6 +319,7 @@ impl PyGraph {
         Ok((PyGraphNode::from(node), PyGraphAllocation { ptr, nbytes: size, _graph: Detached::new((*self.0).clone()) }))
     }
 
+    /// Add a node that frees memory of `add_memalloc_node`.
     #[pyo3(signature = (ptr, dependencies = None))]
     fn add_memfree_node(&self, ptr: DevicePtr, dependencies: Option<Nodes<'_>>) -> PyResult<PyGraphNode> {
         // SAFETY: the driver takes addresses of graph memory only; what runs later is the program's business.
@@ -318,6 +332,7 @@ impl PyGraph {
         Ok(self.0.conditional(default).or_raise()?.0)
     }
 
+    /// A node that runs one of `size` graphs, which are filled afterwards.
     #[pyo3(signature = (handle, r#type, size = 1, dependencies = None))]
     fn add_conditional_node(
         &self,
@@ -332,46 +347,56 @@ impl PyGraph {
         Ok((PyGraphNode::from(node), bodies.into_iter().map(PyGraph::from).collect()))
     }
 
+    /// Of each pair the second node comes after the first.
     fn add_dependencies(&self, pairs: Pairs<'_>) -> PyResult<()> {
         self.0.add_dependencies(&pairs_of(&pairs)).or_raise()
     }
 
+    /// Remove edges ``(before, after)``.
     fn remove_dependencies(&self, pairs: Pairs<'_>) -> PyResult<()> {
         self.0.remove_dependencies(&pairs_of(&pairs)).or_raise()
     }
 
+    /// All nodes.
     fn get_nodes(&self) -> PyResult<Vec<PyGraphNode>> {
         self.0.nodes().or_raise().map(wrapped)
     }
 
+    /// The nodes that come after no other.
     fn get_root_nodes(&self) -> PyResult<Vec<PyGraphNode>> {
         self.0.root_nodes().or_raise().map(wrapped)
     }
 
+    /// All edges, ``(before, after)``.
     fn get_edges(&self) -> PyResult<Vec<(PyGraphNode, PyGraphNode)>> {
         let edges = self.0.edges().or_raise()?;
         Ok(edges.into_iter().map(|(from, to)| (PyGraphNode::from(from), PyGraphNode::from(to))).collect())
     }
 
+    /// A copy with nodes of its own, see `GraphNode.find_in_clone`.
     fn clone(&self) -> PyResult<Self> {
         self.0.duplicate().or_raise().map(Self::from)
     }
 
+    /// Make it executable; `flags` of `graph_instantiate_flags`. Later changes of the graph do not reach the result.
     #[pyo3(signature = (flags = 0))]
     fn instantiate(&self, py: Python<'_>, flags: u64) -> PyResult<PyGraphExec> {
         py.detach(|| self.0.instantiate(flags)).or_raise().map(PyGraphExec::from)
     }
 
+    /// Write a picture in the language of Graphviz; `flags` of `graph_debug_dot_flags`.
     #[pyo3(signature = (path, flags = 0))]
     fn debug_dot_print(&self, path: PathBuf, flags: u32) -> PyResult<()> {
         self.0.debug_dot_print(&path, flags).or_raise()
     }
 
+    /// The picture of `debug_dot_print` as text.
     #[pyo3(signature = (flags = 0))]
     fn dot(&self, flags: u32) -> PyResult<String> {
         self.0.dot(flags).or_raise()
     }
 
+    /// The driver's handle, for other libraries.
     #[getter]
     fn handle(&self) -> usize {
         self.0.handle().addr()
@@ -458,21 +483,25 @@ impl PyGraphNode {
         enum_member(py, "graph_node_type", self.0.kind().or_raise()?.0)
     }
 
+    /// The graph that it is of.
     #[getter]
     fn graph(&self) -> PyGraph {
         PyGraph::from(self.0.graph().clone())
     }
 
+    /// The nodes that it comes right after.
     #[getter]
     fn dependencies(&self) -> PyResult<Vec<PyGraphNode>> {
         self.0.dependencies().or_raise().map(wrapped)
     }
 
+    /// The nodes that come right after it.
     #[getter]
     fn dependents(&self) -> PyResult<Vec<PyGraphNode>> {
         self.0.dependents().or_raise().map(wrapped)
     }
 
+    /// The graph inside a child graph node.
     #[getter]
     fn child_graph(&self) -> PyResult<PyGraph> {
         self.0.child_graph().or_raise().map(PyGraph::from)
@@ -483,14 +512,17 @@ impl PyGraphNode {
         self.0.handle().addr()
     }
 
+    /// The node of `graph`, made by `Graph.clone`, that stands for this one.
     fn find_in_clone(&self, graph: &PyGraph) -> PyResult<PyGraphNode> {
         self.0.find_in(&graph.0).or_raise().map(PyGraphNode::from)
     }
 
+    /// Take it and its edges out of the graph.
     fn remove(&self) -> PyResult<()> {
         self.0.remove().or_raise()
     }
 
+    /// Launch otherwise when the graph is instantiated next; what is not given stays.
     #[pyo3(signature = (*args, func = None, block = None, grid = None, shared = None))]
     fn kernel_node_set_params(
         &self,
@@ -528,11 +560,13 @@ pub(crate) struct PyGraphAllocation {
 
 #[pymethods]
 impl PyGraphAllocation {
+    /// Size in bytes.
     #[getter]
     fn nbytes(&self) -> usize {
         self.nbytes
     }
 
+    /// The address, valid between the nodes that allocate and free it.
     fn get_pointer(&self) -> u64 {
         self.ptr
     }

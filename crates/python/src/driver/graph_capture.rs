@@ -53,6 +53,7 @@ impl PyStreamCapture {
     }
 }
 
+/// Set how strictly calls of this thread are checked while streams are captured; returns the mode before.
 #[pyfunction]
 fn exchange_capture_mode(py: Python<'_>, mode: u32) -> PyResult<Bound<'_, PyAny>> {
     let before = rtcg::driver::exchange_capture_mode(CUstreamCaptureMode(mode)).or_raise()?;

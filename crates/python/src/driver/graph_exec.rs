@@ -31,6 +31,7 @@ impl PyGraphExec {
 
 #[pymethods]
 impl PyGraphExec {
+    /// Run the graph in stream order; does not wait. Launches of one executable graph never overlap.
     #[pyo3(signature = (stream = None))]
     fn launch(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
         let stream = stream_of(stream);
@@ -38,26 +39,31 @@ impl PyGraphExec {
         py.detach(|| self.0.launch(stream)).or_raise()
     }
 
+    /// Prepare the next launch, which is then quicker.
     #[pyo3(signature = (stream = None))]
     fn upload(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
         let stream = stream_of(stream);
         py.detach(|| self.0.upload(stream)).or_raise()
     }
 
+    /// Take over what the nodes of `graph` do, which must have the same shape.
     fn update(&self, py: Python<'_>, graph: &PyGraph) -> PyResult<()> {
         py.detach(|| self.0.update(&graph.0)).or_raise()
     }
 
+    /// The `graph_instantiate_flags` that it was made with.
     #[getter]
     fn flags(&self) -> PyResult<u64> {
         self.0.flags().or_raise()
     }
 
+    /// The driver's handle, for other libraries.
     #[getter]
     fn handle(&self) -> usize {
         self.0.handle().addr()
     }
 
+    /// Replace the arguments, and what else is given. A captured node needs `func` and `block`.
     #[pyo3(signature = (*args, kernel_node, func = None, block = None, grid = None, shared = None))]
     #[allow(clippy::too_many_arguments)]
     fn kernel_node_set_params(
@@ -78,6 +84,7 @@ impl PyGraphExec {
         Ok(())
     }
 
+    /// Replace what a copy to the device copies.
     #[pyo3(signature = (node, dest, src, size = None))]
     fn memcpy_htod_node_set_params(
         &self,
@@ -90,6 +97,7 @@ impl PyGraphExec {
         self.set_copy(&node.0, &copy, &[&owner, &dest.clone().unbind()])
     }
 
+    /// Replace what a copy to the host copies.
     #[pyo3(signature = (node, dest, src, size = None))]
     fn memcpy_dtoh_node_set_params(
         &self,
@@ -102,6 +110,7 @@ impl PyGraphExec {
         self.set_copy(&node.0, &copy, &[&owner, &src.clone().unbind()])
     }
 
+    /// Replace what a copy on the device copies.
     fn memcpy_dtod_node_set_params(
         &self,
         node: &PyGraphNode,
@@ -113,11 +122,13 @@ impl PyGraphExec {
         self.set_copy(&node.0, &copy, &[&dest.clone().unbind(), &src.clone().unbind()])
     }
 
+    /// Replace what a structured copy copies.
     fn memcpy_node_set_params(&self, py: Python<'_>, node: &PyGraphNode, copy: &Bound<'_, PyMemcpy3D>) -> PyResult<()> {
         let (raw, owners) = copy.get().parts(py);
         self.set_copy(&node.0, &raw, &owners.iter().collect::<Vec<_>>())
     }
 
+    /// Replace what is filled; arguments as of `Graph.add_memset_node`.
     #[pyo3(signature = (node, dest, value, count, element_size = 1, height = 1, pitch = None))]
     #[allow(clippy::too_many_arguments)]
     fn memset_node_set_params(
@@ -137,22 +148,27 @@ impl PyGraphExec {
         Ok(())
     }
 
+    /// Replace the function that a host node calls.
     fn host_node_set_params(&self, node: &PyGraphNode, function: &Bound<'_, PyAny>) -> PyResult<()> {
         self.0.set_host(&node.0, host_function(function)?).or_raise()
     }
 
+    /// Of a node that records or waits for an event.
     fn event_node_set_event(&self, node: &PyGraphNode, event: &PyEvent) -> PyResult<()> {
         self.0.set_event(&node.0, &event.0).or_raise()
     }
 
+    /// `graph` must have the shape of the one that is there.
     fn child_graph_node_set_params(&self, node: &PyGraphNode, graph: &PyGraph) -> PyResult<()> {
         self.0.set_child_graph(&node.0, &graph.0).or_raise()
     }
 
+    /// Switch a kernel, copy or memset node on or off.
     fn node_set_enabled(&self, node: &PyGraphNode, enabled: bool) -> PyResult<()> {
         self.0.set_enabled(&node.0, enabled).or_raise()
     }
 
+    /// Whether the node does anything.
     fn node_get_enabled(&self, node: &PyGraphNode) -> PyResult<bool> {
         self.0.is_enabled(&node.0).or_raise()
     }

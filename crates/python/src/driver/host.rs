@@ -154,11 +154,13 @@ resource_methods! {
         self.1.clone_ref(py)
     }
 
+    /// Size in bytes.
     #[getter]
     fn nbytes(&self) -> usize {
         self.0.nbytes()
     }
 
+    /// The device's address of the memory.
     fn get_device_pointer(&self) -> PyResult<u64> {
         self.0.device_pointer().or_raise()
     }

@@ -25,35 +25,45 @@ pub(crate) struct PyKernel(Detached<Kernel>);
 detached!(PyKernel over Kernel);
 
 closing_methods! { PyLibrary;
+    /// The driver's handle, for other libraries.
     #[getter]
     fn handle(&self) -> usize {
         self.0.handle().addr()
     }
 
+    /// Return the kernel of this name, for all contexts.
     fn get_kernel(&self, name: &str) -> PyResult<PyKernel> {
         self.0.kernel(name).or_raise().map(PyKernel::from)
     }
 
+    /// All kernels.
     fn get_kernels(&self) -> PyResult<Vec<PyKernel>> {
         Ok(self.0.kernels().or_raise()?.into_iter().map(PyKernel::from).collect())
     }
 
+    /// Return its module in the current context. It stays loaded until the library is unloaded.
     fn get_module(&self, py: Python<'_>) -> PyResult<PyModuleHandle> {
         py.detach(|| self.0.module()).or_raise().map(PyModuleHandle::from)
     }
 
+    /// Return the kernel of this name as a function of the current context.
     fn get_function(&self, py: Python<'_>, name: &str) -> PyResult<KernelObject> {
         py.detach(|| self.0.function(name)).or_raise().map(KernelObject)
     }
 
+    /// Return ``(address, number of bytes)`` of a variable in the current context.
     fn get_global(&self, py: Python<'_>, name: &str) -> PyResult<(u64, usize)> {
         py.detach(|| self.0.global(name)).or_raise()
     }
 
+    /// Return ``(address, number of bytes)`` of a managed variable.
+    ///
+    /// Real GPUs have one for all contexts; the virtual GPU has one for each.
     fn get_managed(&self, py: Python<'_>, name: &str) -> PyResult<(u64, usize)> {
         py.detach(|| self.0.managed(name)).or_raise()
     }
 
+    /// Return the address of a function that host and device call alike, where devices have such.
     fn get_unified_function(&self, name: &str) -> PyResult<usize> {
         self.0.unified_function(name).or_raise()
     }
@@ -61,25 +71,30 @@ closing_methods! { PyLibrary;
 
 #[pymethods]
 impl PyKernel {
+    /// Its name, as the driver has it.
     #[getter]
     fn name(&self) -> &str {
         self.0.name()
     }
 
+    /// The driver's handle, for other libraries.
     #[getter]
     fn handle(&self) -> usize {
         self.0.handle().addr()
     }
 
+    /// The library that it is of.
     #[getter]
     fn library(&self) -> PyLibrary {
         PyLibrary::from(self.0.library().clone())
     }
 
+    /// Return it as a function of the current context.
     fn get_function(&self, py: Python<'_>) -> PyResult<KernelObject> {
         py.detach(|| self.0.function()).or_raise().map(KernelObject)
     }
 
+    /// A `function_attribute` on a device.
     #[pyo3(signature = (attribute, device = None))]
     fn get_attribute(
         &self,
@@ -90,6 +105,7 @@ impl PyKernel {
         self.0.attribute(sys::CUfunction_attribute(attribute), &device).or_raise()
     }
 
+    /// Set a `function_attribute` for all contexts of a device, those to come as well.
     #[pyo3(signature = (attribute, value, device = None))]
     fn set_attribute(
         &self,
@@ -101,6 +117,7 @@ impl PyKernel {
         self.0.set_attribute(sys::CUfunction_attribute(attribute), value, &device).or_raise()
     }
 
+    /// Ask for a division of the first-level cache by `func_cache` on a device.
     #[pyo3(signature = (fc, device = None))]
     fn set_cache_config(
         &self,
@@ -122,11 +139,16 @@ impl PyKernel {
     }
 }
 
+/// Load a file for all contexts; no context is needed.
 #[pyfunction]
 fn library_from_file(py: Python<'_>, filename: PathBuf) -> PyResult<PyLibrary> {
     py.detach(|| Library::from_file(&filename)).or_raise().map(PyLibrary::from)
 }
 
+/// Load PTX, a cubin or a fat binary for all contexts; no context is needed.
+///
+/// `device` says whose driver is meant, where real and virtual devices are together; by default that of the
+/// current context, else that of the first device.
 #[pyfunction]
 #[pyo3(signature = (buffer, options = None, message_handler = None, device = None))]
 fn library_from_buffer(

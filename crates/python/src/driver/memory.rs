@@ -72,6 +72,7 @@ resource_methods! {
         self.0.free_async(stream_of(stream)).or_raise()
     }
 
+    /// Size in bytes.
     #[getter]
     fn nbytes(&self) -> usize {
         self.0.nbytes()
@@ -124,10 +125,12 @@ resource_methods! {
         py.detach(|| ManagedAllocation::new(nbytes, flags)).or_raise().map(Self)
     }
 
+    /// The address, which is the same on host and device.
     fn get_device_pointer(&self) -> PyResult<u64> {
         self.ptr()
     }
 
+    /// Size in bytes.
     #[getter]
     fn nbytes(&self) -> usize {
         self.0.allocation().nbytes()
@@ -146,11 +149,13 @@ resource_methods! {
         checked_array(slf.into_any(), data, room, dtype, &shape, fortran)
     }
 
+    /// A writable view of `size` bytes at `offset`; a `LogicError` if the memory does not have them.
     #[pyo3(signature = (size, offset = 0))]
     fn as_buffer<'py>(&self, py: Python<'py>, #[pyo3(from_py_with = int)] size: usize, #[pyo3(from_py_with = int)] offset: usize) -> PyResult<Bound<'py, PyAny>> {
         view_memory(py, self.ptr()?, self.nbytes(), size, offset)
     }
 
+    /// From the present end of `stream` on, let who `mem_flags` (of `mem_attach_flags`) says use the memory.
     #[pyo3(signature = (mem_flags, stream = None))]
     fn attach(&self, #[pyo3(from_py_with = int)] mem_flags: u32, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
         self.ptr()?;
@@ -219,6 +224,7 @@ impl PyIpcMemory {
         py.detach(|| self.0.close()).or_raise()
     }
 
+    /// Size in bytes of the other process's allocation.
     #[getter]
     fn nbytes(&self) -> usize {
         self.0.allocation().nbytes()
@@ -258,6 +264,7 @@ fn view_address(
     unsafe { Bound::from_owned_ptr_or_err(py, pyo3::ffi::PyMemoryView_FromMemory(start, size, WRITE)) }
 }
 
+/// (free, total) bytes of the current context's device.
 #[pyfunction]
 fn mem_get_info() -> PyResult<(usize, usize)> {
     memory::mem_get_info().or_raise()
@@ -309,6 +316,7 @@ fn mem_alloc_async(
     Ok(PyDeviceAllocation(Arc::new(memory.or_raise()?)))
 }
 
+/// Rows of `width` bytes, aligned for accesses of 4, 8 or 16 bytes: (memory, pitch).
 #[pyfunction]
 fn mem_alloc_pitch(
     py: Python<'_>,
@@ -320,11 +328,15 @@ fn mem_alloc_pitch(
     Ok((PyDeviceAllocation(Arc::new(memory)), pitch))
 }
 
+/// (base, size) of the allocation that holds `ptr`.
 #[pyfunction]
 fn mem_get_address_range(ptr: DevicePtr) -> PyResult<(u64, usize)> {
     memory::mem_get_address_range(ptr.0).or_raise()
 }
 
+/// What stands for an allocation in other processes, 64 bytes, for `IPCMemoryHandle`.
+///
+/// The memory must stay allocated as long as others use it. A `LogicError` for memory that is not of `mem_alloc`.
 #[pyfunction]
 fn mem_get_ipc_handle(py: Python<'_>, devptr: DevicePtr) -> PyResult<Bound<'_, PyByteArray>> {
     Ok(PyByteArray::new(py, &memory::mem_get_ipc_handle(devptr.0).or_raise()?))

@@ -161,11 +161,13 @@ with_methods! { PyMemoryPool;
         crate::enums::enum_member(py, "mem_access_flags", rights.flags().0)
     }
 
+    /// The device whose memory it is.
     #[getter]
     fn device(&self) -> PyDevice {
         PyDevice(self.0.device())
     }
 
+    /// The driver's handle, for other libraries.
     #[getter]
     fn handle(&self) -> usize {
         self.0.handle().addr()

@@ -18,6 +18,7 @@ pub(crate) struct PyModuleHandle(pub(crate) Detached<Module>);
 detached!(PyModuleHandle over Module);
 
 closing_methods! { PyModuleHandle;
+    /// The kernel of this name. `LogicError` when there is none.
     fn get_function(&self, name: &str) -> PyResult<KernelObject> {
         self.0.function(name).or_raise().map(KernelObject)
     }
@@ -31,6 +32,7 @@ closing_methods! { PyModuleHandle;
         crate::driver::html_of("module_html", slf)
     }
 
+    /// (address, size in bytes) of a global or constant variable.
     fn get_global(&self, name: &str) -> PyResult<(u64, usize)> {
         self.0.global(name).or_raise()
     }
@@ -47,15 +49,20 @@ closing_methods! { PyModuleHandle;
         make.call1((slf, name, slf.get().get_global(name)?, dtype, shape))
     }
 
+    /// The texture reference of this name. `LogicError` when there is none.
     fn get_texref(&self, name: &str) -> PyResult<PyTextureReference> {
         self.0.texref(name).or_raise().map(PyTextureReference::from)
     }
 
+    /// The surface reference of this name. `LogicError` when there is none.
     fn get_surfref(&self, name: &str) -> PyResult<PySurfaceReference> {
         self.0.surfref(name).or_raise().map(PySurfaceReference::from)
     }
 }
 
+/// Load PTX, a cubin or a fat binary from a file into the current context.
+///
+/// A `RuntimeError` if there is no such file, a `LogicError` if the driver cannot load it.
 #[pyfunction]
 fn module_from_file(py: Python<'_>, filename: PathBuf) -> PyResult<PyModuleHandle> {
     py.detach(|| Module::from_file(&filename)).or_raise().map(PyModuleHandle::from)
@@ -66,6 +73,7 @@ pub(crate) fn jit_options(options: Option<Vec<(u32, usize)>>) -> Vec<(sys::CUjit
     options.unwrap_or_default().into_iter().map(|(key, value)| (sys::CUjit_option(key), value)).collect()
 }
 
+/// Load PTX, a cubin or a fat binary.
 #[pyfunction]
 #[pyo3(signature = (buffer, options = None, message_handler = None))]
 fn module_from_buffer(
@@ -137,6 +145,7 @@ impl PyLinker {
         self.with(py, |linker| linker.add_data(bytes, sys::CUjitInputType(input_type), name))
     }
 
+    /// Add a file of a `jit_input_type`; a `RuntimeError` if there is no such file.
     fn add_file(&self, py: Python<'_>, filename: PathBuf, #[pyo3(from_py_with = int)] input_type: u32) -> PyResult<()> {
         self.with(py, |linker| linker.add_file(&filename, sys::CUjitInputType(input_type)))
     }
@@ -146,6 +155,9 @@ impl PyLinker {
         self.with(py, |linker| options.iter().try_for_each(|option| linker.add_lto_option(option)))
     }
 
+    /// Link what was added and load it into the current context: a `Module`.
+    ///
+    /// A `LogicError` with the linker's log if something is missing or twice there.
     fn link_module(&self, py: Python<'_>) -> PyResult<PyModuleHandle> {
         let module = self.with(py, Linker::link_module)?;
         if let Some(handler) = &self.message_handler {

@@ -54,6 +54,7 @@ impl PyPooledDeviceAllocation {
 resource_methods! {
     PyPooledDeviceAllocation, free = free, is_freed = |memory| memory.is_freed(), release = |memory| memory.free();
 
+    /// Size in bytes, as asked for.
     #[getter]
     fn nbytes(&self) -> usize {
         self.0.nbytes()
@@ -66,6 +67,7 @@ resource_methods! {
         self.0.used_in(stream_of(stream));
     }
 
+    /// A writable view of `size` bytes at `offset`; only for memory that the host can reach.
     #[pyo3(signature = (size, offset = 0))]
     fn as_buffer<'py>(&self, py: Python<'py>, #[pyo3(from_py_with = int)] size: usize, #[pyo3(from_py_with = int)] offset: usize) -> PyResult<Bound<'py, PyAny>> {
         view_memory(py, self.ptr()?, self.0.nbytes(), size, offset)
@@ -105,6 +107,7 @@ impl Drop for PyPooledHostAllocation {
 resource_methods! {
     PyPooledHostAllocation, free = free, is_freed = |memory| memory.is_freed(), release = |memory| memory.free();
 
+    /// Size in bytes, as asked for.
     #[getter]
     fn nbytes(&self) -> usize {
         self.0.nbytes()
@@ -289,6 +292,7 @@ impl PyPageLockedAllocator {
         Self(PageLockedAllocator { flags })
     }
 
+    /// The `host_alloc_flags` of what it allocates.
     #[getter]
     fn flags(&self) -> u32 {
         self.0.flags

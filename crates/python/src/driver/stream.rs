@@ -32,12 +32,14 @@ impl PyStream {
         stream.or_raise().map(Self::from)
     }
 
+    /// Wait until the stream is empty; raises what went wrong in it.
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
         let result = py.detach(|| self.0.synchronize());
         keep_alive::release_passed();
         result.or_raise()
     }
 
+    /// Whether all work in it is done; does not wait. Raises what went wrong in it.
     fn is_done(&self) -> PyResult<bool> {
         self.0.is_done().or_raise()
     }
@@ -61,11 +63,13 @@ impl PyStream {
         )
     }
 
+    /// The default stream that waits for all blocking streams, and they for it.
     #[staticmethod]
     fn legacy_default() -> PyResult<Self> {
         Stream::legacy_default().or_raise().map(Self::from)
     }
 
+    /// The default stream of whichever thread uses it.
     #[staticmethod]
     fn per_thread_default() -> PyResult<Self> {
         Stream::per_thread_default().or_raise().map(Self::from)
@@ -87,15 +91,18 @@ impl PyStream {
         self.0.leave().or_raise()
     }
 
+    /// Destroy the stream now; what is queued still runs. A second time does nothing.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.0.close()).or_raise()
     }
 
+    /// Whether `close` was called.
     #[getter]
     fn is_closed(&self) -> bool {
         self.0.is_closed()
     }
 
+    /// The flags that it was made with; 1: it does not wait for the legacy default stream.
     #[getter]
     fn flags(&self) -> PyResult<u32> {
         self.0.flags().or_raise()
@@ -131,6 +138,7 @@ impl PyStream {
         py.detach(|| self.0.launch_host_func(run)).or_raise()
     }
 
+    /// Write `size` bytes, 4 or 8, to device memory when all earlier work is done.
     #[pyo3(signature = (ptr, value, flags = 0, size = 4))]
     fn write_value(
         &self,
@@ -149,6 +157,9 @@ impl PyStream {
         .or_raise()
     }
 
+    /// Later work waits until `size` bytes of device memory compare with `value`.
+    ///
+    /// `flags` 0: greater or equal (cyclic), 1: equal, 2: have a bit in common, 3: not all bits set in either.
     #[pyo3(signature = (ptr, value, flags = 0, size = 4))]
     fn wait_value(
         &self,
@@ -180,10 +191,16 @@ impl PyStream {
         self.0.handle().addr() as u64
     }
 
+    /// Later work of this stream waits for `evt`.
     fn wait_for_event(&self, evt: &PyEvent) -> PyResult<()> {
         self.0.wait_for_event(&evt.0).or_raise()
     }
 
+    /// From now on, work becomes nodes of a new graph (or of `graph`) instead of being done.
+    ///
+    /// Streams that wait for events of this one are captured too. `mode` of `capture_mode` says which
+    /// calls of other threads are errors meanwhile. Arguments of launches and the buffers of
+    /// asynchronous copies live as long as the graph.
     #[pyo3(signature = (mode = 0, graph = None))]
     fn begin_capture(&self, #[pyo3(from_py_with = int)] mode: u32, graph: Option<&PyGraph>) -> PyResult<()> {
         let mode = CUstreamCaptureMode(mode);
@@ -193,38 +210,46 @@ impl PyStream {
         }
     }
 
+    /// End the capture. An error if something has made it invalid; then it is over too.
     fn end_capture(&self) -> PyResult<PyGraph> {
         self.0.end_capture().or_raise().map(PyGraph::from)
     }
 
+    /// ``with stream.capture() as graph:`` captures the block. Needs a driver of CUDA 12.3.
     #[pyo3(signature = (mode = 0, graph = None))]
     fn capture(&self, #[pyo3(from_py_with = int)] mode: u32, graph: Option<&PyGraph>) -> PyStreamCapture {
         PyStreamCapture::new(&self.0, mode, graph)
     }
 
+    /// Whether its work becomes nodes of a graph now.
     fn is_capturing(&self) -> PyResult<bool> {
         self.0.is_capturing().or_raise()
     }
 
+    /// ``NONE``, ``ACTIVE``, or ``INVALIDATED`` once something has made the capture useless.
     #[getter]
     fn capture_status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         enum_member(py, "capture_status", self.0.capture_status().or_raise()?.0)
     }
 
+    /// Status, number, graph so far, and the nodes that the next one comes after; None if not captured.
     fn get_capture_info<'py>(&self, py: Python<'py>) -> PyResult<Option<CaptureInfo<'py>>> {
         capture_info(py, &self.0)
     }
 
+    /// Set (or, unless `only`, add) the nodes that the next captured one comes after.
     #[pyo3(signature = (nodes, only = true))]
     fn update_capture_dependencies(&self, nodes: Vec<Bound<'_, PyGraphNode>>, only: bool) -> PyResult<()> {
         self.0.update_capture_dependencies(&nodes_of(nodes), only).or_raise()
     }
 
+    /// The driver's handle, for other libraries.
     #[getter]
     fn handle(&self) -> usize {
         self.0.handle().addr()
     }
 
+    /// Its priority; smaller numbers go first.
     #[getter]
     fn priority(&self) -> PyResult<i32> {
         self.0.priority().or_raise()

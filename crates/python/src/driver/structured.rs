@@ -424,37 +424,45 @@ macro_rules! copy_class {
                 (end.is_set, end.room) = (true, value.room());
             }
 
+            /// Copy from a NumPy array of any strides or another contiguous buffer, which is kept alive.
             fn set_src_host(&self, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
                 put_host(&self.copy, Side::Src, buffer, Place::Host)
             }
 
+            /// Copy to a writable NumPy array of any strides or another contiguous buffer, which is kept alive.
             fn set_dst_host(&self, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
                 put_host(&self.copy, Side::Dst, buffer, Place::Host)
             }
 
+            /// Copy from memory that host and device reach by the same address; it is kept alive.
             fn set_src_unified(&self, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
                 put_host(&self.copy, Side::Src, buffer, Place::Unified)
             }
 
+            /// Copy to memory that host and device reach by the same address; it is kept alive.
             fn set_dst_unified(&self, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
                 put_host(&self.copy, Side::Dst, buffer, Place::Unified)
             }
 
+            /// Copy from device memory, an allocation (kept alive) or an address.
             fn set_src_device(&self, devptr: DeviceMemory<'_, '_>) {
                 let (owner, ptr) = (devptr.owner(), devptr.ptr);
                 put(&self.copy, Side::Src, Place::Device(ptr.0), owner, ptr.room());
             }
 
+            /// Copy to device memory, an allocation (kept alive) or an address.
             fn set_dst_device(&self, devptr: DeviceMemory<'_, '_>) {
                 let (owner, ptr) = (devptr.owner(), devptr.ptr);
                 put(&self.copy, Side::Dst, Place::Device(ptr.0), owner, ptr.room());
             }
 
+            /// Copy from an `Array`, which is kept alive.
             fn set_src_array(&self, array: &Bound<'_, PyArrayHandle>) {
                 let handle = array.get().0.handle();
                 put(&self.copy, Side::Src, Place::Array(handle), array.clone().into_any().unbind(), None);
             }
 
+            /// Copy to an `Array`, which is kept alive.
             fn set_dst_array(&self, array: &Bound<'_, PyArrayHandle>) {
                 let handle = array.get().0.handle();
                 put(&self.copy, Side::Dst, Place::Array(handle), array.clone().into_any().unbind(), None);

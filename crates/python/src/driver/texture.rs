@@ -97,6 +97,7 @@ resource_methods! {
         }
     }
 
+    /// A new `ArrayDescriptor` of the array; a `LogicError` once it was freed.
     fn get_descriptor<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let d = self.0.descriptor().or_raise()?;
         let d = CUDA_ARRAY3D_DESCRIPTOR {
@@ -109,10 +110,12 @@ resource_methods! {
         python_descriptor(py, "ArrayDescriptor", &d)
     }
 
+    /// A new `ArrayDescriptor3D` of the array; a `LogicError` once it was freed.
     fn get_descriptor_3d<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         python_descriptor(py, "ArrayDescriptor3D", &self.0.descriptor_3d().or_raise()?)
     }
 
+    /// The driver's handle, for other libraries.
     #[getter]
     fn handle(&self) -> usize {
         self.0.handle().addr()
@@ -171,11 +174,13 @@ impl PyTextureReference {
         TextureReference::new().or_raise().map(Self::from)
     }
 
+    /// Bind an array, which is kept alive.
     fn set_array(&self, py: Python<'_>, ary: &Bound<'_, PyArrayHandle>) -> PyResult<()> {
         let array = &ary.get().0;
         py.detach(|| self.0.set_array(array)).or_raise()
     }
 
+    /// Bind linear memory; returns the offset in bytes that fetches must add.
     #[pyo3(signature = (devptr, bytes, allow_offset = false))]
     fn set_address(
         &self,
@@ -189,6 +194,7 @@ impl PyTextureReference {
         py.detach(|| unsafe { self.0.set_address(devptr.0, bytes, allow_offset) }).or_raise()
     }
 
+    /// Bind rows of linear memory, `pitch` bytes from one to the next, of the shape and format in `descr`.
     fn set_address_2d(
         &self,
         py: Python<'_>,
@@ -201,6 +207,7 @@ impl PyTextureReference {
         py.detach(|| unsafe { self.0.set_address_2d(devptr.0, &d, pitch) }).or_raise()
     }
 
+    /// Say what texels are: an `array_format` and 1, 2 or 4 components. `set_array` takes those of the array.
     fn set_format(
         &self,
         py: Python<'_>,
@@ -210,6 +217,7 @@ impl PyTextureReference {
         py.detach(|| self.0.set_format(CUarray_format(format as _), num_components)).or_raise()
     }
 
+    /// What fetches outside give in dimension `dim` (0, 1 or 2), by `address_mode`.
     fn set_address_mode(
         &self,
         py: Python<'_>,
@@ -219,22 +227,27 @@ impl PyTextureReference {
         py.detach(|| self.0.set_address_mode(dim, CUaddress_mode(am as _))).or_raise()
     }
 
+    /// How fetches between texels are answered, by `filter_mode`.
     fn set_filter_mode(&self, py: Python<'_>, #[pyo3(from_py_with = int)] fm: i32) -> PyResult<()> {
         py.detach(|| self.0.set_filter_mode(CUfilter_mode(fm as _))).or_raise()
     }
 
+    /// Set `TRSF_READ_AS_INTEGER`, `TRSF_NORMALIZED_COORDINATES`, or-ed.
     fn set_flags(&self, py: Python<'_>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
         py.detach(|| self.0.set_flags(flags)).or_raise()
     }
 
+    /// The address of the linear memory that is bound; a `LogicError` if none is.
     fn get_address(&self) -> PyResult<u64> {
         self.0.address().or_raise()
     }
 
+    /// The array that is bound; a `LogicError` if none is.
     fn get_array(&self) -> PyResult<PyArrayHandle> {
         self.0.array().map(PyArrayHandle::from).ok_or_else(|| LogicError::new_err("no array is bound"))
     }
 
+    /// The `address_mode` of dimension `dim`.
     fn get_address_mode<'py>(
         &self,
         py: Python<'py>,
@@ -243,15 +256,18 @@ impl PyTextureReference {
         enumerated(py, "address_mode", self.0.address_mode(dim).or_raise()?.0)
     }
 
+    /// The `filter_mode`.
     fn get_filter_mode<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         enumerated(py, "filter_mode", self.0.filter_mode().or_raise()?.0)
     }
 
+    /// ``(array_format, number of components)``.
     fn get_format<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, i32)> {
         let (format, channels) = self.0.format().or_raise()?;
         Ok((enumerated(py, "array_format", format.0)?, channels))
     }
 
+    /// The flags that were set.
     fn get_flags(&self) -> PyResult<u32> {
         self.0.flags().or_raise()
     }
@@ -265,6 +281,7 @@ detached!(PySurfaceReference over SurfaceReference);
 
 #[pymethods]
 impl PySurfaceReference {
+    /// Bind an array, which is kept alive.
     #[pyo3(signature = (array, flags = 0))]
     fn set_array(
         &self,
@@ -276,6 +293,7 @@ impl PySurfaceReference {
         py.detach(|| self.0.set_array(array, flags)).or_raise()
     }
 
+    /// The array that is bound; a `LogicError` if none is.
     fn get_array(&self) -> PyResult<PyArrayHandle> {
         self.0.array().map(PyArrayHandle::from).ok_or_else(|| LogicError::new_err("no array is bound"))
     }
@@ -387,6 +405,7 @@ impl PyTextureObject {
         self.object.handle()
     }
 
+    /// The same as `handle`.
     fn get_pointer(&self) -> u64 {
         self.object.handle()
     }
@@ -411,6 +430,7 @@ impl PySurfaceObject {
         self.0.handle()
     }
 
+    /// The same as `handle`.
     fn get_pointer(&self) -> u64 {
         self.0.handle()
     }
@@ -434,6 +454,7 @@ fn between_arrays(error: Error, dest: (&Array, usize), src: (&Array, usize), len
     Error { detail: error.detail.or_else(|| Some(detail())), ..error }
 }
 
+/// Copy device memory to a one-dimensional array, from byte `index` on; waits.
 #[pyfunction]
 fn memcpy_dtoa(
     py: Python<'_>,
@@ -450,6 +471,8 @@ fn memcpy_dtoa(
         .or_raise()
 }
 
+/// Copy `len` bytes from a one-dimensional array, from byte `index` on, to device memory; does not wait for the
+/// device.
 #[pyfunction]
 fn memcpy_atod(
     py: Python<'_>,
@@ -466,6 +489,7 @@ fn memcpy_atod(
         .or_raise()
 }
 
+/// Copy `len` bytes between one-dimensional arrays, from byte `src_index` to byte `dest_index`; does not wait.
 #[pyfunction]
 fn memcpy_atoa(
     py: Python<'_>,
@@ -481,6 +505,9 @@ fn memcpy_atoa(
         .or_raise()
 }
 
+/// Copy a contiguous buffer to a one-dimensional array, from byte `index` on; waits.
+///
+/// A `LogicError` if it does not fit. Also `py_memcpy_htoa`.
 #[pyfunction]
 fn memcpy_htoa(
     py: Python<'_>,
@@ -497,6 +524,9 @@ fn memcpy_htoa(
         .or_raise()
 }
 
+/// Fill a writable contiguous buffer from a one-dimensional array, from byte `index` on; waits.
+///
+/// A `LogicError` if the array has not so many bytes. Also `py_memcpy_atoh`.
 #[pyfunction]
 fn memcpy_atoh(
     py: Python<'_>,

@@ -79,11 +79,13 @@ impl PyPhysicalMemory {
         self.0.export().or_raise().map(IntoRawFd::into_raw_fd)
     }
 
+    /// Size in bytes.
     #[getter]
     fn nbytes(&self) -> usize {
         self.0.nbytes()
     }
 
+    /// The device whose memory it is.
     #[getter]
     fn device(&self) -> PyDevice {
         PyDevice(self.0.device())
@@ -138,11 +140,13 @@ impl PyAddressRange {
         mapping.or_raise().map(PyMapping::from)
     }
 
+    /// The first address.
     #[getter]
     fn ptr(&self) -> u64 {
         self.0.ptr()
     }
 
+    /// Size in bytes.
     #[getter]
     fn nbytes(&self) -> usize {
         self.0.nbytes()
@@ -178,6 +182,7 @@ resource_methods! {
         crate::enums::enum_member(py, "mem_access_flags", rights.flags().0)
     }
 
+    /// Size in bytes.
     #[getter]
     fn nbytes(&self) -> usize {
         self.0.nbytes()

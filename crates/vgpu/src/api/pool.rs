@@ -209,19 +209,21 @@ driver_functions! {
     fn cuMemPoolSetAccess(pool: CUmemoryPool, map: *const CUmemAccessDesc, count: usize) {
         let pool = POOLS.get_or(pool.number(), Code::INVALID_VALUE)?;
         ensure(count == 0 || !map.is_null(), Code::INVALID_VALUE)?;
+        let mut wishes = Vec::with_capacity(count);
         for i in 0..count {
             let wish = map.add(i).read_unaligned();
             let device = device_of(&raw const wish.location)?;
             let takes_own_access = device.ordinal == pool.device && wish.flags != CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
             ensure(!takes_own_access, Code::INVALID_VALUE)?;
+            wishes.push((device.ordinal, wish.flags));
         }
-        // All virtual devices share one memory: access is always there.
+        // All virtual devices share one memory: only kernels that are checked look at this.
+        wishes.into_iter().for_each(|(device, flags)| pool.set_access(device, flags));
         Ok(())
     }
 
     fn cuMemPoolGetAccess(flags: *mut CUmemAccess_flags, memPool: CUmemoryPool, location: *mut CUmemLocation) {
-        POOLS.get_or(memPool.number(), Code::INVALID_VALUE)?;
-        device_of(location)?;
-        put(flags, CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+        let pool = POOLS.get_or(memPool.number(), Code::INVALID_VALUE)?;
+        put(flags, pool.access(device_of(location)?.ordinal))
     }
 }

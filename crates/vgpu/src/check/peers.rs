@@ -1,8 +1,9 @@
 //! Whose memory the kernels of a context may use: that of its own device, and that of contexts of
 //! other devices for which peer access has been enabled.
 
-use crate::driver;
+use crate::driver::{self, POOLS};
 use crate::memory::heap::Kind;
+use rtcg_cuda_sys::CUmemAccess_flags;
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -33,12 +34,20 @@ impl Peers {
         self.enabled().remove(&context)
     }
 
-    /// The device whose memory lies at `address`, when kernels of this context may not use it. Memory
-    /// of pools has a list of devices of its own, and other processes' was opened for all.
-    pub(crate) fn refuses(&self, address: u64) -> Option<u32> {
+    /// The device whose memory lies at `address`, when kernels of this context may not use it, and what would allow
+    /// it. Memory of pools has a list of devices of its own, and other processes' was opened for all.
+    pub(crate) fn refuses(&self, address: u64) -> Option<(u32, &'static str)> {
         let block = driver::heap().ok()?.find(address)?;
         let owner = block.owner;
-        let foreign = block.kind == Kind::Device && owner.pool == 0 && owner.device != self.device;
-        (foreign && !self.enabled().contains(&owner.ctx)).then_some(owner.device)
+        if block.kind != Kind::Device || owner.device == self.device {
+            return None;
+        }
+        if owner.pool == 0 {
+            let needed = (owner.device, "without peer access (cuCtxEnablePeerAccess)");
+            return (!self.enabled().contains(&owner.ctx)).then_some(needed);
+        }
+        let access = POOLS.get(owner.pool).ok()?.access(self.device);
+        let is_refused = access == CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_NONE;
+        is_refused.then_some((owner.device, "to whose pool it has no access (cuMemPoolSetAccess)"))
     }
 }

@@ -161,7 +161,7 @@ impl Heap {
         self.live.write().unwrap_or_else(PoisonError::into_inner).insert(start, block);
         // The host writes to its own memory without telling anybody.
         match kind {
-            Kind::Device if owner.pool == 0 => shadow::allocated_on(owner.device, start as usize, size as usize),
+            Kind::Device => shadow::allocated_on(owner.device, start as usize, size as usize),
             _ => shadow::allocated(start as usize, size as usize, kind != Kind::Device),
         }
         Ok(block)

@@ -85,12 +85,9 @@ unsafe fn judge_peer(warp: *mut Warp, lane: usize, site: u32, address: u64, stat
     if !check::enabled().memory || state & device_bit(peers.device) != 0 {
         return;
     }
-    if let Some(other) = peers.refuses(address) {
+    if let Some((other, lacking)) = peers.refuses(address) {
         let here = peers.device;
-        let what = format!(
-            "illegal memory access to device {other} by a kernel of device {here}, without peer access \
-             (cuCtxEnablePeerAccess)"
-        );
+        let what = format!("illegal memory access to device {other} by a kernel of device {here}, {lacking}");
         // SAFETY: the warp runs on this fiber, which is left with nothing to drop.
         unsafe {
             job.fail(report::of_trap(job, &*warp, FaultKind::IllegalAddress, &what, lane as u32, site, address));
