@@ -2,8 +2,9 @@
 
 Host times are for many calls between two waits, medians of several rounds in which the libraries take turns; bandwidths
 are over the bytes that an operation must move. Run it with ``python benches/arrays.py [table ...]``; the tables are
-``small``, ``sizes``, ``large``, ``rows`` and ``transfers``, by default all. On the virtual GPU, where there are no peers,
-the large arrays are smaller. ``RTCG_STAGING=never`` shows the driver's own copies of pageable memory in ``transfers``.
+``small``, ``sizes``, ``large``, ``tall``, ``rows`` and ``transfers``, by default all. On the virtual GPU, where there
+are no peers, the large arrays are smaller. ``RTCG_STAGING=never`` shows the driver's own copies of pageable memory in
+``transfers``.
 """
 
 import statistics
@@ -141,6 +142,28 @@ def large():
             print(f"{name:20}", "  ".join(row))
 
 
+# Shape, axis: few long rows whose columns are summed, many short rows, and both ways through a broad one.
+TALL = [((3, 22_000_000), 0), ((22_000_000, 3), 1), ((1000, 66_000), 0), ((66_000, 1000), 0), ((66_000, 1000), 1)]
+
+
+def _sum_ms(a, axis, wait):
+    return device_ms(lambda: a.sum(axis), wait)
+
+
+def tall():
+    """Bandwidth of sums whose axes differ much in length."""
+    for dtype in (np.float32, np.float16, np.float64):
+        print(f"\nsums of {np.dtype(dtype)}, GB/s of what is read and written")
+        for shape, axis in TALL:
+            shape = tuple(n // 64 if IS_VIRTUAL and n > 1000 else n for n in shape)
+            host = np.ones(shape, dtype)
+            nbytes, row = host.nbytes + host.nbytes // shape[axis], []
+            for library, make, wait, _ in peers():
+                figure = attempt(library, lambda: nbytes / _sum_ms(make(host), axis, wait) / 1e6)  # noqa: B023
+                row.append(f"{library} {figure:8.1f}" if isinstance(figure, float) else f"{library} {figure}")
+            print(f"{f'{shape}, axis {axis}':28}", "  ".join(row))
+
+
 def keys(dtype, n):
     """Uniform random numbers over the full range of a dtype: all bits of integers, all finite floats' bits."""
     rng = np.random.default_rng(1)
@@ -229,7 +252,7 @@ def transfers():
             print(f"{name:20}", shown(row))
 
 
-TABLES = {"small": small, "sizes": sizes, "large": large, "rows": rows, "transfers": transfers}
+TABLES = {"small": small, "sizes": sizes, "large": large, "tall": tall, "rows": rows, "transfers": transfers}
 
 
 def main():

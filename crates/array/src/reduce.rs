@@ -322,6 +322,8 @@ pub(crate) struct Spread {
     n_red: usize,
     per_split: usize,
     blocks: u32,
+    /// Neighbouring outputs of a thread.
+    across: usize,
 }
 
 /// Packs that a thread fetches before it combines the first of them.
@@ -363,7 +365,26 @@ impl Spread {
         let splits = n_red.div_ceil(per_split).max(1);
         let share = share.split(splits, n_out, resident, machine_code);
         let blocks = n_out.div_ceil(share.group()).min(facts.max_blocks as usize) as u32;
-        Self { share, along, pack, itemsize, n_out, n_red, per_split, blocks }
+        Self { share, along, pack, itemsize, n_out, n_red, per_split, blocks, across: 1 }
+    }
+
+    /// The spread whose threads have neighbouring outputs, where the elements of these are neighbours too and lie at
+    /// addresses that packs may be read from and written to; else the same. Nothing but `x` is read.
+    fn across(self, facts: Facts, out: &Lane, x: &Lane, kept: &Plan<4>, reduced: &Plan<3>) -> Self {
+        let across = (facts.access_bytes as usize / out.itemsize.max(x.itemsize).max(1)).clamp(1, 16);
+        let Some((row, outer)) = kept.axes.split_last() else { return self };
+        let is_row = row.1[0] == out.itemsize as isize && row.1[1] == x.itemsize as isize;
+        let fits = |bytes: isize, lane: &Lane| (bytes as i64 as u64).is_multiple_of((across * lane.itemsize) as u64);
+        let is_placed = fits(out.address as isize, out)
+            && fits(x.address as isize, x)
+            && outer.iter().all(|axis| fits(axis.1[0], out) && fits(axis.1[1], x))
+            && reduced.axes.iter().all(|axis| fits(axis.1[0], x));
+        let is_alone = self.share.team == 1 && self.share.splits == 1;
+        if !is_alone || !is_row || !is_placed || !across.is_power_of_two() || !row.0.is_multiple_of(across) {
+            return self;
+        }
+        let blocks = (self.n_out / across).div_ceil(REDUCE_THREADS as usize).clamp(1, facts.max_blocks as usize) as u32;
+        Self { across, blocks, ..self }
     }
 
     /// A bit for each of the arrays whose packs lie one after the other at addresses that packs may be
@@ -386,6 +407,7 @@ impl Spread {
             along: self.along,
             split: self.share.splits > 1,
             gather: self.share.gather,
+            across: self.across as u8,
             pack: self.pack as u8,
             // Arrays that are not aligned are cut as others are, so that sums do not depend on it.
             unroll: if self.pack == 1 { 4 } else { unroll(self.pack, self.itemsize) as u8 },
@@ -418,6 +440,12 @@ impl Spread {
     }
 }
 
+/// An array whose neighbouring elements belong to neighbouring outputs.
+struct Lane {
+    itemsize: usize,
+    address: u64,
+}
+
 /// What decides whether an array can be read in packs.
 pub(crate) struct Packable {
     pub(crate) itemsize: usize,
@@ -435,6 +463,15 @@ fn launch(job: &Job<'_>, kept: &Plan<4>, reduced: &Plan<3>) -> Result<Option<Pre
         start.wrapping_add(kept.offsets[k + 1] as u64).wrapping_add(reduced.offsets[k] as u64)
     };
     let spread = Spread::new(ctx.facts(), job.x.itemsize(), kept, reduced);
+    let out = job.out.start().wrapping_add(kept.offsets[0] as u64);
+    let spread = match present.len() {
+        1 => {
+            let lane = |itemsize, address| Lane { itemsize, address };
+            let (out, x) = (lane(job.out.itemsize(), out), lane(job.x.itemsize(), address(0)));
+            spread.across(ctx.facts(), &out, &x, kept, reduced)
+        }
+        _ => spread,
+    };
     let packable = present.iter().map(|&k| Packable {
         itemsize: used[k].map_or(1, GpuArray::itemsize),
         address: address(k),
@@ -454,7 +491,7 @@ fn launch(job: &Job<'_>, kept: &Plan<4>, reduced: &Plan<3>) -> Result<Option<Pre
         ..Reduce::PLAIN
     });
     let mut args = Args::new();
-    args.push_u64(job.out.start().wrapping_add(kept.offsets[0] as u64));
+    args.push_u64(out);
     present.iter().for_each(|&k| args.push_u64(address(k)));
     let tickets = spread.write(ctx, &kernel, &mut args)?;
     let kept_operands: SmallVec<[usize; 4]> = std::iter::once(0).chain(present.iter().map(|k| k + 1)).collect();

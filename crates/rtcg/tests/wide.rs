@@ -6,9 +6,10 @@ use rtcg::array::{
     ScanOp, fuse,
 };
 use rtcg::{Context, CudaRuntime};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-struct Large(CudaRuntime, Facts);
+/// With the sources that were compiled.
+struct Large(CudaRuntime, Facts, Arc<Mutex<Vec<String>>>);
 
 impl Runtime for Large {
     fn facts(&self) -> Facts {
@@ -30,6 +31,7 @@ impl Runtime for Large {
         self.0.clear(dst, nbytes)
     }
     fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn Kernel>> {
+        self.2.lock().unwrap().push(source.to_owned());
         self.0.compile(source, name)
     }
     fn tickets(&self, nbytes: usize) -> Result<(u64, u64)> {
@@ -43,8 +45,14 @@ impl Runtime for Large {
 const LARGE: Facts = Facts { processors: 132, max_blocks: 4 * 132 * 8, access_bytes: 16, pipeline_bytes: 0 };
 
 fn claiming(facts: Facts) -> Arc<ArrayContext> {
+    with_sources(facts).0
+}
+
+fn with_sources(facts: Facts) -> (Arc<ArrayContext>, Arc<Mutex<Vec<String>>>) {
     let ctx = Context::new().expect("the virtual GPU is always there");
-    ArrayContext::new(Arc::new(Large(CudaRuntime::new(&ctx).unwrap(), facts)))
+    let sources = Arc::default();
+    let runtime = Large(CudaRuntime::new(&ctx).unwrap(), facts, Arc::clone(&sources));
+    (ArrayContext::new(Arc::new(runtime)), sources)
 }
 
 fn large() -> Arc<ArrayContext> {
@@ -201,4 +209,51 @@ fn long_rows_are_sorted_with_many_keys_a_thread() {
     wanted.sort_unstable();
     let places: Vec<i64> = wanted.into_iter().map(|(_, place)| place).collect();
     assert_eq!(numbers(&a.argsort(0, false).unwrap()), places);
+}
+
+#[test]
+fn threads_take_neighbouring_outputs_where_rows_are_aligned() {
+    // As many outputs as such a small device has threads.
+    let small = Facts { processors: 1, max_blocks: 4, access_bytes: 16, pipeline_bytes: 0 };
+    let (wide, sources) = with_sources(small);
+    let narrow = claiming(Facts { access_bytes: 1, ..small });
+    let all = [Reduction::Sum, Reduction::Maximum, Reduction::All, Reduction::ArgMinimum, Reduction::CountNonzero];
+    let dtypes =
+        [(DType::F32, 4), (DType::F64, 2), (DType::F16, 8), (DType::I8, 16), (DType::C64, 2), (DType::Bool, 16)];
+    let compare = |shape: &[usize], from: isize, axes: &[isize], reduction, dtype, across: Option<usize>| {
+        let view = |ctx| {
+            let items = [Index::Ellipsis, Index::Slice(Some(from), None, None)];
+            array(ctx, shape, dtype).index(&items).unwrap()
+        };
+        let before = sources.lock().unwrap().len();
+        let (a, b) = (reduced(&view(&wide), reduction, axes), reduced(&view(&narrow), reduction, axes));
+        let what = format!("{reduction:?} of {shape:?} {dtype} from {from} over {axes:?}");
+        assert_eq!((a.shape(), a.dtype(), bytes(&a)), (b.shape(), b.dtype(), bytes(&b)), "{what}");
+        let compiled = sources.lock().unwrap()[before..].concat();
+        if compiled.contains("array_reduce") {
+            let is_across = compiled.contains("n_out / ");
+            assert_eq!(across.is_some(), is_across, "{what}");
+            assert!(across.is_none_or(|n| compiled.contains(&format!("n_out / {n}, "))), "{what}");
+        }
+    };
+    for reduction in all {
+        let dtypes = dtypes.iter().filter(|(dtype, _)| reduction == Reduction::Sum || dtype.itemsize() == 4);
+        for &(dtype, itemwise) in dtypes {
+            let out = match reduction {
+                Reduction::Sum if dtype == DType::F16 => 8,
+                Reduction::Maximum => itemwise,
+                Reduction::All => 16 / dtype.itemsize(),
+                Reduction::Sum if !dtype.is_integral() => itemwise,
+                _ => 2,
+            };
+            compare(&[3, 1040], 0, &[0], reduction, dtype, Some(out));
+            compare(&[5, 2, 1024], 0, &[0], reduction, dtype, Some(out));
+            compare(&[2, 3, 512], 0, &[1], reduction, dtype, Some(out));
+        }
+    }
+    // Rows that begin, or end, elsewhere; runs along the rows; too few outputs.
+    compare(&[3, 1041], 0, &[0], Reduction::Sum, DType::F32, None);
+    compare(&[3, 1041], 1, &[0], Reduction::Product, DType::F32, None);
+    compare(&[1024, 3], 0, &[1], Reduction::Minimum, DType::F32, None);
+    compare(&[300, 16], 0, &[0], Reduction::Any, DType::F32, None);
 }

@@ -89,6 +89,9 @@ pub struct Reduce {
     pub pack: u8,
     /// Packs of a thread that are fetched before the first one is combined.
     pub unroll: u8,
+    /// Neighbouring outputs of a thread, whose elements are neighbours too and are read at once. More than one only of
+    /// `x` alone, by threads without a team, of runs that are not split.
+    pub across: u8,
     /// A bit for each array (`x`, `y`, mask; those of an expression) whose runs have no gaps and begin where
     /// packs may be read.
     pub packed: u32,
@@ -127,6 +130,7 @@ impl Reduce {
         gather: false,
         pack: 1,
         unroll: 4,
+        across: 1,
         packed: 0,
         kept: Space { ndim: 1, wide: false },
         reduced: Space { ndim: 1, wide: false },
@@ -159,7 +163,10 @@ impl Reduce {
         let mut text = preamble(dtypes, true) + COMBINE;
         let _ = writeln!(text, "typedef {} T;", computed(self.compute));
         text.push_str(&self.accumulator());
-        self.run(&mut text, None);
+        match self.across {
+            1 => self.run(&mut text, None),
+            _ => self.run_across(&mut text),
+        }
         text
     }
 
@@ -413,6 +420,38 @@ impl Reduce {
     }
 }
 
+/// Outputs side by side.
+impl Reduce {
+    /// The kernel whose threads have several neighbouring outputs each. Every output's elements are combined in the
+    /// order of the kernel that has one output for a thread.
+    fn run_across(&self, text: &mut String) {
+        let (x, out, across) = (storage(self.x), storage(self.out), self.across);
+        text.push_str(&self.kept.structure("kept_dims", 2));
+        text.push_str(&self.reduced.structure("reduced_dims", 1));
+        let _ = write!(
+            text,
+            "extern \"C\" __global__ void __launch_bounds__({REDUCE_THREADS}) {name}({out} *out, const char *x, unsigned long long n_out, \
+             unsigned long long n_red, unsigned long long, A *, unsigned int *, const kept_dims kept, const reduced_dims reduced)\n{{\n\
+             \x20 const unsigned long long groups = n_out / {across}, threads = gridDim.x * {REDUCE_THREADS}ull;\n\
+             \x20 for (unsigned long long group = blockIdx.x * {REDUCE_THREADS}ull + threadIdx.x; group < groups; group += threads) {{\n\
+             \x20   const unsigned long long o = group * {across};\n{kept}\
+             \x20   A acc[{across}];\n\
+             \x20   #pragma unroll\n    for (int e = 0; e < {across}; e++) acc[e] = start();\n\
+             \x20   #pragma unroll 4\n    for (unsigned long long i = 0; i < n_red; i++) {{\n{reduced}\
+             \x20     rt_pack<{x}, {across}> pack;\n\
+             \x20     rtcg::read_once(pack, (const rt_pack<{x}, {across}> *)(x + k1 + r0));\n\
+             \x20     #pragma unroll\n\
+             \x20     for (int e = 0; e < {across}; e++) acc[e] = combine(acc[e], map(i, pack.at[e]));\n    }}\n\
+             \x20   rt_pack<{out}, {across}> results;\n\
+             \x20   #pragma unroll\n    for (int e = 0; e < {across}; e++) results.at[e] = finish(acc[e]);\n\
+             \x20   *(rt_pack<{out}, {across}> *)((char *)out + k0) = results;\n  }}\n}}\n",
+            name = self.name(),
+            kept = self.kept.offsets("kept", "o", 2, "k", "    "),
+            reduced = self.reduced.offsets("reduced", "i", 1, "r", "      "),
+        );
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -430,6 +469,13 @@ mod tests {
         );
         assert!(source.contains("for (; base + 4096 <= end; base += gridDim.y * 4096ull)"), "{source}");
         assert!(source.contains("acc = combine(acc, map(i, *(const float *)((const char *)row0 + r0)));"), "{source}");
+    }
+
+    #[test]
+    fn neighbouring_outputs_are_read_and_written_at_once() {
+        let source = Reduce { across: 4, along: false, team: 1, out: DType::F64, ..Reduce::PLAIN }.source();
+        assert!(source.contains("rtcg::read_once(pack, (const rt_pack<float, 4> *)(x + k1 + r0));"), "{source}");
+        assert!(source.contains("*(rt_pack<double, 4> *)((char *)out + k0) = results;"), "{source}");
     }
 
     #[test]
