@@ -18,6 +18,14 @@ from common import LAUNCHED_SOURCE, SMALL_CALLS, c_loops, interleaved_us, small_
 
 STUB = Path(__file__).resolve().parents[1] / "tests" / "python" / "stub_driver.c"
 
+# Small calls that are a function of the driver: its name, and which objects it is given.
+DRIVERS_OWN = {
+    "event.record": ("cuEventRecord", "event", None),
+    "event.record, stream": ("cuEventRecord", "event", "stream"),
+    "event.query": ("cuEventQuery", "event", None),
+    "stream.is_done": ("cuStreamQuery", "stream", None),
+}
+
 # Statement, the C loop that is its floor, and the goal above the floor in microseconds.
 CALLS = {
     "prepared_call": ("prepared_call(grid, block, z, x, 32)", "packed", 0.15),
@@ -25,10 +33,7 @@ CALLS = {
     "direct": ("function(z, x, n, block=block, grid=grid)", "packed", 0.4),
     "direct, Python's int": ("function(z, x, 32, block=block, grid=grid)", "packed", 0.4),
     "direct, stream=": ("function(z, x, n, block=block, grid=grid, stream=stream)", "packed", 0.4),
-    **{
-        name: (statement, "event" if name.startswith("event.record") else None, 0.15)
-        for name, statement in SMALL_CALLS.items()
-    },
+    **{name: (statement, name if name in DRIVERS_OWN else None, 0.15) for name, statement in SMALL_CALLS.items()},
 }
 
 
@@ -68,7 +73,7 @@ def names():
 
 
 def c_floors(library, known):
-    """Loops in C over the driver's functions: arguments by pointer, packed arguments, an event."""
+    """Loops in C over the driver's functions: arguments by pointer, packed arguments, events and streams."""
     cuda, loops = ctypes.CDLL(str(library)), c_loops()
     module, handle = ctypes.c_void_p(), ctypes.c_void_p()
     assert cuda.cuModuleLoadDataEx(ctypes.byref(module), known["image"], 0, None, None) == 0
@@ -77,7 +82,6 @@ def c_floors(library, known):
     pointers = (ctypes.c_void_p * 3)(*(ctypes.addressof(value) for value in values))
     packed = ctypes.create_string_buffer(b"".join(bytes(value) for value in values))
     launch = ctypes.cast(cuda.cuLaunchKernel, ctypes.c_void_p)
-    record, event = ctypes.cast(cuda.cuEventRecord, ctypes.c_void_p), ctypes.c_void_p(known["event"].handle)
     keep = (values, packed)
 
     def by_pointer(calls):
@@ -86,10 +90,13 @@ def c_floors(library, known):
     def by_buffer(calls):
         return loops.packed_loop(launch, handle, packed, ctypes.c_ulong(20), calls) * calls / 1e6
 
-    def events(calls):
-        return loops.two_loop(record, event, None, calls) * calls / 1e6
+    def own(function, *objects):
+        handles = [ctypes.c_void_p(known[name].handle if name else None) for name in objects]
+        address = ctypes.cast(getattr(cuda, function), ctypes.c_void_p)
+        return lambda calls: loops.two_loop(address, *handles, calls) * calls / 1e6
 
-    return {"pointers": by_pointer, "packed": by_buffer, "event": events}
+    calls = {name: own(*call) for name, call in DRIVERS_OWN.items()}
+    return {"pointers": by_pointer, "packed": by_buffer, **calls}
 
 
 def table(library):

@@ -21,8 +21,30 @@ _REDUCTIONS = {
 _ACCUMULATIONS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}
 
 
+def _foreign(values, protocol):
+    """Whether another class than ours among the operands may know how to compute."""
+    others = [type(value) for value in values if not isinstance(value, (GPUArray, np.ndarray, np.generic))]
+    return any(hasattr(kind, protocol) for kind in others)
+
+
+def _refusal(name, wishes=""):
+    return TypeError(f"pycuda.gpuarray has no implementation of {name}{wishes}; to compute it on the host pass a.get()")
+
+
 def array_ufunc(ufunc, method, inputs, *, out=None, **kwargs):
     """NumPy's `__array_ufunc__`: ufuncs are computed on the device."""
+    outs = out if isinstance(out, tuple) else (out,)
+    if any(isinstance(each, np.ndarray) for each in outs):
+        raise TypeError(f"out of numpy.{ufunc.__name__} is of type ndarray; expected a GPUArray, as the operands are")
+    result = _computed(ufunc, method, inputs, out, dict(kwargs))
+    if result is NotImplemented and not _foreign((*inputs, *outs), "__array_ufunc__"):
+        name = f"numpy.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
+        raise _refusal(name, f" with {', '.join(kwargs)}" if kwargs else "")
+    return result
+
+
+def _computed(ufunc, method, inputs, out, kwargs):
+    """The result of a ufunc's method; `NotImplemented` where there is no such function here."""
     out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
     if out is not None and not isinstance(out, GPUArray):
         return NotImplemented
@@ -69,19 +91,23 @@ def _call(name, inputs, out, dtype=None, where=True, casting="same_kind", order=
     return out
 
 
-def array_function(func, args, kwargs):
+def array_function(func, types, args, kwargs):
     """NumPy's `__array_function__`: the function of the same name in `pycuda.gpuarray` or `pycuda.linalg`."""
-    module = func.__module__ or ""
+    module, name = func.__module__ or "", func.__name__
+    ours = None
     if module == "numpy":
         import pycuda.gpuarray as namespace
+
+        ours = name in namespace.__all__ and getattr(namespace, name)
     elif module == "numpy.linalg":
         import pycuda.linalg as namespace
-    else:
-        return NotImplemented
-    ours = getattr(namespace, func.__name__, None)
-    if ours is None or func.__name__ not in namespace.__all__:
-        return NotImplemented
-    return ours(*args, **kwargs)
+
+        ours = name in namespace.__all__ and getattr(namespace, name)
+    if ours:
+        return ours(*args, **kwargs)
+    if all(issubclass(kind, (GPUArray, np.ndarray)) for kind in types):
+        raise _refusal(f"{module}.{name}")
+    return NotImplemented
 
 
 def _summary(array, edge):

@@ -8,8 +8,8 @@ from pycuda._rtcg import GPUArray
 def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], *, out: Any = None, **kwargs: Any) -> Any:
     """NumPy's `__array_ufunc__`: ufuncs are computed on the device."""
 
-def array_function(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """NumPy's `__array_function__`: the function of the same name in `pycuda.gpuarray`."""
+def array_function(func: Callable[..., Any], types: Sequence[type], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """NumPy's `__array_function__`: the function of the same name in `pycuda.gpuarray` or `pycuda.linalg`."""
 
 def array_str(array: GPUArray) -> str:
     """`numpy.array_str`; of a long array only the edges are fetched."""

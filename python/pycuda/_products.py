@@ -11,8 +11,8 @@ import numpy as np
 from pycuda import gpuarray as _g
 
 __all__ = [
-    "convolve", "correlate", "cross", "cumulative_prod", "cumulative_sum", "einsum", "einsum_path", "gradient",
-    "interp", "kron", "matvec", "polyval", "trapezoid", "unwrap", "vander", "vecmat",
+    "convolve", "correlate", "cross", "cumulative_prod", "cumulative_sum", "diff", "einsum", "einsum_path",
+    "gradient", "interp", "kron", "matvec", "polyval", "trapezoid", "unwrap", "vander", "vecmat",
 ]  # fmt: skip
 
 
@@ -255,6 +255,37 @@ def correlate(a, v, mode="valid"):
     a, v = _checked_operands(a, v, mode, "correlate")
     v = v.conj()
     return _slid(a, v, mode) if a.size >= v.size else _slid(v, a, mode)[::-1]
+
+
+def _edge(values, a, axis):
+    """What is put before or behind `a` along an axis; a scalar becomes one row."""
+    if values is None:
+        return None
+    values = _g.asarray(values)
+    if values.ndim:
+        return values
+    shape = list(a.shape)
+    shape[axis] = 1
+    return _g.broadcast_to(values, tuple(shape))
+
+
+def diff(a, n=1, axis=-1, prepend=None, append=None):
+    """Differences of neighbours; see `numpy.diff`."""
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n!r}")
+    if n == 0:
+        return a
+    if a.ndim == 0:
+        raise ValueError("diff requires input that is at least one dimensional")
+    if prepend is not None or append is not None:
+        parts = [_edge(prepend, a, axis), a, _edge(append, a, axis)]
+        a = _g.concatenate([part for part in parts if part is not None], axis)
+    for _ in range(n):
+        moved = _g.moveaxis(a, axis, -1)
+        a = _g.moveaxis(
+            moved[..., 1:] != moved[..., :-1] if a.dtype == bool else moved[..., 1:] - moved[..., :-1], -1, axis
+        )
+    return a
 
 
 def _slices(ndim, axis, part):

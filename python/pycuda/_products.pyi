@@ -57,6 +57,9 @@ def einsum(
 def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: Any = False) -> Any:
     """The order in which `einsum` joins operands best, which depends on shapes alone; see `numpy.einsum_path`."""
 
+def diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = None, append: Any = None) -> GPUArray:
+    """Differences of neighbours; see `numpy.diff`."""
+
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
     """Derivatives along axes by differences of neighbours; see `numpy.gradient`."""
 

@@ -9,6 +9,7 @@ import builtins
 import numpy as np
 
 from pycuda import gpuarray as _g
+from pycuda._axes import axis_of as _axis_of
 from pycuda._padding import along as _along, padded_with as _padded_with
 
 __all__ = [
@@ -20,16 +21,10 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _axis_of(a, axis):
-    if not -a.ndim <= axis < a.ndim:
-        raise np.exceptions.AxisError(axis, a.ndim)
-    return axis % a.ndim
-
-
 def _with_axis(a, axis):
     """An array, or its elements in a row where there is no axis; and the axis, counted from 0."""
     a = _g._array(a)
-    return (a.ravel(), 0) if axis is None else (a, _axis_of(a, axis))
+    return (a.ravel(), 0) if axis is None else (a, _axis_of(axis, a.ndim))
 
 
 # -- joining and cutting ------------------------------------------------------------------------------
@@ -85,7 +80,7 @@ def block(arrays):
 def array_split(ary, indices_or_sections, axis=0):
     """Views of parts along an axis, of lengths that may differ by one; see `numpy.array_split`."""
     ary = _g._array(ary)
-    axis = _axis_of(ary, axis)
+    axis = _axis_of(axis, ary.ndim)
     if isinstance(indices_or_sections, (int, np.integer)):
         sections = int(indices_or_sections)
         if sections <= 0:
@@ -118,7 +113,7 @@ def hsplit(ary, indices_or_sections):
 
 def rollaxis(a, axis, start=0):
     """An axis moved before another one; see `numpy.rollaxis`."""
-    axis = _axis_of(a, axis)
+    axis = _axis_of(axis, a.ndim)
     if not -a.ndim <= start <= a.ndim:
         raise np.exceptions.AxisError(
             f"'start' arg requires {-a.ndim} <= start < {a.ndim + 1}, but {start} was passed in"
@@ -132,7 +127,7 @@ def rot90(m, k=1, axes=(0, 1)):
     m = _g._array(m)
     if len(axes) != 2:
         raise ValueError("len(axes) must be 2.")
-    first, second = (_axis_of(m, axis) for axis in axes)
+    first, second = (_axis_of(axis, m.ndim) for axis in axes)
     if first == second:
         raise ValueError("Axes must be different.")
     if k % 4 == 0:
@@ -243,7 +238,7 @@ def trim_zeros(filt, trim="fb", axis=None):
     trim = trim.lower()
     if trim not in ("fb", "bf", "f", "b"):
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
-    axes = range(filt.ndim) if axis is None else [_axis_of(filt, k) for k in np.atleast_1d(axis)]
+    axes = range(filt.ndim) if axis is None else [_axis_of(k, filt.ndim) for k in np.atleast_1d(axis)]
     parts = [slice(None)] * filt.ndim
     for k in axes:
         others = tuple(j for j in range(filt.ndim) if j != k)
@@ -436,7 +431,7 @@ def argpartition(a, kth, axis=-1, kind="introselect", order=None):
 
 
 def _check_kth(a, kth, axis):
-    length = a.size if axis is None else a.shape[_axis_of(a, axis)]
+    length = a.size if axis is None else a.shape[_axis_of(axis, a.ndim)]
     for k in np.atleast_1d(kth):
         if not -length <= k < length:
             raise ValueError(f"kth(={k}) out of bounds ({length})")
@@ -521,7 +516,7 @@ def unpackbits(a, /, axis=None, count=None, bitorder="big"):
 def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     """`func1d` of each row along an axis, one after the other; see `numpy.apply_along_axis`."""
     arr = _g._array(arr)
-    axis = _axis_of(arr, axis)
+    axis = _axis_of(axis, arr.ndim)
     rows = _g.moveaxis(arr, axis, -1)
     places = list(np.ndindex(rows.shape[:-1]))
     if not places:

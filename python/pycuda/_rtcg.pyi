@@ -1678,8 +1678,9 @@ class GPUArray:
     Parameters
     ----------
     shape : int or sequence of int
-    dtype : dtype-like
-        bool, an integer, float16/32/64, bfloat16 (of ml_dtypes), complex64/128 or a record.
+    dtype : dtype-like, optional
+        bool, an integer, float16/32/64, bfloat16 (of ml_dtypes), complex64/128 or a record; by
+        default float64, as NumPy's.
     allocator : callable, optional
         Takes a number of bytes and returns device memory; default `pycuda.driver.mem_alloc`.
     base : object, optional
@@ -1694,7 +1695,7 @@ class GPUArray:
     def __new__(
         cls,
         shape: int | Sequence[int],
-        dtype: DTypeLike,
+        dtype: DTypeLike | None = None,
         allocator: Callable[[int], DeviceAllocation] | None = None,
         base: object = None,
         gpudata: _DevicePointer | None = None,

@@ -7,6 +7,7 @@ values, so these functions wait for that number.
 import numpy as np
 
 from pycuda import gpuarray as _g
+from pycuda._axes import axis_of as _axis_of
 
 __all__ = [
     "ediff1d", "intersect1d", "isin", "lexsort", "setdiff1d", "setxor1d", "union1d", "unique", "unique_all",
@@ -96,9 +97,7 @@ def unique(
 
 
 def _unique_along(ar, axis, return_index, return_inverse, return_counts):
-    if not -ar.ndim <= axis < ar.ndim:
-        raise np.exceptions.AxisError(axis, ar.ndim)
-    moved = _g.moveaxis(ar, axis, 0)
+    moved = _g.moveaxis(ar, _axis_of(axis, ar.ndim), 0)
     rows = moved.reshape(moved.shape[0], int(np.prod(moved.shape[1:], dtype=int)))
     order = _g.argsort(_row_ranks(rows))
     ordered = rows[order]

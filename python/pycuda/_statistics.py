@@ -9,6 +9,7 @@ import builtins
 import numpy as np
 
 from pycuda import gpuarray as _g
+from pycuda._axes import axis_of as _axis_of
 
 __all__ = [
     "average", "bincount", "corrcoef", "cov", "digitize", "histogram", "histogram2d", "histogram_bin_edges",
@@ -22,10 +23,7 @@ __all__ = [
 def _axes(axis, ndim):
     """Axes from 0 on, each once."""
     axes = tuple(range(ndim)) if axis is None else (axis,) if isinstance(axis, (int, np.integer)) else tuple(axis)
-    for each in axes:
-        if not -ndim <= each < ndim:
-            raise np.exceptions.AxisError(each, ndim)
-    axes = tuple(each % ndim for each in axes)
+    axes = tuple(_axis_of(each, ndim) for each in axes)
     if len(set(axes)) < len(axes):
         raise ValueError("repeated axis")
     return axes

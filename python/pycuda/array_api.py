@@ -12,6 +12,9 @@ import numpy as np
 import pycuda.gpuarray as _g
 from pycuda._rtcg import GPUArray as _GPUArray, array_cumulative as _cumulative
 
+if not hasattr(np, "isdtype"):
+    raise ImportError(f"pycuda.array_api needs NumPy 2.0 or newer, which knows the standard; here is {np.__version__}")
+
 __array_api_version__ = "2024.12"
 
 # -- constants and dtypes -----------------------------------------------------------------------------

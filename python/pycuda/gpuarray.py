@@ -256,7 +256,7 @@ def logical_not(x, /, out=None, *, allocator=None):
 def where(condition, x=None, y=None, out=None, stream=None):
     """`x` where the condition is true, else `y`; with the condition alone, `nonzero`."""
     if x is None and y is None:
-        return nonzero(condition)
+        return nonzero(condition)  # noqa: F821
     return _in_stream(stream, lambda: _ufunc("where", (condition, x, y), out))
 
 
@@ -386,37 +386,6 @@ def _into(out, result):
     return out
 
 
-def _edge(values, a, axis):
-    """What is put before or behind `a` along an axis; a scalar becomes one row."""
-    if values is None:
-        return None
-    values = asarray(values)
-    if values.ndim:
-        return values
-    shape = list(a.shape)
-    shape[axis] = 1
-    return broadcast_to(values, tuple(shape))
-
-
-def diff(a, n=1, axis=-1, prepend=None, append=None):
-    """Differences of neighbours; see `numpy.diff`."""
-    if n < 0:
-        raise ValueError(f"order must be non-negative but got {n!r}")
-    if n == 0:
-        return a
-    if a.ndim == 0:
-        raise ValueError("diff requires input that is at least one dimensional")
-    if prepend is not None or append is not None:
-        parts = [_edge(prepend, a, axis), a, _edge(append, a, axis)]
-        a = concatenate([part for part in parts if part is not None], axis)
-    for _ in range(n):
-        moved = moveaxis(a, axis, -1)
-        a = moveaxis(
-            moved[..., 1:] != moved[..., :-1] if a.dtype == bool else moved[..., 1:] - moved[..., :-1], -1, axis
-        )
-    return a
-
-
 # -- products -----------------------------------------------------------------------------------------
 
 
@@ -494,271 +463,7 @@ def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     return _array(a).diagonal(offset, axis1, axis2).sum(-1, dtype, out)
 
 
-# -- indexing, sorting, searching ---------------------------------------------------------------------
-
-
-def take(a, indices, axis=None, out=None, mode="raise", stream=None):
-    """Elements by an array of indices; see `numpy.take`."""
-    if isinstance(axis, GPUArray):
-        # Upstream's third argument is `out`.
-        axis, out = None, axis
-    return _native.array_take(_array(a), _checked(indices, a, axis, mode), axis, out, mode, stream)
-
-
-def _checked(indices, a, axis, mode):
-    if isinstance(indices, GPUArray) or mode != "raise":
-        return indices
-    indices = np.asarray(indices)
-    if indices.size == 0:
-        return indices.astype(np.int64)
-    length = a.size if axis is None else a.shape[axis]
-    if axis is not None and 0 in a.shape[: axis % a.ndim]:
-        return indices
-    for extreme in (indices.min(), indices.max()):
-        if not -length <= extreme < length:
-            raise IndexError(f"index {extreme} is out of bounds for axis {axis or 0} with size {length}")
-    return indices
-
-
-def put(a, ind, v, mode="raise"):
-    """Writes `v` to elements of the flattened array; see `numpy.put`."""
-    ind = _checked(ind, a, None, mode)
-    v = _array(v)
-    if v.size not in (1, np.size(ind)):
-        v = resize(v, (np.size(ind),))
-    _native.array_put(a, ind, v.reshape(np.shape(ind)) if v.size != 1 else v, None, mode)
-
-
-def resize(a, new_shape):
-    """The elements of `a`, repeated as often as needed, in another shape; see `numpy.resize`."""
-    new_shape = (new_shape,) if isinstance(new_shape, (int, np.integer)) else tuple(new_shape)
-    size = int(np.prod(new_shape, dtype=int))
-    if size == 0 or a.size == 0:
-        return zeros(new_shape, a.dtype)
-    return concatenate([a.ravel()] * -(-size // a.size))[:size].reshape(new_shape)
-
-
-def take_along_axis(arr, indices, axis=-1):
-    """Elements by an array of indices of the same number of axes; see `numpy.take_along_axis`."""
-    return arr[_along(arr, indices, axis)]
-
-
-def put_along_axis(arr, indices, values, axis):
-    """The counterpart of `take_along_axis` for writing."""
-    arr[_along(arr, indices, axis)] = values
-
-
-def _along(arr, indices, axis):
-    axis %= arr.ndim
-    shape = indices.shape
-    return tuple(
-        indices if k == axis else arange(arr.shape[k]).reshape([-1 if j == k else 1 for j in range(len(shape))])
-        for k in range(arr.ndim)
-    )
-
-
-def nonzero(a):
-    """The indices of the elements that are not 0; waits for their number."""
-    a = _array(a)
-    if a.ndim == 0:
-        raise ValueError("nonzero of an array without axes; use atleast_1d first")
-    return _native.array_nonzero(a)
-
-
-def flatnonzero(a):
-    """The places, in C order, of the elements that are not 0; waits for their number."""
-    return _native.array_flatnonzero(_array(a))
-
-
-def argwhere(a):
-    """The indices of the elements that are not 0, a row for each; waits for their number."""
-    return stack(nonzero(a), axis=1)
-
-
-def sort(a, axis=-1, kind=None, *, stable=None, descending=False):
-    """A sorted copy, stable, NaN last; see `numpy.sort`."""
-    return _native.array_sort(_array(a), axis, descending)
-
-
-def argsort(a, axis=-1, kind=None, *, stable=None, descending=False):
-    """The indices that sort, stably; see `numpy.argsort`."""
-    return _native.array_argsort(_array(a), axis, descending)
-
-
-def searchsorted(a, v, side="left", sorter=None):
-    """Where elements of `v` would go in the sorted `a`; see `numpy.searchsorted`."""
-    a = _array(a)
-    return _native.array_searchsorted(a if sorter is None else take(a, sorter), v, side)
-
-
 # -- joining and rearranging --------------------------------------------------------------------------
-
-
-def concatenate(arrays, axis=0, allocator=None, *, out=None, dtype=None, casting="same_kind"):
-    """Arrays one after the other along an axis; see `numpy.concatenate`."""
-    if isinstance(allocator, GPUArray):
-        # NumPy's third argument is `out`.
-        allocator, out = None, allocator
-    arrays = [_array(a) for a in arrays]
-    if not arrays:
-        raise ValueError("need at least one array to concatenate")
-    if axis is None:
-        arrays, axis = [a.ravel() for a in arrays], 0
-    first = arrays[0]
-    if first.ndim == 0:
-        raise ValueError("zero-dimensional arrays cannot be concatenated")
-    if not -first.ndim <= axis < first.ndim:
-        raise np.exceptions.AxisError(axis, first.ndim)
-    axis %= first.ndim
-    for position, a in enumerate(arrays):
-        if a.ndim != first.ndim or a.shape[:axis] + a.shape[axis + 1 :] != first.shape[:axis] + first.shape[axis + 1 :]:
-            raise ValueError(
-                "all the input array dimensions except for the concatenation axis must match exactly, but the array at "
-                f"index 0 has shape {first.shape} and the array at index {position} has shape {a.shape}"
-            )
-    shape = (*first.shape[:axis], builtins.sum(a.shape[axis] for a in arrays), *first.shape[axis + 1 :])
-    if out is not None and out.shape != shape:
-        raise ValueError(f"concatenate: out has shape {out.shape}, the result {shape}")
-    for a in arrays:
-        target = dtype if dtype is not None else a.dtype if out is None else out.dtype
-        if not np.can_cast(a.dtype, target, casting):
-            raise TypeError(f"Cannot cast array data from {a.dtype!r} to {np.dtype(target)!r} according to the rule "
-                            f"'{casting}'")  # fmt: skip
-    if out is None:
-        dtype = np.result_type(*(a.dtype for a in arrays)) if dtype is None else dtype
-        out = type(first)(shape, dtype, allocator or first.allocator, order=_order_of(first) if first.ndim > 1 else "C")
-    start = 0
-    for a in arrays:
-        out[(slice(None),) * axis + (slice(start, start + a.shape[axis]),)] = a
-        start += a.shape[axis]
-    return out
-
-
-concat = concatenate
-
-
-def stack(arrays, axis=0, allocator=None, *, out=None, dtype=None, casting="same_kind"):
-    """Arrays of one shape along a new axis; see `numpy.stack`."""
-    if isinstance(allocator, GPUArray):
-        # NumPy's third argument is `out`.
-        allocator, out = None, allocator
-    arrays = [_array(a) for a in arrays]
-    if not arrays:
-        raise ValueError("need at least one array to stack")
-    if len({a.shape for a in arrays}) > 1:
-        raise ValueError(f"all input arrays must have the same shape, got {[a.shape for a in arrays]}")
-    axis = axis if axis >= 0 else axis % (arrays[0].ndim + 1)
-    return concatenate([expand_dims(a, axis) for a in arrays], axis, allocator, out=out, dtype=dtype, casting=casting)
-
-
-def vstack(tup, *, dtype=None, casting="same_kind"):
-    """Arrays as rows, one below the other."""
-    return concatenate([atleast_2d(a) for a in tup], dtype=dtype, casting=casting)
-
-
-def hstack(tup, *, dtype=None, casting="same_kind"):
-    """Arrays beside each other."""
-    tup = [atleast_1d(a) for a in tup]
-    return concatenate(tup, 0 if tup and tup[0].ndim == 1 else 1, dtype=dtype, casting=casting)
-
-
-def atleast_1d(*arys):
-    """Arrays with one axis at least."""
-    arys = tuple(a if a.ndim else a.reshape(1) for a in map(_array, arys))
-    return arys[0] if len(arys) == 1 else arys
-
-
-def atleast_2d(*arys):
-    """Arrays with two axes at least."""
-    arys = tuple(a if a.ndim > 1 else a.reshape(1, a.size) for a in map(_array, arys))
-    return arys[0] if len(arys) == 1 else arys
-
-
-def split(ary, indices_or_sections, axis=0):
-    """Views of parts along an axis; see `numpy.split`."""
-    length = ary.shape[axis]
-    if isinstance(indices_or_sections, (int, np.integer)):
-        if length % indices_or_sections:
-            raise ValueError("array split does not result in an equal division")
-        indices_or_sections = range(length // indices_or_sections, length, length // indices_or_sections)
-    ends = [0, *indices_or_sections, length]
-    ahead = (slice(None),) * (axis % ary.ndim)
-    return [ary[ahead + (slice(low, high),)] for low, high in zip(ends, ends[1:], strict=False)]
-
-
-def unstack(x, /, *, axis=0):
-    """Views without one axis, one for each index of it."""
-    moved = moveaxis(x, axis, 0)
-    return tuple(moved[k] for k in range(moved.shape[0]))
-
-
-def tile(A, reps):  # noqa: N803
-    """The array several times along each axis; see `numpy.tile`."""
-    reps = (reps,) if isinstance(reps, (int, np.integer)) else tuple(reps)
-    a = _array(A)
-    ndim = np.max([a.ndim, len(reps)])
-    reps = (1,) * (ndim - len(reps)) + reps
-    shape = (1,) * (ndim - a.ndim) + a.shape
-    inner = tuple(n for length in shape for n in (1, length))
-    wide = tuple(n for pair in zip(reps, shape, strict=False) for n in pair)
-    return broadcast_to(a.reshape(inner), wide).reshape(tuple(r * n for r, n in zip(reps, shape, strict=False)))
-
-
-def roll(a, shift, axis=None):
-    """Elements moved along an axis, those that fall off coming back; see `numpy.roll`."""
-    a = _array(a)
-    if axis is None:
-        return roll(a.ravel(), shift, 0).reshape(a.shape)
-    axes = (axis,) if isinstance(axis, (int, np.integer)) else tuple(axis)
-    shifts = np.broadcast_to(shift, (len(axes),))
-    for by, along in zip(shifts, axes, strict=False):
-        if not -a.ndim <= along < a.ndim:
-            raise np.exceptions.AxisError(along, a.ndim)
-        length = a.shape[along]
-        by = int(by) % length if length else 0
-        ahead = (slice(None),) * (along % a.ndim)
-        a = concatenate([a[ahead + (slice(length - by, None),)], a[ahead + (slice(None, length - by),)]], along)
-    return a
-
-
-def flipud(m):
-    """The rows in reverse order."""
-    return flip(m, 0)
-
-
-def fliplr(m):
-    """The columns in reverse order."""
-    return flip(m, 1)
-
-
-def ravel(a, order="C"):
-    """`a.ravel`."""
-    return a.ravel(order)
-
-
-def squeeze(a, axis=None):
-    """`a.squeeze`."""
-    return a.squeeze(axis)
-
-
-def swapaxes(a, axis1, axis2):
-    """`a.swapaxes`."""
-    return a.swapaxes(axis1, axis2)
-
-
-def permute_dims(a, axes):
-    """`a.transpose(axes)`."""
-    return a.transpose(axes)
-
-
-def matrix_transpose(x, /):
-    """The last two axes exchanged."""
-    return x.mT
-
-
-def diagonal(a, offset=0, axis1=0, axis2=1):
-    """`a.diagonal`."""
-    return a.diagonal(offset, axis1, axis2)
 
 
 def copy(a, order="K"):
@@ -781,25 +486,6 @@ def copyto(dst, src, casting="same_kind", where=True):
             raise TypeError(f"copyto: where has dtype {mask.dtype}; expected bool")
         src = _ufunc("where", (mask, _array(src).astype(dst.dtype), dst))
     dst[...] = src
-
-
-def broadcast_arrays(*arrays):
-    """The arrays as views of one common shape."""
-    arrays = [_array(a) for a in arrays]
-    shape = np.broadcast_shapes(*(a.shape for a in arrays))
-    return [broadcast_to(a, shape) for a in arrays]
-
-
-def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
-    """Coordinate arrays of a grid; see `numpy.meshgrid`."""
-    if indexing not in ("xy", "ij"):
-        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
-    ndim = len(xi)
-    places = [1, 0, *range(2, ndim)] if indexing == "xy" and ndim > 1 else range(ndim)
-    xi = [_array(x) for x in xi]
-    grids = [x.reshape([-1 if k == place else 1 for k in range(ndim)]) for x, place in zip(xi, places, strict=True)]
-    grids = grids if sparse else broadcast_arrays(*grids)
-    return tuple(grid.copy("C") for grid in grids) if copy else tuple(grids)
 
 
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
@@ -871,99 +557,19 @@ def triu(m, k=0):
     return where(_below(m) <= -k, m, zeros((), m.dtype))
 
 
-# -- what upstream has under names of its own ---------------------------------------------------------
-
-
-def multi_take(arrays, indices, out=None, stream=None):
-    """`take` of several arrays with one array of indices."""
-    out = [None] * len(arrays) if out is None else out
-    return [take(a, indices, None, target, stream=stream) for a, target in zip(arrays, out, strict=True)]
-
-
-def multi_put(arrays, dest_indices, dest_shape=None, out=None, stream=None):
-    """Each array's elements written to the places `dest_indices` of a new array, or of one of `out`."""
-    if out is None:
-        shape = dest_indices.shape if dest_shape is None else dest_shape
-        out = [zeros(shape, a.dtype) for a in arrays]
-    for a, target in zip(arrays, out, strict=True):
-        _native.array_put(target, dest_indices, a, None, "raise", stream)
-    return out
-
-
-def multi_take_put(arrays, dest_indices, src_indices, dest_shape=None, out=None, stream=None, src_offsets=None):
-    """Elements at `src_indices` (and an offset for each array) written to the places `dest_indices`."""
-    if out is None:
-        shape = dest_indices.shape if dest_shape is None else dest_shape
-        out = [zeros(shape, a.dtype) for a in arrays]
-    offsets = [0] * len(arrays) if src_offsets is None else src_offsets
-    for a, target, offset in zip(arrays, out, offsets, strict=True):
-        taken = take(a, src_indices + offset if offset else src_indices, stream=stream)
-        _native.array_put(target, dest_indices, taken, None, "raise", stream)
-    return out
-
-
-def subset_sum(subset, a, dtype=None, stream=None, allocator=None):
-    """The sum of the elements that `subset` indexes."""
-    return sum(take(a, subset, stream=stream), dtype=dtype, stream=stream, allocator=allocator)
-
-
-def subset_dot(subset, a, b, dtype=None, stream=None, allocator=None):
-    """The inner product of the elements that `subset` indexes."""
-    return dot(take(a, subset, stream=stream), take(b, subset, stream=stream), dtype, stream, allocator)
-
-
-def subset_min(subset, a, stream=None):
-    """The smallest of the elements that `subset` indexes."""
-    return min(take(a, subset, stream=stream), stream=stream)
-
-
-def subset_max(subset, a, stream=None):
-    """The largest of the elements that `subset` indexes."""
-    return max(take(a, subset, stream=stream), stream=stream)
-
-
-def splay(n, dev=None):
-    """``(grid, block)`` of a launch over `n` elements that fills the device."""
-    return _native.array_splay(n)
-
-
-class _VectorTypes:
-    """CUDA's vector types as dtypes (`vec.float4`), and their makers (`vec.make_float4`)."""
-
-
-def _fill_vector_types():
-    from pycuda.tools import get_or_register_dtype
-
-    bases = {"char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4", "long": "i8",
-             "ulong": "u8", "float": "f4", "longlong": "i8", "ulonglong": "u8", "double": "f8"}  # fmt: skip
-    for base, code in bases.items():
-        for count in range(1, 3 if base in ("longlong", "ulonglong", "double") else 5):
-            name = f"{base}{count}"
-            fields = ["x", "y", "z", "w"][:count]
-            # Two types with one dtype are one type to NumPy; titles keep upstream's 42 apart.
-            dtype = np.dtype({"names": fields, "formats": [code] * count})
-            get_or_register_dtype(name, dtype)
-            setattr(_VectorTypes, name, dtype)
-            setattr(_VectorTypes, f"make_{name}", staticmethod(_maker(name, dtype)))
-
-
-def _maker(name, dtype):
-    def make(*args):
-        value = np.zeros((), dtype)
-        for field, arg in zip(dtype.names, args, strict=True):
-            value[field] = arg
-        return value
-
-    make.__name__ = f"make_{name}"
-    return make
-
-
-vec = _VectorTypes
-
-_fill_vector_types()
-
 # The functions that have files of their own.
-for _part in ("_inspection", "_nan_functions", "_padding", "_products", "_rearranging", "_sets", "_statistics"):
+for _part in (
+    "_indexing",
+    "_inspection",
+    "_joining",
+    "_nan_functions",
+    "_padding",
+    "_products",
+    "_rearranging",
+    "_sets",
+    "_statistics",
+    "_upstream",
+):
     _part = importlib.import_module(f"pycuda.{_part}")
     globals().update({_name: getattr(_part, _name) for _name in _part.__all__})
 

@@ -2,6 +2,19 @@
 
 from typing import Any
 
+from pycuda._indexing import (
+    argsort as argsort,
+    argwhere as argwhere,
+    flatnonzero as flatnonzero,
+    nonzero as nonzero,
+    put as put,
+    put_along_axis as put_along_axis,
+    resize as resize,
+    searchsorted as searchsorted,
+    sort as sort,
+    take as take,
+    take_along_axis as take_along_axis,
+)
 from pycuda._inspection import (
     array2string as array2string,
     array_equiv as array_equiv,
@@ -34,6 +47,29 @@ from pycuda._inspection import (
     sinc as sinc,
     spacing as spacing,
 )
+from pycuda._joining import (
+    atleast_1d as atleast_1d,
+    atleast_2d as atleast_2d,
+    broadcast_arrays as broadcast_arrays,
+    concat as concat,
+    concatenate as concatenate,
+    diagonal as diagonal,
+    fliplr as fliplr,
+    flipud as flipud,
+    hstack as hstack,
+    matrix_transpose as matrix_transpose,
+    meshgrid as meshgrid,
+    permute_dims as permute_dims,
+    ravel as ravel,
+    roll as roll,
+    split as split,
+    squeeze as squeeze,
+    stack as stack,
+    swapaxes as swapaxes,
+    tile as tile,
+    unstack as unstack,
+    vstack as vstack,
+)
 from pycuda._nan_functions import (
     nanargmax as nanargmax,
     nanargmin as nanargmin,
@@ -54,6 +90,7 @@ from pycuda._products import (
     cross as cross,
     cumulative_prod as cumulative_prod,
     cumulative_sum as cumulative_sum,
+    diff as diff,
     einsum as einsum,
     einsum_path as einsum_path,
     gradient as gradient,
@@ -136,6 +173,17 @@ from pycuda._statistics import (
     nanquantile as nanquantile,
     percentile as percentile,
     quantile as quantile,
+)
+from pycuda._upstream import (
+    multi_put as multi_put,
+    multi_take as multi_take,
+    multi_take_put as multi_take_put,
+    splay as splay,
+    subset_dot as subset_dot,
+    subset_max as subset_max,
+    subset_min as subset_min,
+    subset_sum as subset_sum,
+    vec as vec,
 )
 
 __all__ = [
@@ -530,12 +578,6 @@ def argmax(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
 def argmin(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
     """`numpy.argmin` over `axis`; does not wait."""
 
-def argsort(a: Any, axis: Any = -1, kind: Any = None, *, stable: Any = None, descending: Any = False) -> GPUArray:
-    """The indices that sort, stably; see `numpy.argsort`."""
-
-def argwhere(a: Any) -> GPUArray:
-    """The indices of the elements that are not 0, a row for each; waits for their number."""
-
 def around(a: Any, decimals: Any = 0, out: Any = None) -> GPUArray:
     """Rounded to even at a number of decimals; see `numpy.round`."""
 
@@ -568,9 +610,6 @@ def bitwise_or(*args: Any, out: Any = None, dtype: Any = None, stream: Any = Non
 
 def bitwise_xor(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.bitwise_xor`, element by element on the device."""
-
-def broadcast_arrays(*arrays: Any) -> list[GPUArray]:
-    """The arrays as views of one common shape."""
 
 def broadcast_to(a: Any, shape: Any) -> GPUArray:
     """`a` repeated to `shape` by strides of 0, as a view; see `numpy.broadcast_to`."""
@@ -616,12 +655,6 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUA
 def deg2rad(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.deg2rad`, element by element on the device."""
 
-def diagonal(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> GPUArray:
-    """`a.diagonal`."""
-
-def diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = None, append: Any = None) -> GPUArray:
-    """Differences of neighbours; see `numpy.diff`."""
-
 def divide(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.divide`, element by element on the device."""
 
@@ -658,17 +691,8 @@ def expm1(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) ->
 def fabs(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.fabs`, element by element on the device."""
 
-def flatnonzero(a: Any) -> GPUArray:
-    """The places, in C order, of the elements that are not 0; waits for their number."""
-
 def flip(m: Any, axis: Any = None) -> GPUArray:
     """`m` with axes run backwards, as a view; see `numpy.flip`."""
-
-def fliplr(m: Any) -> GPUArray:
-    """The columns in reverse order."""
-
-def flipud(m: Any) -> GPUArray:
-    """The rows in reverse order."""
 
 def float_power(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.float_power`, element by element on the device."""
@@ -787,9 +811,6 @@ def logical_xor(*args: Any, out: Any = None, dtype: Any = None, stream: Any = No
 def matmul(x1: Any, x2: Any, /, out: Any = None) -> GPUArray:
     """The matrix product, with NumPy's rules for operands of one axis and for batches."""
 
-def matrix_transpose(x: Any, /) -> GPUArray:
-    """The last two axes exchanged."""
-
 def max(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
     """`numpy.max` over `axis`; does not wait."""
 
@@ -811,25 +832,6 @@ def mod(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> G
 def moveaxis(a: Any, source: Any, destination: Any) -> GPUArray:
     """`a` with axes moved to other places; see `numpy.moveaxis`."""
 
-def multi_put(
-    arrays: Any, dest_indices: Any, dest_shape: Any = None, out: Any = None, stream: Any = None
-) -> list[GPUArray]:
-    """Each array's elements written to the places `dest_indices` of a new array, or of one of `out`."""
-
-def multi_take(arrays: Any, indices: Any, out: Any = None, stream: Any = None) -> list[GPUArray]:
-    """`take` of several arrays with one array of indices."""
-
-def multi_take_put(
-    arrays: Any,
-    dest_indices: Any,
-    src_indices: Any,
-    dest_shape: Any = None,
-    out: Any = None,
-    stream: Any = None,
-    src_offsets: Any = None,
-) -> list[GPUArray]:
-    """Elements at `src_indices` (and an offset for each array) written to the places `dest_indices`."""
-
 def multiply(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.multiply`, element by element on the device."""
 
@@ -845,9 +847,6 @@ def negative(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None)
 def nextafter(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.nextafter`, element by element on the device."""
 
-def nonzero(a: Any) -> tuple[GPUArray, ...]:
-    """The indices of the elements that are not 0; waits for their number."""
-
 def not_equal(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.not_equal`, element by element on the device."""
 
@@ -856,9 +855,6 @@ def ones(shape: Any, dtype: Any = ..., allocator: Any = None, order: Any = "C") 
 
 def ones_like(other_ary: Any, dtype: Any = None, order: Any = "K", shape: Any = None) -> GPUArray:
     """As `empty_like`, with every element 1."""
-
-def permute_dims(a: Any, axes: Any) -> GPUArray:
-    """`a.transpose(axes)`."""
 
 def positive(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.positive`, element by element on the device."""
@@ -872,17 +868,8 @@ def prod(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
 def ptp(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
     """`numpy.ptp` over `axis`; does not wait."""
 
-def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
-    """Writes `v` to elements of the flattened array; see `numpy.put`."""
-
-def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> GPUArray:
-    """The counterpart of `take_along_axis` for writing."""
-
 def rad2deg(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.rad2deg`, element by element on the device."""
-
-def ravel(a: Any, order: Any = "C") -> GPUArray:
-    """`a.ravel`."""
 
 def real(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.real`, element by element on the device."""
@@ -896,23 +883,14 @@ def remainder(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None
 def reshape(a: Any, *shape: Any, order: Any = "C") -> GPUArray:
     """`a.reshape`."""
 
-def resize(a: Any, new_shape: Any) -> GPUArray:
-    """The elements of `a`, repeated as often as needed, in another shape; see `numpy.resize`."""
-
 def right_shift(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.right_shift`, element by element on the device."""
 
 def rint(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.rint`, element by element on the device."""
 
-def roll(a: Any, shift: Any, axis: Any = None) -> GPUArray:
-    """Elements moved along an axis, those that fall off coming back; see `numpy.roll`."""
-
 def round(a: Any, decimals: Any = 0, out: Any = None) -> GPUArray:
     """Rounded to even at a number of decimals; see `numpy.round`."""
-
-def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> GPUArray:
-    """Where elements of `v` would go in the sorted `a`; see `numpy.searchsorted`."""
 
 def shape(a: Any) -> tuple[int, ...]:
     """`a.shape`."""
@@ -932,53 +910,20 @@ def sinh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> 
 def size(a: Any, axis: Any = None) -> int:
     """`a.size`, or the length of an axis."""
 
-def sort(a: Any, axis: Any = -1, kind: Any = None, *, stable: Any = None, descending: Any = False) -> GPUArray:
-    """A sorted copy, stable, NaN last; see `numpy.sort`."""
-
-def splay(n: Any, dev: Any = None) -> tuple[tuple[int, int], tuple[int, int, int]]:
-    """``(grid, block)`` of a launch over `n` elements that fills the device."""
-
-def split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[GPUArray]:
-    """Views of parts along an axis; see `numpy.split`."""
-
 def sqrt(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.sqrt`, element by element on the device."""
 
 def square(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.square`, element by element on the device."""
 
-def squeeze(a: Any, axis: Any = None) -> GPUArray:
-    """`a.squeeze`."""
-
 def std(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
     """`numpy.std` over `axis`; does not wait."""
-
-def subset_dot(subset: Any, a: Any, b: Any, dtype: Any = None, stream: Any = None, allocator: Any = None) -> GPUArray:
-    """The inner product of the elements that `subset` indexes."""
-
-def subset_max(subset: Any, a: Any, stream: Any = None) -> GPUArray:
-    """The largest of the elements that `subset` indexes."""
-
-def subset_min(subset: Any, a: Any, stream: Any = None) -> GPUArray:
-    """The smallest of the elements that `subset` indexes."""
-
-def subset_sum(subset: Any, a: Any, dtype: Any = None, stream: Any = None, allocator: Any = None) -> GPUArray:
-    """The sum of the elements that `subset` indexes."""
 
 def subtract(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.subtract`, element by element on the device."""
 
 def sum(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
     """`numpy.sum` over `axis`; does not wait."""
-
-def swapaxes(a: Any, axis1: Any, axis2: Any) -> GPUArray:
-    """`a.swapaxes`."""
-
-def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise", stream: Any = None) -> GPUArray:
-    """Elements by an array of indices; see `numpy.take`."""
-
-def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> GPUArray:
-    """Elements by an array of indices of the same number of axes; see `numpy.take_along_axis`."""
 
 def tan(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.tan`, element by element on the device."""
@@ -988,9 +933,6 @@ def tanh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> GPUArray:
     """Sums of products over pairs of axes; see `numpy.tensordot`."""
-
-def tile(A: Any, reps: Any) -> GPUArray:
-    """The array several times along each axis; see `numpy.tile`."""
 
 def to_gpu(ary: Any, allocator: Any = None) -> GPUArray:
     """A new device array with a copy of a host array; keeps C or Fortran order; waits."""
@@ -1013,16 +955,11 @@ def true_divide(*args: Any, out: Any = None, dtype: Any = None, stream: Any = No
 def trunc(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.trunc`, element by element on the device."""
 
-def unstack(x: Any, /, *, axis: Any = 0) -> list[GPUArray]:
-    """Views without one axis, one for each index of it."""
-
 def var(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
     """`numpy.var` over `axis`; does not wait."""
 
 def vdot(a: Any, b: Any) -> GPUArray:
     """The inner product of all elements, the first conjugated."""
-
-vec: Any
 
 def vecdot(x1: Any, x2: Any, /, *, axis: Any = -1) -> GPUArray:
     """Sums of products along `axis`, the first operand conjugated."""
@@ -1036,33 +973,6 @@ def zeros(shape: Any, dtype: Any = ..., allocator: Any = None, order: Any = "C")
 def zeros_like(other_ary: Any, dtype: Any = None, order: Any = "K", shape: Any = None) -> GPUArray:
     """As `empty_like`, with every element 0."""
 
-def concatenate(
-    arrays: Any, axis: Any = 0, allocator: Any = None, *, out: Any = None, dtype: Any = None, casting: Any = "same_kind"
-) -> GPUArray:
-    """Arrays one after the other along an axis; see `numpy.concatenate`."""
-
-def concat(
-    arrays: Any, axis: Any = 0, allocator: Any = None, *, out: Any = None, dtype: Any = None, casting: Any = "same_kind"
-) -> GPUArray:
-    """Arrays one after the other along an axis; see `numpy.concatenate`."""
-
-def stack(
-    arrays: Any, axis: Any = 0, allocator: Any = None, *, out: Any = None, dtype: Any = None, casting: Any = "same_kind"
-) -> GPUArray:
-    """Arrays of one shape along a new axis; see `numpy.stack`."""
-
-def vstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> GPUArray:
-    """Arrays as rows, one below the other."""
-
-def hstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> GPUArray:
-    """Arrays beside each other."""
-
-def atleast_1d(*arys: Any) -> Any:
-    """Arrays with one axis at least."""
-
-def atleast_2d(*arys: Any) -> Any:
-    """Arrays with two axes at least."""
-
 def outer(a: Any, b: Any, out: Any = None) -> GPUArray:
     """All products of an element of `a` with one of `b`."""
 
@@ -1071,9 +981,6 @@ def trace(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = 
 
 def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     """Writes `src`, broadcast and converted, to `dst`, where a mask holds; see `numpy.copyto`."""
-
-def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "xy") -> tuple[Any, ...]:
-    """Coordinate arrays of a grid; see `numpy.meshgrid`."""
 
 def linspace(
     start: Any, stop: Any, num: Any = 50, endpoint: Any = True, retstep: Any = False, dtype: Any = None, axis: Any = 0

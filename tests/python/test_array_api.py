@@ -25,6 +25,8 @@ from array_api_reference import (
 )
 from hypothesis import given, strategies as st
 
+from tests.python.subprocesses import run_python
+
 # Test -> why it cannot pass. One that passes all the same fails.
 EXPECTED_FAILURES = {}
 
@@ -723,3 +725,18 @@ def test_bad_input(what):
     kinds = (TypeError, ValueError, IndexError)
     with pytest.raises(tuple(k for k in kinds if isinstance(wanted.value, k)) or kinds):
         REFUSED[what](ours)
+
+
+def test_a_numpy_without_the_standard_is_named():
+    """Arrays themselves need only NumPy 1.25."""
+    code = """
+import numpy as np
+del np.isdtype
+import pycuda.gpuarray
+try:
+    import pycuda.array_api
+except ImportError as error:
+    print(error)
+"""
+    message = f"pycuda.array_api needs NumPy 2.0 or newer, which knows the standard; here is {np.__version__}"
+    assert run_python(code).stdout.strip() == message

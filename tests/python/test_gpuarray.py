@@ -148,6 +148,14 @@ def test_zeros_and_empty(order):
     assert gpuarray.empty(5, np.int8).shape == (5,)
 
 
+def test_new_arrays_are_of_numpys_default_dtype():
+    for name in ("empty", "zeros", "ones"):
+        assert getattr(gpuarray, name)((2, 3)).dtype == getattr(np, name)((2, 3)).dtype == np.float64
+        assert getattr(gpuarray, name)(3, np.float32, None).dtype == np.float32
+    assert gpuarray.GPUArray(3, allocator=None, order="F").dtype == gpuarray.GPUArray(3, None).dtype == np.float64
+    assert gpuarray.full(3, 1.5).dtype == np.float64 and gpuarray.full(3, 2).dtype == np.int64
+
+
 def test_bad_order_and_dtype_are_named():
     with pytest.raises(ValueError, match="order.*'K'"):
         gpuarray.empty((2,), np.float32, order="K")

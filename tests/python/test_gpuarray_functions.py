@@ -296,6 +296,15 @@ def test_numpy_functions_are_computed_on_the_device():
 # -- conversions --------------------------------------------------------------------------------------
 
 
+def test_public_names_are_pickled_by_reference():
+    assert {gpuarray.GPUArray.__module__, gpuarray.ArrayFlags.__module__, gpuarray.vec.__module__} == {
+        "pycuda.gpuarray"
+    }
+    for name in gpuarray.__all__:
+        value = getattr(gpuarray, name)
+        assert pickle.loads(pickle.dumps(value)) is value, name
+
+
 def test_copies_and_pickles():
     a = values("c8", (3, 4), 2)
     d = gpuarray.to_gpu(a)

@@ -680,8 +680,47 @@ def test_what_is_not_there_says_why(name):
     a = gpuarray.to_gpu(np.eye(3))
     with pytest.raises(NotImplementedError, match=f"linalg.{name}: (eigen|singular )values"):
         getattr(np.linalg, name)(*[a, a] if name == "lstsq" else [a])
-    with pytest.raises(TypeError, match="no implementation found for 'numpy.fft.fft'"):
+    with pytest.raises(TypeError, match="no implementation of numpy.fft.fft; .* pass a.get()"):
         np.fft.fft(a)
+
+
+@pytest.mark.parametrize(
+    "expression, name",
+    [
+        ("np.i0(a)", "numpy.i0"),
+        ("np.polyfit(a, a, 1)", "numpy.polyfit"),
+        ("np.busday_count(a, a)", "numpy.busday_count"),
+        ("np.heaviside.at(a, a, 1)", "numpy.heaviside.at"),
+        ("np.add.reduceat(a, [0, 1])", "numpy.add.reduceat"),
+        ("np.frexp(a)", "numpy.frexp"),
+        ("np.add(a, 1, casting='unsafe')", "numpy.add with casting"),
+    ],
+)
+def test_functions_that_are_not_there_are_named(expression, name):
+    a = gpuarray.to_gpu(np.arange(3.0))
+    message = f"pycuda.gpuarray has no implementation of {name}; to compute it on the host pass a.get()"
+    with pytest.raises(TypeError) as raised:
+        eval(expression, {"np": np, "a": a})
+    assert str(raised.value) == message
+
+
+def test_results_on_the_host_are_refused_by_the_type_of_out():
+    a = gpuarray.to_gpu(np.arange(3.0))
+    with pytest.raises(TypeError, match="out of numpy.add is of type ndarray; expected a GPUArray"):
+        np.add(a, 1, out=np.empty(3))
+
+
+def test_other_classes_may_know_what_is_not_there():
+    class Other:
+        def __array_function__(self, func, types, args, kwargs):
+            return func.__name__
+
+        def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+            return f"{ufunc.__name__}.{method}"
+
+    a = gpuarray.to_gpu(np.arange(3.0))
+    assert np.polyfit(a, Other(), 1) == "polyfit"
+    assert np.add.reduceat(a, Other()) == "add.reduceat"
 
 
 def test_rows_that_differ_late_are_told_apart():

@@ -188,6 +188,28 @@ fn the_default_stream_and_blocking_ones_share_at_once() {
     });
 }
 
+#[test]
+fn unused_blocks_of_a_context_are_found_while_another_one_is_current() {
+    in_context(|_| {
+        let own = device().make_context(0).unwrap();
+        let pool = DeviceMemoryPool::new();
+        let ptr = pool.allocate(100, None).unwrap().ptr();
+        Context::pop().unwrap();
+        assert!(pool.allocate_held(100, None).is_none(), "the current context has no blocks");
+        let memory = pool.allocate_held_in(&own, 100, None).unwrap();
+        assert_eq!(memory.ptr(), ptr);
+        assert!(pool.allocate_held_in(&own, 100, None).is_none(), "it is in use");
+        let (stream, other) = (Stream::new(0).unwrap(), pool.allocate(100, None).unwrap());
+        drop((memory, other));
+        stream.enter().unwrap();
+        assert!(
+            pool.allocate_held_in(&own, 100, None).is_none_or(|memory| memory.ptr() != ptr),
+            "the entered one counts"
+        );
+        stream.leave().unwrap();
+    });
+}
+
 /// Programs that know nothing of streams in pools allocate for the default stream and use the memory in others.
 #[test]
 fn memory_for_the_default_stream_has_no_work_of_blocking_ones_left() {

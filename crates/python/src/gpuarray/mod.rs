@@ -21,7 +21,7 @@ use crate::driver::pool::PyPooledDeviceAllocation;
 use crate::errors::array_error;
 use crate::pointer::DevicePtr;
 use context::array_context;
-use dtypes::{descr_of, dtype_of_descr};
+use dtypes::{descr_of, dtype_of_descr, numpy_descr};
 use memory::ForeignBuffer;
 use numpy::PyArrayDescr;
 use operands::shape_of;
@@ -188,19 +188,23 @@ impl PyGpuArray {
     }
 
     #[new]
-    #[pyo3(signature = (shape, dtype, allocator = None, base = None, gpudata = None, strides = None, order = "C"))]
+    #[pyo3(signature = (shape, dtype = None, allocator = None, base = None, gpudata = None, strides = None, order = "C"))]
     #[allow(clippy::too_many_arguments, reason = "upstream's signature")]
     fn new(
         py: Python<'_>,
         shape: &Bound<'_, PyAny>,
-        dtype: &Bound<'_, PyAny>,
+        dtype: Option<&Bound<'_, PyAny>>,
         allocator: Option<Py<PyAny>>,
         base: Option<Py<PyAny>>,
         gpudata: Option<Bound<'_, PyAny>>,
         strides: Option<Vec<isize>>,
         order: &str,
     ) -> PyResult<Self> {
-        let descr = descr_of(py, dtype)?;
+        // NumPy's default, as `zeros` and `ones` have it; upstream has none.
+        let descr = match dtype {
+            Some(dtype) => descr_of(py, dtype)?,
+            None => numpy_descr(py, DType::F64)?,
+        };
         let (shape, dtype, order) = (shape_of(shape)?, dtype_of_descr(&descr)?, order_of(order)?);
         let record = matches!(dtype, DType::Void(_)).then(|| descr.unbind());
         let memory = Self::given_memory(&shape, dtype, allocator.as_ref(), gpudata, py)?;

@@ -180,8 +180,10 @@ pub(super) fn ufunc<'py>(
     out: Option<&Bound<'py, PyGpuArray>>,
     dtype: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let op = Op::from_name(name)
-        .ok_or_else(|| PyTypeError::new_err(format!("'{name}' is not supported for arrays on a device")))?;
+    let op = Op::from_name(name).ok_or_else(|| {
+        let why = "to compute it on the host pass a.get()";
+        PyTypeError::new_err(format!("pycuda.gpuarray has no implementation of numpy.{name}; {why}"))
+    })?;
     let like = args.iter().find_map(|arg| arg.cast::<PyGpuArray>().ok());
     let ctx = match like {
         Some(array) => array.get().array.context().clone(),

@@ -45,8 +45,7 @@ impl PyGpuArray {
         args: &Bound<'py, PyAny>,
         kwargs: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let _ = types;
-        dispatcher(slf.py(), "array_function")?.call1((func, args, kwargs))
+        dispatcher(slf.py(), "array_function")?.call1((func, types, args, kwargs))
     }
 
     fn __str__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
