@@ -399,6 +399,7 @@ def test_graphs_record_the_event_they_are_told_to():
 def test_graphs_allocate_at_an_address_of_their_own():
     graph = cuda.Graph()
     node, memory = graph.add_memalloc_node(256)
+    assert f"{int(memory):#x}" in repr(memory) and "256" in repr(memory)
     assert memory.nbytes == 256 and int(memory) == memory.__index__() == memory.get_pointer() != 0
     filled = graph.add_memset_node(memory, 7, 64, 4, dependencies=[node])
     back = np.zeros(64, np.int32)
@@ -422,6 +423,7 @@ def test_copies_of_a_graph_are_replaced():
     nodes.append(graph.add_memcpy_dtod_node(memory[1], memory[0], 32, nodes))
     nodes.append(graph.add_memcpy_node(box, nodes[-1:]))
     exec_graph = graph.instantiate()
+    assert exec_graph.node_get_enabled(nodes[2]) is True
     exec_graph.memcpy_htod_node_set_params(nodes[0], memory[0], host[::-1].copy(), 16)
     exec_graph.memcpy_dtod_node_set_params(nodes[1], memory[1], memory[0], 12)
     box.src_x_in_bytes, box.width_in_bytes = 4, 8

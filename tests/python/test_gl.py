@@ -93,6 +93,9 @@ def test_the_older_names(gl, buffer, add):
     add(mapping.device_ptr(), 1)
     mapping.unmap()
     assert np.array_equal(contents(gl), np.arange(100) + 1)
+    with old.map() as mapping:
+        add(mapping.device_ptr(), 1)
+    assert np.array_equal(contents(gl), np.arange(100) + 2)
     old.unregister()
     with pytest.warns(DeprecationWarning):
         pycuda.gl.init()

@@ -161,7 +161,7 @@ handle = bytes.fromhex(other.hear())
 twice = SourceModule("__global__ void twice(int *a) { a[threadIdx.x] *= 2; }").get_function("twice")
 with cuda.IPCMemoryHandle(handle, cuda.ipc_mem_flags.LAZY_ENABLE_PEER_ACCESS) as shared:
     assert shared.nbytes >= 1024 and int(shared) == shared.__index__() != 0
-    assert cuda.mem_get_address_range(int(shared) + 4)[0] == int(shared)
+    assert cuda.mem_get_address_range(int(shared) + 4) == (int(shared), shared.nbytes)
     assert (cuda.from_device(shared, 256, np.int32) == np.arange(256)).all()
     twice(shared, block=(128, 1, 1))
     twice.prepare("P").prepared_call((1, 1), (128, 1, 1), int(shared) + 512)
@@ -200,6 +200,10 @@ event.synchronize()
 assert event.query() and cuda.from_device(shared, 4, np.int32).tolist() == [9] * 4
 assert "cuEventElapsedTime failed" in code_of(lambda: event.time_since(event))
 event.close()
+shared.close()
+assert "memory of another process used after close()" in code_of(lambda: int(shared))
+shared = cuda.IPCMemoryHandle(bytearray(memory))
+assert cuda.from_device(shared, 4, np.int32).tolist() == [9] * 4, "it can be opened again"
 shared.close()
 other.go_on()
 other.end()

@@ -147,6 +147,10 @@ with contexts[0]:
     copy.set_src_device(memory[1]), copy.set_src_context(gone), copy.set_dst_device(memory[0])
     copy.width_in_bytes, copy.height, copy.depth = 4, 1, 1
     assert "context of an end was detached" in error_of(copy)
+    copy.set_src_context(contexts[1]), copy.set_dst_context(gone)
+    assert "context of an end was detached" in error_of(copy)
+    copy.set_dst_context(None)
+    copy()
     del memory[0], freed
 with contexts[1]:
     del memory[0]

@@ -69,6 +69,8 @@ def test_hints_reach_the_driver(calls_of):
         kernel = library.get_kernel("f")
         assert "cuKernelSetCacheConfig" in calls_of(lambda: kernel.set_cache_config(cuda.func_cache.PREFER_L1))
     stream.synchronize()
+    with cuda.MemoryPool() as pool:
+        assert "cuMemPoolTrimTo" in calls_of(pool.trim)
 
 
 def test_devices_and_contexts_are_keys(context):
