@@ -594,9 +594,10 @@ class Mapping:
     """Memory at addresses: a device pointer. Made by `AddressRange.map`."""
 
     def unmap(self) -> None:
-        """Take the memory from the addresses now. A second time is a `LogicError`."""
+        """Take the memory from the addresses. Waits for the work of the current context, whose kernels would fault
+        otherwise; not for that of other contexts. A second time is a `LogicError`."""
     def close(self) -> None:
-        """Take the memory from the addresses now, if that was not done before."""
+        """Take the memory from the addresses as `unmap` does, if that was not done before."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
     def set_access(self, device: Device, flags: int) -> None:

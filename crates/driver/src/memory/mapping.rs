@@ -4,8 +4,10 @@
 //! before either goes. None of them belongs to a context.
 
 use super::memory_pool::location_of;
+use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::graph::is_any_capturing;
 use crate::{drivers, process};
 use rtcg_cuda_sys::*;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -271,10 +273,16 @@ impl Mapping {
         Ok(AccessRights::of(CUmemAccess_flags(flags as u32)))
     }
 
-    /// Undoes the mapping now. A second call is an error.
+    /// Waits for the work of the current context and undoes the mapping: the driver would not wait, and kernels
+    /// that use the memory would fault. Work of other contexts is for the caller to wait for, and while a stream
+    /// is captured nothing is waited for. A second call is an error.
     pub fn unmap(&self) -> Result<()> {
         if self.unmapped.swap(true, Ordering::AcqRel) {
             return Err(Error::new("cuMemUnmap", CUresult::CUDA_ERROR_INVALID_HANDLE, "it was unmapped before"));
+        }
+        if !process::is_gone() && !is_any_capturing() {
+            // What failed before, or that there is no context, is not this call's to report.
+            let _ = Context::synchronize();
         }
         self.release()
     }
