@@ -109,7 +109,7 @@ fn peers_are_let_in(owner: CUcontext, there: CUdeviceptr) {
     ok!(cuCtxDestroy(ctx));
 }
 
-/// Managed and page-locked memory, and that of a pool.
+/// Managed and page-locked memory, and that of a pool which other devices were let into.
 fn memory_for_all_devices_stays_so(owner: CUcontext) {
     current(owner);
     let (mut managed, mut pooled, mut host) = (0, 0, null_mut());
@@ -118,6 +118,15 @@ fn memory_for_all_devices_stays_so(owner: CUcontext) {
     ok!(cuMemAllocAsync(&raw mut pooled, BYTES, CUstream::null()));
     ok!(cuMemsetD32(pooled, 1, BYTES / 4));
     ok!(cuCtxSynchronize());
+    let ctx = context(0);
+    let here = filled();
+    assert_eq!(copy(c"side", here, pooled), Err(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS));
+    let location = CUmemLocation { type_: CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, id: 0 };
+    let rights = CUmemAccessDesc { location, flags: CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE };
+    let mut pool = CUmemoryPool::null();
+    ok!(cuDeviceGetDefaultMemPool(&raw mut pool, 1));
+    ok!(cuMemPoolSetAccess(pool, &raw const rights, 1));
+    ok!(cuCtxDestroy(ctx));
     let ctx = context(0);
     let here = filled();
     for there in [managed, host as CUdeviceptr, pooled] {

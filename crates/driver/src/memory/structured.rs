@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::error::Result;
 use crate::stream::Stream;
-use rtcg_cuda_sys::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER};
+use rtcg_cuda_sys::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUcontext};
 
 /// Copies a 2-D region and waits. With `aligned` false, any pitch is allowed.
 ///
@@ -52,12 +52,28 @@ fn with_contexts(copy: &CUDA_MEMCPY3D_PEER) -> Result<CUDA_MEMCPY3D_PEER> {
     Ok(copy)
 }
 
+/// The copy as one inside of the current context, if both ends belong to it: that needs nothing of peers, whose
+/// functions have crashed in NVIDIA's driver (580) where both ends are one context.
+fn within_one_context(copy: &CUDA_MEMCPY3D_PEER) -> Result<Option<CUDA_MEMCPY3D>> {
+    let here = Context::require()?.handle();
+    if (copy.srcContext, copy.dstContext) != (here, here) {
+        return Ok(None);
+    }
+    let within = CUDA_MEMCPY3D_PEER { srcContext: CUcontext::null(), dstContext: CUcontext::null(), ..*copy };
+    // SAFETY: the structures are the same but for the contexts, in whose place the other one has reserved nulls.
+    Ok(Some(unsafe { std::mem::transmute::<CUDA_MEMCPY3D_PEER, CUDA_MEMCPY3D>(within) }))
+}
+
 /// Copies a 3-D region between contexts and waits. A context that is null is the current one.
 ///
 /// # Safety
 /// All pointers and handles in `copy` must be valid for the region it describes.
 pub unsafe fn memcpy_3d_peer(copy: &CUDA_MEMCPY3D_PEER) -> Result<()> {
     let copy = with_contexts(copy)?;
+    if let Some(copy) = within_one_context(&copy)? {
+        // SAFETY: the caller's promise.
+        return unsafe { memcpy_3d(&copy) };
+    }
     // SAFETY: the caller's promise.
     unsafe { call_current!(cuMemcpy3DPeer(&raw const copy)) }
 }
@@ -68,6 +84,10 @@ pub unsafe fn memcpy_3d_peer(copy: &CUDA_MEMCPY3D_PEER) -> Result<()> {
 /// As [`memcpy_3d_peer`], until the stream has passed the copy.
 pub unsafe fn memcpy_3d_peer_async(copy: &CUDA_MEMCPY3D_PEER, stream: Option<&Stream>) -> Result<()> {
     let copy = with_contexts(copy)?;
+    if let Some(copy) = within_one_context(&copy)? {
+        // SAFETY: the caller's promise.
+        return unsafe { memcpy_3d_async(&copy, stream) };
+    }
     // SAFETY: the caller's promise.
     unsafe { call_on_stream!(stream, cuMemcpy3DPeerAsync(&raw const copy)) }
 }
