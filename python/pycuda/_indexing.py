@@ -3,6 +3,7 @@
 import numpy as np
 
 from pycuda import _rtcg as _native, gpuarray as _g
+from pycuda._axes import axis_of as _axis_of
 
 __all__ = [
     "argsort", "argwhere", "flatnonzero", "nonzero", "put", "put_along_axis", "resize", "searchsorted", "sort", "take",
@@ -15,7 +16,10 @@ def take(a, indices, axis=None, out=None, mode="raise", stream=None):
     if isinstance(axis, _g.GPUArray):
         # Upstream's third argument is `out`.
         axis, out = None, axis
-    return _native.array_take(_g._array(a), _checked(indices, a, axis, mode), axis, out, mode, stream)
+    a = _g._array(a)
+    if axis is not None:
+        axis = _axis_of(axis, max(a.ndim, 1))
+    return _native.array_take(a, _checked(indices, a, axis, mode), axis, out, mode, stream)
 
 
 def _checked(indices, a, axis, mode):
@@ -45,6 +49,8 @@ def put(a, ind, v, mode="raise"):
 def resize(a, new_shape):
     """The elements of `a`, repeated as often as needed, in another shape; see `numpy.resize`."""
     new_shape = (new_shape,) if isinstance(new_shape, (int, np.integer)) else tuple(new_shape)
+    if any(length < 0 for length in new_shape):
+        raise ValueError(f"all elements of new_shape must be non-negative, got {new_shape}")
     size = int(np.prod(new_shape, dtype=int))
     if size == 0 or a.size == 0:
         return _g.zeros(new_shape, a.dtype)
@@ -53,16 +59,21 @@ def resize(a, new_shape):
 
 def take_along_axis(arr, indices, axis=-1):
     """Elements by an array of indices of the same number of axes; see `numpy.take_along_axis`."""
+    if axis is None:
+        arr, axis = arr.ravel(), 0
     return arr[_along(arr, indices, axis)]
 
 
 def put_along_axis(arr, indices, values, axis):
     """The counterpart of `take_along_axis` for writing."""
+    if axis is None:
+        put(arr, indices, values)
+        return
     arr[_along(arr, indices, axis)] = values
 
 
 def _along(arr, indices, axis):
-    axis %= arr.ndim
+    axis = _axis_of(axis, arr.ndim)
     shape = indices.shape
     return tuple(
         indices if k == axis else _g.arange(arr.shape[k]).reshape([-1 if j == k else 1 for j in range(len(shape))])

@@ -17,6 +17,8 @@ def concatenate(arrays, axis=0, allocator=None, *, out=None, dtype=None, casting
     if isinstance(allocator, _g.GPUArray):
         # NumPy's third argument is `out`.
         allocator, out = None, allocator
+    if out is not None and dtype is not None:
+        raise TypeError(f"concatenate takes out or dtype, not both; dtype is {np.dtype(dtype)}")
     arrays = [_g._array(a) for a in arrays]
     if not arrays:
         raise ValueError("need at least one array to concatenate")
@@ -25,9 +27,7 @@ def concatenate(arrays, axis=0, allocator=None, *, out=None, dtype=None, casting
     first = arrays[0]
     if first.ndim == 0:
         raise ValueError("zero-dimensional arrays cannot be concatenated")
-    if not -first.ndim <= axis < first.ndim:
-        raise np.exceptions.AxisError(axis, first.ndim)
-    axis %= first.ndim
+    axis = _axis_of(axis, first.ndim)
     for position, a in enumerate(arrays):
         if a.ndim != first.ndim or a.shape[:axis] + a.shape[axis + 1 :] != first.shape[:axis] + first.shape[axis + 1 :]:
             raise ValueError(
@@ -66,7 +66,7 @@ def stack(arrays, axis=0, allocator=None, *, out=None, dtype=None, casting="same
         raise ValueError("need at least one array to stack")
     if len({a.shape for a in arrays}) > 1:
         raise ValueError(f"all input arrays must have the same shape, got {[a.shape for a in arrays]}")
-    axis = axis if axis >= 0 else axis % (arrays[0].ndim + 1)
+    axis = _axis_of(axis, arrays[0].ndim + 1)
     arrays = [_g.expand_dims(a, axis) for a in arrays]
     return concatenate(arrays, axis, allocator, out=out, dtype=dtype, casting=casting)
 
@@ -96,13 +96,16 @@ def atleast_2d(*arys):
 
 def split(ary, indices_or_sections, axis=0):
     """Views of parts along an axis; see `numpy.split`."""
+    axis = _axis_of(axis, ary.ndim)
     length = ary.shape[axis]
     if isinstance(indices_or_sections, (int, np.integer)):
+        if indices_or_sections <= 0:
+            raise ValueError(f"number sections must be larger than 0, got {indices_or_sections}")
         if length % indices_or_sections:
             raise ValueError("array split does not result in an equal division")
         indices_or_sections = range(length // indices_or_sections, length, length // indices_or_sections)
     ends = [0, *indices_or_sections, length]
-    ahead = (slice(None),) * (axis % ary.ndim)
+    ahead = (slice(None),) * axis
     return [ary[ahead + (slice(low, high),)] for low, high in zip(ends, ends[1:], strict=False)]
 
 
@@ -129,10 +132,8 @@ def roll(a, shift, axis=None):
     a = _g._array(a)
     if axis is None:
         return roll(a.ravel(), shift, 0).reshape(a.shape)
-    axes = (axis,) if isinstance(axis, (int, np.integer)) else tuple(axis)
-    shifts = np.broadcast_to(shift, (len(axes),))
-    for by, along in zip(shifts, axes, strict=False):
-        along = _axis_of(along, a.ndim)
+    for by, along in zip(*map(np.ravel, np.broadcast_arrays(shift, axis)), strict=True):
+        along = _axis_of(int(along), a.ndim)
         length = a.shape[along]
         by = int(by) % length if length else 0
         ahead = (slice(None),) * along

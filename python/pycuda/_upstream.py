@@ -80,7 +80,7 @@ def _fill_vector_types():
         for count in range(1, 3 if base in ("longlong", "ulonglong", "double") else 5):
             name = f"{base}{count}"
             fields = ["x", "y", "z", "w"][:count]
-            # Two types with one dtype are one type to NumPy; titles keep upstream's 42 apart.
+            # Two types with one dtype, as `long2` and `longlong2`, are one to NumPy; upstream's titles tell them apart.
             dtype = np.dtype({"names": fields, "formats": [code] * count})
             get_or_register_dtype(name, dtype)
             setattr(_VectorTypes, name, dtype)

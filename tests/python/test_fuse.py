@@ -1,5 +1,6 @@
 """`pycuda.fuse`: the results of separate operations, bit for bit, in one launch and without memory between."""
 
+import gc
 import json
 import operator
 import threading
@@ -13,6 +14,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from pycuda import cumath, tracing
 from pycuda._rtcg import FusionError, GPUArray, ufunc
+from pycuda.compiler import SourceModule
+from pycuda.elementwise import ElementwiseKernel
 from pycuda.tools import DeviceMemoryPool
 
 from tests.python.same_body import BFLOAT16, Drawn, base_shape, layouts, look, quickly
@@ -479,3 +482,49 @@ def test_threads_wait_for_results_whose_allocator_lets_them_run():
     thread.join(30)
     assert not thread.is_alive()
     np.testing.assert_array_equal(results, [[2, 2, 2, 2]])
+
+
+@pytest.mark.parametrize("make", ["elementwise", "module"])
+def test_a_kernel_is_called_again_while_its_argument_is_computed(context, make):
+    """An allocator that calls the kernel with other arguments, in the midst of a call like the last one."""
+    if make == "elementwise":
+        call = ElementwiseKernel("float *x, float *z, float q", "z[i] = x[i] + q", "again")
+    else:
+        function = SourceModule("""__global__ void again(const float *x, float *z, float q)
+        { int i = blockIdx.x * blockDim.x + threadIdx.x; z[i] = x[i] + q; }""").get_function("again")
+
+        def call(x, z, q):
+            function(x, z, np.float32(q), block=(64, 1, 1), grid=(x.size // 64, 1))
+
+    depth, asked = [0], []
+
+    def allocate(nbytes):
+        if depth[0] == 1:
+            depth[0] = 2
+            call(others[0], others[1], 1)
+            gc.collect()
+            asked.append(nbytes)
+        return cuda.mem_alloc(nbytes)
+
+    x, z = gpuarray.to_gpu(np.ones(1024, np.float32), allocator=allocate), gpuarray.zeros(1024, np.float32)
+    others = gpuarray.zeros((2, 64), np.float32), gpuarray.zeros((2, 64), np.float32)
+    begun, over, results = threading.Event(), threading.Event(), []
+
+    def put_off():
+        context.push()
+        with pycuda.fuse():
+            results.append(x * 3)
+            begun.set()
+            over.wait()
+        context.pop()
+
+    thread = threading.Thread(target=put_off)
+    thread.start()
+    begun.wait()
+    call(x, z, 1)
+    call(x, z, 2)
+    depth[0] = 1
+    call(results[0], z, 5)
+    over.set()
+    thread.join()
+    assert asked and (z.get() == 8).all() and (others[1].get() == 1).all()

@@ -255,6 +255,8 @@ REARRANGED = [
     lambda xp, a: xp.roll(a, 2),
     lambda xp, a: xp.roll(a, -3, axis=0),
     lambda xp, a: xp.roll(a, (1, 2), axis=(0, -1)),
+    lambda xp, a: xp.roll(a, (1, 2), axis=0),
+    lambda xp, a: xp.roll(a, (1, 2)),
     lambda xp, a: xp.where(a > 1, a, 0),
     lambda xp, a: xp.where(a > 1, 1.5, a),
     lambda xp, a: xp.clip(a, 1, 3),

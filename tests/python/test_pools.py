@@ -425,7 +425,7 @@ def test_memory_of_other_processes(context):
 
 def test_unmapping_waits_for_the_kernels_that_use_the_memory(context):
     source = """__global__ void late(int *a, long long wait)
-    { long long start = clock64(); while (clock64() - start < wait) {} a[blockIdx.x * blockDim.x + threadIdx.x] = 1; }"""
+    { long long start = clock64(); while (clock64() - start < wait); a[blockIdx.x * blockDim.x + threadIdx.x] = 1; }"""
     late, stream = SourceModule(source).get_function("late"), cuda.Stream()
     memory = cuda.PhysicalMemory(1)
     with cuda.AddressRange(memory.nbytes).map(memory) as mapping:

@@ -6,7 +6,7 @@
 //! everything and is then remembered instead. As `driver::call_again` does for kernels of modules.
 //!
 //! Establishes: what is remembered is looked at by one thread at a time, which holds the interpreter and runs no
-//! Python code meanwhile, since all objects that are looked into are of exact classes.
+//! Python code meanwhile, since all objects that are looked into are of exact classes and arrays have their memory.
 
 use crate::driver::arguments::numpy_scalar;
 use crate::driver::call_again::{value_of, write_int};
@@ -167,7 +167,8 @@ impl Source {
             match self {
                 Self::Array(dtype, layout) => {
                     let array = &arg.cast_unchecked::<PyGpuArray>().get().array;
-                    if array.dtype() != *dtype || !array.is_laid_out_like(layout) {
+                    // What was put off would be computed here, and that may run Python code.
+                    if array.dtype() != *dtype || !array.is_laid_out_like(layout) || fuse::is_deferred(array) {
                         return None;
                     }
                     let memory = array.buffer()?.use_address().ok()?;

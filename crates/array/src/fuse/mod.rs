@@ -18,5 +18,7 @@ mod reduce;
 mod scope;
 
 pub(crate) use reduce::reduce_deferred;
-pub use scope::{Deferred, Fusion, begin, check_read, enter, fuse, is_active, leave, settle, settle_quietly, trace};
-pub(crate) use scope::{defer, is_deferred};
+pub(crate) use scope::defer;
+pub use scope::{
+    Deferred, Fusion, begin, check_read, enter, fuse, is_active, is_deferred, leave, settle, settle_quietly, trace,
+};

@@ -111,8 +111,8 @@ impl Buffer for Deferred {
     }
 }
 
-/// Whether an array's memory does not exist yet.
-pub(crate) fn is_deferred(array: &GpuArray) -> bool {
+/// Whether an array's memory does not exist yet: whoever asks for it waits until it is computed.
+pub fn is_deferred(array: &GpuArray) -> bool {
     pending(array).is_some()
 }
 

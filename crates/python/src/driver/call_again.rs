@@ -22,6 +22,7 @@ use crate::gpuarray::PyGpuArray;
 use pyo3::ffi::{self, PyObject, PyTypeObject};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyTuple};
+use rtcg::array::fuse;
 use rtcg::driver::Stream;
 use rtcg::driver::signature::{Number, ParamKind};
 use std::cell::UnsafeCell;
@@ -177,7 +178,11 @@ impl Source {
                 Self::Float | Self::Double => self.write_float(arg, to)?,
                 Self::Array(number) => {
                     let array = &arg.cast_unchecked::<PyGpuArray>().get().array;
-                    if number_of_elements(array.dtype()) != number || array.check_memory().is_err() {
+                    // What was put off would be computed here, and that may run Python code.
+                    if number_of_elements(array.dtype()) != number
+                        || fuse::is_deferred(array)
+                        || array.check_memory().is_err()
+                    {
                         return None;
                     }
                     to.cast::<u64>().write_unaligned(array.device_ptr().unwrap_or(0));

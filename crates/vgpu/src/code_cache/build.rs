@@ -1,38 +1,15 @@
 //! What tells builds of this program (or library) apart: machine code names functions by their
 //! distances, and another build has others and another compiler.
 //!
-//! Where the linker has left an identification in the file, that is taken: it is a hash of the whole
-//! file. Else it is the file's name, size, times and number, which a new build changes too.
+//! Known is the identification that the linker has left in the loaded file, a hash of the whole file. What else
+//! could be said of the file may be of another one by now; without the identification nothing is kept.
 
 use crate::jit::store::{Key, KeyHasher};
-use std::ffi::CStr;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 
 /// The key of this build; `None` if nothing is known of it.
 pub(super) fn key() -> Option<Key> {
     let version = KeyHasher::default().field(env!("CARGO_PKG_VERSION").as_bytes());
-    if let Some(id) = linked_id() {
-        return Some(version.field(b"linked").field(&id).finish());
-    }
-    let file = own_file()?;
-    let m = std::fs::metadata(&file).ok()?;
-    let numbers = [m.size(), m.ino(), m.dev(), m.mtime() as u64, m.mtime_nsec() as u64, m.ctime() as u64];
-    let numbers: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
-    Some(version.field(b"file").field(file.as_os_str().as_bytes()).field(&numbers).finish())
-}
-
-/// The file that holds this function.
-fn own_file() -> Option<std::path::PathBuf> {
-    // SAFETY: the structure is plain numbers and pointers.
-    let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
-    // SAFETY: only asks; the structure is filled if the address is known.
-    if unsafe { libc::dladdr(own_file as *const libc::c_void, &raw mut info) } == 0 || info.dli_fname.is_null() {
-        return None;
-    }
-    // SAFETY: the name is the loader's and ends with a zero.
-    let name = unsafe { CStr::from_ptr(info.dli_fname) };
-    std::fs::canonicalize(std::ffi::OsStr::from_bytes(name.to_bytes())).ok()
+    Some(version.field(b"linked").field(&linked_id()?).finish())
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -111,11 +88,11 @@ fn id_of_notes(mut notes: &[u8], align: usize) -> Option<&[u8]> {
 mod tests {
     use super::*;
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn the_build_has_a_key_that_stays() {
         assert!(key().is_some());
         assert_eq!(key(), key());
-        assert!(own_file().is_some_and(|file| file.is_file()));
     }
 
     #[cfg(target_os = "linux")]

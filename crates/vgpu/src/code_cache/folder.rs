@@ -12,7 +12,10 @@ pub(super) const NAME: &str = "rtcg-code-1";
 pub(super) fn from_environment() -> Option<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty());
     let disabled = variable("CUDA_CACHE_DISABLE").is_some_and(|v| v != "0");
-    if disabled || std::env::var_os("PYCUDA_DISABLE_CACHE").is_some() {
+    // Who looks at the compiler wants it to run.
+    let watched =
+        ["RTCG_DUMP_CLIF", "RTCG_DUMP_ASM", "RTCG_VERIFY_JIT"].iter().any(|name| std::env::var_os(name).is_some());
+    if disabled || watched || std::env::var_os("PYCUDA_DISABLE_CACHE").is_some() {
         return None;
     }
     let path = |name: &str| variable(name).map(PathBuf::from);
@@ -40,13 +43,12 @@ pub(super) fn is_ours_alone(metadata: &Metadata) -> bool {
 pub(super) fn is_trusted(folder: &Path) -> bool {
     static TOLD: AtomicBool = AtomicBool::new(false);
     let Ok(metadata) = std::fs::symlink_metadata(folder) else { return false };
-    if !metadata.is_dir() {
-        return false;
-    }
-    let good = is_ours_alone(&metadata);
+    let good = metadata.is_dir() && is_ours_alone(&metadata);
     if !good && !TOLD.swap(true, Ordering::Relaxed) {
         let folder = folder.display();
-        eprintln!("rtcg: machine code is not kept in {folder}: others may write there, or it is another user's");
+        eprintln!(
+            "rtcg: machine code is not kept in {folder}: it is no folder, others may write there, or it is another user's"
+        );
     }
     good
 }
