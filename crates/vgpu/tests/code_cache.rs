@@ -10,6 +10,7 @@ mod api_common;
 use api_common::{alloc, new_context};
 use rtcg_cuda_sys::*;
 use rtcg_vgpu::exec::RUNTIME;
+use rtcg_vgpu::jit::instrument::States;
 use rtcg_vgpu::jit::store::{Key, counts, text_key};
 use rtcg_vgpu::jit::{CodeStore, Instrument, Keeping, SymbolLayout, Variant, Window, compile_kept};
 use rtcg_vgpu::memory::window::window;
@@ -112,8 +113,12 @@ impl CodeStore for Told {
 /// The corpus, compiled in several ways, as hashes of what would be kept.
 fn hashes_of_corpus() -> String {
     let store = Arc::new(Told::default());
-    let w = window().unwrap();
-    let place = Window { base: w.base() as u64, bits: w.bits() };
+    // Nothing is run, so all may lie where it never does; the processes differ in it.
+    let bits = window().unwrap().bits();
+    let somewhere = Arc::as_ptr(&store) as u64;
+    let place = Window { base: ((somewhere >> 12) % 97 + 1) << bits, bits };
+    let states = States { base: somewhere, mask: (1 << bits) - 1 };
+    let checked = Instrument { memory: Some(states), init: true, ..Instrument::NONE };
     let mut names = vec![];
     for path in corpus() {
         let parsed = rtcg_ptx::parse(std::fs::read_to_string(&path).unwrap());
@@ -121,12 +126,17 @@ fn hashes_of_corpus() -> String {
         let symbols = SymbolLayout { globals: (0..module.vars.len() as u64).map(|i| place.base + 4096 * i).collect() };
         for (id, f) in module.functions.iter().enumerate().filter(|(_, f)| f.entry && f.body.len() < 300) {
             let plain = Variant::for_block([256, 1, 1]);
-            let ways = [plain, Variant { baseline: true, ..plain }];
-            for variant in ways {
+            let ways = [
+                (plain, Instrument::NONE),
+                (Variant { baseline: true, ..plain }, Instrument::NONE),
+                (plain, checked),
+                (Variant { force_masked: true, ..plain }, checked),
+            ];
+            for (variant, instrument) in ways {
                 let kept: Arc<dyn CodeStore> = Arc::<Told>::clone(&store);
                 let keeping = Keeping { store: kept, text: [0; 32], build: [0; 32] };
                 let id = rtcg_ptx::ast::FuncId(id as u32);
-                let calls = (&RUNTIME, &Instrument::NONE);
+                let calls = (&RUNTIME, &instrument);
                 if compile_kept(&module, id, &symbols, variant, calls, place, Some(keeping)).is_ok() {
                     names.push(format!("{} {}", path.file_name().unwrap().display(), f.name));
                 }

@@ -229,7 +229,8 @@ impl<'a> Gen<'a, '_> {
         let lanes = self.lanes_of_place(place, chunk);
         let masks = mask.map(|m| self.widen(m));
         let low = self.vector(Width::W64, &[states.mask as i64; 2]);
-        let base = self.vector(Width::W64, &[states.base as i64; 2]);
+        let base = links::address(&mut self.b, Link::States);
+        let base = self.b.ins().splat(types::I64X2, base);
         let at: Vec<Value> = (lanes.iter().enumerate())
             .map(|(i, &l)| {
                 let mut offset = self.b.ins().band(l, low);

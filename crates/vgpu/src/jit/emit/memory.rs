@@ -321,7 +321,8 @@ impl<'a> Gen<'a, '_> {
         if bits == 0 {
             return;
         }
-        let base = self.vector(Width::W64, &[self.env.window.base as i64; 2]);
+        let base = links::address(&mut self.b, Link::Window);
+        let base = self.b.ins().splat(types::I64X2, base);
         let masks = mask.map(|m| self.widen(m));
         let mut bad: Option<Value> = None;
         for (i, &l) in lanes.iter().enumerate() {
