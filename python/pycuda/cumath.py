@@ -198,26 +198,32 @@ def fmod(arg, mod, stream=None):
     return out
 
 
+def _in_two(name, arg, statement, values, stream):
+    """Two arrays of `arg`'s shape: what C `statement` makes of each element, as the expressions `values`."""
+    result, compute = _real_float(name, "arg", arg)
+    parts = tuple(gpuarray.empty(tuple(arg.shape), result) for _ in values)
+
+    def make():
+        words = {
+            "real": "float" if compute == np.float32 else "double",
+            "function": name + _suffix(compute),
+            "x": _load("x[i]", np.dtype(arg.dtype), compute),
+        }
+        first, second = (_store(value.format(**words), result) for value in values)
+        arguments = [VectorArg(result, "a"), VectorArg(result, "b"), VectorArg(arg.dtype, "x", True)]
+        return arguments, f"{statement.format(**words)} a[i] = {first}; b[i] = {second}"
+
+    _kernel((name, np.dtype(arg.dtype)), make)(*parts, arg, stream=stream)
+    return parts
+
+
 def frexp(arg, stream=None):
     """Return ``(significand, exponent)`` with ``arg == significand * 2**exponent`` and 0.5 <= significand < 1.
 
     The exponent has the dtype of the significand, as upstream's.
     """
-    result, compute = _real_float("frexp", "arg", arg)
-    significand, exponent = gpuarray.empty(tuple(arg.shape), result), gpuarray.empty(tuple(arg.shape), result)
-
-    def make():
-        x = _load("x[i]", np.dtype(arg.dtype), compute)
-        arguments = [VectorArg(result, "s"), VectorArg(result, "e"), VectorArg(arg.dtype, "x", True)]
-        real = "float" if compute == np.float32 else "double"
-        operation = (
-            f"int k = 0; const {real} f = frexp{_suffix(compute)}({x}, &k); "
-            f"s[i] = {_store('f', result)}; e[i] = {_store(f'({real})k', result)}"
-        )
-        return arguments, operation
-
-    _kernel(("frexp", np.dtype(arg.dtype)), make)(significand, exponent, arg, stream=stream)
-    return significand, exponent
+    statement = "int k = 0; const {real} f = {function}({x}, &k);"
+    return _in_two("frexp", arg, statement, ("f", "({real})k"), stream)
 
 
 def ldexp(significand, exponent, stream=None):
@@ -239,18 +245,5 @@ def ldexp(significand, exponent, stream=None):
 
 def modf(arg, stream=None):
     """Return ``(fraction, whole)`` with ``arg == fraction + whole``, both with the sign of `arg`."""
-    result, compute = _real_float("modf", "arg", arg)
-    fraction, whole = gpuarray.empty(tuple(arg.shape), result), gpuarray.empty(tuple(arg.shape), result)
-
-    def make():
-        x = _load("x[i]", np.dtype(arg.dtype), compute)
-        arguments = [VectorArg(result, "f"), VectorArg(result, "w"), VectorArg(arg.dtype, "x", True)]
-        real = "float" if compute == np.float32 else "double"
-        operation = (
-            f"{real} part; const {real} rest = modf{_suffix(compute)}({x}, &part); "
-            f"f[i] = {_store('rest', result)}; w[i] = {_store('part', result)}"
-        )
-        return arguments, operation
-
-    _kernel(("modf", np.dtype(arg.dtype)), make)(fraction, whole, arg, stream=stream)
-    return fraction, whole
+    statement = "{real} part; const {real} rest = {function}({x}, &part);"
+    return _in_two("modf", arg, statement, ("rest", "part"), stream)
