@@ -291,6 +291,45 @@ def test_the_drivers_pools():
         pool.allocate(16)
 
 
+def test_pools_of_the_driver_stay_until_their_memory_is_freed():
+    default = cuda.MemoryPool.get_current()
+    for make_current in (False, True):
+        pool = cuda.MemoryPool()
+        if make_current:
+            pool.make_current()
+            memory = cuda.mem_alloc_async(4000)
+            assert cuda.MemoryPool.get_current() == pool and pool.used_bytes >= 4000
+        else:
+            memory = pool.allocate(4000)
+        pool.close()
+        pool.close()
+        assert cuda.MemoryPool.get_current() == default
+        with pytest.raises(cuda.LogicError, match="the pool was closed"):
+            _ = pool.used_bytes
+        del pool
+        # The address is the pool's until the memory is freed.
+        other = cuda.mem_alloc_async(4000)
+        cuda.memset_d32(memory, 7, 1000)
+        cuda.memset_d32(other, 8, 1000)
+        assert (cuda.from_device(memory, 1000, np.int32) == 7).all()
+        memory.free()
+        cuda.Context.synchronize()
+
+
+def test_a_current_pool_stays_while_it_is():
+    default = cuda.MemoryPool.get_current()
+    cuda.MemoryPool(max_size=1 << 26).make_current()
+    gc.collect()
+    memory = cuda.mem_alloc_async(4000)
+    current = cuda.MemoryPool.get_current()
+    assert current != default and current.used_bytes >= 4000
+    current.close()
+    assert cuda.MemoryPool.get_current() == current
+    default.make_current()
+    memory.free()
+    cuda.Context.synchronize()
+
+
 # -- virtual memory management ----------------------------------------------------------------
 
 

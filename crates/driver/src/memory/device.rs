@@ -1,12 +1,15 @@
 //! Memory that kernels use: plain, managed, and mapped from another process.
 
 use crate::context::{Context, current_table};
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::memory::explain::{address_error, allocation_error};
+use crate::memory::memory_pool::{DriverPool, made_current};
 use crate::memory::reclaim::with_retries;
 use crate::stream::{Stream, handle_for};
 use rtcg_cuda_sys::*;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// `(free, total)` bytes of the current context's device.
 pub fn mem_get_info() -> Result<(usize, usize)> {
@@ -83,8 +86,8 @@ fn allocate<T>(
 #[derive(Debug)]
 enum Origin {
     Alloc,
-    /// In the order of a stream, or of the default stream.
-    AllocAsync(Option<Stream>),
+    /// In the order of a stream, or of the default stream; from a pool that is held until it is freed.
+    AllocAsync(Option<Stream>, Mutex<Option<Arc<DriverPool>>>),
     Ipc,
 }
 
@@ -119,24 +122,32 @@ impl DeviceAllocation {
     /// device. The memory may be used by work in `stream` (`None` is the default stream of the current
     /// context), and by other work that waits for it; it is freed in the order of the same stream.
     pub fn new_async(nbytes: usize, stream: Option<&Stream>) -> Result<Self> {
-        Self::ordered("cuMemAllocAsync", nbytes, stream, |table, ptr, stream| {
+        Self::ordered("cuMemAllocAsync", nbytes, stream, made_current, |table, ptr, stream| {
             // SAFETY: writes one pointer; the stream is alive.
             unsafe { call!(table, cuMemAllocAsync(ptr, nbytes, stream)) }
         })
     }
 
-    /// [`DeviceAllocation::new_async`] from a pool, which must exist.
-    pub(super) fn from_pool(pool: CUmemoryPool, nbytes: usize, stream: Option<&Stream>) -> Result<Self> {
-        Self::ordered("cuMemAllocFromPoolAsync", nbytes, stream, |table, ptr, stream| {
-            // SAFETY: writes one pointer; pool and stream are alive.
-            unsafe { call!(table, cuMemAllocFromPoolAsync(ptr, nbytes, pool, stream)) }
-        })
+    /// [`DeviceAllocation::new_async`] from a pool.
+    pub(super) fn from_pool(pool: Arc<DriverPool>, nbytes: usize, stream: Option<&Stream>) -> Result<Self> {
+        let handle = pool.handle();
+        Self::ordered(
+            "cuMemAllocFromPoolAsync",
+            nbytes,
+            stream,
+            |_| Some(pool),
+            |table, ptr, stream| {
+                // SAFETY: writes one pointer; pool and stream are alive.
+                unsafe { call!(table, cuMemAllocFromPoolAsync(ptr, nbytes, handle, stream)) }
+            },
+        )
     }
 
     fn ordered(
         call: &'static str,
         nbytes: usize,
         stream: Option<&Stream>,
+        pool_on: impl FnOnce(Device) -> Option<Arc<DriverPool>>,
         ask: impl Fn(&DriverTable, *mut CUdeviceptr, CUstream) -> Result<()>,
     ) -> Result<Self> {
         let entered = if stream.is_none() { Stream::current() } else { None };
@@ -148,6 +159,7 @@ impl DeviceAllocation {
             let detail = "nbytes is 0; expected at least 1";
             return Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_VALUE, detail));
         }
+        let pool = pool_on(ctx.device());
         let ptr = ctx.with_current(|| {
             allocate(&ctx, call, nbytes, |table| {
                 let mut ptr = 0;
@@ -155,13 +167,13 @@ impl DeviceAllocation {
                 Ok(ptr)
             })
         })?;
-        Ok(Self::from_parts(ctx, ptr, nbytes, Origin::AllocAsync(stream.cloned())))
+        Ok(Self::from_parts(ctx, ptr, nbytes, Origin::AllocAsync(stream.cloned(), Mutex::new(pool))))
     }
 
     /// Memory that belongs to another process, whose pool this process imported.
-    pub(super) fn imported(ctx: Context, ptr: CUdeviceptr) -> Result<Self> {
+    pub(super) fn imported(ctx: Context, ptr: CUdeviceptr, pool: Arc<DriverPool>) -> Result<Self> {
         let (base, size) = mem_get_address_range(ptr)?;
-        Ok(Self::from_parts(ctx, ptr, size - (ptr - base) as usize, Origin::AllocAsync(None)))
+        Ok(Self::from_parts(ctx, ptr, size - (ptr - base) as usize, Origin::AllocAsync(None, Mutex::new(Some(pool)))))
     }
 
     /// The address of the first byte.
@@ -191,7 +203,9 @@ impl DeviceAllocation {
             let code = CUresult::CUDA_ERROR_INVALID_HANDLE;
             return Err(Error::new("device_allocation::free", code, "it was freed before"));
         }
-        self.ctx.cleanup(|table| self.release(table))
+        let result = self.ctx.cleanup(|table| self.release(table));
+        self.leave_pool();
+        result
     }
 
     /// Frees the memory as dropping does: nothing if it was freed before, and errors go to the cleanup
@@ -199,13 +213,14 @@ impl DeviceAllocation {
     pub fn free_quietly(&self) {
         if !self.freed.swap(true, Ordering::AcqRel) {
             self.ctx.drop_resource(|table| self.release(table));
+            self.leave_pool();
         }
     }
 
     /// Frees memory that was allocated in stream order once `stream` has passed its present work. The
     /// memory must not be in use by other streams then.
     pub fn free_async(&self, stream: Option<&Stream>) -> Result<()> {
-        if !matches!(self.origin, Origin::AllocAsync(_)) {
+        if !matches!(self.origin, Origin::AllocAsync(..)) {
             let detail = "the memory was not allocated in stream order";
             return Err(Error::new("cuMemFreeAsync", CUresult::CUDA_ERROR_INVALID_VALUE, detail));
         }
@@ -215,7 +230,16 @@ impl DeviceAllocation {
             return Err(Error::new("device_allocation::free", code, "it was freed before"));
         }
         // SAFETY: the memory is this object's, and `freed` lets only one call come here.
-        self.ctx.cleanup(|table| unsafe { call!(table, cuMemFreeAsync(self.ptr, stream)) })
+        let result = self.ctx.cleanup(|table| unsafe { call!(table, cuMemFreeAsync(self.ptr, stream)) });
+        self.leave_pool();
+        result
+    }
+
+    /// Lets go of the pool, for memory that was freed.
+    fn leave_pool(&self) {
+        if let Origin::AllocAsync(_, pool) = &self.origin {
+            pool.lock().unwrap_or_else(|e| e.into_inner()).take();
+        }
     }
 
     fn release(&self, table: &DriverTable) -> Result<()> {
@@ -223,7 +247,7 @@ impl DeviceAllocation {
         unsafe {
             match &self.origin {
                 Origin::Alloc => call!(table, cuMemFree(self.ptr)),
-                Origin::AllocAsync(stream) => {
+                Origin::AllocAsync(stream, _) => {
                     let own = stream.as_ref().map(|stream| handle_for("cuMemFreeAsync", table, Some(stream)));
                     match own {
                         None => call!(table, cuMemFreeAsync(self.ptr, CUstream::null())),

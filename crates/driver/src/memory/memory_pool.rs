@@ -9,15 +9,61 @@ use crate::process;
 use crate::stream::Stream;
 use rtcg_cuda_sys::*;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// A pool as the driver has it, destroyed with the last reference. Its memory holds one until it is
+/// freed: freeing memory of a destroyed pool is allowed, but NVIDIA's driver (580) damages its own
+/// data in it and crashes later.
+#[derive(Debug)]
+pub(super) struct DriverPool {
+    device: Device,
+    handle: CUmemoryPool,
+    /// False for the pool that a device has from the beginning, which stays.
+    is_made_here: bool,
+}
+
+impl DriverPool {
+    pub(super) fn handle(&self) -> CUmemoryPool {
+        self.handle
+    }
+}
+
+impl Drop for DriverPool {
+    fn drop(&mut self) {
+        if !self.is_made_here || process::is_gone() {
+            return;
+        }
+        // SAFETY: the pool is this object's, and this is its last use.
+        if let Err(error) = unsafe { call!(self.device.table(), cuMemPoolDestroy(self.handle)) } {
+            crate::drivers::report_cleanup(&error);
+        }
+    }
+}
+
+/// The pools that were made current, at most one for a device: kept as long as they are.
+static CURRENT: Mutex<Vec<Arc<DriverPool>>> = Mutex::new(Vec::new());
+static IS_ANY_CURRENT: AtomicBool = AtomicBool::new(false);
+
+fn current_pools() -> MutexGuard<'static, Vec<Arc<DriverPool>>> {
+    CURRENT.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// The pool that was made current on a device. Costs nothing while a program makes none current.
+pub(super) fn made_current(device: Device) -> Option<Arc<DriverPool>> {
+    if !IS_ANY_CURRENT.load(Ordering::Acquire) {
+        return None;
+    }
+    current_pools().iter().find(|pool| pool.device == device).cloned()
+}
 
 struct Inner {
     device: Device,
     handle: CUmemoryPool,
-    /// Whether it is destroyed with the last reference; a device's default pool is not.
-    is_owned: bool,
-    closed: AtomicBool,
+    /// Whether closing it gives the pool up.
+    is_owner: bool,
+    /// None once it was closed.
+    pool: Mutex<Option<Arc<DriverPool>>>,
 }
 
 /// A pool of the driver. Cloning gives another reference to the same one.
@@ -46,8 +92,18 @@ pub(super) fn location_of(device: &Device) -> CUmemLocation {
 
 /// Making and finding pools.
 impl MemoryPool {
-    fn from_parts(device: Device, handle: CUmemoryPool, is_owned: bool) -> Self {
-        Self(Arc::new(Inner { device, handle, is_owned, closed: AtomicBool::new(false) }))
+    fn from_parts(pool: Arc<DriverPool>, is_owner: bool) -> Self {
+        let (device, handle) = (pool.device, pool.handle);
+        Self(Arc::new(Inner { device, handle, is_owner, pool: Mutex::new(Some(pool)) }))
+    }
+
+    fn made(device: Device, handle: CUmemoryPool) -> Self {
+        Self::from_parts(Arc::new(DriverPool { device, handle, is_made_here: true }), true)
+    }
+
+    fn found(device: Device, handle: CUmemoryPool) -> Self {
+        let made = made_current(device).filter(|pool| pool.handle == handle);
+        Self::from_parts(made.unwrap_or_else(|| Arc::new(DriverPool { device, handle, is_made_here: false })), false)
     }
 
     /// A new pool on a device, of at most `max_bytes` (0: no limit but the device's memory). One that
@@ -64,7 +120,7 @@ impl MemoryPool {
         let mut handle = CUmemoryPool::null();
         // SAFETY: one handle is written, one structure read.
         unsafe { call!(device.table(), cuMemPoolCreate(&raw mut handle, &raw const props)) }?;
-        Ok(Self::from_parts(device, handle, true))
+        Ok(Self::made(device, handle))
     }
 
     /// The pool that a device has from the beginning.
@@ -72,7 +128,7 @@ impl MemoryPool {
         let mut handle = CUmemoryPool::null();
         // SAFETY: writes one handle.
         unsafe { call!(device.table(), cuDeviceGetDefaultMemPool(&raw mut handle, device.handle())) }?;
-        Ok(Self::from_parts(device, handle, false))
+        Ok(Self::found(device, handle))
     }
 
     /// The pool that allocations in stream order on a device use now.
@@ -80,7 +136,7 @@ impl MemoryPool {
         let mut handle = CUmemoryPool::null();
         // SAFETY: writes one handle.
         unsafe { call!(device.table(), cuDeviceGetMemPool(&raw mut handle, device.handle())) }?;
-        Ok(Self::from_parts(device, handle, false))
+        Ok(Self::found(device, handle))
     }
 
     /// Opens a pool that another process exported. Its memory comes by [`MemoryPool::import_pointer`];
@@ -91,24 +147,34 @@ impl MemoryPool {
         let kind = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
         // SAFETY: writes one handle; the driver checks the descriptor.
         unsafe { call!(device.table(), cuMemPoolImportFromShareableHandle(&raw mut handle, fd, kind, 0)) }?;
-        Ok(Self::from_parts(device, handle, true))
+        Ok(Self::made(device, handle))
     }
 
-    /// Makes it the pool of its device's allocations in stream order.
+    /// Makes it the pool of its device's allocations in stream order, until another one is or it is
+    /// closed.
     pub fn make_current(&self) -> Result<()> {
+        let pool = self.live("cuDeviceSetMemPool")?;
+        let mut current = current_pools();
         // SAFETY: device and pool exist.
-        self.call("cuDeviceSetMemPool", |table, pool| unsafe {
-            call!(table, cuDeviceSetMemPool(self.0.device.handle(), pool))
-        })
+        unsafe { call!(pool.device.table(), cuDeviceSetMemPool(pool.device.handle(), pool.handle)) }?;
+        current.retain(|other| other.device != pool.device);
+        current.push(pool);
+        IS_ANY_CURRENT.store(true, Ordering::Release);
+        Ok(())
     }
 
-    /// Gives the pool up. Memory from it stays until it is freed. Closing it again does nothing.
+    /// Gives the pool up: no memory comes from it any more, and it is destroyed once all of its memory
+    /// is freed. If it was its device's current pool, that is the default one again. Closing it again,
+    /// or one that this process has only found, does nothing.
     pub fn close(&self) -> Result<()> {
-        if !self.0.is_owned || self.0.closed.swap(true, Ordering::AcqRel) || process::is_gone() {
+        if !self.0.is_owner {
             return Ok(());
         }
-        // SAFETY: the pool is this object's, and `closed` lets only one call come here.
-        unsafe { call!(self.0.device.table(), cuMemPoolDestroy(self.0.handle)) }
+        let pool = self.0.pool.lock().unwrap_or_else(|e| e.into_inner()).take();
+        match made_current(self.0.device).filter(|current| pool.is_some() && current.handle == self.0.handle) {
+            Some(_) if !process::is_gone() => Self::default_of(self.0.device)?.make_current(),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -116,8 +182,8 @@ impl MemoryPool {
 impl MemoryPool {
     /// Memory for `stream`, freed in its order; `None` is the default stream of the current context.
     pub fn allocate(&self, nbytes: usize, stream: Option<&Stream>) -> Result<DeviceAllocation> {
-        self.live("cuMemAllocFromPoolAsync")?;
-        DeviceAllocation::from_pool(self.0.handle, nbytes, stream)
+        let pool = self.live("cuMemAllocFromPoolAsync")?;
+        DeviceAllocation::from_pool(pool, nbytes, stream)
     }
 
     /// What stands for memory of an exportable pool in a process that has imported the pool.
@@ -131,13 +197,12 @@ impl MemoryPool {
     /// Memory of another process, whose pool this is. It is unmapped in the default stream.
     pub fn import_pointer(&self, bytes: [u8; 64]) -> Result<DeviceAllocation> {
         let ctx = Context::require()?;
+        let pool = self.live("cuMemPoolImportPointer")?;
         let mut data = CUmemPoolPtrExportData { reserved: bytes };
         let mut ptr = 0;
         // SAFETY: writes one pointer; the driver checks the bytes.
-        self.call("cuMemPoolImportPointer", |table, pool| unsafe {
-            call!(table, cuMemPoolImportPointer(&raw mut ptr, pool, &raw mut data))
-        })?;
-        DeviceAllocation::imported(ctx, ptr)
+        unsafe { call!(pool.device.table(), cuMemPoolImportPointer(&raw mut ptr, pool.handle, &raw mut data)) }?;
+        DeviceAllocation::imported(ctx, ptr, pool)
     }
 
     /// Gives unused memory back to the device until no more than `keep_bytes` are reserved.
@@ -210,11 +275,9 @@ impl MemoryPool {
         take_fd("cuMemPoolExportToShareableHandle", fd)
     }
 
-    fn live(&self, call: &'static str) -> Result<()> {
-        if self.0.closed.load(Ordering::Acquire) {
-            return Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_HANDLE, "the pool was closed"));
-        }
-        Ok(())
+    fn live(&self, call: &'static str) -> Result<Arc<DriverPool>> {
+        let pool = self.0.pool.lock().unwrap_or_else(|e| e.into_inner()).clone();
+        pool.ok_or_else(|| Error::new(call, CUresult::CUDA_ERROR_INVALID_HANDLE, "the pool was closed"))
     }
 
     fn call(
@@ -222,19 +285,7 @@ impl MemoryPool {
         call: &'static str,
         ask: impl FnOnce(&'static DriverTable, CUmemoryPool) -> Result<()>,
     ) -> Result<()> {
-        self.live(call)?;
-        ask(self.0.device.table(), self.0.handle)
-    }
-}
-
-impl Drop for Inner {
-    fn drop(&mut self) {
-        if !self.is_owned || *self.closed.get_mut() || process::is_gone() {
-            return;
-        }
-        // SAFETY: the pool is this object's, and this is its last use.
-        if let Err(error) = unsafe { call!(self.device.table(), cuMemPoolDestroy(self.handle)) } {
-            crate::drivers::report_cleanup(&error);
-        }
+        let pool = self.live(call)?;
+        ask(pool.device.table(), pool.handle)
     }
 }

@@ -75,7 +75,7 @@ with_methods! { PyMemoryPool;
         self.0.import_pointer(bytes).or_raise().map(|memory| PyDeviceAllocation(Arc::new(memory)))
     }
 
-    /// Make it the pool of its device's allocations in stream order.
+    /// Make it the pool of its device's allocations in stream order, until another one is or it is closed.
     fn make_current(&self) -> PyResult<()> {
         self.0.make_current().or_raise()
     }
