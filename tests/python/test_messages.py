@@ -362,3 +362,79 @@ def test_memory_that_was_freed_is_shown(module):
         (lambda: prepared.prepared_call((1, 1), (1, 1, 1), memory, 1), f"{argument}: "),
     ):
         assert error_of(cuda.LogicError, use) == where + shown
+
+
+# -- reasons ----------------------------------------------------------------------------------
+
+
+def test_an_event_of_another_context(context):
+    event = cuda.Event()
+    other = context.get_device().make_context()
+    try:
+        stream = cuda.Stream()
+        for flags in (0, 1):
+            message = error_of(cuda.LogicError, lambda flags=flags: event.record(stream, flags))
+            assert "the event belongs to another context than the stream" in message
+        stream.close()
+    finally:
+        other.detach()
+
+
+def test_captures_in_the_wrong_state():
+    stream = cuda.Stream()
+    assert "the stream was not being captured" in error_of(cuda.LogicError, stream.end_capture)
+    stream.begin_capture()
+    assert "the stream is being captured already" in error_of(cuda.LogicError, stream.begin_capture)
+    stream.end_capture()
+
+
+def test_fetching_while_a_stream_is_captured():
+    array, stream = gpuarray.zeros(10, np.float32), cuda.Stream()
+    stream.begin_capture()
+    message = error_of(cuda.LogicError, array.get)
+    assert "being captured into a graph" in message and "default stream" in message
+    assert "end the capture" in error_of(cuda.LogicError, lambda: array.get_async(stream))
+    error_of(cuda.LogicError, stream.end_capture)
+    assert (array.get() == 0).all()
+
+
+def test_nothing_before_init():
+    program = """
+import pycuda.driver as cuda
+for call in (lambda: cuda.mem_alloc(4), lambda: cuda.Device(0), cuda.Stream, cuda.Context.synchronize):
+    try:
+        call()
+        print("nothing")
+    except cuda.LogicError as error:
+        print(error)
+"""
+    lines = run_python(program).stdout.lower().splitlines()
+    assert len(lines) == 4 and all("call init() first" in line for line in lines), lines
+
+
+def test_integers_of_functions_and_graphs(module):
+    one, graph, stream = module.get_function("one"), cuda.Graph(), cuda.Stream()
+    device = cuda.mem_alloc(64)
+    calls = {
+        "attribute": lambda n: one.get_attribute(n),
+        "block_threads": lambda n: one.max_active_blocks_per_multiprocessor(n),
+        "limit": lambda n: one.max_potential_block_size(0, n),
+        "blocks": lambda n: one.available_dynamic_shared_memory(n, 32),
+        "shared": lambda n: graph.add_kernel_node(device, func=one, block=(1, 1, 1), shared=n),
+        "count": lambda n: graph.add_memset_node(device, 0, n),
+        "size": lambda n: graph.add_memalloc_node(n),
+        "flags": lambda n: graph.instantiate(n),
+    }
+    for name, call in calls.items():
+        for wrong in (2**70, -(2**70)):
+            with pytest.raises(OverflowError, match=f"{wrong} is out of range; expected an integer from") as caught:
+                call(wrong)
+            assert f"'{name}'" in "".join(getattr(caught.value, "__notes__", [f"'{name}'"]))
+        with pytest.raises(TypeError, match="'x' is no integer; expected"):
+            call("x")
+    stream.close()
+
+
+def test_values_of_configurations(module):
+    message = error_of(cuda.LogicError, lambda: module.get_function("one").set_cache_config(77))
+    assert "config is 77; expected a CUfunc_cache, 0 to 3" in message

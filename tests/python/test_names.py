@@ -16,6 +16,16 @@ import pytest
 HERE = Path(__file__).parent
 
 
+@pytest.fixture(autouse=True)
+def same_context(context):
+    """Modules such as `pycuda.autoprimaryctx` push a context when imported; other tests expect theirs on top."""
+    yield
+    import pycuda.driver as cuda
+
+    while cuda.Context.get_current() not in (context, None):
+        cuda.Context.pop()
+
+
 def statements(text):
     """Lines without comments; an indented line continues the one before."""
     lines = []

@@ -210,9 +210,12 @@ impl Context {
             return Ok(ctx);
         }
         Self::foreign().ok_or_else(|| {
-            let detail = "no currently active context? Each thread needs one: make it, or push one that exists";
-            let code = CUresult::CUDA_ERROR_INVALID_CONTEXT;
-            Error::new("explicit_context_dependent", code, detail)
+            let detail = if drivers::is_initialized() {
+                "no currently active context? Each thread needs one: make it, or push one that exists"
+            } else {
+                "no currently active context? Call init() first, and make one"
+            };
+            Error::new("explicit_context_dependent", CUresult::CUDA_ERROR_INVALID_CONTEXT, detail)
         })
     }
 

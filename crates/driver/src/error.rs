@@ -142,9 +142,25 @@ fn failure_detail(table: &DriverTable, code: CUresult) -> Option<String> {
         };
         return Some(format!("an earlier launch failed{report}"));
     }
-    let while_captured = "a stream is being captured into a graph: what is submitted to it runs when the graph is launched; \
-                              wait, allocate and copy before the capture begins or after it has ended";
-    (code == CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED).then(|| while_captured.to_owned())
+    capture_detail(code).map(str::to_owned)
+}
+
+/// What a call did that a capture of a stream does not allow.
+fn capture_detail(code: CUresult) -> Option<&'static str> {
+    Some(match code {
+        CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED => {
+            "a stream is being captured into a graph: what is submitted to it runs when the graph is launched; \
+             wait, allocate and copy before the capture begins or after it has ended"
+        }
+        CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT => {
+            "a stream is being captured into a graph, and the default stream, which this call uses, waits for it; \
+             use another stream, or copy before the capture begins or after it has ended"
+        }
+        CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED => {
+            "a call that a capture does not allow has failed; end the capture, which gives no graph, and begin anew"
+        }
+        _ => return None,
+    })
 }
 
 /// What the calling thread's context launched, where the driver does not say which kernel failed.

@@ -85,9 +85,10 @@ impl Event {
     #[inline]
     pub fn record(&self, stream: Option<&Stream>) -> Result<()> {
         let table = self.live_table("cuEventRecord")?;
-        let stream = handle_for("cuEventRecord", table, stream)?;
+        let handle = handle_for("cuEventRecord", table, stream)?;
         // SAFETY: event and stream are alive and of the same driver.
-        unsafe { call!(table, cuEventRecord(self.0.handle, stream)) }?;
+        let result = unsafe { call!(table, cuEventRecord(self.0.handle, handle)) };
+        result.map_err(|error| self.explain(error, stream))?;
         self.0.recorded.store(true, Ordering::Relaxed);
         Ok(())
     }
@@ -96,11 +97,24 @@ impl Event {
     /// the event at each launch.
     pub fn record_with(&self, stream: Option<&Stream>, flags: u32) -> Result<()> {
         let table = self.live_table("cuEventRecordWithFlags")?;
-        let stream = handle_for("cuEventRecordWithFlags", table, stream)?;
+        let handle = handle_for("cuEventRecordWithFlags", table, stream)?;
         // SAFETY: event and stream are alive and of the same driver.
-        unsafe { call!(table, cuEventRecordWithFlags(self.0.handle, stream, flags)) }?;
+        let result = unsafe { call!(table, cuEventRecordWithFlags(self.0.handle, handle, flags)) };
+        result.map_err(|error| self.explain(error, stream))?;
         self.0.recorded.store(true, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// A failed recording with its reason, where that is the context.
+    #[cold]
+    fn explain(&self, error: Error, stream: Option<&Stream>) -> Error {
+        let of_stream = stream.map(|stream| stream.context().clone()).or_else(Context::current);
+        let is_foreign = of_stream.is_some_and(|ctx| ctx != self.0.ctx);
+        match error.code {
+            CUresult::CUDA_ERROR_INVALID_HANDLE | CUresult::CUDA_ERROR_INVALID_CONTEXT if is_foreign => error
+                .with_detail("the event belongs to another context than the stream; record it in a stream of its own"),
+            _ => error,
+        }
     }
 
     /// The handle for a launch that records the event ([`crate::LaunchOptions::programmatic_event`]); counts as

@@ -1,7 +1,7 @@
 //! Kernels: attributes and parameters. Launching is in `launch`.
 
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::last_launch::Id;
 use crate::launch_ready::Ready;
 use crate::module::Module;
@@ -115,13 +115,15 @@ impl Function {
     /// Sets the preferred split of cache and shared memory.
     pub fn set_cache_config(&self, config: CUfunc_cache) -> Result<()> {
         // SAFETY: the function is alive.
-        unsafe { call_in!(self.0.module, cuFuncSetCacheConfig(self.0.handle, config)) }
+        let result = unsafe { call_in!(self.0.module, cuFuncSetCacheConfig(self.0.handle, config)) };
+        result.map_err(|error| value_reason(error, config.0, "CUfunc_cache, 0 to 3"))
     }
 
     /// Sets the shared-memory bank size.
     pub fn set_shared_config(&self, config: CUsharedconfig) -> Result<()> {
         // SAFETY: the function is alive.
-        unsafe { call_in!(self.0.module, cuFuncSetSharedMemConfig(self.0.handle, config)) }
+        let result = unsafe { call_in!(self.0.module, cuFuncSetSharedMemConfig(self.0.handle, config)) };
+        result.map_err(|error| value_reason(error, config.0, "CUsharedconfig, 0 to 2"))
     }
 
     /// The kernel's parameters as its source declares them; `None` where the source is not known
@@ -165,5 +167,13 @@ impl Function {
                 _ => return None,
             }
         }
+    }
+}
+
+/// An error about a value of an enumeration, with the value and what was expected.
+fn value_reason(error: Error, value: u32, expected: &str) -> Error {
+    match error.code {
+        CUresult::CUDA_ERROR_INVALID_VALUE => error.with_detail(format!("config is {value}; expected a {expected}")),
+        _ => error,
     }
 }

@@ -103,6 +103,11 @@ pub fn exchange_capture_mode(mode: CUstreamCaptureMode) -> Result<CUstreamCaptur
     Ok(mode)
 }
 
+/// An error about the state of a stream, with what the state is.
+fn state_reason(error: Error, detail: &str) -> Error {
+    if error.code == CUresult::CUDA_ERROR_ILLEGAL_STATE { error.with_detail(detail) } else { error }
+}
+
 struct RawCapture {
     id: u64,
     graph: CUgraph,
@@ -116,7 +121,8 @@ impl Stream {
     /// default stream cannot be captured.
     pub fn begin_capture(&self, mode: CUstreamCaptureMode) -> Result<()> {
         // SAFETY: the stream is alive.
-        unsafe { call_in!(self.context(), cuStreamBeginCapture(self.handle(), mode)) }?;
+        let begun = unsafe { call_in!(self.context(), cuStreamBeginCapture(self.handle(), mode)) };
+        begun.map_err(|error| state_reason(error, "the stream is being captured already"))?;
         self.register(None)
     }
 
@@ -129,9 +135,10 @@ impl Stream {
         let (first, n) = (if after.is_empty() { std::ptr::null() } else { after.as_ptr() }, after.len());
         let (stream, handle) = (self.handle(), graph.handle());
         // SAFETY: stream, graph and nodes are alive.
-        unsafe {
+        let begun = unsafe {
             call_in!(self.context(), cuStreamBeginCaptureToGraph(stream, handle, first, std::ptr::null(), n, mode))
-        }?;
+        };
+        begun.map_err(|error| state_reason(error, "the stream is being captured already"))?;
         self.register(Some(graph.clone()))
     }
 
@@ -159,9 +166,9 @@ impl Stream {
             return Err(error.clone());
         }
         let capture = self.forget(&raw);
-        ended?;
+        let detail = "the stream was not being captured";
+        ended.map_err(|error| state_reason(error, detail))?;
         if handle.is_null() {
-            let detail = "the stream was not being captured";
             return Err(Error::new("cuStreamEndCapture", CUresult::CUDA_ERROR_ILLEGAL_STATE, detail));
         }
         match capture {

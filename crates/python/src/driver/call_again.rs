@@ -11,7 +11,8 @@
 
 use crate::driver::arguments::{NumpyScalar, number_of_elements, numpy_scalar};
 use crate::driver::fastcall::{Args, Keywords};
-use crate::driver::function::{PyFunction, small_integer};
+use crate::driver::function::PyFunction;
+use crate::driver::geometry::small_integer;
 use crate::driver::launch_keywords::{Keyword, keyword};
 use crate::driver::memory::PyDeviceAllocation;
 use crate::driver::pool::{PyPooledDeviceAllocation, is_in_use as is_pool_in_use};

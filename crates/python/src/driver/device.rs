@@ -95,7 +95,7 @@ impl PyDevice {
     }
 
     #[setter]
-    fn set_primary_context_flags(&self, flags: u32) -> PyResult<()> {
+    fn set_primary_context_flags(&self, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
         self.0.set_primary_context_flags(flags).or_raise()
     }
 

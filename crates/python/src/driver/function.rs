@@ -3,22 +3,23 @@
 use crate::driver::arguments::{Extras, Packing};
 use crate::driver::call_again::{Call, LastCall, Row, Way};
 use crate::driver::fastcall::{Args, Body, CallableType, Keywords, Method, add_getters, add_methods, enter, pointers};
+use crate::driver::geometry::{CallOptions, Geometry, dimensions, prepared_geometry, texture_references};
 use crate::driver::graph::{keep_captured, refuse_handlers};
-use crate::driver::launch_keywords::{Keyword, keyword};
 use crate::driver::pool::is_in_use as is_pool_in_use;
 use crate::driver::prepared::{Buffer, Prepared, PreparedTypes};
 use crate::driver::resource::Detached;
 use crate::driver::stream::{PyStream, stream_argument};
 use crate::driver::texture::PyTextureReference;
 use crate::errors::{LogicError, OrRaise, driver_error};
+use crate::integer::int;
 use crate::pointer::arguments_used_in;
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::{PyAssertionError, PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::ffi::{Py_ssize_t, PyObject};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyInt, PyTuple};
-use rtcg::driver::{Context, Event, Function, LaunchOptions, Stream, TextureReference, is_any_capturing, sys};
+use rtcg::driver::{Context, Event, Function, Stream, TextureReference, is_any_capturing, sys};
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::{PoisonError, RwLock};
@@ -77,129 +78,6 @@ impl PyFunction {
         // Others get the interpreter where the launch may wait, perhaps for them.
         if self.function.launch_may_wait() { py.detach(launch).or_raise() } else { launch().or_raise() }
     }
-}
-
-/// Where and how wide a kernel runs.
-struct Geometry {
-    grid: [u32; 3],
-    block: [u32; 3],
-    shared: u32,
-    /// What few launches wish.
-    options: Option<Box<LaunchOptions>>,
-}
-
-impl Geometry {
-    const EMPTY: Self = Self { grid: [1; 3], block: [0; 3], shared: 0, options: None };
-}
-
-/// The keywords of a direct call.
-struct CallOptions<'py> {
-    geometry: Geometry,
-    stream: Option<Bound<'py, PyStream>>,
-    time_kernel: bool,
-    texrefs: Vec<TextureReference>,
-}
-
-impl<'py> CallOptions<'py> {
-    fn parse(py: Python<'py>, keywords: &Keywords<'_, 'py>) -> PyResult<Self> {
-        let mut options = Self { geometry: Geometry::EMPTY, stream: None, time_kernel: false, texrefs: vec![] };
-        let (mut has_block, mut unknown) = (false, Vec::new());
-        keywords.each(|name, value| {
-            match keyword(py, &name)? {
-                Keyword::Block => {
-                    options.geometry.block = dimensions(&value, "block")?;
-                    has_block = true;
-                }
-                Keyword::Grid => options.geometry.grid = dimensions(&value, "grid")?,
-                Keyword::Shared => options.geometry.shared = shared_bytes(&value, "shared")?,
-                Keyword::Stream if value.is_none() => {}
-                Keyword::Stream => options.stream = Some(stream_argument(&value)?),
-                Keyword::TimeKernel => options.time_kernel = value.is_truthy()?,
-                Keyword::Texrefs => options.texrefs = texture_references(&value)?,
-                Keyword::Option(option) => option.set(options.geometry.options.get_or_insert_default(), &value)?,
-                Keyword::SharedSize | Keyword::Unknown => unknown.push(name.to_string()),
-            }
-            Ok(())
-        })?;
-        if !unknown.is_empty() {
-            return Err(PyValueError::new_err(format!("extra keyword arguments: {}", unknown.join(", "))));
-        }
-        if !has_block {
-            return Err(PyValueError::new_err("must specify block size, for instance block=(256, 1, 1)"));
-        }
-        if options.stream.is_none()
-            && let Some(stream) = Stream::current()
-        {
-            options.stream = Some(Bound::new(py, PyStream::from(stream))?);
-        } else if options.time_kernel && options.stream.is_some() {
-            return Err(PyAssertionError::new_err(
-                "time_kernel cannot be combined with a stream; record events instead",
-            ));
-        }
-        Ok(options)
-    }
-}
-
-fn expected(name: &str, value: &Bound<'_, PyAny>, wanted: &str) -> PyErr {
-    let shown = value.repr().map_or_else(|_| "?".to_string(), |text| text.to_string());
-    PyTypeError::new_err(format!("{name} is {shown}; expected {wanted}"))
-}
-
-fn shared_bytes(value: &Bound<'_, PyAny>, name: &str) -> PyResult<u32> {
-    value.extract().map_err(|_| expected(name, value, "bytes, an integer >= 0"))
-}
-
-/// The value of an `int` that is one of C's `unsigned`; `None` leaves everything else to slower ways.
-#[inline]
-pub(crate) fn small_integer(value: &Bound<'_, PyAny>) -> Option<u32> {
-    if !value.is_exact_instance_of::<PyInt>() {
-        return None;
-    }
-    // SAFETY: the object is an int. One that is no C `long` is -1 and an exception, which is taken back.
-    let number = unsafe { pyo3::ffi::PyLong_AsLong(value.as_ptr()) };
-    if number == -1 {
-        let _ = PyErr::take(value.py());
-    }
-    u32::try_from(number).ok()
-}
-
-/// One to three positive numbers; missing ones are 1.
-pub(crate) fn dimensions(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32; 3]> {
-    let mut result = [1; 3];
-    let too_many = |len| LogicError::new_err(format!("{name} has {len} dimensions; expected one to three"));
-    let bad = |_| expected(name, value, "a tuple of one to three integers from 0 to 4294967295");
-    if let Ok(tuple) = value.cast::<PyTuple>() {
-        let len = tuple.len();
-        if len == 0 || len > 3 {
-            return Err(too_many(len));
-        }
-        for (slot, item) in result.iter_mut().zip(tuple.iter_borrowed()) {
-            *slot = small_integer(&item).map_or_else(|| item.extract(), Ok).map_err(bad)?;
-        }
-        return Ok(result);
-    }
-    let list: Vec<u32> = value.extract().or_else(|_| value.extract().map(|n: u32| vec![n])).map_err(bad)?;
-    if list.is_empty() || list.len() > 3 {
-        return Err(too_many(list.len()));
-    }
-    result[..list.len()].copy_from_slice(&list);
-    Ok(result)
-}
-
-/// The references that a kernel is launched with. Binding has made them visible to the kernels of
-/// their module already; here they are only checked and kept alive.
-fn texture_references(value: &Bound<'_, PyAny>) -> PyResult<Vec<TextureReference>> {
-    if value.is_none() {
-        return Ok(vec![]);
-    }
-    let wrong = |item: &Bound<'_, PyAny>| expected("texrefs", item, "a list of TextureReference");
-    let items = value.try_iter().map_err(|_| wrong(value))?;
-    items
-        .map(|item| {
-            let item = item?;
-            item.cast::<PyTextureReference>().map(|r| r.get().0.clone()).map_err(|_| wrong(&item))
-        })
-        .collect()
 }
 
 /// Calls `method(stream)` of each handler.
@@ -281,27 +159,6 @@ fn call_with_handlers<'py>(
 #[inline]
 fn this<'a>(slf: &'a Bound<'_, PyAny>) -> PyResult<&'a PyFunction> {
     Ok(slf.cast::<PyFunction>()?.get())
-}
-
-/// `grid` and `block`, the first positional arguments, and the keywords of a prepared call.
-fn prepared_geometry<'py>(method: &str, args: Args<'_, 'py>, keywords: &Keywords<'_, 'py>) -> PyResult<Geometry> {
-    let (Some(grid), Some(block)) = (args.get(0), args.get(1)) else {
-        return Err(PyTypeError::new_err(format!("{method}() needs grid and block before the kernel's arguments")));
-    };
-    let mut geometry =
-        Geometry { grid: dimensions(&grid, "grid")?, block: dimensions(&block, "block")?, ..Geometry::EMPTY };
-    keywords.each(|name, value| {
-        match keyword(args.py(), &name)? {
-            Keyword::SharedSize => geometry.shared = shared_bytes(&value, "shared_size")?,
-            Keyword::Option(option) => option.set(geometry.options.get_or_insert_default(), &value)?,
-            _ => {
-                let text = format!("{method}() got an unexpected keyword argument '{}'; expected shared_size", &*name);
-                return Err(PyTypeError::new_err(text));
-            }
-        }
-        Ok(())
-    })?;
-    Ok(geometry)
 }
 
 /// `prepared_call(grid, block, *args, shared_size=0)`
@@ -520,19 +377,23 @@ impl PyFunction {
         Ok(slf)
     }
 
-    fn get_attribute(&self, attribute: u32) -> PyResult<i32> {
+    fn get_attribute(&self, #[pyo3(from_py_with = int)] attribute: u32) -> PyResult<i32> {
         self.function.attribute(sys::CUfunction_attribute(attribute)).or_raise()
     }
 
-    fn set_attribute(&self, attribute: u32, value: i32) -> PyResult<()> {
+    fn set_attribute(
+        &self,
+        #[pyo3(from_py_with = int)] attribute: u32,
+        #[pyo3(from_py_with = int)] value: i32,
+    ) -> PyResult<()> {
         self.function.set_attribute(sys::CUfunction_attribute(attribute), value).or_raise()
     }
 
-    fn set_cache_config(&self, fc: u32) -> PyResult<()> {
+    fn set_cache_config(&self, #[pyo3(from_py_with = int)] fc: u32) -> PyResult<()> {
         self.function.set_cache_config(sys::CUfunc_cache(fc)).or_raise()
     }
 
-    fn set_shared_config(&self, sc: u32) -> PyResult<()> {
+    fn set_shared_config(&self, #[pyo3(from_py_with = int)] sc: u32) -> PyResult<()> {
         self.function.set_shared_config(sys::CUsharedconfig(sc)).or_raise()
     }
 
@@ -548,27 +409,48 @@ impl PyFunction {
 
     /// ``(blocks)`` of `block_threads` threads that fit on a multiprocessor at once.
     #[pyo3(signature = (block_threads, shared = 0))]
-    fn max_active_blocks_per_multiprocessor(&self, block_threads: u32, shared: usize) -> PyResult<u32> {
+    fn max_active_blocks_per_multiprocessor(
+        &self,
+        #[pyo3(from_py_with = int)] block_threads: u32,
+        #[pyo3(from_py_with = int)] shared: usize,
+    ) -> PyResult<u32> {
         self.function.max_active_blocks(block_threads, shared).or_raise()
     }
 
     /// ``(min_grid, block)``
     #[pyo3(signature = (shared = 0, limit = 0))]
-    fn max_potential_block_size(&self, shared: usize, limit: u32) -> PyResult<(u32, u32)> {
+    fn max_potential_block_size(
+        &self,
+        #[pyo3(from_py_with = int)] shared: usize,
+        #[pyo3(from_py_with = int)] limit: u32,
+    ) -> PyResult<(u32, u32)> {
         self.function.max_potential_block_size(shared, limit).or_raise()
     }
 
-    fn available_dynamic_shared_memory(&self, blocks: u32, block_threads: u32) -> PyResult<usize> {
+    fn available_dynamic_shared_memory(
+        &self,
+        #[pyo3(from_py_with = int)] blocks: u32,
+        #[pyo3(from_py_with = int)] block_threads: u32,
+    ) -> PyResult<usize> {
         self.function.available_dynamic_shared(blocks, block_threads).or_raise()
     }
 
     #[pyo3(signature = (block, shared = 0))]
-    fn max_potential_cluster_size(&self, block: &Bound<'_, PyAny>, shared: u32) -> PyResult<u32> {
+    fn max_potential_cluster_size(
+        &self,
+        block: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = int)] shared: u32,
+    ) -> PyResult<u32> {
         self.function.max_potential_cluster_size(dimensions(block, "block")?, shared).or_raise()
     }
 
     #[pyo3(signature = (cluster, block, shared = 0))]
-    fn max_active_clusters(&self, cluster: &Bound<'_, PyAny>, block: &Bound<'_, PyAny>, shared: u32) -> PyResult<u32> {
+    fn max_active_clusters(
+        &self,
+        cluster: &Bound<'_, PyAny>,
+        block: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = int)] shared: u32,
+    ) -> PyResult<u32> {
         let (cluster, block) = (dimensions(cluster, "cluster")?, dimensions(block, "block")?);
         self.function.max_active_clusters(cluster, block, shared).or_raise()
     }

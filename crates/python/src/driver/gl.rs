@@ -5,6 +5,7 @@ use crate::driver::resource::{Detached, detached};
 use crate::driver::stream::PyStream;
 use crate::driver::texture::PyArrayHandle;
 use crate::errors::OrRaise;
+use crate::integer::int;
 use pyo3::prelude::*;
 use rtcg::driver::gl::{self, Mapping, RegisteredObject};
 
@@ -27,7 +28,7 @@ impl PyRegistered {
     }
 
     /// What kernels will do with it, of `graphics_map_flags` (an addition to PyCUDA).
-    fn set_map_flags(&self, flags: u32) -> PyResult<()> {
+    fn set_map_flags(&self, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
         self.0.set_map_flags(flags).or_raise()
     }
 
@@ -47,7 +48,10 @@ struct PyRegisteredBuffer;
 impl PyRegisteredBuffer {
     #[new]
     #[pyo3(signature = (bufobj, flags = 0))]
-    fn new(bufobj: u32, flags: u32) -> PyResult<PyClassInitializer<Self>> {
+    fn new(
+        #[pyo3(from_py_with = int)] bufobj: u32,
+        #[pyo3(from_py_with = int)] flags: u32,
+    ) -> PyResult<PyClassInitializer<Self>> {
         let object = RegisteredObject::buffer(bufobj, flags).or_raise()?;
         Ok(PyClassInitializer::from(PyRegistered::from(object)).add_subclass(Self))
     }
@@ -61,7 +65,11 @@ struct PyRegisteredImage;
 impl PyRegisteredImage {
     #[new]
     #[pyo3(signature = (bufobj, target, flags = 0))]
-    fn new(bufobj: u32, target: u32, flags: u32) -> PyResult<PyClassInitializer<Self>> {
+    fn new(
+        #[pyo3(from_py_with = int)] bufobj: u32,
+        #[pyo3(from_py_with = int)] target: u32,
+        #[pyo3(from_py_with = int)] flags: u32,
+    ) -> PyResult<PyClassInitializer<Self>> {
         let object = RegisteredObject::image(bufobj, target, flags).or_raise()?;
         Ok(PyClassInitializer::from(PyRegistered::from(object)).add_subclass(Self))
     }
@@ -88,7 +96,11 @@ impl PyMapping {
     }
 
     /// The `Array` of a layer and level of an image.
-    fn array(&self, index: u32, level: u32) -> PyResult<PyArrayHandle> {
+    fn array(
+        &self,
+        #[pyo3(from_py_with = int)] index: u32,
+        #[pyo3(from_py_with = int)] level: u32,
+    ) -> PyResult<PyArrayHandle> {
         // SAFETY: as everywhere in PyCUDA, the program keeps what its kernels use: here the
         // mapping for as long as the array.
         unsafe { self.0.array(index, level) }.or_raise().map(PyArrayHandle::from)

@@ -2,12 +2,14 @@
 
 use crate::driver::arguments::{Packed, pack};
 use crate::driver::event::PyEvent;
-use crate::driver::function::{PyFunction, dimensions};
+use crate::driver::function::PyFunction;
+use crate::driver::geometry::dimensions;
 use crate::driver::graph_exec::PyGraphExec;
 use crate::driver::resource::{Detached, detached};
 use crate::driver::structured::PyMemcpy3D;
 use crate::errors::{LogicError, OrRaise};
 use crate::host_buffer::HostBuffer;
+use crate::integer::int;
 use crate::pointer::DevicePtr;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -187,7 +189,7 @@ impl PyGraph {
         func: &Bound<'_, PyFunction>,
         block: &Bound<'_, PyAny>,
         grid: Option<&Bound<'_, PyAny>>,
-        shared: u32,
+        #[pyo3(from_py_with = int)] shared: u32,
         dependencies: Option<Nodes<'_>>,
         cooperative: bool,
     ) -> PyResult<PyGraphNode> {
@@ -238,7 +240,7 @@ impl PyGraph {
         &self,
         dest: &Bound<'_, PyAny>,
         src: &Bound<'_, PyAny>,
-        size: usize,
+        #[pyo3(from_py_with = int)] size: usize,
         dependencies: Option<Nodes<'_>>,
     ) -> PyResult<PyGraphNode> {
         let copy = on_device(dest.extract()?, src.extract()?, size)?;
@@ -263,10 +265,10 @@ impl PyGraph {
     fn add_memset_node(
         &self,
         dest: &Bound<'_, PyAny>,
-        value: u32,
-        count: usize,
-        element_size: u32,
-        height: usize,
+        #[pyo3(from_py_with = int)] value: u32,
+        #[pyo3(from_py_with = int)] count: usize,
+        #[pyo3(from_py_with = int)] element_size: u32,
+        #[pyo3(from_py_with = int)] height: usize,
         pitch: Option<usize>,
         dependencies: Option<Nodes<'_>>,
     ) -> PyResult<PyGraphNode> {
@@ -312,7 +314,7 @@ impl PyGraph {
     #[pyo3(signature = (size, dependencies = None))]
     fn add_memalloc_node(
         &self,
-        size: usize,
+        #[pyo3(from_py_with = int)] size: usize,
         dependencies: Option<Nodes<'_>>,
     ) -> PyResult<(PyGraphNode, PyGraphAllocation)> {
         let (node, ptr) = self.0.add_mem_alloc_node(size, &unwrapped(&dependencies)).or_raise()?;
@@ -336,9 +338,9 @@ impl PyGraph {
     #[pyo3(signature = (handle, r#type, size = 1, dependencies = None))]
     fn add_conditional_node(
         &self,
-        handle: u64,
-        r#type: u32,
-        size: u32,
+        #[pyo3(from_py_with = int)] handle: u64,
+        #[pyo3(from_py_with = int)] r#type: u32,
+        #[pyo3(from_py_with = int)] size: u32,
         dependencies: Option<Nodes<'_>>,
     ) -> PyResult<(PyGraphNode, Vec<PyGraph>)> {
         let (condition, kind) = (rtcg::driver::Conditional(handle), sys::CUgraphConditionalNodeType(r#type));
@@ -380,19 +382,19 @@ impl PyGraph {
 
     /// Make it executable; `flags` of `graph_instantiate_flags`. Later changes of the graph do not reach the result.
     #[pyo3(signature = (flags = 0))]
-    fn instantiate(&self, py: Python<'_>, flags: u64) -> PyResult<PyGraphExec> {
+    fn instantiate(&self, py: Python<'_>, #[pyo3(from_py_with = int)] flags: u64) -> PyResult<PyGraphExec> {
         py.detach(|| self.0.instantiate(flags)).or_raise().map(PyGraphExec::from)
     }
 
     /// Write a picture in the language of Graphviz; `flags` of `graph_debug_dot_flags`.
     #[pyo3(signature = (path, flags = 0))]
-    fn debug_dot_print(&self, path: PathBuf, flags: u32) -> PyResult<()> {
+    fn debug_dot_print(&self, path: PathBuf, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
         self.0.debug_dot_print(&path, flags).or_raise()
     }
 
     /// The picture of `debug_dot_print` as text.
     #[pyo3(signature = (flags = 0))]
-    fn dot(&self, flags: u32) -> PyResult<String> {
+    fn dot(&self, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<String> {
         self.0.dot(flags).or_raise()
     }
 

@@ -3,6 +3,7 @@
 use crate::driver::graph::{PyGraph, PyGraphNode, enum_member, wrapped};
 use crate::driver::resource::Detached;
 use crate::errors::OrRaise;
+use crate::integer::int;
 use pyo3::prelude::*;
 use rtcg::driver::sys::CUstreamCaptureMode;
 use rtcg::driver::{Graph, Stream};
@@ -55,7 +56,7 @@ impl PyStreamCapture {
 
 /// Set how strictly calls of this thread are checked while streams are captured; returns the mode before.
 #[pyfunction]
-fn exchange_capture_mode(py: Python<'_>, mode: u32) -> PyResult<Bound<'_, PyAny>> {
+fn exchange_capture_mode(py: Python<'_>, #[pyo3(from_py_with = int)] mode: u32) -> PyResult<Bound<'_, PyAny>> {
     let before = rtcg::driver::exchange_capture_mode(CUstreamCaptureMode(mode)).or_raise()?;
     enum_member(py, "capture_mode", before.0)
 }

@@ -10,6 +10,7 @@ use crate::driver::resource::{Detached, detached};
 use crate::driver::stream::{PyStream, stream_of};
 use crate::driver::structured::PyMemcpy3D;
 use crate::errors::OrRaise;
+use crate::integer::int;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rtcg::driver::{GraphExec, GraphNode, sys};
@@ -116,7 +117,7 @@ impl PyGraphExec {
         node: &PyGraphNode,
         dest: &Bound<'_, PyAny>,
         src: &Bound<'_, PyAny>,
-        size: usize,
+        #[pyo3(from_py_with = int)] size: usize,
     ) -> PyResult<()> {
         let copy = on_device(dest.extract()?, src.extract()?, size)?;
         self.set_copy(&node.0, &copy, &[&dest.clone().unbind(), &src.clone().unbind()])
@@ -135,10 +136,10 @@ impl PyGraphExec {
         &self,
         node: &PyGraphNode,
         dest: &Bound<'_, PyAny>,
-        value: u32,
-        count: usize,
-        element_size: u32,
-        height: usize,
+        #[pyo3(from_py_with = int)] value: u32,
+        #[pyo3(from_py_with = int)] count: usize,
+        #[pyo3(from_py_with = int)] element_size: u32,
+        #[pyo3(from_py_with = int)] height: usize,
         pitch: Option<usize>,
     ) -> PyResult<()> {
         let fill = memset_of(dest.extract()?, value, count, element_size, height, pitch)?;

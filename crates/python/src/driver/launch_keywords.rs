@@ -1,7 +1,7 @@
 //! The keywords of launches, recognised by address: the interpreter keeps one string of each name.
 
 use crate::driver::event::PyEvent;
-use crate::driver::function::dimensions;
+use crate::driver::geometry::dimensions;
 use crate::errors::OrRaise;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

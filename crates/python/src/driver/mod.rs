@@ -11,6 +11,7 @@ mod dlpack;
 mod event;
 mod fastcall;
 pub(crate) mod function;
+mod geometry;
 pub(crate) mod gl;
 mod graph;
 mod graph_capture;

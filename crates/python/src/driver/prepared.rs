@@ -2,7 +2,7 @@
 
 use crate::driver::arguments::numpy_generic;
 use crate::driver::fastcall::Args;
-use crate::driver::function::small_integer;
+use crate::driver::geometry::small_integer;
 use crate::driver::memory::PyDeviceAllocation;
 use crate::host_buffer::HostBuffer;
 use crate::pointer::DevicePtr;

@@ -1,0 +1,159 @@
+//! What a call of a kernel says beside the kernel's own arguments: grid, block, shared memory, stream, references.
+
+use crate::driver::fastcall::{Args, Keywords};
+use crate::driver::launch_keywords::{Keyword, keyword};
+use crate::driver::stream::{PyStream, stream_argument};
+use crate::driver::texture::PyTextureReference;
+use crate::errors::LogicError;
+use pyo3::exceptions::{PyAssertionError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyInt, PyTuple};
+use rtcg::driver::{LaunchOptions, Stream, TextureReference};
+
+/// Where and how wide a kernel runs.
+pub(crate) struct Geometry {
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: [u32; 3],
+    pub(crate) shared: u32,
+    /// What few launches wish.
+    pub(crate) options: Option<Box<LaunchOptions>>,
+}
+
+impl Geometry {
+    const EMPTY: Self = Self { grid: [1; 3], block: [0; 3], shared: 0, options: None };
+}
+
+/// The keywords of a direct call.
+pub(crate) struct CallOptions<'py> {
+    pub(crate) geometry: Geometry,
+    pub(crate) stream: Option<Bound<'py, PyStream>>,
+    pub(crate) time_kernel: bool,
+    pub(crate) texrefs: Vec<TextureReference>,
+}
+
+impl<'py> CallOptions<'py> {
+    pub(crate) fn parse(py: Python<'py>, keywords: &Keywords<'_, 'py>) -> PyResult<Self> {
+        let mut options = Self { geometry: Geometry::EMPTY, stream: None, time_kernel: false, texrefs: vec![] };
+        let (mut has_block, mut unknown) = (false, Vec::new());
+        keywords.each(|name, value| {
+            match keyword(py, &name)? {
+                Keyword::Block => {
+                    options.geometry.block = dimensions(&value, "block")?;
+                    has_block = true;
+                }
+                Keyword::Grid => options.geometry.grid = dimensions(&value, "grid")?,
+                Keyword::Shared => options.geometry.shared = shared_bytes(&value, "shared")?,
+                Keyword::Stream if value.is_none() => {}
+                Keyword::Stream => options.stream = Some(stream_argument(&value)?),
+                Keyword::TimeKernel => options.time_kernel = value.is_truthy()?,
+                Keyword::Texrefs => options.texrefs = texture_references(&value)?,
+                Keyword::Option(option) => option.set(options.geometry.options.get_or_insert_default(), &value)?,
+                Keyword::SharedSize | Keyword::Unknown => unknown.push(name.to_string()),
+            }
+            Ok(())
+        })?;
+        if !unknown.is_empty() {
+            return Err(PyValueError::new_err(format!("extra keyword arguments: {}", unknown.join(", "))));
+        }
+        if !has_block {
+            return Err(PyValueError::new_err("must specify block size, for instance block=(256, 1, 1)"));
+        }
+        if options.stream.is_none()
+            && let Some(stream) = Stream::current()
+        {
+            options.stream = Some(Bound::new(py, PyStream::from(stream))?);
+        } else if options.time_kernel && options.stream.is_some() {
+            return Err(PyAssertionError::new_err(
+                "time_kernel cannot be combined with a stream; record events instead",
+            ));
+        }
+        Ok(options)
+    }
+}
+
+fn expected(name: &str, value: &Bound<'_, PyAny>, wanted: &str) -> PyErr {
+    let shown = value.repr().map_or_else(|_| "?".to_string(), |text| text.to_string());
+    PyTypeError::new_err(format!("{name} is {shown}; expected {wanted}"))
+}
+
+fn shared_bytes(value: &Bound<'_, PyAny>, name: &str) -> PyResult<u32> {
+    value.extract().map_err(|_| expected(name, value, "bytes, an integer from 0 to 4294967295"))
+}
+
+/// The value of an `int` that is one of C's `unsigned`; `None` leaves everything else to slower ways.
+#[inline]
+pub(crate) fn small_integer(value: &Bound<'_, PyAny>) -> Option<u32> {
+    if !value.is_exact_instance_of::<PyInt>() {
+        return None;
+    }
+    // SAFETY: the object is an int. One that is no C `long` is -1 and an exception, which is taken back.
+    let number = unsafe { pyo3::ffi::PyLong_AsLong(value.as_ptr()) };
+    if number == -1 {
+        let _ = PyErr::take(value.py());
+    }
+    u32::try_from(number).ok()
+}
+
+/// One to three positive numbers; missing ones are 1.
+pub(crate) fn dimensions(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32; 3]> {
+    let mut result = [1; 3];
+    let too_many = |len| LogicError::new_err(format!("{name} has {len} dimensions; expected one to three"));
+    let bad = |_| expected(name, value, "a tuple of one to three integers from 0 to 4294967295");
+    if let Ok(tuple) = value.cast::<PyTuple>() {
+        let len = tuple.len();
+        if len == 0 || len > 3 {
+            return Err(too_many(len));
+        }
+        for (slot, item) in result.iter_mut().zip(tuple.iter_borrowed()) {
+            *slot = small_integer(&item).map_or_else(|| item.extract(), Ok).map_err(bad)?;
+        }
+        return Ok(result);
+    }
+    let list: Vec<u32> = value.extract().or_else(|_| value.extract().map(|n: u32| vec![n])).map_err(bad)?;
+    if list.is_empty() || list.len() > 3 {
+        return Err(too_many(list.len()));
+    }
+    result[..list.len()].copy_from_slice(&list);
+    Ok(result)
+}
+
+/// The references that a kernel is launched with. Binding has made them visible to the kernels of
+/// their module already; here they are only checked and kept alive.
+pub(crate) fn texture_references(value: &Bound<'_, PyAny>) -> PyResult<Vec<TextureReference>> {
+    if value.is_none() {
+        return Ok(vec![]);
+    }
+    let wrong = |item: &Bound<'_, PyAny>| expected("texrefs", item, "a list of TextureReference");
+    let items = value.try_iter().map_err(|_| wrong(value))?;
+    items
+        .map(|item| {
+            let item = item?;
+            item.cast::<PyTextureReference>().map(|r| r.get().0.clone()).map_err(|_| wrong(&item))
+        })
+        .collect()
+}
+
+/// `grid` and `block`, the first positional arguments, and the keywords of a prepared call.
+pub(crate) fn prepared_geometry<'py>(
+    method: &str,
+    args: Args<'_, 'py>,
+    keywords: &Keywords<'_, 'py>,
+) -> PyResult<Geometry> {
+    let (Some(grid), Some(block)) = (args.get(0), args.get(1)) else {
+        return Err(PyTypeError::new_err(format!("{method}() needs grid and block before the kernel's arguments")));
+    };
+    let mut geometry =
+        Geometry { grid: dimensions(&grid, "grid")?, block: dimensions(&block, "block")?, ..Geometry::EMPTY };
+    keywords.each(|name, value| {
+        match keyword(args.py(), &name)? {
+            Keyword::SharedSize => geometry.shared = shared_bytes(&value, "shared_size")?,
+            Keyword::Option(option) => option.set(geometry.options.get_or_insert_default(), &value)?,
+            _ => {
+                let text = format!("{method}() got an unexpected keyword argument '{}'; expected shared_size", &*name);
+                return Err(PyTypeError::new_err(text));
+            }
+        }
+        Ok(())
+    })?;
+    Ok(geometry)
+}
