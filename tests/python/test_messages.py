@@ -372,9 +372,8 @@ def test_an_event_of_another_context(context):
     other = context.get_device().make_context()
     try:
         stream = cuda.Stream()
-        for flags in (0, 1):
-            message = error_of(cuda.LogicError, lambda flags=flags: event.record(stream, flags))
-            assert "the event belongs to another context than the stream" in message
+        message = error_of(cuda.LogicError, lambda: event.record(stream))
+        assert "the event belongs to another context than the stream" in message
         stream.close()
     finally:
         other.detach()

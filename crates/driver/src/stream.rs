@@ -6,6 +6,7 @@
 use crate::context::{Context, current_table};
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::graph::stream_is_gone;
 use crate::launch_queue::Awaited;
 use rtcg_cuda_sys::{
     CU_STREAM_LEGACY, CU_STREAM_NON_BLOCKING, CU_STREAM_PER_THREAD, CUdeviceptr, CUresult, CUstream, DriverTable,
@@ -227,6 +228,7 @@ impl Stream {
         if self.0.closed.swap(true, Ordering::AcqRel) || !self.0.owned {
             return Ok(());
         }
+        stream_is_gone(self.0.ctx.table(), self.0.handle);
         self.0.ctx.cleanup(|table| {
             // SAFETY: this is the last use of the handle; every other call looks at `closed`.
             unsafe { call!(table, cuStreamDestroy(self.0.handle)) }
@@ -394,6 +396,7 @@ pub(crate) fn current_with(call: &'static str, stream: Option<&Stream>) -> Resul
 impl Drop for Inner {
     fn drop(&mut self) {
         if self.owned && !*self.closed.get_mut() {
+            stream_is_gone(self.ctx.table(), self.handle);
             // SAFETY: this is the last use of the handle.
             self.ctx.drop_resource(|table| unsafe { call!(table, cuStreamDestroy(self.handle)) });
         }

@@ -13,10 +13,28 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// A capture that was begun here.
 struct Capture {
     id: u64,
+    /// The stream in which it was begun, and so ends: a capture that has become invalid has no number.
+    origin: Origin,
     handle: CUgraph,
     kept: Kept,
     /// The graph that was there before, if the capture adds to one.
     graph: Option<Graph>,
+}
+
+/// A stream of a driver.
+#[derive(Clone, Copy, PartialEq)]
+struct Origin {
+    driver: *const DriverTable,
+    stream: CUstream,
+}
+
+// SAFETY: both are compared only.
+unsafe impl Send for Origin {}
+
+impl Origin {
+    fn of(table: &'static DriverTable, stream: CUstream) -> Self {
+        Self { driver: table, stream }
+    }
 }
 
 static CAPTURES: Mutex<Vec<Capture>> = Mutex::new(Vec::new());
@@ -103,6 +121,24 @@ pub fn exchange_capture_mode(mode: CUstreamCaptureMode) -> Result<CUstreamCaptur
     Ok(mode)
 }
 
+/// Takes the capture that was begun in a stream off the list.
+fn forget_capture(table: &'static DriverTable, stream: CUstream) -> Option<Capture> {
+    let origin = Origin::of(table, stream);
+    let mut captures = captures();
+    let at = captures.iter().position(|capture| capture.origin == origin)?;
+    let capture = captures.swap_remove(at);
+    N_CAPTURES.store(captures.len(), Ordering::Relaxed);
+    circumstances::changed();
+    Some(capture)
+}
+
+/// Ends the capture of a stream that is destroyed.
+pub(crate) fn stream_is_gone(table: &'static DriverTable, stream: CUstream) {
+    if is_any_capturing() {
+        drop(forget_capture(table, stream));
+    }
+}
+
 /// An error about the state of a stream, with what the state is.
 fn state_reason(error: Error, detail: &str) -> Error {
     if error.code == CUresult::CUDA_ERROR_ILLEGAL_STATE { error.with_detail(detail) } else { error }
@@ -146,7 +182,8 @@ impl Stream {
         let Some(raw) = self.raw_capture()? else { return Ok(()) };
         let kept = graph.as_ref().map(|graph| graph.0.kept.clone()).unwrap_or_default();
         let mut captures = captures();
-        captures.push(Capture { id: raw.id, handle: raw.graph, kept, graph });
+        let origin = Origin::of(self.context().table(), self.handle());
+        captures.push(Capture { id: raw.id, origin, handle: raw.graph, kept, graph });
         N_CAPTURES.store(captures.len(), Ordering::Relaxed);
         circumstances::changed();
         Ok(())
@@ -155,7 +192,6 @@ impl Stream {
     /// Ends the capture; gives the graph. A capture that something has made invalid gives an error
     /// and is over too.
     pub fn end_capture(&self) -> Result<Graph> {
-        let raw = self.raw_capture();
         let mut handle = CUgraph::null();
         // SAFETY: the stream is alive, one handle is written.
         let ended = unsafe { call_in!(self.context(), cuStreamEndCapture(self.handle(), &raw mut handle)) };
@@ -165,7 +201,7 @@ impl Stream {
             // The capture goes on, and its own thread can still end it.
             return Err(error.clone());
         }
-        let capture = self.forget(&raw);
+        let capture = forget_capture(self.context().table(), self.handle());
         let detail = "the stream was not being captured";
         ended.map_err(|error| state_reason(error, detail))?;
         if handle.is_null() {
@@ -176,16 +212,6 @@ impl Stream {
             Some(Capture { kept, .. }) => Ok(Graph::from_parts(self.context().clone(), handle, Owner::Own, kept)),
             None => Ok(Graph::from_parts(self.context().clone(), handle, Owner::Own, Kept::default())),
         }
-    }
-
-    fn forget(&self, raw: &Result<Option<RawCapture>>) -> Option<Capture> {
-        let id = raw.as_ref().ok()?.as_ref()?.id;
-        let mut captures = captures();
-        let at = captures.iter().position(|capture| capture.id == id)?;
-        let capture = captures.swap_remove(at);
-        N_CAPTURES.store(captures.len(), Ordering::Relaxed);
-        circumstances::changed();
-        Some(capture)
     }
 
     /// Captures what `body` submits to this stream.
