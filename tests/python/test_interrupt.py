@@ -9,7 +9,8 @@ from tests.python.subprocesses import run_python
 pytestmark = pytest.mark.usefixtures("context")
 
 PROGRAM = r"""
-import os, signal, sys, threading, time
+import faulthandler, os, signal, sys, threading, time
+faulthandler.dump_traceback_later(100, exit=True)  # says where it hangs, should it hang
 import numpy as np
 import pycuda.autoinit
 import pycuda.driver as cuda
