@@ -5,7 +5,7 @@ use cranelift_codegen::ir::{InstBuilder, Value};
 use rtcg_ptx::ast::{BoolOp, CmpOp, PredSrc, Type};
 
 use super::emit::{and_const, float, float_cmp, map1, map2, shr};
-use super::parts::{blend, even_words, sign_extend};
+use super::parts::{blend, even_words, has_lanes, sign_extend, signed};
 use super::{OpCtx, Parts, Shape, Unsupported, Width, constant, float as fp, half, helper, moves, soft};
 
 /// What a `setp` or `set` compares and combines.
@@ -93,6 +93,12 @@ impl Comparison {
     }
 
     fn floats(&self, cx: &mut OpCtx<'_, '_>, x: Value, y: Value) -> Value {
+        // How programs ask for NaN: only that is not at most infinity. Its sign does not matter.
+        if self.cmp == CmpOp::Gtu && self.ty == Type::F32 && has_lanes(cx, y, 0x7f80_0000) {
+            let x = float(cx, x);
+            let x = signed(cx, x).unwrap_or(x);
+            return cx.b.ins().fcmp(FloatCC::Unordered, x, x);
+        }
         let (x, y) = if self.ftz { (fp::flush(cx, x), fp::flush(cx, y)) } else { (x, y) };
         let (x, y) = (float(cx, x), float(cx, y));
         float_compare(cx, self.cmp, x, y)

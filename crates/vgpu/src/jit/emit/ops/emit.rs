@@ -6,7 +6,7 @@
 use cranelift_codegen::ir::condcodes::{CondCode, FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, InstructionData, Opcode, Type, Value, ValueDef, types};
 
-use super::parts::{as_type, vector32, vector64};
+use super::parts::{as_type, choose_lanes, vector32, vector64};
 use super::{OpCtx, Parts, Shape, Width, from_lanes, lane};
 use crate::arch::UNORDERED_COMPARISONS;
 use crate::jit::emit::values::CHUNK_LANES;
@@ -97,7 +97,7 @@ pub(super) fn choose(cx: &mut OpCtx<'_, '_>, cond: Value, x: Value, y: Value) ->
     // The mask keeps its integer type, so that the back end recognises the comparison and blends.
     let mask_type = type_of(cx, cond);
     let (x, y) = (as_type(cx, x, mask_type), as_type(cx, y, mask_type));
-    let r = cx.b.ins().bitselect(cond, x, y);
+    let r = choose_lanes(cx, cond, x, y);
     as_type(cx, r, ty)
 }
 

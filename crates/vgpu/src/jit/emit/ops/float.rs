@@ -9,10 +9,10 @@ use cranelift_codegen::ir::{InstBuilder, Value};
 use rtcg_ptx::ast::{BinOp, FpMods, Rounding, TerOp, Type, UnOp};
 
 use super::emit::{
-    and_const, bits, choose, fcmp_const, float, greater, icmp_const, lesser, map1, map2, map3, same, shl, type_of,
+    and_const, bits, choose, fcmp_const, float, greater, icmp_const, lesser, map1, map2, map3, same, shl, shr, type_of,
 };
 use super::half;
-use super::parts::is_loaded;
+use super::parts::{is_loaded, negated};
 use super::rounding::{
     SCALE32, demote, directed_flushed, directed_sum, flush_scaled, from_double, in_double, join_demoted, promote_again,
 };
@@ -30,8 +30,12 @@ pub(super) fn flush(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
         return x;
     }
     let exponent = and_const(cx, x, EXP32);
-    let sign = and_const(cx, x, SIGN32);
     let tiny = icmp_const(cx, IntCC::Equal, exponent, 0);
+    if type_of(cx, x).is_vector() {
+        let all_but_sign = shr(cx, tiny, 1);
+        return cx.b.ins().band_not(x, all_but_sign);
+    }
+    let sign = and_const(cx, x, SIGN32);
     choose(cx, tiny, sign, x)
 }
 
@@ -157,7 +161,7 @@ pub(super) fn by_half(
 ) -> Option<Parts> {
     let low: Vec<Parts> = srcs.iter().map(|p| map1(cx, p, |cx, v| and_const(cx, v, 0xffff))).collect();
     let low = f(cx, &low)?;
-    let high: Vec<Parts> = srcs.iter().map(|p| map1(cx, p, |cx, v| super::emit::shr(cx, v, 16))).collect();
+    let high: Vec<Parts> = srcs.iter().map(|p| map1(cx, p, |cx, v| shr(cx, v, 16))).collect();
     let high = f(cx, &high)?;
     Some(map2(cx, &low, &high, |cx, l, h| {
         let h = shl(cx, h, 16);
@@ -190,6 +194,12 @@ fn half_binary(cx: &mut OpCtx<'_, '_>, op: BinOp, ty: Type, mods: &FpMods, srcs:
 }
 
 fn plain(cx: &mut OpCtx<'_, '_>, op: BinOp, x: Value, y: Value) -> Value {
+    match (op, negated(cx, x), negated(cx, y)) {
+        (BinOp::Add, _, Some(y)) => return cx.b.ins().fsub(x, y),
+        (BinOp::Add, Some(x), _) => return cx.b.ins().fsub(y, x),
+        (BinOp::Sub, _, Some(y)) => return cx.b.ins().fadd(x, y),
+        _ => {}
+    }
     match op {
         BinOp::Add => cx.b.ins().fadd(x, y),
         BinOp::Sub => cx.b.ins().fsub(x, y),
@@ -331,7 +341,8 @@ pub(super) fn ternary(
             // The result of an instruction takes the place of the first factor: better of one that was
             // just loaded for it than of one that other lanes need as well.
             let (a, b) = if ty == Type::F32 && is_loaded(cx, b) { (b, a) } else { (a, b) };
-            let r = cx.b.ins().fma(a, b, c);
+            let (x, y, z) = (sign_inside(cx, a), sign_inside(cx, b), sign_inside(cx, c));
+            let r = cx.b.ins().fma(x, y, z);
             let r = double_nan(cx, &[c, b, a], r);
             let r = bits(cx, r);
             let r = if mods.ftz {
@@ -354,6 +365,14 @@ pub(super) fn ternary(
         directed_sum(cx, mods, p, c)
     });
     Some(from_double(cx, shape, mods, &rounded))
+}
+
+/// A negated operand of a multiply-add in the form that the back end makes a part of it.
+fn sign_inside(cx: &mut OpCtx<'_, '_>, operand: Value) -> Value {
+    match negated(cx, operand) {
+        Some(x) => cx.b.ins().fneg(x),
+        None => operand,
+    }
 }
 
 /// `fma` of bfloat16: the product is exact in double precision (in single it may leave the range), the

@@ -182,9 +182,55 @@ pub fn blend(cx: &mut OpCtx<'_, '_>, shape: Shape, mask: &[Value], a: &[Value], 
         return a.iter().zip(b).map(|(&x, &y)| if x == y { x } else { cx.b.ins().select(mask[0], x, y) }).collect();
     }
     let masks = widen_mask(cx, mask, width);
-    (0..a.len())
-        .map(|i| if a[i] == b[i] { a[i] } else { cx.b.ins().bitselect(masks[i % masks.len()], a[i], b[i]) })
-        .collect()
+    (0..a.len()).map(|i| choose_lanes(cx, masks[i % masks.len()], a[i], b[i])).collect()
+}
+
+/// Per lane `mask ? x : y` of integer vectors.
+pub(super) fn choose_lanes(cx: &mut OpCtx<'_, '_>, mask: Value, x: Value, y: Value) -> Value {
+    if x == y {
+        x
+    } else if has_lanes(cx, x, 0) {
+        cx.b.ins().band_not(y, mask)
+    } else if has_lanes(cx, y, 0) {
+        cx.b.ins().band(x, mask)
+    } else {
+        cx.b.ins().bitselect(mask, x, y)
+    }
+}
+
+/// Whether `value`, perhaps reinterpreted, is a constant vector that holds `bits` in each of its lanes.
+pub(super) fn has_lanes(cx: &OpCtx<'_, '_>, value: Value, bits: u64) -> bool {
+    let value = bitcast_source(cx, value).unwrap_or(value);
+    let Some(inst) = cx.b.func.dfg.value_def(value).inst() else { return false };
+    let InstructionData::UnaryConst { opcode: Opcode::Vconst, constant_handle } = cx.b.func.dfg.insts[inst] else {
+        return false;
+    };
+    let lane = cx.b.func.dfg.value_type(value).lane_type().bytes() as usize;
+    let wanted = &bits.to_le_bytes()[..lane];
+    cx.b.func.dfg.constants.get(constant_handle).as_slice().chunks(lane).all(|l| l == wanted)
+}
+
+/// The vector `x` of which `value` is `x op bits` in every lane, `value` and `x` perhaps reinterpreted.
+fn combined_with(cx: &OpCtx<'_, '_>, value: Value, op: Opcode, bits: u64) -> Option<Value> {
+    let value = bitcast_source(cx, value).unwrap_or(value);
+    let inst = cx.b.func.dfg.value_def(value).inst()?;
+    match cx.b.func.dfg.insts[inst] {
+        InstructionData::Binary { opcode, args: [x, y] } if opcode == op && has_lanes(cx, y, bits) => Some(x),
+        _ => None,
+    }
+}
+
+/// The single-precision vector that `value` is the negative of, if the code that made it says so.
+pub(super) fn negated(cx: &mut OpCtx<'_, '_>, value: Value) -> Option<Value> {
+    let x = combined_with(cx, value, Opcode::Bxor, 1 << 31).filter(|&x| cx.b.func.dfg.value_type(x) == types::I32X4)?;
+    Some(as_type(cx, x, types::F32X4))
+}
+
+/// The single-precision vector that `value` is the magnitude of, if the code that made it says so.
+pub(super) fn signed(cx: &mut OpCtx<'_, '_>, value: Value) -> Option<Value> {
+    let x = combined_with(cx, value, Opcode::Band, (1 << 31) - 1)
+        .filter(|&x| cx.b.func.dfg.value_type(x) == types::I32X4)?;
+    Some(as_type(cx, x, types::F32X4))
 }
 
 /// A chunk predicate at the lane size of `width`: one mask per part (of a 64-bit half).
