@@ -41,7 +41,7 @@ class ReductionKernel(_rtcg.ReductionKernel):
     Notes
     -----
     Calling it, ``kernel(*args, stream=None, out=None, allocator=None, kernel_wrapper=None, axis=None,
-    keepdims=False)``, enqueues one kernel and returns the result, a 0-d array on the device (or `out`). With `axis`, a
+    keepdims=False)``, enqueues one kernel and returns the result, a 0-d array on the device (or `out`, which has one element). With `axis`, a
     number or several, only these axes are reduced, and ``i`` counts the elements in C order. Arrays that `map_expr`
     names only as ``x[i]`` are broadcast and may have any strides. Without elements the result is `neutral`.
     """

@@ -5,6 +5,7 @@ use crate::driver::arguments::number_of;
 use crate::driver::memory::PyDeviceAllocation;
 use crate::errors::array_error;
 use crate::gpuarray::PyGpuArray;
+use crate::pointer::own_memory;
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -297,9 +298,9 @@ fn hold<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyResult<Held<'
     if let Some(holder) = ArrayHolder::of(object)? {
         return Ok(Held::Array(holder));
     }
-    if let Ok(memory) = object.cast::<PyDeviceAllocation>() {
-        let memory = memory.get();
-        return Ok(Held::Address { ptr: memory.ptr()?, context: memory.0.context().number() });
+    if let Some((ptr, _)) = own_memory(object)? {
+        let plain = object.cast::<PyDeviceAllocation>();
+        return Ok(Held::Address { ptr, context: plain.map_or(0, |memory| memory.get().0.context().number()) });
     }
     if let Some(memory) = object.getattr_opt("gpudata")? {
         return Ok(Held::Address { ptr: memory.extract::<crate::pointer::DevicePtr>()?.0, context: 0 });
