@@ -5,7 +5,7 @@ use crate::driver::launch_keywords::{Keyword, keyword};
 use crate::driver::stream::{PyStream, stream_argument};
 use crate::driver::texture::PyTextureReference;
 use crate::errors::LogicError;
-use pyo3::exceptions::{PyAssertionError, PyOverflowError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyAssertionError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple};
 use rtcg::driver::{LaunchOptions, Stream, TextureReference};
@@ -76,18 +76,8 @@ fn expected(name: &str, value: &Bound<'_, PyAny>, wanted: &str) -> PyErr {
     PyTypeError::new_err(format!("{name} is {shown}; expected {wanted}"))
 }
 
-/// [`expected`] of a value whose conversion failed with `error`: an integer that is too large is no wrong type.
-#[cold]
-fn unfit(error: &PyErr, name: &str, value: &Bound<'_, PyAny>, wanted: &str) -> PyErr {
-    let raised = expected(name, value, wanted);
-    match error.is_instance_of::<PyOverflowError>(value.py()) {
-        true => PyOverflowError::new_err(raised.value(value.py()).to_string()),
-        false => raised,
-    }
-}
-
 fn shared_bytes(value: &Bound<'_, PyAny>, name: &str) -> PyResult<u32> {
-    value.extract().map_err(|error| unfit(&error, name, value, "bytes, an integer from 0 to 4294967295"))
+    value.extract().map_err(|_| expected(name, value, "bytes, an integer from 0 to 4294967295"))
 }
 
 /// The value of an `int` that is one of C's `unsigned`; `None` leaves everything else to slower ways.
@@ -108,7 +98,7 @@ pub(crate) fn small_integer(value: &Bound<'_, PyAny>) -> Option<u32> {
 pub(crate) fn dimensions(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32; 3]> {
     let mut result = [1; 3];
     let too_many = |len| LogicError::new_err(format!("{name} has {len} dimensions; expected one to three"));
-    let bad = |error: PyErr| unfit(&error, name, value, "a tuple of one to three integers from 0 to 4294967295");
+    let bad = |_| expected(name, value, "a tuple of one to three integers from 0 to 4294967295");
     if let Ok(tuple) = value.cast::<PyTuple>() {
         let len = tuple.len();
         if len == 0 || len > 3 {
@@ -119,12 +109,7 @@ pub(crate) fn dimensions(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32;
         }
         return Ok(result);
     }
-    let list: Result<Vec<u32>, PyErr> = value.extract();
-    let list = match list {
-        // Of a sequence, whose items are what is too large.
-        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => return Err(bad(error)),
-        list => list.or_else(|_| value.extract().map(|n: u32| vec![n])).map_err(bad)?,
-    };
+    let list: Vec<u32> = value.extract().or_else(|_| value.extract().map(|n: u32| vec![n])).map_err(bad)?;
     if list.is_empty() || list.len() > 3 {
         return Err(too_many(list.len()));
     }
