@@ -217,10 +217,12 @@ def test_elements_of_another_kind_are_refused(declared, given):
     reduction = ReductionKernel(np.int32, "0", "a + b", "sizeof(z[i])", f"{declared} *z")
     scan = GenericScanKernel(np.int32, f"{declared} *z", "sizeof(z[i])", "a + b", "0")
     for one in (array, Foreign(array), array[::2], array[:0]):
-        for call in (lambda: kernel(1, one), lambda: kernel(1, one, range=slice(0, 1)), lambda: reduction(one),
-                     lambda: reduction(one, axis=0), lambda: scan(one), lambda: kernel.get_source(1, one)):  # fmt: skip
+        for call, args, keywords in (
+            (kernel, (1, one), {}), (kernel, (1, one), {"range": slice(0, 1)}), (kernel.get_source, (1, one), {}),
+            (reduction, (one,), {}), (reduction, (one,), {"axis": 0}), (scan, (one,), {}),
+        ):  # fmt: skip
             with pytest.raises(TypeError, match=expected):
-                call()
+                call(*args, **keywords)
 
 
 @pytest.mark.parametrize(

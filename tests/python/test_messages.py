@@ -515,7 +515,8 @@ def test_integers_of_geometry_and_of_prepared_calls(module):
     prepared = module.get_function("two").prepare("Pi").prepared_call
     p, n = np.intp(0), np.int32(0)
     many = "a tuple of one to three integers from 0 to 4294967295"
-    for wrong in (2**32, -1, -(2**70)):
+
+    def check_geometry(wrong):
         for call, text in (
             (lambda: two(p, n, block=(1, 1, 1), shared=wrong), f"shared is {wrong}; expected bytes, an integer from 0"),
             (lambda: two(p, n, block=(1, wrong, 1)), f"block is (1, {wrong}, 1); expected {many}"),
@@ -524,6 +525,9 @@ def test_integers_of_geometry_and_of_prepared_calls(module):
             (lambda: prepared((1, wrong), (1, 1, 1), 0, 0), f"grid is (1, {wrong}); expected {many}"),
         ):
             assert error_of(TypeError, call).startswith(text)
+
+    for wrong in (2**32, -1, -(2**70)):
+        check_geometry(wrong)
     for wrong in (2**31, -(2**31) - 1, 2**64, 2**70, -(2**70)):
         text = error_of(OverflowError, lambda wrong=wrong: prepared((1, 1), (1, 1, 1), 0, wrong))
         assert text == f"argument #1 (0-based): {wrong} is outside -2147483648..2147483647"

@@ -374,9 +374,9 @@ for here in contexts:
                     ends = [None if end is None else contexts[end] for end in (to, of)]
                     text = error_of(lambda: copy(d, s, *ends))
                     owner, named = (1, 0) if name == "src" else (0, 1)
-                    wanted = f"memory of device {owner} ({(first, second)[owner].name()}), but {name}_context is of device"
+                    shown = [f"device {end} ({(first, second)[end].name()})" for end in (owner, named)]
+                    wanted = f"memory of {shown[0]}, but {name}_context is of {shown[1]}"
                     assert text.startswith(call.strip()) and f" {name} is 0x" in text and wanted in text, text
-                    assert f"device {named} ({(first, second)[named].name()})" in text, text
         cuda.Context.synchronize()
 
 # Memory that belongs to no device may be named as any's.
@@ -384,7 +384,8 @@ with contexts[0]:
     managed = cuda.managed_zeros(16, np.int32, mem_flags=cuda.mem_attach_flags.GLOBAL)
     for end in contexts:
         cuda.memcpy_peer(memory[0], managed.base.get_device_pointer(), 64, contexts[0], end)
-    locked = cuda.pagelocked_zeros(16, np.int32, mem_flags=cuda.host_alloc_flags.PORTABLE | cuda.host_alloc_flags.DEVICEMAP)
+    flags = cuda.host_alloc_flags
+    locked = cuda.pagelocked_zeros(16, np.int32, mem_flags=flags.PORTABLE | flags.DEVICEMAP)
     for end in contexts:
         cuda.memcpy_peer(memory[0], locked.base.get_device_pointer(), 64, contexts[0], end)
     del managed, locked
