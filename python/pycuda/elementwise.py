@@ -39,7 +39,14 @@ class ElementwiseKernel(_rtcg.ElementwiseKernel):
     Calling it, ``kernel(*args, range=None, slice=None, stream=None)``, enqueues the kernel and does not wait. Arrays
     that the snippet names only as ``x[i]`` are broadcast and may have any strides; others must be indexed in C order.
     With `range` (a slice or range) or `slice` (of the first array) only those ``i`` are executed; arrays with gaps
-    are then indexed in C order, by way of contiguous copies.
+    are then indexed in C order, by way of contiguous copies. A `range` is not compared with the sizes of arrays, since
+    the snippet may compute its indices from ``i`` (``z[i / 2]``, ``x[i - 5]``): that it stays inside them is up to who
+    writes it, as in any kernel.
+
+    A call raises TypeError where an array's elements are of another kind or size than its argument declares. Integers
+    of either sign, half precision as 16-bit integers, and structures of the same size may stand for each other, and
+    memory without a type (``array.gpudata``) is taken as it is; ``RTCG_ARGUMENT_TYPES=0`` in the environment compares
+    sizes only. ValueError where an array lies in memory of another device that the current one has no access to.
 
     Each form (contiguous, with wide accesses, strided) is compiled at its first use and kept on disk.
     """

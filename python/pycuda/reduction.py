@@ -44,6 +44,9 @@ class ReductionKernel(_rtcg.ReductionKernel):
     keepdims=False)``, enqueues one kernel and returns the result, a 0-d array on the device (or `out`). With `axis`, a
     number or several, only these axes are reduced, and ``i`` counts the elements in C order. Arrays that `map_expr`
     names only as ``x[i]`` are broadcast and may have any strides. Without elements the result is `neutral`.
+
+    `out` must have one element, with any number of axes, or with `axis` the shape of the result: else ValueError.
+    Arrays are checked as by `ElementwiseKernel`.
     """
 
     def __new__(

@@ -8,6 +8,8 @@ import pytest
 from pycuda.compiler import CompileError
 from pycuda.compyte import dtypes
 from pycuda.elementwise import ElementwiseKernel, get_elwise_kernel
+from pycuda.reduction import ReductionKernel
+from pycuda.scan import GenericScanKernel
 from pycuda.tools import (
     ScalarArg,
     VectorArg,
@@ -17,6 +19,8 @@ from pycuda.tools import (
     parse_c_arg,
     register_dtype,
 )
+
+from tests.python.subprocesses import run_python
 
 
 @pytest.fixture(autouse=True)
@@ -170,7 +174,7 @@ def test_mistakes():
     z, d = gpuarray.zeros(4, np.float32), gpuarray.zeros(4, np.float64)
     kernel = ElementwiseKernel("float *z, int a", "z[i] = a")
     for args, error, text in [
-        ((z,), TypeError, "takes 2 arguments"), ((d, 1), TypeError, "elements of 8 bytes"),
+        ((z,), TypeError, "takes 2 arguments"), ((d, 1), TypeError, "'z' has dtype float64; expected float32"),
         ((z, 1.5), TypeError, "expected an integer"), ((z, 1 << 40), OverflowError, "1099511627776"),
         ((3, 1), TypeError, "expected a GPUArray"), ((np.zeros(4, np.float32), 1), TypeError, "expected a GPUArray"),
     ]:  # fmt: skip
@@ -184,6 +188,109 @@ def test_mistakes():
         ElementwiseKernel("int a", "a")(1)
     with pytest.raises(ValueError, match="unknown type 'flaot'"):
         ElementwiseKernel("flaot *z", "z[i] = 0")
+
+
+class Foreign:
+    """An array of another library."""
+
+    def __init__(self, array):
+        self.array = array
+
+    @property
+    def __cuda_array_interface__(self):
+        return self.array.__cuda_array_interface__
+
+
+@pytest.mark.parametrize(
+    ("declared", "given"),
+    [
+        ("float", np.int32), ("int", np.float32), ("float", np.uint32), ("double", np.int64), ("long", np.complex64),
+        ("double", np.complex64), ("pycuda::complex<float>", np.float64), ("float2", np.int64), ("half", np.float32),
+        ("int", np.int16), ("double2", np.float64), ("bool", np.int32),
+    ],
+)  # fmt: skip
+def test_elements_of_another_kind_are_refused(declared, given):
+    """By every generator, of arrays of any library, wherever the array stands in the call."""
+    array, dtype = gpuarray.zeros(4, given), np.dtype(given)
+    expected = rf"argument 'z' has dtype {dtype}; expected .* for '{declared} \*z'"
+    kernel = ElementwiseKernel(f"int a, {declared} *z", "z[i] = z[i]")
+    reduction = ReductionKernel(np.int32, "0", "a + b", "sizeof(z[i])", f"{declared} *z")
+    scan = GenericScanKernel(np.int32, f"{declared} *z", "sizeof(z[i])", "a + b", "0")
+    for one in (array, Foreign(array), array[::2], array[:0]):
+        for call, args, keywords in (
+            (kernel, (1, one), {}), (kernel, (1, one), {"range": slice(0, 1)}), (kernel.get_source, (1, one), {}),
+            (reduction, (one,), {}), (reduction, (one,), {"axis": 0}), (scan, (one,), {}),
+        ):  # fmt: skip
+            with pytest.raises(TypeError, match=expected):
+                call(*args, **keywords)
+
+
+@pytest.mark.parametrize(
+    ("declared", "given"),
+    [
+        ("int", np.uint32), ("unsigned long", np.int64), ("bool", np.uint8), ("signed char", np.bool_),
+        ("float2", np.complex64), ("pycuda::complex<double>", np.complex128), ("unsigned short", np.float16),
+        ("half", np.int16), ("float4", [(name, "f4") for name in "xyzw"]), ("double2", np.complex128),
+        ("double", [("a", "f4"), ("b", "i4")]), ("float2", [("x", "f4"), ("y", "f4")]),
+    ],
+)  # fmt: skip
+def test_elements_that_reinterpret_are_taken(declared, given):
+    host = np.arange(64, dtype=np.uint8)[:32].repeat(2)
+    size = np.dtype(given).itemsize
+    x = gpuarray.to_gpu(host[: 64 // size * size].view(given) if given is not np.bool_ else host > 9)
+    z = gpuarray.empty_like(x)
+    kernel = ElementwiseKernel(f"const {declared} *x, {declared} *z", "z[i] = x[i]")
+    for _ in range(3):
+        z.fill(0) if z.dtype.kind not in "V" else drv.memset_d8(z.gpudata, 0, z.nbytes)
+        kernel(x, z)
+        assert z.get().tobytes() == x.get().tobytes()
+
+
+def test_arrays_used_freely_are_checked_as_those_of_modules():
+    """Their elements may have any size, but must be of the kind, or bytes; addresses have no type."""
+    bits = "z[i] = reinterpret_cast<const {0} *>(x)[i]"
+    host = np.arange(8, dtype=np.float32)
+    raw, z = gpuarray.to_gpu(host.view(np.uint8)), gpuarray.zeros(8, np.float32)
+    ElementwiseKernel("float *z, const float *x", bits.format("float"))(z, raw)
+    np.testing.assert_array_equal(z.get(), host)
+    kernel, words = ElementwiseKernel("float *z, const int *x", bits.format("float")), gpuarray.to_gpu(host)
+    with pytest.raises(TypeError, match=r"argument 'x' has dtype float32; expected int32 for 'const int \*x'"):
+        kernel(z, words)
+    z.fill(0)
+    kernel(z, words.gpudata)
+    np.testing.assert_array_equal(z.get(), host)
+    pairs = gpuarray.to_gpu(host.view(np.complex64))
+    ElementwiseKernel("float *z, const float *x", "z[i] = (&x[0])[i]")(z.fill(0), pairs)
+    np.testing.assert_array_equal(z.get(), host)
+
+
+def test_the_check_of_elements_can_be_switched_off():
+    run_python(
+        """
+        import numpy as np, pycuda.autoinit, pycuda.gpuarray as gpuarray
+        from pycuda.elementwise import ElementwiseKernel
+        z = gpuarray.zeros(4, np.int32)
+        kernel = ElementwiseKernel("float *z", "z[i] = 1")
+        kernel(z), kernel(z)
+        assert z.get().tolist() == [0x3f800000] * 4
+        try:
+            kernel(gpuarray.zeros(4, np.float64))
+        except TypeError as error:
+            assert "'z' has elements of 8 bytes; 'float *z' has 4" in str(error), error
+        else:
+            raise AssertionError
+        """,
+        RTCG_ARGUMENT_TYPES="0",
+    )
+
+
+def test_a_range_may_leave_the_first_array():
+    """Which elements the snippet touches is its own business: here every other one, and those before `i`."""
+    z, x = gpuarray.zeros(4, np.int32), gpuarray.to_gpu(np.arange(9, dtype=np.int32))
+    ElementwiseKernel("int *z, const int *x", "z[i / 2] = x[i]")(z, x, range=slice(0, 8, 2))
+    assert z.get().tolist() == [0, 2, 4, 6]
+    ElementwiseKernel("int *z, const int *x", "z[i - 5] = x[i]")(z, x, range=slice(5, 9))
+    assert z.get().tolist() == [5, 6, 7, 8]
 
 
 def test_errors_in_snippets_show_the_users_lines():
@@ -331,8 +438,9 @@ def test_repeated_calls_check_what_differs():
         kernel(2**31, x)
     with pytest.raises(TypeError, match="argument 'k' is of type float"):
         kernel(1.5, x)
-    with pytest.raises(TypeError, match="elements of 8 bytes"):
-        kernel(1, gpuarray.zeros(8, np.float64))
+    for other in (np.float64, np.int32):
+        with pytest.raises(TypeError, match=f"'x' has dtype {np.dtype(other)}; expected float32 for 'float \\*x'"):
+            kernel(1, gpuarray.zeros(8, other))
     with pytest.raises(TypeError, match="takes 2 arguments"):
         kernel(1)
     kernel(1, gpuarray.empty(0, np.float32))

@@ -233,7 +233,9 @@ def test_options_of_launches(module):
         cuda.memset_d32(out, 0, 1)
         kernel.prepare("Pi").prepared_call((1, 1), (1, 1, 1), out, 6, **options)
         assert cuda.from_device(out, 1, np.int32)[0] == 6
-    with pytest.raises(TypeError, match="priority is high; expected an integer"):
+    with pytest.raises(
+        TypeError, match="priority = 'high' is no integer; expected an integer from -2147483648 to 2147483647"
+    ):
         kernel(out, 5, block=(1, 1, 1), priority="high")
     with pytest.raises(TypeError, match="programmatic_event is 3; expected an Event"):
         kernel(out, 5, block=(1, 1, 1), programmatic_event=3)

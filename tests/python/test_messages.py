@@ -434,6 +434,106 @@ def test_integers_of_functions_and_graphs(module):
     stream.close()
 
 
+def out_of_range(name, value, least, greatest):
+    """What says so, in the message or in its note."""
+    return rf"{name} = {value} is out of range; expected an integer from {least} to {greatest}"
+
+
+def test_optional_integers_of_graphs_and_streams(module):
+    one, graph = module.get_function("one"), cuda.Graph()
+    device, host = cuda.mem_alloc(64), np.zeros(16, np.int32)
+    kernel = graph.add_kernel_node(device, func=one, block=(1, 1, 1))
+    copy, fetch = graph.add_memcpy_htod_node(device, host), graph.add_memcpy_dtoh_node(host, device)
+    fill = graph.add_memset_node(device, 0, 4, 4, 1)
+    ready = graph.instantiate()
+    calls = {
+        "priority": (lambda n: cuda.Stream(priority=n), -(2**31), 2**31 - 1),
+        "default": (graph.conditional_handle, 0, 2**32 - 1),
+        "size": (lambda n: graph.add_memcpy_htod_node(device, host, n), 0, 2**64 - 1),
+        "size ": (lambda n: graph.add_memcpy_dtoh_node(host, device, n), 0, 2**64 - 1),
+        "size  ": (lambda n: ready.memcpy_htod_node_set_params(copy, device, host, n), 0, 2**64 - 1),
+        "size   ": (lambda n: ready.memcpy_dtoh_node_set_params(fetch, host, device, n), 0, 2**64 - 1),
+        "pitch": (lambda n: graph.add_memset_node(device, 0, 4, 4, 2, n), 0, 2**64 - 1),
+        "pitch ": (lambda n: ready.memset_node_set_params(fill, device, 0, 4, 4, 1, n), 0, 2**64 - 1),
+        "shared": (lambda n: kernel.kernel_node_set_params(device, shared=n), 0, 2**32 - 1),
+        "shared ": (lambda n: ready.kernel_node_set_params(device, kernel_node=kernel, shared=n), 0, 2**32 - 1),
+    }
+    for name, (call, least, greatest) in calls.items():
+        expected = f"expected an integer from {least} to {greatest}"
+        for wrong in (greatest + 1, least - 1, 2**70):
+            with pytest.raises(OverflowError, match=f"{wrong} is out of range; {expected}") as caught:
+                call(wrong)
+            note = f"while processing '{name.strip()}'"
+            assert getattr(caught.value, "__notes__", [note]) == [note]
+        with pytest.raises(TypeError, match=f"2.5 is no integer; {expected}"):
+            call(2.5)
+    # None is what is not said.
+    cuda.Stream(0, None).close()
+    ready.memcpy_htod_node_set_params(copy, device, host, None)
+    kernel.kernel_node_set_params(device, shared=None)
+
+
+@pytest.mark.parametrize(
+    ("name", "least", "greatest"),
+    [
+        ("priority", -(2**31), 2**31 - 1), ("shared_carveout", 0, 2**32 - 1),
+        ("cluster_scheduling", 0, 2**32 - 1), ("mem_sync_domain", 0, 2**32 - 1),
+    ],
+)  # fmt: skip
+def test_integers_of_launch_options(module, name, least, greatest):
+    one = module.get_function("one")
+    prepared = module.get_function("one").prepare("P").prepared_call
+    for wrong in (greatest + 1, least - 1, -(2**70)):
+        for call in (
+            lambda wrong=wrong: one(np.intp(0), block=(1, 1, 1), **{name: wrong}),
+            lambda wrong=wrong: prepared((1, 1), (1, 1, 1), 0, **{name: wrong}),
+        ):
+            assert re.match(out_of_range(name, wrong, least, greatest), error_of(OverflowError, call))
+    text = error_of(TypeError, lambda: one(np.intp(0), block=(1, 1, 1), **{name: "x"}))
+    assert text == f"{name} = 'x' is no integer; expected an integer from {least} to {greatest}"
+
+
+def test_numbers_of_domains(module):
+    one = module.get_function("one")
+
+    def launch(domains):
+        one(np.intp(0), block=(1, 1, 1), mem_sync_domain_map=domains)
+
+    text = error_of(OverflowError, lambda: launch((0, 256)))
+    assert re.match(out_of_range(r"mem_sync_domain_map\[1\]", 256, 0, 255), text)
+    text = error_of(TypeError, lambda: launch(("x", 0)))
+    assert text == "mem_sync_domain_map[0] = 'x' is no integer; expected an integer from 0 to 255"
+    for wrong in (3, (1, 2, 3), ()):
+        text = error_of(TypeError, lambda wrong=wrong: launch(wrong))
+        assert text == f"mem_sync_domain_map is {wrong}; expected two integers, for default and remote"
+    for right in ((0, 1), [1, 0], np.array([0, 1])):
+        launch(right)
+
+
+def test_integers_of_geometry_and_of_prepared_calls(module):
+    two = module.get_function("two")
+    prepared = module.get_function("two").prepare("Pi").prepared_call
+    p, n = np.intp(0), np.int32(0)
+    many = "a tuple of one to three integers from 0 to 4294967295"
+
+    def check_geometry(wrong):
+        for call, text in (
+            (lambda: two(p, n, block=(1, 1, 1), shared=wrong), f"shared is {wrong}; expected bytes, an integer from 0"),
+            (lambda: two(p, n, block=(1, wrong, 1)), f"block is (1, {wrong}, 1); expected {many}"),
+            (lambda: two(p, n, block=[1, wrong, 1]), f"block is [1, {wrong}, 1]; expected {many}"),
+            (lambda: two(p, n, block=wrong), f"block is {wrong}; expected {many}"),
+            (lambda: prepared((1, wrong), (1, 1, 1), 0, 0), f"grid is (1, {wrong}); expected {many}"),
+        ):
+            assert error_of(TypeError, call).startswith(text)
+
+    for wrong in (2**32, -1, -(2**70)):
+        check_geometry(wrong)
+    for wrong in (2**31, -(2**31) - 1, 2**64, 2**70, -(2**70)):
+        text = error_of(OverflowError, lambda wrong=wrong: prepared((1, 1), (1, 1, 1), 0, wrong))
+        assert text == f"argument #1 (0-based): {wrong} is outside -2147483648..2147483647"
+    assert error_of(TypeError, lambda: two(p, n, block=("x",))).startswith("block is ('x',); expected a tuple")
+
+
 def test_values_of_configurations(module):
     message = error_of(cuda.LogicError, lambda: module.get_function("one").set_cache_config(77))
     assert "config is 77; expected a CUfunc_cache, 0 to 3" in message

@@ -269,6 +269,134 @@ if first.can_access_peer(second):
     )
 
 
+def test_generators_refuse_memory_out_of_reach(run):
+    """Before the launch, until access is enabled, and again after it is taken back."""
+    run(
+        """
+import pycuda.gpuarray as gpuarray
+from pycuda.elementwise import ElementwiseKernel
+from pycuda.reduction import ReductionKernel
+from pycuda.scan import InclusiveScanKernel
+add = ElementwiseKernel("int *z, const int *x", "z[i] += x[i]")
+total = ReductionKernel(np.int32, "0", "a + b", "x[i]", "const int *x")
+scan = InclusiveScanKernel(np.int32, "a + b")
+
+def refused(name, call):
+    here, there = cuda.Context.get_device(), first if cuda.Context.get_device() == second else second
+    numbers = [(first, second).index(device) for device in (there, here)]
+    text = f"argument '{name}' lies in memory of device {numbers[0]} ({there.name()}), which kernels of device "
+    text += f"{numbers[1]} ({here.name()}) cannot reach; expected an array of the current context, or peer access"
+    try:
+        call()
+    except ValueError as error:
+        assert str(error).startswith(text), error
+        return
+    raise AssertionError(f"{name} is not refused")
+
+if first.can_access_peer(second):
+    for near, far in ((0, 1), (1, 0)):
+        with contexts[far]:
+            there, out = gpuarray.arange(64, dtype=np.int32), gpuarray.zeros((), np.int32)
+            line = gpuarray.zeros(8, np.int32)
+            plain = cuda.to_device(np.arange(64, dtype=np.int32))
+            managed = cuda.managed_zeros(64, np.int32, mem_flags=cuda.mem_attach_flags.GLOBAL)
+            nothing = gpuarray.zeros(0, np.int32)
+        with contexts[near]:
+            here = gpuarray.zeros(64, np.int32)
+            add(here, here), add(here, here)  # The call that is made again is of this context.
+            add(gpuarray.zeros(0, np.int32), nothing)
+            for again in (1, 2):
+                refused("x", lambda: add(here, there))
+                refused("x", lambda: add(here, there[::-1]))
+                refused("x", lambda: add(here, plain))
+                refused("x", lambda: add(here, there, range=slice(0, 3)))
+                refused("z", lambda: add(there, here))
+                refused("x", lambda: total(there))
+                refused("out", lambda: total(here, out=out))
+                refused("x", lambda: total(there.reshape(8, 8), axis=0))
+                refused("out", lambda: total(here.reshape(8, 8), axis=0, out=line))
+                refused("input_ary", lambda: scan(there))
+                refused("output_ary", lambda: scan(here, there))
+                assert (here.get() == 0).all()
+                cuda.Context.enable_peer_access(contexts[far])
+                for _ in range(3):
+                    add(here, there)
+                add(here, plain)
+                assert int(total(there).get()) == 63 * 32
+                assert (here.get() == 4 * np.arange(64)).all()
+                cuda.Context.disable_peer_access(contexts[far])
+                here.fill(0)
+            # What is made over memory of this context in the other one is within reach.
+            contexts[far].push()
+            wrapped = gpuarray.GPUArray(64, np.int32, gpudata=here.gpudata)
+            contexts[far].pop()
+            add(wrapped, wrapped)
+            add(here, gpuarray.GPUArray(64, np.int32, gpudata=managed.base.get_device_pointer()))
+            del here, wrapped
+        with contexts[far]:
+            del there, out, line, plain, managed, nothing
+"""
+    )
+
+
+def test_copies_name_the_context_of_the_memory(run):
+    run(
+        """
+import pycuda.gpuarray as gpuarray
+memory, arrays = [], []
+for context in contexts:
+    with context:
+        memory.append(cuda.to_device(values))
+        arrays.append(gpuarray.to_gpu(values))
+
+def box(dest, src, dest_context, src_context):
+    copy = cuda.Memcpy3DPeer()
+    copy.set_src_device(src), copy.set_src_context(src_context)
+    copy.set_dst_device(dest), copy.set_dst_context(dest_context)
+    copy.width_in_bytes, copy.height, copy.depth = 64, 1, 1
+    return copy
+
+copies = {
+    "cuMemcpyPeer": lambda d, s, to, of: cuda.memcpy_peer(d, s, 64, to, of),
+    "cuMemcpyPeerAsync": lambda d, s, to, of: cuda.memcpy_peer_async(d, s, 64, to, of),
+    "cuMemcpy3DPeer": lambda *ends: box(*ends)(),
+    "cuMemcpy3DPeer ": lambda *ends: box(*ends)(cuda.Stream()),
+}
+for here in contexts:
+    with here:
+        for call, copy in copies.items():
+            dest = "dst" if "3D" in call else "dest"
+            for d, s in ((memory[0], memory[1]), (int(memory[0]) + 64, int(memory[1]) + 64), (arrays[0], arrays[1])):
+                if "3D" in call and d is arrays[0]:
+                    continue
+                copy(d, s, contexts[0], contexts[1])
+                for to, of, name in ((1, 1, dest), (0, 0, "src"), (None, 0, "src"), (1, None, dest)):
+                    ends = [None if end is None else contexts[end] for end in (to, of)]
+                    text = error_of(lambda: copy(d, s, *ends))
+                    owner, named = (1, 0) if name == "src" else (0, 1)
+                    shown = [f"device {end} ({(first, second)[end].name()})" for end in (owner, named)]
+                    wanted = f"memory of {shown[0]}, but {name}_context is of {shown[1]}"
+                    assert text.startswith(call.strip()) and f" {name} is 0x" in text and wanted in text, text
+        cuda.Context.synchronize()
+
+# Memory that belongs to no device may be named as any's.
+with contexts[0]:
+    managed = cuda.managed_zeros(16, np.int32, mem_flags=cuda.mem_attach_flags.GLOBAL)
+    for end in contexts:
+        cuda.memcpy_peer(memory[0], managed.base.get_device_pointer(), 64, contexts[0], end)
+    flags = cuda.host_alloc_flags
+    locked = cuda.pagelocked_zeros(16, np.int32, mem_flags=flags.PORTABLE | flags.DEVICEMAP)
+    for end in contexts:
+        cuda.memcpy_peer(memory[0], locked.base.get_device_pointer(), 64, contexts[0], end)
+    del managed, locked
+while memory:
+    with contexts[len(memory) - 1]:
+        del memory[-1], arrays[-1], d, s
+        d = s = None
+"""
+    )
+
+
 @pytest.mark.parametrize(
     ("make", "lacking"),
     [("cuda.to_device(values)", "cuCtxEnablePeerAccess"), ("pool.allocate(64)", "cuMemPoolSetAccess")],

@@ -48,10 +48,17 @@ def test_defaults_out_and_stream():
     host = sample(np.float64, 1000)
     kernel = ReductionKernel(np.float64, 0, "a+b")
     assert [a.name for a in kernel.arguments] == ["in"]
-    stream, out = drv.Stream(), gpuarray.zeros(3, np.float64)
+    stream, out = drv.Stream(), gpuarray.zeros((1, 1), np.float64)
     assert kernel(gpuarray.to_gpu(host), stream=stream, out=out) is out
     stream.synchronize()
-    np.testing.assert_allclose(out.get(), [host.sum(), 0, 0])
+    np.testing.assert_allclose(out.get(), [[host.sum()]])
+    three = gpuarray.zeros(3, np.float64)
+    assert kernel(gpuarray.to_gpu(host), out=three[1]).shape == ()
+    np.testing.assert_allclose(three.get(), [0, host.sum(), 0])
+    for shape, shown in ((3, r"\(3,\)"), ((1, 0), r"\(1, 0\)"), ((2, 1), r"\(2, 1\)")):
+        for n in (1000, 0):
+            with pytest.raises(ValueError, match=rf"out has shape {shown}; expected \(\), or 1 along each axis"):
+                kernel(gpuarray.to_gpu(host[:n]), out=gpuarray.zeros(shape, np.float64))
     with pytest.raises(ValueError, match="out has dtype float32"):
         kernel(gpuarray.to_gpu(host), out=gpuarray.zeros((), np.float32))
     with pytest.raises(TypeError):
@@ -99,7 +106,7 @@ def test_axis_mistakes():
         kernel(array, axis=2)
     with pytest.raises(ValueError, match="duplicate"):
         kernel(array, axis=(0, 0))
-    with pytest.raises(ValueError, match="out has shape"):
+    with pytest.raises(ValueError, match=r"out has shape \(3,\); expected \(4,\)"):
         kernel(array, axis=0, out=gpuarray.zeros(3, np.int64))
 
 

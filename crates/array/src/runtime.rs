@@ -66,6 +66,10 @@ pub type Allocator = Arc<dyn Fn(usize) -> Result<Arc<dyn Buffer>> + Send + Sync>
 pub trait Runtime: Send + Sync {
     /// What is known of the device.
     fn facts(&self) -> Facts;
+    /// Tells contexts apart whose kernels may not reach each other's memory; 0 where that is not known.
+    fn context(&self) -> u64 {
+        0
+    }
     /// Memory of at least one byte, to be used in stream order.
     fn alloc(&self, nbytes: usize) -> Result<Arc<dyn Buffer>>;
     /// What the calling thread's [`Runtime::alloc`] takes memory from now; `None` is the runtime's own.
@@ -115,6 +119,7 @@ type Kernels<K> = Mutex<FxHashMap<K, Arc<dyn Kernel>>>;
 pub struct ArrayContext {
     runtime: Arc<dyn Runtime>,
     facts: Facts,
+    number: u64,
     kernels: Kernels<ArrayKernel>,
     fused: Kernels<Fused>,
     fused_reductions: Kernels<(Reduce, Steps, u16)>,
@@ -134,10 +139,11 @@ impl fmt::Debug for ArrayContext {
 impl ArrayContext {
     /// A context with no kernels yet.
     pub fn new(runtime: Arc<dyn Runtime>) -> Arc<Self> {
-        let facts = runtime.facts();
+        let (facts, number) = (runtime.facts(), runtime.context());
         Arc::new(Self {
             runtime,
             facts,
+            number,
             kernels: Mutex::default(),
             fused: Mutex::default(),
             fused_reductions: Mutex::default(),
@@ -155,6 +161,12 @@ impl ArrayContext {
     /// What is known of the device.
     pub fn facts(&self) -> Facts {
         self.facts
+    }
+
+    /// What [`Runtime::context`] says.
+    #[inline]
+    pub fn number(&self) -> u64 {
+        self.number
     }
 
     pub(crate) fn shortcuts(&self) -> &Shortcuts {

@@ -356,6 +356,12 @@ impl Context {
         self.0.handle
     }
 
+    /// [`Context::handle`] as a number, which no other context has while this one exists.
+    #[inline]
+    pub fn number(&self) -> u64 {
+        self.0.handle.0.addr() as u64
+    }
+
     /// Whether a call that queues something in one of its streams may keep the calling thread until the device
     /// has gone on, or until this process has done what the device waits for.
     #[inline]

@@ -113,6 +113,12 @@ impl Device {
         Ok(text_of(&text))
     }
 
+    /// Its number and name for a message: `device 0 (NVIDIA H200)`.
+    pub fn describe(&self) -> String {
+        let name = self.name().map_or_else(|_| String::new(), |name| format!(" ({name})"));
+        format!("device {}{name}", self.ordinal)
+    }
+
     /// The PCI bus id, `domain:bus:device.function`.
     pub fn pci_bus_id(&self) -> Result<String> {
         let mut text = [0 as c_char; 64];

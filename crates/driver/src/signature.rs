@@ -154,6 +154,27 @@ impl Number {
         }
     }
 
+    /// NumPy's name of it.
+    pub fn dtype_name(self) -> &'static str {
+        match self {
+            Self::Bool => "bool",
+            Self::Int { nbytes: 1, signed: true } => "int8",
+            Self::Int { nbytes: 1, .. } => "uint8",
+            Self::Int { nbytes: 2, signed: true } => "int16",
+            Self::Int { nbytes: 2, .. } => "uint16",
+            Self::Int { nbytes: 4, signed: true } => "int32",
+            Self::Int { nbytes: 4, .. } => "uint32",
+            Self::Int { signed: true, .. } => "int64",
+            Self::Int { .. } => "uint64",
+            Self::Half => "float16",
+            Self::BFloat16 => "bfloat16",
+            Self::Float => "float32",
+            Self::Double => "float64",
+            Self::Complex64 => "complex64",
+            Self::Complex128 => "complex128",
+        }
+    }
+
     /// Whether it stands for an integer of this many bytes, or for bits that are kept in one:
     /// programs pass half precision as 16-bit integers.
     fn is_integral(self, nbytes: usize) -> bool {

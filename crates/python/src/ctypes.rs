@@ -1,15 +1,18 @@
 //! C types and NumPy's: the registry behind `pycuda.tools` and `pycuda.compyte.dtypes`, declared
 //! parameters, and Python values as the bytes of a C type.
 
+use crate::driver::arguments::number_of;
 use crate::driver::memory::PyDeviceAllocation;
 use crate::errors::array_error;
 use crate::gpuarray::PyGpuArray;
+use crate::pointer::own_memory;
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyList, PyString, PyTuple};
 use rtcg::codegen::carg::{Argument, CType, Form, TypeRegistry, parse_argument, parse_arguments};
+use rtcg::driver::signature::Number;
 use rtcg::generators::{ArrayView, Value};
 use smallvec::SmallVec;
 use std::sync::{Mutex, PoisonError};
@@ -205,7 +208,7 @@ fn argument_of(item: &Bound<'_, PyAny>) -> PyResult<Argument> {
 /// An array argument with what its view borrows.
 pub(crate) enum ArrayHolder<'py> {
     Gpu(Bound<'py, PyGpuArray>),
-    Interface { ptr: u64, shape: Vec<usize>, strides: Vec<isize>, itemsize: usize },
+    Interface { ptr: u64, shape: Vec<usize>, strides: Vec<isize>, itemsize: usize, number: Option<Number> },
 }
 
 impl<'py> ArrayHolder<'py> {
@@ -223,20 +226,21 @@ impl<'py> ArrayHolder<'py> {
                 .ok_or_else(|| PyTypeError::new_err(format!("the array interface of an argument has no '{name}'")))
         };
         let shape: Vec<usize> = item("shape")?.extract()?;
-        let itemsize = PyArrayDescr::new(object.py(), item("typestr")?)?.itemsize();
+        let dtype = PyArrayDescr::new(object.py(), item("typestr")?)?;
+        let (itemsize, number) = (dtype.itemsize(), number_of(&dtype));
         let strides = match interface.get_item("strides")?.filter(|s| !s.is_none()) {
             Some(strides) => strides.extract()?,
             None => rtcg::array::Layout::contiguous(&shape, itemsize, rtcg::array::Order::C).strides.into_vec(),
         };
         let ptr = item("data")?.get_item(0)?.extract::<Option<u64>>()?.unwrap_or(0);
-        Ok(Some(ArrayHolder::Interface { ptr, shape, strides, itemsize }))
+        Ok(Some(ArrayHolder::Interface { ptr, shape, strides, itemsize, number }))
     }
 
     pub(crate) fn view(&self) -> ArrayView<'_> {
         match self {
             ArrayHolder::Gpu(array) => ArrayView::from(&array.get().array),
-            ArrayHolder::Interface { ptr, shape, strides, itemsize } => {
-                ArrayView { ptr: *ptr, shape, strides, itemsize: *itemsize }
+            ArrayHolder::Interface { ptr, shape, strides, itemsize, number } => {
+                ArrayView { ptr: *ptr, shape, strides, itemsize: *itemsize, number: *number, context: 0 }
             }
         }
     }
@@ -247,8 +251,11 @@ pub(crate) enum Held<'py> {
     Array(ArrayHolder<'py>),
     Bytes([u8; 16], u8),
     Structure(Bound<'py, PyBytes>),
-    /// A bare address, whose size nobody knows.
-    Address(u64),
+    /// A bare address, whose size nobody knows, and the context whose memory it is, as in [`ArrayView`].
+    Address {
+        ptr: u64,
+        context: u64,
+    },
 }
 
 impl Held<'_> {
@@ -258,7 +265,14 @@ impl Held<'_> {
             Held::Array(holder) => Value::Array(holder.view()),
             Held::Bytes(bytes, len) => Value::Bytes(&bytes[..usize::from(*len)]),
             Held::Structure(bytes) => Value::Bytes(bytes.as_bytes()),
-            Held::Address(ptr) => Value::Array(ArrayView { ptr: *ptr, shape: n, strides, itemsize }),
+            Held::Address { ptr, context } => Value::Array(ArrayView {
+                ptr: *ptr,
+                shape: n,
+                strides,
+                itemsize,
+                context: *context,
+                ..ArrayView::default()
+            }),
         }
     }
 }
@@ -272,7 +286,7 @@ pub(crate) fn hold_all<'py>(declared: &[Argument], args: &Bound<'py, PyTuple>) -
         .enumerate()
         .map(|(at, object)| match declared.get(at) {
             Some(argument) => hold(argument, &object),
-            None => Ok(Held::Address(0)),
+            None => Ok(Held::Address { ptr: 0, context: 0 }),
         })
         .collect()
 }
@@ -284,11 +298,12 @@ fn hold<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyResult<Held<'
     if let Some(holder) = ArrayHolder::of(object)? {
         return Ok(Held::Array(holder));
     }
-    if let Ok(memory) = object.cast::<PyDeviceAllocation>() {
-        return Ok(Held::Address(memory.get().ptr()?));
+    if let Some((ptr, _)) = own_memory(object)? {
+        let plain = object.cast::<PyDeviceAllocation>();
+        return Ok(Held::Address { ptr, context: plain.map_or(0, |memory| memory.get().0.context().number()) });
     }
     if let Some(memory) = object.getattr_opt("gpudata")? {
-        return Ok(Held::Address(memory.extract::<crate::pointer::DevicePtr>()?.0));
+        return Ok(Held::Address { ptr: memory.extract::<crate::pointer::DevicePtr>()?.0, context: 0 });
     }
     Err(expected(argument, object, "a GPUArray or another array on the device"))
 }
@@ -320,7 +335,7 @@ pub(crate) fn values<'a>(
 
 /// The shape of the first real array, and strides in it for each argument's type.
 pub(crate) fn stand_in_layout(declared: &[Argument], held: &[Held<'_>]) -> (Vec<usize>, Vec<Vec<isize>>) {
-    if !held.iter().any(|h| matches!(h, Held::Address(_))) {
+    if !held.iter().any(|h| matches!(h, Held::Address { .. })) {
         return (Vec::new(), Vec::new());
     }
     let first = held.iter().find_map(|h| if let Held::Array(a) = h { Some(a.view().shape.to_vec()) } else { None });

@@ -15,17 +15,17 @@ use crate::gpuarray::PyGpuArray;
 use pyo3::ffi::{self, PyTypeObject};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyTuple};
-use rtcg::array::{DType, Layout, fuse, patiently};
+use rtcg::array::{ArrayContext, DType, Layout, fuse, patiently};
 use rtcg::codegen::carg::{Argument, Form};
 use rtcg::driver::signature::Number;
 use rtcg::generators::Repeat;
 use std::cell::UnsafeCell;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// What the bytes of an argument are made of.
 enum Source {
-    /// The address of an array of these elements in this layout.
-    Array(DType, Arc<Layout>),
+    /// The address of an array of these elements in this layout and this context, which is the one of the call.
+    Array(DType, Arc<Layout>, Weak<ArrayContext>),
     /// So many bytes behind the head of a scalar of NumPy's.
     Bytes(u8),
     /// An `int` in an integer type of C.
@@ -112,7 +112,8 @@ impl LastCall {
     /// Remembers a call that has succeeded; nothing if calls like it cannot be made by the short way.
     pub(crate) fn remember(&self, declared: &[Argument], args: &Bound<'_, PyTuple>, repeat: Option<Repeat>) {
         let recipe = repeat.and_then(|repeat| {
-            let steps = args.iter_borrowed().zip(declared).map(|(arg, argument)| step_of(argument, &arg));
+            let context = repeat.context_number();
+            let steps = args.iter_borrowed().zip(declared).map(|(arg, argument)| step_of(argument, &arg, context));
             Some(Arc::new(Recipe { repeat, steps: steps.collect::<Option<_>>()? }))
         });
         // SAFETY: the interpreter is held. What was there is dropped outside, since that may call a driver.
@@ -121,11 +122,16 @@ impl LastCall {
     }
 }
 
-fn step_of(argument: &Argument, arg: &Bound<'_, PyAny>) -> Option<Step> {
+fn step_of(argument: &Argument, arg: &Bound<'_, PyAny>, context: u64) -> Option<Step> {
     let class = arg.get_type_ptr().cast_const();
     if argument.is_vector {
         let array = &arg.cast_exact::<PyGpuArray>().ok()?.get().array;
-        return Some(Step { class, source: Source::Array(array.dtype(), array.shared_layout().clone()) });
+        // Whether memory of another context is within reach may change.
+        if array.context().number() != context {
+            return None;
+        }
+        let context = Arc::downgrade(array.context());
+        return Some(Step { class, source: Source::Array(array.dtype(), array.shared_layout().clone(), context) });
     }
     let number = number_of(argument)?;
     let (is_int, is_float) = (arg.is_exact_instance_of::<PyInt>(), arg.is_exact_instance_of::<PyFloat>());
@@ -165,10 +171,14 @@ impl Source {
         // SAFETY: the class is the caller's promise.
         unsafe {
             match self {
-                Self::Array(dtype, layout) => {
+                Self::Array(dtype, layout, context) => {
                     let array = &arg.cast_unchecked::<PyGpuArray>().get().array;
                     // What was put off would be computed here, and that may run Python code.
-                    if array.dtype() != *dtype || !array.is_laid_out_like(layout) || fuse::is_deferred(array) {
+                    if array.dtype() != *dtype
+                        || !array.is_laid_out_like(layout)
+                        || !std::ptr::eq(&raw const **array.context(), context.as_ptr())
+                        || fuse::is_deferred(array)
+                    {
                         return None;
                     }
                     let memory = array.buffer()?.use_address().ok()?;

@@ -18,12 +18,17 @@ macro_rules! integers {
     };
 }
 
-integers! { u8 u16 u32 u64 usize i32 }
+integers! { u8 u16 u32 u64 usize isize i32 i64 }
 
 /// An integer of any class that has `__index__`, as `from_py_with` wants it.
 #[inline]
 pub(crate) fn int<'py, T: Integer<'py>>(object: &Bound<'py, PyAny>) -> PyResult<T> {
     object.extract().map_err(|error| explain(object, "", error, T::RANGE))
+}
+
+/// [`int`], or None.
+pub(crate) fn optional_int<'py, T: Integer<'py>>(object: &Bound<'py, PyAny>) -> PyResult<Option<T>> {
+    if object.is_none() { Ok(None) } else { int(object).map(Some) }
 }
 
 /// [`int`] of what is no argument, such as the value that an attribute is given.

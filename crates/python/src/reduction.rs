@@ -5,6 +5,7 @@ use crate::driver::stream::{PyStream, stream_of};
 use crate::elementwise::{current_context, identifier, settings};
 use crate::errors::generator_error;
 use crate::gpuarray::PyGpuArray;
+use crate::integer::optional_int;
 use crate::pointer::{arguments_used_in, mark_used};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -127,10 +128,7 @@ impl PyReductionKernel {
         let launched = unsafe {
             match &axes {
                 Some(axes) => this.kernel.launch_axis(&ctx, &values, axes, &view, stream_of(stream)),
-                None if view.size() == 0 => {
-                    return Err(PyValueError::new_err("out has no elements; expected one at least"));
-                }
-                None => this.kernel.launch(&ctx, &values, view.ptr, stream_of(stream)),
+                None => this.kernel.launch(&ctx, &values, &view, stream_of(stream)),
             }
         };
         launched.map_err(raise)?;
@@ -222,7 +220,7 @@ impl PyScanKernel {
         &self,
         py: Python<'_>,
         args: &Bound<'_, PyTuple>,
-        size: Option<usize>,
+        #[pyo3(from_py_with = optional_int)] size: Option<usize>,
         stream: Option<&Bound<'_, PyStream>>,
     ) -> PyResult<()> {
         let declared = &self.kernel.spec().arguments;

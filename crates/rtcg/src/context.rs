@@ -53,6 +53,11 @@ impl Context {
         &self.inner
     }
 
+    /// Another number for each context that there is: its handle.
+    pub(crate) fn number(&self) -> u64 {
+        self.inner.number()
+    }
+
     /// The device.
     pub fn device(&self) -> Device {
         self.inner.device()

@@ -99,6 +99,8 @@ pub struct DeviceVec<T> {
     /// `None` when there are no elements, which CUDA does not allocate.
     memory: Option<Arc<Memory>>,
     len: usize,
+    /// The number of the context.
+    context: u64,
     element: PhantomData<T>,
 }
 
@@ -111,7 +113,7 @@ impl<T: Element> DeviceVec<T> {
             (_, Some(pool)) => Some(Arc::new(Memory::Pooled(ctx.enter(|| pool.allocate(nbytes, None))?))),
             (_, None) => Some(Arc::new(Memory::Own(ctx.enter(|| DeviceAllocation::new(nbytes))?))),
         };
-        Ok(Self { memory, len, element: PhantomData })
+        Ok(Self { memory, len, context: ctx.number(), element: PhantomData })
     }
 
     pub(crate) fn from_slice(ctx: &Context, pool: Option<&DeviceMemoryPool>, host: &[T]) -> Result<Self> {
@@ -132,6 +134,11 @@ impl<T: Element> DeviceVec<T> {
     /// Address of the first element; 0 when there is none.
     pub fn ptr(&self) -> u64 {
         self.memory.as_ref().map_or(0, |memory| memory.ptr())
+    }
+
+    /// The number of the context whose memory it is.
+    pub(crate) fn context_number(&self) -> u64 {
+        self.context
     }
 
     /// Bytes from one element to the next.

@@ -247,6 +247,10 @@ impl Runtime for CudaRuntime {
         self.facts
     }
 
+    fn context(&self) -> u64 {
+        self.ctx.number()
+    }
+
     fn alloc(&self, nbytes: usize) -> Result<Arc<dyn Buffer>> {
         if has_allocator() {
             return self.alloc_from(self.allocator().as_ref(), nbytes);

@@ -1,17 +1,46 @@
 //! What the compiler's reading of a source tells the driver about a kernel's parameters.
 
+use rtcg_codegen::DType;
 use rtcg_compile::KernelDeclarations;
 use rtcg_driver::Module;
-use rtcg_driver::signature::{ParamDeclaration, Signature};
+use rtcg_driver::signature::{Number, ParamDeclaration, Signature};
 use std::sync::OnceLock;
 
+/// Whether arguments of kernels are checked by type. `RTCG_ARGUMENT_TYPES=0` in the environment leaves it at sizes,
+/// for programs that pass arrays of one type where another is declared; it is read once.
+pub(crate) fn types_are_checked() -> bool {
+    static CHECKED: OnceLock<bool> = OnceLock::new();
+    *CHECKED.get_or_init(|| std::env::var_os("RTCG_ARGUMENT_TYPES").is_none_or(|value| value != "0"))
+}
+
+/// The number that elements of arrays are; `None` for records.
+#[inline]
+pub fn number_of(dtype: DType) -> Option<Number> {
+    let int = |nbytes, signed| Some(Number::Int { nbytes, signed });
+    match dtype {
+        DType::Bool => Some(Number::Bool),
+        DType::I8 => int(1, true),
+        DType::I16 => int(2, true),
+        DType::I32 => int(4, true),
+        DType::I64 => int(8, true),
+        DType::U8 => int(1, false),
+        DType::U16 => int(2, false),
+        DType::U32 => int(4, false),
+        DType::U64 => int(8, false),
+        DType::F16 => Some(Number::Half),
+        DType::BF16 => Some(Number::BFloat16),
+        DType::F32 => Some(Number::Float),
+        DType::F64 => Some(Number::Double),
+        DType::C64 => Some(Number::Complex64),
+        DType::C128 => Some(Number::Complex128),
+        DType::Void(_) => None,
+    }
+}
+
 /// Tells `module` the source it was compiled from and the options, so that the arguments of its
-/// kernels are checked by type. The source is read when the first kernel asks.
-///
-/// `RTCG_ARGUMENT_TYPES=0` in the environment leaves it at sizes, for programs that pass arrays
-/// of one type where another is declared.
+/// kernels are checked by type where [`types_are_checked`]. The source is read when the first kernel asks.
 pub fn declare_source(module: &Module, source: String, options: Vec<String>) {
-    if std::env::var_os("RTCG_ARGUMENT_TYPES").is_some_and(|value| value == "0") {
+    if !types_are_checked() {
         return;
     }
     if source.contains("texture") {

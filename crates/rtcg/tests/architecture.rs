@@ -54,6 +54,7 @@ fn what_must_be_absent_is_absent() {
     assert_eq!(folders_that_depend_on("libloading"), ["cuda-sys"]);
     assert_eq!(folders_that_depend_on("rtcg-vgpu"), ["driver", "libcuda"]);
     assert!(dependencies("ptx").iter().all(|d| !d.starts_with("rtcg")));
+    assert!(dependencies("disk-cache").iter().all(|d| !d.starts_with("rtcg")));
     assert!(dependencies("codegen").iter().all(|d| !d.starts_with("rtcg")));
 }
 

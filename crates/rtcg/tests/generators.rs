@@ -133,7 +133,10 @@ fn mistakes_in_calls_and_snippets_are_named() {
     let kernel = Elementwise::parse("float *z, float a", "z[i] =\n  a * undeclared").unwrap();
     for (args, expected) in [
         (vec![Value::Array(z.view())], "takes 2 arguments (float *z, float a), 1 was given"),
-        (vec![Value::Array(d.view()), Value::of(&1.0f32)], "argument 'z' has elements of 8 bytes; 'float *z' has 4"),
+        (
+            vec![Value::Array(d.view()), Value::of(&1.0f32)],
+            "argument 'z' has dtype float64; expected float32 for 'float *z'",
+        ),
         (vec![Value::of(&1.0f32), Value::of(&1.0f32)], "argument 'z' is a value; expected an array"),
         (vec![Value::Array(z.view()), Value::of(&1i64)], "argument 'a' has 8 bytes; 'float a' has 4"),
     ] {
@@ -170,7 +173,7 @@ fn reductions_of_every_size() {
         let x_dev = ctx.to_device(&x).unwrap();
         // SAFETY: the expressions read the arrays' own elements.
         unsafe {
-            dot.launch(&ctx, &[Value::Array(x_dev.view()), Value::Array(x_dev.view())], out.ptr(), None).unwrap()
+            dot.launch(&ctx, &[Value::Array(x_dev.view()), Value::Array(x_dev.view())], &out.view(), None).unwrap()
         };
         let expected: f64 = x.iter().map(|x| f64::from(*x) * f64::from(*x)).sum();
         assert_eq!(out.to_vec().unwrap(), [expected], "{n}");
@@ -185,7 +188,7 @@ fn reductions_of_strided_arrays_and_with_the_index() {
     let out = ctx.zeros::<i64>(1).unwrap();
     let backwards = ArrayView { ptr: x.ptr() + 4 * 2999, shape: &[1500], strides: &[-8], ..x.view() };
     // SAFETY: the view lies inside the array.
-    unsafe { latest.launch(&ctx, &[Value::Array(backwards)], out.ptr(), None).unwrap() };
+    unsafe { latest.launch(&ctx, &[Value::Array(backwards)], &out.view(), None).unwrap() };
     let expected = (0..1500).filter(|k| (2999 - 2 * k) % 5 == 3).max().unwrap();
     assert_eq!(out.to_vec().unwrap(), [expected]);
 }
@@ -463,7 +466,7 @@ fn scans_and_reductions_of_several_threads_share_a_stream() {
             let total = ctx.zeros::<f64>(1).unwrap();
             for _ in 0..300 {
                 // SAFETY: the snippet reads element `i`, and there is room for the result.
-                unsafe { sum.launch(&ctx, &[Value::Array(x.view())], total.ptr(), None).unwrap() };
+                unsafe { sum.launch(&ctx, &[Value::Array(x.view())], &total.view(), None).unwrap() };
             }
             assert_eq!(total.to_vec().unwrap(), [10_000.0]);
         });

@@ -67,6 +67,7 @@ fn three_devices() {
     memory_is_counted_for_each_device(a, b);
     peers_are_enabled_one_by_one(a, b, c);
     copies_cross_devices(a, b);
+    attributes_tell_who_reaches_memory(a, b);
     streams_and_events_cross_devices(a, b);
     a_fault_spoils_one_device(a, b, c);
     [a, b, c].into_iter().for_each(|ctx| ok!(cuCtxDestroy(ctx)));
@@ -93,6 +94,33 @@ fn memory_is_counted_for_each_device(a: CUcontext, b: CUcontext) {
     assert_eq!(free_bytes(), 64 << 20);
     current(a);
     assert_eq!(free_bytes(), before);
+}
+
+/// What `cuPointerGetAttribute` says in `ctx` about kernels and the memory at `p`: whether there is an address for
+/// them, and their rights.
+fn reach(ctx: CUcontext, p: CUdeviceptr) -> (bool, u64) {
+    use CUpointer_attribute as A;
+    current(ctx);
+    let (mut address, mut rights) = (0_u64, 9_u64);
+    let found = call!(cuPointerGetAttribute((&raw mut address).cast(), A::CU_POINTER_ATTRIBUTE_DEVICE_POINTER, p));
+    assert!(address == p || found == Err(CUresult::CUDA_ERROR_INVALID_VALUE));
+    ok!(cuPointerGetAttribute((&raw mut rights).cast(), A::CU_POINTER_ATTRIBUTE_ACCESS_FLAGS, p));
+    (found.is_ok(), rights)
+}
+
+fn attributes_tell_who_reaches_memory(a: CUcontext, b: CUcontext) {
+    current(a);
+    let p = alloc(4096);
+    let mut managed = 0;
+    ok!(cuMemAllocManaged(&raw mut managed, 4096, 1));
+    assert_eq!([reach(a, p), reach(b, p), reach(b, managed)], [(true, 3), (false, 0), (true, 3)]);
+    ok!(cuCtxEnablePeerAccess(a, 0));
+    assert_eq!(reach(b, p + 100), (true, 3));
+    ok!(cuCtxDisablePeerAccess(a));
+    assert_eq!(reach(b, p), (false, 0));
+    current(a);
+    ok!(cuMemFree(p));
+    ok!(cuMemFree(managed));
 }
 
 fn peers_are_enabled_one_by_one(a: CUcontext, b: CUcontext, c: CUcontext) {

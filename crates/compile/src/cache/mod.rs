@@ -7,12 +7,12 @@
 //! whose headers are unchanged and whose compiler is still the one installed is the answer; its
 //! binary lies in an *entry* of its own.
 //!
-//! Files are written under a temporary name and renamed, carry a checksum and the key they belong
-//! to, and are misses when anything about them is odd. No lock is needed: processes that store the
-//! same result write the same bytes, and a manifest update lost to a race costs one compilation.
+//! Files carry a checksum and the key they belong to, and are misses when anything about them is odd; how they get on
+//! disk and go again is [`rtcg_disk_cache`]'s. No lock is needed: processes that store the same result write the same
+//! bytes, and a manifest update lost to a race costs one compilation.
 
-mod evict;
 mod format;
+mod limit;
 mod status;
 
 use crate::hash::{Key, KeyHasher};
@@ -20,12 +20,12 @@ use crate::includes::Dependency;
 use crate::request::{Artifact, CachePolicy};
 pub(crate) use format::Stored;
 use format::{decode_artifact, decode_manifest, encode_artifact, encode_manifest};
+use rtcg_disk_cache::{Access, Counted, DiskCache, Pace, user_folder};
 pub use status::{CacheStatus, cache_status};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, SystemTime};
 
 /// Results remembered per request; more means that a header keeps changing.
 const VARIANTS: usize = 8;
@@ -91,16 +91,16 @@ impl Cache {
     }
 
     fn find_on_disk(&self, key: &Key, same_compiler: &dyn Fn(&Stored) -> bool) -> Option<(Stored, Artifact)> {
-        let dir = self.dir.as_deref()?;
-        let manifest = decode_manifest(&std::fs::read(manifest_path(dir, key)).ok()?, key)?;
+        let disk = on_disk(self.dir.as_deref()?);
+        let manifest = decode_manifest(&disk.read(&disk.path(key, MANIFEST))?, key)?;
         for stored in manifest {
             if !stored.is_current() || !same_compiler(&stored) {
                 continue;
             }
-            let path = entry_path(dir, &stored.entry);
-            let artifact = std::fs::read(&path).ok().and_then(|bytes| decode_artifact(&bytes, &stored.entry));
+            let path = disk.path(&stored.entry, ENTRY);
+            let artifact = disk.read(&path).and_then(|bytes| decode_artifact(&bytes, &stored.entry));
             if let Some(artifact) = artifact {
-                touch(&path);
+                disk.mark_used(&path);
                 return Some((stored, artifact));
             }
         }
@@ -154,44 +154,19 @@ fn remember(key: (Option<PathBuf>, Key), stored: Stored, artifact: &Artifact) {
 }
 
 fn write_both(dir: &Path, key: &Key, stored: Stored, artifact: &Artifact) -> std::io::Result<()> {
+    static PACE: Pace = Pace::new();
+    let disk = on_disk(dir);
     let entry = encode_artifact(artifact, &stored.entry);
-    write_file(&entry_path(dir, &stored.entry), &entry)?;
-    let path = manifest_path(dir, key);
-    let mut all = std::fs::read(&path).ok().and_then(|b| decode_manifest(&b, key)).unwrap_or_default();
+    disk.write(&disk.path(&stored.entry, ENTRY), &[&entry])?;
+    let path = disk.path(key, MANIFEST);
+    let mut all = disk.read(&path).and_then(|b| decode_manifest(&b, key)).unwrap_or_default();
     all.retain(|other| other.entry != stored.entry);
     all.insert(0, stored);
     all.truncate(VARIANTS);
     let manifest = encode_manifest(&all, key);
-    write_file(&path, &manifest)?;
-    evict::after_store(dir, (entry.len() + manifest.len()) as u64);
+    disk.write(&path, &[&manifest])?;
+    disk.after_store((entry.len() + manifest.len()) as u64, &PACE);
     Ok(())
-}
-
-/// Puts a file in place whole or not at all.
-fn write_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    static COUNTER: AtomicU64 = AtomicU64::new(0);
-    let dir = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(dir)?;
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO).as_nanos();
-    let count = COUNTER.fetch_add(1, Ordering::Relaxed);
-    let temporary = dir.join(format!(".{}-{count}-{now}.tmp", std::process::id()));
-    let result = std::fs::write(&temporary, bytes).and_then(|()| std::fs::rename(&temporary, path));
-    if result.is_err() {
-        let _ = std::fs::remove_file(&temporary);
-    }
-    result
-}
-
-/// Marks an entry as used; its modification time is the clock of the eviction. Only once an hour,
-/// because a write on each hit would cost more than the hit.
-fn touch(path: &Path) {
-    let old = Duration::from_secs(3600);
-    let Ok(modified) = std::fs::metadata(path).and_then(|m| m.modified()) else { return };
-    if modified.elapsed().is_ok_and(|age| age > old)
-        && let Ok(file) = std::fs::File::options().write(true).open(path)
-    {
-        let _ = file.set_modified(SystemTime::now());
-    }
 }
 
 fn warn_once(dir: &Path, error: &std::io::Error) {
@@ -201,32 +176,22 @@ fn warn_once(dir: &Path, error: &std::io::Error) {
     }
 }
 
-fn sharded(dir: &Path, key: &Key, extension: &str) -> PathBuf {
-    let hex: String = key.iter().map(|b| format!("{b:02x}")).collect();
-    dir.join(format!("rtcg-{}", format::VERSION)).join(&hex[..2]).join(format!("{}.{extension}", &hex[2..]))
+/// The files in `dir`, in a folder of their version; other versions count against the limit, and so does what else
+/// this package keeps there.
+fn on_disk(dir: &Path) -> DiskCache {
+    DiskCache {
+        folder: dir.join(format!("rtcg-{}", format::VERSION)),
+        limit: limit::limit(),
+        access: Access::Shared,
+        counted: Counted::Siblings("rtcg-"),
+    }
 }
 
-fn manifest_path(dir: &Path, key: &Key) -> PathBuf {
-    sharded(dir, key, "manifest")
-}
-
-fn entry_path(dir: &Path, key: &Key) -> PathBuf {
-    sharded(dir, key, "entry")
-}
+const MANIFEST: &str = "manifest";
+const ENTRY: &str = "entry";
 
 /// `PYCUDA_CACHE_DIR`, else the user's cache directory; `None` when neither is known.
 fn default_dir() -> Option<PathBuf> {
-    let variable = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    if let Some(dir) = variable("PYCUDA_CACHE_DIR") {
-        return Some(dir);
-    }
-    let home = || variable("HOME").or_else(|| variable("USERPROFILE"));
-    let base = if cfg!(windows) {
-        variable("LOCALAPPDATA").or_else(home)
-    } else if cfg!(target_os = "macos") {
-        home().map(|h| h.join("Library/Caches"))
-    } else {
-        variable("XDG_CACHE_HOME").or_else(|| home().map(|h| h.join(".cache")))
-    };
-    base.map(|b| b.join("pycuda"))
+    let named = std::env::var_os("PYCUDA_CACHE_DIR").filter(|v| !v.is_empty());
+    named.map(PathBuf::from).or_else(|| user_folder("pycuda"))
 }

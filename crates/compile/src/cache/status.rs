@@ -1,6 +1,6 @@
 //! What the cache on disk holds, for reports.
 
-use super::{cache_directory, evict};
+use super::{ENTRY, cache_directory, on_disk};
 use std::path::{Path, PathBuf};
 
 /// The cache on disk.
@@ -21,9 +21,10 @@ pub struct CacheStatus {
 /// The state of the cache; `None` when nothing is kept on disk.
 pub fn cache_status() -> Option<CacheStatus> {
     let dir = cache_directory()?;
-    let (n_programs, n_bytes) = evict::usage(&dir);
+    let disk = on_disk(&dir);
+    let (n_programs, n_bytes) = disk.usage(ENTRY);
     let unwritable = probe(&dir).err().map(|error| error.to_string());
-    Some(CacheStatus { n_programs, n_bytes, limit_bytes: evict::limit(), unwritable, dir })
+    Some(CacheStatus { n_programs, n_bytes, limit_bytes: disk.limit, unwritable, dir })
 }
 
 /// Writes a file there and removes it; where the folder does not exist, in the one it would be made in.

@@ -4,6 +4,7 @@
 use crate::context::{Context, current_table};
 use crate::error::Result;
 use crate::memory::explain::address_error;
+use crate::memory::owner::check_owner;
 use crate::memory::staging::{Transfer, try_staged};
 use crate::stream::{Stream, current_with};
 use rtcg_cuda_sys::{CUdeviceptr, CUstream, DriverTable};
@@ -157,7 +158,8 @@ pub unsafe fn memcpy_dtod_async(
     address_error(table, result, &[("dest", dst, nbytes), ("src", src, nbytes)])
 }
 
-/// Copies between contexts; `None` means the current one.
+/// Copies between contexts; `None` means the current one. Memory of another device than that of the context that is
+/// named for it is an error, where the driver knows whose it is.
 ///
 /// # Safety
 /// Each pointer must be valid for `nbytes` in its context.
@@ -168,7 +170,7 @@ pub unsafe fn memcpy_peer(
     src_ctx: Option<&Context>,
     nbytes: usize,
 ) -> Result<()> {
-    let (dst_ctx, src_ctx) = peers("cuMemcpyPeer", dst_ctx, src_ctx)?;
+    let (dst_ctx, src_ctx) = peers("cuMemcpyPeer", (dst, dst_ctx), (src, src_ctx))?;
     let (to, from) = (dst_ctx.handle(), src_ctx.handle());
     let table = current_table("cuMemcpyPeer")?;
     // SAFETY: the caller's promise; both contexts are alive and of the current driver.
@@ -188,7 +190,7 @@ pub unsafe fn memcpy_peer_async(
     nbytes: usize,
     stream: Option<&Stream>,
 ) -> Result<()> {
-    let (dst_ctx, src_ctx) = peers("cuMemcpyPeerAsync", dst_ctx, src_ctx)?;
+    let (dst_ctx, src_ctx) = peers("cuMemcpyPeerAsync", (dst, dst_ctx), (src, src_ctx))?;
     let (to, from) = (dst_ctx.handle(), src_ctx.handle());
     let (table, stream) = current_with("cuMemcpyPeerAsync", stream)?;
     // SAFETY: the caller's promise; both contexts are alive and of the current driver.
@@ -196,10 +198,17 @@ pub unsafe fn memcpy_peer_async(
     address_error(table, result, &[("dest", dst, nbytes), ("src", src, nbytes)])
 }
 
-fn peers(call: &'static str, dst: Option<&Context>, src: Option<&Context>) -> Result<(Context, Context)> {
-    let pick = |ctx: Option<&Context>| match ctx {
-        Some(ctx) => ctx.check_same_table(call).map(|()| ctx.clone()),
+/// An end of a copy between contexts, and the context that was named for it.
+type End<'a> = (CUdeviceptr, Option<&'a Context>);
+
+fn peers(call: &'static str, dst: End<'_>, src: End<'_>) -> Result<(Context, Context)> {
+    let pick = |name: &str, (ptr, ctx): End<'_>| match ctx {
+        Some(ctx) => {
+            ctx.check_same_table(call)?;
+            check_owner(call, name, ptr, ctx)?;
+            Ok(ctx.clone())
+        }
         None => Context::require(),
     };
-    Ok((pick(dst)?, pick(src)?))
+    Ok((pick("dest", dst)?, pick("src", src)?))
 }

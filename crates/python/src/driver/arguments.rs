@@ -13,7 +13,6 @@ use pyo3::ffi::PyTypeObject;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyComplexMethods, PyDict, PyFloat, PyInt, PyString, PyTuple, PyType};
-use rtcg::array::DType;
 use rtcg::driver::signature::{Given, Number, ParamKind};
 use rtcg::driver::{ArgPacker, Function, PackedArgs, Unfit, WeakScalar};
 
@@ -137,28 +136,6 @@ pub(crate) fn number_of(dtype: &Bound<'_, PyArrayDescr>) -> Option<Number> {
     })
 }
 
-/// The number that elements of our own arrays are.
-pub(crate) fn number_of_elements(dtype: DType) -> Option<Number> {
-    let int = |nbytes, signed| Some(Number::Int { nbytes, signed });
-    match dtype {
-        DType::Bool => Some(Number::Bool),
-        DType::I8 => int(1, true),
-        DType::I16 => int(2, true),
-        DType::I32 => int(4, true),
-        DType::I64 => int(8, true),
-        DType::U8 => int(1, false),
-        DType::U16 => int(2, false),
-        DType::U32 => int(4, false),
-        DType::U64 => int(8, false),
-        DType::F16 => Some(Number::Half),
-        DType::F32 => Some(Number::Float),
-        DType::F64 => Some(Number::Double),
-        DType::C64 => Some(Number::Complex64),
-        DType::C128 => Some(Number::Complex128),
-        _ => None,
-    }
-}
-
 /// The number with NumPy's kind letter and size.
 fn number_of_kind(kind: char, size: usize) -> Option<Number> {
     Some(match (kind, size) {
@@ -270,7 +247,7 @@ impl<'p, 'f, 'py> Packing<'p, 'f, 'py> {
         if let Ok(array) = arg.cast::<PyGpuArray>() {
             let array = &array.get().array;
             array.check_memory().map_err(|error| named(self.function, index, arg, array_error(py, error)))?;
-            return self.pointer(index, arg, array.device_ptr().unwrap_or(0), number_of_elements(array.dtype()));
+            return self.pointer(index, arg, array.device_ptr().unwrap_or(0), rtcg::number_of(array.dtype()));
         }
         if let Ok(memory) = arg.cast::<PyDeviceAllocation>() {
             let address = memory.get().ptr().map_err(|error| named(self.function, index, arg, error))?;

@@ -9,7 +9,7 @@
 //! Python code meanwhile, since all objects that are looked into are of exact classes of this package, of NumPy's
 //! scalars, or of Python's own numbers and tuples. The objects that are remembered themselves cannot change.
 
-use crate::driver::arguments::{NumpyScalar, number_of_elements, numpy_scalar};
+use crate::driver::arguments::{NumpyScalar, numpy_scalar};
 use crate::driver::fastcall::{Args, Keywords};
 use crate::driver::function::PyFunction;
 use crate::driver::geometry::small_integer;
@@ -180,7 +180,7 @@ impl Source {
                 Self::Array(number) => {
                     let array = &arg.cast_unchecked::<PyGpuArray>().get().array;
                     // What was put off would be computed here, and that may run Python code.
-                    if number_of_elements(array.dtype()) != number
+                    if rtcg::number_of(array.dtype()) != number
                         || fuse::is_deferred(array)
                         || array.check_memory().is_err()
                     {
@@ -520,7 +520,7 @@ fn direct_source(arg: &Bound<'_, PyAny>, declared: Option<ParamKind>) -> Option<
         return Some(source);
     }
     if let Ok(array) = arg.cast_exact::<PyGpuArray>() {
-        return Some(Source::Array(number_of_elements(array.get().array.dtype())));
+        return Some(Source::Array(rtcg::number_of(array.get().array.dtype())));
     }
     if let Some(scalar) = numpy_scalar(arg) {
         return bytes_of(scalar);

@@ -9,7 +9,7 @@ use crate::driver::resource::{Detached, detached};
 use crate::driver::structured::PyMemcpy3D;
 use crate::errors::{LogicError, OrRaise};
 use crate::host_buffer::HostBuffer;
-use crate::integer::int;
+use crate::integer::{int, optional_int};
 use crate::pointer::DevicePtr;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -214,7 +214,7 @@ impl PyGraph {
         &self,
         dest: &Bound<'_, PyAny>,
         src: &Bound<'_, PyAny>,
-        size: Option<usize>,
+        #[pyo3(from_py_with = optional_int)] size: Option<usize>,
         dependencies: Option<Nodes<'_>>,
     ) -> PyResult<PyGraphNode> {
         let HostCopy { copy, owner } = to_device(dest.extract()?, src, size)?;
@@ -227,7 +227,7 @@ impl PyGraph {
         &self,
         dest: &Bound<'_, PyAny>,
         src: &Bound<'_, PyAny>,
-        size: Option<usize>,
+        #[pyo3(from_py_with = optional_int)] size: Option<usize>,
         dependencies: Option<Nodes<'_>>,
     ) -> PyResult<PyGraphNode> {
         let HostCopy { copy, owner } = to_host(dest, src.extract()?, size)?;
@@ -269,7 +269,7 @@ impl PyGraph {
         #[pyo3(from_py_with = int)] count: usize,
         #[pyo3(from_py_with = int)] element_size: u32,
         #[pyo3(from_py_with = int)] height: usize,
-        pitch: Option<usize>,
+        #[pyo3(from_py_with = optional_int)] pitch: Option<usize>,
         dependencies: Option<Nodes<'_>>,
     ) -> PyResult<PyGraphNode> {
         let fill = memset_of(dest.extract()?, value, count, element_size, height, pitch)?;
@@ -330,7 +330,7 @@ impl PyGraph {
 
     /// A condition: a number that kernels pass to `cudaGraphSetConditional`.
     #[pyo3(signature = (default = None))]
-    fn conditional_handle(&self, default: Option<u32>) -> PyResult<u64> {
+    fn conditional_handle(&self, #[pyo3(from_py_with = optional_int)] default: Option<u32>) -> PyResult<u64> {
         Ok(self.0.conditional(default).or_raise()?.0)
     }
 
@@ -532,7 +532,7 @@ impl PyGraphNode {
         func: Option<&Bound<'_, PyFunction>>,
         block: Option<&Bound<'_, PyAny>>,
         grid: Option<&Bound<'_, PyAny>>,
-        shared: Option<u32>,
+        #[pyo3(from_py_with = optional_int)] shared: Option<u32>,
     ) -> PyResult<()> {
         let kernel = Self::changed(self.0.kernel(), args, &KernelChange { func, block, grid, shared })?;
         // SAFETY: as when adding.

@@ -10,7 +10,7 @@ use crate::driver::resource::{Detached, detached};
 use crate::driver::stream::{PyStream, stream_of};
 use crate::driver::structured::PyMemcpy3D;
 use crate::errors::OrRaise;
-use crate::integer::int;
+use crate::integer::{int, optional_int};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rtcg::driver::{GraphExec, GraphNode, sys};
@@ -74,7 +74,7 @@ impl PyGraphExec {
         func: Option<&Bound<'_, PyFunction>>,
         block: Option<&Bound<'_, PyAny>>,
         grid: Option<&Bound<'_, PyAny>>,
-        shared: Option<u32>,
+        #[pyo3(from_py_with = optional_int)] shared: Option<u32>,
     ) -> PyResult<()> {
         let node = &kernel_node.0;
         let present = self.0.kernel(node).or_else(|| node.kernel());
@@ -92,7 +92,7 @@ impl PyGraphExec {
         node: &PyGraphNode,
         dest: &Bound<'_, PyAny>,
         src: &Bound<'_, PyAny>,
-        size: Option<usize>,
+        #[pyo3(from_py_with = optional_int)] size: Option<usize>,
     ) -> PyResult<()> {
         let HostCopy { copy, owner } = to_device(dest.extract()?, src, size)?;
         self.set_copy(&node.0, &copy, &[&owner, &dest.clone().unbind()])
@@ -105,7 +105,7 @@ impl PyGraphExec {
         node: &PyGraphNode,
         dest: &Bound<'_, PyAny>,
         src: &Bound<'_, PyAny>,
-        size: Option<usize>,
+        #[pyo3(from_py_with = optional_int)] size: Option<usize>,
     ) -> PyResult<()> {
         let HostCopy { copy, owner } = to_host(dest, src.extract()?, size)?;
         self.set_copy(&node.0, &copy, &[&owner, &src.clone().unbind()])
@@ -140,7 +140,7 @@ impl PyGraphExec {
         #[pyo3(from_py_with = int)] count: usize,
         #[pyo3(from_py_with = int)] element_size: u32,
         #[pyo3(from_py_with = int)] height: usize,
-        pitch: Option<usize>,
+        #[pyo3(from_py_with = optional_int)] pitch: Option<usize>,
     ) -> PyResult<()> {
         let fill = memset_of(dest.extract()?, value, count, element_size, height, pitch)?;
         // SAFETY: the memory is held for the node; the driver checks the range.

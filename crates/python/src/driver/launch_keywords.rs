@@ -3,6 +3,7 @@
 use crate::driver::event::PyEvent;
 use crate::driver::geometry::dimensions;
 use crate::errors::OrRaise;
+use crate::integer::int_named;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -85,15 +86,16 @@ impl Wish {
             Self::Cluster => options.cluster = Some(dimensions(value, "cluster")?),
             Self::PreferredCluster => options.preferred_cluster = Some(dimensions(value, "preferred_cluster")?),
             Self::ClusterScheduling => {
-                options.cluster_scheduling = Some(sys::CUclusterSchedulingPolicy(number(value, "cluster_scheduling")?));
+                options.cluster_scheduling =
+                    Some(sys::CUclusterSchedulingPolicy(int_named(value, "cluster_scheduling")?));
             }
             Self::ProgrammaticDependent => options.programmatic_dependent = value.is_truthy()?,
-            Self::Priority => options.priority = Some(number(value, "priority")?),
+            Self::Priority => options.priority = Some(int_named(value, "priority")?),
             Self::MemSyncDomain => {
-                options.mem_sync_domain = Some(sys::CUlaunchMemSyncDomain(number(value, "mem_sync_domain")?));
+                options.mem_sync_domain = Some(sys::CUlaunchMemSyncDomain(int_named(value, "mem_sync_domain")?));
             }
-            Self::MemSyncDomainMap => options.mem_sync_domain_map = Some(number(value, "mem_sync_domain_map")?),
-            Self::SharedCarveout => options.shared_carveout = Some(number(value, "shared_carveout")?),
+            Self::MemSyncDomainMap => options.mem_sync_domain_map = Some(domain_map(value)?),
+            Self::SharedCarveout => options.shared_carveout = Some(int_named(value, "shared_carveout")?),
             Self::ProgrammaticEvent => options.programmatic_event = Some(event(value, "programmatic_event")?),
             Self::LaunchCompletionEvent => {
                 options.launch_completion_event = Some(event(value, "launch_completion_event")?);
@@ -103,11 +105,14 @@ impl Wish {
     }
 }
 
-fn number<'py, T>(value: &Bound<'py, PyAny>, name: &str) -> PyResult<T>
-where
-    T: for<'a> FromPyObject<'a, 'py>,
-{
-    value.extract().map_err(|_| PyTypeError::new_err(format!("{name} is {value}; expected an integer of its range")))
+/// The numbers that the domains default and remote stand for.
+fn domain_map(value: &Bound<'_, PyAny>) -> PyResult<[u8; 2]> {
+    let items = value.try_iter().and_then(Iterator::collect::<PyResult<Vec<_>>>).unwrap_or_default();
+    let [default, remote] = &items[..] else {
+        let text = format!("mem_sync_domain_map is {value}; expected two integers, for default and remote");
+        return Err(PyTypeError::new_err(text));
+    };
+    Ok([int_named(default, "mem_sync_domain_map[0]")?, int_named(remote, "mem_sync_domain_map[1]")?])
 }
 
 fn event(value: &Bound<'_, PyAny>, name: &str) -> PyResult<sys::CUevent> {

@@ -236,15 +236,23 @@ fn put_integer(arg: &Bound<'_, PyAny>, target: &mut [u8], low: i128, high: i128)
 #[inline(never)]
 fn put_any_integer(arg: &Bound<'_, PyAny>, target: &mut [u8], low: i128, high: i128) -> PyResult<()> {
     let value = match arg.extract::<i64>() {
-        Ok(value) => i128::from(value),
-        Err(_) => arg.extract::<u64>().map(i128::from)?,
+        Ok(value) => Ok(i128::from(value)),
+        Err(_) => arg.extract::<u64>().map(i128::from),
     };
-    if value < low || value > high {
-        return Err(PyOverflowError::new_err(format!("{value} is outside {low}..{high}")));
-    }
+    let value = match value {
+        Ok(value) if value >= low && value <= high => value,
+        Ok(_) => return Err(outside(arg, low, high)),
+        Err(error) if error.is_instance_of::<PyOverflowError>(arg.py()) => return Err(outside(arg, low, high)),
+        Err(error) => return Err(error),
+    };
     let size = target.len();
     target.copy_from_slice(&value.to_ne_bytes()[..size]);
     Ok(())
+}
+
+#[cold]
+fn outside(arg: &Bound<'_, PyAny>, low: i128, high: i128) -> PyErr {
+    PyOverflowError::new_err(format!("{arg} is outside {low}..{high}"))
 }
 
 fn complex(arg: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {

@@ -6,7 +6,7 @@ use crate::driver::graph_capture::{CaptureInfo, PyStreamCapture, capture_info};
 use crate::driver::keep_alive;
 use crate::driver::resource::{Detached, detached};
 use crate::errors::OrRaise;
-use crate::integer::int;
+use crate::integer::{int, optional_int};
 use crate::pointer::DevicePtr;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -24,7 +24,10 @@ detached!(PyStream over Stream);
 impl PyStream {
     #[new]
     #[pyo3(signature = (flags = 0, priority = None))]
-    fn new(#[pyo3(from_py_with = int)] flags: u32, priority: Option<i32>) -> PyResult<Self> {
+    fn new(
+        #[pyo3(from_py_with = int)] flags: u32,
+        #[pyo3(from_py_with = optional_int)] priority: Option<i32>,
+    ) -> PyResult<Self> {
         let stream = match priority {
             Some(priority) => Stream::with_priority(flags, priority),
             None => Stream::new(flags),

@@ -70,6 +70,9 @@ trait Structure: Copy + Default {
     fn put(&mut self, side: Side, place: Place);
     fn box_of(&self, side: Side) -> (CUmemorytype, Box3);
 
+    /// Where an end lies that is device memory.
+    fn device_address(&self, side: Side) -> Option<u64>;
+
     /// The level of detail that an end names.
     fn lod(&self, side: Side) -> usize;
 
@@ -110,6 +113,14 @@ macro_rules! structure {
                 };
                 let (width, height, depth) = (self.WidthInBytes, self.Height, $depth);
                 (kind, Box3 { x, y, z, pitch, rows, width, height, depth })
+            }
+
+            fn device_address(&self, side: Side) -> Option<u64> {
+                let (kind, address) = match side {
+                    Side::Src => (self.srcMemoryType, self.srcDevice),
+                    Side::Dst => (self.dstMemoryType, self.dstDevice),
+                };
+                matches!(kind, CU_MEMORYTYPE_DEVICE | CU_MEMORYTYPE_UNIFIED).then_some(address)
             }
 
             fn lod(&self, side: Side) -> usize {
@@ -313,6 +324,16 @@ fn check_alive(ctx: &Context) -> PyResult<()> {
     Err(LogicError::new_err("cuMemcpy3DPeer failed: context is destroyed - the context of an end was detached"))
 }
 
+/// An error if the memory of an end is not of the context that was named for it.
+fn check_contexts<T: Structure>(copying: &Copying<T>) -> PyResult<()> {
+    for (side, name) in [(Side::Src, "src"), (Side::Dst, "dst")] {
+        if let (Some(ctx), Some(address)) = (&copying.contexts[side as usize], copying.raw.device_address(side)) {
+            memory::check_owner("cuMemcpy3DPeer", name, address, ctx).or_raise()?;
+        }
+    }
+    Ok(())
+}
+
 /// Copies: without a stream it waits.
 fn run<T: Structure>(
     py: Python<'_>,
@@ -325,6 +346,7 @@ fn run<T: Structure>(
         check_set(&copying)?;
         check(&copying)?;
         copying.contexts.iter().flatten().try_for_each(check_alive)?;
+        check_contexts(&copying)?;
         let owners = copying.ends.iter().filter_map(|end| end.owner.as_ref());
         (Sendable(copying.raw), owners.map(|owner| owner.clone_ref(py)).collect::<Vec<_>>())
     };

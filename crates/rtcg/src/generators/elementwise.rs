@@ -5,9 +5,10 @@
 
 use crate::context::Context;
 use crate::error::Result;
+use crate::generators::check::{check_arguments, check_reach};
 use crate::generators::error::GeneratorError;
 use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
-use crate::generators::operand::{ArrayView, Value, broadcast_shape, join_axes, wrong, wrong_type};
+use crate::generators::operand::{ArrayView, Value, broadcast_shape, join_axes, wrong};
 use crate::generators::repeat::{Dense, DenseArrays, Repeat, allow_packs};
 use crate::generators::staged;
 use rtcg_codegen::carg::{Argument, TypeRegistry, parse_arguments};
@@ -200,6 +201,7 @@ impl Elementwise {
         if plan.n == 0 {
             return Ok(None);
         }
+        check_reach(ctx, &self.spec.arguments, args)?;
         let has_gaps = args.iter().filter_map(Value::array).any(|view| !staged::is_dense(view));
         if region != Region::All && has_gaps {
             let is_written = |at: usize| !self.spec.arguments[at].is_const && self.uses[at] != ElementUse::Read;
@@ -379,44 +381,4 @@ struct Launched {
     plan: Plan,
     blocks: u32,
     packed: PackedArgs,
-}
-
-/// Number and kinds of the arguments, and the sizes of their elements.
-pub(crate) fn check_arguments(
-    kernel: &str,
-    declared: &[Argument],
-    uses: &[ElementUse],
-    args: &[Value<'_>],
-) -> Result<()> {
-    if args.len() != declared.len() {
-        let (plural, were) = (if declared.len() == 1 { "" } else { "s" }, if args.len() == 1 { "was" } else { "were" });
-        return Err(GeneratorError::of_type(format!(
-            "kernel '{kernel}' takes {} argument{plural} ({}), {} {were} given",
-            declared.len(),
-            declared.iter().map(Argument::declarator).collect::<Vec<_>>().join(", "),
-            args.len()
-        )));
-    }
-    for ((value, a), used) in args.iter().zip(declared).zip(uses) {
-        let size = a.ctype.itemsize;
-        match value {
-            Value::Array(_) if !a.is_vector => {
-                return wrong_type(&a.name, format_args!("is an array; expected a value of type {}", a.ctype.name));
-            }
-            Value::Array(view) if view.itemsize != size && *used != ElementUse::Other => {
-                return wrong_type(
-                    &a.name,
-                    format_args!("has elements of {} bytes; '{}' has {size}", view.itemsize, a.declarator()),
-                );
-            }
-            Value::Bytes(_) if a.is_vector => {
-                return wrong_type(&a.name, format_args!("is a value; expected an array for '{}'", a.declarator()));
-            }
-            Value::Bytes(bytes) if bytes.len() != size => {
-                return wrong_type(&a.name, format_args!("has {} bytes; '{}' has {size}", bytes.len(), a.declarator()));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
 }

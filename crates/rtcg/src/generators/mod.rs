@@ -20,6 +20,7 @@
 //! # }
 //! ```
 
+mod check;
 mod elementwise;
 mod error;
 mod loaded;

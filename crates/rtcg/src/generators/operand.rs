@@ -3,10 +3,12 @@
 use crate::error::Result;
 use crate::generators::error::GeneratorError;
 use crate::memory::{DeviceVec, Element};
+use crate::signatures::number_of;
 use rtcg_array::GpuArray;
+use rtcg_driver::signature::Number;
 
 /// Where an array lies in device memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ArrayView<'a> {
     /// Address of the first element; anything when there is none.
     pub ptr: u64,
@@ -16,6 +18,10 @@ pub struct ArrayView<'a> {
     pub strides: &'a [isize],
     /// Bytes of an element.
     pub itemsize: usize,
+    /// What an element is, where that is known.
+    pub number: Option<Number>,
+    /// [`rtcg_driver::Context::number`] of the context whose memory it is; 0 where that is not known.
+    pub context: u64,
 }
 
 /// An argument of a generated kernel.
@@ -46,6 +52,8 @@ impl<'a> From<&'a GpuArray> for ArrayView<'a> {
             shape: &layout.shape,
             strides: &layout.strides,
             itemsize: array.dtype().itemsize(),
+            number: number_of(array.dtype()),
+            context: array.context().number(),
         }
     }
 }
@@ -53,7 +61,14 @@ impl<'a> From<&'a GpuArray> for ArrayView<'a> {
 impl<T: Element> DeviceVec<T> {
     /// This memory as a one-dimensional array.
     pub fn view(&self) -> ArrayView<'_> {
-        ArrayView { ptr: self.ptr(), shape: self.shape(), strides: Self::STRIDES, itemsize: size_of::<T>() }
+        ArrayView {
+            ptr: self.ptr(),
+            shape: self.shape(),
+            strides: Self::STRIDES,
+            itemsize: size_of::<T>(),
+            number: Some(T::NUMBER),
+            context: self.context_number(),
+        }
     }
 }
 

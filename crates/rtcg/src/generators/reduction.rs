@@ -5,11 +5,12 @@
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::generators::elementwise::check_arguments;
+use crate::generators::check::{check_arguments, check_array, check_reach};
 use crate::generators::error::GeneratorError;
 use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
 use crate::generators::operand::{ArrayView, Value, broadcast_shape, join_axes, wrong};
 use crate::generators::scratch::{self, Purpose};
+use rtcg_array::Tuple;
 use rtcg_codegen::combine::{REDUCE_THREADS, Share, TICKETS};
 use rtcg_codegen::pointwise::{self, Access};
 use rtcg_codegen::reduction::{self, AxisShape, Reduction};
@@ -71,17 +72,31 @@ impl ReductionKernel {
         Ok((0..shape.len()).filter(|axis| keepdims || !axes.contains(axis)).map(length).collect())
     }
 
-    /// Reduces all elements to the value at `out`; enqueues one kernel and does not wait. Without
-    /// elements the result is the neutral one.
+    /// Reduces all elements to the one element of `out`, whatever its number of axes; enqueues one kernel and does
+    /// not wait. Without elements the result is the neutral one.
     ///
     /// # Errors
-    /// When an argument does not fit its declaration or the others, or the source does not compile.
+    /// When an argument does not fit its declaration or the others, `out` has not one element, or the source does not
+    /// compile.
     ///
     /// # Safety
     /// The snippets are foreign code: they must stay inside the arrays, which must live until the kernel
-    /// has run, as must the memory at `out`, which has room for one value.
-    pub unsafe fn launch(&self, ctx: &Context, args: &[Value<'_>], out: u64, stream: Option<&Stream>) -> Result<()> {
+    /// has run, as must the memory of `out`.
+    pub unsafe fn launch(
+        &self,
+        ctx: &Context,
+        args: &[Value<'_>],
+        out: &ArrayView<'_>,
+        stream: Option<&Stream>,
+    ) -> Result<()> {
         let plan = self.plan(ctx, args)?;
+        self.check_item(out)?;
+        if out.size() != 1 {
+            let shape = Tuple(out.shape);
+            return Err(GeneratorError::value(format!("out has shape {shape}; expected (), or 1 along each axis")));
+        }
+        check_reach(ctx, &self.spec.arguments, args)?;
+        check_array(ctx, "out", out)?;
         let lanes = if let Access::Packed { lanes } = plan.access { lanes } else { 1 };
         // A block is worth its ticket when each of its threads has a few elements.
         const PER_THREAD: usize = 4;
@@ -92,7 +107,7 @@ impl ReductionKernel {
         let itemsize = self.spec.out.itemsize.next_multiple_of(16);
         let (ticket, room) = scratch::tickets(ctx, stream, Purpose::Reduction, blocks as usize * itemsize)?;
         let mut packer = kernel.function.args();
-        packer.push(&out.to_ne_bytes(), 8)?;
+        packer.push(&out.ptr.to_ne_bytes(), 8)?;
         self.push_arguments(&mut packer, args)?;
         match plan.access {
             Access::Strided { .. } => packer.push(&plan.layout, 8)?,
@@ -235,6 +250,8 @@ impl ReductionKernel {
         stream: Option<&Stream>,
     ) -> Result<()> {
         let shape = self.common_shape(args)?;
+        check_reach(ctx, &self.spec.arguments, args)?;
+        check_array(ctx, "out", out)?;
         let reduced = normalised_axes(axes, shape.len())?;
         let kept: Vec<_> = (0..shape.len()).filter(|axis| !reduced.contains(axis)).collect();
         let out_strides = self.check_out(out, &shape, &reduced, &kept)?;
@@ -289,19 +306,25 @@ impl ReductionKernel {
         let plain: Vec<_> = kept.iter().map(|&axis| shape[axis]).collect();
         let with_ones: Vec<_> =
             (0..shape.len()).map(|axis| if reduced.contains(&axis) { 1 } else { shape[axis] }).collect();
-        if out.itemsize != self.spec.out.itemsize {
-            return Err(GeneratorError::of_type(format!(
-                "out has elements of {} bytes; the result has {}",
-                out.itemsize, self.spec.out.itemsize
-            )));
-        }
+        self.check_item(out)?;
         if out.shape == plain {
             Ok(out.strides.to_vec())
         } else if out.shape == with_ones {
             Ok(kept.iter().map(|&axis| out.strides[axis]).collect())
         } else {
-            Err(GeneratorError::value(format!("out has shape {:?}; expected {plain:?}", out.shape)))
+            let (given, plain) = (Tuple(out.shape), Tuple(&plain));
+            Err(GeneratorError::value(format!("out has shape {given}; expected {plain}")))
         }
+    }
+
+    fn check_item(&self, out: &ArrayView<'_>) -> Result<()> {
+        if out.itemsize == self.spec.out.itemsize {
+            return Ok(());
+        }
+        Err(GeneratorError::of_type(format!(
+            "out has elements of {} bytes; the result has {}",
+            out.itemsize, self.spec.out.itemsize
+        )))
     }
 }
 

@@ -57,6 +57,11 @@ impl Repeat {
         self.kernel.function.is_ready() && self.ctx.driver().is_current()
     }
 
+    /// The number of the kernel's context.
+    pub fn context_number(&self) -> u64 {
+        self.ctx.number()
+    }
+
     /// Whether the next launch may keep the calling thread.
     #[inline]
     pub fn may_wait(&self) -> bool {

@@ -5,7 +5,7 @@
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::generators::elementwise::check_arguments;
+use crate::generators::check::{check_arguments, check_reach};
 use crate::generators::error::GeneratorError;
 use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
 use crate::generators::operand::Value;
@@ -81,6 +81,7 @@ impl ScanKernel {
         let spec = &self.spec;
         let uses = vec![ElementUse::Read; spec.arguments.len()];
         check_arguments(&spec.name, &spec.arguments, &uses, args)?;
+        check_reach(ctx, &spec.arguments, args)?;
         let arrays = || args.iter().zip(&spec.arguments).filter_map(|(v, a)| v.array().map(|view| (view, a)));
         if arrays().any(|(view, _)| !staged::is_dense(view)) {
             let is_written = |at: usize| {

@@ -50,6 +50,11 @@ fn find(address: u64) -> Option<Known> {
     Some(Known { start: r.start, size: r.len, ctx: r.ctx, device: 0, kind: Kind::Host, id: r.start, pool: 0 })
 }
 
+/// Whether the kernels of the calling thread's context may not use another device's memory at `address`.
+fn is_refused(address: u64) -> bool {
+    current().is_ok_and(|context| context.peers.refuses(address).is_some())
+}
+
 /// Writes the value of an attribute of a known address.
 ///
 /// # Safety
@@ -66,6 +71,8 @@ unsafe fn put_attribute(data: *mut c_void, attribute: CUpointer_attribute, known
                 put(data.cast(), CUcontext::from_number(handle))
             }
             A::CU_POINTER_ATTRIBUTE_MEMORY_TYPE => put(data.cast(), memory_type),
+            // Kernels reach it all the same, but are told by the rules of several GPUs.
+            A::CU_POINTER_ATTRIBUTE_DEVICE_POINTER if is_refused(address) => Code::INVALID_VALUE.err(),
             A::CU_POINTER_ATTRIBUTE_DEVICE_POINTER => put(data.cast(), address),
             // Plain device memory has no host address in CUDA's terms, although it has one here.
             A::CU_POINTER_ATTRIBUTE_HOST_POINTER if known.kind.is_device() => Code::INVALID_VALUE.err(),
@@ -89,7 +96,9 @@ unsafe fn put_attribute(data: *mut c_void, attribute: CUpointer_attribute, known
             A::CU_POINTER_ATTRIBUTE_MAPPED => put(data.cast::<c_uint>(), 1),
             A::CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES => put(data.cast::<u64>(), 0),
             A::CU_POINTER_ATTRIBUTE_ACCESS_FLAGS => {
-                put(data.cast(), CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+                let refused = CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_NONE;
+                let allowed = CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+                put(data.cast(), if is_refused(address) { refused } else { allowed })
             }
             A::CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE => put(data.cast(), known.pool),
             _ => Code::INVALID_VALUE.err(),

@@ -1,15 +1,24 @@
-//! Where the cache lies, and whether what lies there may be executed.
+//! Where the cache lies, how much it may hold, and the user whose it is.
 
-use std::fs::{DirBuilder, Metadata};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use crate::env;
+use rtcg_disk_cache::{Access, Counted, DiskCache, FolderState, user_folder};
+use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The cache's own folder in the user's. The compiler's cache counts all folders that begin so.
 pub(super) const NAME: &str = "rtcg-code-1";
+/// What NVIDIA's driver keeps.
+const DEFAULT_LIMIT: u64 = 1 << 30;
 
-/// The folder that the environment asks for: `CUDA_CACHE_PATH`, else that of the compiler's cache.
-pub(super) fn from_environment() -> Option<PathBuf> {
+/// The cache that the environment asks for, which is read once: in `CUDA_CACHE_PATH`, else in the folder of the
+/// compiler's cache, up to `CUDA_CACHE_MAXSIZE` bytes.
+pub(super) fn from_environment() -> Option<&'static DiskCache> {
+    static CACHE: OnceLock<Option<DiskCache>> = OnceLock::new();
+    CACHE.get_or_init(|| Some(cache_in(folder()?, limit()))).as_ref()
+}
+
+fn folder() -> Option<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty());
     let disabled = variable("CUDA_CACHE_DISABLE").is_some_and(|v| v != "0");
     // Who looks at the compiler wants it to run.
@@ -18,56 +27,30 @@ pub(super) fn from_environment() -> Option<PathBuf> {
     if disabled || watched || std::env::var_os("PYCUDA_DISABLE_CACHE").is_some() {
         return None;
     }
-    let path = |name: &str| variable(name).map(PathBuf::from);
-    let home = || path("HOME");
-    let of_user = || {
-        let base = if cfg!(target_os = "macos") {
-            home()?.join("Library/Caches")
-        } else {
-            path("XDG_CACHE_HOME").or_else(|| home().map(|h| h.join(".cache")))?
-        };
-        Some(base.join("pycuda"))
-    };
-    let folder = path("CUDA_CACHE_PATH").or_else(|| path("PYCUDA_CACHE_DIR")).or_else(of_user)?;
-    Some(folder.join(NAME))
+    let named = variable("CUDA_CACHE_PATH").or_else(|| variable("PYCUDA_CACHE_DIR"));
+    Some(named.map(PathBuf::from).or_else(|| user_folder("pycuda"))?.join(NAME))
 }
 
-/// Whether a file or folder belongs to the user of this process, and nobody else may write it.
-pub(super) fn is_ours_alone(metadata: &Metadata) -> bool {
+fn limit() -> u64 {
+    env::setting("CUDA_CACHE_MAXSIZE", "a number of bytes", |text| text.parse().ok()).unwrap_or(DEFAULT_LIMIT)
+}
+
+/// A cache of code that this user alone may write, since it is executed.
+pub(super) fn cache_in(folder: PathBuf, limit: u64) -> DiskCache {
     // SAFETY: asks for a number.
     let user = unsafe { libc::geteuid() };
-    metadata.uid() == user && metadata.mode() & 0o022 == 0
+    DiskCache { folder, limit, access: Access::Private { user }, counted: Counted::Own }
 }
 
-/// Whether the folder exists and what lies there may be executed. One that may not is told of once.
-pub(super) fn is_trusted(folder: &Path) -> bool {
+/// Whether the folder is there and may be used; of one that may not the user is told once.
+pub(super) fn is_there(cache: &DiskCache) -> bool {
     static TOLD: AtomicBool = AtomicBool::new(false);
-    let Ok(metadata) = std::fs::symlink_metadata(folder) else { return false };
-    let good = metadata.is_dir() && is_ours_alone(&metadata);
-    if !good && !TOLD.swap(true, Ordering::Relaxed) {
-        let folder = folder.display();
+    let state = cache.state();
+    if state == FolderState::Foreign && !TOLD.swap(true, Ordering::Relaxed) {
+        let folder = cache.folder.display();
         eprintln!(
             "rtcg: machine code is not kept in {folder}: it is no folder, others may write there, or it is another user's"
         );
     }
-    good
-}
-
-/// Whether code may be kept there: the folder is trusted or does not exist yet.
-pub(super) fn is_usable(folder: &Path) -> bool {
-    std::fs::symlink_metadata(folder).is_err() || is_trusted(folder)
-}
-
-/// Makes a folder for this user alone, unless it exists.
-pub(super) fn make(folder: &Path) -> std::io::Result<()> {
-    if folder.is_dir() {
-        return Ok(());
-    }
-    if let Some(parent) = folder.parent() {
-        std::fs::create_dir_all(parent)?;
-    }
-    match DirBuilder::new().mode(0o700).create(folder) {
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
-        made => made,
-    }
+    state == FolderState::Good
 }

@@ -1,34 +1,26 @@
 //! Machine code of kernels on disk, for other processes: what NVIDIA's driver keeps in its compute cache.
 //!
 //! Establishes: a file that is odd in any way (cut off, damaged, of another user, written by others)
-//! is as none, and is replaced; a folder that cannot be written is as none. Files are written under a
-//! temporary name and renamed, so processes need no lock: those that keep the same code write the same
-//! bytes. Nobody else may write code that is executed here, so the folder must belong to the user and
-//! be writable by nobody else.
+//! is as none, and is replaced; a folder that cannot be written is as none. How files get on disk and go again is
+//! [`rtcg_disk_cache`]'s: processes that keep the same code write the same bytes. Nobody else may write code that is
+//! executed here, so the cache is private.
 //!
 //! Only programs that ask for it have the cache ([`enable`]): the drivers do.
 
 mod build;
-mod evict;
 mod folder;
 
 use crate::jit::store::{CodeStore, Keeping, Key};
-use std::fs::File;
-use std::io::{Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use rtcg_disk_cache::{DiskCache, Pace};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, SystemTime};
 
 /// How files begin: what they are, in which form. Changes with the form of what is kept, as does
 /// [`folder::NAME`]; the build of the program is part of every key anyway.
 const MAGIC: &[u8; 8] = b"rtcgJIT1";
 /// What is written, key, checksum.
 const HEADER: usize = MAGIC.len() + size_of::<Key>() + size_of::<u64>();
-/// Code that is used is marked so once in that time: its file's modification time is the clock of the
-/// eviction, and a write for each use would cost more than the use.
-const MARKED: Duration = Duration::from_secs(3600);
 
 static ENABLED: AtomicBool = AtomicBool::new(false);
 
@@ -39,9 +31,9 @@ pub fn enable() {
     }
 }
 
-/// The folder of the cache; `None` when the environment wants none, or no folder is known.
+/// The folder of the cache; `None` when the environment wants none, or no folder is known. The environment is read once.
 pub fn directory() -> Option<PathBuf> {
-    folder::from_environment()
+    folder::from_environment().map(|cache| cache.folder.clone())
 }
 
 /// How code of a module whose text has this key is kept, if at all.
@@ -50,88 +42,46 @@ pub(crate) fn keeping(text: impl FnOnce() -> Key) -> Option<Keeping> {
     if !ENABLED.load(Ordering::Relaxed) {
         return None;
     }
-    let folder = directory()?;
+    let cache = folder::from_environment()?;
     let build = (*BUILD.get_or_init(build::key))?;
-    Some(Keeping { store: Arc::new(Disk { folder, limit: evict::limit() }), text: text(), build })
+    Some(Keeping { store: Arc::new(Disk(cache.clone())), text: text(), build })
 }
 
-/// A folder with a file for each piece of machine code.
+/// A file for each piece of machine code.
 #[derive(Debug)]
-struct Disk {
-    folder: PathBuf,
-    limit: u64,
-}
+struct Disk(DiskCache);
 
 impl Disk {
     fn path(&self, key: &Key) -> PathBuf {
-        let hex: String = key.iter().map(|b| format!("{b:02x}")).collect();
-        self.folder.join(&hex[..2]).join(format!("{}.code", &hex[2..]))
-    }
-
-    fn write(&self, key: &Key, bytes: &[u8]) -> std::io::Result<()> {
-        let path = self.path(key);
-        let shard = path.parent().unwrap_or(&self.folder);
-        folder::make(&self.folder)?;
-        folder::make(shard)?;
-        let temporary = shard.join(temporary_name());
-        let mut file = File::options().write(true).create_new(true).mode(0o600).open(&temporary)?;
-        let mut header = Vec::with_capacity(HEADER);
-        header.extend_from_slice(MAGIC);
-        header.extend_from_slice(key);
-        header.extend_from_slice(&checksum(bytes).to_le_bytes());
-        let written = file.write_all(&header).and_then(|()| file.write_all(bytes));
-        drop(file);
-        let placed = written.and_then(|()| std::fs::rename(&temporary, &path));
-        if placed.is_err() {
-            let _ = std::fs::remove_file(&temporary);
-        }
-        placed
+        self.0.path(key, "code")
     }
 }
 
 impl CodeStore for Disk {
     fn find(&self, key: &Key) -> Option<Vec<u8>> {
-        if !folder::is_trusted(&self.folder) {
+        if !folder::is_there(&self.0) {
             return None;
         }
-        let mut file = File::options().read(true).custom_flags(libc::O_NOFOLLOW).open(self.path(key)).ok()?;
-        let metadata = file.metadata().ok()?;
-        if !metadata.is_file() || !folder::is_ours_alone(&metadata) {
+        let path = self.path(key);
+        let mut bytes = self.0.read(&path)?;
+        let rest = bytes.strip_prefix(MAGIC)?.strip_prefix(key.as_slice())?;
+        let (sum, code) = rest.split_first_chunk()?;
+        if checksum(code) != u64::from_le_bytes(*sum) {
             return None;
         }
-        let mut header = [0; HEADER];
-        file.read_exact(&mut header).ok()?;
-        let rest = header.strip_prefix(MAGIC)?.strip_prefix(key.as_slice())?;
-        let sum = u64::from_le_bytes(rest.try_into().ok()?);
-        let mut bytes = Vec::with_capacity(metadata.size() as usize);
-        file.read_to_end(&mut bytes).ok()?;
-        if checksum(&bytes) != sum {
-            return None;
-        }
-        if metadata.modified().is_ok_and(|time| time.elapsed().is_ok_and(|age| age > MARKED)) {
-            mark(&self.path(key));
-        }
+        self.0.mark_used(&path);
+        bytes.drain(..HEADER);
         Some(bytes)
     }
 
     fn keep(&self, key: &Key, bytes: &[u8]) {
+        static PACE: Pace = Pace::new();
         let size = (HEADER + bytes.len()) as u64;
-        if size <= self.limit && folder::is_usable(&self.folder) && self.write(key, bytes).is_ok() {
-            evict::after_store(&self.folder, size, self.limit);
+        let sum = checksum(bytes).to_le_bytes();
+        if size <= self.0.limit && self.0.write(&self.path(key), &[MAGIC, key, &sum, bytes]).is_ok() {
+            self.0.after_store(size, &PACE);
         }
     }
-}
-
-fn mark(path: &Path) {
-    if let Ok(file) = File::options().write(true).custom_flags(libc::O_NOFOLLOW).open(path) {
-        let _ = file.set_modified(SystemTime::now());
-    }
-}
-
-fn temporary_name() -> String {
-    static COUNTER: AtomicU64 = AtomicU64::new(0);
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO).as_nanos();
-    format!(".{}-{}-{now}.tmp", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed))
 }
 
 /// Finds accidents: a file that was cut off or damaged.
@@ -151,6 +101,7 @@ fn checksum(bytes: &[u8]) -> u64 {
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
 
     /// A folder that is removed when dropped.
     struct Folder(PathBuf);
@@ -163,7 +114,7 @@ mod tests {
             Folder(path)
         }
         fn disk(&self) -> Disk {
-            Disk { folder: self.0.join(folder::NAME), limit: 1 << 20 }
+            Disk(folder::cache_in(self.0.join(folder::NAME), 1 << 20))
         }
     }
 
@@ -187,7 +138,7 @@ mod tests {
         assert_eq!(disk.find(&KEY).as_deref(), Some(&b"other code"[..]));
         let mode = std::fs::metadata(disk.path(&KEY)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
-        assert_eq!(std::fs::metadata(&disk.folder).unwrap().permissions().mode() & 0o777, 0o700);
+        assert_eq!(std::fs::metadata(&disk.0.folder).unwrap().permissions().mode() & 0o777, 0o700);
         let left = std::fs::read_dir(disk.path(&KEY).parent().unwrap()).unwrap().count();
         assert_eq!(left, 1, "temporary files are left");
     }
@@ -228,11 +179,11 @@ mod tests {
         assert_eq!(disk.find(&KEY), None, "a file that others can write");
         mode(&disk.path(&KEY), 0o600);
         assert!(disk.find(&KEY).is_some());
-        mode(&disk.folder, 0o777);
+        mode(&disk.0.folder, 0o777);
         assert_eq!(disk.find(&KEY), None, "a folder that others can write");
         disk.keep(&[9; 32], b"code");
         assert!(!disk.path(&[9; 32]).exists(), "code is kept in a folder that others can write");
-        mode(&disk.folder, 0o700);
+        mode(&disk.0.folder, 0o700);
         assert!(disk.find(&KEY).is_some());
         let aside = f.0.join("aside");
         std::fs::rename(disk.path(&KEY), &aside).unwrap();
@@ -252,7 +203,7 @@ mod tests {
     #[test]
     fn what_is_larger_than_the_cache_is_not_kept() {
         let f = Folder::new("large");
-        let disk = Disk { limit: 100, ..f.disk() };
+        let disk = Disk(DiskCache { limit: 100, ..f.disk().0 });
         disk.keep(&KEY, &[0; 100]);
         assert_eq!(disk.find(&KEY), None);
     }

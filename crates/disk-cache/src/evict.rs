@@ -1,0 +1,118 @@
+//! Keeps a cache below its size, dropping what was used longest ago.
+//!
+//! The files are counted when this process has stored a sixteenth of the limit since it last did so, or when no process
+//! has for an hour; so the limit can be overstepped by that much per process for a while.
+
+use crate::file::TEMPORARY;
+use crate::{Counted, DiskCache};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// Bytes that this process has stored in a cache since it last counted the files.
+#[derive(Debug, Default)]
+pub struct Pace(AtomicU64);
+
+impl Pace {
+    /// None stored yet.
+    pub const fn new() -> Self {
+        Self(AtomicU64::new(0))
+    }
+}
+
+struct Kept {
+    path: PathBuf,
+    size: u64,
+    used: SystemTime,
+}
+
+impl DiskCache {
+    /// To be called after `bytes` were written. Files are counted, and the oldest ones removed, when it is time.
+    pub fn after_store(&self, bytes: u64, pace: &Pace) {
+        let marker = self.marker();
+        let stored = pace.0.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        let counted = std::fs::metadata(&marker).and_then(|m| m.modified());
+        let is_fresh = counted.is_ok_and(|time| time.elapsed().is_ok_and(|age| age < HOUR));
+        if is_fresh && stored < self.limit / 16 {
+            return;
+        }
+        pace.0.store(0, Ordering::Relaxed);
+        let _ = std::fs::write(&marker, b"");
+        self.sweep();
+    }
+
+    /// Files with this ending, and bytes of all files that count against the limit.
+    pub fn usage(&self, extension: &str) -> (u64, u64) {
+        let files = self.files();
+        let counted = files.iter().filter(|file| file.path.extension().is_some_and(|e| e == extension)).count();
+        (counted as u64, files.iter().map(|file| file.size).sum())
+    }
+
+    /// The file whose modification time says when the files were last counted.
+    fn marker(&self) -> PathBuf {
+        match self.counted {
+            Counted::Own => self.folder.join("last-scan"),
+            Counted::Siblings(prefix) => self.beside().join(format!("{prefix}last-scan")),
+        }
+    }
+
+    fn beside(&self) -> &Path {
+        self.folder.parent().unwrap_or(Path::new("."))
+    }
+
+    /// Removes what was used longest ago until nine tenths of the limit are left; that leaves room for a while.
+    fn sweep(&self) {
+        let mut files = self.files();
+        let mut total: u64 = files.iter().map(|file| file.size).sum();
+        if total <= self.limit {
+            return;
+        }
+        files.sort_by_key(|file| file.used);
+        for file in files {
+            if total <= self.limit / 10 * 9 {
+                return;
+            }
+            if std::fs::remove_file(&file.path).is_ok() {
+                total -= file.size;
+            }
+        }
+    }
+
+    /// The files that count, two levels below the folders that do; anything else is not ours to count or remove.
+    fn files(&self) -> Vec<Kept> {
+        let folders = match self.counted {
+            Counted::Own => vec![self.folder.clone()],
+            Counted::Siblings(prefix) => {
+                let named = |path: &PathBuf| path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(prefix));
+                folders_in(self.beside()).filter(named).collect()
+            }
+        };
+        folders.iter().flat_map(|folder| folders_in(folder)).flat_map(|shard| files_in(&shard)).collect()
+    }
+}
+
+fn entries(folder: &Path) -> impl Iterator<Item = std::fs::DirEntry> + use<> {
+    std::fs::read_dir(folder).into_iter().flatten().flatten()
+}
+
+/// The folders in a folder; links are none.
+fn folders_in(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    entries(folder).filter(|e| e.file_type().is_ok_and(|t| t.is_dir())).map(|e| e.path())
+}
+
+/// The files of a shard. Temporary ones that a killed process has left are removed on the way.
+fn files_in(shard: &Path) -> Vec<Kept> {
+    let mut kept = Vec::new();
+    for entry in entries(shard) {
+        let Some(metadata) = entry.metadata().ok().filter(std::fs::Metadata::is_file) else { continue };
+        let (path, used) = (entry.path(), metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH));
+        if path.extension().is_none_or(|e| e != TEMPORARY) {
+            kept.push(Kept { path, size: metadata.len(), used });
+        } else if used.elapsed().is_ok_and(|age| age > HOUR) {
+            let _ = std::fs::remove_file(&path);
+        }
+    }
+    kept
+}

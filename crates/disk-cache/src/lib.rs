@@ -1,0 +1,91 @@
+//! A cache on disk that processes share: files named by keys, in a folder that is kept below a size.
+//!
+//! Establishes: a file is in place whole or not at all, since it is written under a temporary name and renamed, so
+//! that processes need no lock; what was used longest ago goes first; what lies beside the cache's own files is
+//! neither counted nor removed. What a file says, and whether it was damaged, is the caller's business.
+//!
+//! A cache may be private ([`Access::Private`]): then folders and files must belong to the user and be writable by
+//! nobody else, as befits what is executed.
+
+#![forbid(unsafe_code)]
+
+mod evict;
+mod file;
+mod folder;
+
+pub use evict::Pace;
+pub use folder::{FolderState, user_folder};
+use std::path::{Path, PathBuf};
+
+/// What files are named by.
+pub type Key = [u8; 32];
+
+/// Who may write what is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Whoever the folder's rights allow.
+    Shared,
+    /// The user with this number alone; folders and files are made so.
+    Private {
+        /// The effective user of this process.
+        user: u32,
+    },
+}
+
+/// Which files count against the limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counted {
+    /// Those of the cache's folder.
+    Own,
+    /// Those of all folders beside it whose names begin so: other versions, and other caches.
+    Siblings(&'static str),
+}
+
+/// A cache: `folder/ab/cdef....extension`.
+#[derive(Debug, Clone)]
+pub struct DiskCache {
+    /// Its folder, which need not exist.
+    pub folder: PathBuf,
+    /// Bytes that it is kept below.
+    pub limit: u64,
+    /// Who may write it.
+    pub access: Access,
+    /// What counts against the limit.
+    pub counted: Counted,
+}
+
+impl DiskCache {
+    /// The file of a key.
+    pub fn path(&self, key: &Key, extension: &str) -> PathBuf {
+        let hex: String = key.iter().map(|b| format!("{b:02x}")).collect();
+        self.folder.join(&hex[..2]).join(format!("{}.{extension}", &hex[2..]))
+    }
+
+    /// What a file of the cache holds; `None` if there is none, or others could have written it.
+    pub fn read(&self, path: &Path) -> Option<Vec<u8>> {
+        match self.access {
+            Access::Shared => std::fs::read(path).ok(),
+            Access::Private { user } if self.state() == FolderState::Good => file::read_private(path, user),
+            Access::Private { .. } => None,
+        }
+    }
+
+    /// Puts a file of these parts in place, whole or not at all, and makes the folders for it.
+    ///
+    /// # Errors
+    /// When the folder cannot be written, or is none that may be used.
+    pub fn write(&self, path: &Path, parts: &[&[u8]]) -> std::io::Result<()> {
+        let shard = path.parent().unwrap_or(&self.folder);
+        match self.access {
+            Access::Shared => std::fs::create_dir_all(shard)?,
+            Access::Private { .. } if self.state() == FolderState::Foreign => {
+                return Err(std::io::ErrorKind::PermissionDenied.into());
+            }
+            Access::Private { .. } => {
+                folder::make_private(&self.folder)?;
+                folder::make_private(shard)?;
+            }
+        }
+        file::write_whole(path, parts, self.access != Access::Shared)
+    }
+}

@@ -1,0 +1,165 @@
+//! Files that are put in place whole, go when they are old, and are not read when others could have written them.
+
+use rtcg_disk_cache::{Access, Counted, DiskCache, FolderState, Key, Pace};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// A folder that is removed when dropped.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("rtcg-disk-cache-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir(&path).unwrap();
+        Self(path)
+    }
+
+    fn cache(&self) -> DiskCache {
+        DiskCache { folder: self.0.join("own-1"), limit: 500, access: Access::Shared, counted: Counted::Own }
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+const KEY: Key = [7; 32];
+
+fn put(path: PathBuf, bytes: usize, age_s: u64) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, vec![0; bytes]).unwrap();
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.set_modified(SystemTime::now() - Duration::from_secs(age_s)).unwrap();
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_is_written_is_read_and_leaves_nothing_else() {
+    let folder = Folder::new("written");
+    let cache = folder.cache();
+    let path = cache.path(&KEY, "code");
+    assert_eq!((cache.state(), cache.read(&path)), (FolderState::Missing, None));
+    cache.write(&path, &[b"one, ", b"two"]).unwrap();
+    assert_eq!((cache.state(), cache.read(&path).as_deref()), (FolderState::Good, Some(&b"one, two"[..])));
+    cache.write(&path, &[b"three"]).unwrap();
+    assert_eq!(cache.read(&path).as_deref(), Some(&b"three"[..]));
+    assert_eq!(names(&cache.folder), ["07"]);
+    assert_eq!(names(&cache.folder.join("07")), [format!("{}.code", "07".repeat(31))]);
+    assert_eq!(cache.usage("code"), (1, 5));
+    assert_eq!(cache.usage("other"), (0, 5));
+}
+
+#[test]
+fn a_write_that_fails_leaves_nothing() {
+    let folder = Folder::new("fails");
+    let cache = folder.cache();
+    let path = cache.path(&KEY, "code");
+    std::fs::create_dir_all(path.join("in the way")).unwrap();
+    cache.write(&path, &[b"bytes"]).unwrap_err();
+    assert_eq!(names(path.parent().unwrap()).len(), 1);
+}
+
+#[test]
+fn what_was_used_longest_ago_goes_first() {
+    let folder = Folder::new("oldest");
+    let cache = folder.cache();
+    let shard = cache.folder.join("ab");
+    (0..10).for_each(|n| put(shard.join(format!("{n}.code")), 100, n * 60));
+    put(shard.join(".old.tmp"), 100, 7200);
+    put(shard.join(".new.tmp"), 100, 60);
+    put(folder.0.join("other-1/ab/foreign.code"), 5000, 7200);
+    cache.after_store(1, &Pace::new());
+    assert_eq!(names(&shard), [".new.tmp", "0.code", "1.code", "2.code", "3.code"]);
+    assert_eq!(names(&folder.0.join("other-1/ab")), ["foreign.code"]);
+}
+
+#[test]
+fn folders_beside_it_count_where_they_are_named_alike() {
+    let folder = Folder::new("siblings");
+    let cache = DiskCache { counted: Counted::Siblings("own-"), ..folder.cache() };
+    put(folder.0.join("own-0/ab/old.code"), 400, 600);
+    put(folder.0.join("own-code/cd/new.code"), 400, 60);
+    put(folder.0.join("foreign/cd/file"), 5000, 7200);
+    put(folder.0.join("own-file"), 5000, 7200);
+    assert_eq!(cache.usage("code"), (2, 800));
+    cache.after_store(1, &Pace::new());
+    assert_eq!(cache.usage("code"), (1, 400));
+    assert!(folder.0.join("own-code/cd/new.code").exists());
+    assert!(folder.0.join("foreign/cd/file").exists() && folder.0.join("own-file").exists());
+    assert!(folder.0.join("own-last-scan").exists());
+}
+
+#[test]
+fn files_are_counted_when_enough_was_stored_or_nobody_did_for_an_hour() {
+    let folder = Folder::new("pace");
+    let cache = folder.cache();
+    let (shard, pace) = (cache.folder.join("ab"), Pace::new());
+    let fill = || (0..6).for_each(|n| put(shard.join(format!("{n}.code")), 100, n));
+    let is_swept = || names(&shard).len() < 6;
+    fill();
+    cache.after_store(1, &pace);
+    assert!(is_swept(), "nobody has counted yet");
+    fill();
+    cache.after_store(1, &pace);
+    assert!(!is_swept(), "counted just now");
+    cache.after_store(30, &pace);
+    assert!(is_swept(), "a sixteenth of the limit was stored");
+    fill();
+    put(cache.folder.join("last-scan"), 0, 3700);
+    cache.after_store(1, &pace);
+    assert!(is_swept(), "counted an hour ago");
+}
+
+#[test]
+fn use_is_marked_once_an_hour() {
+    let folder = Folder::new("marked");
+    let cache = folder.cache();
+    let path = cache.path(&KEY, "code");
+    for (age_s, is_marked) in [(3000, false), (4000, true)] {
+        put(path.clone(), 10, age_s);
+        cache.mark_used(&path);
+        let age = std::fs::metadata(&path).unwrap().modified().unwrap().elapsed().unwrap_or_default();
+        assert_eq!(age < Duration::from_secs(1000), is_marked, "{age_s} s old");
+    }
+    cache.mark_used(&cache.path(&[8; 32], "code"));
+}
+
+#[cfg(unix)]
+#[test]
+fn private_files_are_the_users_alone() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+    let folder = Folder::new("private");
+    let user = std::fs::metadata(&folder.0).unwrap().uid();
+    let cache = DiskCache { access: Access::Private { user }, ..folder.cache() };
+    let path = cache.path(&KEY, "code");
+    let mode = |path: &Path, mode| std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+    let mode_of = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    cache.write(&path, &[b"code"]).unwrap();
+    assert_eq!([mode_of(&cache.folder), mode_of(path.parent().unwrap()), mode_of(&path)], [0o700, 0o700, 0o600]);
+    assert!(cache.read(&path).is_some());
+    mode(&path, 0o620);
+    assert_eq!(cache.read(&path), None, "a file that others can write");
+    mode(&path, 0o600);
+    mode(&cache.folder, 0o770);
+    assert_eq!((cache.state(), cache.read(&path)), (FolderState::Foreign, None), "a folder that others can write");
+    cache.write(&path, &[b"code"]).unwrap_err();
+    mode(&cache.folder, 0o700);
+    let others = DiskCache { access: Access::Private { user: user + 1 }, ..cache.clone() };
+    assert_eq!((others.state(), others.read(&path)), (FolderState::Foreign, None), "another user's");
+    std::fs::rename(&path, folder.0.join("aside")).unwrap();
+    symlink(folder.0.join("aside"), &path).unwrap();
+    assert_eq!(cache.read(&path), None, "a link");
+    let linked = DiskCache { folder: folder.0.join("link"), ..cache.clone() };
+    symlink(&cache.folder, &linked.folder).unwrap();
+    assert_eq!(linked.state(), FolderState::Foreign, "a link to a folder");
+    assert_eq!(DiskCache { access: Access::Shared, ..linked }.state(), FolderState::Good);
+}

@@ -1,0 +1,118 @@
+//! Whether the arguments of a call fit the declarations of a generated kernel, and the device that runs it.
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::generators::error::GeneratorError;
+use crate::generators::operand::{ArrayView, Value, wrong, wrong_type};
+use crate::signatures::types_are_checked;
+use rtcg_codegen::carg::{Argument, CType, Form};
+use rtcg_codegen::snippet::ElementUse;
+use rtcg_driver::memory::unreachable_owner;
+use rtcg_driver::signature::Number;
+
+/// Number and kinds of the arguments, and the types and sizes of their elements.
+pub(crate) fn check_arguments(
+    kernel: &str,
+    declared: &[Argument],
+    uses: &[ElementUse],
+    args: &[Value<'_>],
+) -> Result<()> {
+    if args.len() != declared.len() {
+        let (plural, were) = (if declared.len() == 1 { "" } else { "s" }, if args.len() == 1 { "was" } else { "were" });
+        return Err(GeneratorError::of_type(format!(
+            "kernel '{kernel}' takes {} argument{plural} ({}), {} {were} given",
+            declared.len(),
+            declared.iter().map(Argument::declarator).collect::<Vec<_>>().join(", "),
+            args.len()
+        )));
+    }
+    for ((value, a), used) in args.iter().zip(declared).zip(uses) {
+        let size = a.ctype.itemsize;
+        match value {
+            Value::Array(_) if !a.is_vector => {
+                return wrong_type(&a.name, format_args!("is an array; expected a value of type {}", a.ctype.name));
+            }
+            Value::Array(view) => check_elements(a, *used, view)?,
+            Value::Bytes(_) if a.is_vector => {
+                return wrong_type(&a.name, format_args!("is a value; expected an array for '{}'", a.declarator()));
+            }
+            Value::Bytes(bytes) if bytes.len() != size => {
+                return wrong_type(&a.name, format_args!("has {} bytes; '{}' has {size}", bytes.len(), a.declarator()));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Elements may be what a kernel of a module may be given, and must be as large as those declared, unless the snippet
+/// does more with the array than name its elements.
+fn check_elements(declared: &Argument, used: ElementUse, view: &ArrayView<'_>) -> Result<()> {
+    let size = declared.ctype.itemsize;
+    let is_wrong_size = view.itemsize != size && used != ElementUse::Other;
+    match (number_of(&declared.ctype), view.number) {
+        (Some(number), Some(given)) if types_are_checked() && (is_wrong_size || !number.accepts_elements(given)) => {
+            let (given, number) = (given.dtype_name(), number.dtype_name());
+            wrong_type(
+                &declared.name,
+                format_args!("has dtype {given}; expected {number} for '{}'", declared.declarator()),
+            )
+        }
+        _ if is_wrong_size => wrong_type(
+            &declared.name,
+            format_args!("has elements of {} bytes; '{}' has {size}", view.itemsize, declared.declarator()),
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// The number that a declared type is; `None` for structures.
+fn number_of(ctype: &CType) -> Option<Number> {
+    let int = |signed| Some(Number::Int { nbytes: ctype.itemsize as u8, signed });
+    match (ctype.form, ctype.itemsize) {
+        (Form::Number('b'), _) => Some(Number::Bool),
+        (Form::Number('i'), _) => int(true),
+        (Form::Number('u'), _) => int(false),
+        (Form::Number('f'), 2) => Some(Number::Half),
+        (Form::Number('f'), 4) => Some(Number::Float),
+        (Form::Number('f'), 8) => Some(Number::Double),
+        (Form::Number('c') | Form::Vector { kind: 'f', lanes: 2 }, 8) => Some(Number::Complex64),
+        (Form::Number('c') | Form::Vector { kind: 'f', lanes: 2 }, 16) => Some(Number::Complex128),
+        (Form::BFloat16, _) => Some(Number::BFloat16),
+        _ => None,
+    }
+}
+
+/// Arrays must lie where kernels of `ctx` reach them. A driver is only asked about memory of another context.
+pub(crate) fn check_reach(ctx: &Context, declared: &[Argument], args: &[Value<'_>]) -> Result<()> {
+    let arrays = args.iter().zip(declared).filter_map(|(value, a)| Some((value.array()?, a)));
+    for (view, a) in arrays {
+        check_array(ctx, &a.name, view)?;
+    }
+    Ok(())
+}
+
+/// [`check_reach`] of one array.
+#[inline]
+pub(crate) fn check_array(ctx: &Context, name: &str, view: &ArrayView<'_>) -> Result<()> {
+    if view.context == 0 || view.context == ctx.number() { Ok(()) } else { check_foreign(ctx, name, view) }
+}
+
+#[cold]
+fn check_foreign(ctx: &Context, name: &str, view: &ArrayView<'_>) -> Result<()> {
+    if view.size() == 0 {
+        return Ok(());
+    }
+    match unreachable_owner(ctx.driver(), view.ptr) {
+        None => Ok(()),
+        Some(owner) => Err(wrong(
+            name,
+            format_args!(
+                "lies in memory of {}, which kernels of {} cannot reach; expected an array of the current context, \
+                 or peer access to the other one (Context.enable_peer_access)",
+                owner.describe(),
+                ctx.device().describe()
+            ),
+        )),
+    }
+}
