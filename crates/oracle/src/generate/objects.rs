@@ -145,6 +145,8 @@ pub(super) fn contents(o: &Object, random: &mut Random) -> Vec<u8> {
                     break x;
                 }
             },
+            // A NaN that arithmetic would change.
+            Channel::F32 if random.one_in(40) => 0xff80_0001 + random.below(9) as u64,
             channel => random.interesting(8 * channel.bytes() as u32),
         };
         bytes.extend(&value.to_le_bytes()[..o.channel.bytes()]);
