@@ -169,10 +169,8 @@ fn formats_are_read_as_numbers_or_as_they_are() {
     assert_eq!((one(Channel::U16, true, &[0, 0x80]), one(Channel::S16, true, &[0, 0x80])), (0x8000, 0xffff_8000));
     assert_eq!(one(Channel::U32, false, &[1, 2, 3, 0xf4]), 0xf403_0201);
     // (0 + 1) / 2 of 255, rounded once; channels that are missing are 0.
-    let o = Object {
-        channels: 2,
-        ..object(Geometry::D1, [2, 1, 1], Channel::U8, Some(Sampler { linear: true, ..PLAIN }))
-    };
+    let o =
+        Object { channels: 2, ..object(Geometry::D1, [2, 1, 1], Channel::U8, Some(Sampler { linear: true, ..PLAIN })) };
     let got = tex(o, &[0, 255, 1, 255], "1d.v4.f32.f32", "{0f3F800000}]").unwrap();
     assert_eq!(got, [0x3b00_8081, 1f32.to_bits(), 0, 0]);
 }
@@ -203,12 +201,18 @@ fn gathers_go_around_four_texels() {
     assert_eq!(of("{0f40400000, 0f00000000}]"), [3.0, 3.0, 3.0, 3.0]);
     let texels: Vec<u8> = bytes(&[1.0, 2.0, 3.0, 4.0]);
     let o = Object { channels: 2, extents: [2, 1, 1], ..o };
-    assert_eq!(tex(o, &texels, "tld4.g 2d.v4.f32.f32", "{0f3F800000, 0f00000000}]").unwrap(), [2f32, 4.0, 4.0, 2.0].map(f32::to_bits));
+    assert_eq!(
+        tex(o, &texels, "tld4.g 2d.v4.f32.f32", "{0f3F800000, 0f00000000}]").unwrap(),
+        [2f32, 4.0, 4.0, 2.0].map(f32::to_bits)
+    );
 }
 
 #[test]
 fn directions_meet_faces() {
-    let o = Object { layers: 6, ..object(Geometry::Cube, [2, 2, 1], Channel::F32, Some(Sampler { normalized: true, ..PLAIN })) };
+    let o = Object {
+        layers: 6,
+        ..object(Geometry::Cube, [2, 2, 1], Channel::F32, Some(Sampler { normalized: true, ..PLAIN }))
+    };
     // The tens are faces, the ones texels.
     let texels: Vec<f32> = (0..24).map(|i| (i / 4 * 10 + i % 4) as f32).collect();
     let of = |d: [f32; 3]| {
@@ -240,6 +244,13 @@ fn directions_meet_faces() {
     ] {
         assert_eq!(of(d), want, "{d:?}");
     }
+    // A filter stays on its face: the middle of it, a quarter to the right, the edge.
+    let filtered = Object { sampler: Some(Sampler { linear: true, normalized: true, ..PLAIN }), ..o };
+    for (x, want) in [("0f00000000", 41.5), ("0f3E800000", 41.75), ("0f3F800000", 42.0)] {
+        let place = format!("{{{x}, 0f00000000, 0f3F800000, 0f00000000}}]");
+        let got = tex(filtered, &bytes(&texels), "cube.v4.f32.f32", &place).unwrap()[0];
+        assert_eq!(f32::from_bits(got), want, "{x}");
+    }
 }
 
 #[test]
@@ -258,7 +269,8 @@ fn levels_are_chosen_and_mixed() {
     assert_eq!([0.25, 1.5, 2.0, 9.0].map(|l| of(mixed, l)), [2.0, 7.0, 9.0, 9.0]);
     let whole = |level: i32| tex(o, &texels, "tex.level 1d.v4.f32.s32", &format!("{{1}}], {level}")).unwrap()[0];
     assert_eq!([-1, 0, 1, 2, 3].map(whole), [1f32, 1.0, 5.0, 0.0, 0.0].map(f32::to_bits));
-    let query = |what: &str, level: &str| execute(o, &texels, &format!("txq.{what}.b32 %r0, [%o]{level};")).unwrap().0[0];
+    let query =
+        |what: &str, level: &str| execute(o, &texels, &format!("txq.{what}.b32 %r0, [%o]{level};")).unwrap().0[0];
     assert_eq!((query("width", ""), query("level.width", ", 1"), query("num_mipmap_levels", "")), (4, 2, 3));
     assert_eq!(query("normalized_coords", ""), 1);
 }
@@ -268,7 +280,8 @@ fn surfaces_are_read_and_written() {
     let o = object(Geometry::D2, [2, 2, 1], Channel::U16, None);
     let texels = [1, 0, 2, 0, 3, 0, 4, 0];
     let load = |place: &str, clamp: &str| {
-        execute(o, &texels, &format!("suld.b.2d.b16.{clamp} {{%h1}}, [%o, {place}]; cvt.u32.u16 %r0, %h1;")).map(|r| r.0[0])
+        execute(o, &texels, &format!("suld.b.2d.b16.{clamp} {{%h1}}, [%o, {place}]; cvt.u32.u16 %r0, %h1;"))
+            .map(|r| r.0[0])
     };
     assert_eq!(load("{2, 1}", "trap"), Ok(4));
     assert_eq!((load("{4, 0}", "zero"), load("{4, 0}", "clamp"), load("{-6, 9}", "clamp")), (Ok(0), Ok(2), Ok(3)));
@@ -314,7 +327,13 @@ fn what_is_left_open_is_refused() {
     let memory = Object { storage: Storage::Linear, ..line(2, PLAIN) };
     refused(memory, &[1.0, 2.0], "1d.v4.f32.f32", middle, "linear memory");
     let levels = Object { levels: 2, ..line(2, Sampler { normalized: true, ..PLAIN }) };
-    refused(levels, &[1.0, 2.0, 3.0], "tex.grad 1d.v4.f32.f32", "{0f00000000}], {0f00000000}, {0f00000000}", "derivatives");
+    refused(
+        levels,
+        &[1.0, 2.0, 3.0],
+        "tex.grad 1d.v4.f32.f32",
+        "{0f00000000}], {0f00000000}, {0f00000000}",
+        "derivatives",
+    );
     let surface = object(Geometry::D1, [2, 1, 1], Channel::F32, None);
     refused(surface, &[1.0, 2.0], "1d.v4.f32.f32", middle, "no such object");
     let half = Object { channel: Channel::F16, ..surface };

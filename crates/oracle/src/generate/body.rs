@@ -336,8 +336,7 @@ impl Gen {
         let mut nodes = vec![];
         self.prologue(&mut nodes);
         if !self.objects.is_empty() {
-            let loads: String =
-                (0..self.objects.len()).map(|i| format!("\nld.param.u64 %o{i}, [o{i}];")).collect();
+            let loads: String = (0..self.objects.len()).map(|i| format!("\nld.param.u64 %o{i}, [o{i}];")).collect();
             nodes.push(fixed(format!(".reg .b64 %o<{}>;{loads}", self.objects.len())));
         }
         self.initial_values(&mut nodes);

@@ -93,7 +93,7 @@ fn texture(random: &mut Random) -> Object {
         }),
     };
     unbordered(&mut o);
-    let filters = o.reads_floats() && storage != Storage::Linear && !is_cube;
+    let filters = o.reads_floats() && storage != Storage::Linear;
     if let Some(s) = &mut o.sampler {
         s.linear = filters && !random.one_in(3);
         s.mip_linear = filters && random.one_in(2);
@@ -176,8 +176,7 @@ pub(super) fn from_line(line: &str) -> Option<Object> {
     let numbers: Option<Vec<u32>> =
         line.strip_prefix(HEAD)?.split_whitespace().map(|w| w.parse::<u32>().ok()).collect();
     let numbers = numbers?;
-    let (&[geometry, storage, channel, channels, x, y, z, layers, levels], rest) =
-        numbers.split_first_chunk::<9>()?;
+    let (&[geometry, storage, channel, channels, x, y, z, layers, levels], rest) = numbers.split_first_chunk::<9>()?;
     let sampler = match rest {
         [] => None,
         &[a, b, c, linear, normalized, as_integers, mip_linear, r, g, blue, alpha] => Some(Sampler {

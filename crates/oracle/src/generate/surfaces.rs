@@ -77,8 +77,9 @@ impl Gen {
             Geometry::D2 => (format!("and.b32 {x}, %gid, 31;\nshr.u32 {y}, %gid, 5;\n"), vec![x, y]),
             Geometry::A1 => (format!("and.b32 {x}, %gid, 31;\nshr.u32 {y}, %gid, 5;\n"), vec![y, x]),
             other => {
-                let text =
-                    format!("and.b32 {x}, %gid, 7;\nshr.u32 {y}, %gid, 3;\nand.b32 {y}, {y}, 7;\nshr.u32 {z}, %gid, 6;\n");
+                let text = format!(
+                    "and.b32 {x}, %gid, 7;\nshr.u32 {y}, %gid, 3;\nand.b32 {y}, {y}, 7;\nshr.u32 {z}, %gid, 6;\n"
+                );
                 (text, if other == Geometry::A2 { vec![z, x, y] } else { vec![x, y, z] })
             }
         };
@@ -175,7 +176,8 @@ impl Gen {
             for _ in 0..n {
                 let (v, r) = (self.scratch('r'), self.reg('r'));
                 // Neither NaN nor infinity, should it be a float that is converted.
-                before += &format!("and.b32 {v}, {r}, {};\n", if o.channel == Channel::F16 { "0xff7fffff" } else { "-1" });
+                before +=
+                    &format!("and.b32 {v}, {r}, {};\n", if o.channel == Channel::F16 { "0xff7fffff" } else { "-1" });
                 values.push(v);
             }
             let at = vector(coords);

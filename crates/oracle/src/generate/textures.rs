@@ -67,7 +67,8 @@ impl Gen {
         let a = self.objects[which];
         let alike = |b: &Object| {
             b.sampler.is_some()
-                && (a.geometry, a.reads_floats(), a.storage, a.levels) == (b.geometry, b.reads_floats(), b.storage, b.levels)
+                && (a.geometry, a.reads_floats(), a.storage, a.levels)
+                    == (b.geometry, b.reads_floats(), b.storage, b.levels)
                 && a.sampler.is_some_and(|s| b.sampler.is_some_and(|t| s.normalized == t.normalized))
         };
         let others: Vec<usize> = (0..self.objects.len()).filter(|&i| i != which && alike(&self.objects[i])).collect();
@@ -137,7 +138,9 @@ impl Gen {
         let coords = vector(coords);
         Node::Group(vec![
             fixed(before),
-            line(format!("{guard}{opcode}.{name}.v4.{ty}.{cty} {dst}{resident}, [{handle}, {coords}]{level}{offsets};")),
+            line(format!(
+                "{guard}{opcode}.{name}.v4.{ty}.{cty} {dst}{resident}, [{handle}, {coords}]{level}{offsets};"
+            )),
         ])
     }
 

@@ -26,16 +26,8 @@ pub enum Channel {
 
 impl Channel {
     /// All of them, in the order of their declaration.
-    pub const ALL: [Channel; 8] = [
-        Channel::U8,
-        Channel::S8,
-        Channel::U16,
-        Channel::S16,
-        Channel::U32,
-        Channel::S32,
-        Channel::F16,
-        Channel::F32,
-    ];
+    pub const ALL: [Channel; 8] =
+        [Channel::U8, Channel::S8, Channel::U16, Channel::S16, Channel::U32, Channel::S32, Channel::F16, Channel::F32];
 
     /// Bytes of one.
     pub fn bytes(self) -> usize {

@@ -81,29 +81,44 @@ impl Axis {
         Some(i as u32)
     }
 
+    /// An axis of a face of a cube.
+    pub(crate) fn of_face(n: u32) -> Axis {
+        Axis { n, address: Address::Clamp, normalized: true, shift: 0 }
+    }
+
     /// The texel that a coordinate lies in.
     pub(crate) fn nearest(&self, x: u32) -> Option<u32> {
         self.texel(self.scaled(x, 1))
     }
 
-    /// Number of the lower of the texels around a coordinate, and the weight of the upper one: the
-    /// position less one half, in units of 1/256, to the nearest, halves up.
-    fn between(&self, x: u32) -> (i128, u64) {
+    /// [`Axis::nearest`] of a position times 512.
+    pub(crate) fn nearest_of(&self, p: i128) -> Option<u32> {
+        self.texel(p.div_euclid(512))
+    }
+
+    /// Number of the lower of the texels around a position, and the weight of the upper one: the
+    /// position (given times 512) less one half, in units of 1/256, to the nearest, halves up.
+    fn between(&self, p: i128) -> (i128, u64) {
         // floor((p - 1/2) * 256 + 1/2) = floor((512 p - 255) / 2)
-        let fixed = (self.scaled(x, 512) - 255).div_euclid(2);
+        let fixed = (p - 255).div_euclid(2);
         (fixed.div_euclid(256), fixed.rem_euclid(256) as u64)
     }
 
     /// The texels that linear filtering takes, those of weight 0 left out.
     pub(crate) fn taps(&self, x: u32) -> Taps {
-        let (i, weight) = self.between(x);
+        self.taps_of(self.scaled(x, 512))
+    }
+
+    /// [`Axis::taps`] of a position times 512.
+    pub(crate) fn taps_of(&self, p: i128) -> Taps {
+        let (i, weight) = self.between(p);
         let both = [(self.texel(i), 256 - weight), (self.texel(i + 1), weight)];
         both.into_iter().filter(|t| t.1 != 0).collect()
     }
 
     /// The two texels that linear filtering is between.
     pub(crate) fn pair(&self, x: u32) -> [Option<u32>; 2] {
-        let (i, _) = self.between(x);
+        let (i, _) = self.between(self.scaled(x, 512));
         [self.texel(i), self.texel(i + 1)]
     }
 
@@ -128,8 +143,9 @@ fn finite(x: u32) -> (bool, u64, i64) {
     }
 }
 
-/// The face of a cube that a direction points at, and the texel of `n` by `n` that it meets there.
-pub(crate) fn cube(direction: [u32; 3], n: u32) -> (u32, [u32; 2]) {
+/// The face of a cube that a direction points at, and the position there among `n` by `n` texels, times
+/// 512 and rounded down.
+pub(crate) fn cube(direction: [u32; 3], n: u32) -> (u32, [i128; 2]) {
     let d = direction.map(finite);
     let size = |i: usize| Big::new(d[i].1.into()).shl(d[i].2 + 149);
     let (x, y, z) = (size(0), size(1), size(2));
@@ -155,14 +171,13 @@ pub(crate) fn cube(direction: [u32; 3], n: u32) -> (u32, [u32; 2]) {
     let large = size(axis);
     let place = |(component, backwards): (usize, bool)| {
         if large.is_zero() {
-            return n / 2;
+            return i128::from(n) * 256;
         }
-        // (+-c / large + 1) / 2 * n
+        // (+-c / large + 1) / 2 * n * 512
         let c = size(component);
         let sum = if d[component].0 != backwards { large.sub(&c) } else { large.add(&c) };
         let times = (0..n).fold(Big::default(), |all, _| all.add(&sum));
-        let whole = times.div_rem(&large.shl(1)).0.to_u128().unwrap_or(0);
-        (whole as u32).min(n - 1)
+        times.shl(8).div_rem(&large).0.to_u128().unwrap_or(0) as i128
     };
     (face, [place(s), place(t)])
 }

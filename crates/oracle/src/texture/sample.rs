@@ -108,8 +108,8 @@ impl Source<'_, '_> {
             return open("a border along an axis that is not there");
         }
         let is_cube = matches!(o.geometry, Geometry::Cube | Geometry::ACube);
-        if is_cube && (self.sampler.linear || spot.shift != [0; 3]) {
-            return Err("the oracle does not know filters of cubes".into());
+        if is_cube && spot.shift != [0; 3] {
+            return open("offsets on a cube");
         }
         Ok(())
     }
@@ -139,11 +139,19 @@ impl Source<'_, '_> {
         self.plain(level, Some(at))
     }
 
+    /// Layer and positions (times 512) of a direction, and the axes of the face it meets.
+    fn on_face(&self, spot: &Spot, direction: [u32; 3], level: u32) -> (u32, [i128; 2], Axis) {
+        let n = self.object.extents_of(level)[0];
+        let (face, place) = cube(direction, n);
+        let first = spot.layer.min(self.object.layers / 6 - 1) * 6;
+        (first + face, place, Axis::of_face(n))
+    }
+
     fn nearest(&self, spot: &Spot, level: u32) -> Result<Texel, String> {
         if let (Geometry::Cube | Geometry::ACube, &[x, y, z]) = (self.object.geometry, &spot.at[..]) {
-            let (face, [i, j]) = cube([x, y, z], self.object.extents_of(level)[0]);
-            let first = spot.layer.min(self.object.layers / 6 - 1) * 6;
-            return Ok(Some([i, j, first + face]));
+            let (layer, place, axis) = self.on_face(spot, [x, y, z], level);
+            let [i, j] = place.map(|p| axis.nearest_of(p).unwrap_or(0));
+            return Ok(Some([i, j, layer]));
         }
         let mut at = [0, 0, self.layer(spot)];
         for (axis, &x) in spot.at.iter().enumerate() {
@@ -160,9 +168,16 @@ impl Source<'_, '_> {
         if !self.sampler.linear {
             return Ok((vec![(level, self.nearest(spot, level)?, 1)], 0));
         }
-        let taps: Vec<Taps> =
-            spot.at.iter().enumerate().map(|(a, &x)| self.axis(spot, level, a).taps(x)).collect();
-        let mut places = vec![(level, Some([0, 0, self.layer(spot)]), 1)];
+        let (layer, taps): (u32, Vec<Taps>) = match (self.object.geometry, &spot.at[..]) {
+            (Geometry::Cube | Geometry::ACube, &[x, y, z]) => {
+                let (layer, place, axis) = self.on_face(spot, [x, y, z], level);
+                (layer, place.iter().map(|&p| axis.taps_of(p)).collect())
+            }
+            (_, at) => {
+                (self.layer(spot), at.iter().enumerate().map(|(a, &x)| self.axis(spot, level, a).taps(x)).collect())
+            }
+        };
+        let mut places = vec![(level, Some([0, 0, layer]), 1)];
         for (axis, taps) in taps.iter().enumerate() {
             places = places
                 .iter()

@@ -47,9 +47,7 @@ pub(crate) fn converted(channel: Channel, value: u32) -> Result<u64, String> {
         Channel::F16 => match decode(F32, value.into()) {
             Number::Nan => return Err("a NaN becomes .f16: no single result".into()),
             Number::Infinity(negative) => F16.infinity() | if negative { F16.sign() } else { 0 },
-            Number::Finite { negative, n, exp } => {
-                round(F16, Mode::Nearest, negative, &Exact::dyadic(n.into(), exp))
-            }
+            Number::Finite { negative, n, exp } => round(F16, Mode::Nearest, negative, &Exact::dyadic(n.into(), exp)),
         },
         Channel::F32 => value.into(),
         _ => {

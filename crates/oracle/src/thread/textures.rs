@@ -88,8 +88,7 @@ impl Thread<'_> {
         }
         let spot = Spot { at: at.to_vec(), whole: tex.cty == Type::S32, layer, shift };
         let detail = self.detail(block, tex, &object, &sampler)?;
-        let access =
-            Access { thread: self.global_number, block: block.number, epoch: block.epoch, atomic: false };
+        let access = Access { thread: self.global_number, block: block.number, epoch: block.epoch, atomic: false };
         let memory = &mut block.grid.memory;
         let mut fetch = |offset: usize, n: usize| -> Result<u64, String> {
             let address = address + offset as u64;

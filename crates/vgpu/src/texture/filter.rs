@@ -52,7 +52,8 @@ impl Source<'_> {
         let mut at = [0, 0, spot.layer];
         for (axis, place) in at.iter_mut().enumerate().take(spot.axes) {
             let n = self.level.extents[axis];
-            let i = address::nearest(spot.at[axis], n, self.mode(spot, axis), self.sampler.normalized, spot.shift[axis]);
+            let i =
+                address::nearest(spot.at[axis], n, self.mode(spot, axis), self.sampler.normalized, spot.shift[axis]);
             if i < 0 {
                 return None;
             }

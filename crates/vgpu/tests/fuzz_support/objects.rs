@@ -132,12 +132,8 @@ fn resource(o: &Object, texels: &Texels) -> CUDA_RESOURCE_DESC {
         }
         Texels::Memory(memory) if o.storage == Storage::Linear => {
             d.resType = CUresourcetype::CU_RESOURCE_TYPE_LINEAR;
-            d.res.linear = CUDA_RESOURCE_DESC_res_linear {
-                devPtr: memory,
-                format,
-                numChannels: channels,
-                sizeInBytes: o.size(),
-            };
+            d.res.linear =
+                CUDA_RESOURCE_DESC_res_linear { devPtr: memory, format, numChannels: channels, sizeInBytes: o.size() };
         }
         Texels::Memory(memory) => {
             d.resType = CUresourcetype::CU_RESOURCE_TYPE_PITCH2D;
