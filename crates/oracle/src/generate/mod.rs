@@ -3,7 +3,8 @@
 //! A program is one kernel with a few device functions. Its threads share nothing that races: each
 //! has its own slot of global, shared and local memory, reads tables that nobody writes, adds to
 //! common counters with atomics that commute, and exchanges values through shared memory between
-//! barriers. At its end every thread stores all its registers. Loops are bounded.
+//! barriers. Textures nobody writes; of surfaces each thread writes texels of its own. At its end every
+//! thread stores all its registers. Loops are bounded.
 
 mod barriers;
 mod body;
