@@ -98,7 +98,7 @@ fn check(
     params.extend(OUTPUT.to_le_bytes());
     params.extend((rows as u32).to_le_bytes());
     let grid = [rows.div_ceil(BLOCK) as u32, 1, 1];
-    let launch = Launch { grid, block: [BLOCK as u32, 1, 1], dynamic_shared: 0, params };
+    let launch = Launch { grid, block: [BLOCK as u32, 1, 1], dynamic_shared: 0, params, objects: vec![] };
     run(&parsed.module, "k", &launch, &mut buffers).map_err(|e| format!("refused: {e}"))?;
     let word = |i: usize| u64::from_le_bytes(std::array::from_fn(|b| buffers[1].bytes[i * 8 + b]));
     for r in 0..rows {

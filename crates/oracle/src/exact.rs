@@ -133,7 +133,7 @@ pub enum Exact {
     /// `n / d * 2^exp`
     Quotient {
         /// Dividend.
-        n: u64,
+        n: Big,
         /// Divisor.
         d: u64,
         /// Exponent.
@@ -182,8 +182,8 @@ impl Exact {
     /// Whether it is zero.
     pub fn is_zero(&self) -> bool {
         match self {
-            Exact::Dyadic { n, .. } => n.is_zero(),
-            Exact::Quotient { n, .. } | Exact::Root { n, .. } => *n == 0,
+            Exact::Dyadic { n, .. } | Exact::Quotient { n, .. } => n.is_zero(),
+            Exact::Root { n, .. } => *n == 0,
         }
     }
 
@@ -201,7 +201,7 @@ impl Exact {
             }
             Exact::Quotient { n, d, exp } => {
                 let down = unit - exp;
-                let n = Big::new((*n).into()).shl((-down).max(0));
+                let n = n.shl((-down).max(0));
                 let d = Big::new((*d).into()).shl(down.max(0));
                 let (whole, rest) = n.div_rem(&d);
                 (whole, Rest::of(&rest, &d))
@@ -229,7 +229,7 @@ impl Exact {
             Exact::Root { n, exp } => (Big::new((*n).into()).bits() - 1 + exp).div_euclid(2),
             Exact::Quotient { n, d, exp } => {
                 // The quotient of numbers of so many bits is one of two binades.
-                let guess = Big::new((*n).into()).bits() - Big::new((*d).into()).bits() + exp;
+                let guess = n.bits() - Big::new((*d).into()).bits() + exp;
                 if self.split(guess).0.is_zero() { guess - 1 } else { guess }
             }
         }

@@ -152,7 +152,7 @@ fn quotient(f: Format, a: Number, b: Number) -> Outcome {
         _ => {}
     }
     let ((n, ea), (d, eb)) = (parts(a), parts(b));
-    Outcome::Value(negative, Exact::Quotient { n, d, exp: ea - eb })
+    Outcome::Value(negative, Exact::Quotient { n: Big::new(n.into()), d, exp: ea - eb })
 }
 
 fn root(f: Format, a: Number) -> Outcome {

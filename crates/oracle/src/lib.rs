@@ -23,6 +23,7 @@ mod memory;
 mod pure;
 mod random;
 pub mod shrink;
+pub mod texture;
 mod thread;
 mod tiles;
 mod video;

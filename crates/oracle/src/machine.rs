@@ -4,6 +4,7 @@
 //! threads of a barrier. If nobody can go on, the program is wrong.
 
 use crate::memory::Region;
+use crate::texture::Placed;
 use crate::thread::{Block, State, Thread};
 use crate::warp;
 use rtcg_ptx::ast::*;
@@ -29,6 +30,8 @@ pub struct Launch {
     pub dynamic_shared: u32,
     /// Packed parameters.
     pub params: Vec<u8>,
+    /// Texture and surface objects.
+    pub objects: Vec<Placed>,
 }
 
 /// Device memory that the caller owns.
@@ -84,6 +87,8 @@ pub(crate) struct Grid {
     pub(crate) shared_variables: HashMap<(usize, usize), u64>,
     /// Global and constant memory.
     pub(crate) memory: Vec<Region>,
+    /// Texture and surface objects.
+    pub(crate) objects: Vec<Placed>,
     /// See [`Report::open`].
     pub(crate) open: Cell<bool>,
 }
@@ -130,6 +135,7 @@ impl Grid {
             variables: vec![],
             shared_variables: HashMap::new(),
             open: Cell::new(false),
+            objects: launch.objects.clone(),
             memory: buffers.iter().map(|b| Region::new(b.address, b.bytes.clone(), b.writable)).collect(),
         };
         let (mut shared, mut next) = (0u64, VARIABLES);

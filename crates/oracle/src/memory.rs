@@ -80,6 +80,14 @@ impl Region {
         Ok(self.bytes[at..at + len].iter().rev().fold(0, |x, &b| x << 8 | u128::from(b)))
     }
 
+    /// Reads bytes for a texture, which sees only what was there before the launch.
+    pub(crate) fn fetch(&mut self, at: usize, len: usize, access: Access) -> Result<u128, String> {
+        if self.cells[at..at + len].iter().any(|c| c.writer.is_some()) {
+            return Err("a texture reads what the launch has written".into());
+        }
+        self.read(at, len, access)
+    }
+
     /// Writes the low bytes of `value`.
     pub(crate) fn write(&mut self, at: usize, len: usize, value: u128, access: Access) -> Result<(), String> {
         if !self.writable {

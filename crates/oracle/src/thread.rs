@@ -3,6 +3,7 @@
 
 mod calls;
 mod copies;
+mod textures;
 
 use crate::exact::F64;
 use crate::int::cut;
@@ -393,6 +394,7 @@ impl<'m> Thread<'m> {
                 self.copy(block, dst, src, *size, if ignored { 0 } else { kept })
             }
             Inst::BulkCopy { .. } => self.bulk_copy(block, inst),
+            Inst::Texture(inst) => self.texture(block, inst),
             Inst::AtomVector { space, op, ty, dsts, addr, srcs, .. } => {
                 let (n, address) = (ty.bytes() as usize, self.locate(block, *space, addr)?);
                 if address % (n * srcs.len()) as u64 != 0 {

@@ -17,8 +17,13 @@ fn words(body: &str, block: u32, before: &[u32]) -> Result<Vec<u32>, String> {
     assert!(!parsed.has_errors(), "{}", parsed.render("test"));
     let bytes = before.iter().flat_map(|w| w.to_le_bytes()).collect();
     let mut buffers = vec![Buffer { address: 0x1000, bytes, writable: true }];
-    let launch =
-        Launch { grid: [1; 3], block: [block, 1, 1], dynamic_shared: 0, params: 0x1000u64.to_le_bytes().to_vec() };
+    let launch = Launch {
+        grid: [1; 3],
+        block: [block, 1, 1],
+        dynamic_shared: 0,
+        params: 0x1000u64.to_le_bytes().to_vec(),
+        objects: vec![],
+    };
     run(&parsed.module, "k", &launch, &mut buffers).map_err(|e| e.to_string())?;
     Ok(buffers[0].bytes.chunks(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect())
 }

@@ -63,6 +63,18 @@ fn a_wrong_result_is_noticed() {
     assert!(check(&program, &expected, way).is_err());
 }
 
+/// What surfaces hold in the end is compared.
+#[test]
+fn a_wrong_texel_is_noticed() {
+    let mut programs = (0..100).map(|seed| generate(seed, Target { capability: 80, real: false }));
+    let program = programs.find(|p| p.objects.first().is_some_and(|o| o.sampler.is_none())).unwrap();
+    let mut expected = program.expected().unwrap();
+    let way = variants(program.block)[0];
+    assert_eq!(check(&program, &expected, way), Ok(()));
+    expected[4].bytes[0] ^= 1;
+    assert!(check(&program, &expected, way).unwrap_err().contains("texels of object 0"));
+}
+
 #[test]
 fn mutated_modules_never_panic() {
     let mut mutator = common::mutate::Mutator::new(&common::corpus(), 3);

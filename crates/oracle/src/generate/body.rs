@@ -1,8 +1,10 @@
 //! The generator: registers, plain instructions, and the frame of kernel and functions.
 
 use super::forms::{FAMILIES, Form, forms_of};
+use super::surfaces::Role;
 use super::{D, H, Node, P, R, RESULT, SLOT, Target, real};
 use crate::random::Random;
+use crate::texture::Object;
 
 /// What holds at a place of the program.
 #[derive(Debug, Clone, Default)]
@@ -33,6 +35,9 @@ pub(crate) struct Gen {
     pub(crate) n_functions: usize,
     /// Whether some threads may have left the kernel.
     pub(crate) left: bool,
+    /// Texture and surface objects, and what is done with surfaces.
+    pub(crate) objects: Vec<Object>,
+    pub(crate) roles: Vec<Role>,
 }
 
 /// Which class of registers a letter means.
@@ -57,13 +62,13 @@ pub(crate) fn fixed(text: impl Into<String>) -> Node {
 }
 
 impl Gen {
-    pub(crate) fn new(random: Random, target: Target, block: [u32; 3]) -> Gen {
+    pub(crate) fn new(random: Random, target: Target, block: [u32; 3], objects: Vec<Object>) -> Gen {
         let families = FAMILIES.iter().map(|(weight, lines)| {
             let forms = lines.iter().map(|l| forms_of(l)).filter(|f| f[0].capability <= target.capability);
             let fitting = forms.map(|row| row.into_iter().filter(|f| !target.real || real::fits(f)).collect());
             (*weight, fitting.filter(|row: &Vec<Form>| !row.is_empty()).collect())
         });
-        Gen {
+        let mut made = Gen {
             random,
             target,
             full_warps: block.iter().product::<u32>() % 32 == 0,
@@ -74,7 +79,12 @@ impl Gen {
             functions: vec![],
             n_functions: 0,
             left: false,
-        }
+            roles: vec![],
+            objects: vec![],
+        };
+        made.roles = objects.iter().map(|o| made.role(o)).collect();
+        made.objects = objects;
+        made
     }
 
     pub(crate) fn label(&mut self) -> String {
@@ -272,6 +282,7 @@ impl Gen {
             exits * 2,
             3 * u32::from(!place.function),
             4 * nested,
+            if place.function || self.objects.is_empty() { 0 } else { 25 },
         ];
         match self.random.weighted(&weights) {
             0 => self.plain(),
@@ -287,7 +298,8 @@ impl Gen {
             10 => self.exchange(),
             11 => self.jump_out(place),
             12 => self.call(),
-            _ => self.stride_loop(place),
+            13 => self.stride_loop(place),
+            _ => self.object_access(),
         }
     }
 
@@ -323,6 +335,10 @@ impl Gen {
         self.n_scratch = [0; 4];
         let mut nodes = vec![];
         self.prologue(&mut nodes);
+        if !self.objects.is_empty() {
+            let loads: String = (0..self.objects.len()).map(|i| format!("\nld.param.u64 %o{i}, [o{i}];")).collect();
+            nodes.push(fixed(format!(".reg .b64 %o<{}>;{loads}", self.objects.len())));
+        }
         self.initial_values(&mut nodes);
         let place = Place { together: true, depth: 3, ..Place::default() };
         for _ in 0..2 + self.random.below(4) {
@@ -340,9 +356,10 @@ impl Gen {
             }
         }
         self.dump(&mut nodes);
+        let handles: String = (0..self.objects.len()).map(|i| format!(", .param .u64 o{i}")).collect();
         let mut all = vec![
             fixed(format!(
-                ".visible .entry {}(.param .u64 in, .param .u64 out, .param .u64 slots, .param .u64 counters, .param .u32 u0, .param .u32 u1, .param .u64 u2)\n{{",
+                ".visible .entry {}(.param .u64 in, .param .u64 out, .param .u64 slots, .param .u64 counters, .param .u32 u0, .param .u32 u1, .param .u64 u2{handles})\n{{",
                 super::KERNEL
             )),
             self.declarations(),

@@ -3,7 +3,8 @@
 //! A program is one kernel with a few device functions. Its threads share nothing that races: each
 //! has its own slot of global, shared and local memory, reads tables that nobody writes, adds to
 //! common counters with atomics that commute, and exchanges values through shared memory between
-//! barriers. At its end every thread stores all its registers. Loops are bounded.
+//! barriers. Textures nobody writes; of surfaces each thread writes texels of its own. At its end every
+//! thread stores all its registers. Loops are bounded.
 
 mod barriers;
 mod body;
@@ -11,14 +12,19 @@ mod control;
 mod copies;
 mod forms;
 mod memory;
+mod objects;
 mod real;
 mod strides;
+mod surfaces;
 mod tensor;
+mod textures;
 mod warps;
 
 use crate::machine::{Buffer, Launch, Report};
 use crate::random::Random;
+use crate::texture::{Object, Placed};
 use body::Gen;
+pub use objects::MAX_OBJECTS;
 use std::fmt::Write;
 
 /// What a program may use.
@@ -68,6 +74,8 @@ pub struct Program {
     pub block: [u32; 3],
     /// Scalar parameters.
     pub uniform: (u32, u32, u64),
+    /// Texture and surface objects, whose handles are the last parameters.
+    pub objects: Vec<Object>,
 }
 
 /// The name of the kernel.
@@ -122,8 +130,13 @@ pub fn generate(seed: u64, target: Target) -> Program {
     let block = SHAPES[random.below(SHAPES.len())];
     let grid = GRIDS[random.below(GRIDS.len())];
     let uniform = (random.interesting(32) as u32, random.word() as u32 % 64, random.interesting(64));
-    let mut generator = Gen::new(random, target, block);
-    Program { seed, nodes: generator.module(), grid, block, uniform }
+    let mut own = Random::new(seed ^ 0x7e87);
+    let threads = grid.iter().chain(&block).product();
+    // Real devices filter in their own ways.
+    let with_objects = !target.real && own.one_in(3);
+    let objects = if with_objects { objects::objects(&mut own, threads) } else { vec![] };
+    let mut generator = Gen::new(random, target, block, objects.clone());
+    Program { seed, nodes: generator.module(), grid, block, uniform, objects }
 }
 
 /// Where the buffers of a program lie.
@@ -137,11 +150,21 @@ pub struct Addresses {
     pub slots: u64,
     /// Counters.
     pub counters: u64,
+    /// Texels of objects, where somebody needs their address.
+    pub objects: [u64; MAX_OBJECTS],
+    /// Handles of objects.
+    pub handles: [u64; MAX_OBJECTS],
 }
 
 /// Addresses for the oracle alone.
-pub const PLACES: Addresses =
-    Addresses { input: 0x1_0000_0000, out: 0x2_0000_0000, slots: 0x3_0000_0000, counters: 0x4_0000_0000 };
+pub const PLACES: Addresses = Addresses {
+    input: 0x1_0000_0000,
+    out: 0x2_0000_0000,
+    slots: 0x3_0000_0000,
+    counters: 0x4_0000_0000,
+    objects: [0x5_0000_0000, 0x6_0000_0000, 0x7_0000_0000],
+    handles: [0x11, 0x22, 0x33],
+};
 
 impl Program {
     /// The PTX.
@@ -156,6 +179,7 @@ impl Program {
         let mut text = String::new();
         let (a, b, c) = self.uniform;
         let _ = writeln!(text, "// seed {} grid {:?} block {:?} uniform {a} {b} {c}", self.seed, self.grid, self.block);
+        self.objects.iter().for_each(|o| text += &(objects::line_of(o) + "\n"));
         text + &self.text()
     }
 
@@ -168,7 +192,11 @@ impl Program {
         let mut three = || Some([next()? as u32, next()? as u32, next()? as u32]);
         let (grid, block) = (three()?, three()?);
         let uniform = (next()? as u32, next()? as u32, next()?);
-        Some(Program { seed, nodes: rest.lines().map(|l| Node::Fixed(l.to_owned())).collect(), grid, block, uniform })
+        let described: Option<Vec<Object>> =
+            rest.lines().take_while(|l| l.starts_with(objects::HEAD)).map(objects::from_line).collect();
+        let objects = described?;
+        let nodes = rest.lines().skip(objects.len()).map(|l| Node::Fixed(l.to_owned())).collect();
+        Some(Program { seed, nodes, grid, block, uniform, objects })
     }
 
     /// Threads of the grid.
@@ -176,18 +204,27 @@ impl Program {
         self.grid.iter().chain(&self.block).product::<u32>() as usize
     }
 
-    /// The buffers before the launch: input, results, slots, counters.
+    /// The buffers before the launch: input, results, slots, counters, and the texels of each object.
     pub fn buffers(&self, at: Addresses) -> Vec<Buffer> {
         let mut random = Random::new(self.seed ^ 0xda7a);
         let mut noise = |n: usize| (0..n / 8).flat_map(|_| random.interesting(64).to_le_bytes()).collect::<Vec<u8>>();
         let n = self.threads();
         let (input, slots) = (noise(INPUT), noise(n * SLOT));
-        vec![
+        let mut random = Random::new(self.seed ^ 0x7e8e1);
+        let texels = |(o, address): (&Object, u64)| Buffer {
+            address,
+            bytes: objects::contents(o, &mut random),
+            writable: o.sampler.is_none(),
+        };
+        let texels: Vec<Buffer> = self.objects.iter().zip(at.objects).map(texels).collect();
+        let mut all = vec![
             Buffer { address: at.input, bytes: input, writable: false },
             Buffer { address: at.out, bytes: vec![0xaa; n * RESULT], writable: true },
             Buffer { address: at.slots, bytes: slots, writable: true },
             Buffer { address: at.counters, bytes: vec![0x55; COUNTERS], writable: true },
-        ]
+        ];
+        all.extend(texels);
+        all
     }
 
     /// The launch.
@@ -199,7 +236,10 @@ impl Program {
         params.extend(self.uniform.0.to_le_bytes());
         params.extend(self.uniform.1.to_le_bytes());
         params.extend(self.uniform.2.to_le_bytes());
-        Launch { grid: self.grid, block: self.block, dynamic_shared: 0, params }
+        at.handles[..self.objects.len()].iter().for_each(|h| params.extend(h.to_le_bytes()));
+        let placed = self.objects.iter().zip(at.handles.iter().zip(at.objects));
+        let objects = placed.map(|(&object, (&handle, address))| Placed { handle, address, object }).collect();
+        Launch { grid: self.grid, block: self.block, dynamic_shared: 0, params, objects }
     }
 
     /// What the oracle says: the buffers afterwards.

@@ -25,12 +25,13 @@ fn floor(v: f64) -> i32 {
     t - i32::from(f64::from(t) > v)
 }
 
-/// `x` less a whole multiple of `period`, in `[0, period]`.
+/// `x` less a whole multiple of `period`, in `[0, period)`.
 #[inline]
 fn repeat(x: f64, period: f64) -> f64 {
     let turns = x / period;
-    // From 2^31 on an `f32` has no fraction; nor do NaN and infinities have one here.
-    if turns.abs() < 2_147_483_647.0 { x - period * f64::from(floor(turns)) } else { 0.0 }
+    // From 2^31 on an `f32` has no fraction; nor do NaN and infinities have one here. What is a little
+    // below 0 is a little below the period, not there, whatever rounding makes of it.
+    if turns.abs() < 2_147_483_647.0 { (x - period * f64::from(floor(turns))).min(period.next_down()) } else { 0.0 }
 }
 
 /// The position in texels, near enough to `[0, n]` that what follows is exact.
@@ -43,7 +44,8 @@ fn position(x: f64, n: u32, mode: AddressMode, normalized: bool) -> f64 {
         AddressMode::Clamp | AddressMode::Border => {
             let u = if normalized { x * size } else { x };
             let u = if u.is_nan() { 0.0 } else { u };
-            u.clamp(-4.0, size + 4.0)
+            // Beyond the reach of offsets, which have four bits.
+            u.clamp(-16.0, size + 16.0)
         }
     }
 }
@@ -116,9 +118,9 @@ fn resolve_far(i: i32, shift: i32, n: u32, mode: AddressMode) -> i32 {
 
 /// A texel named by number; numbers outside are border.
 #[inline(always)]
-pub fn whole(i: i32, n: u32, shift: i32) -> i32 {
-    let i = i.wrapping_add(shift);
-    if (i as u32) < n { i } else { -1 }
+pub fn whole(i: i64, n: u32, shift: i32) -> i32 {
+    let i = i + i64::from(shift);
+    if (0..i64::from(n)).contains(&i) { i as i32 } else { -1 }
 }
 
 /// A layer number, which is brought into range.
@@ -182,12 +184,30 @@ mod tests {
         }
     }
 
+    /// The texel just below 0 is the last one, however little is missing.
+    #[test]
+    fn what_lies_below_zero_lies_below_the_period() {
+        for n in [1, 3, 4, 131_071] {
+            for x in [-1e-45f32, -1e-30, -1e-9] {
+                assert_eq!(nearest(f64::from(x), n, Wrap, true, 0), n as i32 - 1, "{x} of {n}");
+                assert_eq!(nearest(f64::from(x), n, Mirror, true, 0), 0, "{x} of {n}");
+                assert_eq!(nearest(f64::from(x), n, Mirror, true, 1), 0, "{x} of {n}");
+            }
+        }
+    }
+
     #[test]
     fn offsets_count_texels() {
+        assert_eq!(whole(-3, 8, 7), 4);
+        assert_eq!(whole(9, 8, -2), 7);
+        assert_eq!(whole(i64::from(i32::MIN), 8, -8), -1);
         assert_eq!(nearest(0.1, 4, Wrap, true, -1), 3);
         assert_eq!(nearest(0.1, 4, Wrap, true, 7), 3);
         assert_eq!(nearest(0.1, 4, Mirror, true, -1), 0);
         assert_eq!(nearest(0.1, 4, Mirror, true, 5), 2);
         assert_eq!(nearest(1.0, 4, Border, false, 3), -1);
+        assert_eq!(nearest(40.25, 7, Clamp, false, -6), 6);
+        assert_eq!(nearest(-40.0, 7, Clamp, false, 7), 0);
+        assert_eq!(linear(40.0, 7, Border, false, -8).lo, -1);
     }
 }

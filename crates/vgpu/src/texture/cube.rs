@@ -19,7 +19,12 @@ pub fn face(d: [f32; 3]) -> (u32, [f64; 2]) {
     if m == 0.0 {
         return (face, [0.5; 2]);
     }
-    (face, [(s / m + 1.0) / 2.0, (t / m + 1.0) / 2.0])
+    // A little left of the middle is not the middle, though rounding would make it so.
+    let place = |c: f64| {
+        let v = (c / m + 1.0) / 2.0;
+        if c < 0.0 { v.min(0.5_f64.next_down()) } else { v }
+    };
+    (face, [place(s), place(t)])
 }
 
 /// The direction of a place on a face, given from -1 to 1.
@@ -66,6 +71,8 @@ mod tests {
             assert_eq!(face(d), (i as u32, [0.5, 0.5]));
         }
         assert_eq!(face([2.0, -1.0, 0.5]), (0, [0.375, 0.75]));
+        let (third, [s, _]) = face([-1.0, f32::MIN, 0.0]);
+        assert!(third == 3 && s < 0.5);
     }
 
     #[test]

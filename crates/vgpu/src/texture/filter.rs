@@ -36,8 +36,9 @@ pub(crate) struct Source<'a> {
 }
 
 impl Source<'_> {
-    fn mode(&self, axis: usize) -> AddressMode {
-        self.sampler.mode(axis)
+    /// A direction always meets a face: nothing lies outside of a cube.
+    fn mode(&self, spot: &Spot, axis: usize) -> AddressMode {
+        if spot.cube { AddressMode::Clamp } else { self.sampler.mode(axis) }
     }
 
     /// The border colour, times the divisor.
@@ -51,7 +52,8 @@ impl Source<'_> {
         let mut at = [0, 0, spot.layer];
         for (axis, place) in at.iter_mut().enumerate().take(spot.axes) {
             let n = self.level.extents[axis];
-            let i = address::nearest(spot.at[axis], n, self.mode(axis), self.sampler.normalized, spot.shift[axis]);
+            let i =
+                address::nearest(spot.at[axis], n, self.mode(spot, axis), self.sampler.normalized, spot.shift[axis]);
             if i < 0 {
                 return None;
             }
@@ -102,9 +104,9 @@ impl Source<'_> {
         let mut taps = [none; 3];
         for (axis, tap) in taps.iter_mut().enumerate().take(spot.axes) {
             let n = self.level.extents[axis];
-            *tap = address::linear(spot.at[axis], n, self.mode(axis), self.sampler.normalized, spot.shift[axis]);
+            *tap = address::linear(spot.at[axis], n, self.mode(spot, axis), self.sampler.normalized, spot.shift[axis]);
         }
-        if spot.axes == 1 && self.mode(1) == AddressMode::Border {
+        if spot.axes == 1 && self.mode(spot, 1) == AddressMode::Border {
             // The line lies in the middle between two rows, one of which is the border.
             taps[1] = Tap { lo: -1, hi: 0, frac: 128 };
         }
@@ -179,7 +181,7 @@ impl Source<'_> {
     pub(crate) fn footprint(&self, spot: &Spot) -> [Option<[u32; 3]>; 4] {
         let tap = |axis: usize| {
             let n = self.level.extents[axis];
-            address::linear(spot.at[axis], n, self.mode(axis), self.sampler.normalized, spot.shift[axis])
+            address::linear(spot.at[axis], n, self.mode(spot, axis), self.sampler.normalized, spot.shift[axis])
         };
         let (x, y) = (tap(0), tap(1));
         let texel = |i: i32, j: i32| (i >= 0 && j >= 0).then_some([i as u32, j as u32, spot.layer]);

@@ -107,13 +107,14 @@ pub(crate) trait Channel {
     /// Results are numbers; else they are bits.
     const NUMBER: bool = true;
 
-    /// Channel `c` at `at` as bits, zero- or sign-extended. Only used when it is no number.
+    /// Channel `c` at `at` as a result that is not filtered: a float, or an integer zero- or sign-extended.
     ///
     /// # Safety
     /// `at` is the channel's address, which may be read or faults.
-    unsafe fn bits(at: *const u8) -> u32 {
+    #[inline(always)]
+    unsafe fn bits(at: *const u8, c: usize) -> u32 {
         // SAFETY: passed on.
-        unsafe { Self::number(at, 0) as f32 }.to_bits()
+        ((unsafe { Self::number(at, c) } / Self::DIVISOR) as f32).to_bits()
     }
 
     /// Channel `c` at `at`, times [`Channel::DIVISOR`].
@@ -130,7 +131,7 @@ macro_rules! integers {
             const BYTES: usize = size_of::<$ty>();
             const NUMBER: bool = false;
             #[inline(always)]
-            unsafe fn bits(at: *const u8) -> u32 {
+            unsafe fn bits(at: *const u8, _: usize) -> u32 {
                 // SAFETY: the caller's contract; rows of linear memory need not be aligned.
                 (unsafe { at.cast::<$ty>().read_unaligned() }) as $wide as u32
             }
@@ -166,13 +167,28 @@ macro_rules! numbers {
     )*};
 }
 numbers! {
-    F32 f32, 1.0, |v| f64::from(v);
     F16 u16, 1.0, |v| f16::from_bits(v).to_f64();
     Unorm8 u8, 255.0, |v| f64::from(v);
     Unorm16 u16, 65535.0, |v| f64::from(v);
     // The most negative value stands for -1 too.
     Snorm8 i8, 127.0, |v| f64::from(v.max(-127));
     Snorm16 i16, 32767.0, |v| f64::from(v.max(-32767));
+}
+
+pub(crate) struct F32;
+impl Channel for F32 {
+    const BYTES: usize = 4;
+    /// As it is, a NaN too.
+    #[inline(always)]
+    unsafe fn bits(at: *const u8, _: usize) -> u32 {
+        // SAFETY: the caller's contract.
+        unsafe { at.cast::<u32>().read_unaligned() }
+    }
+    #[inline(always)]
+    unsafe fn number(at: *const u8, _: usize) -> f64 {
+        // SAFETY: as above.
+        f64::from(unsafe { at.cast::<f32>().read_unaligned() })
+    }
 }
 
 pub(crate) struct Srgb8;

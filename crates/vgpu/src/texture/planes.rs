@@ -173,8 +173,7 @@ unsafe fn nearest<C: Channel>(
         for (c, out) in out.iter_mut().enumerate().take(resource.format.channels as usize) {
             let q = p.wrapping_add(c * C::BYTES);
             // SAFETY: the texel lies in the texture.
-            out[lane] =
-                unsafe { if C::NUMBER { ((C::number(q, c) / C::DIVISOR) as f32).to_bits() } else { C::bits(q) } };
+            out[lane] = unsafe { C::bits(q, c) };
         }
     }
     out
@@ -201,7 +200,9 @@ fn repeat(x: f64, period: f64) -> f64 {
     let turns = x / period;
     let near = if turns.abs() < 2_147_483_647.0 { turns } else { 0.0 };
     let x = if turns.abs() < 2_147_483_647.0 { x } else { 0.0 };
-    x - period * f64::from(floor(near))
+    let x = x - period * f64::from(floor(near));
+    let most = period.next_down();
+    if x < most { x } else { most }
 }
 
 /// Between -4 and `most`; NaN becomes -4, where the mean is the first texel, as it is at 0.

@@ -133,7 +133,7 @@ fn levels(resource: &Resource, sampler: &Sampler, detail: f32) -> (usize, usize,
     let detail = (detail + sampler.lod_bias).max(least).min(most).clamp(0.0, last as f32);
     let detail = if detail.is_nan() { 0.0 } else { detail };
     if !sampler.mip_linear {
-        let nearest = ((detail + 0.5).floor() as usize).min(last);
+        let nearest = ((f64::from(detail) + 0.5).floor() as usize).min(last);
         return (nearest, nearest, 0);
     }
     let fixed = (f64::from(detail) * 256.0 + 0.5).floor() as usize;
@@ -162,7 +162,7 @@ unsafe fn sample<C: Channel>(
         if request.whole || resource.linear_memory {
             return fetch::<C>(&source(first), &spot);
         }
-        if !C::NUMBER {
+        if !C::NUMBER || !sampler.linear && weight == 0 {
             return bits::<C>(&source(first), source(first).nearest(&spot));
         }
         let one = |level: usize| -> Sum {
@@ -221,8 +221,8 @@ unsafe fn fetch<C: Channel>(source: &Source<'_>, spot: &Spot) -> Words {
 fn whole(source: &Source<'_>, spot: &Spot) -> Option<[u32; 3]> {
     let mut at = [0, 0, spot.layer];
     for (axis, place) in at.iter_mut().enumerate().take(spot.axes) {
-        let number = spot.at[axis].floor().clamp(-1.0, 4e9) as i64;
-        let i = address::whole(i32::try_from(number).unwrap_or(-1), source.level.extents[axis], spot.shift[axis]);
+        let number = spot.at[axis].floor().clamp(-4e9, 4e9) as i64;
+        let i = address::whole(number, source.level.extents[axis], spot.shift[axis]);
         if i < 0 {
             return None;
         }
@@ -248,7 +248,7 @@ unsafe fn bits<C: Channel>(source: &Source<'_>, at: Option<[u32; 3]>) -> Words {
     for (c, word) in words.iter_mut().enumerate().take(resource.format.channels as usize) {
         let q = p.wrapping_add(c * C::BYTES);
         // SAFETY: the texel lies in the resource.
-        *word = unsafe { if C::NUMBER { ((C::number(q, c) / C::DIVISOR) as f32).to_bits() } else { C::bits(q) } };
+        *word = unsafe { C::bits(q, c) };
     }
     words
 }

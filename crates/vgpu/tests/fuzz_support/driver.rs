@@ -1,8 +1,9 @@
 //! Random programs on any device that a driver table reaches, a real GPU above all.
 
 use super::difference;
+use super::objects::Objects;
 use rtcg_cuda_sys::*;
-use rtcg_oracle::generate::{Addresses, KERNEL};
+use rtcg_oracle::generate::{Addresses, KERNEL, MAX_OBJECTS};
 use rtcg_oracle::{Buffer, Program};
 use std::ffi::c_void;
 
@@ -95,10 +96,14 @@ impl Device {
 
     fn launch(&self, module: CUmodule, p: &Program, expected: &[Buffer]) -> Outcome {
         let [input, out, slots, counters] = self.areas;
-        let at = Addresses { input, out, slots, counters };
+        let objects = match Objects::make(self.table, &p.objects) {
+            Ok(objects) => objects,
+            Err(e) => return Outcome::Fault(e),
+        };
+        let at = Addresses { input, out, slots, counters, objects: [0; MAX_OBJECTS], handles: objects.handles() };
         let buffers = p.buffers(at);
         let launch = p.launch(at);
-        match self.copy_and_launch(module, &buffers, &launch) {
+        match self.copy_and_launch(module, &buffers, &launch, &objects) {
             Ok(got) => difference(expected, &got).map_or(Outcome::Same, Outcome::Differs),
             Err(e) => Outcome::Fault(e),
         }
@@ -109,20 +114,24 @@ impl Device {
         module: CUmodule,
         buffers: &[Buffer],
         launch: &rtcg_oracle::Launch,
+        objects: &Objects,
     ) -> Result<Vec<Vec<u8>>, String> {
         let t = self.table;
         let mut function = CUfunction::null();
         let name = std::ffi::CString::new(KERNEL).unwrap_or_default();
         let mut bytes = launch.params.clone();
-        // The parameters lie one after another without gaps: five of 8 bytes, two of 4 between them.
-        let offsets = [0usize, 8, 16, 24, 32, 36, 40];
-        // SAFETY: the offsets lie in the parameters.
-        let mut params = offsets.map(|o| unsafe { bytes.as_mut_ptr().add(o) }.cast::<c_void>());
+        // The parameters lie one after another without gaps: all of 8 bytes but two of 4 between them.
+        let mut offsets = vec![0usize, 8, 16, 24, 32, 36];
+        offsets.extend((40..bytes.len()).step_by(8));
+        let first = bytes.as_mut_ptr();
+        let mut params: Vec<*mut c_void> = offsets.iter().map(|o| first.wrapping_add(*o).cast()).collect();
+        let (plain, texels) = buffers.split_at(4);
+        texels.iter().enumerate().try_for_each(|(i, b)| objects.write(i, &b.bytes))?;
         let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
         // SAFETY: handles and memory are this device's; the copies stay inside both ends.
         unsafe {
             done("cuModuleGetFunction", t.cuModuleGetFunction(&raw mut function, module, name.as_ptr()))?;
-            for b in buffers {
+            for b in plain {
                 assert!(b.bytes.len() <= AREA);
                 done("cuMemcpyHtoD", t.cuMemcpyHtoD(b.address, b.bytes.as_ptr().cast(), b.bytes.len()))?;
             }
@@ -131,10 +140,13 @@ impl Device {
             done("cuLaunchKernel", code)?;
             done("cuCtxSynchronize", t.cuCtxSynchronize())?;
             let mut got = vec![];
-            for b in buffers {
+            for b in plain {
                 let mut bytes = vec![0u8; b.bytes.len()];
                 done("cuMemcpyDtoH", t.cuMemcpyDtoH(bytes.as_mut_ptr().cast(), b.address, bytes.len()))?;
                 got.push(bytes);
+            }
+            for i in 0..texels.len() {
+                got.push(objects.read(i)?);
             }
             Ok(got)
         }

@@ -3,8 +3,11 @@
 
 pub mod driver;
 pub mod mutants;
+pub mod objects;
 
-use rtcg_oracle::generate::{Addresses, KERNEL, RESULT, SLOT};
+use objects::Objects;
+use rtcg_cuda_sys::{CUcontext, CUdevice, CUresult};
+use rtcg_oracle::generate::{Addresses, KERNEL, MAX_OBJECTS, RESULT, SLOT};
 use rtcg_oracle::{Buffer, Program};
 use rtcg_ptx::ast::{Init, Module, Space, Symbol};
 use rtcg_vgpu::exec::{self, CancelFlag, Place, RUNTIME, Shape, Sites, run_program};
@@ -52,7 +55,11 @@ fn place(s: Site) -> Place {
 /// The areas of device memory; whoever holds the lock may use them.
 pub struct Device {
     base: usize,
+    context: CUcontext,
 }
+
+// SAFETY: a context's handle is a number to everybody.
+unsafe impl Send for Device {}
 
 static DEVICE: Mutex<Option<Device>> = Mutex::new(None);
 
@@ -60,11 +67,18 @@ static DEVICE: Mutex<Option<Device>> = Mutex::new(None);
 pub fn with_device<T>(f: impl FnOnce(&Device) -> T) -> T {
     let mut device = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
     let device = device.get_or_insert_with(|| {
-        let w = window().unwrap();
-        let base = w.heap().start.next_multiple_of(AREA);
-        w.commit(base, AREA * AREAS).unwrap();
-        Device { base }
+        let (t, mut base, mut context) = (rtcg_vgpu::table(), 0, CUcontext::null());
+        // SAFETY: all pointers lead to places of the right type. The memory stays for good.
+        unsafe {
+            assert_eq!(t.cuInit(0), CUresult::CUDA_SUCCESS);
+            assert_eq!(t.cuDevicePrimaryCtxRetain(&raw mut context, CUdevice::default()), CUresult::CUDA_SUCCESS);
+            assert_eq!(t.cuCtxSetCurrent(context), CUresult::CUDA_SUCCESS);
+            assert_eq!(t.cuMemAlloc(&raw mut base, AREA * AREAS), CUresult::CUDA_SUCCESS);
+        }
+        Device { base: base as usize, context }
     });
+    // SAFETY: the context lives as long as the process.
+    assert_eq!(unsafe { rtcg_vgpu::table().cuCtxSetCurrent(device.context) }, CUresult::CUDA_SUCCESS);
     f(device)
 }
 
@@ -184,7 +198,8 @@ pub fn variants(block: [u32; 3]) -> Vec<Variant> {
 
 /// The first difference between two sets of buffers, in words.
 pub fn difference(expected: &[Buffer], got: &[Vec<u8>]) -> Option<String> {
-    const NAMES: [&str; 4] = ["input", "results", "slots", "counters"];
+    const NAMES: [&str; 4 + MAX_OBJECTS] =
+        ["input", "results", "slots", "counters", "texels of object 0", "texels of object 1", "texels of object 2"];
     for ((want, have), name) in expected.iter().zip(got).zip(NAMES) {
         let Some(at) = want.bytes.iter().zip(have).position(|(a, b)| a != b) else { continue };
         let word = |bytes: &[u8]| {
@@ -211,8 +226,9 @@ pub fn check(p: &Program, expected: &[Buffer], variant: Variant) -> Result<(), S
     let m = Arc::new(parsed.module);
     with_device(|device| {
         let store = Arc::new(MemoryStore::default());
-        run_once(p, &m, expected, variant, device, &store)?;
-        run_once(p, &m, expected, variant, device, &store).map_err(|e| format!("as it was kept: {e}"))
+        let objects = Objects::make(rtcg_vgpu::table(), &p.objects)?;
+        run_once(p, &m, expected, variant, (device, &objects), &store)?;
+        run_once(p, &m, expected, variant, (device, &objects), &store).map_err(|e| format!("as it was kept: {e}"))
     })
 }
 
@@ -221,19 +237,31 @@ fn run_once(
     m: &Arc<Module>,
     expected: &[Buffer],
     variant: Variant,
-    device: &Device,
+    (device, objects): (&Device, &Objects),
     store: &Arc<MemoryStore>,
 ) -> Result<(), String> {
     let symbols = device.symbols(m);
     let compiled = catch_unwind(AssertUnwindSafe(|| compile(m, KERNEL, &symbols, variant, store)));
     let compiled = compiled.map_err(|_| "the compiler panics")?.map_err(|e| format!("not compiled: {e}"))?;
-    let at = Addresses { input: device.area(0), out: device.area(1), slots: device.area(2), counters: device.area(3) };
+    let at = Addresses {
+        input: device.area(0),
+        out: device.area(1),
+        slots: device.area(2),
+        counters: device.area(3),
+        objects: [0; MAX_OBJECTS],
+        handles: objects.handles(),
+    };
     let buffers = p.buffers(at);
-    buffers.iter().for_each(|b| device.write(b.address, &b.bytes));
+    let (plain, texels) = buffers.split_at(4);
+    plain.iter().for_each(|b| device.write(b.address, &b.bytes));
+    texels.iter().enumerate().try_for_each(|(i, b)| objects.write(i, &b.bytes))?;
     let launch = p.launch(at);
     let shape = Shape { grid: launch.grid, block: launch.block, dynamic_shared: 0, cooperative: false };
     run_program(&program(compiled), shape, &launch.params, &CancelFlag::new()).map_err(|e| format!("fault: {e}"))?;
-    let got: Vec<Vec<u8>> = buffers.iter().map(|b| device.read(b.address, b.bytes.len())).collect();
+    let mut got: Vec<Vec<u8>> = plain.iter().map(|b| device.read(b.address, b.bytes.len())).collect();
+    for i in 0..texels.len() {
+        got.push(objects.read(i)?);
+    }
     difference(expected, &got).map_or(Ok(()), Err)
 }
 

@@ -1,0 +1,255 @@
+//! Texture instructions, and the coordinates they take.
+
+use super::Node;
+use super::body::{Gen, fixed, line};
+use crate::texture::{Object, Sampler, Storage};
+use rtcg_ptx::ast::Geometry;
+
+/// Bits of coordinates that lie where something changes.
+const ODD: &[u32] = &[
+    0,
+    0x8000_0000,
+    0x3f80_0000,
+    0xbf80_0000,
+    0x3f00_0000,
+    0x7f80_0000,
+    0xff80_0000,
+    0x7fc0_0000,
+    0xffff_ffff,
+    0x7f7f_ffff,
+    0xff7f_ffff,
+    0x0000_0001,
+    0x8000_0001,
+    0xb300_0000,
+    0x3f7f_ffff,
+    0x4f00_0000,
+    0xcf00_0000,
+    0x4b80_0001,
+    0xcb00_0001,
+    0x5f00_0000,
+];
+
+/// PTX's name of a shape.
+pub(super) fn name_of(g: Geometry) -> &'static str {
+    match g {
+        Geometry::D1 => "1d",
+        Geometry::D2 => "2d",
+        Geometry::D3 => "3d",
+        Geometry::A1 => "a1d",
+        Geometry::A2 => "a2d",
+        Geometry::Cube => "cube",
+        Geometry::ACube => "acube",
+    }
+}
+
+/// Coordinates as PTX wants them: three are four.
+pub(super) fn vector(mut list: Vec<String>) -> String {
+    if list.len() == 3 {
+        list.push(list[2].clone());
+    }
+    format!("{{{}}}", list.join(", "))
+}
+
+impl Gen {
+    /// An instruction on one of the program's objects.
+    pub(crate) fn object_access(&mut self) -> Node {
+        let which = self.random.below(self.objects.len());
+        let object = self.objects[which];
+        match object.sampler {
+            None => self.surface_access(which, object),
+            Some(_) if self.random.one_in(12) => self.texture_query(which, object),
+            Some(sampler) => self.texture_access(which, object, sampler),
+        }
+    }
+
+    /// A register with the handle of an object, in some lanes perhaps of another that is read alike.
+    fn handle(&mut self, which: usize, before: &mut String) -> String {
+        let a = self.objects[which];
+        let alike = |b: &Object| {
+            b.sampler.is_some()
+                && (a.geometry, a.reads_floats(), a.storage, a.levels)
+                    == (b.geometry, b.reads_floats(), b.storage, b.levels)
+                && a.sampler.is_some_and(|s| b.sampler.is_some_and(|t| s.normalized == t.normalized))
+        };
+        let others: Vec<usize> = (0..self.objects.len()).filter(|&i| i != which && alike(&self.objects[i])).collect();
+        if others.is_empty() || self.random.one_in(2) {
+            return format!("%o{which}");
+        }
+        let (d, p) = (self.scratch('d'), self.reg('p'));
+        *before += &format!("selp.b64 {d}, %o{which}, %o{}, {p};\n", others[self.random.below(others.len())]);
+        d
+    }
+
+    /// Results: four different registers of the pool, some not wanted.
+    fn results(&mut self) -> String {
+        let mut names: Vec<String> = vec![];
+        while names.len() < 4 {
+            let name = if names.len() < 3 && self.random.one_in(10) { "_".to_owned() } else { self.reg('r') };
+            if name == "_" || !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        format!("{{{}}}", names.join(", "))
+    }
+
+    fn texture_access(&mut self, which: usize, o: Object, s: Sampler) -> Node {
+        let mut before = String::new();
+        let is_cube = matches!(o.geometry, Geometry::Cube | Geometry::ACube);
+        let planar = matches!(o.geometry, Geometry::D2 | Geometry::A2);
+        let whole = o.storage == Storage::Linear || !is_cube && self.random.one_in(4);
+        let gathers = planar && !whole && o.levels == 1 && self.random.one_in(6);
+        let handle = self.handle(which, &mut before);
+        let mut coords = vec![];
+        if o.geometry.layered() {
+            coords.push(self.whole_coordinate(o.layers, &mut before));
+        }
+        for axis in 0..o.geometry.axes() {
+            coords.push(match (whole, is_cube) {
+                (true, _) => self.whole_coordinate(o.extents[axis], &mut before),
+                (_, true) => self.direction(&mut before),
+                _ => self.coordinate(o.extents[axis], s.normalized, &mut before),
+            });
+        }
+        let ty = match o.reads_floats() {
+            true => "f32",
+            false => ["u32", "s32"][self.random.below(2)],
+        };
+        let cty = if whole { "s32" } else { "f32" };
+        let name = name_of(o.geometry);
+        let mut level = String::new();
+        let opcode = if gathers {
+            format!("tld4.{}", ["r", "g", "b", "a"][self.random.below(4)])
+        } else if (o.levels > 1 && !self.random.one_in(4)) || self.random.one_in(8) {
+            level = format!(", {}", self.level(o.levels, whole, &mut before));
+            "tex.level".to_owned()
+        } else if o.levels == 1 && !whole && self.random.one_in(10) {
+            level = self.derivatives(o.geometry.axes());
+            "tex.grad".to_owned()
+        } else {
+            self.pick(&["tex", "tex", "tex.base"]).to_owned()
+        };
+        let mut offsets = String::new();
+        if !is_cube && o.storage != Storage::Linear && self.random.one_in(6) {
+            let list = (0..o.geometry.axes()).map(|_| (self.random.below(16) as i32 - 8).to_string()).collect();
+            offsets = format!(", {}", vector(list));
+        }
+        let (guard, dst) = (self.guard(), self.results());
+        let resident = if self.random.one_in(12) { format!("|{}", self.reg('p')) } else { String::new() };
+        let coords = vector(coords);
+        Node::Group(vec![
+            fixed(before),
+            line(format!(
+                "{guard}{opcode}.{name}.v4.{ty}.{cty} {dst}{resident}, [{handle}, {coords}]{level}{offsets};"
+            )),
+        ])
+    }
+
+    fn texture_query(&mut self, which: usize, o: Object) -> Node {
+        let is_cube = matches!(o.geometry, Geometry::Cube | Geometry::ACube);
+        let mut list = vec!["width", "normalized_coords", "num_mipmap_levels"];
+        list.extend((o.geometry.axes() > 1).then_some("height"));
+        list.extend((o.geometry == Geometry::D3).then_some("depth"));
+        list.extend((o.geometry.layered() || is_cube).then_some("array_size"));
+        let (what, guard, dst) = (list[self.random.below(list.len())], self.guard(), self.reg('r'));
+        if self.random.one_in(2) && ["width", "height", "depth"].contains(&what) {
+            let level = self.random.below(o.levels as usize);
+            return line(format!("{guard}txq.level.{what}.b32 {dst}, [%o{which}], {level};"));
+        }
+        line(format!("{guard}txq.{what}.b32 {dst}, [%o{which}];"))
+    }
+
+    /// A level of detail.
+    fn level(&mut self, levels: u32, whole: bool, before: &mut String) -> String {
+        if whole {
+            return (self.random.below(levels as usize + 3) as i32 - 1).to_string();
+        }
+        match self.random.below(4) {
+            0 => format!("0f{:08X}", ODD[self.random.below(ODD.len())]),
+            1 => self.reg('r'),
+            _ => self.scaled(levels, before),
+        }
+    }
+
+    fn derivatives(&mut self, axes: usize) -> String {
+        let mut list = || vector((0..axes).map(|_| self.reg('r')).collect());
+        format!(", {}, {}", list(), list())
+    }
+
+    /// A number of a texel along an axis of `n`, or one outside.
+    pub(super) fn whole_coordinate(&mut self, n: u32, before: &mut String) -> String {
+        let (x, n) = (self.scratch('r'), n as i32);
+        let from = self.lane_value();
+        let r = self.reg('r');
+        let texts = [
+            format!("rem.u32 {x}, {r}, {n};\n"),
+            format!("rem.s32 {x}, {r}, {};\n", n + 2),
+            format!("and.b32 {x}, {r}, 31;\nsub.s32 {x}, {x}, 4;\n"),
+            format!("mad.lo.s32 {x}, {from}, {}, {};\n", self.random.below(3), self.random.below(9) as i32 - 4),
+            format!("rem.u32 {x}, {from}, {n};\n"),
+        ];
+        match self.random.below(8) {
+            0 => r,
+            1 => [0, -1, n - 1, n, i32::MAX, i32::MIN, n / 2][self.random.below(7)].to_string(),
+            _ => {
+                *before += &texts[self.random.below(texts.len())];
+                x
+            }
+        }
+    }
+
+    /// Something that differs from lane to lane, or that does not.
+    fn lane_value(&mut self) -> String {
+        match self.random.below(6) {
+            0 => "%u1".to_owned(),
+            1 => "%tx".to_owned(),
+            2 => "%lane".to_owned(),
+            3 => "%gid".to_owned(),
+            4 => self.reg('r'),
+            _ => "%lin".to_owned(),
+        }
+    }
+
+    /// A float coordinate along an axis of `n` texels.
+    fn coordinate(&mut self, n: u32, normalized: bool, before: &mut String) -> String {
+        match self.random.below(8) {
+            0 => self.reg('r'),
+            1 => format!("0f{:08X}", ODD[self.random.below(ODD.len())]),
+            2 => {
+                // An edge or the middle of a texel, or a number next to it.
+                let k = self.random.below(4 * n as usize + 8) as f32 / 2.0 - n as f32 / 2.0;
+                let x = if normalized { k / n as f32 } else { k };
+                let bits = x.to_bits().wrapping_add([0, 0, 1, u32::MAX][self.random.below(4)]);
+                format!("0f{bits:08X}")
+            }
+            _ => self.scaled(if normalized { 1 } else { n }, before),
+        }
+    }
+
+    /// A float near `[0, span]`: a small integer times a step.
+    fn scaled(&mut self, span: u32, before: &mut String) -> String {
+        let (x, from) = (self.scratch('r'), self.lane_value());
+        let mask = [7, 15, 63, 255, 1023][self.random.below(5)];
+        let n = [mask as f32, mask as f32 + 1.0, 8.0, 3.0 * mask as f32][self.random.below(4)];
+        let step = (span as f32 / n).to_bits();
+        let first = [0.0, 0.0, 0.5, 0.25, -0.5, -(span as f32), 1.0 / 512.0, -1e-30][self.random.below(8)];
+        let sign = ["u32", "s32"][self.random.below(2)];
+        *before += &format!("and.b32 {x}, {from}, {mask};\ncvt.rn.f32.{sign} {x}, {x};\n");
+        let first = f32::to_bits(first);
+        *before += &format!("fma.rn.f32 {x}, {x}, 0f{step:08X}, 0f{first:08X};\n");
+        x
+    }
+
+    /// A component of a direction: few bits, so that some are equally large.
+    fn direction(&mut self, before: &mut String) -> String {
+        if self.random.one_in(6) {
+            return format!("0f{:08X}", ODD[self.random.below(ODD.len())]);
+        }
+        let (x, from) = (self.scratch('r'), self.lane_value());
+        let (shift, mask) = (self.random.below(3), [7, 15, 63, 255][self.random.below(4)]);
+        *before += &format!(
+            "shr.u32 {x}, {from}, {shift};\nand.b32 {x}, {x}, {mask};\nsub.s32 {x}, {x}, {};\ncvt.rn.f32.s32 {x}, {x};\n",
+            mask / 2
+        );
+        x
+    }
+}

@@ -1,0 +1,259 @@
+//! Texture and surface objects of random programs, made through the driver API.
+
+use rtcg_cuda_sys::*;
+use rtcg_oracle::texture::{Address, Channel, Object, Storage};
+use rtcg_ptx::ast::Geometry;
+use std::ptr::null;
+
+fn done(what: &str, code: CUresult) -> Result<(), String> {
+    if code == CUresult::CUDA_SUCCESS { Ok(()) } else { Err(format!("{what}: {code:?}")) }
+}
+
+/// What holds the texels of an object.
+enum Texels {
+    Array(CUarray),
+    Levels(CUmipmappedArray, Vec<CUarray>),
+    Memory(CUdeviceptr),
+}
+
+struct Made {
+    object: Object,
+    texels: Texels,
+    handle: u64,
+}
+
+/// The objects of a program; they go when this is dropped.
+pub struct Objects {
+    table: &'static DriverTable,
+    made: Vec<Made>,
+}
+
+fn format(channel: Channel) -> CUarray_format {
+    match channel {
+        Channel::U8 => CUarray_format::CU_AD_FORMAT_UNSIGNED_INT8,
+        Channel::S8 => CUarray_format::CU_AD_FORMAT_SIGNED_INT8,
+        Channel::U16 => CUarray_format::CU_AD_FORMAT_UNSIGNED_INT16,
+        Channel::S16 => CUarray_format::CU_AD_FORMAT_SIGNED_INT16,
+        Channel::U32 => CUarray_format::CU_AD_FORMAT_UNSIGNED_INT32,
+        Channel::S32 => CUarray_format::CU_AD_FORMAT_SIGNED_INT32,
+        Channel::F16 => CUarray_format::CU_AD_FORMAT_HALF,
+        Channel::F32 => CUarray_format::CU_AD_FORMAT_FLOAT,
+    }
+}
+
+fn shape(o: &Object) -> CUDA_ARRAY3D_DESCRIPTOR {
+    let [width, height, depth] = o.extents.map(|n| n as usize);
+    let layers = o.layers as usize;
+    let (height, depth, mut flags) = match o.geometry {
+        Geometry::D1 => (0, 0, 0),
+        Geometry::D2 => (height, 0, CUDA_ARRAY3D_TEXTURE_GATHER),
+        Geometry::D3 => (height, depth, 0),
+        Geometry::A1 => (0, layers, CUDA_ARRAY3D_LAYERED),
+        Geometry::A2 => (height, layers, CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_TEXTURE_GATHER),
+        Geometry::Cube => (height, layers, CUDA_ARRAY3D_CUBEMAP),
+        Geometry::ACube => (height, layers, CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED),
+    };
+    if o.sampler.is_none() {
+        flags = flags & !CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_SURFACE_LDST;
+    }
+    CUDA_ARRAY3D_DESCRIPTOR {
+        Width: width,
+        Height: height,
+        Depth: depth,
+        Format: format(o.channel),
+        NumChannels: o.channels as u32,
+        Flags: flags,
+    }
+}
+
+fn sampling(o: &Object) -> CUDA_TEXTURE_DESC {
+    let mut d = CUDA_TEXTURE_DESC { maxMipmapLevelClamp: 100.0, ..Default::default() };
+    let Some(s) = o.sampler else { return d };
+    d.addressMode = s.address.map(|a| match a {
+        Address::Wrap => CUaddress_mode::CU_TR_ADDRESS_MODE_WRAP,
+        Address::Clamp => CUaddress_mode::CU_TR_ADDRESS_MODE_CLAMP,
+        Address::Mirror => CUaddress_mode::CU_TR_ADDRESS_MODE_MIRROR,
+        Address::Border => CUaddress_mode::CU_TR_ADDRESS_MODE_BORDER,
+    });
+    let filter = |linear| match linear {
+        true => CUfilter_mode::CU_TR_FILTER_MODE_LINEAR,
+        false => CUfilter_mode::CU_TR_FILTER_MODE_POINT,
+    };
+    (d.filterMode, d.mipmapFilterMode) = (filter(s.linear), filter(s.mip_linear));
+    d.flags = if s.normalized { CU_TRSF_NORMALIZED_COORDINATES } else { 0 };
+    d.flags |= if s.as_integers { CU_TRSF_READ_AS_INTEGER } else { 0 };
+    d.borderColor = s.border.map(f32::from_bits);
+    d
+}
+
+fn make_texels(t: &DriverTable, o: &Object) -> Result<Texels, String> {
+    let d = shape(o);
+    // SAFETY: all pointers lead to places of the right type.
+    unsafe {
+        match o.storage {
+            Storage::Array if o.levels == 1 => {
+                let mut array = CUarray::null();
+                done("cuArray3DCreate", t.cuArray3DCreate(&raw mut array, &raw const d))?;
+                Ok(Texels::Array(array))
+            }
+            Storage::Array => {
+                let mut whole = CUmipmappedArray::null();
+                let code = t.cuMipmappedArrayCreate(&raw mut whole, &raw const d, o.levels);
+                done("cuMipmappedArrayCreate", code)?;
+                let mut levels = vec![];
+                for level in 0..o.levels {
+                    let mut array = CUarray::null();
+                    let code = t.cuMipmappedArrayGetLevel(&raw mut array, whole, level);
+                    done("cuMipmappedArrayGetLevel", code)?;
+                    levels.push(array);
+                }
+                Ok(Texels::Levels(whole, levels))
+            }
+            Storage::Linear | Storage::Pitched => {
+                let mut memory = 0;
+                done("cuMemAlloc", t.cuMemAlloc(&raw mut memory, o.size()))?;
+                Ok(Texels::Memory(memory))
+            }
+        }
+    }
+}
+
+fn resource(o: &Object, texels: &Texels) -> CUDA_RESOURCE_DESC {
+    let mut d = CUDA_RESOURCE_DESC::default();
+    let (format, channels) = (format(o.channel), o.channels as u32);
+    match *texels {
+        Texels::Array(array) => {
+            d.resType = CUresourcetype::CU_RESOURCE_TYPE_ARRAY;
+            d.res.array = CUDA_RESOURCE_DESC_res_array { hArray: array };
+        }
+        Texels::Levels(whole, _) => {
+            d.resType = CUresourcetype::CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+            d.res.mipmap = CUDA_RESOURCE_DESC_res_mipmap { hMipmappedArray: whole };
+        }
+        Texels::Memory(memory) if o.storage == Storage::Linear => {
+            d.resType = CUresourcetype::CU_RESOURCE_TYPE_LINEAR;
+            d.res.linear =
+                CUDA_RESOURCE_DESC_res_linear { devPtr: memory, format, numChannels: channels, sizeInBytes: o.size() };
+        }
+        Texels::Memory(memory) => {
+            d.resType = CUresourcetype::CU_RESOURCE_TYPE_PITCH2D;
+            d.res.pitch2D = CUDA_RESOURCE_DESC_res_pitch2D {
+                devPtr: memory,
+                format,
+                numChannels: channels,
+                width: o.extents[0] as usize,
+                height: o.extents[1] as usize,
+                pitchInBytes: o.row(0),
+            };
+        }
+    }
+    d
+}
+
+impl Objects {
+    /// Makes objects in the current context.
+    pub fn make(table: &'static DriverTable, objects: &[Object]) -> Result<Objects, String> {
+        let mut all = Objects { table, made: vec![] };
+        for &object in objects {
+            let texels = make_texels(table, &object)?;
+            let described = resource(&object, &texels);
+            all.made.push(Made { object, texels, handle: 0 });
+            let mut handle = 0;
+            let d = sampling(&object);
+            // SAFETY: all pointers lead to places of the right type.
+            unsafe {
+                match object.sampler {
+                    Some(_) => {
+                        let code = table.cuTexObjectCreate(&raw mut handle, &raw const described, &raw const d, null());
+                        done("cuTexObjectCreate", code)?;
+                    }
+                    None => {
+                        let code = table.cuSurfObjectCreate(&raw mut handle, &raw const described);
+                        done("cuSurfObjectCreate", code)?;
+                    }
+                }
+            }
+            if let Some(last) = all.made.last_mut() {
+                last.handle = handle;
+            }
+        }
+        Ok(all)
+    }
+
+    /// Handles, 0 where there is no object.
+    pub fn handles<const N: usize>(&self) -> [u64; N] {
+        std::array::from_fn(|i| self.made.get(i).map_or(0, |m| m.handle))
+    }
+
+    /// Writes the texels of object `i`.
+    pub fn write(&self, i: usize, bytes: &[u8]) -> Result<(), String> {
+        self.copy(i, bytes.as_ptr().cast_mut(), true)
+    }
+
+    /// Reads the texels of object `i`.
+    pub fn read(&self, i: usize) -> Result<Vec<u8>, String> {
+        let mut bytes = vec![0; self.made[i].object.size()];
+        self.copy(i, bytes.as_mut_ptr(), false)?;
+        Ok(bytes)
+    }
+
+    /// Copies all texels to or from `host`, which has room for them.
+    fn copy(&self, i: usize, host: *mut u8, to_device: bool) -> Result<(), String> {
+        let (t, Made { object, texels, .. }) = (self.table, &self.made[i]);
+        let arrays = match texels {
+            Texels::Array(array) => std::slice::from_ref(array),
+            Texels::Levels(_, levels) => levels,
+            // SAFETY: both ends have this size.
+            Texels::Memory(memory) => unsafe {
+                let code = match to_device {
+                    true => t.cuMemcpyHtoD(*memory, host.cast(), object.size()),
+                    false => t.cuMemcpyDtoH(host.cast(), *memory, object.size()),
+                };
+                return done("a copy of texels", code);
+            },
+        };
+        for (level, &array) in (0..).zip(arrays) {
+            let host = host.wrapping_add(object.level_offset(level));
+            let (row, rows) = (object.row(level), object.extents_of(level)[1] as usize);
+            let mut c = CUDA_MEMCPY3D {
+                WidthInBytes: row,
+                Height: rows,
+                Depth: object.slices(level) as usize,
+                ..Default::default()
+            };
+            if to_device {
+                (c.srcMemoryType, c.srcHost) = (CUmemorytype::CU_MEMORYTYPE_HOST, host.cast_const().cast());
+                (c.srcPitch, c.srcHeight) = (row, rows);
+                (c.dstMemoryType, c.dstArray) = (CUmemorytype::CU_MEMORYTYPE_ARRAY, array);
+            } else {
+                (c.dstMemoryType, c.dstHost) = (CUmemorytype::CU_MEMORYTYPE_HOST, host.cast());
+                (c.dstPitch, c.dstHeight) = (row, rows);
+                (c.srcMemoryType, c.srcArray) = (CUmemorytype::CU_MEMORYTYPE_ARRAY, array);
+            }
+            // SAFETY: the level's texels lie in the host's memory in this order.
+            done("cuMemcpy3D", unsafe { t.cuMemcpy3D(&raw const c) })?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Objects {
+    fn drop(&mut self) {
+        let t = self.table;
+        for made in &self.made {
+            // SAFETY: they are this value's own, and nobody uses them any more.
+            unsafe {
+                match (made.handle, made.object.sampler) {
+                    (0, _) => {}
+                    (handle, Some(_)) => drop(t.cuTexObjectDestroy(handle)),
+                    (handle, None) => drop(t.cuSurfObjectDestroy(handle)),
+                }
+                match &made.texels {
+                    Texels::Array(array) => drop(t.cuArrayDestroy(*array)),
+                    Texels::Levels(whole, _) => drop(t.cuMipmappedArrayDestroy(*whole)),
+                    Texels::Memory(memory) => drop(t.cuMemFree(*memory)),
+                }
+            }
+        }
+    }
+}
