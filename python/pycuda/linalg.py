@@ -12,6 +12,8 @@ import numpy as np
 from numpy.linalg import LinAlgError as LinAlgError
 
 from pycuda import _factorizations as _f, gpuarray as _g
+from pycuda._decompositions import EighResult as EighResult, eigh as eigh, eigvalsh as eigvalsh
+from pycuda._matrices import copied, floating, stacked
 from pycuda.gpuarray import (
     diagonal as _diagonal,
     matmul as matmul,
@@ -30,34 +32,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _floating(*dtypes):
-    """The dtype that factorizations of such elements have."""
-    common = np.result_type(*dtypes)
-    if common.kind in "biu":
-        return np.dtype(np.float64)
-    if common not in (np.float32, np.float64, np.complex64, np.complex128):
-        raise TypeError(f"array type {common.name} is unsupported in linalg")
-    if any(dtype.kind in "biu" for dtype in map(np.dtype, dtypes)):
-        return np.result_type(common, np.float64)
-    return common
-
-
-def _stacked(a, is_square=True):
-    """`a` as an array of at least two axes."""
-    a = _g._array(a)
-    if a.ndim < 2:
-        raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
-    if is_square and a.shape[-1] != a.shape[-2]:
-        raise LinAlgError("Last 2 dimensions of the array must be square")
-    return a
-
-
-def _copied(a, dtype):
-    """A copy of three axes in C order, to be factored in place."""
-    count = int(np.prod(a.shape[:-2], dtype=int))
-    return a.astype(dtype, order="C").reshape((count, *a.shape[-2:]))
-
-
 def _diagonals(a):
     return a.diagonal(0, -2, -1)
 
@@ -67,7 +41,7 @@ def _diagonals(a):
 
 def _solved(a, b, dtype):
     """Solutions of stacks of equations of one shape; raises for singular matrices, and waits for that."""
-    factors = _copied(a, dtype)
+    factors = copied(a, dtype)
     x = b.astype(dtype, order="C").reshape((factors.shape[0], *b.shape[-2:]))
     pivots = _f.factor_lu(factors)
     if bool((_diagonals(factors) == 0).any()):
@@ -80,21 +54,21 @@ def _solved(a, b, dtype):
 
 def solve(a, b):
     """Solutions of ``a @ x = b``; waits to see that no matrix is singular. See `numpy.linalg.solve`."""
-    a, b = _stacked(a), _g._array(b)
+    a, b = stacked(a), _g._array(b)
     is_vector = b.ndim == 1
     b = b[:, None] if is_vector else b
     if b.ndim == 0 or b.shape[-2] != a.shape[-1]:
         raise ValueError(f"solve: matrices of shape {a.shape} and right sides of shape {b.shape} do not fit")
     stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     a, b = (_g.broadcast_to(x, stack + x.shape[-2:]) for x in (a, b))
-    x = _solved(a, b, _floating(a.dtype, b.dtype))
+    x = _solved(a, b, floating(a.dtype, b.dtype))
     return x[..., 0] if is_vector else x
 
 
 def inv(a):
     """Inverse matrices; waits to see that no matrix is singular. See `numpy.linalg.inv`."""
-    a = _stacked(a)
-    dtype = _floating(a.dtype)
+    a = stacked(a)
+    dtype = floating(a.dtype)
     return _solved(a, _g.broadcast_to(_g.eye(a.shape[-1], dtype=dtype), a.shape), dtype)
 
 
@@ -122,8 +96,8 @@ def tensorinv(a, ind=2):
 
 def _log_and_sign(a):
     """The logarithms of sizes and the signs of determinants, and the diagonals of the factors."""
-    a = _stacked(a)
-    factors = _copied(a, _floating(a.dtype))
+    a = stacked(a)
+    factors = copied(a, floating(a.dtype))
     n = a.shape[-1]
     pivots = _f.factor_lu(factors)
     within = _g.arange(n) % _f.PANEL
@@ -157,8 +131,8 @@ def slogdet(a):
 
 def cholesky(a, /, *, upper=False):
     """Cholesky factors of positive definite matrices; waits to see that they are. See `numpy.linalg.cholesky`."""
-    a = _stacked(a)
-    factors = _copied(a.mT.conj() if upper else a, _floating(a.dtype))
+    a = stacked(a)
+    factors = copied(a.mT.conj() if upper else a, floating(a.dtype))
     if bool(_f.factor_positive(factors)[0]):
         raise LinAlgError("Matrix is not positive definite")
     factors = _g.tril(factors).reshape(a.shape)
@@ -176,9 +150,9 @@ def qr(a, mode="reduced"):
     """
     if mode not in ("reduced", "complete", "r", "raw"):
         raise ValueError(f"Unrecognized mode '{mode}'")
-    a = _stacked(a, is_square=False)
+    a = stacked(a, is_square=False)
     m, n = a.shape[-2:]
-    reflected = _copied(a, _floating(a.dtype))
+    reflected = copied(a, floating(a.dtype))
     factors = _f.reflect(reflected)
     stack = a.shape[:-2]
     if mode == "raw":
@@ -207,8 +181,7 @@ def _missing(name, what):
     return function
 
 
-eig, eigh = _missing("eig", "eigenvalues"), _missing("eigh", "eigenvalues")
-eigvals, eigvalsh = _missing("eigvals", "eigenvalues"), _missing("eigvalsh", "eigenvalues")
+eig, eigvals = _missing("eig", "eigenvalues"), _missing("eigvals", "eigenvalues")
 svd, svdvals = _missing("svd", "singular values"), _missing("svdvals", "singular values")
 pinv, lstsq = _missing("pinv", "singular values"), _missing("lstsq", "singular values")
 matrix_rank = _missing("matrix_rank", "singular values")
@@ -294,7 +267,7 @@ def cond(x, p=None):
     """Condition numbers but those that singular values define; waits as `inv`. See `numpy.linalg.cond`."""
     if p is None or p in (2, -2, "nuc"):
         _missing("cond", "singular values")()
-    x = _stacked(x)
+    x = stacked(x)
     return norm(x, p, axis=(-2, -1)) * norm(inv(x), p, axis=(-2, -1))
 
 
@@ -303,7 +276,7 @@ def cond(x, p=None):
 
 def matrix_power(a, n):
     """Products of a matrix with itself; of its inverse if `n` is negative. See `numpy.linalg.matrix_power`."""
-    a = _stacked(a)
+    a = stacked(a)
     if not isinstance(n, (int, np.integer)):
         raise TypeError("exponent must be an integer")
     if n == 0:
