@@ -50,5 +50,9 @@ def _kernel(source, dtype, name):
 
 
 def launch(source, dtype, name, grid, threads, *args, shared=0):
-    """Launches a kernel of `source` for elements of `dtype`: integers of its arguments as NumPy's."""
-    _kernel(source, dtype, name)(*args, block=(threads, 1, 1), grid=grid, shared=shared)
+    """Launches a kernel of `source` for elements of `dtype`; integers among its arguments are NumPy's.
+
+    `threads` is how many a block has, or its three lengths.
+    """
+    block = threads if isinstance(threads, tuple) else (threads, 1, 1)
+    _kernel(source, dtype, name)(*args, block=block, grid=grid, shared=shared)

@@ -76,14 +76,14 @@ extern "C" __global__ void order(const R *values, int n, int is_descending, cons
     }
 }
 
-// Row k of what was found, of m elements, becomes column places[k] of m rows and `columns` columns.
-extern "C" __global__ void place(const T *rows, int n, int m, const int *places, T *vectors, int columns)
+// The first m elements of row k of what was found become column places[k].
+extern "C" __global__ void place(const T *rows, int n, int m, int length, const int *places, T *vectors)
 {
-    const T *from = rows + (I)blockIdx.x * n * m;
-    T *to = vectors + (I)blockIdx.x * m * columns;
+    const T *from = rows + (I)blockIdx.x * n * length;
+    T *to = vectors + (I)blockIdx.x * m * n;
     for (int k = blockIdx.y; k < n; k += gridDim.y) {
         int column = places[(I)blockIdx.x * n + k];
-        for (int i = threadIdx.x; i < m; i += blockDim.x) to[(I)i * columns + column] = from[(I)k * m + i];
+        for (int i = threadIdx.x; i < m; i += blockDim.x) to[(I)i * n + column] = from[(I)k * length + i];
     }
 }
 """
@@ -112,11 +112,11 @@ def order(values, exponents, dtype, is_descending=False):
     return ordered, places
 
 
-def placed(rows, places):
-    """Rows of vectors as columns in the order of their values."""
-    count, n, m = rows.shape
+def placed(rows, places, m):
+    """The first m elements of the rows of stacks as columns in the order of their values."""
+    count, n, length = rows.shape
     vectors = _g.empty((count, m, n), rows.dtype)
-    if rows.size:
+    if vectors.size:
         launch(_SOURCE, rows.dtype, "place", (count, min(n, 65535)), _THREADS if m > 64 else 64, rows, np.int32(n),
-               np.int32(m), places, vectors, np.int32(n))  # fmt: skip
+               np.int32(m), np.int32(length), places, vectors)  # fmt: skip
     return vectors

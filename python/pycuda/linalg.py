@@ -12,7 +12,14 @@ import numpy as np
 from numpy.linalg import LinAlgError as LinAlgError
 
 from pycuda import _factorizations as _f, gpuarray as _g
-from pycuda._decompositions import EighResult as EighResult, eigh as eigh, eigvalsh as eigvalsh
+from pycuda._decompositions import (
+    EighResult as EighResult,
+    SVDResult as SVDResult,
+    eigh as eigh,
+    eigvalsh as eigvalsh,
+    svd as svd,
+    svdvals as svdvals,
+)
 from pycuda._matrices import copied, floating, stacked
 from pycuda.gpuarray import (
     diagonal as _diagonal,
@@ -182,7 +189,6 @@ def _missing(name, what):
 
 
 eig, eigvals = _missing("eig", "eigenvalues"), _missing("eigvals", "eigenvalues")
-svd, svdvals = _missing("svd", "singular values"), _missing("svdvals", "singular values")
 pinv, lstsq = _missing("pinv", "singular values"), _missing("lstsq", "singular values")
 matrix_rank = _missing("matrix_rank", "singular values")
 _singular_values = _missing("norm", "singular values")
