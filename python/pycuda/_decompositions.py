@@ -123,3 +123,87 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
 def svdvals(x, /):
     """Singular values in descending order; waits as `svd`. See `numpy.linalg.svdvals`."""
     return _svd(x, False, False)
+
+
+# -- what singular values are for ---------------------------------------------------------------------
+
+_UNSET = object()
+
+
+def _raised(ratio):
+    """Tolerances of stacks, with an axis for the singular values."""
+    return ratio[..., None] if isinstance(ratio, _g.GPUArray) else np.asarray(ratio)[..., None]
+
+
+def pinv(a, rcond=None, hermitian=False, *, rtol=_UNSET):
+    """Pseudo-inverses of matrices; waits as `svd`. See `numpy.linalg.pinv`."""
+    a = _g._array(a)
+    if rcond is not None and rtol is not _UNSET:
+        raise ValueError("`rtol` and `rcond` can't be both set.")
+    a = stacked(a, is_square=False)
+    m, n = a.shape[-2:]
+    if rcond is None:
+        rcond = 1e-15 if rtol is _UNSET else rtol
+    if rcond is None:
+        rcond = max(m, n) * np.finfo(floating(a.dtype)).eps
+    if 0 in (m, n):
+        return _g.empty((*a.shape[:-2], n, m), floating(a.dtype))
+    u, s, vh = svd(a, full_matrices=False, hermitian=hermitian)
+    is_large = s > _raised(rcond) * s[..., :1]
+    inverse = _g.where(is_large, 1 / _g.where(is_large, s, s.dtype.type(1)), s.dtype.type(0))
+    u, v = (u.conj(), vh.conj()) if u.dtype.kind == "c" else (u, vh)
+    return v.mT @ (inverse[..., None] * u.mT)
+
+
+def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
+    """How many singular values are larger than a tolerance; waits as `svd`. See `numpy.linalg.matrix_rank`."""
+    if rtol is not None and tol is not None:
+        raise ValueError("`tol` and `rtol` can't be both set.")
+    a = _g._array(A)
+    if a.ndim < 2:
+        return (a != 0).any().astype(np.int64)
+    s = svd(a, compute_uv=False, hermitian=hermitian)
+    if s.shape[-1] == 0:
+        return _g.zeros(s.shape[:-1], np.int64)
+    if tol is None:
+        tol = s[..., :1] * (max(a.shape[-2:]) * np.finfo(s.dtype).eps if rtol is None else _raised(rtol))
+    else:
+        tol = _raised(tol)
+    return _g.count_nonzero(s > tol, axis=-1)
+
+
+def _of_two_axes(a):
+    a = _g._array(a)
+    if a.ndim != 2:
+        raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be two-dimensional")
+    return a
+
+
+def lstsq(a, b, rcond=None):
+    """Least-squares solutions, sums of squares of what is left, rank and singular values; see `numpy.linalg.lstsq`.
+
+    The solutions of least length, by singular values. Waits for the rank, which is a number on the host.
+    """
+    b = _g._array(b)
+    is_vector = b.ndim == 1
+    a, b = _of_two_axes(a), _of_two_axes(b[:, None] if is_vector else b)
+    m, n = a.shape
+    if m != b.shape[0]:
+        raise LinAlgError("Incompatible dimensions")
+    dtype = floating(a.dtype, b.dtype)
+    a, b, real = a.astype(dtype), b.astype(dtype), real_of(dtype)
+    try:
+        u, s, vh = svd(a, full_matrices=False)
+    except LinAlgError:
+        raise LinAlgError("SVD did not converge in Linear Least Squares") from None
+    # As LAPACK has it, less than nothing stands for the precision of the elements.
+    rcond = np.finfo(dtype).eps * max(m, n) if rcond is None else np.finfo(dtype).eps if rcond < 0 else rcond
+    rank = int((s > rcond * s[0]).sum()) if s.size else 0
+    u, s_kept, v = u[:, :rank], s[:rank], vh[:rank].mT
+    u, v = (u.conj(), v.conj()) if dtype.kind == "c" else (u, v)
+    x = v @ ((u.mT @ b) / s_kept[:, None]) if rank else _g.zeros((n, b.shape[1]), dtype)
+    rest = _g.empty(0, real)
+    if rank == n < m:
+        left = b - a @ x if n else b
+        rest = (_g.absolute(left) ** 2).sum(0).astype(real)
+    return x[:, 0].copy() if is_vector else x, rest, np.int32(rank), s

@@ -17,6 +17,9 @@ from pycuda._decompositions import (
     SVDResult as SVDResult,
     eigh as eigh,
     eigvalsh as eigvalsh,
+    lstsq as lstsq,
+    matrix_rank as matrix_rank,
+    pinv as pinv,
     svd as svd,
     svdvals as svdvals,
 )
@@ -47,16 +50,23 @@ def _diagonals(a):
 
 
 def _solved(a, b, dtype):
-    """Solutions of stacks of equations of one shape; raises for singular matrices, and waits for that."""
+    """Solutions of stacks of equations of one shape, and which matrices are singular."""
     factors = copied(a, dtype)
     x = b.astype(dtype, order="C").reshape((factors.shape[0], *b.shape[-2:]))
     pivots = _f.factor_lu(factors)
-    if bool((_diagonals(factors) == 0).any()):
-        raise LinAlgError("Singular matrix")
+    is_singular = (_diagonals(factors) == 0).any(-1)
     _f.exchange_rows(x, pivots)
     _f.solve_triangle(factors, x, is_unit=True)
     _f.solve_triangle(factors, x, is_upper=True)
-    return x.reshape(b.shape)
+    return x.reshape(b.shape), is_singular
+
+
+def _checked(found):
+    """The solutions, if no matrix is singular; waits for that."""
+    x, is_singular = found
+    if bool(is_singular.any()):
+        raise LinAlgError("Singular matrix")
+    return x
 
 
 def solve(a, b):
@@ -68,7 +78,7 @@ def solve(a, b):
         raise ValueError(f"solve: matrices of shape {a.shape} and right sides of shape {b.shape} do not fit")
     stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     a, b = (_g.broadcast_to(x, stack + x.shape[-2:]) for x in (a, b))
-    x = _solved(a, b, floating(a.dtype, b.dtype))
+    x = _checked(_solved(a, b, floating(a.dtype, b.dtype)))
     return x[..., 0] if is_vector else x
 
 
@@ -76,7 +86,7 @@ def inv(a):
     """Inverse matrices; waits to see that no matrix is singular. See `numpy.linalg.inv`."""
     a = stacked(a)
     dtype = floating(a.dtype)
-    return _solved(a, _g.broadcast_to(_g.eye(a.shape[-1], dtype=dtype), a.shape), dtype)
+    return _checked(_solved(a, _g.broadcast_to(_g.eye(a.shape[-1], dtype=dtype), a.shape), dtype))
 
 
 def tensorsolve(a, b, axes=None):
@@ -189,10 +199,6 @@ def _missing(name, what):
 
 
 eig, eigvals = _missing("eig", "eigenvalues"), _missing("eigvals", "eigenvalues")
-pinv, lstsq = _missing("pinv", "singular values"), _missing("lstsq", "singular values")
-matrix_rank = _missing("matrix_rank", "singular values")
-_singular_values = _missing("norm", "singular values")
-
 
 # -- norms --------------------------------------------------------------------------------------------
 
@@ -221,6 +227,16 @@ def _vector_norm(a, ord, axis, keepdims):  # noqa: A002
     return (size**ord).sum(axis, keepdims=keepdims) ** (1 / ord)
 
 
+def _singular_norm(a, ord, axes, keepdims):  # noqa: A002
+    """The largest (2), the smallest (-2) or the sum ("nuc") of singular values."""
+    s = svdvals(_g.moveaxis(a, axes, (-2, -1)))
+    if s.shape[-1] == 0 and ord != -2:
+        result = _g.zeros(s.shape[:-1], s.dtype)
+    else:
+        result = s.sum(-1) if ord == "nuc" else s.max(-1) if ord == 2 else s.min(-1)
+    return _g.expand_dims(result, sorted(axes)) if keepdims else result
+
+
 def _matrix_norm(a, ord, axes, keepdims):  # noqa: A002
     row, column = (axis % a.ndim for axis in axes)
     if row == column:
@@ -228,7 +244,7 @@ def _matrix_norm(a, ord, axes, keepdims):  # noqa: A002
     if ord is None or ord in ("fro", "f"):
         return _vector_norm(a, None, (row, column), keepdims)
     if ord in (2, -2, "nuc"):
-        _singular_values()
+        return _singular_norm(a, ord, (row, column), keepdims)
     if ord not in (1, -1, np.inf, -np.inf):
         raise ValueError("Invalid norm order for matrices.")
     summed, left = (row, column) if ord in (1, -1) else (column, row)
@@ -238,7 +254,7 @@ def _matrix_norm(a, ord, axes, keepdims):  # noqa: A002
 
 
 def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
-    """Norms of vectors and matrices but those that singular values define; see `numpy.linalg.norm`."""
+    """Norms of vectors and matrices; those of singular values wait as `svd`. See `numpy.linalg.norm`."""
     x = _real(x)
     if axis is None:
         if ord is None or (ord in ("f", "fro") and x.ndim == 2) or (ord == 2 and x.ndim == 1):
@@ -269,12 +285,27 @@ def matrix_norm(x, /, *, keepdims=False, ord="fro"):  # noqa: A002
     return _matrix_norm(_real(x), ord, (-2, -1), keepdims)
 
 
+def _inverse_or_nan(a):
+    """Inverse matrices, NaN for singular ones."""
+    dtype = floating(a.dtype)
+    x, is_singular = _solved(a, _g.broadcast_to(_g.eye(a.shape[-1], dtype=dtype), a.shape), dtype)
+    return _g.where(is_singular.reshape((*a.shape[:-2], 1, 1)), dtype.type(np.nan), x)
+
+
 def cond(x, p=None):
-    """Condition numbers but those that singular values define; waits as `inv`. See `numpy.linalg.cond`."""
-    if p is None or p in (2, -2, "nuc"):
-        _missing("cond", "singular values")()
-    x = stacked(x)
-    return norm(x, p, axis=(-2, -1)) * norm(inv(x), p, axis=(-2, -1))
+    """Condition numbers; those of singular values wait as `svd`. See `numpy.linalg.cond`."""
+    x = stacked(x, is_square=False)
+    if 0 in x.shape[-2:]:
+        raise LinAlgError("cond is not defined on empty arrays")
+    if p is None or p in (2, -2):
+        s = svdvals(x)
+        result = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+    else:
+        inverse = _inverse_or_nan(stacked(x))
+        given = x.astype(inverse.dtype)
+        result = norm(given, p, axis=(-2, -1)) * norm(inverse, p, axis=(-2, -1))
+    unknown = _g.isnan(result) & ~_g.isnan(x).any((-2, -1))
+    return _g.where(unknown, result.dtype.type(np.inf), result)
 
 
 # -- products -----------------------------------------------------------------------------------------
