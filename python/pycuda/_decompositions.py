@@ -132,7 +132,9 @@ _UNSET = object()
 
 def _raised(ratio):
     """Tolerances of stacks, with an axis for the singular values."""
-    return ratio[..., None] if isinstance(ratio, _g.GPUArray) else np.asarray(ratio)[..., None]
+    if isinstance(ratio, _g.GPUArray):
+        return ratio[..., None]
+    return np.asarray(ratio)[..., None] if np.ndim(ratio) else float(ratio)
 
 
 def pinv(a, rcond=None, hermitian=False, *, rtol=_UNSET):
