@@ -5,7 +5,7 @@ from collections import namedtuple
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from pycuda import _factorizations as _f, _hestenes, _jacobi, _spectra, gpuarray as _g
+from pycuda import _eigenvectors, _factorizations as _f, _hestenes, _jacobi, _schur, _spectra, gpuarray as _g
 from pycuda._matrices import copied, floating, real_of, stacked
 
 #: What `eigh` returns: eigenvalues in ascending order, and eigenvectors as columns.
@@ -39,6 +39,47 @@ def eigh(a, UPLO="L"):
 def eigvalsh(a, UPLO="L"):
     """Eigenvalues of Hermitian matrices in ascending order; waits as `eigh`. See `numpy.linalg.eigvalsh`."""
     return _hermitian(a, UPLO, False)[0]
+
+
+#: What `eig` returns: eigenvalues, and eigenvectors of length 1 as columns.
+EigResult = namedtuple("EigResult", "eigenvalues eigenvectors")
+
+
+def _general(a, is_with_vectors):
+    """Eigenvalues and eigenvectors (or None) of matrices; real ones if all eigenvalues are."""
+    a = stacked(a)
+    dtype = floating(a.dtype)
+    forms = copied(a, dtype)
+    exponents, report = _spectra.scale(forms)
+    if a.size and int(report[0]):
+        raise LinAlgError("Array must not contain infs or NaNs")
+    scales = _eigenvectors.balance(forms)
+    reals, imags, products = _schur.reduce(forms, report, is_with_vectors)
+    if a.size and int(report[0]):
+        raise LinAlgError("Eigenvalues did not converge")
+    is_wide = dtype.kind != "c" and a.size > 0 and bool((imags != 0).any())
+    vectors = None
+    if is_with_vectors:
+        vectors = _eigenvectors.find(forms, reals, imags, products, scales, is_wide).reshape(a.shape)
+    _eigenvectors.unscale(reals, imags, exponents, dtype)
+    if dtype.kind != "c" and not is_wide:
+        return reals.reshape(a.shape[:-1]), vectors
+    values = _g.empty(reals.shape, np.result_type(dtype, np.complex64))
+    values.real[...], values.imag[...] = reals, imags
+    return values.reshape(a.shape[:-1]), vectors
+
+
+def eig(a):
+    """Eigenvalues and eigenvectors of square matrices; see `numpy.linalg.eig`.
+
+    Waits; results of real matrices are real if all eigenvalues are. Matrices with infinities or NaN raise `LinAlgError`.
+    """
+    return EigResult(*_general(a, True))
+
+
+def eigvals(a):
+    """Eigenvalues of square matrices; waits as `eig`. See `numpy.linalg.eigvals`."""
+    return _general(a, False)[0]
 
 
 #: What `svd` returns: left singular vectors as columns, singular values in descending order, right ones as rows.

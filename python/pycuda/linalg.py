@@ -14,8 +14,11 @@ from numpy.linalg import LinAlgError as LinAlgError
 from pycuda import _factorizations as _f, gpuarray as _g
 from pycuda._decompositions import (
     EighResult as EighResult,
+    EigResult as EigResult,
     SVDResult as SVDResult,
+    eig as eig,
     eigh as eigh,
+    eigvals as eigvals,
     eigvalsh as eigvalsh,
     lstsq as lstsq,
     matrix_rank as matrix_rank,
@@ -180,25 +183,6 @@ def qr(a, mode="reduced"):
         return r
     return QRResult(_f.product_of_reflections(reflected, factors, columns).reshape((*stack, m, columns)), r)
 
-
-def _needs(what):
-    def function(*args, **kwargs):
-        raise NotImplementedError(
-            f"linalg.{function.__name__}: {what} of arrays on a device are not there (no kernel finds them); fetch the "
-            f"array with get() and use numpy.linalg.{function.__name__}"
-        )
-
-    return function
-
-
-def _missing(name, what):
-    function = _needs(what)
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Not there: {what} are needed."
-    return function
-
-
-eig, eigvals = _missing("eig", "eigenvalues"), _missing("eigvals", "eigenvalues")
 
 # -- norms --------------------------------------------------------------------------------------------
 
