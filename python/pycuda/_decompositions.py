@@ -5,7 +5,7 @@ from collections import namedtuple
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from pycuda import _eigenvectors, _factorizations as _f, _hestenes, _jacobi, _schur, _spectra, gpuarray as _g
+from pycuda import _eigenvectors, _factorizations as _f, _hestenes, _jacobi, _schur, _spectra, _tridiagonal, gpuarray as _g
 from pycuda._matrices import copied, floating, real_of, stacked
 
 #: What `eigh` returns: eigenvalues in ascending order, and eigenvectors as columns.
@@ -20,12 +20,15 @@ def _hermitian(a, UPLO, is_with_vectors):
     a = stacked(a)
     matrices = copied(a, floating(a.dtype))
     exponents, report = _spectra.scale(matrices, 1 if UPLO == "L" else 2)
-    values, rows = _jacobi.eigenvalues(matrices, report, is_with_vectors)
-    values, places = _spectra.order(values, exponents, matrices.dtype)
+    if a.size == 0 or _jacobi.fits(a.shape[-1], matrices.dtype):
+        values, rows = _jacobi.eigenvalues(matrices, report, is_with_vectors)
+        values, places = _spectra.order(values, exponents, matrices.dtype)
+        vectors = _spectra.placed(rows, places, a.shape[-1]) if is_with_vectors else None
+    else:
+        values, vectors = _tridiagonal.eigenvalues(matrices, exponents, report, is_with_vectors)
     if a.size and int(report[0]):
         raise LinAlgError("Eigenvalues did not converge")
-    vectors = _spectra.placed(rows, places, a.shape[-1]).reshape(a.shape) if is_with_vectors else None
-    return values.reshape(a.shape[:-1]), vectors
+    return values.reshape(a.shape[:-1]), vectors.reshape(a.shape) if is_with_vectors else None
 
 
 def eigh(a, UPLO="L"):
