@@ -5,27 +5,21 @@ from collections import namedtuple
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from pycuda import _eigenvectors, _factorizations as _f, _hestenes, _jacobi, _schur, _spectra, _tridiagonal, gpuarray as _g
+from pycuda import _eigenvectors, _factorizations as _f, _hermitian, _hestenes, _schur, _spectra, gpuarray as _g
 from pycuda._matrices import copied, floating, real_of, stacked
 
 #: What `eigh` returns: eigenvalues in ascending order, and eigenvectors as columns.
 EighResult = namedtuple("EighResult", "eigenvalues eigenvectors")
 
 
-def _hermitian(a, UPLO, is_with_vectors):
+def _eigh(a, UPLO, is_with_vectors):
     """Eigenvalues and eigenvectors (or None) of matrices, of which a triangle is read; waits for the report."""
     UPLO = UPLO.upper()
     if UPLO not in ("L", "U"):
         raise ValueError("UPLO argument must be 'L' or 'U'")
     a = stacked(a)
-    matrices = copied(a, floating(a.dtype))
-    exponents, report = _spectra.scale(matrices, 1 if UPLO == "L" else 2)
-    if a.size == 0 or _jacobi.fits(a.shape[-1], matrices.dtype):
-        values, rows = _jacobi.eigenvalues(matrices, report, is_with_vectors)
-        values, places = _spectra.order(values, exponents, matrices.dtype)
-        vectors = _spectra.placed(rows, places, a.shape[-1]) if is_with_vectors else None
-    else:
-        values, vectors = _tridiagonal.eigenvalues(matrices, exponents, report, is_with_vectors)
+    matrices, triangle = copied(a, floating(a.dtype)), 1 if UPLO == "L" else 2
+    values, vectors, report = _hermitian.decompose(matrices, triangle, is_with_vectors)
     if a.size and int(report[0]):
         raise LinAlgError("Eigenvalues did not converge")
     return values.reshape(a.shape[:-1]), vectors.reshape(a.shape) if is_with_vectors else None
@@ -36,12 +30,12 @@ def eigh(a, UPLO="L"):
 
     Waits to see that all were found; matrices with infinities or NaN raise `LinAlgError`.
     """
-    return EighResult(*_hermitian(a, UPLO, True))
+    return EighResult(*_eigh(a, UPLO, True))
 
 
 def eigvalsh(a, UPLO="L"):
     """Eigenvalues of Hermitian matrices in ascending order; waits as `eigh`. See `numpy.linalg.eigvalsh`."""
-    return _hermitian(a, UPLO, False)[0]
+    return _eigh(a, UPLO, False)[0]
 
 
 #: What `eig` returns: eigenvalues, and eigenvectors of length 1 as columns.
