@@ -394,7 +394,7 @@ def reduce(a, report, is_with_vectors):
         products = products.mT.copy("C")
     states, lists = _g.zeros((count, 4), np.int32), _g.empty((count, 3 * n), a.dtype)
     states[:, 0] = n - 1
-    threads = 32 if n <= 16 else 64 if n <= 128 else 256
+    threads = 32 if n <= 16 else 64 if n <= 256 else 128
     is_left = True
     while is_left:
         left = _g.zeros(1, np.int32)

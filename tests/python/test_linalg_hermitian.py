@@ -27,7 +27,7 @@ def check(x, c=6):
 
 
 @pytest.mark.parametrize("dtype", m.FLOATING)
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 9, 16, 31, 40, 52])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 9, 16, 31, 40, 52, 53, 110])
 def test_random_matrices(n, dtype):
     check(m.hermitian(dtype, 2, n))
 
@@ -52,6 +52,11 @@ def test_many_small_matrices():
     assert np.allclose(x @ v, v * w[:, None], atol=1e-13)
 
 
+def test_a_matrix_of_many_launches():
+    """More rotations than a list has room for, several times."""
+    check(m.hermitian("f8", 260))
+
+
 DEGENERATE = {
     "zero": np.zeros((6, 6)),
     "identity": np.eye(7),
@@ -63,6 +68,14 @@ DEGENERATE = {
     "hilbert": m.hilbert(12),
     "wilkinson": np.diag(np.abs(np.arange(-10.0, 11))) + np.eye(21, k=1) + np.eye(21, k=-1),
     "blocks": np.kron(np.eye(5), [[2.0, 1], [1, 2]]),
+    "long zero": np.zeros((101, 101)),
+    "long identity": np.eye(101),
+    "long diagonal": np.diag(np.arange(120.0) % 7 - 3),
+    "long path": np.diag(np.ones(119), 1) + np.diag(np.ones(119), -1),
+    "long wilkinson": np.diag(np.abs(np.arange(-52.0, 53))) + np.eye(105, k=1) + np.eye(105, k=-1),
+    "long ones": np.ones((103, 103)),
+    "long hilbert": m.hilbert(101),
+    "long blocks": np.kron(np.eye(51), [[2.0, 1], [1, 2]]),
     "graded": np.outer(2.0 ** -np.arange(0, 40, 4), 2.0 ** -np.arange(0, 40, 4)) + np.diag(2.0 ** -np.arange(0, 40, 4)),
 }
 
@@ -74,7 +87,7 @@ def test_degenerate_matrices(name, dtype):
 
 
 @pytest.mark.parametrize("dtype", m.FLOATING)
-@pytest.mark.parametrize("n", [12, 45])
+@pytest.mark.parametrize("n", [12, 45, 111])
 def test_repeated_eigenvalues(n, dtype):
     values = np.repeat([-2.0, 0, 1], n // 3)
     w, _ = check(m.with_values(dtype, values))
@@ -83,7 +96,7 @@ def test_repeated_eigenvalues(n, dtype):
 
 @pytest.mark.parametrize("dtype", m.FLOATING)
 @pytest.mark.parametrize("scale", [1e30, 1e-30, 1e-37])
-@pytest.mark.parametrize("n", [6, 40])
+@pytest.mark.parametrize("n", [6, 40, 105])
 def test_large_and_small_elements(n, scale, dtype):
     """Squares of such elements are infinite, or nothing, in single precision."""
     check(m.hermitian(dtype, n) * np.dtype(dtype).type(scale))
@@ -96,7 +109,7 @@ def test_the_largest_and_the_least_numbers():
 
 
 @pytest.mark.parametrize("dtype", m.FLOATING)
-@pytest.mark.parametrize("n", [5, 40])
+@pytest.mark.parametrize("n", [5, 40, 101])
 @pytest.mark.parametrize("uplo", ["L", "U", "l", "u"])
 def test_one_triangle_is_read(n, uplo, dtype):
     x = m.hermitian(dtype, n)
@@ -113,7 +126,7 @@ def test_one_triangle_is_read(n, uplo, dtype):
 
 
 @pytest.mark.parametrize("dtype", m.FLOATING)
-@pytest.mark.parametrize("n", [1, 4, 40])
+@pytest.mark.parametrize("n", [1, 4, 40, 101])
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_what_is_not_finite_is_refused(bad, n, dtype):
     x = np.stack([np.eye(n), np.eye(n)]).astype(dtype)

@@ -34,7 +34,7 @@ def check(x, c=6):
 @pytest.mark.parametrize("dtype", m.FLOATING)
 @pytest.mark.parametrize(
     "shape",
-    [(1, 1), (1, 5), (5, 1), (2, 2), (3, 3), (4, 7), (9, 4), (16, 16), (17, 33), (40, 31), (60, 3), (2, 70)],
+    [(1, 1), (1, 5), (5, 1), (2, 2), (3, 3), (4, 7), (9, 4), (16, 16), (17, 33), (40, 31), (60, 3), (2, 70), (36, 33), (50, 90), (130, 101), (600, 2)],
     ids=str,
 )
 def test_random_matrices(shape, dtype):
@@ -58,6 +58,17 @@ def test_many_small_matrices():
     assert np.allclose((u * s[:, None]) @ vh, x, atol=1e-13)
 
 
+@pytest.mark.parametrize("dtype", m.FLOATING)
+def test_a_stack_of_many_long_matrices(dtype):
+    """As many as have a block each."""
+    check(m.drawn(dtype, 32, 35, 34))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "c16"])
+def test_long_columns(dtype):
+    check(m.drawn(dtype, 700, 40))
+
+
 DEGENERATE = {
     "zero": np.zeros((6, 4)),
     "identity": np.eye(7),
@@ -71,6 +82,13 @@ DEGENERATE = {
     "triangle": np.triu(np.ones((20, 20))),
     "two blocks": np.kron(np.eye(2), np.ones((3, 2))),
     "rank 2": np.outer(np.arange(10.0), np.ones(8)) + np.outer(np.ones(10), np.arange(8.0)),
+    "long zero": np.zeros((40, 36)),
+    "long identity": np.eye(40),
+    "long ones": np.ones((50, 41)),
+    "long hilbert": m.hilbert(45),
+    "long triangle": np.triu(np.ones((50, 50))),
+    "long nilpotent": np.diag(np.ones(44), 1),
+    "long repeated": np.kron(np.eye(20), [[3.0, 1], [0, 2]]),
     "columns of all sizes": np.ones((8, 8)) * 10.0 ** -np.arange(0, 16, 2) + np.eye(8) * 1e-3,
 }
 
@@ -90,9 +108,10 @@ def test_rank_of_long_matrices_that_lack_some(dtype):
 
 @pytest.mark.parametrize("dtype", m.FLOATING)
 @pytest.mark.parametrize("scale", [1e30, 1e-30, 1e-37])
-def test_large_and_small_elements(scale, dtype):
+@pytest.mark.parametrize("shape", [(9, 6), (40, 40)], ids=str)
+def test_large_and_small_elements(shape, scale, dtype):
     """Squares of such elements are infinite, or nothing, in single precision."""
-    check(m.drawn(dtype, 9, 6) * np.dtype(dtype).type(scale))
+    check(m.drawn(dtype, *shape) * np.dtype(dtype).type(scale))
 
 
 def test_the_largest_and_the_least_numbers():
