@@ -6,6 +6,12 @@ Names, signatures and result types are the standard's; the work is done by `pycu
 import numpy as np
 
 import pycuda.linalg as _l
+from pycuda.array_api import (
+    matmul as matmul,
+    matrix_transpose as matrix_transpose,
+    tensordot as tensordot,
+    vecdot as vecdot,
+)
 
 __all__ = [
     "cholesky", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "matmul", "matrix_norm", "matrix_power",
@@ -155,16 +161,3 @@ def trace(x, /, *, offset=0, dtype=None):
     """The sums of the diagonals of matrices."""
     _numeric("trace", x)
     return _l.trace(x, offset=offset, dtype=None if dtype is None else np.dtype(dtype))
-
-
-def __getattr__(name):
-    # The module that this one belongs to has these, and is only half there while this one is imported.
-    if name in ("matmul", "matrix_transpose", "tensordot", "vecdot"):
-        from pycuda import array_api
-
-        return getattr(array_api, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__():
-    return __all__

@@ -69,7 +69,8 @@ def _general(a, is_with_vectors):
 def eig(a):
     """Eigenvalues and eigenvectors of square matrices; see `numpy.linalg.eig`.
 
-    Waits; results of real matrices are real if all eigenvalues are. Matrices with infinities or NaN raise `LinAlgError`.
+    Waits; results of real matrices are real if all eigenvalues are. Matrices with infinities or NaN raise
+    `LinAlgError`.
     """
     return EigResult(*_general(a, True))
 

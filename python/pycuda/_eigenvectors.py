@@ -84,8 +84,8 @@ extern "C" __global__ void unscale(R *reals, R *imags, int n, const int *exponen
 // z, or something as small as rounding errors in place of what is smaller.
 __device__ X divisor(X z, R least) { return size_of_vector(z) < least ? vector_of(least, 0) : z; }
 
-// Eigenvectors of Schur forms, columns of `vectors`, by substitution from the last row that they have: a thread for each.
-// Of a pair of complex eigenvalues only the first one's vector is found.
+// Eigenvectors of Schur forms, columns of `vectors`, by substitution from the last row that they have: a thread for
+// each. Of a pair of complex eigenvalues only the first one's vector is found.
 extern "C" __global__ void substitute(const T *matrices, int n, const R *reals, const R *imags, X *vectors)
 {
     const T *h = matrices + (I)blockIdx.x * n * n;

@@ -14,7 +14,9 @@ _WIDE, _LONG = 128, 512
 # Matrices of more columns take many blocks each, unless there are many of them.
 _FEW_COLUMNS, _MANY_MATRICES, _MANY_COLUMNS = 32, 32, 128
 
-_SOURCE = ROTATIONS + """
+_SOURCE = (
+    ROTATIONS
+    + """
 #define SWEEPS 60
 #define NOT_CONVERGED 2
 #define NOT_OF_FULL_RANK 4
@@ -95,7 +97,8 @@ extern "C" __global__ void orthogonalize(T *matrices, int m, int n, T *others, i
 }
 
 // One round of that for pairs of long columns, a block for each; counts those that were turned.
-extern "C" __global__ void orthogonalize_round(T *matrices, int m, int n, T *others, int length, R tolerance, int r, int *turned)
+extern "C" __global__ void orthogonalize_round(T *matrices, int m, int n, T *others, int length, R tolerance, int r,
+                                              int *turned)
 {
     T *w = matrices + (I)blockIdx.x * n * m, *v = others ? others + (I)blockIdx.x * n * length : 0;
     int p, q;
@@ -113,7 +116,7 @@ extern "C" __global__ void normalize(T *matrices, int m, int n, R *lengths, int 
          k += gridDim.y * blockDim.y) {
         T *w = matrices + ((I)blockIdx.x * n + (k < n ? k : 0)) * m;
         R square[1] = {};
-        for (int i = threadIdx.x; i < m; i += GROUP) square[0] += square_of(w[i]);
+        for (int i = threadIdx.x; i < m && k < n; i += GROUP) square[0] += square_of(w[i]);
         add_up(square);
         if (k >= n) continue;
         R length = sqrt(square[0]);
@@ -126,6 +129,7 @@ extern "C" __global__ void normalize(T *matrices, int m, int n, R *lengths, int 
     }
 }
 """
+)
 
 
 def _launch(w, name, group, rows, grid_rows, *args):
@@ -186,12 +190,14 @@ def _make_orthogonal(w, others, tolerance, report, group, rows):
 
 
 def columns(w, report, is_with_others):
-    """Makes the columns of scaled matrices, the rows of `w` of `padded` length, orthonormal by rotations from the right.
+    """Makes columns of scaled matrices, the rows of `w` of `padded` length, orthonormal by rotations from the right.
 
     Their lengths, which are the singular values in no order, and the product of the rotations (or None), whose rows are
     the right singular vectors, padded. Columns that are as nothing become zeros. One-sided Jacobi rotations in parallel
-    order: Hestenes, Inversion of matrices by biorthogonalization, J. SIAM 6, 1958; de Rijk, A one-sided Jacobi algorithm
-    for computing the singular value decomposition on a vector computer, SIAM J. Sci. Stat. Comput. 10, 1989.
+    order: Hestenes, Inversion of matrices by biorthogonalization, J. SIAM 6, 1958; de Rijk, A one-sided Jacobi
+    algorithm for computing the singular value decomposition on a vector computer, SIAM J. Sci. Stat. Comput. 10, 1989;
+    many columns are prepared as Drmac and Veselic advise, New fast and accurate Jacobi SVD algorithm, SIAM J. Matrix
+    Anal. Appl. 29, 2008, but by eigenvectors rather than by a QR factorization.
     """
     count, n, m = w.shape
     real = real_of(w.dtype)

@@ -24,8 +24,8 @@ __device__ R rotation(R a, R b, T z, R size, bool is_needed, T &s, T &h)
     return is_needed ? t * size : 0;
 }
 
-// Turns two elements: c is 1 - |s|^2 / (1 + c), so that rounding errors are those of small changes. See Rutishauser, The
-// Jacobi method for real symmetric matrices, Numer. Math. 9, 1966.
+// Turns two elements: c is 1 - |s|^2 / (1 + c), so that rounding errors are those of small changes. See Rutishauser,
+// The Jacobi method for real symmetric matrices, Numer. Math. 9, 1966.
 __device__ void turn(T s, T h, T &x, T &y)
 {
     T old = x;
@@ -42,7 +42,9 @@ __device__ void pair_of(int k, int r, int even, int &p, int &q)
 }
 """
 
-_SOURCE = ROTATIONS + """
+_SOURCE = (
+    ROTATIONS
+    + """
 #define SWEEPS 60
 #define NOT_CONVERGED 2
 
@@ -117,6 +119,7 @@ extern "C" __global__ void jacobi(const T *matrices, int n, R *values, T *vector
     for (int i = t; i < n; i += width * height) values[(I)blockIdx.x * n + i] = real_of(a[i * row + i]);
 }
 """
+)
 
 
 def _bytes(n, dtype):

@@ -5,7 +5,7 @@ import numpy as np
 from pycuda.compiler import SourceModule
 from pycuda.tools import context_dependent_memoize, dtype_to_ctype
 
-# T: elements, R: their parts and absolute values, I: places in memory. Real elements have the functions of complex ones.
+# T: elements, R: their parts and absolute values, I: places in memory. Real elements have what complex ones have.
 _PRELUDE = """
 #include <pycuda-complex.hpp>
 typedef %(element)s T;

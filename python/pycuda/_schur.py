@@ -359,7 +359,7 @@ def _launch(a, name, grid_rows, threads, *args):
 
 
 def _make_hessenberg(a, products):
-    """Householder reflections (Golub and Van Loan, Matrix Computations, 7.4.2), in place; their product if asked for."""
+    """Householder reflections (Golub and Van Loan, Matrix Computations, 7.4.2) in place, and their product."""
     count, n, _ = a.shape
     vectors = _g.empty((count, n + 1), a.dtype)
     q = np.intp(0) if products is None else products
@@ -374,10 +374,10 @@ def _make_hessenberg(a, products):
 def reduce(a, report, is_with_vectors):
     """Schur forms of scaled matrices in place: parts of the eigenvalues, and Schur vectors as rows (or None).
 
-    QR iterations with Francis's double shift for real matrices, whose forms keep blocks of two rows for pairs of complex
-    eigenvalues, and with Wilkinson's shift for complex ones (Golub and Van Loan, Matrix Computations, 7.5; Wilkinson and
-    Reinsch, Handbook for Automatic Computation II, 1971, hqr2 and comqr). Without vectors only the eigenvalues are found.
-    Reads whether iterations are left every few of them.
+    QR iterations with Francis's double shift for real matrices, whose forms keep blocks of two rows for pairs of
+    complex eigenvalues, and with Wilkinson's shift for complex ones (Golub and Van Loan, Matrix Computations, 7.5;
+    Wilkinson and Reinsch, Handbook for Automatic Computation II, 1971, hqr2 and comqr). Without vectors only the
+    eigenvalues are found. Reads whether iterations are left every few of them.
     """
     count, n, _ = a.shape
     real = real_of(a.dtype)

@@ -61,7 +61,8 @@ extern "C" __global__ void scale(T *matrices, int m, int n, int triangle, int *e
 }
 
 // The values in order, scaled back, and the place that each goes to.
-extern "C" __global__ void order(const R *values, int n, int is_descending, const int *exponents, R *ordered, int *places)
+extern "C" __global__ void order(const R *values, int n, int is_descending, const int *exponents, R *ordered,
+                                 int *places)
 {
     const R *v = values + (I)blockIdx.x * n;
     for (int i = threadIdx.x; i < n; i += blockDim.x) {

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pycuda import gpuarray as _g, _spectra
+from pycuda import _spectra, gpuarray as _g
 from pycuda._matrices import real_of
 from pycuda._matrix_kernels import launch
 
@@ -284,7 +284,7 @@ def _rotated(d, e, report):
 
 
 def eigenvalues(a, exponents, report, is_with_vectors):
-    """Eigenvalues in ascending order of scaled Hermitian matrices, scaled back, and eigenvectors as columns (or None)."""
+    """Eigenvalues in ascending order of scaled Hermitian matrices, scaled back; eigenvectors as columns (or None)."""
     count, n, _ = a.shape
     d, e, taus, run = _reduce(a)
     if not is_with_vectors:

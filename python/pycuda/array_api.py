@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 import pycuda.gpuarray as _g
-from pycuda import _array_api_linalg as linalg
 from pycuda._rtcg import GPUArray as _GPUArray, array_cumulative as _cumulative
 
 if not hasattr(np, "isdtype"):
@@ -575,5 +574,8 @@ def __array_namespace_info__():
     """Devices, dtypes and capabilities."""
     return _Info()
 
+
+# It takes functions from here, so that it comes after them.
+from pycuda import _array_api_linalg as linalg  # noqa: E402, F401
 
 __all__ = [_name for _name in dir() if not _name.startswith("_") and _name not in ("np", "namedtuple", "dataclass")]

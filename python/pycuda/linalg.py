@@ -1,9 +1,9 @@
 """Linear algebra of device arrays under the names of `numpy.linalg`; stacks of matrices everywhere.
 
 Factorizations are kernels of this package (no cuBLAS or cuSOLVER is needed): LU with partial pivoting, Cholesky, and
-QR by Householder reflections, in float32, float64 and their complex types. `solve`, `inv` and `cholesky` wait to see
-that matrices are not singular, or are positive definite. Eigenvalues and singular values are not there; what needs
-them raises `NotImplementedError`.
+QR by Householder reflections, eigenvalues of Hermitian and of general matrices, and singular values, in float32,
+float64 and their complex types. `solve`, `inv` and `cholesky` wait to see that matrices are not singular, or are
+positive definite; eigenvalues, singular values and what needs them wait to see that all were found.
 """
 
 from collections import namedtuple

@@ -7,10 +7,10 @@ import pytest
 from array_api_reference import (
     ALL,
     COMPLEX,
-    MISSING_EXTENSIONS,
     FLOATS,
     INTEGERS,
     LATER,
+    MISSING_EXTENSIONS,
     NUMERIC,
     OWN,
     REAL,

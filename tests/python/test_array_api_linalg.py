@@ -23,7 +23,7 @@ NAMES = [name for name in NAMES if _is_public(name) and name in strict.linalg.__
 
 
 def test_names():
-    assert len(NAMES) == 23 and set(NAMES) == set(ours.linalg.__all__) == set(dir(ours.linalg))
+    assert len(NAMES) == 23 and set(NAMES) == set(ours.linalg.__all__)
     assert "linalg" in ours.__all__ and ours.linalg.matmul is ours.matmul
     with pytest.raises(AttributeError, match="'eigs'"):
         ours.linalg.eigs
@@ -54,7 +54,9 @@ DETERMINED = {
     "eigvalsh": lambda xp, p: (xp.linalg.eigvalsh(p), xp.linalg.eigh(p).eigenvalues),
     "inv": lambda xp, p: xp.linalg.inv(p),
     "matrix_norm": lambda xp, p: [
-        xp.linalg.matrix_norm(p, ord=o, keepdims=k) for o in ("fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf) for k in (False, True)
+        xp.linalg.matrix_norm(p, ord=o, keepdims=k)
+        for o in ("fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf)
+        for k in (False, True)
     ],
     "matrix_power": lambda xp, p: [xp.linalg.matrix_power(p, n) for n in (-2, 0, 1, 3)],
     "matrix_rank": lambda xp, p: (xp.linalg.matrix_rank(p), xp.linalg.matrix_rank(p, rtol=0.4)),

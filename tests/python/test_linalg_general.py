@@ -17,7 +17,7 @@ def distances(one, other):
 
 
 def check(x, c=10, exact=None, spread=1.0):
-    """A V - V W within c n eps |A|, vectors of length 1, and the eigenvalues `exact` (NumPy's) within `spread` times it.
+    """A V - V W within c n eps |A|, vectors of length 1, eigenvalues `exact` (NumPy's) within `spread` times as much.
 
     Eigenvalues of a matrix that is not normal may move by more than the precision of the matrix.
     """

@@ -8,7 +8,7 @@ from pycuda import gpuarray, linalg
 
 
 def check(x, c=6):
-    """Singular values are NumPy's within c n eps |A|, as is A - U S V^H; vectors are orthonormal; returns the values."""
+    """Singular values, and A - U S V^H, within c n eps |A|; vectors are orthonormal; returns the values."""
     d, eps, k = gpuarray.to_gpu(x), np.finfo(x.dtype).eps, min(x.shape[-2:])
     bound = c * max(*x.shape[-2:], 1) * eps
     wide = x.astype("c16" if x.dtype.kind == "c" else "f8")
@@ -34,7 +34,24 @@ def check(x, c=6):
 @pytest.mark.parametrize("dtype", m.FLOATING)
 @pytest.mark.parametrize(
     "shape",
-    [(1, 1), (1, 5), (5, 1), (2, 2), (3, 3), (4, 7), (9, 4), (16, 16), (17, 33), (40, 31), (60, 3), (2, 70), (36, 33), (50, 90), (130, 101), (600, 2)],
+    [
+        (1, 1),
+        (1, 5),
+        (5, 1),
+        (2, 2),
+        (3, 3),
+        (4, 7),
+        (9, 4),
+        (16, 16),
+        (17, 33),
+        (40, 31),
+        (60, 3),
+        (2, 70),
+        (36, 33),
+        (50, 90),
+        (130, 101),
+        (600, 2),
+    ],
     ids=str,
 )
 def test_random_matrices(shape, dtype):
