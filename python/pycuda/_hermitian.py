@@ -10,7 +10,7 @@ def decompose(matrices, triangle, is_with_vectors):
     """
     n = matrices.shape[-1]
     exponents, report = _spectra.scale(matrices, triangle)
-    if matrices.size and not _jacobi.fits(n, matrices.dtype):
+    if matrices.size and n > _jacobi.LARGEST:
         return *_tridiagonal.eigenvalues(matrices, exponents, report, is_with_vectors), report
     values, rows = _jacobi.eigenvalues(matrices, report, is_with_vectors)
     values, places = _spectra.order(values, exponents, matrices.dtype)

@@ -1,13 +1,10 @@
 """Eigenvalues of small Hermitian matrices: Jacobi rotations in shared memory, a block of threads for a matrix."""
 
-from typing import Any
 
 from pycuda.gpuarray import GPUArray
 
+LARGEST: int
 ROTATIONS: str
-
-def fits(n: int, dtype: Any) -> bool:
-    """Whether matrices of n rows can be turned in shared memory."""
 
 def eigenvalues(a: GPUArray, report: GPUArray, is_with_vectors: bool) -> tuple[GPUArray, GPUArray | None]:
     """Eigenvalues of scaled Hermitian matrices in no order, and their eigenvectors as rows (or None).

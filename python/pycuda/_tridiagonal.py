@@ -1,4 +1,4 @@
-"""Eigenvalues of Hermitian matrices that do not fit in shared memory: by way of tridiagonal ones."""
+"""Eigenvalues of Hermitian matrices of many rows: by way of tridiagonal ones."""
 
 import numpy as np
 
@@ -124,7 +124,7 @@ extern "C" __global__ void ql(R *diagonals, R *beside, int n, int room, int *sta
         __syncthreads();
         if (t == 0) end = n - 1;
         __syncthreads();
-        for (int first = l; first < n - 1 && end == n - 1; first += blockDim.x) {
+        for (int first = l; first < n - 1; first += blockDim.x) {
             int i = first + t;
             if (i < n - 1 && fabs(e[i]) <= EPS * sqrt(fabs(d[i])) * sqrt(fabs(d[i + 1])) + TINY) atomicMin(&end, i);
             if (i < n - 1 && fabs(e[i]) <= EPS * (fabs(d[i]) + fabs(d[i + 1])) / 4) atomicMin(&end, i);

@@ -1,4 +1,4 @@
-"""Eigenvalues of Hermitian matrices that do not fit in shared memory: by way of tridiagonal ones."""
+"""Eigenvalues of Hermitian matrices of many rows: by way of tridiagonal ones."""
 
 from pycuda.gpuarray import GPUArray
 
