@@ -160,7 +160,7 @@ extern "C" __global__ void finish(X *vectors, int n, const R *scales, const R *i
 #if IS_WIDE
     R imag = imags[(I)blockIdx.x * n + j];
     if (imag < 0) return;
-#else
+#elif IS_COMPLEX
     R imag = 0;
 #endif
     R largest = 0;

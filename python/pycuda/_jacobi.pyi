@@ -1,6 +1,5 @@
 """Eigenvalues of small Hermitian matrices: Jacobi rotations in shared memory, a block of threads for a matrix."""
 
-
 from pycuda.gpuarray import GPUArray
 
 LARGEST: int

@@ -190,7 +190,7 @@ __device__ void first_column(const T *h, int n, int low, int high, int iteration
 // One iteration in rows and columns low to high; the reflections are left in `list`.
 __device__ void iterate(T *h, int n, int low, int high, int iteration, T *list)
 {
-    __shared__ T tau, p, q;
+    __shared__ R shared[6];  // Complex numbers have constructors, which shared memory must not have.
     int t = threadIdx.x;
     for (int k = low; k < high; ++k) {
         bool is_three = !IS_COMPLEX && k + 2 <= high;
@@ -203,7 +203,13 @@ __device__ void iterate(T *h, int n, int low, int high, int iteration, T *list)
                 y = h[(I)(k + 1) * n + k - 1];
                 if (is_three) z = h[(I)(k + 2) * n + k - 1];
             }
+            T tau, p, q;
             R beta = reflection(x, y, z, tau, p, q);
+            T own[3] = {tau, p, q};
+            for (int i = 0; i < 3; ++i) {
+                shared[2 * i] = real_of(own[i]);
+                shared[2 * i + 1] = imag_of(own[i]);
+            }
             if (k > low) {
                 h[(I)k * n + k - 1] = made_of(beta, 0);
                 h[(I)(k + 1) * n + k - 1] = made_of(0, 0);
@@ -214,6 +220,7 @@ __device__ void iterate(T *h, int n, int low, int high, int iteration, T *list)
             list[3 * k + 2] = q;
         }
         __syncthreads();
+        T tau = made_of(shared[0], shared[1]), p = made_of(shared[2], shared[3]), q = made_of(shared[4], shared[5]);
         T nothing = made_of(0, 0);
         for (int j = k + t; j <= high; j += blockDim.x) {
             T *a = h + (I)k * n + j;
@@ -238,7 +245,10 @@ extern "C" __global__ void iterate_all(T *matrices, int n, int sweeps, int is_wh
     T *h = matrices + (I)blockIdx.x * n * n, *list = lists + (I)blockIdx.x * 3 * n;
     R *real = reals + (I)blockIdx.x * n, *imag = imags + (I)blockIdx.x * n;
     int *state = states + blockIdx.x * STATE;
-    __shared__ int found, is_listed;
+    __shared__ int found;
+#if !IS_COMPLEX
+    __shared__ int is_listed;
+#endif
     int t = threadIdx.x, high = state[0], iteration = state[1], sweep = 0;
     if (high < 0) {
         if (t == 0) state[2] = state[3] = 0;
@@ -247,7 +257,7 @@ extern "C" __global__ void iterate_all(T *matrices, int n, int sweeps, int is_wh
     int low = 0, end = 0;
     for (; high >= 0 && sweep < sweeps;) {
         __syncthreads();
-        if (t == 0) found = is_listed = 0;
+        if (t == 0) found = 0;
         __syncthreads();
         for (int l = 1 + t; l <= high; l += blockDim.x)
             if (is_small(h, n, l)) atomicMax(&found, l);
@@ -266,6 +276,7 @@ extern "C" __global__ void iterate_all(T *matrices, int n, int sweeps, int is_wh
 #if !IS_COMPLEX
         if (low == high - 1) {
             if (t == 0) {
+                is_listed = 0;
                 T *a = h + (I)low * n + low;
                 R first, second, part;
                 eigenvalues_of_two(a[0], a[1], a[n], a[n + 1], first, second, part);

@@ -9,9 +9,9 @@ from pycuda._matrix_kernels import launch
 _REDUCE = """
 #define THREADS 256
 
-__device__ T added(T x)
+__device__ R added(R x)
 {
-    __shared__ T sums[THREADS];
+    __shared__ R sums[THREADS];
     __syncthreads();
     sums[threadIdx.x] = x;
     __syncthreads();
@@ -30,7 +30,7 @@ extern "C" __global__ void column(T *matrices, int n, int k, T *taus, R *diagona
     int t = threadIdx.x;
     R mine = 0;
     for (int i = k + 2 + t; i < n; i += THREADS) mine += square_of(a[(I)i * n + k]);
-    R rest = real_of(added(made_of(mine, 0)));
+    R rest = added(mine);
     T alpha = a[(I)(k + 1) * n + k], tau = made_of(0, 0), first = made_of(1, 0);
     R beta = real_of(alpha);
     __syncthreads();
@@ -74,7 +74,8 @@ extern "C" __global__ void correct(int n, int k, const T *taus, T *pairs)
 {
     T *v = pairs + (I)blockIdx.x * 2 * n, *w = v + n, mine = made_of(0, 0);
     for (int i = k + 1 + threadIdx.x; i < n; i += THREADS) mine += conj_of(w[i]) * v[i];
-    T half = taus[(I)blockIdx.x * n + k] * added(mine) * (R)0.5;
+    R real = added(real_of(mine)), imag = IS_COMPLEX ? added(imag_of(mine)) : 0;
+    T half = taus[(I)blockIdx.x * n + k] * made_of(real, imag) * (R)0.5;
     for (int i = k + 1 + threadIdx.x; i < n; i += THREADS) w[i] -= half * v[i];
 }
 
