@@ -7,35 +7,15 @@ panel is updated by matrix products. All matrices are stacks of three axes in C 
 import numpy as np
 
 from pycuda import gpuarray as _g
-from pycuda.compiler import SourceModule
-from pycuda.tools import context_dependent_memoize, dtype_to_ctype
+from pycuda._matrix_kernels import launch
 
 PANEL = 64
 _THREADS = 256
 _RIGHT_SIDES = 8
 
 _SOURCE = """
-#include <pycuda-complex.hpp>
-typedef %(element)s T;
-typedef %(real)s R;
-#define THREADS %(threads)d
-#define RIGHT_SIDES %(right_sides)d
-#if %(is_complex)d
-__device__ R size_of(T z) { return fabs(z.real()) + fabs(z.imag()); }
-__device__ R square_of(T z) { return z.real() * z.real() + z.imag() * z.imag(); }
-__device__ T conj_of(T z) { return T(z.real(), -z.imag()); }
-__device__ R real_of(T z) { return z.real(); }
-__device__ R imag_of(T z) { return z.imag(); }
-__device__ T made_of(R x, R y) { return T(x, y); }
-#else
-__device__ R size_of(T z) { return fabs(z); }
-__device__ R square_of(T z) { return z * z; }
-__device__ T conj_of(T z) { return z; }
-__device__ R real_of(T z) { return z; }
-__device__ R imag_of(T z) { return 0; }
-__device__ T made_of(R x, R y) { return x; }
-#endif
-typedef long long I;
+#define THREADS 256
+#define RIGHT_SIDES 8
 
 // LU factors of panels of m rows and n columns, with partial pivoting; the first of equally large pivots is taken.
 extern "C" __global__ void factor_panel(T *matrices, I stack, I row, int m, int n, int *pivots, I pivot_stack)
@@ -77,7 +57,7 @@ extern "C" __global__ void factor_panel(T *matrices, I stack, I row, int m, int 
         __syncthreads();
         I width = n - k - 1;
         for (I e = t; e < (m - k - 1) * width; e += THREADS) {
-            I i = k + 1 + e / width, j = k + 1 + e %% width;
+            I i = k + 1 + e / width, j = k + 1 + e % width;
             a[i * row + j] -= a[i * row + k] * a[k * row + j];
         }
         __syncthreads();
@@ -117,7 +97,7 @@ extern "C" __global__ void factor_positive(T *matrices, I stack, I row, int n, i
         __syncthreads();
         I width = n - k - 1;
         for (I e = t; e < width * width; e += THREADS) {
-            I i = k + 1 + e / width, j = k + 1 + e %% width;
+            I i = k + 1 + e / width, j = k + 1 + e % width;
             if (j <= i) a[i * row + j] -= a[i * row + k] * conj_of(a[j * row + k]);
         }
         __syncthreads();
@@ -144,7 +124,7 @@ extern "C" __global__ void solve_triangle(const T *triangles, I triangle_stack, 
             int rows = is_upper ? k : n - 1 - k, start = is_upper ? 0 : k + 1;
             for (int e = threadIdx.x; e < rows * width; e += THREADS) {
                 int i = start + e / width;
-                I j = (first + e %% width) * side_column;
+                I j = (first + e % width) * side_column;
                 T factor = l[i * triangle_row + k * triangle_column];
                 b[i * side_row + j] -= (is_conjugated ? conj_of(factor) : factor) * b[k * side_row + j];
             }
@@ -212,27 +192,9 @@ extern "C" __global__ void apply_reflections(const T *matrices, I stack, int m, 
 """
 
 
-@context_dependent_memoize
-def _module(dtype):
-    real = np.empty(0, dtype).real.dtype
-    text = _SOURCE % {
-        "element": dtype_to_ctype(dtype),
-        "real": dtype_to_ctype(real),
-        "is_complex": dtype.kind == "c",
-        "threads": _THREADS,
-        "right_sides": _RIGHT_SIDES,
-    }
-    return SourceModule(text, no_extern_c=True)
-
-
-@context_dependent_memoize
-def _kernel(dtype, name):
-    return _module(dtype).get_function(name)
-
-
 def _launch(like, name, grid, *args, threads=_THREADS):
     """Launches a kernel for the elements of `like`; strides are counted in elements."""
-    _kernel(like.dtype, name)(*args, block=(threads, 1, 1), grid=grid)
+    launch(_SOURCE, like.dtype, name, grid, threads, *args)
 
 
 def _grid(count, columns, width):

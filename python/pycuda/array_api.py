@@ -575,4 +575,7 @@ def __array_namespace_info__():
     return _Info()
 
 
+# It takes functions from here, so that it comes after them.
+from pycuda import _array_api_linalg as linalg  # noqa: E402, F401
+
 __all__ = [_name for _name in dir() if not _name.startswith("_") and _name not in ("np", "namedtuple", "dataclass")]

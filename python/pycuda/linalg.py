@@ -1,9 +1,9 @@
 """Linear algebra of device arrays under the names of `numpy.linalg`; stacks of matrices everywhere.
 
 Factorizations are kernels of this package (no cuBLAS or cuSOLVER is needed): LU with partial pivoting, Cholesky, and
-QR by Householder reflections, in float32, float64 and their complex types. `solve`, `inv` and `cholesky` wait to see
-that matrices are not singular, or are positive definite. Eigenvalues and singular values are not there; what needs
-them raises `NotImplementedError`.
+QR by Householder reflections, eigenvalues of Hermitian and of general matrices, and singular values, in float32,
+float64 and their complex types. `solve`, `inv` and `cholesky` wait to see that matrices are not singular, or are
+positive definite; eigenvalues, singular values and what needs them wait to see that all were found.
 """
 
 from collections import namedtuple
@@ -12,6 +12,21 @@ import numpy as np
 from numpy.linalg import LinAlgError as LinAlgError
 
 from pycuda import _factorizations as _f, gpuarray as _g
+from pycuda._decompositions import (
+    EighResult as EighResult,
+    EigResult as EigResult,
+    SVDResult as SVDResult,
+    eig as eig,
+    eigh as eigh,
+    eigvals as eigvals,
+    eigvalsh as eigvalsh,
+    lstsq as lstsq,
+    matrix_rank as matrix_rank,
+    pinv as pinv,
+    svd as svd,
+    svdvals as svdvals,
+)
+from pycuda._matrices import copied, floating, stacked
 from pycuda.gpuarray import (
     diagonal as _diagonal,
     matmul as matmul,
@@ -30,34 +45,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _floating(*dtypes):
-    """The dtype that factorizations of such elements have."""
-    common = np.result_type(*dtypes)
-    if common.kind in "biu":
-        return np.dtype(np.float64)
-    if common not in (np.float32, np.float64, np.complex64, np.complex128):
-        raise TypeError(f"array type {common.name} is unsupported in linalg")
-    if any(dtype.kind in "biu" for dtype in map(np.dtype, dtypes)):
-        return np.result_type(common, np.float64)
-    return common
-
-
-def _stacked(a, is_square=True):
-    """`a` as an array of at least two axes."""
-    a = _g._array(a)
-    if a.ndim < 2:
-        raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
-    if is_square and a.shape[-1] != a.shape[-2]:
-        raise LinAlgError("Last 2 dimensions of the array must be square")
-    return a
-
-
-def _copied(a, dtype):
-    """A copy of three axes in C order, to be factored in place."""
-    count = int(np.prod(a.shape[:-2], dtype=int))
-    return a.astype(dtype, order="C").reshape((count, *a.shape[-2:]))
-
-
 def _diagonals(a):
     return a.diagonal(0, -2, -1)
 
@@ -66,36 +53,43 @@ def _diagonals(a):
 
 
 def _solved(a, b, dtype):
-    """Solutions of stacks of equations of one shape; raises for singular matrices, and waits for that."""
-    factors = _copied(a, dtype)
+    """Solutions of stacks of equations of one shape, and which matrices are singular."""
+    factors = copied(a, dtype)
     x = b.astype(dtype, order="C").reshape((factors.shape[0], *b.shape[-2:]))
     pivots = _f.factor_lu(factors)
-    if bool((_diagonals(factors) == 0).any()):
-        raise LinAlgError("Singular matrix")
+    is_singular = (_diagonals(factors) == 0).any(-1)
     _f.exchange_rows(x, pivots)
     _f.solve_triangle(factors, x, is_unit=True)
     _f.solve_triangle(factors, x, is_upper=True)
-    return x.reshape(b.shape)
+    return x.reshape(b.shape), is_singular
+
+
+def _checked(found):
+    """The solutions, if no matrix is singular; waits for that."""
+    x, is_singular = found
+    if bool(is_singular.any()):
+        raise LinAlgError("Singular matrix")
+    return x
 
 
 def solve(a, b):
     """Solutions of ``a @ x = b``; waits to see that no matrix is singular. See `numpy.linalg.solve`."""
-    a, b = _stacked(a), _g._array(b)
+    a, b = stacked(a), _g._array(b)
     is_vector = b.ndim == 1
     b = b[:, None] if is_vector else b
     if b.ndim == 0 or b.shape[-2] != a.shape[-1]:
         raise ValueError(f"solve: matrices of shape {a.shape} and right sides of shape {b.shape} do not fit")
     stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     a, b = (_g.broadcast_to(x, stack + x.shape[-2:]) for x in (a, b))
-    x = _solved(a, b, _floating(a.dtype, b.dtype))
+    x = _checked(_solved(a, b, floating(a.dtype, b.dtype)))
     return x[..., 0] if is_vector else x
 
 
 def inv(a):
     """Inverse matrices; waits to see that no matrix is singular. See `numpy.linalg.inv`."""
-    a = _stacked(a)
-    dtype = _floating(a.dtype)
-    return _solved(a, _g.broadcast_to(_g.eye(a.shape[-1], dtype=dtype), a.shape), dtype)
+    a = stacked(a)
+    dtype = floating(a.dtype)
+    return _checked(_solved(a, _g.broadcast_to(_g.eye(a.shape[-1], dtype=dtype), a.shape), dtype))
 
 
 def tensorsolve(a, b, axes=None):
@@ -122,8 +116,8 @@ def tensorinv(a, ind=2):
 
 def _log_and_sign(a):
     """The logarithms of sizes and the signs of determinants, and the diagonals of the factors."""
-    a = _stacked(a)
-    factors = _copied(a, _floating(a.dtype))
+    a = stacked(a)
+    factors = copied(a, floating(a.dtype))
     n = a.shape[-1]
     pivots = _f.factor_lu(factors)
     within = _g.arange(n) % _f.PANEL
@@ -157,8 +151,8 @@ def slogdet(a):
 
 def cholesky(a, /, *, upper=False):
     """Cholesky factors of positive definite matrices; waits to see that they are. See `numpy.linalg.cholesky`."""
-    a = _stacked(a)
-    factors = _copied(a.mT.conj() if upper else a, _floating(a.dtype))
+    a = stacked(a)
+    factors = copied(a.mT.conj() if upper else a, floating(a.dtype))
     if bool(_f.factor_positive(factors)[0]):
         raise LinAlgError("Matrix is not positive definite")
     factors = _g.tril(factors).reshape(a.shape)
@@ -176,9 +170,9 @@ def qr(a, mode="reduced"):
     """
     if mode not in ("reduced", "complete", "r", "raw"):
         raise ValueError(f"Unrecognized mode '{mode}'")
-    a = _stacked(a, is_square=False)
+    a = stacked(a, is_square=False)
     m, n = a.shape[-2:]
-    reflected = _copied(a, _floating(a.dtype))
+    reflected = copied(a, floating(a.dtype))
     factors = _f.reflect(reflected)
     stack = a.shape[:-2]
     if mode == "raw":
@@ -188,31 +182,6 @@ def qr(a, mode="reduced"):
     if mode == "r":
         return r
     return QRResult(_f.product_of_reflections(reflected, factors, columns).reshape((*stack, m, columns)), r)
-
-
-def _needs(what):
-    def function(*args, **kwargs):
-        raise NotImplementedError(
-            f"linalg.{function.__name__}: {what} of arrays on a device are not there (no kernel finds them); fetch the "
-            f"array with get() and use numpy.linalg.{function.__name__}"
-        )
-
-    return function
-
-
-def _missing(name, what):
-    function = _needs(what)
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Not there: {what} are needed."
-    return function
-
-
-eig, eigh = _missing("eig", "eigenvalues"), _missing("eigh", "eigenvalues")
-eigvals, eigvalsh = _missing("eigvals", "eigenvalues"), _missing("eigvalsh", "eigenvalues")
-svd, svdvals = _missing("svd", "singular values"), _missing("svdvals", "singular values")
-pinv, lstsq = _missing("pinv", "singular values"), _missing("lstsq", "singular values")
-matrix_rank = _missing("matrix_rank", "singular values")
-_singular_values = _missing("norm", "singular values")
 
 
 # -- norms --------------------------------------------------------------------------------------------
@@ -242,6 +211,16 @@ def _vector_norm(a, ord, axis, keepdims):  # noqa: A002
     return (size**ord).sum(axis, keepdims=keepdims) ** (1 / ord)
 
 
+def _singular_norm(a, ord, axes, keepdims):  # noqa: A002
+    """The largest (2), the smallest (-2) or the sum ("nuc") of singular values."""
+    s = svdvals(_g.moveaxis(a, axes, (-2, -1)))
+    if s.shape[-1] == 0 and ord != -2:
+        result = _g.zeros(s.shape[:-1], s.dtype)
+    else:
+        result = s.sum(-1) if ord == "nuc" else s.max(-1) if ord == 2 else s.min(-1)
+    return _g.expand_dims(result, sorted(axes)) if keepdims else result
+
+
 def _matrix_norm(a, ord, axes, keepdims):  # noqa: A002
     row, column = (axis % a.ndim for axis in axes)
     if row == column:
@@ -249,7 +228,7 @@ def _matrix_norm(a, ord, axes, keepdims):  # noqa: A002
     if ord is None or ord in ("fro", "f"):
         return _vector_norm(a, None, (row, column), keepdims)
     if ord in (2, -2, "nuc"):
-        _singular_values()
+        return _singular_norm(a, ord, (row, column), keepdims)
     if ord not in (1, -1, np.inf, -np.inf):
         raise ValueError("Invalid norm order for matrices.")
     summed, left = (row, column) if ord in (1, -1) else (column, row)
@@ -259,7 +238,7 @@ def _matrix_norm(a, ord, axes, keepdims):  # noqa: A002
 
 
 def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
-    """Norms of vectors and matrices but those that singular values define; see `numpy.linalg.norm`."""
+    """Norms of vectors and matrices; those of singular values wait as `svd`. See `numpy.linalg.norm`."""
     x = _real(x)
     if axis is None:
         if ord is None or (ord in ("f", "fro") and x.ndim == 2) or (ord == 2 and x.ndim == 1):
@@ -290,12 +269,27 @@ def matrix_norm(x, /, *, keepdims=False, ord="fro"):  # noqa: A002
     return _matrix_norm(_real(x), ord, (-2, -1), keepdims)
 
 
+def _inverse_or_nan(a):
+    """Inverse matrices, NaN for singular ones."""
+    dtype = floating(a.dtype)
+    x, is_singular = _solved(a, _g.broadcast_to(_g.eye(a.shape[-1], dtype=dtype), a.shape), dtype)
+    return _g.where(is_singular.reshape((*a.shape[:-2], 1, 1)), dtype.type(np.nan), x)
+
+
 def cond(x, p=None):
-    """Condition numbers but those that singular values define; waits as `inv`. See `numpy.linalg.cond`."""
-    if p is None or p in (2, -2, "nuc"):
-        _missing("cond", "singular values")()
-    x = _stacked(x)
-    return norm(x, p, axis=(-2, -1)) * norm(inv(x), p, axis=(-2, -1))
+    """Condition numbers; those of singular values wait as `svd`. See `numpy.linalg.cond`."""
+    x = stacked(x, is_square=False)
+    if 0 in x.shape[-2:]:
+        raise LinAlgError("cond is not defined on empty arrays")
+    if p is None or p in (2, -2):
+        s = svdvals(x)
+        result = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+    else:
+        inverse = _inverse_or_nan(stacked(x))
+        given = x.astype(inverse.dtype)
+        result = norm(given, p, axis=(-2, -1)) * norm(inverse, p, axis=(-2, -1))
+    unknown = _g.isnan(result) & ~_g.isnan(x).any((-2, -1))
+    return _g.where(unknown, result.dtype.type(np.inf), result)
 
 
 # -- products -----------------------------------------------------------------------------------------
@@ -303,7 +297,7 @@ def cond(x, p=None):
 
 def matrix_power(a, n):
     """Products of a matrix with itself; of its inverse if `n` is negative. See `numpy.linalg.matrix_power`."""
-    a = _stacked(a)
+    a = stacked(a)
     if not isinstance(n, (int, np.integer)):
         raise TypeError("exponent must be an integer")
     if n == 0:

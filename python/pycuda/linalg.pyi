@@ -1,15 +1,29 @@
 """Linear algebra of device arrays under the names of `numpy.linalg`; stacks of matrices everywhere.
 
 Factorizations are kernels of this package (no cuBLAS or cuSOLVER is needed): LU with partial pivoting, Cholesky, and
-QR by Householder reflections, in float32, float64 and their complex types. `solve`, `inv` and `cholesky` wait to see
-that matrices are not singular, or are positive definite. Eigenvalues and singular values are not there; what needs
-them raises `NotImplementedError`.
+QR by Householder reflections, eigenvalues of Hermitian and of general matrices, and singular values, in float32,
+float64 and their complex types. `solve`, `inv` and `cholesky` wait to see that matrices are not singular, or are
+positive definite; eigenvalues, singular values and what needs them wait to see that all were found.
 """
 
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from numpy.linalg import LinAlgError as LinAlgError
 
+from pycuda._decompositions import (
+    EighResult as EighResult,
+    EigResult as EigResult,
+    SVDResult as SVDResult,
+    eig as eig,
+    eigh as eigh,
+    eigvals as eigvals,
+    eigvalsh as eigvalsh,
+    lstsq as lstsq,
+    matrix_rank as matrix_rank,
+    pinv as pinv,
+    svd as svd,
+    svdvals as svdvals,
+)
 from pycuda.gpuarray import (
     GPUArray,
     matmul as matmul,
@@ -65,7 +79,7 @@ def cholesky(a: Any, /, *, upper: Any = False) -> GPUArray:
     """Cholesky factors of positive definite matrices; waits to see that they are. See `numpy.linalg.cholesky`."""
 
 def cond(x: Any, p: Any = None) -> GPUArray:
-    """Condition numbers but those that singular values define; waits as `inv`. See `numpy.linalg.cond`."""
+    """Condition numbers; those of singular values wait as `svd`. See `numpy.linalg.cond`."""
 
 def cross(x1: Any, x2: Any, /, *, axis: Any = -1) -> GPUArray:
     """The cross product of vectors of three elements."""
@@ -76,23 +90,8 @@ def det(a: Any) -> GPUArray:
 def diagonal(x: Any, /, *, offset: Any = 0) -> GPUArray:
     """The diagonals of matrices."""
 
-def eig(*args: Any, **kwargs: Any) -> NoReturn:
-    """Not there: eigenvalues are needed."""
-
-def eigh(*args: Any, **kwargs: Any) -> NoReturn:
-    """Not there: eigenvalues are needed."""
-
-def eigvals(*args: Any, **kwargs: Any) -> NoReturn:
-    """Not there: eigenvalues are needed."""
-
-def eigvalsh(*args: Any, **kwargs: Any) -> NoReturn:
-    """Not there: eigenvalues are needed."""
-
 def inv(a: Any) -> GPUArray:
     """Inverse matrices; waits to see that no matrix is singular. See `numpy.linalg.inv`."""
-
-def lstsq(*args: Any, **kwargs: Any) -> NoReturn:
-    """Not there: singular values are needed."""
 
 def matrix_norm(x: Any, /, *, keepdims: Any = False, ord: Any = "fro") -> GPUArray:
     """Norms of matrices; see `numpy.linalg.matrix_norm`."""
@@ -100,20 +99,14 @@ def matrix_norm(x: Any, /, *, keepdims: Any = False, ord: Any = "fro") -> GPUArr
 def matrix_power(a: Any, n: Any) -> GPUArray:
     """Products of a matrix with itself; of its inverse if `n` is negative. See `numpy.linalg.matrix_power`."""
 
-def matrix_rank(*args: Any, **kwargs: Any) -> NoReturn:
-    """Not there: singular values are needed."""
-
 def multi_dot(arrays: Any, *, out: Any = None) -> GPUArray:
     """The product of several matrices in the cheapest order; see `numpy.linalg.multi_dot`."""
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> GPUArray:
-    """Norms of vectors and matrices but those that singular values define; see `numpy.linalg.norm`."""
+    """Norms of vectors and matrices; those of singular values wait as `svd`. See `numpy.linalg.norm`."""
 
 def outer(x1: Any, x2: Any, /) -> GPUArray:
     """The outer product of two vectors."""
-
-def pinv(*args: Any, **kwargs: Any) -> NoReturn:
-    """Not there: singular values are needed."""
 
 def qr(a: Any, mode: Any = "reduced") -> Any:
     """Unitary and upper triangular factors by Householder reflections; does not wait. See `numpy.linalg.qr`.
@@ -126,12 +119,6 @@ def slogdet(a: Any) -> SlogdetResult:
 
 def solve(a: Any, b: Any) -> GPUArray:
     """Solutions of ``a @ x = b``; waits to see that no matrix is singular. See `numpy.linalg.solve`."""
-
-def svd(*args: Any, **kwargs: Any) -> NoReturn:
-    """Not there: singular values are needed."""
-
-def svdvals(*args: Any, **kwargs: Any) -> NoReturn:
-    """Not there: singular values are needed."""
 
 def tensorinv(a: Any, ind: Any = 2) -> GPUArray:
     """The inverse of a tensor; see `numpy.linalg.tensorinv`."""

@@ -675,11 +675,8 @@ def test_matrices_longer_than_a_panel(dtype):
     compare(np.linalg.cholesky(gpuarray.to_gpu(positive)), np.linalg.cholesky(positive), rtol)
 
 
-@pytest.mark.parametrize("name", ["eig", "eigvalsh", "svd", "pinv", "matrix_rank", "lstsq", "cond"])
-def test_what_is_not_there_says_why(name):
+def test_what_is_not_there_says_why():
     a = gpuarray.to_gpu(np.eye(3))
-    with pytest.raises(NotImplementedError, match=f"linalg.{name}: (eigen|singular )values"):
-        getattr(np.linalg, name)(*[a, a] if name == "lstsq" else [a])
     with pytest.raises(TypeError, match="no implementation of numpy.fft.fft; .* pass a.get()"):
         np.fft.fft(a)
 
@@ -748,6 +745,10 @@ READS = {
     "np.linalg.qr(a)": 0,
     "np.linalg.det(a @ a.T)": 0,
     "np.linalg.inv(a @ a.T)": 1,
+    "np.linalg.eigh(a @ a.T)": 4,
+    "np.linalg.svd(a)": 4,
+    "np.linalg.pinv(a)": 4,
+    "np.linalg.matrix_rank(a)": 4,
     "np.histogram(a, bins=4, range=(0, 1))": 0,
     "np.histogram(a)": 16,
     "np.bincount(k)": 16,

@@ -1,0 +1,17 @@
+"""Eigenvalues of Hermitian matrices of any size: scaled, by the method for that size, and in order."""
+
+from pycuda import _jacobi, _spectra, _tridiagonal
+
+
+def decompose(matrices, triangle, is_with_vectors):
+    """Eigenvalues in ascending order, eigenvectors as columns (or None) and the report; `matrices` are overwritten.
+
+    `triangle` is 1 if the lower, and 2 if the upper triangle is read.
+    """
+    n = matrices.shape[-1]
+    exponents, report = _spectra.scale(matrices, triangle)
+    if matrices.size and n > _jacobi.LARGEST:
+        return *_tridiagonal.eigenvalues(matrices, exponents, report, is_with_vectors), report
+    values, rows = _jacobi.eigenvalues(matrices, report, is_with_vectors)
+    values, places = _spectra.order(values, exponents, matrices.dtype)
+    return values, _spectra.placed(rows, places, n) if is_with_vectors else None, report
