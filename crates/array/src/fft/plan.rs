@@ -1,0 +1,138 @@
+//! How a transform is cut: into passes of lengths that a block of threads does, those into butterflies; what cannot be
+//! cut that way is done by a convolution with a chirp.
+
+use rtcg_codegen::array::FFT_STAGES;
+
+/// The longest transform of a pass that reads or writes columns: four of them, which fill a sector of 32 bytes, have
+/// room in shared memory.
+pub(super) const LONGEST_OF_PASSES: usize = 1024;
+/// Bytes of shared memory that every device has for a block.
+const SHARED_BYTES: usize = 48 << 10;
+/// The longest butterfly.
+const LARGEST_RADIX: usize = 16;
+/// The largest prime that there are butterflies for.
+const LARGEST_PRIME: usize = 13;
+
+/// The longest transform that a block does at once, with the gaps in shared memory.
+pub(super) fn longest_at_once(itemsize: usize) -> usize {
+    SHARED_BYTES / itemsize * 16 / 17
+}
+
+/// Whether `n` has no prime factor without a butterfly.
+pub(super) fn is_smooth(mut n: usize) -> bool {
+    for p in 2..=LARGEST_PRIME {
+        while n > 1 && n.is_multiple_of(p) {
+            n /= p;
+        }
+    }
+    n == 1
+}
+
+/// Lengths of passes whose product is `n`, all of them at most [`LONGEST_OF_PASSES`] if there are several. `None`
+/// where there is none: `n` has a large prime factor.
+pub(super) fn passes_of(n: usize, at_once: usize) -> Option<Vec<usize>> {
+    if !is_smooth(n) {
+        return None;
+    }
+    if n <= at_once && radices_of(n).is_some() {
+        return Some(vec![n]);
+    }
+    (2..=8).find_map(|count| split(n, count))
+}
+
+/// `count` lengths whose product is `n`, as equal as can be found.
+fn split(n: usize, count: usize) -> Option<Vec<usize>> {
+    if count == 1 {
+        return (n <= LONGEST_OF_PASSES).then(|| vec![n]);
+    }
+    if LONGEST_OF_PASSES.checked_pow(count as u32).is_some_and(|most| most < n) {
+        return None;
+    }
+    let equal = (n as f64).powf(1.0 / count as f64);
+    let mut divisors: Vec<usize> = (2..=LONGEST_OF_PASSES.min(n)).filter(|d| n.is_multiple_of(*d)).collect();
+    divisors.sort_by(|a, b| {
+        let distance = |d: usize| (d as f64 / equal).ln().abs();
+        distance(*a).total_cmp(&distance(*b))
+    });
+    divisors.into_iter().find_map(|first| {
+        let mut lengths = split(n / first, count - 1)?;
+        lengths.insert(0, first);
+        Some(lengths)
+    })
+}
+
+/// Butterflies whose product is `m`: as few as possible, then as short as possible, the longest first. `None` where
+/// they are more than a kernel has room for.
+pub(super) fn radices_of(m: usize) -> Option<Vec<usize>> {
+    if m == 1 {
+        return Some(vec![1]);
+    }
+    (1..=FFT_STAGES).find_map(|count| butterflies(m, count, LARGEST_RADIX))
+}
+
+fn butterflies(m: usize, count: usize, largest: usize) -> Option<Vec<usize>> {
+    if count == 1 {
+        return (m <= largest && is_smooth(m)).then(|| vec![m]);
+    }
+    let candidates = (2..=largest.min(m)).rev().filter(|r| m.is_multiple_of(*r) && is_smooth(*r));
+    let found = candidates.filter_map(|r| {
+        let mut rest = butterflies(m / r, count - 1, r)?;
+        rest.insert(0, r);
+        Some(rest)
+    });
+    found.min_by_key(|radices| radices.iter().sum::<usize>())
+}
+
+/// A length of at least `least` that is quick to transform, for convolutions.
+pub(super) fn quick_length(least: usize) -> usize {
+    let multiples = [1, 3, 5, 7, 9, 15].map(|odd| odd * least.div_ceil(odd).next_power_of_two());
+    multiples.into_iter().min().unwrap_or(least)
+}
+
+/// Threads of a transform of these butterflies: such that each has one where they are about as long as each other, else
+/// such that it has one of the longest.
+pub(super) fn threads_of(radices: &[usize]) -> usize {
+    let length: usize = radices.iter().product();
+    let (shortest, longest) = radices.iter().fold((usize::MAX, 1), |(low, high), &r| (low.min(r), high.max(r)));
+    length / if 2 * shortest > longest { shortest } else { longest }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passes_and_butterflies_multiply_to_the_length() {
+        for n in (1..3000).chain([44100, 1 << 20, 1 << 22, 3 * 5 * 7 * 11 * 13, 13usize.pow(6), 1 << 33]) {
+            let Some(passes) = passes_of(n, longest_at_once(8)) else {
+                assert!(!is_smooth(n));
+                continue;
+            };
+            assert_eq!(passes.iter().product::<usize>(), n);
+            for &m in &passes {
+                let radices = radices_of(m).expect("butterflies");
+                assert_eq!(radices.iter().product::<usize>(), m);
+                assert!(radices.iter().all(|r| *r <= 16) && radices.is_sorted_by(|a, b| a >= b));
+                assert!(threads_of(&radices) <= 1024 && m.is_multiple_of(threads_of(&radices)));
+            }
+        }
+    }
+
+    #[test]
+    fn long_transforms_take_few_passes() {
+        assert_eq!(passes_of(1 << 20, 5000), Some(vec![1024, 1024]));
+        assert_eq!(passes_of(1 << 12, 5000), Some(vec![4096]));
+        assert_eq!(passes_of(1 << 24, 5000), Some(vec![256, 256, 256]));
+        assert_eq!(radices_of(1024), Some(vec![16, 8, 8]));
+        assert_eq!(radices_of(1000), Some(vec![10, 10, 10]));
+        assert_eq!(passes_of(2 * 17, 5000), None);
+    }
+
+    #[test]
+    fn convolutions_have_room() {
+        for n in 1..5000 {
+            let m = quick_length(2 * n - 1);
+            assert!((2 * n - 1..4 * n).contains(&m) && is_smooth(m), "{n} {m}");
+        }
+    }
+}
