@@ -1,6 +1,6 @@
 //! The launches of one complex transform along an axis: passes, or a convolution with a chirp.
 
-use super::plan::{LONGEST_OF_PASSES, longest_at_once, passes_of, quick_length, radices_of, threads_of};
+use super::plan::{LARGEST_RADICES, LONGEST_OF_PASSES, longest_at_once, passes_of, quick_length, radices_of, threads_of};
 use super::tables::Table;
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
@@ -328,9 +328,10 @@ impl Pass<'_> {
         if dims.len() > 4 {
             return Err(too_many());
         }
-        let radices = radices_of(self.length()).ok_or_else(too_many)?;
         // Where lanes are those of a processor's vectors, shared memory has no banks.
-        let kernel = self.kernel(beside, &dims, ctx.facts().access_bytes > 1, &radices);
+        let has_registers = ctx.facts().access_bytes > 1;
+        let radices = radices_of(self.length(), LARGEST_RADICES[usize::from(!has_registers)]).ok_or_else(too_many)?;
+        let kernel = self.kernel(beside, &dims, has_registers, &radices);
         let stages = if radices.len() > 1 { Some(stage_table(ctx, job.dtype, &radices, kernel.radices)?) } else { None };
         dims.resize(4, Dim { size: 1, from: 0, to: 0, at: 0, place: 0 });
         let mut args = Args::new();

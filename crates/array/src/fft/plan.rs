@@ -8,8 +8,11 @@ use rtcg_codegen::array::FFT_STAGES;
 pub(super) const LONGEST_OF_PASSES: usize = 1024;
 /// Bytes of shared memory that every device has for a block.
 const SHARED_BYTES: usize = 48 << 10;
-/// The longest butterfly.
-const LARGEST_RADIX: usize = 16;
+/// The longest butterfly where a thread has registers of its own, and where its lane is one of a processor's vectors:
+/// there long ones take long to compile, and are not faster.
+pub(super) const LARGEST_RADICES: [usize; 2] = [16, 8];
+/// Elements that a thread may have at a time for the sake of equal shares.
+const MOST_OF_THREAD: usize = 24;
 /// The largest prime that there are butterflies for.
 const LARGEST_PRIME: usize = 13;
 
@@ -34,7 +37,7 @@ pub(super) fn passes_of(n: usize, at_once: usize) -> Option<Vec<usize>> {
     if !is_smooth(n) {
         return None;
     }
-    if n <= at_once && radices_of(n).is_some() {
+    if n <= at_once {
         return Some(vec![n]);
     }
     (2..=8).find_map(|count| split(n, count))
@@ -61,26 +64,36 @@ fn split(n: usize, count: usize) -> Option<Vec<usize>> {
     })
 }
 
-/// Butterflies whose product is `m`: as few as possible, then as short as possible, the longest first. `None` where
-/// they are more than a kernel has room for.
-pub(super) fn radices_of(m: usize) -> Option<Vec<usize>> {
+/// Butterflies whose product is `m`: as few as possible, of which threads get equal shares if possible, then as short as
+/// possible, the longest first. Those that are no longer than `largest`, or prime. `None` where they are more than a
+/// kernel has room for.
+pub(super) fn radices_of(m: usize, largest: usize) -> Option<Vec<usize>> {
     if m == 1 {
         return Some(vec![1]);
     }
-    (1..=FFT_STAGES).find_map(|count| butterflies(m, count, LARGEST_RADIX))
+    let is_known = |r: usize| r <= largest || [11, 13].contains(&r);
+    let known: Vec<usize> = (2..=LARGEST_RADICES[0]).rev().filter(|&r| is_known(r)).collect();
+    (1..=FFT_STAGES).find_map(|count| butterflies(m, count, &known))
 }
 
-fn butterflies(m: usize, count: usize, largest: usize) -> Option<Vec<usize>> {
+fn butterflies(m: usize, count: usize, known: &[usize]) -> Option<Vec<usize>> {
     if count == 1 {
-        return (m <= largest && is_smooth(m)).then(|| vec![m]);
+        return known.contains(&m).then(|| vec![m]);
     }
-    let candidates = (2..=largest.min(m)).rev().filter(|r| m.is_multiple_of(*r) && is_smooth(*r));
-    let found = candidates.filter_map(|r| {
-        let mut rest = butterflies(m / r, count - 1, r)?;
+    let found = known.iter().enumerate().filter(|(_, r)| m.is_multiple_of(**r)).filter_map(|(at, &r)| {
+        let mut rest = butterflies(m / r, count - 1, &known[at..])?;
         rest.insert(0, r);
         Some(rest)
     });
-    found.min_by_key(|radices| radices.iter().sum::<usize>())
+    found.min_by_key(|radices| (least_common_multiple(radices) > MOST_OF_THREAD, radices.iter().sum::<usize>()))
+}
+
+/// Elements of a thread that has as many of every butterfly.
+fn least_common_multiple(radices: &[usize]) -> usize {
+    fn divisor(a: usize, b: usize) -> usize {
+        if b == 0 { a } else { divisor(b, a % b) }
+    }
+    radices.iter().fold(1, |all, &r| all / divisor(all, r) * r)
 }
 
 /// A length of at least `least` that is quick to transform, for convolutions.
@@ -89,10 +102,14 @@ pub(super) fn quick_length(least: usize) -> usize {
     multiples.into_iter().min().unwrap_or(least)
 }
 
-/// Threads of a transform of these butterflies: such that each has one where they are about as long as each other, else
-/// such that it has one of the longest.
+/// Threads of a transform of these butterflies: such that all have equal shares, unless they are large; then such that
+/// each has one butterfly if these are about as long as each other, else one of the longest.
 pub(super) fn threads_of(radices: &[usize]) -> usize {
     let length: usize = radices.iter().product();
+    let share = least_common_multiple(radices);
+    if share <= MOST_OF_THREAD {
+        return length / share;
+    }
     let (shortest, longest) = radices.iter().fold((usize::MAX, 1), |(low, high), &r| (low.min(r), high.max(r)));
     length / if 2 * shortest > longest { shortest } else { longest }
 }
@@ -110,10 +127,12 @@ mod tests {
             };
             assert_eq!(passes.iter().product::<usize>(), n);
             for &m in &passes {
-                let radices = radices_of(m).expect("butterflies");
-                assert_eq!(radices.iter().product::<usize>(), m);
-                assert!(radices.iter().all(|r| *r <= 16) && radices.is_sorted_by(|a, b| a >= b));
-                assert!(threads_of(&radices) <= 1024 && m.is_multiple_of(threads_of(&radices)));
+                for largest in LARGEST_RADICES {
+                    let radices = radices_of(m, largest).expect("butterflies");
+                    assert_eq!(radices.iter().product::<usize>(), m);
+                    assert!(radices.iter().all(|r| *r <= largest.max(13)) && radices.is_sorted_by(|a, b| a >= b));
+                    assert!(threads_of(&radices) <= 1024 && m.is_multiple_of(threads_of(&radices)));
+                }
             }
         }
     }
@@ -123,8 +142,11 @@ mod tests {
         assert_eq!(passes_of(1 << 20, 5000), Some(vec![1024, 1024]));
         assert_eq!(passes_of(1 << 12, 5000), Some(vec![4096]));
         assert_eq!(passes_of(1 << 24, 5000), Some(vec![256, 256, 256]));
-        assert_eq!(radices_of(1024), Some(vec![16, 8, 8]));
-        assert_eq!(radices_of(1000), Some(vec![10, 10, 10]));
+        assert_eq!(radices_of(1024, 16), Some(vec![16, 8, 8]));
+        assert_eq!(radices_of(1024, 8), Some(vec![8, 8, 4, 4]));
+        assert_eq!(radices_of(1000, 16), Some(vec![10, 10, 10]));
+        assert_eq!(radices_of(96, 8), Some(vec![6, 4, 4]));
+        assert_eq!([vec![16, 8, 8], vec![6, 4, 4], vec![15, 14]].map(|radices| threads_of(&radices)), [64, 8, 15]);
         assert_eq!(passes_of(2 * 17, 5000), None);
     }
 
