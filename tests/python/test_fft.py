@@ -5,6 +5,7 @@ Errors are relative, in the L2 norm over the whole result, against NumPy's trans
 """
 
 import re
+import threading
 
 import numpy as np
 import pycuda.driver as drv
@@ -12,7 +13,7 @@ import pycuda.fft
 import pycuda.gpuarray as gpuarray
 import pytest
 from hypothesis import given, strategies as st
-from same_body import COMPLEX, DTYPES, INTEGERS, Drawn, arrays, compare, layouts, quickly, run
+from same_body import COMPLEX, DTYPES, Drawn, arrays, compare, quickly, run
 
 SMOOTH = [1000, 3 * 5 * 7 * 11 * 13, 44100, 2 * 3 * 5 * 7 * 11 * 13, 13**3, 4096 * 3]
 ODD_ONES = [67, 97, 127, 251, 509, 1021, 2 * 521, 10007, 65537]
@@ -70,16 +71,18 @@ def check(kind, n, dtype, batch=(), **wishes):
 
 @pytest.mark.parametrize("n", range(1, 65))
 def test_every_short_length(n):
-    for kind in ("fft", "rfft", "irfft"):
-        check(kind, n, np.complex64, (5,))
-    check("ifft", n, np.complex128, (33,))
+    check("fft", n, np.complex64, (5,))
+    check("rfft", n, np.complex64, (5,))
+    if n % 4 == 1:
+        check("ifft", n, np.complex128, (33,))
+        check("irfft", n, np.complex64)
 
 
 @pytest.mark.parametrize("n", SMOOTH + ODD_ONES)
 def test_lengths_of_many_kinds(n):
-    for kind in ("fft", "ifft", "rfft", "irfft"):
-        check(kind, n, np.complex64, (2,))
-    check("fft", n, np.complex128, (3,))
+    check("fft", n, np.complex64, (2,))
+    check("irfft", n, np.complex64)
+    check("ifft", n, np.complex128, (3,))
     check("rfft", n, np.complex128)
 
 
@@ -87,7 +90,7 @@ def test_lengths_of_many_kinds(n):
 def test_powers_of_two(bits):
     check("fft", 1 << bits, np.complex64, (2,))
     check("rfft", 1 << bits, np.complex64)
-    if bits in (7, 10, 12, 13, 16, 20):
+    if bits in (10, 13, 20):
         check("ifft", 1 << bits, np.complex128)
         check("irfft", 1 << bits, np.complex128)
 
@@ -123,9 +126,9 @@ def test_one_element_gives_a_wave():
 # -- batches, axes, layouts ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("inner", [2, 3, 8, 50])
-@pytest.mark.parametrize("n", [12, 35, 74, 2048, 5000, 2 * 1009])
+@pytest.mark.parametrize("kind", ["fft", "rfft", "irfft"])
+@pytest.mark.parametrize("inner", [3, 8, 50])
+@pytest.mark.parametrize("n", [12, 35, 74, 3000])
 def test_inner_axes(kind, inner, n):
     a = np.moveaxis(of_kind(kind, n, np.complex64, (2, inner)), 2, 1).copy()
     for host, device in ((a, gpuarray.to_gpu(a)), (a[:, ::-1], gpuarray.to_gpu(a)[:, ::-1])):
@@ -133,7 +136,7 @@ def test_inner_axes(kind, inner, n):
 
 
 @pytest.mark.parametrize("batch", [1, 2, 7, 300])
-@pytest.mark.parametrize("n", [4, 18, 49, 512, 3000, 8192])
+@pytest.mark.parametrize("n", [4, 49, 512, 3000])
 def test_batches_in_both_orders(batch, n):
     a = numbers((batch, n), np.complex64)
     exact = np.fft.fft(wide(a))
@@ -171,9 +174,7 @@ def calls(draw):
     kind = draw(st.sampled_from(KINDS))
     dtypes = [dtype for dtype in DTYPES if dtype not in COMPLEX] if kind in FROM_REAL else DTYPES
     shape = tuple(draw(st.lists(st.integers(0, 9), min_size=0, max_size=4)))
-    layout = draw(layouts(len(shape)))
     array = draw(arrays(dtypes, shape=shape))
-    del layout
     n = draw(st.none() | st.integers(-1, 20))
     return kind, array, n, draw(st.integers(-5, 4)), draw(st.sampled_from(NORMS))
 
@@ -249,20 +250,21 @@ def test_dtypes(kind, dtype):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("n", [15, 16, 37, 10000])
-def test_norms(kind, norm, n):
-    check(kind, n, np.complex64, (2,), norm=norm)
+def test_norms(kind, norm):
+    for n in (15, 16, 37):
+        check(kind, n, np.complex64, (2,), norm=norm)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("length", [0, 1, 2, 9, 10, 33])
 @pytest.mark.parametrize("n", [1, 2, 9, 10, 34, 61, 9000])
-def test_padding_and_truncation(kind, length, n):
-    a = numbers((2, length), np.float32 if kind in FROM_REAL else np.complex64)
-    device = gpuarray.to_gpu(a)
-    exact = getattr(np.fft, kind)(wide(a), n)
-    is_near(getattr(pycuda.fft, kind)(device, n), exact, n)
-    is_near(getattr(pycuda.fft, kind)(device.T, n, 0), exact.T, n)
+def test_padding_and_truncation(kind, n):
+    for length in (0, 1, 2, 9, 10, 33):
+        a = numbers((2, length), np.float32 if kind in FROM_REAL else np.complex64)
+        device = gpuarray.to_gpu(a)
+        exact = getattr(np.fft, kind)(wide(a), n)
+        is_near(getattr(pycuda.fft, kind)(device, n), exact, n)
+        if n in (9, 34):
+            is_near(getattr(pycuda.fft, kind)(device.T, n, 0), exact.T, n)
 
 
 def test_no_elements():
@@ -395,17 +397,13 @@ def test_streams_have_tables_of_their_own():
 
 def test_nothing_waits():
     """A host function holds the stream up; the transforms behind it are enqueued all the same."""
-    import threading
-
     a = numbers((2, 4 * 997), np.complex64)
     device = gpuarray.to_gpu(a)
     pycuda.fft.irfft(pycuda.fft.fft(device))  # Compiles.
     gate = threading.Event()
     stream = drv.Stream()
     with stream:
-        stream.add_callback(lambda *_: gate.wait(60)) if hasattr(stream, "add_callback") else stream.host_function(
-            lambda: gate.wait(60)
-        )
+        stream.launch_host_func(gate.wait, 60)
         there = pycuda.fft.fft(device)
         back = pycuda.fft.ifft(there)
         waits_still = not stream.is_done()

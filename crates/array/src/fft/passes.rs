@@ -14,6 +14,9 @@ use rtcg_codegen::array::{
 use smallvec::SmallVec;
 use std::sync::Arc;
 
+/// Threads that run together.
+const WARP: usize = 32;
+
 /// Where the elements of all transforms lie: steps in bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
@@ -283,7 +286,6 @@ impl Pass<'_> {
         let mut all = [0; FFT_STAGES];
         radices.iter().zip(&mut all).for_each(|(&radix, place)| *place = radix as u8);
         let (in_step, out_step) = self.steps();
-        let is_scaled = self.is_last && job.scale != 1.0;
         let is_many = dims[0].size > 1;
         let load = FftLoad {
             source: if self.is_first { job.source } else { FftSource::Complex },
@@ -296,7 +298,7 @@ impl Pass<'_> {
             is_turned: !self.is_last,
             is_swapped: self.is_last && beside.swap_out,
             has_factors: self.is_last && beside.out_factors.is_some(),
-            is_scaled,
+            is_scaled: self.is_last && job.scale != 1.0,
             is_swapped_last: self.is_last && beside.swap_last,
             result: if self.is_last { job.result } else { FftResult::Complex },
             is_limited: self.is_last && job.out_limit.is_some(),
@@ -363,11 +365,14 @@ impl Pass<'_> {
 }
 
 /// Transforms of a block: as many as have 256 threads and 32 KiB of shared memory, but enough for columns to fill a
-/// sector of 32 bytes; a power of two, of which there are few.
+/// sector of 32 bytes, and for whole warps if there is room; a power of two, so that there are few kernels.
 fn columns_of(length: usize, threads: usize, itemsize: usize, count: usize) -> usize {
+    const BYTES: usize = 32 << 10;
     let sector = if length <= LONGEST_OF_PASSES { 32 / itemsize } else { 1 };
-    let by_memory = (32 << 10) / (length * itemsize);
-    let most = by_memory.min(256 / threads).clamp(1, 128);
+    let most = (BYTES / (length * itemsize)).min(256 / threads).clamp(1, 128);
     let most = 1 << most.ilog2();
-    most.max(sector).min(count.next_power_of_two())
+    let wanted = most.max(sector).min(count.next_power_of_two());
+    let whole = WARP >> threads.trailing_zeros().min(WARP.trailing_zeros());
+    let fits = whole * threads <= 512 && whole * length * itemsize <= BYTES;
+    if fits { wanted.max(whole) } else { wanted }
 }
