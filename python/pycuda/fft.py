@@ -120,7 +120,9 @@ def _lengths_and_axes(a, s, axes, is_inverse_real=False):
         s = list(a.shape) if axes is None else [_at(a.shape, axis) for axis in axes]
     if axes is None:
         if has_lengths:
-            message = "s without axes is deprecated, as in NumPy 2.0: name the axes, for the first len(s) ones range(len(s))"
+            message = (
+                "s without axes is deprecated, as in NumPy 2.0: name the axes, for the first len(s) ones range(len(s))"
+            )
             _warnings.warn(message, DeprecationWarning, stacklevel=3)
         axes = range(-len(s), 0)
     axes = list(axes)

@@ -192,7 +192,9 @@ def same_body(body, array):
     wanted, wanted_error = run(body, np.fft, [array.host.copy()])
     actual, error = run(body, pycuda.fft, [array.to_device()])
     if wanted_error is not None:
-        assert isinstance(error, (ValueError, TypeError, IndexError)), f"NumPy raises {wanted_error!r}, here is {actual}"
+        assert isinstance(error, (ValueError, TypeError, IndexError)), (
+            f"NumPy raises {wanted_error!r}, here is {actual}"
+        )
         kinds = [kind for kind in (IndexError, TypeError, ValueError) if isinstance(wanted_error, kind)]
         assert any(isinstance(error, kind) for kind in kinds), f"NumPy raises {wanted_error!r}, the device {error!r}"
         return
@@ -371,7 +373,9 @@ def test_what_only_the_device_refuses():
         pycuda.fft.fft(a, out=np.zeros((3, 4), np.complex64))
     with pytest.raises(ValueError, match=re.escape("out has shape (2, 4); expected (3, 4)")):
         pycuda.fft.fft(a, out=gpuarray.zeros((2, 4), np.complex64))
-    with pytest.raises(TypeError, match="elements of void8 cannot be transformed|cannot be transformed; expected numbers"):
+    with pytest.raises(
+        TypeError, match="elements of void8 cannot be transformed|cannot be transformed; expected numbers"
+    ):
         pycuda.fft.fft(gpuarray.to_gpu(np.zeros(4, [("x", "f4"), ("y", "f4")])))
     with pytest.raises(ValueError, match="device is 'cpu'; expected None or the device"):
         pycuda.fft.fftfreq(4, device="cpu")
