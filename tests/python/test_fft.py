@@ -12,8 +12,8 @@ import pycuda.driver as drv
 import pycuda.fft
 import pycuda.gpuarray as gpuarray
 import pytest
-from hypothesis import given, strategies as st
-from same_body import COMPLEX, DTYPES, Drawn, arrays, compare, quickly, run
+from hypothesis import assume, given, strategies as st
+from same_body import COMPLEX, DTYPES, arrays, compare, quickly, run
 
 SMOOTH = [1000, 3 * 5 * 7 * 11 * 13, 44100, 2 * 3 * 5 * 7 * 11 * 13, 13**3, 4096 * 3]
 ODD_ONES = [67, 97, 127, 251, 509, 1021, 2 * 521, 10007, 65537]
@@ -183,7 +183,8 @@ def calls(draw):
 @given(call=calls())
 def test_any_array(call):
     kind, array, n, axis, norm = call
-    assert isinstance(array, Drawn)
+    # NumPy's inverse real transforms of nothing read what is not there.
+    assume(kind not in FROM_HALF or array.host.size)
     same_body(lambda fft, a: getattr(fft, kind)(a, n, axis, norm), array)
 
 
@@ -214,6 +215,7 @@ def test_several_axes(name, array, data):
     axes = data.draw(st.none() | st.lists(st.integers(-ndim - 1, ndim), max_size=3).map(tuple))
     s = data.draw(st.none() | st.lists(st.integers(-1, 6), max_size=3).map(tuple))
     norm = data.draw(st.sampled_from(NORMS))
+    assume("irfft" not in name or array.host.size)
     same_body(lambda fft, a: getattr(fft, name)(a, s, axes, norm), array)
 
 
@@ -264,6 +266,8 @@ def test_padding_and_truncation(kind, n):
         a = numbers((2, length), np.float32 if kind in FROM_REAL else np.complex64)
         device = gpuarray.to_gpu(a)
         exact = getattr(np.fft, kind)(wide(a), n)
+        if length == 0:
+            exact = np.zeros_like(exact)  # Here NumPy's inverse real transforms read what is not there.
         is_near(getattr(pycuda.fft, kind)(device, n), exact, n)
         if n in (9, 34):
             is_near(getattr(pycuda.fft, kind)(device.T, n, 0), exact.T, n)
