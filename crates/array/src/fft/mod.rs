@@ -41,9 +41,9 @@ impl FftKind {
 fn complex_dtype(dtype: DType) -> Result<DType> {
     match (dtype, dtype.kind()) {
         (DType::F16 | DType::F32 | DType::C64, _) => Ok(DType::C64),
-        (DType::BF16, _) | (_, Kind::Record) => {
-            Err(ArrayError::dtype(format!("elements of {dtype} cannot be transformed; expected numbers or bool, but not bfloat16")))
-        }
+        (DType::BF16, _) | (_, Kind::Record) => Err(ArrayError::dtype(format!(
+            "elements of {dtype} cannot be transformed; expected numbers or bool, but not bfloat16"
+        ))),
         _ => Ok(DType::C128),
     }
 }
@@ -108,7 +108,10 @@ impl GpuArray {
         }
         let complex = complex_dtype(self.dtype())?;
         if kind == FftKind::RealForward && self.dtype().is_complex() {
-            return Err(ArrayError::dtype(format!("a real transform of elements of {}; expected real ones", self.dtype())));
+            return Err(ArrayError::dtype(format!(
+                "a real transform of elements of {}; expected real ones",
+                self.dtype()
+            )));
         }
         let result = if kind == FftKind::RealInverse { complex.real_part() } else { complex };
         let mut shape: Shape = self.shape().into();
@@ -157,9 +160,7 @@ impl Transform<'_> {
                 self.job(FftSource::Real, FftResult::Complex, Some(self.n / 2 + 1), false).run(self.out.context())
             }
             FftKind::RealInverse if is_even => self.to_pairs(),
-            FftKind::RealInverse => {
-                self.job(FftSource::Hermitian, FftResult::Real, None, true).run(self.out.context())
-            }
+            FftKind::RealInverse => self.job(FftSource::Hermitian, FftResult::Real, None, true).run(self.out.context()),
         }
     }
 

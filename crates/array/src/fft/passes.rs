@@ -1,6 +1,8 @@
 //! The launches of one complex transform along an axis: passes, or a convolution with a chirp.
 
-use super::plan::{LARGEST_RADICES, LONGEST_OF_PASSES, longest_at_once, passes_of, quick_length, radices_of, threads_of};
+use super::plan::{
+    LARGEST_RADICES, LONGEST_OF_PASSES, longest_at_once, passes_of, quick_length, radices_of, threads_of,
+};
 use super::tables::Table;
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
@@ -8,9 +10,7 @@ use crate::launch::{Args, BLOCK_THREADS};
 use crate::layout::Order;
 use crate::runtime::{ArrayContext, Buffer};
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{
-    ArrayKernel, FFT_STAGES, Fft, FftHelper, FftLoad, FftResult, FftSource, FftStep, FftStore,
-};
+use rtcg_codegen::array::{ArrayKernel, FFT_STAGES, Fft, FftHelper, FftLoad, FftResult, FftSource, FftStep, FftStore};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -175,8 +175,7 @@ impl Job {
             1 => None,
             _ => Some(turn_table(ctx, self.dtype, self.n)?),
         };
-        let between_place =
-            between.as_ref().map(|between| Place::dense(between.start(), self.n, self.inner, itemsize));
+        let between_place = between.as_ref().map(|between| Place::dense(between.start(), self.n, self.inner, itemsize));
         for index in 0..lengths.len() {
             let is_last = index + 1 == lengths.len();
             let pass = Pass {
@@ -306,15 +305,7 @@ impl Pass<'_> {
         };
         let threads = threads_of(radices);
         let columns = columns_of(self.length(), threads, job.dtype.itemsize(), dims[0].size);
-        Fft {
-            dtype: job.dtype,
-            radices: all,
-            threads: threads as u16,
-            columns: columns as u16,
-            is_padded,
-            load,
-            store,
-        }
+        Fft { dtype: job.dtype, radices: all, threads: threads as u16, columns: columns as u16, is_padded, load, store }
     }
 
     /// Bytes between the elements of a transform of the pass.
@@ -334,7 +325,8 @@ impl Pass<'_> {
         let has_registers = ctx.facts().access_bytes > 1;
         let radices = radices_of(self.length(), LARGEST_RADICES[usize::from(!has_registers)]).ok_or_else(too_many)?;
         let kernel = self.kernel(beside, &dims, has_registers, &radices);
-        let stages = if radices.len() > 1 { Some(stage_table(ctx, job.dtype, &radices, kernel.radices)?) } else { None };
+        let stages =
+            if radices.len() > 1 { Some(stage_table(ctx, job.dtype, &radices, kernel.radices)?) } else { None };
         dims.resize(4, Dim { size: 1, from: 0, to: 0, at: 0, place: 0 });
         let mut args = Args::new();
         let in_factors = beside.in_factors.map_or(0, |factors| factors.0);

@@ -119,7 +119,8 @@ impl Writer {
         let pairs: Vec<[Value; 2]> =
             (1..=p / 2).map(|r| [self.sum(&v[r], &v[p - r]), self.difference(&v[r], &v[p - r])]).collect();
         let total = |part: fn(&Value) -> &String| {
-            let terms: Vec<&str> = std::iter::once(part(&v[0]).as_str()).chain(pairs.iter().map(|pair| part(&pair[0]).as_str())).collect();
+            let terms: Vec<&str> =
+                std::iter::once(part(&v[0]).as_str()).chain(pairs.iter().map(|pair| part(&pair[0]).as_str())).collect();
             terms.join(" + ")
         };
         let (x, y) = (total(|v| &v.0), total(|v| &v.1));

@@ -201,7 +201,10 @@ impl Fft {
         }
         let swap = "  z = C{z.y, z.x};\n";
         let lines = [
-            (store.is_turned, "  z = times(z, times(turns[turn & ((1ull << p.bits) - 1)], turns[(1ull << p.bits) + (turn >> p.bits)]));\n"),
+            (
+                store.is_turned,
+                "  z = times(z, times(turns[turn & ((1ull << p.bits) - 1)], turns[(1ull << p.bits) + (turn >> p.bits)]));\n",
+            ),
             (store.is_swapped, swap),
             (store.has_factors, "  z = times(z, factors[at]);\n"),
             (store.is_scaled, "  z = C{z.x * (R)p.scale, z.y * (R)p.scale};\n"),
@@ -242,9 +245,14 @@ impl Fft {
         let place = if shares_columns { "(AT) * COLUMNS + c" } else { "c * M + (AT)" };
         let place = |at: &str| format!("room[placed({})]", place.replace("AT", at));
         let some = if butterflies.is_multiple_of(threads) { String::new() } else { format!(" if (i < {butterflies})") };
-        let by_columns = if is_first && self.stages().count() > 1 { self.load.by_columns } else { self.store.by_columns };
+        let by_columns =
+            if is_first && self.stages().count() > 1 { self.load.by_columns } else { self.store.by_columns };
         let (c, u) = if by_columns { ("t % COLUMNS", "t / COLUMNS") } else { ("t / T", "t % T") };
-        let all = if self.block_threads() == u32::from(self.threads) * u32::from(self.columns) { "" } else { "t < T * COLUMNS" };
+        let all = if self.block_threads() == u32::from(self.threads) * u32::from(self.columns) {
+            ""
+        } else {
+            "t < T * COLUMNS"
+        };
         let guard = if all.is_empty() { String::new() } else { format!("if ({all}) ") };
         let _ = write!(
             text,
