@@ -2,7 +2,7 @@
 
 Host times are for many calls between two waits, medians of several rounds in which the libraries take turns; bandwidths
 are over the bytes that an operation must move. Run it with ``python benches/arrays.py [table ...]``; the tables are
-``small``, ``sizes``, ``large``, ``tall``, ``rows`` and ``transfers``, by default all. On the virtual GPU, where there
+``small``, ``sizes``, ``large``, ``tall``, ``rows``, ``fourier`` and ``transfers``, by default all. On the virtual GPU, where there
 are no peers, the large arrays are smaller. ``RTCG_STAGING=never`` shows the driver's own copies of pageable memory in
 ``transfers``.
 """
@@ -217,6 +217,39 @@ def rows():
             print(f"{name:20}", "  ".join(row))
 
 
+def _transform_of(library):
+    """The function that transforms along the last axis."""
+    if library == "rtcg":
+        import pycuda.fft
+
+        return pycuda.fft.fft
+    return __import__(library).fft.fft
+
+
+def _fourier_figure(library, make, wait, host):
+    """GB/s of a transform that reads and writes each element once."""
+    transform, a = _transform_of(library), make(host)
+    ms = device_ms(lambda: transform(a), wait, 3 if IS_VIRTUAL else 10)
+    return 2 * host.nbytes / ms / 1e6
+
+
+def fourier():
+    """Fourier transforms: many short ones, a few long ones, single ones."""
+    total = 1 << (20 if IS_VIRTUAL else 24)
+    lengths = [256, 1000, 1024, 4096, 10007, 1 << 16, 1 << 20] + ([] if IS_VIRTUAL else [1 << 22, 1 << 24])
+    for dtype in (np.complex64, np.complex128):
+        print(f"\n{np.dtype(dtype)}, GB/s of Fourier transforms")
+        for n in lengths:
+            shape = (max(total // n, 1), n)
+            rng = np.random.default_rng(1)
+            host = (rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype(dtype)
+            row = []
+            for library, make, wait, _ in peers():
+                figure = attempt(library, lambda: _fourier_figure(library, make, wait, host))  # noqa: B023
+                row.append(f"{library} {figure:8.1f}" if isinstance(figure, float) else f"{library} {figure}")
+            print(f"{shape!s:20}", "  ".join(row))
+
+
 def gigabytes_per_second(call, nbytes):
     """The median over rounds in which the result goes before the next one comes."""
     rounds = []
@@ -252,7 +285,15 @@ def transfers():
             print(f"{name:20}", shown(row))
 
 
-TABLES = {"small": small, "sizes": sizes, "large": large, "tall": tall, "rows": rows, "transfers": transfers}
+TABLES = {
+    "small": small,
+    "sizes": sizes,
+    "large": large,
+    "tall": tall,
+    "rows": rows,
+    "fourier": fourier,
+    "transfers": transfers,
+}
 
 
 def main():

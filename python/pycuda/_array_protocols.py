@@ -92,7 +92,7 @@ def _call(name, inputs, out, dtype=None, where=True, casting="same_kind", order=
 
 
 def array_function(func, types, args, kwargs):
-    """NumPy's `__array_function__`: the function of the same name in `pycuda.gpuarray` or `pycuda.linalg`."""
+    """NumPy's `__array_function__`: the function of the same name in `pycuda.gpuarray`, `.linalg` or `.fft`."""
     module, name = func.__module__ or "", func.__name__
     ours = None
     if module == "numpy":
@@ -101,6 +101,10 @@ def array_function(func, types, args, kwargs):
         ours = name in namespace.__all__ and getattr(namespace, name)
     elif module == "numpy.linalg":
         import pycuda.linalg as namespace
+
+        ours = name in namespace.__all__ and getattr(namespace, name)
+    elif module == "numpy.fft":
+        import pycuda.fft as namespace
 
         ours = name in namespace.__all__ and getattr(namespace, name)
     if ours:

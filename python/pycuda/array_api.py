@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import pycuda.gpuarray as _g
+from pycuda import _array_api_fft as fft  # noqa: F401 (a name of the standard)
 from pycuda._rtcg import GPUArray as _GPUArray, array_cumulative as _cumulative
 
 if not hasattr(np, "isdtype"):

@@ -19,7 +19,6 @@ LATER = {"isin", "broadcast_shapes"}
 OWN = {"ArrayAPIStrictFlags", "Device", "__version__"} | {
     f"{verb}_array_api_strict_flags" for verb in ("get", "set", "reset")
 }
-MISSING_EXTENSIONS = {"fft"}
 
 BOOL = ["bool"]
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]

@@ -10,7 +10,6 @@ from array_api_reference import (
     FLOATS,
     INTEGERS,
     LATER,
-    MISSING_EXTENSIONS,
     NUMERIC,
     OWN,
     REAL,
@@ -38,7 +37,7 @@ def _context(context):
 
 # -- names and signatures -----------------------------------------------------------------------------
 
-NAMES = sorted(set(strict.__all__) - LATER - OWN - MISSING_EXTENSIONS)
+NAMES = sorted(set(strict.__all__) - LATER - OWN)
 FUNCTIONS = [name for name in NAMES if inspect.isfunction(getattr(strict, name))]
 
 

@@ -677,8 +677,8 @@ def test_matrices_longer_than_a_panel(dtype):
 
 def test_what_is_not_there_says_why():
     a = gpuarray.to_gpu(np.eye(3))
-    with pytest.raises(TypeError, match="no implementation of numpy.fft.fft; .* pass a.get()"):
-        np.fft.fft(a)
+    with pytest.raises(TypeError, match="no implementation of numpy.i0; .* pass a.get()"):
+        np.i0(a)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@
 mod array;
 mod elementwise;
 mod error;
+mod fft;
 pub mod fuse;
 mod gather;
 mod inside;
@@ -30,6 +31,7 @@ mod views;
 pub use array::GpuArray;
 pub use elementwise::{Arg, Wishes, apply, binary, can_cast_same_kind, result_type};
 pub use error::{ArrayError, ArrayErrorKind, Result};
+pub use fft::{FFT_TABLE_BYTES, FftKind};
 pub use gather::FancyIndex;
 pub use inside::Inside;
 pub use launch::{Args, BLOCK_THREADS};

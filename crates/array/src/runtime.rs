@@ -1,6 +1,7 @@
 //! What an array needs from a device: memory, copies, compiled kernels.
 
 use crate::error::{ArrayError, Result};
+use crate::fft::Tables;
 use crate::patience::lock_patiently;
 use crate::shortcut::Shortcuts;
 use rtcg_codegen::array::{ArrayKernel, Fused, Reduce, Steps};
@@ -100,6 +101,14 @@ pub trait Runtime: Send + Sync {
     /// found them, and of `nbytes` further bytes; for kernels of the current stream only, each of which
     /// may change the further bytes.
     fn tickets(&self, nbytes: usize) -> Result<(u64, u64)>;
+    /// A number of the current stream that no other one of the context has, whose work is done in order; `None` while it
+    /// is captured, when its work is not done.
+    ///
+    /// # Errors
+    /// When the driver does not tell.
+    fn stream_number(&self) -> Result<Option<u64>> {
+        Ok(Some(0))
+    }
     /// Waits for all work of the context.
     fn synchronize(&self) -> Result<()>;
     /// Gives memory that is kept for later back to the device; whether there was any.
@@ -128,6 +137,7 @@ pub struct ArrayContext {
     /// Whether a kernel that may set it was launched since it was looked at.
     may_be_outside: AtomicBool,
     shortcuts: Shortcuts,
+    fft_tables: Mutex<Tables>,
 }
 
 impl fmt::Debug for ArrayContext {
@@ -150,6 +160,7 @@ impl ArrayContext {
             outside: Mutex::default(),
             may_be_outside: AtomicBool::new(false),
             shortcuts: Shortcuts::default(),
+            fft_tables: Mutex::default(),
         })
     }
 
@@ -171,6 +182,10 @@ impl ArrayContext {
 
     pub(crate) fn shortcuts(&self) -> &Shortcuts {
         &self.shortcuts
+    }
+
+    pub(crate) fn fft_tables(&self) -> MutexGuard<'_, Tables> {
+        lock(&self.fft_tables)
     }
 
     /// The address of the word that a kernel sets when an index is out of bounds.

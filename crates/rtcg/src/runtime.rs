@@ -317,6 +317,14 @@ impl Runtime for CudaRuntime {
         with_stream(|stream| scratch::tickets(&self.ctx, stream, Purpose::Reduction, nbytes)).map_err(runtime_error)
     }
 
+    fn stream_number(&self) -> Result<Option<u64>> {
+        let Some(stream) = current_stream().or_else(Stream::current) else { return Ok(Some(0)) };
+        if stream.is_capturing().map_err(ArrayError::runtime)? {
+            return Ok(None);
+        }
+        stream.id().map(|id| Some(id.wrapping_add(1))).map_err(ArrayError::runtime)
+    }
+
     fn synchronize(&self) -> Result<()> {
         self.run(rtcg_driver::Context::synchronize)
     }

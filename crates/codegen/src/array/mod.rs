@@ -1,5 +1,6 @@
 //! The kernels behind arrays, each a small value that can be compared and hashed, and makes its source.
 
+mod fft;
 mod fused;
 mod gather;
 mod matmul;
@@ -13,6 +14,7 @@ mod sort;
 mod tiled;
 mod types;
 
+pub use fft::{FFT_STAGES, Fft, FftHelper, FftLoad, FftResult, FftSource, FftStep, FftStore};
 pub use fused::{FUSED_ZEROS, Fused, FusedOutput, NO_STEP, Step, Steps, is_fusable};
 pub use gather::{Bounds, Direction, Gather};
 pub use matmul::{MATMUL_SIDE, MATMUL_TILE, Matmul};
@@ -45,6 +47,10 @@ pub enum ArrayKernel {
     Radix(Radix),
     /// Matrix products.
     Matmul(Matmul),
+    /// A pass of Fourier transforms.
+    Fft(Fft),
+    /// What goes with Fourier transforms.
+    FftHelper(FftHelper),
 }
 
 impl ArrayKernel {
@@ -58,6 +64,8 @@ impl ArrayKernel {
             ArrayKernel::Sort(kernel) => kernel.name().into(),
             ArrayKernel::Radix(kernel) => kernel.name().into(),
             ArrayKernel::Matmul(kernel) => kernel.name().into(),
+            ArrayKernel::Fft(kernel) => kernel.name().into(),
+            ArrayKernel::FftHelper(kernel) => kernel.name().into(),
         }
     }
 
@@ -71,6 +79,8 @@ impl ArrayKernel {
             ArrayKernel::Sort(kernel) => kernel.source(),
             ArrayKernel::Radix(kernel) => kernel.source(),
             ArrayKernel::Matmul(kernel) => kernel.source(),
+            ArrayKernel::Fft(kernel) => kernel.source(),
+            ArrayKernel::FftHelper(kernel) => kernel.source(),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::driver::stream::PyStream;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use rtcg::array::{Bounds, GpuArray, Order, ScanOp, normalize_axis};
+use rtcg::array::{Bounds, FftKind, GpuArray, Order, ScanOp, normalize_axis};
 
 type Any<'py> = Bound<'py, PyAny>;
 type Array<'a, 'py> = &'a Bound<'py, PyGpuArray>;
@@ -162,6 +162,21 @@ fn array_matmul<'py>(py: Python<'py>, a: &Any<'py>, b: &Any<'py>, out: Option<Ar
         Some(like) => PyGpuArray::make_like(like, || x.matmul(&y)),
         None => Ok(Bound::new(py, PyGpuArray::wrap(raise(py, x.matmul(&y))?))?.into_any()),
     }
+}
+
+/// A Fourier transform of length `n` along `axis`: "fft", "ifft", "rfft" or "irfft", times `scale`.
+#[pyfunction]
+fn array_fft<'py>(a: Array<'_, 'py>, kind: &str, n: usize, axis: isize, scale: f64) -> PyResult<Any<'py>> {
+    let py = a.py();
+    let kind = match kind {
+        "fft" => FftKind::Forward,
+        "ifft" => FftKind::Inverse,
+        "rfft" => FftKind::RealForward,
+        "irfft" => FftKind::RealInverse,
+        other => return Err(PyValueError::new_err(format!("'{other}' is no kind of Fourier transform"))),
+    };
+    let axis = raise(py, normalize_axis(axis, a.get().array.ndim()))?;
+    PyGpuArray::make_like(a, || a.get().array.fft(kind, axis, n, scale))
 }
 
 /// The inner product of all elements, in any shape.
@@ -404,6 +419,7 @@ pub(super) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(array_searchsorted, m)?)?;
     m.add_function(wrap_pyfunction!(array_matmul, m)?)?;
     m.add_function(wrap_pyfunction!(array_dot_flat, m)?)?;
+    m.add_function(wrap_pyfunction!(array_fft, m)?)?;
     m.add_function(wrap_pyfunction!(array_splay, m)?)?;
     m.add_function(wrap_pyfunction!(array_from, m)?)
 }

@@ -38,6 +38,8 @@
 //! ```
 
 mod element;
+#[cfg(feature = "num-complex")]
+mod fourier;
 mod functions;
 mod map;
 #[cfg(feature = "ndarray")]

@@ -1,0 +1,259 @@
+//! Discrete Fourier transforms along an axis.
+//!
+//! Lengths whose prime factors are at most 13 are cut into passes (`plan`), others are done by a convolution with a
+//! chirp. Real numbers of an even length are taken in pairs as complex numbers of half the length.
+
+mod passes;
+mod plan;
+mod tables;
+
+pub use tables::FFT_TABLE_BYTES;
+pub(crate) use tables::Tables;
+
+use crate::array::GpuArray;
+use crate::error::{ArrayError, Result};
+use crate::layout::{Order, Shape};
+use passes::{Job, Place, help, turn_table};
+use rtcg_codegen::array::{FftHelper, FftResult, FftSource, FftStep};
+use rtcg_codegen::{DType, Kind};
+
+/// Which numbers a transform leads to which.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FftKind {
+    /// Complex or real numbers to as many complex ones, with exp(-2 pi i j k / n).
+    Forward,
+    /// Complex or real numbers to as many complex ones, with exp(2 pi i j k / n).
+    Inverse,
+    /// Real numbers to the first `n / 2 + 1` coefficients of [`FftKind::Forward`].
+    RealForward,
+    /// The first `n / 2 + 1` coefficients to the `n` real numbers of [`FftKind::Inverse`].
+    RealInverse,
+}
+
+impl FftKind {
+    /// The length of the result along the axis, of a transform of length `n`.
+    pub fn result_length(self, n: usize) -> usize {
+        if self == FftKind::RealForward { n / 2 + 1 } else { n }
+    }
+}
+
+/// The complex dtype that elements are transformed in: of single precision for halves, too.
+fn complex_dtype(dtype: DType) -> Result<DType> {
+    match (dtype, dtype.kind()) {
+        (DType::F16 | DType::F32 | DType::C64, _) => Ok(DType::C64),
+        (DType::BF16, _) | (_, Kind::Record) => Err(ArrayError::dtype(format!(
+            "elements of {dtype} cannot be transformed; expected numbers or bool, but not bfloat16"
+        ))),
+        _ => Ok(DType::C128),
+    }
+}
+
+/// The array as (outer, length, inner), what is read in bytes.
+struct Rows {
+    array: GpuArray,
+    outer: usize,
+    inner: usize,
+    length: usize,
+    place: Place,
+}
+
+impl Rows {
+    /// `array` must have at least one element; `align` is what addresses must be multiples of.
+    fn new(array: &GpuArray, axis: usize, align: usize) -> Result<Self> {
+        array.check_memory()?;
+        let shape = array.shape();
+        let (outer, inner) = (shape[..axis].iter().product(), shape[axis + 1..].iter().product());
+        let length = shape[axis];
+        let view = array.layout().reshape(&[outer, length, inner], Order::C);
+        let is_aligned = |strides: &[isize]| {
+            array.start().is_multiple_of(align as u64) && strides.iter().all(|stride| stride % align as isize == 0)
+        };
+        let Some(view) = view.filter(|view| is_aligned(&view.strides)) else {
+            let dense = array.copy(Some(Order::C))?;
+            let place = Place::dense(dense.start(), length, inner, dense.itemsize());
+            return Ok(Self { array: dense, outer, inner, length, place });
+        };
+        let [outer_step, step, inner_step] = [view.strides[0], view.strides[1], view.strides[2]];
+        let start = array.address(view.offset);
+        let place = Place { start, outer: outer_step, step, inner: inner_step, half: 0 };
+        Ok(Self { array: array.clone(), outer, inner, length, place })
+    }
+
+    /// Pairs of neighbours as elements.
+    fn in_pairs(&self) -> Place {
+        Place { step: 2 * self.place.step, half: self.place.step, ..self.place }
+    }
+}
+
+impl GpuArray {
+    /// The discrete Fourier transform of length `n` along `axis`, times `scale`; does not wait.
+    ///
+    /// Where the axis is shorter than what is transformed, zeros are added; where it is longer, the rest is left out.
+    /// Halves and numbers of single precision give such of single precision, others of double precision. Errors are
+    /// about the precision times the logarithm of `n`, in the square mean. Twiddles are kept for later calls
+    /// ([`FFT_TABLE_BYTES`]).
+    ///
+    /// Mixed radices after Stockham, the four-step scheme of Gentleman and Sande for long transforms, Bluestein's
+    /// algorithm for prime factors above 13.
+    ///
+    /// # Errors
+    /// When `n` is 0, when there is no such axis, for elements that are no numbers, for complex ones where real ones
+    /// are expected, and when the device is out of memory.
+    pub fn fft(&self, kind: FftKind, axis: usize, n: usize, scale: f64) -> Result<GpuArray> {
+        if n == 0 {
+            return Err(ArrayError::value("Invalid number of FFT data points (0) specified."));
+        }
+        if axis >= self.ndim() {
+            return Err(ArrayError::axis(axis as isize, self.ndim()));
+        }
+        let complex = complex_dtype(self.dtype())?;
+        if kind == FftKind::RealForward && self.dtype().is_complex() {
+            return Err(ArrayError::dtype(format!(
+                "a real transform of elements of {}; expected real ones",
+                self.dtype()
+            )));
+        }
+        let result = if kind == FftKind::RealInverse { complex.real_part() } else { complex };
+        let mut shape: Shape = self.shape().into();
+        shape[axis] = kind.result_length(n);
+        let out = GpuArray::empty(self.context(), &shape, result, Order::C)?;
+        if out.size() == 0 {
+            return Ok(out);
+        }
+        if self.shape()[axis] == 0 {
+            out.clear()?;
+            return Ok(out);
+        }
+        let is_complex = kind == FftKind::RealInverse || self.dtype().is_complex();
+        let source = self.to_dtype(if is_complex { complex } else { complex.real_part() })?;
+        let inner: usize = shape[axis + 1..].iter().product();
+        // Few neighbours along the inner axes would be read and written in small pieces.
+        if inner > 1 && inner * complex.itemsize() < 32 {
+            let (axis, last) = (axis as isize, self.ndim() as isize - 1);
+            let turned = source.moveaxis(&[axis], &[last])?.copy(Some(Order::C))?;
+            let transformed = turned.fft(kind, last as usize, n, scale)?;
+            out.assign(&transformed.moveaxis(&[last], &[axis])?)?;
+            return Ok(out);
+        }
+        let rows = Rows::new(&source, axis, source.itemsize())?;
+        Transform { rows, complex, n, scale, out: &out }.run(kind)?;
+        Ok(out)
+    }
+}
+
+/// A transform whose result exists.
+struct Transform<'a> {
+    rows: Rows,
+    complex: DType,
+    n: usize,
+    scale: f64,
+    out: &'a GpuArray,
+}
+
+impl Transform<'_> {
+    fn run(&self, kind: FftKind) -> Result<()> {
+        let is_even = self.n.is_multiple_of(2);
+        match kind {
+            FftKind::Forward | FftKind::Inverse => self.of_complex(kind == FftKind::Inverse),
+            FftKind::RealForward if is_even => self.of_pairs(),
+            FftKind::RealForward => {
+                self.job(FftSource::Real, FftResult::Complex, Some(self.n / 2 + 1), false).run(self.out.context())
+            }
+            FftKind::RealInverse if is_even => self.to_pairs(),
+            FftKind::RealInverse => self.job(FftSource::Hermitian, FftResult::Real, None, true).run(self.out.context()),
+        }
+    }
+
+    fn of_complex(&self, is_inverse: bool) -> Result<()> {
+        let source = if self.rows.array.dtype().is_complex() { FftSource::Complex } else { FftSource::Real };
+        self.job(source, FftResult::Complex, None, is_inverse).run(self.out.context())
+    }
+
+    /// The whole length in one complex transform.
+    fn job(&self, source: FftSource, result: FftResult, out_limit: Option<usize>, is_inverse: bool) -> Job {
+        let rows = &self.rows;
+        let needed = if source == FftSource::Hermitian { self.n / 2 + 1 } else { self.n };
+        let out_length = out_limit.unwrap_or(self.n);
+        Job {
+            dtype: self.complex,
+            n: self.n,
+            outer: rows.outer,
+            inner: rows.inner,
+            from: rows.place,
+            source,
+            in_limit: (rows.length < needed).then_some(rows.length),
+            to: Place::dense(self.out.start(), out_length, rows.inner, self.out.itemsize()),
+            result,
+            out_limit,
+            is_inverse,
+            scale: self.scale,
+        }
+    }
+
+    /// Real numbers, two of them as a complex one.
+    fn of_pairs(&self) -> Result<()> {
+        let (rows, half, ctx) = (&self.rows, self.n / 2, self.out.context());
+        let between = GpuArray::empty(ctx, &[rows.outer, half, rows.inner], self.complex, Order::C)?;
+        let itemsize = self.complex.itemsize();
+        let is_limited = rows.length < self.n;
+        let pairs = rows.in_pairs();
+        // Neighbours in memory are read at once.
+        let is_dense = !is_limited
+            && pairs.half == itemsize as isize / 2
+            && [pairs.start as isize, pairs.outer, pairs.inner].iter().all(|at| at % itemsize as isize == 0);
+        let job = Job {
+            dtype: self.complex,
+            n: half,
+            outer: rows.outer,
+            inner: rows.inner,
+            from: pairs,
+            source: if is_dense { FftSource::Complex } else { FftSource::Pair },
+            in_limit: is_limited.then_some(rows.length),
+            to: Place::dense(between.start(), half, rows.inner, itemsize),
+            result: FftResult::Complex,
+            out_limit: None,
+            is_inverse: false,
+            scale: 1.0,
+        };
+        job.run(ctx)?;
+        let (turns, bits) = turn_table(ctx, self.complex, self.n)?;
+        let lengths = [half, rows.outer, rows.inner].map(|n| n as u64);
+        let mut arguments = vec![between.start(), self.out.start(), turns.device_ptr()];
+        arguments.extend_from_slice(&lengths);
+        arguments.extend_from_slice(&[bits.into(), self.scale.to_bits()]);
+        let work = rows.outer * rows.inner * (half / 2 + 1);
+        help(ctx, FftHelper { dtype: self.complex, step: FftStep::Untangle }, work, &arguments)
+    }
+
+    /// The way back from [`Transform::of_pairs`].
+    fn to_pairs(&self) -> Result<()> {
+        let (rows, half, ctx) = (&self.rows, self.n / 2, self.out.context());
+        let between = GpuArray::empty(ctx, &[rows.outer, half, rows.inner], self.complex, Order::C)?;
+        let (turns, bits) = turn_table(ctx, self.complex, self.n)?;
+        let lengths = [half, rows.outer, rows.inner].map(|n| n as u64);
+        let mut arguments = vec![rows.place.start, between.start(), turns.device_ptr()];
+        arguments.extend_from_slice(&lengths);
+        arguments.push(bits.into());
+        arguments.extend([rows.place.outer, rows.place.step, rows.place.inner].map(|step| step as u64));
+        arguments.push(rows.length as u64);
+        let work = rows.outer * rows.inner * (half / 2 + 1);
+        help(ctx, FftHelper { dtype: self.complex, step: FftStep::Tangle }, work, &arguments)?;
+        let itemsize = self.complex.itemsize();
+        let reals = Place::dense(self.out.start(), self.n, rows.inner, itemsize / 2);
+        let job = Job {
+            dtype: self.complex,
+            n: half,
+            outer: rows.outer,
+            inner: rows.inner,
+            from: Place::dense(between.start(), half, rows.inner, itemsize),
+            source: FftSource::Complex,
+            in_limit: None,
+            to: Place { step: 2 * reals.step, half: reals.step, ..reals },
+            result: if rows.inner == 1 { FftResult::Complex } else { FftResult::Pair },
+            out_limit: None,
+            is_inverse: true,
+            scale: self.scale,
+        };
+        job.run(ctx)
+    }
+}

@@ -1,0 +1,160 @@
+//! How a transform is cut: into passes of lengths that a block of threads does, those into butterflies; what cannot be
+//! cut that way is done by a convolution with a chirp.
+
+use rtcg_codegen::array::FFT_STAGES;
+
+/// The longest transform of a pass that reads or writes columns: four of them, which fill a sector of 32 bytes, have
+/// room in shared memory.
+pub(super) const LONGEST_OF_PASSES: usize = 1024;
+/// Bytes of shared memory that every device has for a block.
+const SHARED_BYTES: usize = 48 << 10;
+/// The longest butterfly where a thread has registers of its own, and where its lane is one of a processor's vectors:
+/// there long ones take long to compile, and are not faster.
+pub(super) const LARGEST_RADICES: [usize; 2] = [16, 8];
+/// Elements that a thread may have at a time for the sake of equal shares.
+const MOST_OF_THREAD: usize = 24;
+/// The largest prime that there are butterflies for.
+const LARGEST_PRIME: usize = 13;
+
+/// The longest transform that a block does at once, with the gaps in shared memory.
+pub(super) fn longest_at_once(itemsize: usize) -> usize {
+    SHARED_BYTES / itemsize * 16 / 17
+}
+
+/// Whether `n` has no prime factor without a butterfly.
+pub(super) fn is_smooth(mut n: usize) -> bool {
+    for p in 2..=LARGEST_PRIME {
+        while n > 1 && n.is_multiple_of(p) {
+            n /= p;
+        }
+    }
+    n == 1
+}
+
+/// Lengths of passes whose product is `n`, all of them at most [`LONGEST_OF_PASSES`] if there are several. `None`
+/// where there is none: `n` has a large prime factor.
+pub(super) fn passes_of(n: usize, at_once: usize) -> Option<Vec<usize>> {
+    if !is_smooth(n) {
+        return None;
+    }
+    if n <= at_once {
+        return Some(vec![n]);
+    }
+    (2..=8).find_map(|count| split(n, count))
+}
+
+/// `count` lengths whose product is `n`, as equal as can be found.
+fn split(n: usize, count: usize) -> Option<Vec<usize>> {
+    if count == 1 {
+        return (n <= LONGEST_OF_PASSES).then(|| vec![n]);
+    }
+    if LONGEST_OF_PASSES.checked_pow(count as u32).is_some_and(|most| most < n) {
+        return None;
+    }
+    let equal = (n as f64).powf(1.0 / count as f64);
+    let mut divisors: Vec<usize> = (2..=LONGEST_OF_PASSES.min(n)).filter(|d| n.is_multiple_of(*d)).collect();
+    divisors.sort_by(|a, b| {
+        let distance = |d: usize| (d as f64 / equal).ln().abs();
+        distance(*a).total_cmp(&distance(*b))
+    });
+    divisors.into_iter().find_map(|first| {
+        let mut lengths = split(n / first, count - 1)?;
+        lengths.insert(0, first);
+        Some(lengths)
+    })
+}
+
+/// Butterflies whose product is `m`: as few as possible, of which threads get equal shares if possible, then as short as
+/// possible, the longest first. Those that are no longer than `largest`, or prime. `None` where they are more than a
+/// kernel has room for.
+pub(super) fn radices_of(m: usize, largest: usize) -> Option<Vec<usize>> {
+    if m == 1 {
+        return Some(vec![1]);
+    }
+    let is_known = |r: usize| r <= largest || [11, 13].contains(&r);
+    let known: Vec<usize> = (2..=LARGEST_RADICES[0]).rev().filter(|&r| is_known(r)).collect();
+    (1..=FFT_STAGES).find_map(|count| butterflies(m, count, &known))
+}
+
+fn butterflies(m: usize, count: usize, known: &[usize]) -> Option<Vec<usize>> {
+    if count == 1 {
+        return known.contains(&m).then(|| vec![m]);
+    }
+    let found = known.iter().enumerate().filter(|(_, r)| m.is_multiple_of(**r)).filter_map(|(at, &r)| {
+        let mut rest = butterflies(m / r, count - 1, &known[at..])?;
+        rest.insert(0, r);
+        Some(rest)
+    });
+    found.min_by_key(|radices| (least_common_multiple(radices) > MOST_OF_THREAD, radices.iter().sum::<usize>()))
+}
+
+/// Elements of a thread that has as many of every butterfly.
+fn least_common_multiple(radices: &[usize]) -> usize {
+    fn divisor(a: usize, b: usize) -> usize {
+        if b == 0 { a } else { divisor(b, a % b) }
+    }
+    radices.iter().fold(1, |all, &r| all / divisor(all, r) * r)
+}
+
+/// A length of at least `least` that is quick to transform, for convolutions.
+pub(super) fn quick_length(least: usize) -> usize {
+    let multiples = [1, 3, 5, 7, 9, 15].map(|odd| odd * least.div_ceil(odd).next_power_of_two());
+    multiples.into_iter().min().unwrap_or(least)
+}
+
+/// Threads of a transform of these butterflies: such that all have equal shares, unless they are large; then such that
+/// each has one butterfly if these are about as long as each other, else one of the longest.
+pub(super) fn threads_of(radices: &[usize]) -> usize {
+    let length: usize = radices.iter().product();
+    let share = least_common_multiple(radices);
+    if share <= MOST_OF_THREAD {
+        return length / share;
+    }
+    let (shortest, longest) = radices.iter().fold((usize::MAX, 1), |(low, high), &r| (low.min(r), high.max(r)));
+    length / if 2 * shortest > longest { shortest } else { longest }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passes_and_butterflies_multiply_to_the_length() {
+        for n in (1..3000).chain([44100, 1 << 20, 1 << 22, 3 * 5 * 7 * 11 * 13, 13usize.pow(6), 1 << 33]) {
+            let Some(passes) = passes_of(n, longest_at_once(8)) else {
+                assert!(!is_smooth(n));
+                continue;
+            };
+            assert_eq!(passes.iter().product::<usize>(), n);
+            for &m in &passes {
+                for largest in LARGEST_RADICES {
+                    let radices = radices_of(m, largest).expect("butterflies");
+                    assert_eq!(radices.iter().product::<usize>(), m);
+                    assert!(radices.iter().all(|r| *r <= largest.max(13)) && radices.is_sorted_by(|a, b| a >= b));
+                    assert!(threads_of(&radices) <= 1024 && m.is_multiple_of(threads_of(&radices)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn long_transforms_take_few_passes() {
+        assert_eq!(passes_of(1 << 20, 5000), Some(vec![1024, 1024]));
+        assert_eq!(passes_of(1 << 12, 5000), Some(vec![4096]));
+        assert_eq!(passes_of(1 << 24, 5000), Some(vec![256, 256, 256]));
+        assert_eq!(radices_of(1024, 16), Some(vec![16, 8, 8]));
+        assert_eq!(radices_of(1024, 8), Some(vec![8, 8, 4, 4]));
+        assert_eq!(radices_of(1000, 16), Some(vec![10, 10, 10]));
+        assert_eq!(radices_of(96, 8), Some(vec![6, 4, 4]));
+        assert_eq!([vec![16, 8, 8], vec![6, 4, 4], vec![15, 14]].map(|radices| threads_of(&radices)), [64, 8, 15]);
+        assert_eq!(passes_of(2 * 17, 5000), None);
+    }
+
+    #[test]
+    fn convolutions_have_room() {
+        for n in 1..5000 {
+            let m = quick_length(2 * n - 1);
+            assert!((2 * n - 1..4 * n).contains(&m) && is_smooth(m), "{n} {m}");
+        }
+    }
+}

@@ -1,0 +1,414 @@
+//! Kernels of discrete Fourier transforms: mixed radices after Stockham, in registers and shared memory.
+//!
+//! A block has some transforms of one length. A thread takes the elements of a butterfly to registers, transforms
+//! them, and exchanges with the others through shared memory, stage by stage; the first stage reads and the last one
+//! writes global memory. Long transforms are several such passes (the "four-step" scheme of W. M. Gentleman and
+//! G. Sande, 1966), where twiddles and the transposition are part of what a pass writes. Kernels transform forwards;
+//! real and imaginary parts exchanged before and behind make the inverse of it.
+
+mod butterfly;
+mod helpers;
+
+use crate::DType;
+use std::fmt::Write;
+
+pub use helpers::{FftHelper, FftStep};
+
+/// Most stages of a pass.
+pub const FFT_STAGES: usize = 8;
+
+/// What a pass reads as an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FftSource {
+    /// Complex numbers.
+    Complex,
+    /// Real numbers.
+    Real,
+    /// Two real neighbours as one complex number.
+    Pair,
+    /// The first half of complex numbers of which the second half are the conjugates.
+    Hermitian,
+}
+
+/// What a pass writes as an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FftResult {
+    /// Complex numbers.
+    Complex,
+    /// Real parts.
+    Real,
+    /// Complex numbers as two real neighbours.
+    Pair,
+}
+
+/// How a pass reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FftLoad {
+    /// What an element is.
+    pub source: FftSource,
+    /// Elements behind a limit are zero.
+    pub is_limited: bool,
+    /// Real and imaginary parts are exchanged.
+    pub is_swapped: bool,
+    /// Elements are multiplied by those of a table.
+    pub has_factors: bool,
+    /// Neighbouring threads read the same element of neighbouring transforms.
+    pub by_columns: bool,
+}
+
+/// How a pass writes; in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FftStore {
+    /// Elements are multiplied by the twiddles of a longer transform.
+    pub is_turned: bool,
+    /// Real and imaginary parts are exchanged.
+    pub is_swapped: bool,
+    /// Elements are multiplied by those of a table.
+    pub has_factors: bool,
+    /// Elements are multiplied by a number.
+    pub is_scaled: bool,
+    /// Real and imaginary parts are exchanged at last.
+    pub is_swapped_last: bool,
+    /// What an element is.
+    pub result: FftResult,
+    /// Elements behind a limit are not written.
+    pub is_limited: bool,
+    /// Neighbouring threads write the same element of neighbouring transforms.
+    pub by_columns: bool,
+}
+
+/// A pass, as everything that decides its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Fft {
+    /// `C64` or `C128`.
+    pub dtype: DType,
+    /// Lengths of the butterflies, 2 to 16 without primes above 13; 0 behind the last one.
+    pub radices: [u8; FFT_STAGES],
+    /// Threads of a transform.
+    pub threads: u16,
+    /// Transforms of a block.
+    pub columns: u16,
+    /// Shared memory has gaps, against conflicts of its banks.
+    pub is_padded: bool,
+    /// How elements are read.
+    pub load: FftLoad,
+    /// How elements are written.
+    pub store: FftStore,
+}
+
+impl Fft {
+    /// The kernel's name.
+    pub fn name(&self) -> &'static str {
+        "array_fft"
+    }
+
+    fn stages(&self) -> impl Iterator<Item = usize> + Clone {
+        self.radices.into_iter().take_while(|&radix| radix != 0).map(usize::from)
+    }
+
+    /// Elements of a transform.
+    pub fn length(&self) -> usize {
+        self.stages().product()
+    }
+
+    /// Threads of a block: whole warps.
+    pub fn block_threads(&self) -> u32 {
+        (u32::from(self.threads) * u32::from(self.columns)).next_multiple_of(32)
+    }
+
+    /// Bytes of shared memory of a block.
+    pub fn shared_bytes(&self) -> usize {
+        if self.stages().count() == 1 {
+            return 0;
+        }
+        let elements = self.length() * usize::from(self.columns);
+        (elements + if self.is_padded { elements / 16 } else { 0 }) * self.dtype.itemsize()
+    }
+
+    /// The kernel as CUDA C++ source.
+    pub fn source(&self) -> String {
+        let mut text = preamble(self.dtype);
+        let mut written = [false; 17];
+        for radix in self.stages() {
+            if !std::mem::replace(&mut written[radix], true) {
+                text.push_str(&butterfly::function(radix));
+            }
+        }
+        let flags = [
+            ("M", self.length()),
+            ("T", self.threads.into()),
+            ("COLUMNS", self.columns.into()),
+            ("THREADS", self.block_threads() as usize),
+            ("PADDED", self.is_padded.into()),
+        ];
+        for (name, value) in flags {
+            let _ = writeln!(text, "#define {name} {value}");
+        }
+        text.push_str(PLAN);
+        self.write_load(&mut text);
+        self.write_store(&mut text);
+        self.write_kernel(&mut text);
+        text
+    }
+
+    fn write_load(&self, text: &mut String) {
+        let load = self.load;
+        let limited = |index: &str, value: &str| match load.is_limited {
+            true => format!("{index} < p.in_limit ? {value} : C{{0, 0}}"),
+            false => value.into(),
+        };
+        let body = match load.source {
+            FftSource::Complex => format!("  C z = {};\n", limited("at", "*(const C *)from")),
+            FftSource::Real => format!("  C z = {};\n", limited("at", "C{*(const R *)from, 0}")),
+            FftSource::Pair => format!(
+                "  C z = {};\n  {} z.y = *(const R *)(from + p.in_half);\n",
+                limited("2 * at", "C{*(const R *)from, 0}"),
+                if load.is_limited { "if (2 * at + 1 < p.in_limit)" } else { "" }
+            ),
+            // The address is that of the element if it were there.
+            FftSource::Hermitian => format!(
+                "  const bool back = 2 * at > p.length;\n\
+                 \x20 const I near = back ? p.length - at : at;\n\
+                 \x20 from += (near - at) * p.in_element;\n\
+                 \x20 C z = {};\n\
+                 \x20 if (near == 0 || 2 * near == p.length) z.y = 0;\n\
+                 \x20 if (back) z.y = -z.y;\n",
+                limited("near", "*(const C *)from")
+            ),
+        };
+        text.push_str("__device__ __forceinline__ C load(const char *from, I at, const Plan &p, const C *__restrict__ factors)\n{\n");
+        // What lies behind the elements of a transform that is a longer one's part is not there to be read.
+        if load.has_factors {
+            text.push_str("  if (at >= p.length) return C{0, 0};\n");
+        }
+        text.push_str(&body);
+        if load.is_swapped {
+            text.push_str("  z = C{z.y, z.x};\n");
+        }
+        if load.has_factors {
+            text.push_str("  z = times(z, factors[at]);\n");
+        }
+        text.push_str("  return z;\n}\n");
+    }
+
+    fn write_store(&self, text: &mut String) {
+        let store = self.store;
+        text.push_str(
+            "__device__ __forceinline__ void store(char *to, C z, I at, unsigned long long turn, const Plan &p, const C *__restrict__ factors, const C *__restrict__ turns)\n{\n",
+        );
+        if store.is_limited {
+            text.push_str("  if (at >= p.out_limit) return;\n");
+        }
+        let swap = "  z = C{z.y, z.x};\n";
+        let lines = [
+            (
+                store.is_turned,
+                "  z = times(z, times(turns[turn & ((1ull << p.bits) - 1)], turns[(1ull << p.bits) + (turn >> p.bits)]));\n",
+            ),
+            (store.is_swapped, swap),
+            (store.has_factors, "  z = times(z, factors[at]);\n"),
+            (store.is_scaled, "  z = C{z.x * (R)p.scale, z.y * (R)p.scale};\n"),
+            (store.is_swapped_last, swap),
+        ];
+        lines.iter().filter(|line| line.0).for_each(|line| text.push_str(line.1));
+        text.push_str(match store.result {
+            FftResult::Complex => "  *(C *)to = z;\n}\n",
+            FftResult::Real => "  *(R *)to = z.x;\n}\n",
+            FftResult::Pair => "  *(R *)to = z.x;\n  *(R *)(to + p.out_half) = z.y;\n}\n",
+        });
+    }
+
+    fn write_kernel(&self, text: &mut String) {
+        text.push_str(HEAD);
+        let count = self.stages().count();
+        if count > 1 {
+            text.push_str("  __shared__ C room[PADDED ? M * COLUMNS + M * COLUMNS / 16 : M * COLUMNS];\n");
+        }
+        let (mut before, mut table) = (1, 0);
+        for (stage, radix) in self.stages().enumerate() {
+            let stage = Stage { radix, before, table, is_first: stage == 0, is_last: stage + 1 == count };
+            if !stage.is_first {
+                table += (radix - 1) * before;
+            }
+            self.write_stage(text, &stage);
+            before *= radix;
+        }
+        text.push_str("}\n");
+    }
+
+    /// A stage: butterflies whose elements are `M / radix` apart, and are written `before` apart.
+    fn write_stage(&self, text: &mut String, stage: &Stage) {
+        let Stage { radix, before, table, is_first, is_last } = *stage;
+        let (butterflies, threads) = (self.length() / radix, usize::from(self.threads));
+        let each = butterflies.div_ceil(threads);
+        let shares_columns = self.load.by_columns || self.store.by_columns;
+        let place = if shares_columns { "(AT) * COLUMNS + c" } else { "c * M + (AT)" };
+        let place = |at: &str| format!("room[placed({})]", place.replace("AT", at));
+        let some = if butterflies.is_multiple_of(threads) { String::new() } else { format!(" if (i < {butterflies})") };
+        let by_columns =
+            if is_first && self.stages().count() > 1 { self.load.by_columns } else { self.store.by_columns };
+        let (c, u) = if by_columns { ("t % COLUMNS", "t / COLUMNS") } else { ("t / T", "t % T") };
+        let all = if self.block_threads() == u32::from(self.threads) * u32::from(self.columns) {
+            ""
+        } else {
+            "t < T * COLUMNS"
+        };
+        let guard = if all.is_empty() { String::new() } else { format!("if ({all}) ") };
+        let _ = write!(
+            text,
+            "  {{ // Radix {radix}, behind {before}.\n\
+             \x20   enum {{ RADIX = {radix}, BEFORE = {before}, EACH = {each}, STEP = {butterflies} }};\n\
+             \x20   const unsigned int c = {c}, u = {u};\n\
+             \x20   C v[EACH][RADIX];\n"
+        );
+        if is_first || is_last {
+            text.push_str("    const I column = first + c;\n    const bool is_there = column < p.size[0];\n");
+        }
+        let loops = |text: &mut String, body: &str| {
+            let _ = write!(
+                text,
+                "    {guard}{{\n      #pragma unroll\n      for (int b = 0; b < EACH; b++) {{\n        const unsigned int i = u + b * T;\n       {some} {{\n{body}        }}\n      }}\n    }}\n"
+            );
+        };
+        let mut read = String::new();
+        if is_first {
+            // Transforms behind the last one are read as the last one, so that warps stay together.
+            text.push_str(
+                "    const I nearest = is_there ? column : p.size[0] - 1;\n\
+                 \x20   const char *const from = in + in_start + nearest * p.in_stride[0];\n\
+                 \x20   const I at = at_start + nearest * p.at[0];\n",
+            );
+            read.push_str(
+                "          #pragma unroll\n          for (int r = 0; r < RADIX; r++) {\n            const unsigned int j = i + r * STEP;\n\
+                 \x20           v[b][r] = load(from + j * p.in_step, at + j * p.at_step, p, in_factors);\n          }\n",
+            );
+        } else {
+            let _ = write!(
+                read,
+                "          #pragma unroll\n          for (int r = 0; r < RADIX; r++) v[b][r] = {};\n\
+                 \x20         #pragma unroll\n          for (int r = 1; r < RADIX; r++) v[b][r] = times(v[b][r], stages[{table} + (r - 1) * BEFORE + i % BEFORE]);\n",
+                place("i + r * STEP")
+            );
+        }
+        let _ = writeln!(read, "          dft{radix}(v[b]);");
+        loops(text, &read);
+        if is_last {
+            text.push_str(
+                "    char *const to = out + out_start + column * p.out_stride[0];\n\
+                 \x20   const I to_place = to_start + column * p.to[0];\n\
+                 \x20   const unsigned long long turn = at_start + column * p.at[0];\n",
+            );
+            loops(
+                text,
+                "          #pragma unroll\n          for (int r = 0; r < RADIX; r++) {\n            const unsigned int k = i + r * STEP;\n\
+                 \x20           if (is_there) store(to + k * p.out_step, v[b][r], to_place + k * p.to_step, k * turn, p, out_factors, turns);\n          }\n",
+            );
+        } else {
+            if !is_first {
+                text.push_str("    __syncthreads();\n");
+            }
+            let write = format!(
+                "          #pragma unroll\n          for (int r = 0; r < RADIX; r++) {} = v[b][r];\n",
+                place("i / BEFORE * (BEFORE * RADIX) + i % BEFORE + r * BEFORE")
+            );
+            loops(text, &write);
+            text.push_str("    __syncthreads();\n");
+        }
+        text.push_str("  }\n");
+    }
+}
+
+/// A stage of a pass.
+struct Stage {
+    radix: usize,
+    /// The product of the radices before.
+    before: usize,
+    /// Where its twiddles begin.
+    table: usize,
+    is_first: bool,
+    is_last: bool,
+}
+
+/// Types and products.
+fn preamble(dtype: DType) -> String {
+    let real = if dtype == DType::C128 { "double" } else { "float" };
+    format!(
+        "typedef {real} R;\ntypedef {real}2 C;\ntypedef long long I;\n\
+         __device__ __forceinline__ C times(C a, C b) {{ return C{{a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x}}; }}\n"
+    )
+}
+
+/// Strides are in bytes. The index of an element that limits, factors and twiddles are about is a weighted sum of the
+/// indices of its transform and its own one in it: `at` for what is read, `to` for what is written.
+const PLAN: &str = "\
+struct Plan {
+  I size[4], in_stride[4], out_stride[4], at[4], to[4];
+  I in_step, out_step, at_step, to_step, in_half, out_half, in_element, in_limit, out_limit, length;
+  double scale;
+  I bits;
+};
+__device__ __forceinline__ unsigned int placed(unsigned int at) { return PADDED ? at + at / 16 : at; }
+";
+
+/// Parameters: what is read and written, twiddles of the stages, factors of what is read and written, twiddles of the
+/// longer transform (low parts of the exponents, then high ones), the plan.
+const HEAD: &str = "\
+extern \"C\" __global__ void __launch_bounds__(THREADS) array_fft(const char *in, char *out, const C *__restrict__ stages, const C *__restrict__ in_factors, const C *__restrict__ out_factors, const C *__restrict__ turns, const Plan p)
+{
+  const unsigned int t = threadIdx.x, tiles = (unsigned int)((p.size[0] + COLUMNS - 1) / COLUMNS);
+  unsigned int rest = blockIdx.x / tiles;
+  const I first = (I)(blockIdx.x % tiles) * COLUMNS;
+  I in_start = 0, out_start = 0, at_start = 0, to_start = 0;
+  #pragma unroll
+  for (int d = 1; d < 4; d++) {
+    const I index = d < 3 ? rest % (unsigned int)p.size[d] : rest;
+    if (d < 3) rest /= (unsigned int)p.size[d];
+    in_start += index * p.in_stride[d];
+    out_start += index * p.out_stride[d];
+    at_start += index * p.at[d];
+    to_start += index * p.to[d];
+  }
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pass(radices: &[u8], threads: u16, columns: u16) -> Fft {
+        let mut all = [0; FFT_STAGES];
+        all[..radices.len()].copy_from_slice(radices);
+        let load = FftLoad {
+            source: FftSource::Complex,
+            is_limited: false,
+            is_swapped: false,
+            has_factors: false,
+            by_columns: false,
+        };
+        let store = FftStore {
+            is_turned: false,
+            is_swapped: false,
+            has_factors: false,
+            is_scaled: false,
+            is_swapped_last: false,
+            result: FftResult::Complex,
+            is_limited: false,
+            by_columns: false,
+        };
+        Fft { dtype: DType::C64, radices: all, threads, columns, is_padded: true, load, store }
+    }
+
+    #[test]
+    fn a_stage_is_guarded_where_threads_are_left_over() {
+        assert!(!pass(&[16, 8, 8], 64, 4).source().contains("if (i <"));
+        assert!(pass(&[15, 14], 15, 4).source().contains("if (i < 14)"));
+        assert!(pass(&[7, 7], 7, 4).source().contains("if (t < T * COLUMNS)"));
+    }
+
+    #[test]
+    fn a_short_transform_needs_no_shared_memory() {
+        let short = pass(&[16], 1, 64);
+        assert_eq!((short.shared_bytes(), short.block_threads(), short.length()), (0, 64, 16));
+        assert!(!short.source().contains("__shared__"));
+        assert_eq!(pass(&[16, 8, 8], 64, 4).shared_bytes(), (4096 + 256) * 8);
+    }
+}

@@ -1,0 +1,243 @@
+"""Discrete Fourier transforms of device arrays under the names of `numpy.fft`.
+
+The kernels are this package's own (no cuFFT is needed), for every length: butterflies of 2 to 16 elements for lengths
+whose prime factors are at most 13, Bluestein's algorithm for others. float16, float32 and complex64 are transformed in
+single precision, all else in double precision. Nothing here waits for the device. The twiddles and chirps of a length
+are made on the device when they are first needed and kept, up to 64 MiB for each context.
+"""
+
+import operator as _operator
+import warnings as _warnings
+
+import numpy as np
+
+from pycuda import gpuarray as _g
+from pycuda._rtcg import array_fft as _array_fft
+from pycuda.driver import Context as _Context
+
+__all__ = [
+    "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft",
+    "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
+]  # fmt: skip
+
+_OPPOSITE = {"backward": "forward", None: "forward", "ortho": "ortho", "forward": "backward"}
+
+
+def _opposite(norm):
+    try:
+        return _OPPOSITE[norm]
+    except (KeyError, TypeError):
+        raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".') from None
+
+
+def _scale(n, norm, is_forward):
+    """What the sums over `n` elements are multiplied by."""
+    norm = _opposite(norm) if is_forward else _opposite(_opposite(norm))
+    return {"forward": 1.0, "ortho": n**-0.5, "backward": 1.0 / n}[norm]
+
+
+def _length(a, n, axis, default):
+    if n is None:
+        n = default(a.shape[axis])
+    n = _operator.index(n)
+    if n < 1:
+        raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
+    return n
+
+
+def _stored(result, out, axis):
+    """`result`, in `out` if that is given."""
+    if out is None:
+        return result
+    if not isinstance(out, _g.GPUArray):
+        raise TypeError(f"out is of type {type(out).__name__}; expected a GPUArray, as the result is")
+    if out.ndim != result.ndim or out.shape[axis] != result.shape[axis]:
+        raise ValueError("output array has wrong shape.")
+    if out.shape != result.shape:
+        raise ValueError(f"out has shape {out.shape}; expected {result.shape}")
+    if not np.can_cast(result.dtype, out.dtype, "same_kind"):
+        raise TypeError(f"a result of dtype {result.dtype} cannot be stored in out of dtype {out.dtype}")
+    out[...] = result
+    return out
+
+
+def _transformed(kind, a, n, axis, norm, out):
+    """The transform along one axis."""
+    scale = _scale(n, norm, kind in ("fft", "rfft"))
+    result = _array_fft(a, kind, n, axis, scale)
+    if kind == "irfft" and a.dtype == np.float16:
+        result = result.astype(np.float16)
+    return _stored(result, out, axis)
+
+
+def fft(a, n=None, axis=-1, norm=None, out=None):
+    """The discrete Fourier transform along an axis; see `numpy.fft.fft`."""
+    a = _g._array(a)
+    return _transformed("fft", a, _length(a, n, axis, int), axis, norm, out)
+
+
+def ifft(a, n=None, axis=-1, norm=None, out=None):
+    """The inverse of `fft`; see `numpy.fft.ifft`."""
+    a = _g._array(a)
+    return _transformed("ifft", a, _length(a, n, axis, int), axis, norm, out)
+
+
+def rfft(a, n=None, axis=-1, norm=None, out=None):
+    """The first half of the transform of real numbers; see `numpy.fft.rfft`."""
+    a = _g._array(a)
+    return _transformed("rfft", a, _length(a, n, axis, int), axis, norm, out)
+
+
+def irfft(a, n=None, axis=-1, norm=None, out=None):
+    """The inverse of `rfft`; see `numpy.fft.irfft`."""
+    a = _g._array(a)
+    return _transformed("irfft", a, _length(a, n, axis, lambda m: 2 * (m - 1)), axis, norm, out)
+
+
+def hfft(a, n=None, axis=-1, norm=None, out=None):
+    """The transform of numbers of which the second half are the conjugates; see `numpy.fft.hfft`."""
+    a = _g._array(a)
+    n = _length(a, n, axis, lambda m: 2 * (m - 1))
+    return _transformed("irfft", _g.conj(a), n, axis, _opposite(norm), out)
+
+
+def ihfft(a, n=None, axis=-1, norm=None, out=None):
+    """The inverse of `hfft`; see `numpy.fft.ihfft`."""
+    a = _g._array(a)
+    n = _length(a, n, axis, int)
+    return _stored(_g.conj(_transformed("rfft", a, n, axis, _opposite(norm), None)), out, axis)
+
+
+# -- several axes -------------------------------------------------------------------------------------
+
+
+def _lengths_and_axes(a, s, axes, is_inverse_real=False):
+    """Lengths of transforms and their axes, by NumPy's rules."""
+    has_lengths = s is not None
+    if has_lengths:
+        s = list(s)
+    else:
+        s = list(a.shape) if axes is None else [_at(a.shape, axis) for axis in axes]
+    if axes is None:
+        if has_lengths:
+            message = (
+                "s without axes is deprecated, as in NumPy 2.0: name the axes, for the first len(s) ones range(len(s))"
+            )
+            _warnings.warn(message, DeprecationWarning, stacklevel=3)
+        axes = range(-len(s), 0)
+    axes = list(axes)
+    if len(s) != len(axes):
+        raise ValueError("Shape and axes have different lengths.")
+    if is_inverse_real and not has_lengths:
+        s[-1] = 2 * (_at(a.shape, axes[-1]) - 1)
+    if None in s:
+        _warnings.warn("None in s is deprecated, as in NumPy 2.0: use -1", DeprecationWarning, stacklevel=3)
+    return [_at(a.shape, axis) if n == -1 else n for n, axis in zip(s, axes, strict=True)], axes
+
+
+def _at(shape, axis):
+    if not -len(shape) <= axis < len(shape):
+        raise IndexError(f"axis {axis} is out of bounds for an array of {len(shape)} axes")
+    return shape[axis]
+
+
+def _over_axes(function, a, s, axes, norm, out):
+    a = _g._array(a)
+    s, axes = _lengths_and_axes(a, s, axes)
+    for k in reversed(range(len(axes))):
+        # Only the last result is one that the caller's array must have room for.
+        a = function(a, s[k], axes[k], norm, out if k == 0 else None)
+    return a if axes or out is None else _stored(a, out, 0)
+
+
+def fftn(a, s=None, axes=None, norm=None, out=None):
+    """The transform over several axes; see `numpy.fft.fftn`."""
+    return _over_axes(fft, a, s, axes, norm, out)
+
+
+def ifftn(a, s=None, axes=None, norm=None, out=None):
+    """The inverse of `fftn`; see `numpy.fft.ifftn`."""
+    return _over_axes(ifft, a, s, axes, norm, out)
+
+
+def fft2(a, s=None, axes=(-2, -1), norm=None, out=None):
+    """The transform over two axes; see `numpy.fft.fft2`."""
+    return _over_axes(fft, a, s, axes, norm, out)
+
+
+def ifft2(a, s=None, axes=(-2, -1), norm=None, out=None):
+    """The inverse of `fft2`; see `numpy.fft.ifft2`."""
+    return _over_axes(ifft, a, s, axes, norm, out)
+
+
+def rfftn(a, s=None, axes=None, norm=None, out=None):
+    """The transform of real numbers over several axes; see `numpy.fft.rfftn`."""
+    a = _g._array(a)
+    s, axes = _lengths_and_axes(a, s, axes)
+    a = rfft(a, s[-1], axes[-1], norm, out if len(axes) == 1 else None)
+    for k in range(len(axes) - 2, -1, -1):
+        a = fft(a, s[k], axes[k], norm, out if k == 0 else None)
+    return a
+
+
+def irfftn(a, s=None, axes=None, norm=None, out=None):
+    """The inverse of `rfftn`; see `numpy.fft.irfftn`."""
+    a = _g._array(a)
+    s, axes = _lengths_and_axes(a, s, axes, is_inverse_real=True)
+    for n, axis in zip(s[:-1], axes[:-1], strict=True):
+        a = ifft(a, n, axis, norm)
+    return irfft(a, s[-1], axes[-1], norm, out)
+
+
+def rfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
+    """The transform of real numbers over two axes; see `numpy.fft.rfft2`."""
+    return rfftn(a, s, axes, norm, out)
+
+
+def irfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
+    """The inverse of `rfft2`; see `numpy.fft.irfft2`."""
+    return irfftn(a, s, axes, norm, out)
+
+
+# -- frequencies --------------------------------------------------------------------------------------
+
+
+def _spacing(n, d, device):
+    """The distance of neighbouring frequencies."""
+    if not isinstance(n, (int, np.integer)):
+        raise ValueError("n should be an integer")
+    if device is not None and device != _Context.get_device():
+        raise ValueError(f"device is {device!r}; expected None or the device of the current context")
+    return 1.0 / (n * d)
+
+
+def fftfreq(n, d=1.0, device=None):
+    """The frequencies of the coefficients of `fft`, on the device; see `numpy.fft.fftfreq`."""
+    spacing = _spacing(n, d, device)
+    whole = _g.arange(n)
+    return (whole - n * (whole >= (n + 1) // 2)) * spacing
+
+
+def rfftfreq(n, d=1.0, device=None):
+    """The frequencies of the coefficients of `rfft`, on the device; see `numpy.fft.rfftfreq`."""
+    spacing = _spacing(n, d, device)
+    return _g.arange(n // 2 + 1) * spacing
+
+
+def _rolled(x, axes, sign):
+    x = _g._array(x)
+    if axes is None:
+        axes = tuple(range(x.ndim))
+    if isinstance(axes, (int, np.integer)):
+        return _g.roll(x, sign * (x.shape[axes] // 2), axes)
+    return _g.roll(x, [sign * (x.shape[axis] // 2) for axis in axes], tuple(axes))
+
+
+def fftshift(x, axes=None):
+    """The coefficient of frequency 0 moved to the middle; see `numpy.fft.fftshift`."""
+    return _rolled(x, axes, 1)
+
+
+def ifftshift(x, axes=None):
+    """The inverse of `fftshift`; see `numpy.fft.ifftshift`."""
+    return _rolled(x, axes, -1)

@@ -1,0 +1,86 @@
+"""Discrete Fourier transforms of device arrays under the names of `numpy.fft`.
+
+The kernels are this package's own (no cuFFT is needed), for every length: butterflies of 2 to 16 elements for lengths
+whose prime factors are at most 13, Bluestein's algorithm for others. float16, float32 and complex64 are transformed in
+single precision, all else in double precision. Nothing here waits for the device. The twiddles and chirps of a length
+are made on the device when they are first needed and kept, up to 64 MiB for each context.
+"""
+
+from typing import Any
+
+from pycuda.gpuarray import GPUArray
+
+__all__ = [
+    "fft",
+    "fft2",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifft2",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfft2",
+    "irfftn",
+    "rfft",
+    "rfft2",
+    "rfftfreq",
+    "rfftn",
+]
+
+def fft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> GPUArray:
+    """The discrete Fourier transform along an axis; see `numpy.fft.fft`."""
+
+def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, out: Any = None) -> GPUArray:
+    """The transform over two axes; see `numpy.fft.fft2`."""
+
+def fftfreq(n: Any, d: Any = 1.0, device: Any = None) -> GPUArray:
+    """The frequencies of the coefficients of `fft`, on the device; see `numpy.fft.fftfreq`."""
+
+def fftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> GPUArray:
+    """The transform over several axes; see `numpy.fft.fftn`."""
+
+def fftshift(x: Any, axes: Any = None) -> GPUArray:
+    """The coefficient of frequency 0 moved to the middle; see `numpy.fft.fftshift`."""
+
+def hfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> GPUArray:
+    """The transform of numbers of which the second half are the conjugates; see `numpy.fft.hfft`."""
+
+def ifft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> GPUArray:
+    """The inverse of `fft`; see `numpy.fft.ifft`."""
+
+def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, out: Any = None) -> GPUArray:
+    """The inverse of `fft2`; see `numpy.fft.ifft2`."""
+
+def ifftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> GPUArray:
+    """The inverse of `fftn`; see `numpy.fft.ifftn`."""
+
+def ifftshift(x: Any, axes: Any = None) -> GPUArray:
+    """The inverse of `fftshift`; see `numpy.fft.ifftshift`."""
+
+def ihfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> GPUArray:
+    """The inverse of `hfft`; see `numpy.fft.ihfft`."""
+
+def irfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> GPUArray:
+    """The inverse of `rfft`; see `numpy.fft.irfft`."""
+
+def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, out: Any = None) -> GPUArray:
+    """The inverse of `rfft2`; see `numpy.fft.irfft2`."""
+
+def irfftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> GPUArray:
+    """The inverse of `rfftn`; see `numpy.fft.irfftn`."""
+
+def rfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> GPUArray:
+    """The first half of the transform of real numbers; see `numpy.fft.rfft`."""
+
+def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, out: Any = None) -> GPUArray:
+    """The transform of real numbers over two axes; see `numpy.fft.rfft2`."""
+
+def rfftfreq(n: Any, d: Any = 1.0, device: Any = None) -> GPUArray:
+    """The frequencies of the coefficients of `rfft`, on the device; see `numpy.fft.rfftfreq`."""
+
+def rfftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> GPUArray:
+    """The transform of real numbers over several axes; see `numpy.fft.rfftn`."""
