@@ -5,7 +5,7 @@ Names, signatures and result types are the standard's; the work is done by `pycu
 
 from typing import Any
 
-from pycuda._decompositions import EighResult, SVDResult
+from pycuda._linalg.decompositions import EighResult, SVDResult
 from pycuda.array_api import (
     matmul as matmul,
     matrix_transpose as matrix_transpose,

@@ -11,8 +11,9 @@ from collections import namedtuple
 import numpy as np
 from numpy.linalg import LinAlgError as LinAlgError
 
-from pycuda import _factorizations as _f, gpuarray as _g
-from pycuda._decompositions import (
+from pycuda import gpuarray as _g
+from pycuda._linalg import factorizations as _f
+from pycuda._linalg.decompositions import (
     EighResult as EighResult,
     EigResult as EigResult,
     SVDResult as SVDResult,
@@ -26,7 +27,7 @@ from pycuda._decompositions import (
     svd as svd,
     svdvals as svdvals,
 )
-from pycuda._matrices import copied, floating, stacked
+from pycuda._linalg.matrices import copied, floating, stacked
 from pycuda.gpuarray import (
     diagonal as _diagonal,
     matmul as matmul,

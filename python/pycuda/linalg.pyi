@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from numpy.linalg import LinAlgError as LinAlgError
 
-from pycuda._decompositions import (
+from pycuda._linalg.decompositions import (
     EighResult as EighResult,
     EigResult as EigResult,
     SVDResult as SVDResult,

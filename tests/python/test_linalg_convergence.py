@@ -4,7 +4,8 @@ import linalg_matrices as m
 import numpy as np
 import pycuda.autoinit  # noqa: F401
 import pytest
-from pycuda import _hestenes, _jacobi, _schur, _tridiagonal, gpuarray, linalg
+from pycuda import gpuarray, linalg
+from pycuda._linalg import hestenes as _hestenes, jacobi as _jacobi, schur as _schur, tridiagonal as _tridiagonal
 
 # Of so few iterations, the matrix of 20 or 40 rows would need more.
 CASES = {

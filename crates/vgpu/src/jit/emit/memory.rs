@@ -364,9 +364,17 @@ impl<'a> Gen<'a, '_> {
         chunk: usize,
         mask: Option<&Parts>,
     ) -> [(Value, i32); CHUNK_LANES] {
-        let lanes = match (place, mask) {
-            (Place::Scalar(p), None) => return self.strided(p, chunk),
-            (Place::Scalar(p), Some(_)) => {
+        if let (Place::Scalar(p), None) = (place, mask) {
+            return self.strided(p, chunk);
+        }
+        let lanes = self.lane_vectors(place, chunk, mask);
+        std::array::from_fn(|l| (self.b.ins().extractlane(lanes[l / 2], (l % 2) as u8), 0))
+    }
+
+    /// [`Gen::lane_addresses`] as 4 x `I64X2`.
+    pub(crate) fn lane_vectors(&mut self, place: &Place, chunk: usize, mask: Option<&Parts>) -> Parts {
+        let lanes = match place {
+            Place::Scalar(p) => {
                 let (base, stride) = (self.add(p.base, i64::from(p.offset)), p.stride);
                 let all = self.b.ins().splat(types::I64X2, base);
                 (0..4)
@@ -378,18 +386,13 @@ impl<'a> Gen<'a, '_> {
                     })
                     .collect()
             }
-            (Place::Lanes(l), _) => l.clone(),
+            Place::Lanes(l) => l.clone(),
         };
-        let lanes = match mask {
-            Some(m) => {
-                let dummy = self.add(self.frame, i64::from(header::DUMMY));
-                let dummy = self.b.ins().splat(types::I64X2, dummy);
-                let m = self.widen(m);
-                lanes.iter().zip(&m).map(|(&l, &m)| self.b.ins().bitselect(m, l, dummy)).collect()
-            }
-            None => lanes,
-        };
-        std::array::from_fn(|l| (self.b.ins().extractlane(lanes[l / 2], (l % 2) as u8), 0))
+        let Some(m) = mask else { return lanes };
+        let dummy = self.add(self.frame, i64::from(header::DUMMY));
+        let dummy = self.b.ins().splat(types::I64X2, dummy);
+        let m = self.widen(m);
+        lanes.iter().zip(&m).map(|(&l, &m)| self.b.ins().bitselect(m, l, dummy)).collect()
     }
 
     fn strided(&mut self, p: &Prepared, chunk: usize) -> [(Value, i32); CHUNK_LANES] {

@@ -33,6 +33,7 @@ pub(crate) mod seldom;
 pub(crate) mod sites;
 pub(crate) mod spin;
 pub(crate) mod splits;
+pub(crate) mod unread;
 pub(crate) mod usage;
 pub(crate) mod widening;
 pub(crate) mod width;

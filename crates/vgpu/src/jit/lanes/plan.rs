@@ -99,6 +99,7 @@ impl<'m> Plan<'m> {
             return Err(JitError { message, function: f.name.to_string(), span: None, ptx_line: 0 });
         }
         let mut body = Body::build(f);
+        super::unread::run(&mut body);
         if !super::contract::is_forbidden(module) {
             super::contract::run(&mut body);
         }

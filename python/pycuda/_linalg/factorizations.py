@@ -7,7 +7,7 @@ panel is updated by matrix products. All matrices are stacks of three axes in C 
 import numpy as np
 
 from pycuda import gpuarray as _g
-from pycuda._matrix_kernels import launch
+from pycuda._linalg.matrix_kernels import launch
 
 PANEL = 64
 _THREADS = 256

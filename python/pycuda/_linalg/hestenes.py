@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from pycuda import _hermitian, gpuarray as _g
-from pycuda._jacobi import ROTATIONS
-from pycuda._matrices import real_of
-from pycuda._matrix_kernels import launch
-from pycuda._spectra import NOT_CONVERGED
+from pycuda import gpuarray as _g
+from pycuda._linalg import hermitian as _hermitian
+from pycuda._linalg.jacobi import ROTATIONS
+from pycuda._linalg.matrices import real_of
+from pycuda._linalg.matrix_kernels import launch
+from pycuda._linalg.spectra import NOT_CONVERGED
 
 _SWEEPS = 60
 # Threads that have a pair of columns: a warp, or as many as this if columns are long.

@@ -3,8 +3,8 @@
 import numpy as np
 
 from pycuda import gpuarray as _g
-from pycuda._matrices import real_of
-from pycuda._matrix_kernels import launch
+from pycuda._linalg.matrices import real_of
+from pycuda._linalg.matrix_kernels import launch
 
 _SOURCE = """
 typedef pycuda::complex<R> C;

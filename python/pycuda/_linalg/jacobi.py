@@ -3,8 +3,8 @@
 import numpy as np
 
 from pycuda import gpuarray as _g
-from pycuda._matrices import real_of
-from pycuda._matrix_kernels import launch
+from pycuda._linalg.matrices import real_of
+from pycuda._linalg.matrix_kernels import launch
 
 #: Rows of matrices for which this is the faster method; 17 KiB of shared memory in complex128.
 LARGEST = 32

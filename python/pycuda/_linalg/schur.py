@@ -7,8 +7,8 @@ else by many. All matrices are stacks in C order, changed in place.
 import numpy as np
 
 from pycuda import gpuarray as _g
-from pycuda._matrices import real_of
-from pycuda._matrix_kernels import launch
+from pycuda._linalg.matrices import real_of
+from pycuda._linalg.matrix_kernels import launch
 
 _SOURCE = """
 #define NOT_CONVERGED 2

@@ -5,8 +5,16 @@ from collections import namedtuple
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from pycuda import _eigenvectors, _factorizations as _f, _hermitian, _hestenes, _schur, _spectra, gpuarray as _g
-from pycuda._matrices import copied, floating, real_of, stacked
+from pycuda import gpuarray as _g
+from pycuda._linalg import (
+    eigenvectors as _eigenvectors,
+    factorizations as _f,
+    hermitian as _hermitian,
+    hestenes as _hestenes,
+    schur as _schur,
+    spectra as _spectra,
+)
+from pycuda._linalg.matrices import copied, floating, real_of, stacked
 
 #: What `eigh` returns: eigenvalues in ascending order, and eigenvectors as columns.
 EighResult = namedtuple("EighResult", "eigenvalues eigenvectors")

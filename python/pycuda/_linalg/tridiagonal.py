@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from pycuda import _spectra, gpuarray as _g
-from pycuda._matrices import real_of
-from pycuda._matrix_kernels import launch
+from pycuda import gpuarray as _g
+from pycuda._linalg import spectra as _spectra
+from pycuda._linalg.matrices import real_of
+from pycuda._linalg.matrix_kernels import launch
 
 _REDUCE = """
 #define THREADS 256

@@ -3,8 +3,8 @@
 import numpy as np
 
 from pycuda import gpuarray as _g
-from pycuda._matrices import real_of
-from pycuda._matrix_kernels import launch
+from pycuda._linalg.matrices import real_of
+from pycuda._linalg.matrix_kernels import launch
 
 #: Bits of what kernels report about a stack.
 NOT_FINITE, NOT_CONVERGED, NOT_OF_FULL_RANK = 1, 2, 4

@@ -1,6 +1,6 @@
 """Eigenvalues of Hermitian matrices of any size: scaled, by the method for that size, and in order."""
 
-from pycuda import _jacobi, _spectra, _tridiagonal
+from pycuda._linalg import jacobi as _jacobi, spectra as _spectra, tridiagonal as _tridiagonal
 
 
 def decompose(matrices, triangle, is_with_vectors):

@@ -1,0 +1,1 @@
+"""Linear algebra of stacks of matrices: kernels and what calls them, a file for each method; behind `pycuda.linalg`."""
