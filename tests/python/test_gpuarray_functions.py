@@ -414,3 +414,15 @@ API_BODIES = [
 def test_array_api_functions(body):
     a = values("i4", (3, 4), 9)
     compare(body(gpuarray.zeros(1).__array_namespace__(), gpuarray.to_gpu(a)), body(np, a), 1e-12)
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.float32], ids=lambda t: np.dtype(t).name)
+@pytest.mark.parametrize("name", ["min", "max"])
+def test_the_first_value_may_be_of_the_dtype_of_out(name, dtype):
+    def body(xp, a):
+        out = xp.zeros((), np.float64)
+        getattr(a, name)(out=out, initial=-1000.5 if name == "max" else 1000.5)
+        return out
+
+    for elements in ([], [1, 0]):
+        same(body, np.array(elements, dtype))

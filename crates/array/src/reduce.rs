@@ -144,6 +144,14 @@ fn shortcut_of(reduction: Reduction, x: &GpuArray, wishes: &ReduceWishes<'_>) ->
     (ndim < 64).then_some(What::Reduce { reduction, dtype: wishes.dtype, axes, keepdims: wishes.keepdims })
 }
 
+/// Of a minimum or maximum that begins with a value, the dtype of `out`, where that holds all elements: as in NumPy
+/// the value need not be one of the elements' dtype then, and is the result where there are none.
+fn dtype_of_first_value(reduction: Reduction, x: &GpuArray, wishes: &ReduceWishes<'_>) -> Option<DType> {
+    let is_extreme = matches!(reduction, Reduction::Minimum | Reduction::Maximum);
+    let out = wishes.out.filter(|_| is_extreme && wishes.initial.is_some())?.dtype();
+    (x.dtype().promote(out) == out).then_some(out)
+}
+
 /// The result, and the launch for calls that are like this one where it took but one.
 fn reduce(
     reduction: Reduction,
@@ -155,7 +163,8 @@ fn reduce(
         Some(axes) => normalize_axes(axes, x.ndim())?,
         None => (0..x.ndim()).collect(),
     };
-    let (compute, result) = types_of(reduction, x.dtype(), wishes.dtype)?;
+    let wish = wishes.dtype.or_else(|| dtype_of_first_value(reduction, x, &wishes));
+    let (compute, result) = types_of(reduction, x.dtype(), wish)?;
     check_identity(reduction, x, &axes, &wishes)?;
     if y.is_none() && wishes.mask.is_none() && wishes.out.is_none() {
         let wish = Fusable { reduction, axes: &axes, compute, result, keepdims: wishes.keepdims };
