@@ -3,10 +3,20 @@
 The kernels are this package's own (no cuFFT is needed), for every length: butterflies of 2 to 16 elements for lengths
 whose prime factors are at most 13, Bluestein's algorithm for others. float16, float32 and complex64 are transformed in
 single precision, all else in double precision. Nothing here waits for the device. The twiddles and chirps of a length
-are made on the device when they are first needed and kept, up to 64 MiB for each context.
+are made on the device when they are first needed and kept, up to 64 MiB for each context. The first transform of a
+length and dtype compiles its kernels: some tenths of a second, one or two seconds on the virtual GPU; later ones, and
+other processes, take them from the caches.
+
+Parameters are NumPy's. `a`: an array of numbers or bool of any layout (host arrays are copied over; no bfloat16). `n`:
+the length along `axis`, cut or filled up with zeros to; that of the array by default, for `irfft` and `hfft` 2 (m - 1)
+for m elements. `norm`: "backward" (the default; inverse transforms divide by n), "forward" (the others do) or "ortho"
+(both by the root of n). `out`: a GPUArray of the result's shape. The transforms of several axes take the lengths `s` of
+`axes`. Results are new arrays from the allocator of `a`, or `out`. Errors: IndexError for axes that are not there,
+ValueError for lengths below 1, other norms and shapes of `out`, TypeError for elements that cannot be transformed.
 """
 
 import operator as _operator
+import sys as _sys
 import warnings as _warnings
 
 import numpy as np
@@ -36,25 +46,29 @@ def _scale(n, norm, is_forward):
     return {"forward": 1.0, "ortho": n**-0.5, "backward": 1.0 / n}[norm]
 
 
+def _integer(name, value):
+    try:
+        return _operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}; expected an integer") from None
+
+
 def _length(a, n, axis, default):
-    if n is None:
-        n = default(a.shape[axis])
-    n = _operator.index(n)
+    length = _at(a.shape, axis)
+    n = default(length) if n is None else _integer("n", n)
     if n < 1:
         raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
     return n
 
 
-def _stored(result, out, axis):
+def _stored(result, out):
     """`result`, in `out` if that is given."""
     if out is None:
         return result
     if not isinstance(out, _g.GPUArray):
         raise TypeError(f"out is of type {type(out).__name__}; expected a GPUArray, as the result is")
-    if out.ndim != result.ndim or out.shape[axis] != result.shape[axis]:
-        raise ValueError("output array has wrong shape.")
     if out.shape != result.shape:
-        raise ValueError(f"out has shape {out.shape}; expected {result.shape}")
+        raise ValueError(f"output array has wrong shape: out has {out.shape}; expected {result.shape}")
     if not np.can_cast(result.dtype, out.dtype, "same_kind"):
         raise TypeError(f"a result of dtype {result.dtype} cannot be stored in out of dtype {out.dtype}")
     out[...] = result
@@ -67,7 +81,7 @@ def _transformed(kind, a, n, axis, norm, out):
     result = _array_fft(a, kind, n, axis, scale)
     if kind == "irfft" and a.dtype == np.float16:
         result = result.astype(np.float16)
-    return _stored(result, out, axis)
+    return _stored(result, out)
 
 
 def fft(a, n=None, axis=-1, norm=None, out=None):
@@ -105,39 +119,54 @@ def ihfft(a, n=None, axis=-1, norm=None, out=None):
     """The inverse of `hfft`; see `numpy.fft.ihfft`."""
     a = _g._array(a)
     n = _length(a, n, axis, int)
-    return _stored(_g.conj(_transformed("rfft", a, n, axis, _opposite(norm), None)), out, axis)
+    return _stored(_g.conj(_transformed("rfft", a, n, axis, _opposite(norm), None)), out)
 
 
 # -- several axes -------------------------------------------------------------------------------------
 
 
+def _deprecated(message):
+    """Warns the caller of this module."""
+    frame, level = _sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals is globals():
+        frame, level = frame.f_back, level + 1
+    _warnings.warn(message, DeprecationWarning, stacklevel=level)
+
+
 def _lengths_and_axes(a, s, axes, is_inverse_real=False):
     """Lengths of transforms and their axes, by NumPy's rules."""
     has_lengths = s is not None
+    if axes is not None:
+        try:
+            axes = list(axes)
+        except TypeError:
+            raise TypeError(f"axes is {axes!r}; expected a sequence of integers") from None
     if has_lengths:
         s = list(s)
     else:
         s = list(a.shape) if axes is None else [_at(a.shape, axis) for axis in axes]
     if axes is None:
         if has_lengths:
-            message = (
+            _deprecated(
                 "s without axes is deprecated, as in NumPy 2.0: name the axes, for the first len(s) ones range(len(s))"
             )
-            _warnings.warn(message, DeprecationWarning, stacklevel=3)
         axes = range(-len(s), 0)
     axes = list(axes)
     if len(s) != len(axes):
         raise ValueError("Shape and axes have different lengths.")
+    if is_inverse_real and not axes:
+        raise IndexError("axes is (); expected one axis at least")
     if is_inverse_real and not has_lengths:
         s[-1] = 2 * (_at(a.shape, axes[-1]) - 1)
     if None in s:
-        _warnings.warn("None in s is deprecated, as in NumPy 2.0: use -1", DeprecationWarning, stacklevel=3)
+        _deprecated("None in s is deprecated, as in NumPy 2.0: use -1")
     return [_at(a.shape, axis) if n == -1 else n for n, axis in zip(s, axes, strict=True)], axes
 
 
 def _at(shape, axis):
+    axis = _integer("axis", axis)
     if not -len(shape) <= axis < len(shape):
-        raise IndexError(f"axis {axis} is out of bounds for an array of {len(shape)} axes")
+        raise np.exceptions.AxisError(axis, len(shape))
     return shape[axis]
 
 
@@ -147,7 +176,7 @@ def _over_axes(function, a, s, axes, norm, out):
     for k in reversed(range(len(axes))):
         # Only the last result is one that the caller's array must have room for.
         a = function(a, s[k], axes[k], norm, out if k == 0 else None)
-    return a if axes or out is None else _stored(a, out, 0)
+    return a if axes or out is None else _stored(a, out)
 
 
 def fftn(a, s=None, axes=None, norm=None, out=None):
@@ -174,6 +203,8 @@ def rfftn(a, s=None, axes=None, norm=None, out=None):
     """The transform of real numbers over several axes; see `numpy.fft.rfftn`."""
     a = _g._array(a)
     s, axes = _lengths_and_axes(a, s, axes)
+    if not axes:
+        raise IndexError("axes is (); expected one axis at least")
     a = rfft(a, s[-1], axes[-1], norm, out if len(axes) == 1 else None)
     for k in range(len(axes) - 2, -1, -1):
         a = fft(a, s[k], axes[k], norm, out if k == 0 else None)
@@ -205,7 +236,9 @@ def irfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
 def _spacing(n, d, device):
     """The distance of neighbouring frequencies."""
     if not isinstance(n, (int, np.integer)):
-        raise ValueError("n should be an integer")
+        raise ValueError(f"n should be an integer; it is {n!r}")
+    if n < 0:
+        raise ValueError(f"negative dimensions are not allowed: n is {n}")
     if device is not None and device != _Context.get_device():
         raise ValueError(f"device is {device!r}; expected None or the device of the current context")
     return 1.0 / (n * d)
@@ -229,8 +262,8 @@ def _rolled(x, axes, sign):
     if axes is None:
         axes = tuple(range(x.ndim))
     if isinstance(axes, (int, np.integer)):
-        return _g.roll(x, sign * (x.shape[axes] // 2), axes)
-    return _g.roll(x, [sign * (x.shape[axis] // 2) for axis in axes], tuple(axes))
+        return _g.roll(x, sign * (_at(x.shape, axes) // 2), axes)
+    return _g.roll(x, [sign * (_at(x.shape, axis) // 2) for axis in axes], tuple(axes))
 
 
 def fftshift(x, axes=None):

@@ -529,7 +529,8 @@ def identity(n, dtype=np.float64):
 def _below(m):
     """How far each element of a matrix of the shape of `m` is below the diagonal."""
     rows, columns = m.shape[-2:] if m.ndim > 1 else m.shape * 2
-    return arange(rows)[:, None] - arange(columns)[None, :]
+    below = GPUArray((rows, columns), np.int64, _array(m).allocator)
+    return subtract(arange(rows)[:, None], arange(columns)[None, :], out=below)  # noqa: F821 (an operation of the core)
 
 
 def shape(a):

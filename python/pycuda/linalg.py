@@ -27,7 +27,7 @@ from pycuda._linalg.decompositions import (
     svd as svd,
     svdvals as svdvals,
 )
-from pycuda._linalg.matrices import copied, floating, stacked
+from pycuda._linalg.matrices import copied, floating, identity, stacked
 from pycuda.gpuarray import (
     diagonal as _diagonal,
     matmul as matmul,
@@ -90,7 +90,7 @@ def inv(a):
     """Inverse matrices; waits to see that no matrix is singular. See `numpy.linalg.inv`."""
     a = stacked(a)
     dtype = floating(a.dtype)
-    return _checked(_solved(a, _g.broadcast_to(_g.eye(a.shape[-1], dtype=dtype), a.shape), dtype))
+    return _checked(_solved(a, _g.broadcast_to(identity(a, dtype), a.shape), dtype))
 
 
 def tensorsolve(a, b, axes=None):
@@ -216,7 +216,7 @@ def _singular_norm(a, ord, axes, keepdims):  # noqa: A002
     """The largest (2), the smallest (-2) or the sum ("nuc") of singular values."""
     s = svdvals(_g.moveaxis(a, axes, (-2, -1)))
     if s.shape[-1] == 0 and ord != -2:
-        result = _g.zeros(s.shape[:-1], s.dtype)
+        result = _g.zeros(s.shape[:-1], s.dtype, s.allocator)
     else:
         result = s.sum(-1) if ord == "nuc" else s.max(-1) if ord == 2 else s.min(-1)
     return _g.expand_dims(result, sorted(axes)) if keepdims else result
@@ -273,7 +273,7 @@ def matrix_norm(x, /, *, keepdims=False, ord="fro"):  # noqa: A002
 def _inverse_or_nan(a):
     """Inverse matrices, NaN for singular ones."""
     dtype = floating(a.dtype)
-    x, is_singular = _solved(a, _g.broadcast_to(_g.eye(a.shape[-1], dtype=dtype), a.shape), dtype)
+    x, is_singular = _solved(a, _g.broadcast_to(identity(a, dtype), a.shape), dtype)
     return _g.where(is_singular.reshape((*a.shape[:-2], 1, 1)), dtype.type(np.nan), x)
 
 
@@ -302,7 +302,7 @@ def matrix_power(a, n):
     if not isinstance(n, (int, np.integer)):
         raise TypeError("exponent must be an integer")
     if n == 0:
-        return _g.broadcast_to(_g.eye(a.shape[-1], dtype=a.dtype), a.shape).copy("C")
+        return _g.broadcast_to(identity(a, a.dtype), a.shape).copy("C")
     square, result = inv(a) if n < 0 else a, None
     n = abs(n)
     while n:

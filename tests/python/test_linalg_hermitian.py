@@ -162,4 +162,4 @@ def test_errors_are_numpys(function, name):
         getattr(np.linalg, function)(x, uplo)
     with pytest.raises(type(wanted.value)) as raised:
         getattr(np.linalg, function)(gpuarray.to_gpu(x), uplo)
-    assert str(raised.value) == str(wanted.value)
+    assert str(raised.value).startswith(str(wanted.value))

@@ -1,7 +1,7 @@
 //! A cache on disk that processes share: files named by keys, in a folder that is kept below a size.
 //!
-//! Establishes: a file is in place whole or not at all, since it is written under a temporary name and renamed, so
-//! that processes need no lock; what was used longest ago goes first; what lies beside the cache's own files is
+//! Establishes: other processes see a file whole or not at all, since it is written under a temporary name and renamed,
+//! so that they need no lock (a loss of power may leave a short one: it is not synced); what was used longest ago goes first; what lies beside the cache's own files is
 //! neither counted nor removed. What a file says, and whether it was damaged, is the caller's business.
 //!
 //! A cache may be private ([`Access::Private`]): then folders and files must belong to the user and be writable by

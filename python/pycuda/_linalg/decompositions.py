@@ -11,8 +11,9 @@ from pycuda._linalg import (
     factorizations as _f,
     hermitian as _hermitian,
     hestenes as _hestenes,
+    matrix_kernels as _kernels,
+    scaling as _scaling,
     schur as _schur,
-    spectra as _spectra,
 )
 from pycuda._linalg.matrices import copied, floating, real_of, stacked
 
@@ -22,11 +23,10 @@ EighResult = namedtuple("EighResult", "eigenvalues eigenvectors")
 
 def _eigh(a, UPLO, is_with_vectors):
     """Eigenvalues and eigenvectors (or None) of matrices, of which a triangle is read; waits for the report."""
-    UPLO = UPLO.upper()
-    if UPLO not in ("L", "U"):
-        raise ValueError("UPLO argument must be 'L' or 'U'")
+    if not isinstance(UPLO, str) or UPLO.upper() not in ("L", "U"):
+        raise ValueError(f"UPLO argument must be 'L' or 'U'; it is {UPLO!r}")
     a = stacked(a)
-    matrices, triangle = copied(a, floating(a.dtype)), 1 if UPLO == "L" else 2
+    matrices, triangle = copied(a, floating(a.dtype)), 1 if UPLO.upper() == "L" else 2
     values, vectors, report = _hermitian.decompose(matrices, triangle, is_with_vectors)
     if a.size and int(report[0]):
         raise LinAlgError("Eigenvalues did not converge")
@@ -55,7 +55,7 @@ def _general(a, is_with_vectors):
     a = stacked(a)
     dtype = floating(a.dtype)
     forms = copied(a, dtype)
-    exponents, report = _spectra.scale(forms)
+    exponents, report = _scaling.scale(forms)
     if a.size and int(report[0]):
         raise LinAlgError("Array must not contain infs or NaNs")
     scales = _eigenvectors.balance(forms)
@@ -69,7 +69,7 @@ def _general(a, is_with_vectors):
     _eigenvectors.unscale(reals, imags, exponents, dtype)
     if dtype.kind != "c" and not is_wide:
         return reals.reshape(a.shape[:-1]), vectors
-    values = _g.empty(reals.shape, np.result_type(dtype, np.complex64))
+    values = _g.empty(reals.shape, np.result_type(dtype, np.complex64), reals.allocator)
     values.real[...], values.imag[...] = reals, imags
     return values.reshape(a.shape[:-1]), vectors
 
@@ -110,7 +110,7 @@ def _completed(u, columns, rank_is_full):
 def _filled(columns, dtype):
     """Stacks of rows, filled up with zeros to the length that `_hestenes` asks for."""
     *stack, n, m = columns.shape
-    w = _g.zeros((int(np.prod(stack, dtype=int)), n, _hestenes.padded(m)), dtype)
+    w = _g.zeros((int(np.prod(stack, dtype=int)), n, _hestenes.padded(m)), dtype, columns.allocator)
     if columns.size:
         w[:, :, :m] = columns.reshape((len(w), n, m))
     return w
@@ -119,16 +119,16 @@ def _filled(columns, dtype):
 def _tall_svd(w, m, full_matrices, is_with_vectors):
     """U, singular values and V of m x n matrices, m >= n, whose columns are the rows of `w`, filled up."""
     n = w.shape[1]
-    exponents, report = _spectra.scale(w)
+    exponents, report = _scaling.scale(w)
     lengths, rows = _hestenes.columns(w, report, is_with_vectors)
-    values, places = _spectra.order(lengths, exponents, w.dtype, is_descending=True)
+    values, places = _scaling.order(lengths, exponents, w.dtype, is_descending=True)
     found = int(report[0]) if w.size else 0
-    if found & (_spectra.NOT_FINITE | _spectra.NOT_CONVERGED):
+    if found & (_kernels.NOT_FINITE | _kernels.NOT_CONVERGED):
         raise LinAlgError("SVD did not converge")
     if not is_with_vectors:
         return None, values, None
-    u = _completed(_spectra.placed(w, places, m), m if full_matrices else n, not found & _spectra.NOT_OF_FULL_RANK)
-    return u, values, _spectra.placed(rows, places, n)
+    u = _completed(_scaling.placed(w, places, m), m if full_matrices else n, not found & _kernels.NOT_OF_FULL_RANK)
+    return u, values, _scaling.placed(rows, places, n)
 
 
 def _svd(a, full_matrices, is_with_vectors):
@@ -196,7 +196,7 @@ def pinv(a, rcond=None, hermitian=False, *, rtol=_UNSET):
     if rcond is None:
         rcond = max(m, n) * np.finfo(floating(a.dtype)).eps
     if 0 in (m, n):
-        return _g.empty((*a.shape[:-2], n, m), floating(a.dtype))
+        return _g.empty((*a.shape[:-2], n, m), floating(a.dtype), a.allocator)
     u, s, vh = svd(a, full_matrices=False, hermitian=hermitian)
     is_large = s > _raised(rcond) * s[..., :1]
     inverse = _g.where(is_large, 1 / _g.where(is_large, s, s.dtype.type(1)), s.dtype.type(0))
@@ -213,7 +213,7 @@ def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
         return (a != 0).any().astype(np.int64)
     s = svd(a, compute_uv=False, hermitian=hermitian)
     if s.shape[-1] == 0:
-        return _g.zeros(s.shape[:-1], np.int64)
+        return _g.zeros(s.shape[:-1], np.int64, s.allocator)
     if tol is None:
         tol = s[..., :1] * (max(a.shape[-2:]) * np.finfo(s.dtype).eps if rtol is None else _raised(rtol))
     else:
@@ -238,7 +238,7 @@ def lstsq(a, b, rcond=None):
     a, b = _of_two_axes(a), _of_two_axes(b[:, None] if is_vector else b)
     m, n = a.shape
     if m != b.shape[0]:
-        raise LinAlgError("Incompatible dimensions")
+        raise LinAlgError(f"Incompatible dimensions: a has {m} rows, b has {b.shape[0]}")
     dtype = floating(a.dtype, b.dtype)
     a, b, real = a.astype(dtype), b.astype(dtype), real_of(dtype)
     try:
@@ -250,8 +250,8 @@ def lstsq(a, b, rcond=None):
     rank = int((s > rcond * s[0]).sum()) if s.size else 0
     u, s_kept, v = u[:, :rank], s[:rank], vh[:rank].mT
     u, v = (u.conj(), v.conj()) if dtype.kind == "c" else (u, v)
-    x = v @ ((u.mT @ b) / s_kept[:, None]) if rank else _g.zeros((n, b.shape[1]), dtype)
-    rest = _g.empty(0, real)
+    x = v @ ((u.mT @ b) / s_kept[:, None]) if rank else _g.zeros((n, b.shape[1]), dtype, a.allocator)
+    rest = _g.empty(0, real, a.allocator)
     if rank == n < m:
         left = b - a @ x if n else b
         rest = (_g.absolute(left) ** 2).sum(0).astype(real)

@@ -17,7 +17,6 @@ typedef T X;
 __device__ X vector_of(R x, R y) { return made_of(x, y); }
 __device__ R size_of_vector(X z) { return fmax(fabs(real_of(z)), fabs(imag_of(z))); }
 #endif
-#define THREADS 256
 
 // Adds what the threads of a block have.
 __device__ R added(R x)
@@ -214,7 +213,7 @@ def balance(a):
     without the exchange of rows.
     """
     count, n, _ = a.shape
-    scales = _g.empty((count, n), real_of(a.dtype))
+    scales = _g.empty((count, n), real_of(a.dtype), a.allocator)
     if a.size:
         _launch(a.dtype, False, "balance", (count, 1), 32 if n <= 32 else 256, a, np.int32(n), scales)
     return scales
@@ -235,7 +234,7 @@ def find(forms, reals, imags, products, scales, is_wide):
     """
     count, n, _ = forms.shape
     dtype = np.result_type(forms.dtype, np.complex64) if is_wide else forms.dtype
-    x = _g.zeros(forms.shape, dtype)
+    x = _g.zeros(forms.shape, dtype, forms.allocator)
     if not forms.size:
         return x
     grid, threads = (count, -(-n // 32)), 32

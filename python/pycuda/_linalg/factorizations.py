@@ -7,15 +7,16 @@ panel is updated by matrix products. All matrices are stacks of three axes in C 
 import numpy as np
 
 from pycuda import gpuarray as _g
-from pycuda._linalg.matrix_kernels import launch
+from pycuda._linalg.matrix_kernels import THREADS, launch
 
 PANEL = 64
-_THREADS = 256
 _RIGHT_SIDES = 8
 
 _SOURCE = """
-#define THREADS 256
 #define RIGHT_SIDES 8
+
+// NaN is larger than all numbers: a matrix with one is not singular for the zeros beside it.
+__device__ bool is_larger(R a, R b) { return a > b || (a != a && b == b); }
 
 // LU factors of panels of m rows and n columns, with partial pivoting; the first of equally large pivots is taken.
 extern "C" __global__ void factor_panel(T *matrices, I stack, I row, int m, int n, int *pivots, I pivot_stack)
@@ -30,14 +31,14 @@ extern "C" __global__ void factor_panel(T *matrices, I stack, I row, int m, int 
         int at = k;
         for (int i = k + t; i < m; i += THREADS) {
             R size = size_of(a[i * row + k]);
-            if (size > mine) { mine = size; at = i; }
+            if (is_larger(size, mine)) { mine = size; at = i; }
         }
         best[t] = mine;
         place[t] = at;
         __syncthreads();
         for (int half = THREADS / 2; half > 0; half /= 2) {
-            if (t < half && (best[t + half] > best[t]
-                             || (best[t + half] == best[t] && place[t + half] < place[t]))) {
+            if (t < half && (is_larger(best[t + half], best[t])
+                             || (!is_larger(best[t], best[t + half]) && place[t + half] < place[t]))) {
                 best[t] = best[t + half];
                 place[t] = place[t + half];
             }
@@ -192,7 +193,7 @@ extern "C" __global__ void apply_reflections(const T *matrices, I stack, int m, 
 """
 
 
-def _launch(like, name, grid, *args, threads=_THREADS):
+def _launch(like, name, grid, *args, threads=THREADS):
     """Launches a kernel for the elements of `like`; strides are counted in elements."""
     launch(_SOURCE, like.dtype, name, grid, threads, *args)
 
@@ -209,7 +210,7 @@ def _steps(a):
 def factor_lu(a):
     """LU factors of square matrices in place; the row that each row was exchanged with, from its panel's first on."""
     count, n, _ = a.shape
-    pivots = _g.zeros((count, n), np.int32)
+    pivots = _g.zeros((count, n), np.int32, a.allocator)
     stack, row, _ = _steps(a) if a.size else (0, 0, 0)
     for start in range(0, n if count else 0, PANEL):
         end = min(start + PANEL, n)
@@ -260,7 +261,7 @@ def solve_triangle(triangles, sides, is_upper=False, is_unit=False, is_conjugate
 def factor_positive(a):
     """Cholesky factors of the lower triangles of matrices in place; a flag that is set if one is not positive."""
     count, n, _ = a.shape
-    flag = _g.zeros(1, np.int32)
+    flag = _g.zeros(1, np.int32, a.allocator)
     for start in range(0, n if count else 0, PANEL):
         end = min(start + PANEL, n)
         own = a[:, start:end, start:end]
@@ -276,7 +277,7 @@ def factor_positive(a):
 def reflect(a):
     """R and the vectors of Householder reflections in the place of matrices, and the factors of the reflections."""
     count, m, n = a.shape
-    factors = _g.zeros((count, min(m, n)), a.dtype)
+    factors = _g.zeros((count, min(m, n)), a.dtype, a.allocator)
     if a.size:
         _launch(a, "reflect", (count, 1), a, np.int64(m * n), np.int32(m), np.int32(n), factors)
     return factors
@@ -285,7 +286,7 @@ def reflect(a):
 def product_of_reflections(a, factors, columns):
     """The first columns of the unitary matrices that `reflect` has found."""
     count, m, n = a.shape
-    q = _g.empty((count, m, columns), a.dtype)
+    q = _g.empty((count, m, columns), a.dtype, a.allocator)
     if q.size:
         q[...] = _g.eye(m, columns, dtype=a.dtype)
         if factors.size:

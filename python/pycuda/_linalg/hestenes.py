@@ -6,8 +6,7 @@ from pycuda import gpuarray as _g
 from pycuda._linalg import hermitian as _hermitian
 from pycuda._linalg.jacobi import ROTATIONS
 from pycuda._linalg.matrices import real_of
-from pycuda._linalg.matrix_kernels import launch
-from pycuda._linalg.spectra import NOT_CONVERGED
+from pycuda._linalg.matrix_kernels import NOT_CONVERGED, launch
 
 _SWEEPS = 60
 # Threads that have a pair of columns: a warp, or as many as this if columns are long.
@@ -19,8 +18,6 @@ _SOURCE = (
     ROTATIONS
     + """
 #define SWEEPS 60
-#define NOT_CONVERGED 2
-#define NOT_OF_FULL_RANK 4
 #define FLOOR (TINY / EPS)  // Squares of lengths of columns that are as nothing beside the matrix, whose largest is 1.
 
 // Sums of what the threads of a group have, for each of them.
@@ -164,7 +161,7 @@ def _prepared(w, is_with_others):
     others = None
     if is_with_others:
         n = w.shape[1]
-        others = _g.zeros((len(w), n, padded(n)), w.dtype)
+        others = _g.zeros((len(w), n, padded(n)), w.dtype, w.allocator)
         others[:, :, :n] = turn
     w[...] = turn @ w
     return others
@@ -182,7 +179,7 @@ def _make_orthogonal(w, others, tolerance, report, group, rows):
     for _ in range(_SWEEPS):
         if _is_orthogonal(w, tolerance):
             return
-        turned = _g.zeros(1, np.int32)
+        turned = _g.zeros(1, np.int32, w.allocator)
         for r in range(even - 1):
             _launch(w, "orthogonalize_round", group, 1, even // 2, *args, np.int32(r), turned)
         if not int(turned[0]):
@@ -202,11 +199,11 @@ def columns(w, report, is_with_others):
     """
     count, n, m = w.shape
     real = real_of(w.dtype)
-    lengths, others = _g.empty((count, n), real), None
+    lengths, others = _g.empty((count, n), real, w.allocator), None
     if n > _FEW_COLUMNS and w.size:
         others = _prepared(w, is_with_others)
     elif is_with_others:
-        others = _g.empty((count, n, padded(n)), w.dtype)
+        others = _g.empty((count, n, padded(n)), w.dtype, w.allocator)
         if others.size:
             others[...] = _g.eye(n, padded(n), dtype=w.dtype)
     if w.size:

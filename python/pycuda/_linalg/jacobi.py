@@ -47,7 +47,6 @@ _SOURCE = (
     ROTATIONS
     + """
 #define SWEEPS 60
-#define NOT_CONVERGED 2
 
 // Eigenvalues of Hermitian matrices whose largest element is about 1, in no order, and the rows of `vectors` as their
 // eigenvectors. A round turns n / 2 pairs of rows and columns that have no index in common; each thread has elements
@@ -135,8 +134,8 @@ def eigenvalues(a, report, is_with_vectors):
     convergence for two parallel Jacobi SVD algorithms, IEEE Trans. Comp. 38, 1989).
     """
     count, n, _ = a.shape
-    values = _g.empty((count, n), real_of(a.dtype))
-    vectors = _g.empty(a.shape, a.dtype) if is_with_vectors else None
+    values = _g.empty((count, n), real_of(a.dtype), a.allocator)
+    vectors = _g.empty(a.shape, a.dtype, a.allocator) if is_with_vectors else None
     if a.size:
         threads = (4, 8, 1) if n <= 8 else (8, 16, 1) if n <= 32 else (32, 8, 1)
         launch(_SOURCE, a.dtype, "jacobi", (count, 1), threads, a, np.int32(n), values,

@@ -29,7 +29,7 @@ def stacked(a, is_square=True):
     if a.ndim < 2:
         raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
     if is_square and a.shape[-1] != a.shape[-2]:
-        raise LinAlgError("Last 2 dimensions of the array must be square")
+        raise LinAlgError(f"Last 2 dimensions of the array must be square; its shape is {a.shape}")
     return a
 
 
@@ -37,3 +37,11 @@ def copied(a, dtype):
     """A copy of three axes in C order, to be factored in place."""
     count = int(np.prod(a.shape[:-2], dtype=int))
     return a.astype(dtype, order="C").reshape((count, *a.shape[-2:]))
+
+
+def identity(a, dtype):
+    """The identity matrix as long as the last axis of `a`, from its allocator."""
+    n = a.shape[-1]
+    result = _g.empty((n, n), dtype, a.allocator)
+    result[...] = _g.eye(n, dtype=dtype)
+    return result

@@ -17,3 +17,6 @@ def stacked(a: Any, is_square: bool = True) -> GPUArray:
 
 def copied(a: GPUArray, dtype: Any) -> GPUArray:
     """A copy of three axes in C order, to be factored in place."""
+
+def identity(a: GPUArray, dtype: Any) -> GPUArray:
+    """The identity matrix as long as the last axis of `a`, from its allocator."""

@@ -5,6 +5,10 @@ import numpy as np
 from pycuda.compiler import SourceModule
 from pycuda.tools import context_dependent_memoize, dtype_to_ctype
 
+THREADS = 256  # of a block, where nothing else is said
+# Bits of the report of a call.
+NOT_FINITE, NOT_CONVERGED, NOT_OF_FULL_RANK = 1, 2, 4
+
 # T: elements, R: their parts and absolute values, I: places in memory. Real elements have what complex ones have.
 _PRELUDE = """
 #include <pycuda-complex.hpp>
@@ -28,6 +32,10 @@ __device__ T made_of(R x, R y) { return x; }
 #define EPS ((R)%(eps)s)  // The distance from 1 to the next number.
 #define TINY ((R)%(tiny)s)  // The least normal number.
 typedef long long I;
+#define THREADS %(threads)d
+#define NOT_FINITE %(not_finite)d
+#define NOT_CONVERGED %(not_converged)d
+#define NOT_OF_FULL_RANK %(not_of_full_rank)d
 """
 
 
@@ -40,6 +48,10 @@ def _module(source, dtype):
         "is_complex": dtype.kind == "c",
         "eps": repr(float(limits.eps)),
         "tiny": repr(float(limits.smallest_normal)),
+        "threads": THREADS,
+        "not_finite": NOT_FINITE,
+        "not_converged": NOT_CONVERGED,
+        "not_of_full_rank": NOT_OF_FULL_RANK,
     }
     return SourceModule(text + source, no_extern_c=True)
 

@@ -4,6 +4,11 @@ from typing import Any
 
 import numpy as np
 
+THREADS: int
+NOT_FINITE: int
+NOT_CONVERGED: int
+NOT_OF_FULL_RANK: int
+
 def launch(
     source: str,
     dtype: np.dtype[Any],

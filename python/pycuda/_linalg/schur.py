@@ -11,7 +11,6 @@ from pycuda._linalg.matrices import real_of
 from pycuda._linalg.matrix_kernels import launch
 
 _SOURCE = """
-#define NOT_CONVERGED 2
 #define ITERATIONS 90
 #define STATE 4
 
@@ -372,7 +371,7 @@ def _launch(a, name, grid_rows, threads, *args):
 def _make_hessenberg(a, products):
     """Householder reflections (Golub and Van Loan, Matrix Computations, 7.4.2) in place, and their product."""
     count, n, _ = a.shape
-    vectors = _g.empty((count, n + 1), a.dtype)
+    vectors = _g.empty((count, n + 1), a.dtype, a.allocator)
     q = np.intp(0) if products is None else products
     rows = n if products is None else 2 * n
     for k in range(n - 2):
@@ -392,10 +391,10 @@ def reduce(a, report, is_with_vectors):
     """
     count, n, _ = a.shape
     real = real_of(a.dtype)
-    reals, imags = _g.zeros((count, n), real), _g.zeros((count, n), real)
+    reals, imags = (_g.zeros((count, n), real, a.allocator) for _ in range(2))
     products = None
     if is_with_vectors:
-        products = _g.empty(a.shape, a.dtype)
+        products = _g.empty(a.shape, a.dtype, a.allocator)
         if a.size:
             products[...] = _g.eye(n, dtype=a.dtype)
     if not a.size:
@@ -403,12 +402,13 @@ def reduce(a, report, is_with_vectors):
     _make_hessenberg(a, products)
     if is_with_vectors:
         products = products.mT.copy("C")
-    states, lists = _g.zeros((count, 4), np.int32), _g.empty((count, 3 * n), a.dtype)
+    states = _g.zeros((count, 4), np.int32, a.allocator)
+    lists = _g.empty((count, 3 * n), a.dtype, a.allocator)
     states[:, 0] = n - 1
     threads = 32 if n <= 16 else 64 if n <= 256 else 128
     is_left = True
     while is_left:
-        left = _g.zeros(1, np.int32)
+        left = _g.zeros(1, np.int32, a.allocator)
         for turn in range(16 if is_with_vectors else 1):
             if turn == 15:
                 left.fill(0)

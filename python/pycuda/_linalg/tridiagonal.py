@@ -3,12 +3,11 @@
 import numpy as np
 
 from pycuda import gpuarray as _g
-from pycuda._linalg import spectra as _spectra
+from pycuda._linalg import scaling as _scaling
 from pycuda._linalg.matrices import real_of
 from pycuda._linalg.matrix_kernels import launch
 
 _REDUCE = """
-#define THREADS 256
 
 __device__ R added(R x)
 {
@@ -107,7 +106,6 @@ extern "C" __global__ void transform(const T *matrices, int n, const T *taus, T 
 """
 
 _ROTATE = """
-#define NOT_CONVERGED 2
 #define ITERATIONS 60
 #define STATE 4
 #define TURNS 64  // Iterations of a list.
@@ -247,8 +245,8 @@ def _reduce(a):
     """
     count, n, _ = a.shape
     source, real = f"#define IS_COMPLEX {int(a.dtype.kind == 'c')}\n{_REDUCE}", real_of(a.dtype)
-    d, e, taus = _g.zeros((count, n), real), _g.zeros((count, n), real), _g.zeros((count, n), a.dtype)
-    pairs, length = _g.empty((count, 2, n), a.dtype), np.int32(n)
+    d, e, taus = (_g.zeros((count, n), kind, a.allocator) for kind in (real, real, a.dtype))
+    pairs, length = _g.empty((count, 2, n), a.dtype, a.allocator), np.int32(n)
 
     def run(name, rows, threads, *args):
         launch(source, a.dtype, name, (count, rows), threads, *args)
@@ -271,14 +269,15 @@ def _rotated(d, e, report):
     """
     count, n = d.shape
     room = 32 * n
-    rows = _g.empty((count, n, n), d.dtype)
+    rows = _g.empty((count, n, n), d.dtype, d.allocator)
     rows[...] = _g.eye(n, dtype=d.dtype)
-    states, turns = _g.zeros((count, 4), np.int32), _g.empty((count, 3 * 64), np.int32)
-    lists, sizes = _g.empty((count, 2 * room), d.dtype), (np.int32(n), np.int32(room))
+    states = _g.zeros((count, 4), np.int32, d.allocator)
+    turns = _g.empty((count, 3 * 64), np.int32, d.allocator)
+    lists, sizes = _g.empty((count, 2 * room), d.dtype, d.allocator), (np.int32(n), np.int32(room))
     is_left = True
     while is_left:
         for _ in range(4):
-            left = _g.zeros(1, np.int32)
+            left = _g.zeros(1, np.int32, d.allocator)
             launch(_ROTATE, d.dtype, "ql", (count, 1), 32, d, e, *sizes, states, lists, turns, report, left)
             launch(_ROTATE, d.dtype, "rotate", (count, -(-n // 64)), 64, *sizes, states, lists, turns, rows)
         is_left = bool(int(left[0]))
@@ -290,11 +289,11 @@ def eigenvalues(a, exponents, report, is_with_vectors):
     count, n, _ = a.shape
     d, e, taus, run = _reduce(a)
     if not is_with_vectors:
-        values = _g.empty((count, n), d.dtype)
+        values = _g.empty((count, n), d.dtype, d.allocator)
         launch(_ROTATE, d.dtype, "bisect", (count, -(-n // 32)), 32, d, e, np.int32(n), values)
-        return _spectra.order(values, exponents, a.dtype)[0], None
+        return _scaling.order(values, exponents, a.dtype)[0], None
     rows = _rotated(d, e, report)
-    values, places = _spectra.order(d, exponents, a.dtype)
-    vectors = _spectra.placed(rows, places, n).astype(a.dtype)
+    values, places = _scaling.order(d, exponents, a.dtype)
+    vectors = _scaling.placed(rows, places, n).astype(a.dtype)
     run("transform", -(-n // 32), 32, a, np.int32(n), taus, vectors)
     return values, vectors

@@ -13,8 +13,8 @@ pub(crate) use tables::Tables;
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
 use crate::layout::{Order, Shape};
-use passes::{Job, Place, help, turn_table};
-use rtcg_codegen::array::{FftHelper, FftResult, FftSource, FftStep};
+use passes::{Job, Place, launch_step, turn_table};
+use rtcg_codegen::array::{FftResult, FftSource, FftStep, FftStepKernel};
 use rtcg_codegen::{DType, Kind};
 
 /// Which numbers a transform leads to which.
@@ -222,7 +222,7 @@ impl Transform<'_> {
         arguments.extend_from_slice(&lengths);
         arguments.extend_from_slice(&[bits.into(), self.scale.to_bits()]);
         let work = rows.outer * rows.inner * (half / 2 + 1);
-        help(ctx, FftHelper { dtype: self.complex, step: FftStep::Untangle }, work, &arguments)
+        launch_step(ctx, FftStepKernel { dtype: self.complex, step: FftStep::Untangle }, work, &arguments)
     }
 
     /// The way back from [`Transform::of_pairs`].
@@ -237,7 +237,7 @@ impl Transform<'_> {
         arguments.extend([rows.place.outer, rows.place.step, rows.place.inner].map(|step| step as u64));
         arguments.push(rows.length as u64);
         let work = rows.outer * rows.inner * (half / 2 + 1);
-        help(ctx, FftHelper { dtype: self.complex, step: FftStep::Tangle }, work, &arguments)?;
+        launch_step(ctx, FftStepKernel { dtype: self.complex, step: FftStep::Tangle }, work, &arguments)?;
         let itemsize = self.complex.itemsize();
         let reals = Place::dense(self.out.start(), self.n, rows.inner, itemsize / 2);
         let job = Job {

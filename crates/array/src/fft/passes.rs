@@ -10,7 +10,9 @@ use crate::launch::{Args, BLOCK_THREADS};
 use crate::layout::Order;
 use crate::runtime::{ArrayContext, Buffer};
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{ArrayKernel, FFT_STAGES, Fft, FftHelper, FftLoad, FftResult, FftSource, FftStep, FftStore};
+use rtcg_codegen::array::{
+    ArrayKernel, FFT_STAGES, Fft, FftLoad, FftResult, FftSource, FftStep, FftStepKernel, FftStore,
+};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -105,7 +107,7 @@ impl Job {
         let too_long = || ArrayError::value(format!("a transform of length {n} is too long"));
         let lengths = self.passes(m).ok_or_else(too_long)?;
         let chirp = ctx.fft_table(self.dtype, Table::Chirp(n), n * itemsize, |start| {
-            self.help(ctx, FftStep::Chirp, n, &[start, n as u64])
+            self.launch_step(ctx, FftStep::Chirp, n, &[start, n as u64])
         })?;
         let spectrum = self.spectrum(ctx, n, m)?;
         let (batches, dtype) = (self.outer * self.inner, self.dtype);
@@ -139,7 +141,7 @@ impl Job {
         let itemsize = self.dtype.itemsize();
         ctx.fft_table(self.dtype, Table::Spectrum(n, m), m * itemsize, |start| {
             let around = GpuArray::empty(ctx, &[m], self.dtype, Order::C)?;
-            self.help(ctx, FftStep::ChirpAround, m, &[around.start(), n as u64, m as u64])?;
+            self.launch_step(ctx, FftStep::ChirpAround, m, &[around.start(), n as u64, m as u64])?;
             let [from, to] = [around.start(), start].map(|start| Place::dense(start, m, 1, itemsize));
             let (source, result) = (FftSource::Complex, FftResult::Complex);
             let whole = Job {
@@ -160,9 +162,9 @@ impl Job {
         })
     }
 
-    /// Launches a helper with arguments of 8 bytes.
-    pub(super) fn help(&self, ctx: &ArrayContext, step: FftStep, work: usize, arguments: &[u64]) -> Result<()> {
-        help(ctx, FftHelper { dtype: self.dtype, step }, work, arguments)
+    /// Launches the kernel of a step with arguments of 8 bytes.
+    pub(super) fn launch_step(&self, ctx: &ArrayContext, step: FftStep, work: usize, arguments: &[u64]) -> Result<()> {
+        launch_step(ctx, FftStepKernel { dtype: self.dtype, step }, work, arguments)
     }
 
     fn run_passes(&self, ctx: &Arc<ArrayContext>, lengths: &[usize], beside: Beside) -> Result<()> {
@@ -193,11 +195,11 @@ impl Job {
     }
 }
 
-/// Launches a helper with arguments of 8 bytes.
-pub(super) fn help(ctx: &ArrayContext, helper: FftHelper, work: usize, arguments: &[u64]) -> Result<()> {
+/// Launches the kernel of a step with arguments of 8 bytes.
+pub(super) fn launch_step(ctx: &ArrayContext, kernel: FftStepKernel, work: usize, arguments: &[u64]) -> Result<()> {
     let mut args = Args::new();
     arguments.iter().for_each(|&argument| args.push_u64(argument));
-    let compiled = ctx.kernel(&ArrayKernel::FftHelper(helper))?;
+    let compiled = ctx.kernel(&ArrayKernel::FftStepKernel(kernel))?;
     compiled.launch([ctx.facts().blocks_for(work), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes())
 }
 
@@ -206,8 +208,8 @@ pub(super) fn turn_table(ctx: &ArrayContext, dtype: DType, n: usize) -> Result<(
     let bits = (usize::BITS - n.leading_zeros()).div_ceil(2);
     let entries = (1 << bits) + ((n - 1) >> bits) + 1;
     let table = ctx.fft_table(dtype, Table::Turns(n), entries * dtype.itemsize(), |start| {
-        let helper = FftHelper { dtype, step: FftStep::TurnTable };
-        help(ctx, helper, entries, &[start, n as u64, bits.into()])
+        let kernel = FftStepKernel { dtype, step: FftStep::TurnTable };
+        launch_step(ctx, kernel, entries, &[start, n as u64, bits.into()])
     })?;
     Ok((table, bits))
 }
@@ -219,8 +221,8 @@ fn stage_table(ctx: &ArrayContext, dtype: DType, radices: &[usize], key: [u8; FF
         let (mut before, mut start) = (radices[0], start);
         for &radix in &radices[1..] {
             let entries = before * (radix - 1);
-            let helper = FftHelper { dtype, step: FftStep::StageTable };
-            help(ctx, helper, entries, &[start, before as u64, radix as u64])?;
+            let kernel = FftStepKernel { dtype, step: FftStep::StageTable };
+            launch_step(ctx, kernel, entries, &[start, before as u64, radix as u64])?;
             start += (entries * dtype.itemsize()) as u64;
             before *= radix;
         }

@@ -14,7 +14,7 @@ mod sort;
 mod tiled;
 mod types;
 
-pub use fft::{FFT_STAGES, Fft, FftHelper, FftLoad, FftResult, FftSource, FftStep, FftStore};
+pub use fft::{FFT_STAGES, Fft, FftLoad, FftResult, FftSource, FftStep, FftStepKernel, FftStore};
 pub use fused::{FUSED_ZEROS, Fused, FusedOutput, NO_STEP, Step, Steps, is_fusable};
 pub use gather::{Bounds, Direction, Gather};
 pub use matmul::{MATMUL_SIDE, MATMUL_TILE, Matmul};
@@ -50,7 +50,7 @@ pub enum ArrayKernel {
     /// A pass of Fourier transforms.
     Fft(Fft),
     /// What goes with Fourier transforms.
-    FftHelper(FftHelper),
+    FftStepKernel(FftStepKernel),
 }
 
 impl ArrayKernel {
@@ -65,7 +65,7 @@ impl ArrayKernel {
             ArrayKernel::Radix(kernel) => kernel.name().into(),
             ArrayKernel::Matmul(kernel) => kernel.name().into(),
             ArrayKernel::Fft(kernel) => kernel.name().into(),
-            ArrayKernel::FftHelper(kernel) => kernel.name().into(),
+            ArrayKernel::FftStepKernel(kernel) => kernel.name().into(),
         }
     }
 
@@ -80,7 +80,7 @@ impl ArrayKernel {
             ArrayKernel::Radix(kernel) => kernel.source(),
             ArrayKernel::Matmul(kernel) => kernel.source(),
             ArrayKernel::Fft(kernel) => kernel.source(),
-            ArrayKernel::FftHelper(kernel) => kernel.source(),
+            ArrayKernel::FftStepKernel(kernel) => kernel.source(),
         }
     }
 }

@@ -50,7 +50,7 @@ pub(crate) fn check_arguments(
 fn check_elements(declared: &Argument, used: ElementUse, view: &ArrayView<'_>) -> Result<()> {
     let size = declared.ctype.itemsize;
     let is_wrong_size = view.itemsize != size && used != ElementUse::Other;
-    match (number_of(&declared.ctype), view.number) {
+    match (number_of_ctype(&declared.ctype), view.number) {
         (Some(number), Some(given)) if types_are_checked() && (is_wrong_size || !number.accepts_elements(given)) => {
             let (given, number) = (given.dtype_name(), number.dtype_name());
             wrong_type(
@@ -67,7 +67,7 @@ fn check_elements(declared: &Argument, used: ElementUse, view: &ArrayView<'_>) -
 }
 
 /// The number that a declared type is; `None` for structures.
-fn number_of(ctype: &CType) -> Option<Number> {
+fn number_of_ctype(ctype: &CType) -> Option<Number> {
     let int = |signed| Some(Number::Int { nbytes: ctype.itemsize as u8, signed });
     match (ctype.form, ctype.itemsize) {
         (Form::Number('b'), _) => Some(Number::Bool),

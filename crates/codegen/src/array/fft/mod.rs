@@ -7,12 +7,12 @@
 //! real and imaginary parts exchanged before and behind make the inverse of it.
 
 mod butterfly;
-mod helpers;
+mod steps;
 
 use crate::DType;
 use std::fmt::Write;
 
-pub use helpers::{FftHelper, FftStep};
+pub use steps::{FftStep, FftStepKernel};
 
 /// Most stages of a pass.
 pub const FFT_STAGES: usize = 8;

@@ -1,7 +1,8 @@
-//! Atomics. Worth machine code of their own are integers, and floats in shared memory.
+//! Atomics. Worth machine code of their own ([`inline`]) are those of 32- and 64-bit integers (`inc` and `dec` in
+//! shared memory only), sums of floats in shared memory, and exchanges of floats; the others go through the runtime.
 //!
 //! Shared memory belongs to one block and a block to one worker, so atomics there are plain
-//! loads and stores, lane after lane. The others go through the runtime.
+//! loads and stores, lane after lane. Elsewhere each is an atomic instruction of the processor.
 
 use super::check::Mode;
 use super::generate::{Gen, trusted};

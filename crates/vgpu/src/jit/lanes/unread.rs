@@ -20,10 +20,11 @@ pub(crate) fn run(body: &mut Body<'_>) {
     }
     for st in body.blocks.iter_mut().flat_map(|b| &mut b.stmts) {
         let Inst::Atom { dst: Some(d), op, ty, .. } = &*st.inst else { continue };
-        if is_reduction(*op, *ty) && !read.contains(d) {
-            if let Inst::Atom { dst, .. } = st.inst.to_mut() {
-                *dst = None;
-            }
+        if is_reduction(*op, *ty)
+            && !read.contains(d)
+            && let Inst::Atom { dst, .. } = st.inst.to_mut()
+        {
+            *dst = None;
         }
     }
 }

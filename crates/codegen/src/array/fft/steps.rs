@@ -23,14 +23,14 @@ pub enum FftStep {
 
 /// A kernel, as everything that decides its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct FftHelper {
+pub struct FftStepKernel {
     /// `C64` or `C128`.
     pub dtype: DType,
     /// What it does.
     pub step: FftStep,
 }
 
-impl FftHelper {
+impl FftStepKernel {
     /// The kernel's name.
     pub fn name(&self) -> &'static str {
         match self.step {

@@ -4,10 +4,6 @@ from typing import Any
 
 from pycuda.gpuarray import GPUArray
 
-NOT_FINITE: int
-NOT_CONVERGED: int
-NOT_OF_FULL_RANK: int
-
 def scale(a: GPUArray, triangle: int = 0) -> tuple[GPUArray, GPUArray]:
     """Scales matrices in place by powers of two; their exponents, and the report that kernels add bits to.
 

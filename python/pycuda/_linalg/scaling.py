@@ -4,16 +4,10 @@ import numpy as np
 
 from pycuda import gpuarray as _g
 from pycuda._linalg.matrices import real_of
-from pycuda._linalg.matrix_kernels import launch
+from pycuda._linalg.matrix_kernels import THREADS, launch
 
 #: Bits of what kernels report about a stack.
-NOT_FINITE, NOT_CONVERGED, NOT_OF_FULL_RANK = 1, 2, 4
-
-_THREADS = 256
-
 _SOURCE = """
-#define THREADS 256
-#define NOT_FINITE 1
 
 __device__ R largest_part(T z) { return fmax(fabs(real_of(z)), fabs(imag_of(z))); }
 __device__ T scaled(T z, int e) { return made_of(ldexp(real_of(z), e), ldexp(imag_of(z), e)); }
@@ -96,9 +90,9 @@ def scale(a, triangle=0):
     Of Hermitian matrices one triangle is read, 1 for the lower and 2 for the upper one, and the other is written.
     """
     count, m, n = a.shape
-    exponents, report = _g.zeros(count, np.int32), _g.zeros(1, np.int32)
+    exponents, report = (_g.zeros(length, np.int32, a.allocator) for length in (count, 1))
     if a.size:
-        launch(_SOURCE, a.dtype, "scale", (count, 1), _THREADS, a, np.int32(m), np.int32(n), np.int32(triangle),
+        launch(_SOURCE, a.dtype, "scale", (count, 1), THREADS, a, np.int32(m), np.int32(n), np.int32(triangle),
                exponents, report)  # fmt: skip
     return exponents, report
 
@@ -106,9 +100,9 @@ def scale(a, triangle=0):
 def order(values, exponents, dtype, is_descending=False):
     """Values of scaled matrices in order, and the place that each goes to; `dtype` is that of the matrices."""
     count, n = values.shape
-    ordered, places = _g.empty((count, n), real_of(dtype)), _g.empty((count, n), np.int32)
+    ordered, places = (_g.empty((count, n), kind, values.allocator) for kind in (real_of(dtype), np.int32))
     if values.size:
-        launch(_SOURCE, np.dtype(dtype), "order", (count, 1), _THREADS, values, np.int32(n), np.int32(is_descending),
+        launch(_SOURCE, np.dtype(dtype), "order", (count, 1), THREADS, values, np.int32(n), np.int32(is_descending),
                exponents, ordered, places)  # fmt: skip
     return ordered, places
 
@@ -116,8 +110,8 @@ def order(values, exponents, dtype, is_descending=False):
 def placed(rows, places, m):
     """The first m elements of the rows of stacks as columns in the order of their values."""
     count, n, length = rows.shape
-    vectors = _g.empty((count, m, n), rows.dtype)
+    vectors = _g.empty((count, m, n), rows.dtype, rows.allocator)
     if vectors.size:
-        launch(_SOURCE, rows.dtype, "place", (count, min(n, 65535)), _THREADS if m > 64 else 64, rows, np.int32(n),
+        launch(_SOURCE, rows.dtype, "place", (count, min(n, 65535)), THREADS if m > 64 else 64, rows, np.int32(n),
                np.int32(m), np.int32(length), places, vectors)  # fmt: skip
     return vectors
