@@ -133,8 +133,8 @@ def _deprecated(message):
     _warnings.warn(message, DeprecationWarning, stacklevel=level)
 
 
-def _lengths_and_axes(a, s, axes, is_inverse_real=False):
-    """Lengths of transforms and their axes, by NumPy's rules."""
+def _lengths_and_axes(a, s, axes, is_real=False, is_inverse_real=False):
+    """Lengths of transforms and their axes, by NumPy's rules; transforms of real numbers need an axis for these."""
     has_lengths = s is not None
     if axes is not None:
         try:
@@ -150,11 +150,10 @@ def _lengths_and_axes(a, s, axes, is_inverse_real=False):
             _deprecated(
                 "s without axes is deprecated, as in NumPy 2.0: name the axes, for the first len(s) ones range(len(s))"
             )
-        axes = range(-len(s), 0)
-    axes = list(axes)
+        axes = list(range(-len(s), 0))
     if len(s) != len(axes):
         raise ValueError("Shape and axes have different lengths.")
-    if is_inverse_real and not axes:
+    if (is_real or is_inverse_real) and not axes:
         raise IndexError("axes is (); expected one axis at least")
     if is_inverse_real and not has_lengths:
         s[-1] = 2 * (_at(a.shape, axes[-1]) - 1)
@@ -202,9 +201,7 @@ def ifft2(a, s=None, axes=(-2, -1), norm=None, out=None):
 def rfftn(a, s=None, axes=None, norm=None, out=None):
     """The transform of real numbers over several axes; see `numpy.fft.rfftn`."""
     a = _g._array(a)
-    s, axes = _lengths_and_axes(a, s, axes)
-    if not axes:
-        raise IndexError("axes is (); expected one axis at least")
+    s, axes = _lengths_and_axes(a, s, axes, is_real=True)
     a = rfft(a, s[-1], axes[-1], norm, out if len(axes) == 1 else None)
     for k in range(len(axes) - 2, -1, -1):
         a = fft(a, s[k], axes[k], norm, out if k == 0 else None)

@@ -16,7 +16,7 @@ use pyo3::ffi::{self, PyTypeObject};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyTuple};
 use rtcg::array::{ArrayContext, DType, Layout, fuse, patiently};
-use rtcg::codegen::carg::{Argument, Form};
+use rtcg::codegen::carg::Argument;
 use rtcg::driver::signature::Number;
 use rtcg::generators::Repeat;
 use std::cell::UnsafeCell;
@@ -151,14 +151,8 @@ fn step_of(argument: &Argument, arg: &Bound<'_, PyAny>, context: u64) -> Option<
 
 /// The number that a scalar is declared as, of those that the short way knows.
 fn number_of(argument: &Argument) -> Option<Number> {
-    match (argument.ctype.form, argument.ctype.itemsize) {
-        (Form::Number('f'), 4) => Some(Number::Float),
-        (Form::Number('f'), 8) => Some(Number::Double),
-        (Form::Number(kind @ ('i' | 'u')), nbytes @ (1 | 2 | 4 | 8)) => {
-            Some(Number::Int { nbytes: nbytes as u8, signed: kind == 'i' })
-        }
-        _ => None,
-    }
+    rtcg::number_of_ctype(&argument.ctype)
+        .filter(|number| matches!(number, Number::Int { nbytes: 1 | 2 | 4 | 8, .. } | Number::Float | Number::Double))
 }
 
 impl Source {

@@ -1,6 +1,7 @@
 //! What the compiler's reading of a source tells the driver about a kernel's parameters.
 
 use rtcg_codegen::DType;
+use rtcg_codegen::carg::{CType, Form};
 use rtcg_compile::KernelDeclarations;
 use rtcg_driver::Module;
 use rtcg_driver::signature::{Number, ParamDeclaration, Signature};
@@ -34,6 +35,23 @@ pub fn number_of(dtype: DType) -> Option<Number> {
         DType::C64 => Some(Number::Complex64),
         DType::C128 => Some(Number::Complex128),
         DType::Void(_) => None,
+    }
+}
+
+/// The number that a declared type is; `None` for structures.
+pub fn number_of_ctype(ctype: &CType) -> Option<Number> {
+    let int = |signed| Some(Number::Int { nbytes: ctype.itemsize as u8, signed });
+    match (ctype.form, ctype.itemsize) {
+        (Form::Number('b'), _) => Some(Number::Bool),
+        (Form::Number('i'), _) => int(true),
+        (Form::Number('u'), _) => int(false),
+        (Form::Number('f'), 2) => Some(Number::Half),
+        (Form::Number('f'), 4) => Some(Number::Float),
+        (Form::Number('f'), 8) => Some(Number::Double),
+        (Form::Number('c') | Form::Vector { kind: 'f', lanes: 2 }, 8) => Some(Number::Complex64),
+        (Form::Number('c') | Form::Vector { kind: 'f', lanes: 2 }, 16) => Some(Number::Complex128),
+        (Form::BFloat16, _) => Some(Number::BFloat16),
+        _ => None,
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 const DEFAULT_LIMIT: u64 = 1 << 30;
+
 /// `RTCG_CACHE_SIZE` in bytes, with an optional suffix K, M or G; 1 GiB when not set.
 pub(super) fn limit() -> u64 {
     static LIMIT: OnceLock<u64> = OnceLock::new();

@@ -4,11 +4,10 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::generators::error::GeneratorError;
 use crate::generators::operand::{ArrayView, Value, wrong, wrong_type};
-use crate::signatures::types_are_checked;
-use rtcg_codegen::carg::{Argument, CType, Form};
+use crate::signatures::{number_of_ctype, types_are_checked};
+use rtcg_codegen::carg::Argument;
 use rtcg_codegen::snippet::ElementUse;
 use rtcg_driver::memory::unreachable_owner;
-use rtcg_driver::signature::Number;
 
 /// Number and kinds of the arguments, and the types and sizes of their elements.
 pub(crate) fn check_arguments(
@@ -63,23 +62,6 @@ fn check_elements(declared: &Argument, used: ElementUse, view: &ArrayView<'_>) -
             format_args!("has elements of {} bytes; '{}' has {size}", view.itemsize, declared.declarator()),
         ),
         _ => Ok(()),
-    }
-}
-
-/// The number that a declared type is; `None` for structures.
-fn number_of_ctype(ctype: &CType) -> Option<Number> {
-    let int = |signed| Some(Number::Int { nbytes: ctype.itemsize as u8, signed });
-    match (ctype.form, ctype.itemsize) {
-        (Form::Number('b'), _) => Some(Number::Bool),
-        (Form::Number('i'), _) => int(true),
-        (Form::Number('u'), _) => int(false),
-        (Form::Number('f'), 2) => Some(Number::Half),
-        (Form::Number('f'), 4) => Some(Number::Float),
-        (Form::Number('f'), 8) => Some(Number::Double),
-        (Form::Number('c') | Form::Vector { kind: 'f', lanes: 2 }, 8) => Some(Number::Complex64),
-        (Form::Number('c') | Form::Vector { kind: 'f', lanes: 2 }, 16) => Some(Number::Complex128),
-        (Form::BFloat16, _) => Some(Number::BFloat16),
-        _ => None,
     }
 }
 

@@ -19,10 +19,18 @@ use cranelift_codegen::ir::{
     AtomicRmwOp, InstBuilder, MemFlagsData, Type as IrType, Value, condcodes::FloatCC, condcodes::IntCC, types,
 };
 use rtcg_ptx::ast::*;
-use smallvec::{SmallVec, smallvec};
+use smallvec::smallvec;
 
 /// Lanes in an iteration of [`Gen::updates_in_turn`].
 const UPDATES_A_TURN: i32 = 2;
+
+/// Where [`Gen::updates_in_turn`] finds an operand.
+#[derive(Clone, Copy)]
+enum InTurn {
+    Same(Value),
+    /// This array of the scratch slot.
+    Array(i32),
+}
 
 /// Whether [`Gen::atomic_inline`] can emit it.
 fn inline(op: AtomOp, ty: Type, shared: bool) -> bool {
@@ -144,42 +152,30 @@ impl<'a> Gen<'a, '_> {
     /// addresses depend on data, Zen 4 predicts so many wrongly and starts again after most (0.29 instead of 2.1
     /// updates a nanosecond; 16 it predicts well).
     fn updates_in_turn(&mut self, st: &Stmt<'a>, chunk: usize, place: &Place, mask: Option<&Parts>) {
-        let Inst::Atom { space, op, ty, b, c, .. } = &*st.inst else { return };
+        let Inst::Atom { op, ty, b, c, .. } = &*st.inst else { return };
         let w = Width::of(*ty);
         let addresses = self.lane_vectors(place, chunk, mask);
         self.store_lanes64(&addresses, Width::W64, 0, chunk);
-        let operands: SmallVec<[(Option<Value>, i32); 2]> = [Some(*b), *c]
-            .into_iter()
-            .flatten()
-            .zip([256, 512])
-            .map(|(o, array)| {
-                if self.plan.classes.operand(o) == Class::Uniform {
-                    return (Some(self.scalar_operand(o, w)[0]), array);
-                }
-                let lanes = self.operand(o, w, chunk);
-                self.store_lanes64(&lanes, w, array / 256, chunk);
-                (None, array)
-            })
-            .collect();
+        let first = self.operand_in_turn(*b, w, 1, chunk);
+        let second = c.map(|c| self.operand_in_turn(c, w, 2, chunk));
         self.set_site(crate::jit::lanes::sites::chunk(chunk));
-        let word = if ty.bits() == 64 { types::I64 } else { types::I32 };
         let slot = self.scratch();
-        let first = self.b.ins().stack_addr(types::I64, slot, chunk as i32 * 64);
-        let end = self.b.ins().iadd_imm_s(first, 64);
+        let begin = self.b.ins().stack_addr(types::I64, slot, chunk as i32 * 64);
+        let end = self.b.ins().iadd_imm_s(begin, 64);
         let (turn, done) = (self.b.create_block(), self.b.create_block());
         let at = self.b.append_block_param(turn, types::I64);
-        self.b.ins().jump(turn, &[first.into()]);
+        self.b.ins().jump(turn, &[begin.into()]);
         self.b.switch_to_block(turn);
         for lane in 0..UPDATES_A_TURN {
             let address = self.b.ins().load(types::I64, trusted(), at, 8 * lane);
-            let mut values = operands.iter().map(|&(scalar, array)| {
-                scalar.unwrap_or_else(|| self.b.ins().load(word, trusted(), at, array + 8 * lane))
-            });
-            let (x, y) = (values.next(), values.next());
-            drop(values);
-            if let Some(x) = x {
-                self.one_atomic(*space == Space::Shared, *op, *ty, address, x, y);
-            }
+            let mut value = |operand: InTurn| match operand {
+                InTurn::Same(v) => v,
+                InTurn::Array(array) => {
+                    self.b.ins().load(w.part_type(Shape::Scalar), trusted(), at, 256 * array + 8 * lane)
+                }
+            };
+            let (x, y) = (value(first), second.map(&mut value));
+            self.one_atomic(true, *op, *ty, address, x, y);
         }
         let next = self.b.ins().iadd_imm_s(at, i64::from(8 * UPDATES_A_TURN));
         let more = self.b.ins().icmp(IntCC::NotEqual, next, end);
@@ -187,6 +183,16 @@ impl<'a> Gen<'a, '_> {
         self.b.seal_block(turn);
         self.b.seal_block(done);
         self.b.switch_to_block(done);
+    }
+
+    /// An operand for [`Gen::updates_in_turn`]: stored to an array of the scratch slot unless all lanes have the same.
+    fn operand_in_turn(&mut self, o: Operand, w: Width, array: i32, chunk: usize) -> InTurn {
+        if self.plan.classes.operand(o) == Class::Uniform {
+            return InTurn::Same(self.scalar_operand(o, w)[0]);
+        }
+        let lanes = self.operand(o, w, chunk);
+        self.store_lanes64(&lanes, w, array, chunk);
+        InTurn::Array(array)
     }
 
     fn one_atomic(&mut self, shared: bool, op: AtomOp, ty: Type, at: Value, x: Value, y: Option<Value>) -> Value {

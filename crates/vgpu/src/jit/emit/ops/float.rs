@@ -194,15 +194,18 @@ fn half_binary(cx: &mut OpCtx<'_, '_>, op: BinOp, ty: Type, mods: &FpMods, srcs:
 }
 
 fn plain(cx: &mut OpCtx<'_, '_>, op: BinOp, x: Value, y: Value) -> Value {
-    match (op, negated(cx, x), negated(cx, y)) {
-        (BinOp::Add, _, Some(y)) => return cx.b.ins().fsub(x, y),
-        (BinOp::Add, Some(x), _) => return cx.b.ins().fsub(y, x),
-        (BinOp::Sub, _, Some(y)) => return cx.b.ins().fadd(x, y),
-        _ => {}
-    }
     match op {
-        BinOp::Add => cx.b.ins().fadd(x, y),
-        BinOp::Sub => cx.b.ins().fsub(x, y),
+        BinOp::Add => match negated(cx, y) {
+            Some(y) => cx.b.ins().fsub(x, y),
+            None => match negated(cx, x) {
+                Some(x) => cx.b.ins().fsub(y, x),
+                None => cx.b.ins().fadd(x, y),
+            },
+        },
+        BinOp::Sub => match negated(cx, y) {
+            Some(y) => cx.b.ins().fadd(x, y),
+            None => cx.b.ins().fsub(x, y),
+        },
         BinOp::Mul => cx.b.ins().fmul(x, y),
         _ => cx.b.ins().fdiv(x, y),
     }
