@@ -1329,7 +1329,10 @@ class GraphExec:
     """
 
     def launch(self, stream: Stream | None = None) -> None:
-        """Run the graph in stream order; does not wait. Launches of one executable graph never overlap."""
+        """Run the graph in stream order; does not wait. Launches of one executable graph never overlap.
+
+        The stream must not be one that is being captured: there, the graph is added as a child graph node.
+        """
     def upload(self, stream: Stream | None = None) -> None:
         """Prepare the next launch, which is then quicker."""
     def update(self, graph: Graph) -> None:

@@ -273,32 +273,21 @@ fn streams_are_captured() {
 }
 
 #[test]
-fn launches_of_executable_graphs_are_captured_too() {
-    in_context(|function| {
-        let (a, stream) = (memory(&[1.0; N]), Stream::new(0).unwrap());
-        let inner = Graph::new().unwrap();
-        // SAFETY: the memory lives until the stream is done, the arguments fit the kernel.
-        let (_, second) = unsafe {
-            let first = inner.add_kernel_node(scale(function, &a, 2.0), &[]).unwrap();
-            (first.clone(), inner.add_kernel_node(scale(function, &a, 3.0), &[first]).unwrap())
-        };
-        let exec = inner.instantiate(0).unwrap();
-        // A capture takes what the executable graph does now, not what its graph says.
-        // SAFETY: as above.
-        unsafe { exec.set_kernel(&second, scale(function, &a, 5.0)).unwrap() };
+fn executable_graphs_are_not_launched_in_captures() {
+    in_context(|_| {
+        let stream = Stream::new(0).unwrap();
+        let exec = Graph::new().unwrap().instantiate(0).unwrap();
+        let mut refused = None;
         let captured = stream.capture(CU_STREAM_CAPTURE_MODE_RELAXED, || {
-            exec.launch(Some(&stream))?;
-            exec.launch(Some(&stream))
+            refused = exec.launch(Some(&stream)).err();
+            Ok(())
         });
-        let (graph, ()) = captured.unwrap();
-        let nodes = graph.nodes().unwrap();
-        assert!(nodes.len() == 2 && nodes.iter().all(|n| n.kind().unwrap() == CU_GRAPH_NODE_TYPE_GRAPH));
-        assert_eq!(first(&a), 1.0);
-        drop((exec, inner, second));
-        let exec = graph.instantiate(0).unwrap();
+        let refused = refused.unwrap();
+        assert_eq!(refused.code, CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+        assert!(refused.to_string().contains("as a child graph node"), "{refused}");
+        assert_eq!(captured.unwrap_err().code, CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
         exec.launch(Some(&stream)).unwrap();
         stream.synchronize().unwrap();
-        assert_eq!(first(&a), 100.0);
     });
 }
 
@@ -465,8 +454,11 @@ fn conditional_nodes_choose_and_repeat() {
             let twice = bodies[0].add_kernel_node(scale(scale_function, &a, 2.0), &[]).unwrap();
             bodies[0].add_kernel_node(count, &[twice]).unwrap();
         }
-        // Behind the loop the condition is 0, so the second graph runs, which is the "else".
-        let (_, choice) = graph.add_conditional_node(condition, CU_GRAPH_COND_TYPE_IF, 2, &[node]).unwrap();
+        // A condition is one node's. The second graph is the "else".
+        let error = graph.add_conditional_node(condition, CU_GRAPH_COND_TYPE_IF, 2, &[]).unwrap_err();
+        assert_eq!(error.code, CUresult::CUDA_ERROR_INVALID_VALUE);
+        let never = graph.conditional(Some(0)).unwrap();
+        let (_, choice) = graph.add_conditional_node(never, CU_GRAPH_COND_TYPE_IF, 2, &[node]).unwrap();
         // SAFETY: as above.
         unsafe {
             choice[0].add_kernel_node(scale(scale_function, &a, 1000.0), &[]).unwrap();
@@ -480,7 +472,8 @@ fn conditional_nodes_choose_and_repeat() {
             assert_eq!(first(&a), 96f32.powi(launch));
         }
         assert!(graph.duplicate().is_err());
-        let error = graph.add_conditional_node(condition, CU_GRAPH_COND_TYPE_WHILE, 2, &[]).unwrap_err();
+        let unused = graph.conditional(None).unwrap();
+        let error = graph.add_conditional_node(unused, CU_GRAPH_COND_TYPE_WHILE, 2, &[]).unwrap_err();
         assert_eq!(error.code, CUresult::CUDA_ERROR_INVALID_VALUE);
     });
 }

@@ -1,7 +1,7 @@
 //! Executable graphs: launching them, and changing what their nodes do.
 
 use super::keep::{Kept, release_passed, retire};
-use super::{Graph, GraphNode, KernelNode, MemsetNode, keep_in_capture};
+use super::{Graph, GraphNode, KernelNode, MemsetNode};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::host_call::{HostFn, host_params};
@@ -69,24 +69,29 @@ impl GraphExec {
         Ok(flags)
     }
 
-    /// Runs the graph in stream order. Launches of one executable graph never overlap.
+    /// Runs the graph in stream order, which must not be that of a stream that is being captured. Launches of one
+    /// executable graph never overlap.
     ///
     /// What kernels do is the promise of whoever added them, which is why this is safe.
     pub fn launch(&self, stream: Option<&Stream>) -> Result<()> {
         release_passed();
         let ctx = self.0.graph.context();
         let handle = handle_for("cuGraphLaunch", ctx.live_table("cuGraphLaunch")?, stream)?;
-        // Launched in a stream that is being captured, it becomes a node of that graph.
-        if !keep_in_capture(stream, || Arc::new(self.clone())) {
-            self.remember(stream);
-        }
-        match stream {
+        self.remember(stream);
+        let launched = match stream {
             // SAFETY: graph and stream are alive and of the same driver.
             Some(_) => unsafe { call_in!(ctx, cuGraphLaunch(self.0.handle, handle)) },
             // The default stream is that of the current context.
             // SAFETY: as above.
             None => ctx.hold_current(|| unsafe { call!(ctx.table(), cuGraphLaunch(self.0.handle, handle)) }),
-        }
+        };
+        launched.map_err(|error| match error.code {
+            CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED => error.with_detail(
+                "an executable graph cannot be launched in a stream that is being captured; \
+                 add the graph it was made from as a child graph node",
+            ),
+            _ => error,
+        })
     }
 
     /// Prepares the next launch, which is then quicker.

@@ -63,9 +63,7 @@ driver_functions! {
     fn cuGraphLaunch(hGraphExec: CUgraphExec, hStream: CUstream) {
         let exec = exec(hGraphExec)?;
         let (context, stream) = stream_and_context(hStream.number())?;
-        if capture::intercept(&stream, || exec.as_graph().map(Action::Child))? {
-            return Ok(());
-        }
+        capture::refuse(&stream)?;
         exec.launch(&context, &stream)
     }
 

@@ -146,7 +146,7 @@ fn choose(p: &mut CUDA_CONDITIONAL_NODE_PARAMS) -> Res<Action> {
         K::CU_GRAPH_COND_TYPE_SWITCH => p.size > 0,
         _ => false,
     };
-    ensure(fits, Code::INVALID_VALUE)?;
+    ensure(fits && condition.take(), Code::INVALID_VALUE)?;
     let bodies = (0..p.size).map(|_| Graph::create()).collect::<Res<Vec<_>>>()?;
     bodies.iter().for_each(|body| body.owned.store(true, Ordering::Relaxed));
     let handles: Box<[CUgraph]> = bodies.iter().map(|body| CUgraph::from_number(body.handle)).collect();

@@ -3,7 +3,7 @@
 //! Kernels name a condition by the number that `cuGraphConditionalHandleCreate` gave; it lives as
 //! long as its graph, and as long as executable graphs and nodes that ask it.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use rtcg_cuda_sys::{CUgraph, CUgraphConditionalNodeType};
@@ -16,6 +16,8 @@ pub(crate) struct Condition {
     value: AtomicU32,
     /// What it is at the start of each launch, if that was said.
     default: Option<u32>,
+    /// Whether a node asks it; a second one may not.
+    is_asked: AtomicBool,
 }
 
 /// Conditions by number; the first is 1.
@@ -24,7 +26,11 @@ static CONDITIONS: Mutex<Vec<Weak<Condition>>> = Mutex::new(Vec::new());
 impl Condition {
     /// A new condition and its number.
     pub(crate) fn create(default: Option<u32>) -> (u64, Arc<Condition>) {
-        let condition = Arc::new(Condition { value: AtomicU32::new(default.unwrap_or(0)), default });
+        let condition = Arc::new(Condition {
+            value: AtomicU32::new(default.unwrap_or(0)),
+            default,
+            is_asked: AtomicBool::new(false),
+        });
         let mut all = CONDITIONS.lock().unwrap_or_else(PoisonError::into_inner);
         all.push(Arc::downgrade(&condition));
         (all.len() as u64, condition)
@@ -44,6 +50,11 @@ impl Condition {
     /// Sets the value.
     pub(crate) fn set(&self, value: u32) {
         self.value.store(value, Ordering::Release);
+    }
+
+    /// Takes it for a node; whether no other node asks it.
+    pub(crate) fn take(&self) -> bool {
+        !self.is_asked.swap(true, Ordering::AcqRel)
     }
 
     /// A launch begins.
@@ -66,6 +77,12 @@ pub(crate) struct Choice {
     /// Their handles.
     #[expect(dead_code, reason = "the program has been given its address")]
     pub(crate) handles: Plain<Box<[CUgraph]>>,
+}
+
+impl Drop for Choice {
+    fn drop(&mut self) {
+        self.condition.is_asked.store(false, Ordering::Release);
+    }
 }
 
 impl Choice {

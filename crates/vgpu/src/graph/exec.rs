@@ -132,29 +132,6 @@ fn objects_of(graph: &Graph) -> Vec<Arc<UserObject>> {
     objects
 }
 
-/// A graph of these nodes, as a child of another graph.
-fn graph_of(body: &[ExecNode]) -> Res<Arc<Graph>> {
-    let graph = Graph::create()?;
-    graph.owned.store(true, Ordering::Relaxed);
-    fill(&graph, body).inspect_err(|_| graph.destroy())?;
-    Ok(graph)
-}
-
-fn fill(graph: &Graph, body: &[ExecNode]) -> Res {
-    let mut handles: Vec<u64> = Vec::with_capacity(body.len());
-    for node in body {
-        let after: Vec<u64> = node.after.iter().map(|&i| handles[i]).collect();
-        let action = match &node.action {
-            Action::Alloc(_) | Action::Free(_) | Action::Choose(_) => return Code::NOT_SUPPORTED.err(),
-            _ if !node.enabled => Action::Empty,
-            Action::Child(_) => Action::Child(graph_of(&node.inside[0])?),
-            action => action.clone(),
-        };
-        handles.push(graph.add(action, &after, 0)?.handle);
-    }
-    Ok(())
-}
-
 fn find_mut(body: &mut [ExecNode], node: u64) -> Option<&mut ExecNode> {
     body.iter_mut()
         .find_map(|n| if n.node == node { Some(n) } else { n.inside.iter_mut().find_map(|body| find_mut(body, node)) })
@@ -363,15 +340,6 @@ impl Exec {
         let plan = Arc::new(Plan::of(&state.body, state.objects.clone())?);
         state.plan = Some(plan.clone());
         Ok(plan)
-    }
-
-    /// A graph that does what a launch does now, to be the child of a graph that is being captured.
-    /// What only one graph may do at a time is refused.
-    pub(crate) fn as_graph(&self) -> Res<Arc<Graph>> {
-        let state = lock(&self.state);
-        let graph = graph_of(&state.body)?;
-        *lock(&graph.objects) = state.objects.to_vec();
-        Ok(graph)
     }
 
     /// Runs the graph in the stream's order, and after its last launch.
