@@ -200,7 +200,9 @@ def same_body(body, array):
         assert any(isinstance(error, kind) for kind in kinds), f"NumPy raises {wanted_error!r}, the device {error!r}"
         return
     assert error is None, f"NumPy gives {wanted!r}, the device raises {error!r}"
-    rtol = {2: 2e-3, 4: 2e-6, 8: 1e-14}[wanted.real.dtype.itemsize]
+    # NumPy has the factors of norms in the precision of what is transformed.
+    is_half = array.host.dtype == np.float16
+    rtol = 2e-3 if is_half else {4: 2e-6, 8: 1e-14}[wanted.real.dtype.itemsize]
     compare(actual, wanted, rtol)
 
 

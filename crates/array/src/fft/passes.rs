@@ -1,8 +1,6 @@
 //! The launches of one complex transform along an axis: passes, or a convolution with a chirp.
 
-use super::plan::{
-    LARGEST_RADICES, LONGEST_OF_PASSES, longest_at_once, passes_of, quick_length, radices_of, threads_of,
-};
+use super::plan::{LONGEST_OF_PASSES, Room, longest_at_once, passes_of, quick_length, radices_of, threads_of};
 use super::tables::Table;
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
@@ -282,7 +280,7 @@ impl Pass<'_> {
         dims
     }
 
-    fn kernel(&self, beside: Beside, dims: &[Dim], is_padded: bool, radices: &[usize]) -> Fft {
+    fn kernel(&self, beside: Beside, dims: &[Dim], is_padded: bool, radices: &[usize], threads: usize) -> Fft {
         let job = self.job;
         let mut all = [0; FFT_STAGES];
         radices.iter().zip(&mut all).for_each(|(&radix, place)| *place = radix as u8);
@@ -305,7 +303,6 @@ impl Pass<'_> {
             is_limited: self.is_last && job.out_limit.is_some(),
             by_columns: is_many && dims[0].to.abs() < out_step.abs(),
         };
-        let threads = threads_of(radices);
         let columns = columns_of(self.length(), threads, job.dtype.itemsize(), dims[0].size);
         Fft { dtype: job.dtype, radices: all, threads: threads as u16, columns: columns as u16, is_padded, load, store }
     }
@@ -325,8 +322,10 @@ impl Pass<'_> {
         }
         // Where lanes are those of a processor's vectors, shared memory has no banks.
         let has_registers = ctx.facts().access_bytes > 1;
-        let radices = radices_of(self.length(), LARGEST_RADICES[usize::from(!has_registers)]).ok_or_else(too_many)?;
-        let kernel = self.kernel(beside, &dims, has_registers, &radices);
+        let room = if has_registers { Room::OF_REGISTERS } else { Room::OF_LANES };
+        let radices = radices_of(self.length(), room).ok_or_else(too_many)?;
+        let threads = threads_of(&radices, room);
+        let kernel = self.kernel(beside, &dims, has_registers, &radices, threads);
         let stages =
             if radices.len() > 1 { Some(stage_table(ctx, job.dtype, &radices, kernel.radices)?) } else { None };
         dims.resize(4, Dim { size: 1, from: 0, to: 0, at: 0, place: 0 });

@@ -8,11 +8,25 @@ use rtcg_codegen::array::FFT_STAGES;
 pub(super) const LONGEST_OF_PASSES: usize = 1024;
 /// Bytes of shared memory that every device has for a block.
 const SHARED_BYTES: usize = 48 << 10;
-/// The longest butterfly where a thread has registers of its own, and where its lane is one of a processor's vectors:
-/// there long ones take long to compile, and are not faster.
-pub(super) const LARGEST_RADICES: [usize; 2] = [16, 8];
-/// Elements that a thread may have at a time for the sake of equal shares.
-const MOST_OF_THREAD: usize = 24;
+
+/// What a thread has room for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Room {
+    /// The longest butterfly; longer ones of a prime length are taken where there is no other way.
+    longest: usize,
+    /// Elements that it may have at a time for the sake of equal shares.
+    elements: usize,
+}
+
+impl Room {
+    /// A thread with registers of its own.
+    pub(super) const OF_REGISTERS: Room = Room { longest: 16, elements: 24 };
+    /// A thread that is a lane of a processor's vectors, where long code takes long to compile and is not faster.
+    pub(super) const OF_LANES: Room = Room { longest: 8, elements: 8 };
+}
+
+/// The longest butterfly there is.
+const LONGEST_BUTTERFLY: usize = 16;
 /// The largest prime that there are butterflies for.
 const LARGEST_PRIME: usize = 13;
 
@@ -65,27 +79,26 @@ fn split(n: usize, count: usize) -> Option<Vec<usize>> {
 }
 
 /// Butterflies whose product is `m`: as few as possible, of which threads get equal shares if possible, then as short as
-/// possible, the longest first. Those that are no longer than `largest`, or prime. `None` where they are more than a
-/// kernel has room for.
-pub(super) fn radices_of(m: usize, largest: usize) -> Option<Vec<usize>> {
+/// possible, the longest first. `None` where they are more than a kernel has room for.
+pub(super) fn radices_of(m: usize, room: Room) -> Option<Vec<usize>> {
     if m == 1 {
         return Some(vec![1]);
     }
-    let is_known = |r: usize| r <= largest || [11, 13].contains(&r);
-    let known: Vec<usize> = (2..=LARGEST_RADICES[0]).rev().filter(|&r| is_known(r)).collect();
-    (1..=FFT_STAGES).find_map(|count| butterflies(m, count, &known))
+    let is_known = |r: usize| r <= room.longest || [11, 13].contains(&r);
+    let known: Vec<usize> = (2..=LONGEST_BUTTERFLY).rev().filter(|&r| is_known(r)).collect();
+    (1..=FFT_STAGES).find_map(|count| butterflies(m, count, &known, room))
 }
 
-fn butterflies(m: usize, count: usize, known: &[usize]) -> Option<Vec<usize>> {
+fn butterflies(m: usize, count: usize, known: &[usize], room: Room) -> Option<Vec<usize>> {
     if count == 1 {
         return known.contains(&m).then(|| vec![m]);
     }
     let found = known.iter().enumerate().filter(|(_, r)| m.is_multiple_of(**r)).filter_map(|(at, &r)| {
-        let mut rest = butterflies(m / r, count - 1, &known[at..])?;
+        let mut rest = butterflies(m / r, count - 1, &known[at..], room)?;
         rest.insert(0, r);
         Some(rest)
     });
-    found.min_by_key(|radices| (least_common_multiple(radices) > MOST_OF_THREAD, radices.iter().sum::<usize>()))
+    found.min_by_key(|radices| (least_common_multiple(radices) > room.elements, radices.iter().sum::<usize>()))
 }
 
 /// Elements of a thread that has as many of every butterfly.
@@ -104,10 +117,10 @@ pub(super) fn quick_length(least: usize) -> usize {
 
 /// Threads of a transform of these butterflies: such that all have equal shares, unless they are large; then such that
 /// each has one butterfly if these are about as long as each other, else one of the longest.
-pub(super) fn threads_of(radices: &[usize]) -> usize {
+pub(super) fn threads_of(radices: &[usize], room: Room) -> usize {
     let length: usize = radices.iter().product();
     let share = least_common_multiple(radices);
-    if share <= MOST_OF_THREAD {
+    if share <= room.elements {
         return length / share;
     }
     let (shortest, longest) = radices.iter().fold((usize::MAX, 1), |(low, high), &r| (low.min(r), high.max(r)));
@@ -127,11 +140,12 @@ mod tests {
             };
             assert_eq!(passes.iter().product::<usize>(), n);
             for &m in &passes {
-                for largest in LARGEST_RADICES {
-                    let radices = radices_of(m, largest).expect("butterflies");
+                for room in [Room::OF_REGISTERS, Room::OF_LANES] {
+                    let radices = radices_of(m, room).expect("butterflies");
                     assert_eq!(radices.iter().product::<usize>(), m);
-                    assert!(radices.iter().all(|r| *r <= largest.max(13)) && radices.is_sorted_by(|a, b| a >= b));
-                    assert!(threads_of(&radices) <= 1024 && m.is_multiple_of(threads_of(&radices)));
+                    assert!(radices.iter().all(|r| *r <= room.longest.max(13)) && radices.is_sorted_by(|a, b| a >= b));
+                    let threads = threads_of(&radices, room);
+                    assert!(threads <= 1024 && m.is_multiple_of(threads));
                 }
             }
         }
@@ -142,11 +156,13 @@ mod tests {
         assert_eq!(passes_of(1 << 20, 5000), Some(vec![1024, 1024]));
         assert_eq!(passes_of(1 << 12, 5000), Some(vec![4096]));
         assert_eq!(passes_of(1 << 24, 5000), Some(vec![256, 256, 256]));
-        assert_eq!(radices_of(1024, 16), Some(vec![16, 8, 8]));
-        assert_eq!(radices_of(1024, 8), Some(vec![8, 8, 4, 4]));
-        assert_eq!(radices_of(1000, 16), Some(vec![10, 10, 10]));
-        assert_eq!(radices_of(96, 8), Some(vec![6, 4, 4]));
-        assert_eq!([vec![16, 8, 8], vec![6, 4, 4], vec![15, 14]].map(|radices| threads_of(&radices)), [64, 8, 15]);
+        assert_eq!(radices_of(1024, Room::OF_REGISTERS), Some(vec![16, 8, 8]));
+        assert_eq!(radices_of(1024, Room::OF_LANES), Some(vec![8, 8, 4, 4]));
+        assert_eq!(radices_of(1000, Room::OF_REGISTERS), Some(vec![10, 10, 10]));
+        assert_eq!(radices_of(96, Room::OF_LANES), Some(vec![6, 4, 4]));
+        let threads = |room| [vec![16, 8, 8], vec![6, 4, 4], vec![15, 14]].map(|radices| threads_of(&radices, room));
+        assert_eq!(threads(Room::OF_REGISTERS), [64, 8, 15]);
+        assert_eq!(threads(Room::OF_LANES), [64, 24, 15]);
         assert_eq!(passes_of(2 * 17, 5000), None);
     }
 

@@ -42,6 +42,8 @@ pub struct Variant {
     /// Uses no more than every processor of this architecture has (of x86-64: SSE2). The results are
     /// the same, only slower; for tests.
     pub baseline: bool,
+    /// Allocates registers in one pass, as for very long functions; for tests.
+    pub one_pass: bool,
 }
 
 static FORCE_MASKED: OnceLock<bool> = OnceLock::new();
@@ -74,6 +76,7 @@ impl Variant {
             no_if_conversion: knob("RTCG_JIT_NO_IF_CONVERSION", &NO_IF_CONVERSION),
             optimise: None,
             baseline: baseline(),
+            one_pass: false,
         }
     }
 }

@@ -82,9 +82,10 @@ impl Keeping {
         window_bits: u32,
         masked: bool,
     ) -> Result<Key, String> {
-        let Variant { linear_tid, rows_of_8, full_warps, force_masked, no_if_conversion, optimise, baseline } = variant;
+        let Variant { linear_tid, rows_of_8, full_warps, force_masked, no_if_conversion, optimise, baseline, one_pass } =
+            variant;
         let optimise = optimise.map_or(2, u8::from);
-        let flags = [linear_tid, rows_of_8, full_warps, force_masked, no_if_conversion, baseline, masked];
+        let flags = [linear_tid, rows_of_8, full_warps, force_masked, no_if_conversion, baseline, one_pass, masked];
         // The functions that are told of accesses have names; whether there are any decides about code.
         let Instrument { memory, device_bit, init, access: _, local: _, diverged, race, random } = instrument;
         let checks = [memory.is_some(), *init, diverged.is_some(), race.is_some(), random.is_some()];

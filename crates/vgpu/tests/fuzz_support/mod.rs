@@ -193,6 +193,9 @@ pub fn variants(block: [u32; 3]) -> Vec<Variant> {
     out.push(Variant { baseline: true, ..v });
     out.push(Variant { baseline: true, optimise: Some(true), ..v });
     out.push(Variant { baseline: true, force_masked: true, ..v });
+    out.push(Variant { one_pass: true, ..v });
+    out.push(Variant { one_pass: true, force_masked: true, ..v });
+    out.push(Variant { one_pass: true, baseline: true, ..v });
     out
 }
 

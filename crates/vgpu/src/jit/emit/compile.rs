@@ -67,19 +67,30 @@ pub(crate) struct KernelImage {
     pub(crate) sites: SiteTable,
 }
 
-/// The code generator: `fast` keeps the order of long bodies and compiles quicker; `baseline` makes
-/// code for every processor of this architecture.
-pub(crate) fn isa(fast: bool, baseline: bool) -> Result<OwnedTargetIsa, String> {
-    static ISAS: [OnceLock<Result<OwnedTargetIsa, String>>; 4] = [const { OnceLock::new() }; 4];
-    let cell = &ISAS[usize::from(fast) + 2 * usize::from(baseline)];
-    cell.get_or_init(|| make_isa(fast, baseline)).clone()
+/// How much is done for the speed of code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// Cranelift optimises.
+    Optimised,
+    /// Long bodies keep their order.
+    InOrder,
+    /// Registers are allocated in one pass too: code of any length compiles in proportion to it.
+    OnePass,
 }
 
-fn make_isa(fast: bool, baseline: bool) -> Result<OwnedTargetIsa, String> {
+/// The code generator; `baseline` makes code for every processor of this architecture.
+pub(crate) fn isa(effort: Effort, baseline: bool) -> Result<OwnedTargetIsa, String> {
+    static ISAS: [OnceLock<Result<OwnedTargetIsa, String>>; 6] = [const { OnceLock::new() }; 6];
+    let cell = &ISAS[effort as usize + 3 * usize::from(baseline)];
+    cell.get_or_init(|| make_isa(effort, baseline)).clone()
+}
+
+fn make_isa(effort: Effort, baseline: bool) -> Result<OwnedTargetIsa, String> {
     let mut flags = settings::builder();
     let verify = if cfg!(debug_assertions) || std::env::var_os("RTCG_VERIFY_JIT").is_some() { "true" } else { "false" };
     let options = [
-        ("opt_level", if fast { "none" } else { "speed" }),
+        ("opt_level", if effort == Effort::Optimised { "speed" } else { "none" }),
+        ("regalloc_algorithm", if effort == Effort::OnePass { "single_pass" } else { "backtracking" }),
         ("enable_verifier", verify),
         ("is_pic", "false"),
         ("use_colocated_libcalls", "false"),
@@ -99,7 +110,7 @@ fn make_isa(fast: bool, baseline: bool) -> Result<OwnedTargetIsa, String> {
 pub(crate) fn isa_name(baseline: bool) -> Result<&'static str, String> {
     static NAMES: [OnceLock<Result<String, String>>; 2] = [const { OnceLock::new() }; 2];
     let name = NAMES[usize::from(baseline)].get_or_init(|| {
-        let isa = isa(false, baseline)?;
+        let isa = isa(Effort::Optimised, baseline)?;
         let flags = isa.isa_flags();
         Ok(flags.iter().fold(isa.triple().to_string(), |name, flag| format!("{name} {flag}")))
     });
@@ -109,6 +120,10 @@ pub(crate) fn isa_name(baseline: bool) -> Result<&'static str, String> {
 /// Statements of a block above which a kernel is compiled without optimisation: that keeps the
 /// order of long straight-line code, which NVVM has scheduled, and compiles quicker.
 const LARGE_BLOCK: usize = 16;
+
+/// Instructions of a function above which registers are allocated in one pass. The other way takes time with the
+/// square of the length, about 5 s here; code becomes some three times slower.
+const LARGE_FUNCTION: usize = 150_000;
 
 /// What is to be compiled, and where the things are that the code will refer to.
 #[derive(Debug)]
@@ -238,11 +253,13 @@ fn build(inputs: &Inputs, plans: &[Plan<'_>], part: Part) -> Result<(PartImage, 
     store::COMPILED.fetch_add(1, Ordering::Relaxed);
     let f = &inputs.module.functions[inputs.kernel.index()];
     let large = plans.iter().flat_map(|p| &p.body.blocks).any(|b| b.stmts.len() > LARGE_BLOCK);
-    let fast = inputs.variant.optimise.map_or(large || part == Part::Masked, |optimise| !optimise);
-    let isa = isa(fast, inputs.variant.baseline).map_err(|e| plain(e, f))?;
+    let in_order = inputs.variant.optimise.map_or(large || part == Part::Masked, |optimise| !optimise);
+    let effort = if in_order { Effort::InOrder } else { Effort::Optimised };
+    let isa = isa(effort, inputs.variant.baseline).map_err(|e| plain(e, f))?;
     let mut c = Compiler {
         frontend: isa.frontend_config(),
         isa,
+        variant: inputs.variant,
         context: cranelift_codegen::Context::new(),
         builder: FunctionBuilderContext::new(),
         image: Builder::default(),
@@ -315,6 +332,7 @@ fn with_callers(plans: &[Plan<'_>], is: impl Fn(&Plan<'_>) -> bool) -> HashMap<F
 
 struct Compiler {
     isa: OwnedTargetIsa,
+    variant: Variant,
     frontend: TargetFrontendConfig,
     context: cranelift_codegen::Context,
     builder: FunctionBuilderContext,
@@ -359,15 +377,26 @@ impl Compiler {
         let show_code = std::env::var_os("RTCG_DUMP_ASM").is_some();
         self.context.set_disasm(show_code);
         let fail = |e: String| plain(format!("code generation failed: {e}"), plan.f);
-        self.context.compile(&*self.isa, &mut ControlPlane::default()).map_err(|e| fail(format!("{:?}", e.inner)))?;
+        let isa = self.isa_of_function().map_err(fail)?;
+        self.context.compile(&*isa, &mut ControlPlane::default()).map_err(|e| fail(format!("{:?}", e.inner)))?;
         let Some(code) = self.context.compiled_code() else { return Err(fail("no code".into())) };
         if let (true, Some(text)) = (show_code, &code.vcode) {
             eprintln!("{text}");
         }
-        let start = self.image.function(code, &self.context.func, &*self.isa).map_err(fail)?;
+        let start = self.image.function(code, &self.context.func, &*isa).map_err(fail)?;
         let locations = code.buffer.get_srclocs_sorted().iter().filter(|l| !l.loc.is_default());
         self.ranges.extend(locations.map(|l| [start + l.start, start + l.end, l.loc.bits()]));
         Ok(())
+    }
+
+    /// What compiles the function that was emitted last.
+    fn isa_of_function(&self) -> Result<OwnedTargetIsa, String> {
+        let is_large = self.context.func.dfg.num_insts() > LARGE_FUNCTION;
+        if is_large || self.variant.one_pass {
+            isa(Effort::OnePass, self.variant.baseline)
+        } else {
+            Ok(self.isa.clone())
+        }
     }
 
     fn function(&mut self, env: &Env<'_>, plan: &Plan<'_>) -> Result<(), JitError> {
