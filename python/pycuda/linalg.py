@@ -11,8 +11,7 @@ from collections import namedtuple
 import numpy as np
 from numpy.linalg import LinAlgError as LinAlgError
 
-from pycuda import gpuarray as _g
-from pycuda._linalg import factorizations as _f
+from pycuda import _rtcg as _native, gpuarray as _g
 from pycuda._linalg.decompositions import (
     EighResult as EighResult,
     EigResult as EigResult,
@@ -27,7 +26,7 @@ from pycuda._linalg.decompositions import (
     svd as svd,
     svdvals as svdvals,
 )
-from pycuda._linalg.matrices import copied, floating, identity, stacked
+from pycuda._linalg.matrices import identity, stacked
 from pycuda.gpuarray import (
     diagonal as _diagonal,
     matmul as matmul,
@@ -46,51 +45,17 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _diagonals(a):
-    return a.diagonal(0, -2, -1)
-
-
 # -- systems of equations -----------------------------------------------------------------------------
-
-
-def _solved(a, b, dtype):
-    """Solutions of stacks of equations of one shape, and which matrices are singular."""
-    factors = copied(a, dtype)
-    x = b.astype(dtype, order="C").reshape((factors.shape[0], *b.shape[-2:]))
-    pivots = _f.factor_lu(factors)
-    is_singular = (_diagonals(factors) == 0).any(-1)
-    _f.exchange_rows(x, pivots)
-    _f.solve_triangle(factors, x, is_unit=True)
-    _f.solve_triangle(factors, x, is_upper=True)
-    return x.reshape(b.shape), is_singular
-
-
-def _checked(found):
-    """The solutions, if no matrix is singular; waits for that."""
-    x, is_singular = found
-    if bool(is_singular.any()):
-        raise LinAlgError("Singular matrix")
-    return x
 
 
 def solve(a, b):
     """Solutions of ``a @ x = b``; waits to see that no matrix is singular. See `numpy.linalg.solve`."""
-    a, b = stacked(a), _g._array(b)
-    is_vector = b.ndim == 1
-    b = b[:, None] if is_vector else b
-    if b.ndim == 0 or b.shape[-2] != a.shape[-1]:
-        raise ValueError(f"solve: matrices of shape {a.shape} and right sides of shape {b.shape} do not fit")
-    stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    a, b = (_g.broadcast_to(x, stack + x.shape[-2:]) for x in (a, b))
-    x = _checked(_solved(a, b, floating(a.dtype, b.dtype)))
-    return x[..., 0] if is_vector else x
+    return _native.linalg_solve(_g._array(a), _g._array(b))
 
 
 def inv(a):
     """Inverse matrices; waits to see that no matrix is singular. See `numpy.linalg.inv`."""
-    a = stacked(a)
-    dtype = floating(a.dtype)
-    return _checked(_solved(a, _g.broadcast_to(identity(a, dtype), a.shape), dtype))
+    return _native.linalg_inv(_g._array(a))
 
 
 def tensorsolve(a, b, axes=None):
@@ -115,23 +80,9 @@ def tensorinv(a, ind=2):
     return inv(a.reshape((rows, -1))).reshape(a.shape[ind:] + a.shape[:ind])
 
 
-def _log_and_sign(a):
-    """The logarithms of sizes and the signs of determinants, and the diagonals of the factors."""
-    a = stacked(a)
-    factors = copied(a, floating(a.dtype))
-    n = a.shape[-1]
-    pivots = _f.factor_lu(factors)
-    within = _g.arange(n) % _f.PANEL
-    swaps = (pivots != within).sum(-1)
-    diagonal = _diagonals(factors)
-    sign = _g.where(swaps % 2 == 1, diagonal.dtype.type(-1), diagonal.dtype.type(1))
-    return diagonal, sign, a.shape[:-2]
-
-
 def det(a):
     """Determinants; does not wait. See `numpy.linalg.det`."""
-    diagonal, sign, shape = _log_and_sign(a)
-    return (diagonal.prod(-1, dtype=diagonal.dtype) * sign).reshape(shape)
+    return _native.linalg_det(_g._array(a))
 
 
 #: What `slogdet` returns: signs and logarithms of the sizes of determinants.
@@ -140,11 +91,7 @@ SlogdetResult = namedtuple("SlogdetResult", "sign logabsdet")
 
 def slogdet(a):
     """Signs and logarithms of the sizes of determinants; does not wait. See `numpy.linalg.slogdet`."""
-    diagonal, sign, shape = _log_and_sign(a)
-    size = _g.absolute(diagonal)
-    unit = _g.where(size == 0, diagonal.dtype.type(0), diagonal / size)
-    sign = sign * unit.prod(-1, dtype=diagonal.dtype)
-    return SlogdetResult(sign.reshape(shape), _g.log(size).sum(-1).reshape(shape))
+    return SlogdetResult(*_native.linalg_slogdet(_g._array(a)))
 
 
 # -- factorizations -----------------------------------------------------------------------------------
@@ -152,12 +99,7 @@ def slogdet(a):
 
 def cholesky(a, /, *, upper=False):
     """Cholesky factors of positive definite matrices; waits to see that they are. See `numpy.linalg.cholesky`."""
-    a = stacked(a)
-    factors = copied(a.mT.conj() if upper else a, floating(a.dtype))
-    if bool(_f.factor_positive(factors)[0]):
-        raise LinAlgError("Matrix is not positive definite")
-    factors = _g.tril(factors).reshape(a.shape)
-    return factors.mT.conj() if upper else factors
+    return _native.linalg_cholesky(_g._array(a), bool(upper))
 
 
 #: What `qr` returns.
@@ -171,18 +113,8 @@ def qr(a, mode="reduced"):
     """
     if mode not in ("reduced", "complete", "r", "raw"):
         raise ValueError(f"Unrecognized mode '{mode}'")
-    a = stacked(a, is_square=False)
-    m, n = a.shape[-2:]
-    reflected = copied(a, floating(a.dtype))
-    factors = _f.reflect(reflected)
-    stack = a.shape[:-2]
-    if mode == "raw":
-        return reflected.mT.reshape((*stack, n, m)), factors.reshape((*stack, min(m, n)))
-    columns = m if mode == "complete" and m > n else min(m, n)
-    r = _g.triu(reflected[:, :columns]).reshape((*stack, columns, n))
-    if mode == "r":
-        return r
-    return QRResult(_f.product_of_reflections(reflected, factors, columns).reshape((*stack, m, columns)), r)
+    found = _native.linalg_qr(_g._array(a), mode)
+    return found[0] if mode == "r" else found if mode == "raw" else QRResult(*found)
 
 
 # -- norms --------------------------------------------------------------------------------------------
@@ -270,13 +202,6 @@ def matrix_norm(x, /, *, keepdims=False, ord="fro"):  # noqa: A002
     return _matrix_norm(_real(x), ord, (-2, -1), keepdims)
 
 
-def _inverse_or_nan(a):
-    """Inverse matrices, NaN for singular ones."""
-    dtype = floating(a.dtype)
-    x, is_singular = _solved(a, _g.broadcast_to(identity(a, dtype), a.shape), dtype)
-    return _g.where(is_singular.reshape((*a.shape[:-2], 1, 1)), dtype.type(np.nan), x)
-
-
 def cond(x, p=None):
     """Condition numbers; those of singular values wait as `svd`. See `numpy.linalg.cond`."""
     x = stacked(x, is_square=False)
@@ -286,7 +211,7 @@ def cond(x, p=None):
         s = svdvals(x)
         result = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
     else:
-        inverse = _inverse_or_nan(stacked(x))
+        inverse = _native.linalg_inv_or_nan(x)
         given = x.astype(inverse.dtype)
         result = norm(given, p, axis=(-2, -1)) * norm(inverse, p, axis=(-2, -1))
     unknown = _g.isnan(result) & ~_g.isnan(x).any((-2, -1))
