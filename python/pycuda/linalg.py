@@ -12,21 +12,6 @@ import numpy as np
 from numpy.linalg import LinAlgError as LinAlgError
 
 from pycuda import _rtcg as _native, gpuarray as _g
-from pycuda._linalg.decompositions import (
-    EighResult as EighResult,
-    EigResult as EigResult,
-    SVDResult as SVDResult,
-    eig as eig,
-    eigh as eigh,
-    eigvals as eigvals,
-    eigvalsh as eigvalsh,
-    lstsq as lstsq,
-    matrix_rank as matrix_rank,
-    pinv as pinv,
-    svd as svd,
-    svdvals as svdvals,
-)
-from pycuda._linalg.matrices import identity, stacked
 from pycuda.gpuarray import (
     diagonal as _diagonal,
     matmul as matmul,
@@ -117,66 +102,146 @@ def qr(a, mode="reduced"):
     return found[0] if mode == "r" else found if mode == "raw" else QRResult(*found)
 
 
+# -- eigenvalues and singular values ------------------------------------------------------------------
+
+
+def _is_upper(UPLO):
+    if not isinstance(UPLO, str) or UPLO.upper() not in ("L", "U"):
+        raise ValueError(f"UPLO argument must be 'L' or 'U'; it is {UPLO!r}")
+    return UPLO.upper() == "U"
+
+
+#: What `eigh` returns: eigenvalues in ascending order, and eigenvectors as columns.
+EighResult = namedtuple("EighResult", "eigenvalues eigenvectors")
+
+
+def eigh(a, UPLO="L"):
+    """Eigenvalues and eigenvectors of Hermitian matrices; see `numpy.linalg.eigh`.
+
+    Waits to see that all were found; matrices with infinities or NaN raise `LinAlgError`.
+    """
+    return EighResult(*_native.linalg_eigh(_g._array(a), _is_upper(UPLO)))
+
+
+def eigvalsh(a, UPLO="L"):
+    """Eigenvalues of Hermitian matrices in ascending order; waits as `eigh`. See `numpy.linalg.eigvalsh`."""
+    return _native.linalg_eigvalsh(_g._array(a), _is_upper(UPLO))
+
+
+#: What `eig` returns: eigenvalues, and eigenvectors of length 1 as columns.
+EigResult = namedtuple("EigResult", "eigenvalues eigenvectors")
+
+
+def eig(a):
+    """Eigenvalues and eigenvectors of square matrices; see `numpy.linalg.eig`.
+
+    Waits; results of real matrices are real if all eigenvalues are. Matrices with infinities or NaN raise
+    `LinAlgError`.
+    """
+    return EigResult(*_native.linalg_eig(_g._array(a)))
+
+
+def eigvals(a):
+    """Eigenvalues of square matrices; waits as `eig`. See `numpy.linalg.eigvals`."""
+    return _native.linalg_eigvals(_g._array(a))
+
+
+#: What `svd` returns: left singular vectors as columns, singular values in descending order, right ones as rows.
+SVDResult = namedtuple("SVDResult", "U S Vh")
+
+
+def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
+    """Singular value decompositions; see `numpy.linalg.svd`.
+
+    Waits to see that all were found; matrices with infinities or NaN raise `LinAlgError`.
+    """
+    a = _g._array(a)
+    if not compute_uv:
+        return _native.linalg_svdvals(a, bool(hermitian))
+    return SVDResult(*_native.linalg_svd(a, bool(full_matrices), bool(hermitian)))
+
+
+def svdvals(x, /):
+    """Singular values in descending order; waits as `svd`. See `numpy.linalg.svdvals`."""
+    return _native.linalg_svdvals(_g._array(x), False)
+
+
+# -- what singular values are for ---------------------------------------------------------------------
+
+_UNSET = object()
+
+
+def _tolerance(size):
+    """A tolerance for all matrices, or an array with one of each."""
+    if size is None or isinstance(size, _g.GPUArray):
+        return size
+    return _g._array(np.asarray(size)) if np.ndim(size) else float(size)
+
+
+def pinv(a, rcond=None, hermitian=False, *, rtol=_UNSET):
+    """Pseudo-inverses of matrices; waits as `svd`. See `numpy.linalg.pinv`."""
+    a = _g._array(a)
+    if rcond is not None and rtol is not _UNSET:
+        raise ValueError("`rtol` and `rcond` can't be both set.")
+    if rcond is None:
+        rcond = 1e-15 if rtol is _UNSET else rtol
+    return _native.linalg_pinv(a, _tolerance(rcond), bool(hermitian))
+
+
+def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
+    """How many singular values are larger than a tolerance; waits as `svd`. See `numpy.linalg.matrix_rank`."""
+    if rtol is not None and tol is not None:
+        raise ValueError("`tol` and `rtol` can't be both set.")
+    return _native.linalg_matrix_rank(_g._array(A), _tolerance(tol), _tolerance(rtol), bool(hermitian))
+
+
+def lstsq(a, b, rcond=None):
+    """Least-squares solutions, sums of squares of what is left, rank and singular values; see `numpy.linalg.lstsq`.
+
+    The solutions of least length, by singular values. Waits for the rank, which is a number on the host.
+    """
+    ratio = None if rcond is None else float(rcond)
+    x, rest, rank, s = _native.linalg_lstsq(_g._array(a), _g._array(b), ratio)
+    return x, rest, np.int32(rank), s
+
+
 # -- norms --------------------------------------------------------------------------------------------
 
 
-def _real(a):
-    """`a` with elements that have absolute values of a floating type."""
-    a = _g._array(a)
-    return a if a.dtype.kind in "fcV" else a.astype(np.float64)
-
-
 def _vector_norm(a, ord, axis, keepdims):  # noqa: A002
-    size = _g.absolute(a)
-    if ord is None or ord == 2:
-        square = a.real * a.real + a.imag * a.imag if a.dtype.kind == "c" else a * a
-        return _g.sqrt(square.sum(axis, keepdims=keepdims))
-    if ord == np.inf:
-        return size.max(axis, keepdims=keepdims)
-    if ord == -np.inf:
-        return size.min(axis, keepdims=keepdims)
-    if ord == 0:
-        return (a != 0).astype(size.dtype).sum(axis, keepdims=keepdims)
-    if ord == 1:
-        return size.sum(axis, keepdims=keepdims)
     if isinstance(ord, str):
         raise ValueError(f"Invalid norm order '{ord}' for vectors")
-    return (size**ord).sum(axis, keepdims=keepdims) ** (1 / ord)
+    axes = None if axis is None else tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    return _native.linalg_vector_norm(a, 2.0 if ord is None else float(ord), axes, bool(keepdims))
 
 
-def _singular_norm(a, ord, axes, keepdims):  # noqa: A002
-    """The largest (2), the smallest (-2) or the sum ("nuc") of singular values."""
-    s = svdvals(_g.moveaxis(a, axes, (-2, -1)))
-    if s.shape[-1] == 0 and ord != -2:
-        result = _g.zeros(s.shape[:-1], s.dtype, s.allocator)
-    else:
-        result = s.sum(-1) if ord == "nuc" else s.max(-1) if ord == 2 else s.min(-1)
-    return _g.expand_dims(result, sorted(axes)) if keepdims else result
+_MATRIX_NORMS = {
+    None: "fro", "fro": "fro", "f": "fro", "nuc": "nuc", 2: "2", -2: "-2", 1: "1", -1: "-1", np.inf: "inf",
+    -np.inf: "-inf",
+}  # fmt: skip
+
+
+def _matrix_norm_name(ord):  # noqa: A002
+    try:
+        return _MATRIX_NORMS[ord]
+    except (KeyError, TypeError):
+        raise ValueError("Invalid norm order for matrices.") from None
 
 
 def _matrix_norm(a, ord, axes, keepdims):  # noqa: A002
     row, column = (axis % a.ndim for axis in axes)
     if row == column:
         raise ValueError("Duplicate axes given.")
-    if ord is None or ord in ("fro", "f"):
-        return _vector_norm(a, None, (row, column), keepdims)
-    if ord in (2, -2, "nuc"):
-        return _singular_norm(a, ord, (row, column), keepdims)
-    if ord not in (1, -1, np.inf, -np.inf):
-        raise ValueError("Invalid norm order for matrices.")
-    summed, left = (row, column) if ord in (1, -1) else (column, row)
-    sums = _g.absolute(a).sum(summed, keepdims=True)
-    result = sums.max(left, keepdims=True) if ord > 0 else sums.min(left, keepdims=True)
-    return result if keepdims else result.squeeze((row, column))
+    result = _native.linalg_matrix_norm(_g.moveaxis(a, (row, column), (-2, -1)), _matrix_norm_name(ord))
+    return _g.expand_dims(result, sorted((row, column))) if keepdims else result
 
 
 def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
     """Norms of vectors and matrices; those of singular values wait as `svd`. See `numpy.linalg.norm`."""
-    x = _real(x)
+    x = _g._array(x)
     if axis is None:
         if ord is None or (ord in ("f", "fro") and x.ndim == 2) or (ord == 2 and x.ndim == 1):
-            result = _vector_norm(x.ravel(), None, None, False)
-            return result.reshape((1,) * x.ndim) if keepdims else result
+            return _vector_norm(x, None, None, keepdims)
         axis = tuple(range(x.ndim))
     elif isinstance(axis, (int, np.integer)):
         axis = (int(axis),)
@@ -189,33 +254,17 @@ def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
 
 def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):  # noqa: A002
     """Norms of vectors along axes; see `numpy.linalg.vector_norm`."""
-    x = _real(x)
-    shape = x.shape
-    if axis is None:
-        result = _vector_norm(x.ravel(), ord, 0, False)
-        return result.reshape((1,) * len(shape)) if keepdims else result
-    return _vector_norm(x, ord, axis, keepdims)
+    return _vector_norm(_g._array(x), ord, axis, keepdims)
 
 
 def matrix_norm(x, /, *, keepdims=False, ord="fro"):  # noqa: A002
     """Norms of matrices; see `numpy.linalg.matrix_norm`."""
-    return _matrix_norm(_real(x), ord, (-2, -1), keepdims)
+    return _matrix_norm(_g._array(x), ord, (-2, -1), keepdims)
 
 
 def cond(x, p=None):
     """Condition numbers; those of singular values wait as `svd`. See `numpy.linalg.cond`."""
-    x = stacked(x, is_square=False)
-    if 0 in x.shape[-2:]:
-        raise LinAlgError("cond is not defined on empty arrays")
-    if p is None or p in (2, -2):
-        s = svdvals(x)
-        result = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
-    else:
-        inverse = _native.linalg_inv_or_nan(x)
-        given = x.astype(inverse.dtype)
-        result = norm(given, p, axis=(-2, -1)) * norm(inverse, p, axis=(-2, -1))
-    unknown = _g.isnan(result) & ~_g.isnan(x).any((-2, -1))
-    return _g.where(unknown, result.dtype.type(np.inf), result)
+    return _native.linalg_cond(_g._array(x), "2" if p is None else _matrix_norm_name(p))
 
 
 # -- products -----------------------------------------------------------------------------------------
@@ -223,11 +272,17 @@ def cond(x, p=None):
 
 def matrix_power(a, n):
     """Products of a matrix with itself; of its inverse if `n` is negative. See `numpy.linalg.matrix_power`."""
-    a = stacked(a)
+    a = _g._array(a)
+    if a.ndim < 2:
+        raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
+    if a.shape[-1] != a.shape[-2]:
+        raise LinAlgError(f"Last 2 dimensions of the array must be square; its shape is {a.shape}")
     if not isinstance(n, (int, np.integer)):
         raise TypeError("exponent must be an integer")
     if n == 0:
-        return _g.broadcast_to(identity(a, a.dtype), a.shape).copy("C")
+        result = _g.zeros(a.shape, a.dtype, a.allocator)
+        _diagonal(result, 0, -2, -1)[...] = 1
+        return result
     square, result = inv(a) if n < 0 else a, None
     n = abs(n)
     while n:

@@ -37,7 +37,7 @@ pub use gather::FancyIndex;
 pub use inside::Inside;
 pub use launch::{Args, BLOCK_THREADS};
 pub use layout::{Layout, MAX_NDIM, Order, Shape, Strides, Tuple, broadcast_shapes};
-pub use linalg::{SignAndLog, Triangle};
+pub use linalg::{LeastSquares, Limits, MatrixNorm, SignAndLog, Svd, Tolerance, Triangle};
 pub use patience::{WaitHook, lock_patiently, patiently, set_wait_hook};
 pub use reduce::{Axes, ReduceWishes, Statistic};
 pub use rtcg_codegen::array::{Bounds, Op, Reduction, ScanOp};
