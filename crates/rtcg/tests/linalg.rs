@@ -66,7 +66,7 @@ fn hermitian<T: Drawn>(arrays: &Arrays, shape: &[usize]) -> GpuArray<T> {
 }
 
 fn identity<T: Drawn>(arrays: &Arrays, n: usize) -> GpuArray<T> {
-    let one = |place: usize| T::new(if place % (n + 1) == 0 { 1.0 } else { 0.0 }, 0.0);
+    let one = |place: usize| T::new(if place.is_multiple_of(n + 1) { 1.0 } else { 0.0 }, 0.0);
     arrays.from_shape(&[n, n], &(0..n * n).map(one).collect::<Vec<_>>()).unwrap()
 }
 
@@ -323,13 +323,13 @@ fn norms_are_those_of_their_definitions() {
         (MatrixNorm::Nuclear, f64::sqrt(32.0)),
     ] {
         let found = a.matrix_norm(norm).unwrap().item().unwrap();
-        assert!((found - expected).abs() < 1e-14, "{norm:?}: {found}, expected {expected}");
+        assert!(f64::abs(found - expected) < 1e-14, "{norm:?}: {found}, expected {expected}");
     }
     for (order, expected) in [(0.0, 3.0), (1.0, 8.0), (3.0, f64::cbrt(92.0)), (f64::NEG_INFINITY, 0.0)] {
         let found = a.vector_norm(order, None).unwrap().item().unwrap();
-        assert!((found - expected).abs() < 1e-14, "{order}: {found}, expected {expected}");
+        assert!(f64::abs(found - expected) < 1e-14, "{order}: {found}, expected {expected}");
     }
-    assert!((a.cond(MatrixNorm::LargestRow).unwrap().item().unwrap() - 5.0 * 7.0 / 3.0).abs() < 1e-13);
+    assert!(f64::abs(a.cond(MatrixNorm::LargestRow).unwrap().item().unwrap() - 5.0 * 7.0 / 3.0) < 1e-13);
     let singular = arrays.full(&[2, 2], 1.0).unwrap();
     assert_eq!(singular.cond(MatrixNorm::LargestColumn).unwrap().item().unwrap(), f64::INFINITY);
 }
