@@ -4,8 +4,9 @@ use super::factorizations::Triangle;
 use super::hermitian::decompose;
 use super::launch::{Step, Value};
 use super::limits::Limits;
-use super::matrices::{along, choose, conjugated, empty, first_number, identities, is_any, number, part, precision};
-use super::matrices::{transposed, zeros};
+use super::matrices::{
+    along, choose, conjugated, empty, first_number, identities, is_any, number, part, precision, transposed, zeros,
+};
 use super::scaling::Report;
 use crate::array::GpuArray;
 use crate::error::Result;
