@@ -233,7 +233,9 @@ def _matrix_norm(a, ord, axes, keepdims):  # noqa: A002
     if row == column:
         raise ValueError("Duplicate axes given.")
     result = _native.linalg_matrix_norm(_g.moveaxis(a, (row, column), (-2, -1)), _matrix_norm_name(ord))
-    return _g.expand_dims(result, sorted((row, column))) if keepdims else result
+    if not keepdims:
+        return result
+    return result.reshape(tuple(1 if axis in (row, column) else length for axis, length in enumerate(a.shape)))
 
 
 def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
