@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 # The interpreter that the GPU targets use; override it to use one that has the wheel installed.
 GPU_PYTHON ?= $(BIN)/python
 
-RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.hpp' -o -name '*.h') Cargo.toml Cargo.lock
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.hpp' -o -name '*.h' -o -name '*.cuh') Cargo.toml Cargo.lock
 PYTHON_SOURCES := $(shell find python -type f -not -name '*.so' -not -path '*/__pycache__/*')
 
 .PHONY: help array-api libcuda compat demo test test-rust test-python check lint stubs aarch64 aarch64-test bench gpu-test gpu-bench gpu-soak soak wheel fuzz clean

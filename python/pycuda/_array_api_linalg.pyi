@@ -5,7 +5,6 @@ Names, signatures and result types are the standard's; the work is done by `pycu
 
 from typing import Any
 
-from pycuda._linalg.decompositions import EighResult, SVDResult
 from pycuda.array_api import (
     matmul as matmul,
     matrix_transpose as matrix_transpose,
@@ -13,7 +12,7 @@ from pycuda.array_api import (
     vecdot as vecdot,
 )
 from pycuda.gpuarray import GPUArray
-from pycuda.linalg import QRResult, SlogdetResult
+from pycuda.linalg import EighResult, QRResult, SlogdetResult, SVDResult
 
 __all__ = [
     "cholesky",

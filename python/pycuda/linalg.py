@@ -11,23 +11,7 @@ from collections import namedtuple
 import numpy as np
 from numpy.linalg import LinAlgError as LinAlgError
 
-from pycuda import gpuarray as _g
-from pycuda._linalg import factorizations as _f
-from pycuda._linalg.decompositions import (
-    EighResult as EighResult,
-    EigResult as EigResult,
-    SVDResult as SVDResult,
-    eig as eig,
-    eigh as eigh,
-    eigvals as eigvals,
-    eigvalsh as eigvalsh,
-    lstsq as lstsq,
-    matrix_rank as matrix_rank,
-    pinv as pinv,
-    svd as svd,
-    svdvals as svdvals,
-)
-from pycuda._linalg.matrices import copied, floating, identity, stacked
+from pycuda import _rtcg as _native, gpuarray as _g
 from pycuda.gpuarray import (
     diagonal as _diagonal,
     matmul as matmul,
@@ -46,51 +30,17 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _diagonals(a):
-    return a.diagonal(0, -2, -1)
-
-
 # -- systems of equations -----------------------------------------------------------------------------
-
-
-def _solved(a, b, dtype):
-    """Solutions of stacks of equations of one shape, and which matrices are singular."""
-    factors = copied(a, dtype)
-    x = b.astype(dtype, order="C").reshape((factors.shape[0], *b.shape[-2:]))
-    pivots = _f.factor_lu(factors)
-    is_singular = (_diagonals(factors) == 0).any(-1)
-    _f.exchange_rows(x, pivots)
-    _f.solve_triangle(factors, x, is_unit=True)
-    _f.solve_triangle(factors, x, is_upper=True)
-    return x.reshape(b.shape), is_singular
-
-
-def _checked(found):
-    """The solutions, if no matrix is singular; waits for that."""
-    x, is_singular = found
-    if bool(is_singular.any()):
-        raise LinAlgError("Singular matrix")
-    return x
 
 
 def solve(a, b):
     """Solutions of ``a @ x = b``; waits to see that no matrix is singular. See `numpy.linalg.solve`."""
-    a, b = stacked(a), _g._array(b)
-    is_vector = b.ndim == 1
-    b = b[:, None] if is_vector else b
-    if b.ndim == 0 or b.shape[-2] != a.shape[-1]:
-        raise ValueError(f"solve: matrices of shape {a.shape} and right sides of shape {b.shape} do not fit")
-    stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    a, b = (_g.broadcast_to(x, stack + x.shape[-2:]) for x in (a, b))
-    x = _checked(_solved(a, b, floating(a.dtype, b.dtype)))
-    return x[..., 0] if is_vector else x
+    return _native.linalg_solve(_g._array(a), _g._array(b))
 
 
 def inv(a):
     """Inverse matrices; waits to see that no matrix is singular. See `numpy.linalg.inv`."""
-    a = stacked(a)
-    dtype = floating(a.dtype)
-    return _checked(_solved(a, _g.broadcast_to(identity(a, dtype), a.shape), dtype))
+    return _native.linalg_inv(_g._array(a))
 
 
 def tensorsolve(a, b, axes=None):
@@ -115,23 +65,9 @@ def tensorinv(a, ind=2):
     return inv(a.reshape((rows, -1))).reshape(a.shape[ind:] + a.shape[:ind])
 
 
-def _log_and_sign(a):
-    """The logarithms of sizes and the signs of determinants, and the diagonals of the factors."""
-    a = stacked(a)
-    factors = copied(a, floating(a.dtype))
-    n = a.shape[-1]
-    pivots = _f.factor_lu(factors)
-    within = _g.arange(n) % _f.PANEL
-    swaps = (pivots != within).sum(-1)
-    diagonal = _diagonals(factors)
-    sign = _g.where(swaps % 2 == 1, diagonal.dtype.type(-1), diagonal.dtype.type(1))
-    return diagonal, sign, a.shape[:-2]
-
-
 def det(a):
     """Determinants; does not wait. See `numpy.linalg.det`."""
-    diagonal, sign, shape = _log_and_sign(a)
-    return (diagonal.prod(-1, dtype=diagonal.dtype) * sign).reshape(shape)
+    return _native.linalg_det(_g._array(a))
 
 
 #: What `slogdet` returns: signs and logarithms of the sizes of determinants.
@@ -140,11 +76,7 @@ SlogdetResult = namedtuple("SlogdetResult", "sign logabsdet")
 
 def slogdet(a):
     """Signs and logarithms of the sizes of determinants; does not wait. See `numpy.linalg.slogdet`."""
-    diagonal, sign, shape = _log_and_sign(a)
-    size = _g.absolute(diagonal)
-    unit = _g.where(size == 0, diagonal.dtype.type(0), diagonal / size)
-    sign = sign * unit.prod(-1, dtype=diagonal.dtype)
-    return SlogdetResult(sign.reshape(shape), _g.log(size).sum(-1).reshape(shape))
+    return SlogdetResult(*_native.linalg_slogdet(_g._array(a)))
 
 
 # -- factorizations -----------------------------------------------------------------------------------
@@ -152,12 +84,7 @@ def slogdet(a):
 
 def cholesky(a, /, *, upper=False):
     """Cholesky factors of positive definite matrices; waits to see that they are. See `numpy.linalg.cholesky`."""
-    a = stacked(a)
-    factors = copied(a.mT.conj() if upper else a, floating(a.dtype))
-    if bool(_f.factor_positive(factors)[0]):
-        raise LinAlgError("Matrix is not positive definite")
-    factors = _g.tril(factors).reshape(a.shape)
-    return factors.mT.conj() if upper else factors
+    return _native.linalg_cholesky(_g._array(a), bool(upper))
 
 
 #: What `qr` returns.
@@ -171,80 +98,152 @@ def qr(a, mode="reduced"):
     """
     if mode not in ("reduced", "complete", "r", "raw"):
         raise ValueError(f"Unrecognized mode '{mode}'")
-    a = stacked(a, is_square=False)
-    m, n = a.shape[-2:]
-    reflected = copied(a, floating(a.dtype))
-    factors = _f.reflect(reflected)
-    stack = a.shape[:-2]
-    if mode == "raw":
-        return reflected.mT.reshape((*stack, n, m)), factors.reshape((*stack, min(m, n)))
-    columns = m if mode == "complete" and m > n else min(m, n)
-    r = _g.triu(reflected[:, :columns]).reshape((*stack, columns, n))
-    if mode == "r":
-        return r
-    return QRResult(_f.product_of_reflections(reflected, factors, columns).reshape((*stack, m, columns)), r)
+    found = _native.linalg_qr(_g._array(a), mode)
+    return found[0] if mode == "r" else found if mode == "raw" else QRResult(*found)
+
+
+# -- eigenvalues and singular values ------------------------------------------------------------------
+
+
+def _is_upper(UPLO):
+    if not isinstance(UPLO, str) or UPLO.upper() not in ("L", "U"):
+        raise ValueError(f"UPLO argument must be 'L' or 'U'; it is {UPLO!r}")
+    return UPLO.upper() == "U"
+
+
+#: What `eigh` returns: eigenvalues in ascending order, and eigenvectors as columns.
+EighResult = namedtuple("EighResult", "eigenvalues eigenvectors")
+
+
+def eigh(a, UPLO="L"):
+    """Eigenvalues and eigenvectors of Hermitian matrices; see `numpy.linalg.eigh`.
+
+    Waits to see that all were found; matrices with infinities or NaN raise `LinAlgError`.
+    """
+    return EighResult(*_native.linalg_eigh(_g._array(a), _is_upper(UPLO)))
+
+
+def eigvalsh(a, UPLO="L"):
+    """Eigenvalues of Hermitian matrices in ascending order; waits as `eigh`. See `numpy.linalg.eigvalsh`."""
+    return _native.linalg_eigvalsh(_g._array(a), _is_upper(UPLO))
+
+
+#: What `eig` returns: eigenvalues, and eigenvectors of length 1 as columns.
+EigResult = namedtuple("EigResult", "eigenvalues eigenvectors")
+
+
+def eig(a):
+    """Eigenvalues and eigenvectors of square matrices; see `numpy.linalg.eig`.
+
+    Waits; results of real matrices are real if all eigenvalues are. Matrices with infinities or NaN raise
+    `LinAlgError`.
+    """
+    return EigResult(*_native.linalg_eig(_g._array(a)))
+
+
+def eigvals(a):
+    """Eigenvalues of square matrices; waits as `eig`. See `numpy.linalg.eigvals`."""
+    return _native.linalg_eigvals(_g._array(a))
+
+
+#: What `svd` returns: left singular vectors as columns, singular values in descending order, right ones as rows.
+SVDResult = namedtuple("SVDResult", "U S Vh")
+
+
+def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
+    """Singular value decompositions; see `numpy.linalg.svd`.
+
+    Waits to see that all were found; matrices with infinities or NaN raise `LinAlgError`.
+    """
+    a = _g._array(a)
+    if not compute_uv:
+        return _native.linalg_svdvals(a, bool(hermitian))
+    return SVDResult(*_native.linalg_svd(a, bool(full_matrices), bool(hermitian)))
+
+
+def svdvals(x, /):
+    """Singular values in descending order; waits as `svd`. See `numpy.linalg.svdvals`."""
+    return _native.linalg_svdvals(_g._array(x), False)
+
+
+# -- what singular values are for ---------------------------------------------------------------------
+
+_UNSET = object()
+
+
+def _tolerance(size):
+    """A tolerance for all matrices, or an array with one of each."""
+    if size is None or isinstance(size, _g.GPUArray):
+        return size
+    return _g._array(np.asarray(size)) if np.ndim(size) else float(size)
+
+
+def pinv(a, rcond=None, hermitian=False, *, rtol=_UNSET):
+    """Pseudo-inverses of matrices; waits as `svd`. See `numpy.linalg.pinv`."""
+    a = _g._array(a)
+    if rcond is not None and rtol is not _UNSET:
+        raise ValueError("`rtol` and `rcond` can't be both set.")
+    if rcond is None:
+        rcond = 1e-15 if rtol is _UNSET else rtol
+    return _native.linalg_pinv(a, _tolerance(rcond), bool(hermitian))
+
+
+def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
+    """How many singular values are larger than a tolerance; waits as `svd`. See `numpy.linalg.matrix_rank`."""
+    if rtol is not None and tol is not None:
+        raise ValueError("`tol` and `rtol` can't be both set.")
+    return _native.linalg_matrix_rank(_g._array(A), _tolerance(tol), _tolerance(rtol), bool(hermitian))
+
+
+def lstsq(a, b, rcond=None):
+    """Least-squares solutions, sums of squares of what is left, rank and singular values; see `numpy.linalg.lstsq`.
+
+    The solutions of least length, by singular values. Waits for the rank, which is a number on the host.
+    """
+    ratio = None if rcond is None else float(rcond)
+    x, rest, rank, s = _native.linalg_lstsq(_g._array(a), _g._array(b), ratio)
+    return x, rest, np.int32(rank), s
 
 
 # -- norms --------------------------------------------------------------------------------------------
 
 
-def _real(a):
-    """`a` with elements that have absolute values of a floating type."""
-    a = _g._array(a)
-    return a if a.dtype.kind in "fcV" else a.astype(np.float64)
-
-
 def _vector_norm(a, ord, axis, keepdims):  # noqa: A002
-    size = _g.absolute(a)
-    if ord is None or ord == 2:
-        square = a.real * a.real + a.imag * a.imag if a.dtype.kind == "c" else a * a
-        return _g.sqrt(square.sum(axis, keepdims=keepdims))
-    if ord == np.inf:
-        return size.max(axis, keepdims=keepdims)
-    if ord == -np.inf:
-        return size.min(axis, keepdims=keepdims)
-    if ord == 0:
-        return (a != 0).astype(size.dtype).sum(axis, keepdims=keepdims)
-    if ord == 1:
-        return size.sum(axis, keepdims=keepdims)
     if isinstance(ord, str):
         raise ValueError(f"Invalid norm order '{ord}' for vectors")
-    return (size**ord).sum(axis, keepdims=keepdims) ** (1 / ord)
+    axes = None if axis is None else tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    return _native.linalg_vector_norm(a, 2.0 if ord is None else float(ord), axes, bool(keepdims))
 
 
-def _singular_norm(a, ord, axes, keepdims):  # noqa: A002
-    """The largest (2), the smallest (-2) or the sum ("nuc") of singular values."""
-    s = svdvals(_g.moveaxis(a, axes, (-2, -1)))
-    if s.shape[-1] == 0 and ord != -2:
-        result = _g.zeros(s.shape[:-1], s.dtype, s.allocator)
-    else:
-        result = s.sum(-1) if ord == "nuc" else s.max(-1) if ord == 2 else s.min(-1)
-    return _g.expand_dims(result, sorted(axes)) if keepdims else result
+_MATRIX_NORMS = {
+    None: "fro", "fro": "fro", "f": "fro", "nuc": "nuc", 2: "2", -2: "-2", 1: "1", -1: "-1", np.inf: "inf",
+    -np.inf: "-inf",
+}  # fmt: skip
+
+
+def _matrix_norm_name(ord):  # noqa: A002
+    try:
+        return _MATRIX_NORMS[ord]
+    except (KeyError, TypeError):
+        raise ValueError("Invalid norm order for matrices.") from None
 
 
 def _matrix_norm(a, ord, axes, keepdims):  # noqa: A002
     row, column = (axis % a.ndim for axis in axes)
     if row == column:
         raise ValueError("Duplicate axes given.")
-    if ord is None or ord in ("fro", "f"):
-        return _vector_norm(a, None, (row, column), keepdims)
-    if ord in (2, -2, "nuc"):
-        return _singular_norm(a, ord, (row, column), keepdims)
-    if ord not in (1, -1, np.inf, -np.inf):
-        raise ValueError("Invalid norm order for matrices.")
-    summed, left = (row, column) if ord in (1, -1) else (column, row)
-    sums = _g.absolute(a).sum(summed, keepdims=True)
-    result = sums.max(left, keepdims=True) if ord > 0 else sums.min(left, keepdims=True)
-    return result if keepdims else result.squeeze((row, column))
+    result = _native.linalg_matrix_norm(_g.moveaxis(a, (row, column), (-2, -1)), _matrix_norm_name(ord))
+    if not keepdims:
+        return result
+    return result.reshape(tuple(1 if axis in (row, column) else length for axis, length in enumerate(a.shape)))
 
 
 def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
     """Norms of vectors and matrices; those of singular values wait as `svd`. See `numpy.linalg.norm`."""
-    x = _real(x)
+    x = _g._array(x)
     if axis is None:
         if ord is None or (ord in ("f", "fro") and x.ndim == 2) or (ord == 2 and x.ndim == 1):
-            result = _vector_norm(x.ravel(), None, None, False)
-            return result.reshape((1,) * x.ndim) if keepdims else result
+            return _vector_norm(x, None, None, keepdims)
         axis = tuple(range(x.ndim))
     elif isinstance(axis, (int, np.integer)):
         axis = (int(axis),)
@@ -257,40 +256,17 @@ def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
 
 def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):  # noqa: A002
     """Norms of vectors along axes; see `numpy.linalg.vector_norm`."""
-    x = _real(x)
-    shape = x.shape
-    if axis is None:
-        result = _vector_norm(x.ravel(), ord, 0, False)
-        return result.reshape((1,) * len(shape)) if keepdims else result
-    return _vector_norm(x, ord, axis, keepdims)
+    return _vector_norm(_g._array(x), ord, axis, keepdims)
 
 
 def matrix_norm(x, /, *, keepdims=False, ord="fro"):  # noqa: A002
     """Norms of matrices; see `numpy.linalg.matrix_norm`."""
-    return _matrix_norm(_real(x), ord, (-2, -1), keepdims)
-
-
-def _inverse_or_nan(a):
-    """Inverse matrices, NaN for singular ones."""
-    dtype = floating(a.dtype)
-    x, is_singular = _solved(a, _g.broadcast_to(identity(a, dtype), a.shape), dtype)
-    return _g.where(is_singular.reshape((*a.shape[:-2], 1, 1)), dtype.type(np.nan), x)
+    return _matrix_norm(_g._array(x), ord, (-2, -1), keepdims)
 
 
 def cond(x, p=None):
     """Condition numbers; those of singular values wait as `svd`. See `numpy.linalg.cond`."""
-    x = stacked(x, is_square=False)
-    if 0 in x.shape[-2:]:
-        raise LinAlgError("cond is not defined on empty arrays")
-    if p is None or p in (2, -2):
-        s = svdvals(x)
-        result = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
-    else:
-        inverse = _inverse_or_nan(stacked(x))
-        given = x.astype(inverse.dtype)
-        result = norm(given, p, axis=(-2, -1)) * norm(inverse, p, axis=(-2, -1))
-    unknown = _g.isnan(result) & ~_g.isnan(x).any((-2, -1))
-    return _g.where(unknown, result.dtype.type(np.inf), result)
+    return _native.linalg_cond(_g._array(x), "2" if p is None else _matrix_norm_name(p))
 
 
 # -- products -----------------------------------------------------------------------------------------
@@ -298,11 +274,17 @@ def cond(x, p=None):
 
 def matrix_power(a, n):
     """Products of a matrix with itself; of its inverse if `n` is negative. See `numpy.linalg.matrix_power`."""
-    a = stacked(a)
+    a = _g._array(a)
+    if a.ndim < 2:
+        raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
+    if a.shape[-1] != a.shape[-2]:
+        raise LinAlgError(f"Last 2 dimensions of the array must be square; its shape is {a.shape}")
     if not isinstance(n, (int, np.integer)):
         raise TypeError("exponent must be an integer")
     if n == 0:
-        return _g.broadcast_to(identity(a, a.dtype), a.shape).copy("C")
+        result = _g.zeros(a.shape, a.dtype, a.allocator)
+        _diagonal(result, 0, -2, -1)[...] = 1
+        return result
     square, result = inv(a) if n < 0 else a, None
     n = abs(n)
     while n:

@@ -8,22 +8,9 @@ positive definite; eigenvalues, singular values and what needs them wait to see 
 
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.linalg import LinAlgError as LinAlgError
 
-from pycuda._linalg.decompositions import (
-    EighResult as EighResult,
-    EigResult as EigResult,
-    SVDResult as SVDResult,
-    eig as eig,
-    eigh as eigh,
-    eigvals as eigvals,
-    eigvalsh as eigvalsh,
-    lstsq as lstsq,
-    matrix_rank as matrix_rank,
-    pinv as pinv,
-    svd as svd,
-    svdvals as svdvals,
-)
 from pycuda.gpuarray import (
     GPUArray,
     matmul as matmul,
@@ -75,6 +62,19 @@ class QRResult(NamedTuple):
     Q: GPUArray
     R: GPUArray
 
+class EighResult(NamedTuple):
+    eigenvalues: GPUArray
+    eigenvectors: GPUArray
+
+class EigResult(NamedTuple):
+    eigenvalues: GPUArray
+    eigenvectors: GPUArray
+
+class SVDResult(NamedTuple):
+    U: GPUArray
+    S: GPUArray
+    Vh: GPUArray
+
 def cholesky(a: Any, /, *, upper: Any = False) -> GPUArray:
     """Cholesky factors of positive definite matrices; waits to see that they are. See `numpy.linalg.cholesky`."""
 
@@ -90,14 +90,42 @@ def det(a: Any) -> GPUArray:
 def diagonal(x: Any, /, *, offset: Any = 0) -> GPUArray:
     """The diagonals of matrices."""
 
+def eig(a: Any) -> EigResult:
+    """Eigenvalues and eigenvectors of square matrices; see `numpy.linalg.eig`.
+
+    Waits; results of real matrices are real if all eigenvalues are. Matrices with infinities or NaN raise
+    `LinAlgError`.
+    """
+
+def eigh(a: Any, UPLO: str = "L") -> EighResult:
+    """Eigenvalues and eigenvectors of Hermitian matrices; see `numpy.linalg.eigh`.
+
+    Waits to see that all were found; matrices with infinities or NaN raise `LinAlgError`.
+    """
+
+def eigvals(a: Any) -> GPUArray:
+    """Eigenvalues of square matrices; waits as `eig`. See `numpy.linalg.eigvals`."""
+
+def eigvalsh(a: Any, UPLO: str = "L") -> GPUArray:
+    """Eigenvalues of Hermitian matrices in ascending order; waits as `eigh`. See `numpy.linalg.eigvalsh`."""
+
 def inv(a: Any) -> GPUArray:
     """Inverse matrices; waits to see that no matrix is singular. See `numpy.linalg.inv`."""
+
+def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[GPUArray, GPUArray, np.int32, GPUArray]:
+    """Least-squares solutions, sums of squares of what is left, rank and singular values; see `numpy.linalg.lstsq`.
+
+    The solutions of least length, by singular values. Waits for the rank, which is a number on the host.
+    """
 
 def matrix_norm(x: Any, /, *, keepdims: Any = False, ord: Any = "fro") -> GPUArray:
     """Norms of matrices; see `numpy.linalg.matrix_norm`."""
 
 def matrix_power(a: Any, n: Any) -> GPUArray:
     """Products of a matrix with itself; of its inverse if `n` is negative. See `numpy.linalg.matrix_power`."""
+
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> GPUArray:
+    """How many singular values are larger than a tolerance; waits as `svd`. See `numpy.linalg.matrix_rank`."""
 
 def multi_dot(arrays: Any, *, out: Any = None) -> GPUArray:
     """The product of several matrices in the cheapest order; see `numpy.linalg.multi_dot`."""
@@ -107,6 +135,9 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> GP
 
 def outer(x1: Any, x2: Any, /) -> GPUArray:
     """The outer product of two vectors."""
+
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = ...) -> GPUArray:
+    """Pseudo-inverses of matrices; waits as `svd`. See `numpy.linalg.pinv`."""
 
 def qr(a: Any, mode: Any = "reduced") -> Any:
     """Unitary and upper triangular factors by Householder reflections; does not wait. See `numpy.linalg.qr`.
@@ -119,6 +150,15 @@ def slogdet(a: Any) -> SlogdetResult:
 
 def solve(a: Any, b: Any) -> GPUArray:
     """Solutions of ``a @ x = b``; waits to see that no matrix is singular. See `numpy.linalg.solve`."""
+
+def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+    """Singular value decompositions; see `numpy.linalg.svd`.
+
+    Waits to see that all were found; matrices with infinities or NaN raise `LinAlgError`.
+    """
+
+def svdvals(x: Any, /) -> GPUArray:
+    """Singular values in descending order; waits as `svd`. See `numpy.linalg.svdvals`."""
 
 def tensorinv(a: Any, ind: Any = 2) -> GPUArray:
     """The inverse of a tensor; see `numpy.linalg.tensorinv`."""

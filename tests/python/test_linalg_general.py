@@ -1,8 +1,11 @@
 """`eig` and `eigvals` of device arrays: what defines eigenvalues, and what NumPy finds."""
 
+import threading
+
 import linalg_matrices as m
 import numpy as np
 import pycuda.autoinit  # noqa: F401
+import pycuda.driver as drv
 import pytest
 from pycuda import gpuarray, linalg
 from pycuda.tools import DeviceMemoryPool
@@ -197,6 +200,11 @@ MATRIX_FUNCTIONS = {
     "svd": linalg.svd,
     "pinv": linalg.pinv,
     "matrix_power": lambda a: linalg.matrix_power(a, -2),
+    "slogdet": linalg.slogdet,
+    "cond": linalg.cond,
+    "norm": lambda a: linalg.norm(a, "nuc"),
+    "lstsq": lambda a: linalg.lstsq(a, a)[0],
+    "matrix_rank": linalg.matrix_rank,
 }
 
 
@@ -217,3 +225,38 @@ def test_nan_is_no_zero():
     assert np.isnan(linalg.solve(gpuarray.to_gpu(matrix), gpuarray.to_gpu(np.ones(3))).get()).any()
     with pytest.raises(linalg.LinAlgError, match="Singular matrix"):
         linalg.inv(gpuarray.to_gpu(np.diag([1.0, 0, 2])))
+
+
+def _behind_a_gate(stream):
+    """Holds the stream up by a host function, which needs the interpreter, until the event is set."""
+    gate = threading.Event()
+    stream.launch_host_func(gate.wait, 60)
+    return gate
+
+
+@pytest.mark.parametrize("name", ["inv", "cholesky", "eigh", "eigvals", "svdvals", "pinv"])
+def test_others_go_on_while_a_function_waits(name):
+    matrix, function = gpuarray.to_gpu(np.eye(3) * 2), getattr(linalg, name)
+    function(matrix)  # Compiles.
+    stream = drv.Stream()
+    with stream:
+        gate = _behind_a_gate(stream)
+        threading.Timer(0.1, gate.set).start()
+        function(matrix)
+        assert gate.is_set()
+
+
+def test_determinants_and_qr_do_not_wait():
+    matrix = gpuarray.to_gpu(np.eye(3) * 2)
+    functions = (linalg.det, linalg.slogdet, linalg.qr)
+    for function in functions:
+        function(matrix)  # Compiles.
+    stream = drv.Stream()
+    with stream:
+        gate = _behind_a_gate(stream)
+        det, (sign, _), (q, r) = (function(matrix) for function in functions)
+        waits_still = not stream.is_done()
+    gate.set()
+    stream.synchronize()
+    assert waits_still
+    assert det.get() == 8 and sign.get() == 1 and np.allclose((q @ r).get(), np.eye(3) * 2)

@@ -20,6 +20,8 @@ pub enum ArrayErrorKind {
     Index,
     /// An axis lies outside the array (Python: `numpy.exceptions.AxisError`).
     Axis,
+    /// A matrix does not allow what is asked of it, or iterations did not end (Python: `numpy.linalg.LinAlgError`).
+    LinearAlgebra,
     /// An element was read on the host while a function is traced for fusion (Python: `FusionError`).
     Traced,
     /// The device or the compiler failed; the source tells.
@@ -59,6 +61,10 @@ impl ArrayError {
     pub(crate) fn axis(axis: isize, ndim: usize) -> Self {
         let message = format!("axis {axis} is out of bounds for array of dimension {ndim}");
         Self::new(ArrayErrorKind::Axis, message)
+    }
+
+    pub(crate) fn linear_algebra(message: impl Into<String>) -> Self {
+        Self::new(ArrayErrorKind::LinearAlgebra, message)
     }
 
     /// Wraps an error of the runtime.

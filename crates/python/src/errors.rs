@@ -61,6 +61,7 @@ pub(crate) fn array_error(py: Python<'_>, error: ArrayError) -> PyErr {
         ArrayErrorKind::Overflow => PyOverflowError::new_err(message),
         ArrayErrorKind::Index => PyIndexError::new_err(message),
         ArrayErrorKind::Axis => axis_error(py, message),
+        ArrayErrorKind::LinearAlgebra => linear_algebra_error(py, message),
         ArrayErrorKind::Traced => FusionError::new_err(message),
         _ => {
             if let Some(source) = error.downcast_source::<rtcg::driver::Error>() {
@@ -93,10 +94,17 @@ pub(crate) fn generator_error(py: Python<'_>, error: rtcg::Error) -> PyErr {
 /// NumPy's error of axes, which is both a `ValueError` and an `IndexError`.
 fn axis_error(py: Python<'_>, message: String) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    match CLASS.import(py, "numpy.exceptions", "AxisError") {
-        Ok(class) => PyErr::from_type(class.clone(), (message,)),
-        Err(error) => error,
-    }
+    numpy_error(CLASS.import(py, "numpy.exceptions", "AxisError"), message)
+}
+
+/// NumPy's error of singular matrices and the like, a `ValueError`.
+fn linear_algebra_error(py: Python<'_>, message: String) -> PyErr {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    numpy_error(CLASS.import(py, "numpy.linalg", "LinAlgError"), message)
+}
+
+fn numpy_error(class: PyResult<&Bound<'_, PyType>>, message: String) -> PyErr {
+    class.map_or_else(|error| error, |class| PyErr::from_type(class.clone(), (message,)))
 }
 
 /// Shorthand for results of the driver.

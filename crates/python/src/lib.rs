@@ -25,6 +25,7 @@ mod host_buffer;
 mod info;
 mod integer;
 mod interrupt;
+mod linalg;
 mod pointer;
 mod reduction;
 mod tools;
@@ -44,6 +45,7 @@ fn _rtcg(m: &Bound<'_, PyModule>) -> PyResult<()> {
     ctypes::register(m)?;
     elementwise::register(m)?;
     fuse::register(m)?;
+    linalg::register(m)?;
     reduction::register(m)?;
     curandom::register(m)?;
     info::register(m)?;

@@ -3,6 +3,7 @@
 mod fft;
 mod fused;
 mod gather;
+mod linalg;
 mod matmul;
 mod offsets;
 mod op;
@@ -17,6 +18,10 @@ mod types;
 pub use fft::{FFT_STAGES, Fft, FftLoad, FftResult, FftSource, FftStep, FftStepKernel, FftStore};
 pub use fused::{FUSED_ZEROS, Fused, FusedOutput, NO_STEP, Step, Steps, is_fusable};
 pub use gather::{Bounds, Direction, Gather};
+pub use linalg::{
+    LINALG_NOT_CONVERGED, LINALG_NOT_FINITE, LINALG_NOT_OF_FULL_RANK, LINALG_RIGHT_SIDES, LINALG_STATE, LINALG_THREADS,
+    LINALG_TURNS, Linalg, LinalgStep,
+};
 pub use matmul::{MATMUL_SIDE, MATMUL_TILE, Matmul};
 pub use offsets::{Space, division_by};
 pub use op::{Op, OpTypes, Refused, Role};
@@ -51,6 +56,8 @@ pub enum ArrayKernel {
     Fft(Fft),
     /// What goes with Fourier transforms.
     FftStepKernel(FftStepKernel),
+    /// A step of linear algebra.
+    Linalg(Linalg),
 }
 
 impl ArrayKernel {
@@ -66,6 +73,7 @@ impl ArrayKernel {
             ArrayKernel::Matmul(kernel) => kernel.name().into(),
             ArrayKernel::Fft(kernel) => kernel.name().into(),
             ArrayKernel::FftStepKernel(kernel) => kernel.name().into(),
+            ArrayKernel::Linalg(kernel) => kernel.name().into(),
         }
     }
 
@@ -81,6 +89,7 @@ impl ArrayKernel {
             ArrayKernel::Matmul(kernel) => kernel.source(),
             ArrayKernel::Fft(kernel) => kernel.source(),
             ArrayKernel::FftStepKernel(kernel) => kernel.source(),
+            ArrayKernel::Linalg(kernel) => kernel.source(),
         }
     }
 }

@@ -48,6 +48,11 @@ pub trait Ordered: ArrayElement {}
 pub trait Inexact: Signed {}
 /// Real floating-point numbers.
 pub trait Float: Inexact + Ordered {}
+/// Elements of matrices that can be factored: `f32`, `f64` and their complex types.
+pub trait MatrixElement: Inexact {
+    /// What absolute values are.
+    type Real: Float + MatrixElement<Real = Self::Real>;
+}
 /// Integers and truth values: they have bits.
 pub trait Bits: Ordered {}
 /// Integers.
@@ -141,6 +146,23 @@ marked! {
     Float: f16 bf16 f32 f64;
     Bits: bool i8 i16 i32 i64 u8 u16 u32 u64;
     Integer: i8 i16 i32 i64 u8 u16 u32 u64;
+}
+
+macro_rules! matrix_elements {
+    ($($t:ty: $real:ty;)*) => {$(impl MatrixElement for $t {
+        type Real = $real;
+    })*};
+}
+
+matrix_elements! {
+    f32: f32;
+    f64: f64;
+}
+
+#[cfg(feature = "num-complex")]
+matrix_elements! {
+    Complex<f32>: f32;
+    Complex<f64>: f64;
 }
 
 #[cfg(feature = "num-complex")]

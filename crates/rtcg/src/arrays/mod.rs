@@ -41,13 +41,15 @@ mod element;
 #[cfg(feature = "num-complex")]
 mod fourier;
 mod functions;
+mod linalg;
 mod map;
 #[cfg(feature = "ndarray")]
 mod ndarrays;
 mod operators;
 mod typed;
 
-pub use element::{Arithmetic, ArrayElement, Bits, Float, Inexact, Integer, Ordered, Signed};
+pub use element::{Arithmetic, ArrayElement, Bits, Float, Inexact, Integer, MatrixElement, Ordered, Signed};
+pub use linalg::{LeastSquares, Svd};
 pub use operators::Operand;
 pub use rtcg_array::GpuArray as GpuArrayDyn;
 pub use typed::{Arrays, GpuArray};

@@ -1,0 +1,128 @@
+//! Systems of equations, inverses and determinants, by LU factors.
+
+use super::lu::Lu;
+use super::matrices::{
+    along, choose, copied, floating, identities, is_any, length_of_square, number, stack_of, stacked, unstacked,
+};
+use super::triangles::PANEL;
+use crate::array::GpuArray;
+use crate::error::{ArrayError, Result};
+use crate::layout::{Order, Tuple, broadcast_shapes};
+use crate::scalar::Scalar;
+use crate::views::Index;
+use rtcg_codegen::array::{Op, Reduction};
+use rtcg_codegen::{DType, WeakScalar};
+
+/// Signs and logarithms of the sizes of determinants.
+#[derive(Debug, Clone)]
+pub struct SignAndLog {
+    /// -1, 0 or 1; for complex matrices a number of size 1 or 0.
+    pub sign: GpuArray,
+    /// Natural logarithms of absolute values, minus infinity for zeros.
+    pub log: GpuArray,
+}
+
+/// Solutions of stacks of one shape, and which matrices are singular.
+fn solved(a: &GpuArray, b: &GpuArray, dtype: DType) -> Result<(GpuArray, GpuArray)> {
+    let lu = Lu::new(copied(a, dtype)?)?;
+    let x = copied(b, dtype)?;
+    let is_zero = lu.factors.diagonal(0, -2, -1)?.binary(Op::Equal, 0)?;
+    let is_singular = along(&is_zero, Reduction::Any, -1, false)?;
+    lu.solve(&x)?;
+    Ok((x.reshape_to(b.shape(), Order::C)?, is_singular))
+}
+
+/// The solutions, if no matrix is singular; waits for that.
+fn checked((x, is_singular): (GpuArray, GpuArray)) -> Result<GpuArray> {
+    if is_any(&is_singular)? { Err(ArrayError::linear_algebra("Singular matrix")) } else { Ok(x) }
+}
+
+fn inverses(a: &GpuArray) -> Result<(GpuArray, GpuArray)> {
+    let (n, dtype) = (length_of_square(a)?, floating(&[a.dtype()])?);
+    solved(a, &identities(a.context(), &[n, n], dtype)?.broadcast_to(a.shape())?, dtype)
+}
+
+/// The diagonals of LU factors, and the signs of the exchanges of rows.
+fn diagonals_and_signs(a: &GpuArray) -> Result<(GpuArray, GpuArray)> {
+    let (n, dtype) = (length_of_square(a)?, floating(&[a.dtype()])?);
+    let lu = Lu::new(copied(a, dtype)?)?;
+    let int = |value| Scalar::Weak(WeakScalar::Int(value));
+    let places = GpuArray::empty(a.context(), &[n], DType::I32, Order::C)?;
+    places.fill_range(int(0), int(1))?;
+    let is_exchanged = lu.pivots.binary(Op::NotEqual, &places.binary(Op::Remainder, PANEL as i64)?)?;
+    let is_odd = along(&is_exchanged, Reduction::Sum, -1, false)?.binary(Op::Remainder, 2)?;
+    let sign = choose(&is_odd, number(dtype, -1.0), number(dtype, 1.0))?;
+    Ok((lu.factors.diagonal(0, -2, -1)?, sign))
+}
+
+/// Systems of equations, inverses and determinants of stacks of square matrices: the last two axes. Integers are taken
+/// as float64. LU factors with partial pivoting (Golub and Van Loan, Matrix Computations, 3.4).
+impl GpuArray {
+    /// Solutions of `self @ x = b`, where `b` has one axis or stacks of matrices, which are broadcast; waits.
+    ///
+    /// # Errors
+    /// When a matrix is singular, when shapes do not fit, and for elements that cannot be factored.
+    pub fn solve(&self, b: &GpuArray) -> Result<GpuArray> {
+        self.check_context(b)?;
+        let n = length_of_square(self)?;
+        let is_vector = b.ndim() == 1;
+        let given = b;
+        let b = if is_vector { b.expand_dims(&[1])? } else { b.clone() };
+        let mismatch = || {
+            let (a, b) = (Tuple(self.shape()), Tuple(if is_vector { b.shape() } else { given.shape() }));
+            ArrayError::value(format!("solve: matrices of shape {a} and right sides of shape {b} do not fit"))
+        };
+        let columns = match b.shape() {
+            [.., rows, columns] if *rows == n => *columns,
+            _ => return Err(mismatch()),
+        };
+        let stack = broadcast_shapes([stack_of(self), stack_of(&b)].into_iter()).ok_or_else(mismatch)?;
+        let a = self.broadcast_to(&stacked(&stack, &[n, n]))?;
+        let b = b.broadcast_to(&stacked(&stack, &[n, columns]))?;
+        let x = checked(solved(&a, &b, floating(&[a.dtype(), b.dtype()])?)?)?;
+        if is_vector { x.index(&[Index::Ellipsis, Index::At(0)]) } else { Ok(x) }
+    }
+
+    /// Inverse matrices; waits.
+    ///
+    /// # Errors
+    /// When a matrix is singular or not square, and for elements that cannot be factored.
+    pub fn inv(&self) -> Result<GpuArray> {
+        checked(inverses(self)?)
+    }
+
+    /// Inverse matrices, NaN for singular ones; does not wait.
+    ///
+    /// # Errors
+    /// When matrices are not square, and for elements that cannot be factored.
+    pub fn inv_or_nan(&self) -> Result<GpuArray> {
+        let (x, is_singular) = inverses(self)?;
+        let is_singular = is_singular.reshape_to(&stacked(stack_of(self), &[1, 1]), Order::C)?;
+        choose(&is_singular, number(x.dtype(), f64::NAN), &x)
+    }
+
+    /// Determinants; does not wait.
+    ///
+    /// # Errors
+    /// As [`GpuArray::inv_or_nan`].
+    pub fn det(&self) -> Result<GpuArray> {
+        let (diagonals, sign) = diagonals_and_signs(self)?;
+        let product = along(&diagonals, Reduction::Product, -1, false)?;
+        unstacked(&product.binary(Op::Multiply, &sign)?, stack_of(self))
+    }
+
+    /// Signs and logarithms of the sizes of determinants, which neither overflow nor vanish; does not wait.
+    ///
+    /// # Errors
+    /// As [`GpuArray::inv_or_nan`].
+    pub fn slogdet(&self) -> Result<SignAndLog> {
+        let (diagonals, sign) = diagonals_and_signs(self)?;
+        let size = diagonals.unary(Op::Absolute)?;
+        let direction = diagonals.binary(Op::TrueDivide, &size)?;
+        let direction = choose(&size.binary(Op::Equal, 0)?, number(diagonals.dtype(), 0.0), &direction)?;
+        let sign = sign.binary(Op::Multiply, &along(&direction, Reduction::Product, -1, false)?)?;
+        let log = along(&size.unary(Op::Log)?, Reduction::Sum, -1, false)?;
+        let stack = stack_of(self);
+        Ok(SignAndLog { sign: unstacked(&sign, stack)?, log: unstacked(&log, stack)? })
+    }
+}

@@ -1,0 +1,113 @@
+//! Eigenvalues and eigenvectors of general matrices, by way of Schur forms of balanced ones.
+
+use super::launch::Step;
+use super::limits::Limits;
+use super::matrices::{
+    complex_of, copied, empty, floating, is_any, length_of_square, stack_of, stacked, transposed, unstacked, zeros,
+};
+use super::scaling::Scaling;
+use super::schur::{self, Schur};
+use crate::array::GpuArray;
+use crate::error::{ArrayError, Result};
+use crate::layout::Order;
+use rtcg_codegen::array::{Linalg, LinalgStep, Op};
+
+/// Scales rows and columns of scaled matrices in place; the factors that eigenvectors are multiplied with.
+///
+/// Parlett and Reinsch, Balancing a matrix for calculation of eigenvalues and eigenvectors, Numer. Math. 13, 1969,
+/// without the exchange of rows.
+fn balance(a: &GpuArray) -> Result<GpuArray> {
+    let (count, n) = (a.shape()[0], a.shape()[2]);
+    let scales = empty(a, &[count, n], a.dtype().real_part())?;
+    if a.size() > 0 {
+        let threads = if n <= 32 { 32 } else { 256 };
+        let step = Step::new(a.context(), a.dtype(), LinalgStep::Balance)?;
+        step.launch([count, 1], [threads, 1], &[a.into(), n.into(), (&scales).into()])?;
+    }
+    Ok(scales)
+}
+
+/// Eigenvectors, as columns, of matrices of which `rows` are the Schur vectors.
+///
+/// By substitution in Schur forms (Golub and Van Loan, Matrix Computations, 7.6.4). `is_wide` says that those of real
+/// matrices are complex.
+fn eigenvectors(
+    forms: &GpuArray,
+    schur: &Schur,
+    rows: &GpuArray,
+    scales: &GpuArray,
+    is_wide: bool,
+) -> Result<GpuArray> {
+    let (count, n) = (forms.shape()[0], forms.shape()[2]);
+    let dtype = if is_wide { complex_of(forms.dtype()) } else { forms.dtype() };
+    let x = zeros(forms, forms.shape(), dtype)?;
+    if forms.size() == 0 {
+        return Ok(x);
+    }
+    let step = |step| Step::of(forms.context(), Linalg { is_wide, ..Linalg::new(forms.dtype(), step) });
+    let (grid, block) = ([count, n.div_ceil(32)], [32, 1]);
+    let arguments = [forms.into(), n.into(), (&schur.reals).into(), (&schur.imags).into(), (&x).into()];
+    step(LinalgStep::SubstituteEigenvectors)?.launch(grid, block, &arguments)?;
+    let vectors = transposed(rows)?.to_dtype(dtype)?.matmul(&x)?;
+    let arguments = [(&vectors).into(), n.into(), scales.into(), (&schur.imags).into()];
+    step(LinalgStep::FinishEigenvectors)?.launch(grid, block, &arguments)?;
+    Ok(vectors)
+}
+
+/// Eigenvalues of general square matrices: the last two axes.
+impl GpuArray {
+    /// Eigenvalues, and eigenvectors of length 1 as columns; real ones for real matrices if all eigenvalues are real.
+    /// Waits.
+    ///
+    /// # Errors
+    /// When a matrix has infinities or NaN, is not square, or its eigenvalues were not found within `limits`; for
+    /// elements that cannot be factored.
+    pub fn eig(&self, limits: Limits) -> Result<(GpuArray, GpuArray)> {
+        let (values, vectors) = self.general(limits, true)?;
+        Ok((values, vectors.ok_or_else(|| ArrayError::value("eig: no eigenvectors were made"))?))
+    }
+
+    /// The eigenvalues of [`GpuArray::eig`]; waits.
+    ///
+    /// # Errors
+    /// As [`GpuArray::eig`].
+    pub fn eigvals(&self, limits: Limits) -> Result<GpuArray> {
+        Ok(self.general(limits, false)?.0)
+    }
+
+    fn general(&self, limits: Limits, has_vectors: bool) -> Result<(GpuArray, Option<GpuArray>)> {
+        let n = length_of_square(self)?;
+        let (dtype, stack) = (floating(&[self.dtype()])?, stack_of(self));
+        let forms = copied(self, dtype)?;
+        let scaling = Scaling::new(&forms, None)?;
+        let check = |message: &str| match self.size() > 0 && scaling.report.read()? != 0 {
+            true => Err(ArrayError::linear_algebra(message)),
+            false => Ok(()),
+        };
+        check("Array must not contain infs or NaNs")?;
+        let scales = balance(&forms)?;
+        let schur = schur::reduce(&forms, &scaling.report, limits.qr_iterations, has_vectors)?;
+        check("Eigenvalues did not converge")?;
+        let is_wide = !dtype.is_complex() && is_any(&schur.imags.binary(Op::NotEqual, 0)?)?;
+        let vectors = match &schur.vectors {
+            Some(rows) => {
+                let vectors = eigenvectors(&forms, &schur, rows, &scales, is_wide)?;
+                Some(unstacked(&vectors, stack)?)
+            }
+            None => None,
+        };
+        scaling.unscale(&schur.reals, &schur.imags, dtype)?;
+        let values = match dtype.is_complex() || is_wide {
+            true => complex_numbers(&schur.reals, &schur.imags)?,
+            false => schur.reals,
+        };
+        Ok((values.reshape_to(&stacked(stack, &[n]), Order::C)?, vectors))
+    }
+}
+
+fn complex_numbers(reals: &GpuArray, imags: &GpuArray) -> Result<GpuArray> {
+    let numbers = empty(reals, reals.shape(), complex_of(reals.dtype()))?;
+    numbers.real().assign(reals)?;
+    numbers.imag().map_or(Ok(()), |part| part.assign(imags))?;
+    Ok(numbers)
+}

@@ -1,0 +1,44 @@
+//! Eigenvalues of small Hermitian matrices: Jacobi rotations in shared memory, a block of threads for a matrix.
+
+use super::launch::Step;
+use super::matrices::empty;
+use super::scaling::Report;
+use crate::array::GpuArray;
+use crate::error::Result;
+use rtcg_codegen::DType;
+use rtcg_codegen::array::LinalgStep;
+
+/// Rows of matrices for which this is the faster method; 17 KiB of shared memory in complex128.
+pub(super) const LARGEST: usize = 32;
+
+fn shared_bytes(n: usize, dtype: DType) -> usize {
+    let even = n.next_multiple_of(2);
+    even * (even + 1) * dtype.itemsize() + even / 2 * (2 * dtype.itemsize() + 8)
+}
+
+/// Eigenvalues of scaled Hermitian matrices in no order, and their eigenvectors as rows.
+///
+/// Two-sided Jacobi rotations in parallel order (Golub and Van Loan, Matrix Computations, 8.5; Luk and Park, A proof of
+/// convergence for two parallel Jacobi SVD algorithms, IEEE Trans. Comp. 38, 1989).
+pub(super) fn eigenvalues(
+    a: &GpuArray,
+    report: &Report,
+    sweeps: usize,
+    has_vectors: bool,
+) -> Result<(GpuArray, Option<GpuArray>)> {
+    let (count, n) = (a.shape()[0], a.shape()[2]);
+    let values = empty(a, &[count, n], a.dtype().real_part())?;
+    let vectors = if has_vectors { Some(empty(a, a.shape(), a.dtype())?) } else { None };
+    if a.size() > 0 {
+        let threads = match n {
+            0..=8 => [4, 8],
+            9..=32 => [8, 16],
+            _ => [32, 8],
+        };
+        let step = Step::new(a.context(), a.dtype(), LinalgStep::Jacobi)?;
+        let arguments =
+            [a.into(), n.into(), sweeps.into(), (&values).into(), vectors.as_ref().into(), (&report.0).into()];
+        step.launch_with([count, 1], threads, shared_bytes(n, a.dtype()), &arguments)?;
+    }
+    Ok((values, vectors))
+}

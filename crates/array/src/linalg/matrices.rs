@@ -1,0 +1,161 @@
+//! What linear algebra asks of its matrices, and small operations on stacks of them.
+
+use crate::array::GpuArray;
+use crate::elementwise::{Arg, Wishes, apply};
+use crate::error::{ArrayError, Result};
+use crate::layout::{Order, Shape, Tuple};
+use crate::reduce::ReduceWishes;
+use crate::runtime::ArrayContext;
+use crate::scalar::Scalar;
+use crate::views::Index;
+use rtcg_codegen::array::{Op, Reduction};
+use rtcg_codegen::{DType, Kind, WeakScalar};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The dtype that factorizations of such elements have.
+pub(super) fn floating(dtypes: &[DType]) -> Result<DType> {
+    let common = dtypes.iter().copied().reduce(DType::promote).unwrap_or(DType::F64);
+    let is_mixed = dtypes.iter().any(|dtype| dtype.is_integral());
+    match common {
+        _ if common.is_integral() => Ok(DType::F64),
+        DType::F32 | DType::F64 | DType::C64 | DType::C128 if is_mixed => Ok(common.promote(DType::F64)),
+        DType::F32 | DType::F64 | DType::C64 | DType::C128 => Ok(common),
+        _ => Err(ArrayError::dtype(format!("array type {common} is unsupported in linalg"))),
+    }
+}
+
+/// The complex dtype whose parts elements have.
+pub(super) fn complex_of(dtype: DType) -> DType {
+    dtype.promote(DType::C64)
+}
+
+/// The distance from 1 to the next number of a dtype of matrices.
+pub(super) fn precision(dtype: DType) -> f64 {
+    if dtype.real_part() == DType::F32 { f32::EPSILON.into() } else { f64::EPSILON }
+}
+
+/// Rows and columns.
+///
+/// # Errors
+/// When there are less than two axes.
+pub(super) fn rows_and_columns(a: &GpuArray) -> Result<[usize; 2]> {
+    match a.shape() {
+        [.., rows, columns] => Ok([*rows, *columns]),
+        _ => Err(ArrayError::linear_algebra(format!(
+            "{}-dimensional array given. Array must be at least two-dimensional",
+            a.ndim()
+        ))),
+    }
+}
+
+/// The length of square matrices.
+///
+/// # Errors
+/// When there are less than two axes, or the last two have different lengths.
+pub(super) fn length_of_square(a: &GpuArray) -> Result<usize> {
+    match rows_and_columns(a)? {
+        [rows, columns] if rows == columns => Ok(rows),
+        _ => Err(ArrayError::linear_algebra(format!(
+            "Last 2 dimensions of the array must be square; its shape is {}",
+            Tuple(a.shape())
+        ))),
+    }
+}
+
+/// The axes before those of the matrices.
+pub(super) fn stack_of(a: &GpuArray) -> &[usize] {
+    &a.shape()[..a.ndim() - 2]
+}
+
+/// `stack` with further axes.
+pub(super) fn stacked(stack: &[usize], axes: &[usize]) -> Shape {
+    stack.iter().chain(axes).copied().collect()
+}
+
+/// An array with the axes of a stack in place of its first one.
+pub(super) fn unstacked(array: &GpuArray, stack: &[usize]) -> Result<GpuArray> {
+    array.reshape_to(&stacked(stack, &array.shape()[1..]), Order::C)
+}
+
+/// A copy of three axes in C order, to be changed in place.
+pub(super) fn copied(a: &GpuArray, dtype: DType) -> Result<GpuArray> {
+    let copy = GpuArray::empty(a.context(), a.shape(), dtype, Order::C)?;
+    copy.assign(a)?;
+    let count = stack_of(a).iter().product();
+    copy.reshape_to(&stacked(&[count], &rows_and_columns(a)?), Order::C)
+}
+
+/// New arrays in C order.
+pub(super) fn empty(like: &GpuArray, shape: &[usize], dtype: DType) -> Result<GpuArray> {
+    GpuArray::empty(like.context(), shape, dtype, Order::C)
+}
+
+pub(super) fn zeros(like: &GpuArray, shape: &[usize], dtype: DType) -> Result<GpuArray> {
+    GpuArray::zeros(like.context(), shape, dtype, Order::C)
+}
+
+/// Matrices with ones on the diagonal and zeros elsewhere.
+pub(super) fn identities(ctx: &Arc<ArrayContext>, shape: &[usize], dtype: DType) -> Result<GpuArray> {
+    let identities = GpuArray::zeros(ctx, shape, dtype, Order::C)?;
+    identities.diagonal(0, -2, -1)?.fill(Scalar::Weak(WeakScalar::Int(1)))?;
+    Ok(identities)
+}
+
+/// A part of each matrix, as a view.
+pub(super) fn part(a: &GpuArray, rows: Range<usize>, columns: Range<usize>) -> Result<GpuArray> {
+    let slice = |range: Range<usize>| Index::from(range.start as isize..range.end as isize);
+    a.index(&[Index::Ellipsis, slice(rows), slice(columns)])
+}
+
+/// The matrices turned over.
+pub(super) fn transposed(a: &GpuArray) -> Result<GpuArray> {
+    a.swapaxes(-2, -1)
+}
+
+/// Complex conjugates; real arrays as they are.
+pub(super) fn conjugated(a: &GpuArray) -> Result<GpuArray> {
+    if a.dtype().is_complex() { a.unary(Op::Conjugate) } else { Ok(a.clone()) }
+}
+
+/// The matrices turned over and conjugated.
+pub(super) fn adjoint(a: &GpuArray) -> Result<GpuArray> {
+    conjugated(&transposed(a)?)
+}
+
+/// Elements from one index to the next along each of three axes.
+pub(super) fn steps(a: &GpuArray) -> [isize; 3] {
+    let item = a.itemsize() as isize;
+    [0, 1, 2].map(|axis| a.strides()[axis] / item)
+}
+
+/// `x` where a condition holds, else `y`.
+pub(super) fn choose<'a>(condition: &GpuArray, x: impl Into<Arg<'a>>, y: impl Into<Arg<'a>>) -> Result<GpuArray> {
+    apply(condition.context(), Op::Where, &[condition.into(), x.into(), y.into()], Wishes::default())
+}
+
+/// A number of a dtype as an operand.
+pub(super) fn number(dtype: DType, value: f64) -> Arg<'static> {
+    Arg::Scalar(Scalar::Strong(dtype, WeakScalar::Float(value)))
+}
+
+/// A reduction of the last axis, or of the one before; products and sums in the dtype of the elements.
+pub(super) fn along(a: &GpuArray, reduction: Reduction, axis: isize, keepdims: bool) -> Result<GpuArray> {
+    let dtype = (a.dtype().kind() >= Kind::Float && matches!(reduction, Reduction::Sum | Reduction::Product))
+        .then_some(a.dtype());
+    a.reduce(reduction, ReduceWishes { axes: Some(&[axis]), keepdims, dtype, ..Default::default() })
+}
+
+/// Whether a truth value is true; waits.
+pub(super) fn is_any(truths: &GpuArray) -> Result<bool> {
+    let mut byte = [0];
+    truths.reduce(Reduction::Any, ReduceWishes::default())?.read(&mut byte, Order::C)?;
+    Ok(byte != [0])
+}
+
+/// The first of an array of 32-bit numbers; waits.
+pub(super) fn first_number(numbers: &GpuArray) -> Result<i32> {
+    let mut bytes = [0; 4];
+    numbers.index(&[Index::At(0)])?.read(&mut bytes, Order::C)?;
+    Ok(i32::from_le_bytes(bytes))
+}

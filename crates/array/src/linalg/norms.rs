@@ -1,0 +1,141 @@
+//! Norms of vectors and matrices, and condition numbers.
+
+use super::limits::Limits;
+use super::matrices::{choose, number, rows_and_columns, stack_of};
+use crate::array::GpuArray;
+use crate::error::{ArrayError, Result};
+use crate::layout::Order;
+use crate::reduce::{Axes, ReduceWishes};
+use crate::views::Index;
+use rtcg_codegen::array::{Op, Reduction};
+use rtcg_codegen::{DType, Kind};
+
+/// A norm of matrices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MatrixNorm {
+    /// The root of the sum of squares.
+    #[default]
+    Frobenius,
+    /// The sum of singular values.
+    Nuclear,
+    /// The largest singular value.
+    LargestSingular,
+    /// The smallest singular value.
+    SmallestSingular,
+    /// The largest sum of absolute values of a column.
+    LargestColumn,
+    /// The smallest sum of absolute values of a column.
+    SmallestColumn,
+    /// The largest sum of absolute values of a row.
+    LargestRow,
+    /// The smallest sum of absolute values of a row.
+    SmallestRow,
+}
+
+/// The array with elements that have absolute values of a floating type.
+fn with_size(a: &GpuArray) -> Result<GpuArray> {
+    if a.dtype().kind() < Kind::Float { a.astype(DType::F64) } else { Ok(a.clone()) }
+}
+
+/// Sums of squares of absolute values.
+fn squares(a: &GpuArray) -> Result<GpuArray> {
+    match a.imag() {
+        Some(imag) => a.real().unary(Op::Square)?.binary(Op::Add, &imag.unary(Op::Square)?),
+        None => a.unary(Op::Square),
+    }
+}
+
+fn reduced(a: &GpuArray, reduction: Reduction, axes: Axes<'_>, keepdims: bool) -> Result<GpuArray> {
+    a.reduce(reduction, ReduceWishes { axes, keepdims, ..Default::default() })
+}
+
+/// Norms. Those of singular values wait.
+impl GpuArray {
+    /// Norms of vectors over axes: the root of order `order` of the sum of powers of absolute values, the largest (or
+    /// smallest) one for (minus) infinity, the number of those that are not 0 for 0.
+    ///
+    /// # Errors
+    /// When an axis does not exist or is named twice, or has no element and the result needs one.
+    pub fn vector_norm(&self, order: f64, axes: Axes<'_>, keepdims: bool) -> Result<GpuArray> {
+        let a = with_size(self)?;
+        if order == 2.0 {
+            return reduced(&squares(&a)?, Reduction::Sum, axes, keepdims)?.unary(Op::Sqrt);
+        }
+        let size = a.unary(Op::Absolute)?;
+        match order {
+            f64::INFINITY => reduced(&size, Reduction::Maximum, axes, keepdims),
+            f64::NEG_INFINITY => reduced(&size, Reduction::Minimum, axes, keepdims),
+            0.0 => reduced(&a.binary(Op::NotEqual, 0)?.astype(size.dtype())?, Reduction::Sum, axes, keepdims),
+            1.0 => reduced(&size, Reduction::Sum, axes, keepdims),
+            _ => {
+                reduced(&size.binary(Op::Power, order)?, Reduction::Sum, axes, keepdims)?.binary(Op::Power, 1.0 / order)
+            }
+        }
+    }
+
+    /// Norms of matrices, the last two axes.
+    ///
+    /// # Errors
+    /// When there are less than two axes; for norms of singular values as [`GpuArray::svd`]; when a matrix has no
+    /// element and the norm needs one.
+    pub fn matrix_norm(&self, norm: MatrixNorm, limits: Limits) -> Result<GpuArray> {
+        rows_and_columns(self)?;
+        match norm {
+            MatrixNorm::Frobenius => self.vector_norm(2.0, Some(&[-2, -1]), false),
+            MatrixNorm::Nuclear | MatrixNorm::LargestSingular | MatrixNorm::SmallestSingular => {
+                self.singular_norm(norm, limits)
+            }
+            MatrixNorm::LargestColumn => self.sums_norm(-2, Reduction::Maximum),
+            MatrixNorm::SmallestColumn => self.sums_norm(-2, Reduction::Minimum),
+            MatrixNorm::LargestRow => self.sums_norm(-1, Reduction::Maximum),
+            MatrixNorm::SmallestRow => self.sums_norm(-1, Reduction::Minimum),
+        }
+    }
+
+    fn sums_norm(&self, axis: isize, reduction: Reduction) -> Result<GpuArray> {
+        let sums = reduced(&with_size(self)?.unary(Op::Absolute)?, Reduction::Sum, Some(&[axis]), false)?;
+        reduced(&sums, reduction, Some(&[-1]), false)
+    }
+
+    fn singular_norm(&self, norm: MatrixNorm, limits: Limits) -> Result<GpuArray> {
+        let s = self.svdvals(limits)?;
+        if s.shape().last() == Some(&0) && norm != MatrixNorm::SmallestSingular {
+            return GpuArray::zeros(s.context(), stack_of(self), s.dtype(), Order::C);
+        }
+        let reduction = match norm {
+            MatrixNorm::Nuclear => Reduction::Sum,
+            MatrixNorm::SmallestSingular => Reduction::Minimum,
+            _ => Reduction::Maximum,
+        };
+        reduced(&s, reduction, Some(&[-1]), false)
+    }
+
+    /// Condition numbers of matrices: a norm times that of the inverse, infinity for singular matrices. Norms of largest
+    /// and smallest singular values take matrices that are not square, too, and wait.
+    ///
+    /// # Errors
+    /// When a matrix has no element, or is not square and the norm needs the inverse; as [`GpuArray::svd`].
+    pub fn cond(&self, norm: MatrixNorm, limits: Limits) -> Result<GpuArray> {
+        if rows_and_columns(self)?.contains(&0) {
+            return Err(ArrayError::linear_algebra("cond is not defined on empty arrays"));
+        }
+        let result = match norm {
+            MatrixNorm::LargestSingular | MatrixNorm::SmallestSingular => {
+                let s = self.svdvals(limits)?;
+                let [first, last] = [0, -1].map(|at| s.index(&[Index::Ellipsis, Index::At(at)]));
+                let (first, last) = (first?, last?);
+                let is_least = norm == MatrixNorm::SmallestSingular;
+                let (above, below) = if is_least { (last, first) } else { (first, last) };
+                above.binary(Op::TrueDivide, &below)?
+            }
+            _ => {
+                let inverse = self.inv_or_nan()?;
+                let given = self.to_dtype(inverse.dtype())?.matrix_norm(norm, limits)?;
+                given.binary(Op::Multiply, &inverse.matrix_norm(norm, limits)?)?
+            }
+        };
+        let is_given = reduced(&self.unary(Op::Isnan)?, Reduction::Any, Some(&[-2, -1]), false)?;
+        let is_unknown = result.unary(Op::Isnan)?.binary(Op::LogicalAnd, &is_given.unary(Op::LogicalNot)?)?;
+        choose(&is_unknown, number(result.dtype(), f64::INFINITY), &result)
+    }
+}

@@ -1,0 +1,97 @@
+//! Stacks of matrices scaled before eigenvalues or singular values are sought, and results put in order after.
+
+use super::factorizations::Triangle;
+use super::launch::{BLOCK, Step};
+use super::matrices::{empty, first_number, zeros};
+use crate::array::GpuArray;
+use crate::error::Result;
+use rtcg_codegen::DType;
+use rtcg_codegen::array::{LINALG_THREADS, LinalgStep};
+
+/// What kernels report about a stack, as bits.
+#[derive(Debug, Clone)]
+pub(super) struct Report(pub GpuArray);
+
+impl Report {
+    /// What was reported so far; waits.
+    pub(super) fn read(&self) -> Result<i32> {
+        first_number(&self.0)
+    }
+}
+
+/// What matrices were scaled by.
+pub(super) struct Scaling {
+    /// Exponents of powers of two, one of each matrix.
+    exponents: GpuArray,
+    pub report: Report,
+}
+
+impl Scaling {
+    /// Scales matrices in place by powers of two that bring their largest parts to [0.5, 1), so that squares neither
+    /// overflow nor vanish. Of Hermitian matrices one triangle is read and the other one is written.
+    pub(super) fn new(a: &GpuArray, triangle: Option<Triangle>) -> Result<Self> {
+        let [count, m, n] = [0, 1, 2].map(|axis| a.shape()[axis]);
+        let scaling = Self::none(a)?;
+        if a.size() > 0 {
+            let triangle: usize = match triangle {
+                None => 0,
+                Some(Triangle::Lower) => 1,
+                Some(Triangle::Upper) => 2,
+            };
+            let step = Step::new(a.context(), a.dtype(), LinalgStep::ScaleMatrices)?;
+            let Self { exponents, report } = &scaling;
+            let values = [a.into(), m.into(), n.into(), triangle.into(), exponents.into(), (&report.0).into()];
+            step.launch([count, 1], BLOCK, &values)?;
+        }
+        Ok(scaling)
+    }
+
+    /// That of matrices, the first axis of `like`, which are as they were.
+    pub(super) fn none(like: &GpuArray) -> Result<Self> {
+        let exponents = zeros(like, &like.shape()[..1], DType::I32)?;
+        Ok(Self { exponents, report: Report(zeros(like, &[1], DType::I32)?) })
+    }
+
+    /// Values of the matrices, of elements of `dtype`, in order and scaled back; the place that each goes to.
+    pub(super) fn ordered(&self, values: &GpuArray, dtype: DType, is_descending: bool) -> Result<(GpuArray, GpuArray)> {
+        let (count, n) = (values.shape()[0], values.shape()[1]);
+        let (ordered, places) =
+            (empty(values, values.shape(), values.dtype())?, empty(values, values.shape(), DType::I32)?);
+        if values.size() > 0 {
+            let step = Step::new(values.context(), dtype, LinalgStep::OrderValues)?;
+            let values = [
+                values.into(),
+                n.into(),
+                is_descending.into(),
+                (&self.exponents).into(),
+                (&ordered).into(),
+                (&places).into(),
+            ];
+            step.launch([count, 1], BLOCK, &values)?;
+        }
+        Ok((ordered, places))
+    }
+
+    /// Scales the parts of eigenvalues of matrices of `dtype` back, in place.
+    pub(super) fn unscale(&self, reals: &GpuArray, imags: &GpuArray, dtype: DType) -> Result<()> {
+        let (count, n) = (reals.shape()[0], reals.shape()[1]);
+        if reals.size() == 0 {
+            return Ok(());
+        }
+        let step = Step::new(reals.context(), dtype, LinalgStep::UnscaleEigenvalues)?;
+        step.launch([count, 1], [64, 1], &[reals.into(), imags.into(), n.into(), (&self.exponents).into()])
+    }
+}
+
+/// The first `m` elements of the rows of stacks as columns at the places of their values.
+pub(super) fn placed(rows: &GpuArray, places: &GpuArray, m: usize) -> Result<GpuArray> {
+    let [count, n, length] = [0, 1, 2].map(|axis| rows.shape()[axis]);
+    let vectors = empty(rows, &[count, m, n], rows.dtype())?;
+    if vectors.size() > 0 {
+        let step = Step::new(rows.context(), rows.dtype(), LinalgStep::PlaceVectors)?;
+        let threads = if m > 64 { LINALG_THREADS as usize } else { 64 };
+        let values = [rows.into(), n.into(), m.into(), length.into(), places.into(), (&vectors).into()];
+        step.launch([count, n.min(65535)], [threads, 1], &values)?;
+    }
+    Ok(vectors)
+}

@@ -1,0 +1,102 @@
+//! Schur forms of general matrices: reduction to Hessenberg form and QR iterations.
+//!
+//! What is near the diagonal is done by a block of threads for each matrix; the reflections that it used are applied to
+//! all else by many. All matrices are stacks in C order, changed in place.
+
+use super::launch::Step;
+use super::matrices::{empty, first_number, identities, transposed, zeros};
+use super::scaling::Report;
+use crate::array::GpuArray;
+use crate::error::Result;
+use crate::layout::Order;
+use crate::scalar::Scalar;
+use crate::views::Index;
+use rtcg_codegen::array::{LINALG_STATE, LinalgStep};
+use rtcg_codegen::{DType, WeakScalar};
+
+/// Iterations before it is asked whether some are left, of matrices whose Schur vectors are wanted.
+const ITERATIONS_AT_ONCE: usize = 16;
+
+/// What is left of matrices in their Schur form beside that form itself.
+pub(super) struct Schur {
+    /// Real and imaginary parts of the eigenvalues.
+    pub reals: GpuArray,
+    pub imags: GpuArray,
+    /// Schur vectors as rows.
+    pub vectors: Option<GpuArray>,
+}
+
+/// Householder reflections (Golub and Van Loan, Matrix Computations, 7.4.2) in place, and their product.
+fn make_hessenberg(a: &GpuArray, products: Option<&GpuArray>) -> Result<()> {
+    let (ctx, dtype, count, n) = (a.context(), a.dtype(), a.shape()[0], a.shape()[2]);
+    let vectors = empty(a, &[count, n + 1], dtype)?;
+    let rows = if products.is_some() { 2 * n } else { n };
+    let column = Step::new(ctx, dtype, LinalgStep::HessenbergColumn)?;
+    let left = Step::new(ctx, dtype, LinalgStep::HessenbergLeft)?;
+    let right = Step::new(ctx, dtype, LinalgStep::HessenbergRight)?;
+    for k in 0..n.saturating_sub(2) {
+        let own = [a.into(), n.into(), k.into(), (&vectors).into()];
+        column.launch([count, 1], [if n > 64 { 256 } else { 64 }, 1], &own)?;
+        left.launch([count, (n - 1 - k).div_ceil(64)], [64, 1], &own)?;
+        let [matrices, length, k, vectors] = own;
+        right.launch([count, rows.div_ceil(4)], [32, 4], &[matrices, length, k, vectors, products.into()])?;
+    }
+    Ok(())
+}
+
+/// Makes Schur forms of scaled matrices in place.
+///
+/// QR iterations with Francis's double shift for real matrices, whose forms keep blocks of two rows for pairs of complex
+/// eigenvalues, and with Wilkinson's shift for complex ones (Golub and Van Loan, Matrix Computations, 7.5; Wilkinson and
+/// Reinsch, Handbook for Automatic Computation II, 1971, hqr2 and comqr). Without vectors only the eigenvalues are
+/// found. Reads whether iterations are left every few of them.
+pub(super) fn reduce(a: &GpuArray, report: &Report, iterations: usize, has_vectors: bool) -> Result<Schur> {
+    let (ctx, dtype, count, n) = (a.context(), a.dtype(), a.shape()[0], a.shape()[2]);
+    let parts = || zeros(a, &[count, n], dtype.real_part());
+    let (reals, imags) = (parts()?, parts()?);
+    let products = if has_vectors { Some(identities(ctx, a.shape(), dtype)?) } else { None };
+    if a.size() == 0 {
+        return Ok(Schur { reals, imags, vectors: products });
+    }
+    make_hessenberg(a, products.as_ref())?;
+    let vectors = products.map(|products| transposed(&products)?.copy(Some(Order::C))).transpose()?;
+    let states = zeros(a, &[count, LINALG_STATE], DType::I32)?;
+    states.index(&[Index::Ellipsis, Index::At(0)])?.fill(Scalar::Weak(WeakScalar::Int(n as i128 - 1)))?;
+    let (lists, left) = (empty(a, &[count, 3 * n], dtype)?, empty(a, &[1], DType::I32)?);
+    let threads = match n {
+        0..=16 => 32,
+        17..=256 => 64,
+        _ => 128,
+    };
+    let iterate = Step::new(ctx, dtype, LinalgStep::SchurIterate)?;
+    let apply = Step::new(ctx, dtype, LinalgStep::SchurApply)?;
+    let (turns, sweeps) = if has_vectors { (ITERATIONS_AT_ONCE, 1) } else { (1, 4 * n) };
+    let arguments = [
+        a.into(),
+        n.into(),
+        sweeps.into(),
+        iterations.into(),
+        has_vectors.into(),
+        (&states).into(),
+        (&lists).into(),
+        (&reals).into(),
+        (&imags).into(),
+        (&report.0).into(),
+        (&left).into(),
+    ];
+    loop {
+        for turn in 0..turns {
+            if turn + 1 == turns {
+                left.clear()?;
+            }
+            iterate.launch([count, 1], [threads, 1], &arguments)?;
+            if let Some(vectors) = &vectors {
+                let lists = [a.into(), n.into(), (&states).into(), (&lists).into(), vectors.into()];
+                apply.launch([count, (2 * n).div_ceil(64)], [64, 1], &lists)?;
+            }
+        }
+        if first_number(&left)? == 0 {
+            return Ok(Schur { reals, imags, vectors });
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Triangular systems of equations, cut into blocks that matrix products connect.
+
+use super::launch::{BLOCK, Step, parts};
+use super::matrices::{conjugated, part, steps};
+use crate::array::GpuArray;
+use crate::error::Result;
+use rtcg_codegen::array::{LINALG_RIGHT_SIDES, LinalgStep, Op};
+
+/// Rows of a block, and columns of a panel.
+pub(super) const PANEL: usize = 64;
+
+/// Which part of matrices is a triangle, and how it is read.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Form {
+    pub is_upper: bool,
+    /// Ones stand for the diagonal.
+    pub is_unit: bool,
+    pub is_conjugated: bool,
+}
+
+/// Solves triangular systems in place of their right sides; operands are stacks of any strides.
+pub(super) fn solve(triangles: &GpuArray, sides: &GpuArray, form: Form) -> Result<()> {
+    let [count, n, columns] = [0, 1, 2].map(|axis| sides.shape()[axis]);
+    if sides.size() == 0 {
+        return Ok(());
+    }
+    let step = Step::new(sides.context(), sides.dtype(), LinalgStep::SolveTriangle)?;
+    let mut starts: Vec<usize> = (0..n).step_by(PANEL).collect();
+    if form.is_upper {
+        starts.reverse();
+    }
+    for start in starts {
+        let end = (start + PANEL).min(n);
+        let (x, own) = (part(sides, start..end, 0..columns)?, part(triangles, start..end, start..end)?);
+        let ([stack, row, column], [x_stack, x_row, x_column]) = (steps(&own), steps(&x));
+        let values = [
+            (&own).into(),
+            stack.into(),
+            row.into(),
+            column.into(),
+            form.is_upper.into(),
+            form.is_unit.into(),
+            form.is_conjugated.into(),
+            (&x).into(),
+            x_stack.into(),
+            x_row.into(),
+            x_column.into(),
+            (end - start).into(),
+            columns.into(),
+        ];
+        step.launch(parts(count, columns, LINALG_RIGHT_SIDES), BLOCK, &values)?;
+        let rest = if form.is_upper { 0..start } else { end..n };
+        if !rest.is_empty() {
+            let factor = part(triangles, rest.clone(), start..end)?;
+            let factor = if form.is_conjugated { conjugated(&factor)? } else { factor };
+            part(sides, rest, 0..columns)?.binary_in_place(Op::Subtract, &factor.matmul(&x)?)?;
+        }
+    }
+    Ok(())
+}

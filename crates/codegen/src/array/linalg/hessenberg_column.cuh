@@ -1,0 +1,25 @@
+// The reflection that makes column k zero below its subdiagonal: its vector, which begins with 1, and tau after it.
+extern "C" __global__ void array_hessenberg_column(T *matrices, int n, int k, T *vectors)
+{
+    T *a = matrices + (I)blockIdx.x * n * n, *v = vectors + (I)blockIdx.x * (n + 1);
+    int t = threadIdx.x;
+    R mine = 0;
+    for (int i = k + 2 + t; i < n; i += blockDim.x) mine += square_of(a[(I)i * n + k]);
+    R rest = added(mine);
+    T alpha = a[(I)(k + 1) * n + k], tau = made_of(0, 0), first = made_of(1, 0);
+    __syncthreads();
+    if (rest != 0 || imag_of(alpha) != 0) {
+        R norm = sqrt(square_of(alpha) + rest), beta = real_of(alpha) > 0 ? -norm : norm;
+        tau = made_of((beta - real_of(alpha)) / beta, -imag_of(alpha) / beta);
+        first = alpha - made_of(beta, 0);
+        if (t == 0) a[(I)(k + 1) * n + k] = made_of(beta, 0);
+    }
+    for (int i = k + 2 + t; i < n; i += blockDim.x) {
+        v[i] = a[(I)i * n + k] / first;
+        a[(I)i * n + k] = made_of(0, 0);
+    }
+    if (t == 0) {
+        v[k + 1] = made_of(1, 0);
+        v[n] = tau;
+    }
+}

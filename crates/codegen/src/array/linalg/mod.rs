@@ -1,0 +1,177 @@
+//! Kernels of linear algebra: factorizations of stacks of matrices, triangular systems, eigenvalues, singular values.
+//!
+//! A block of threads has a matrix, a panel of one, or a part of what is done to one; `blockIdx.x` is the matrix.
+//! Matrices are stacks in C order, and are changed in place. Each kernel is a file of this folder, written with
+//! `elements.cuh` for real and complex elements alike; files before it are what it is made with.
+
+use crate::{DType, Kind};
+use std::fmt::Write;
+
+/// Threads of a block where nothing else is said.
+pub const LINALG_THREADS: u32 = 256;
+/// Right sides that a block of a triangular system has at a time.
+pub const LINALG_RIGHT_SIDES: usize = 8;
+/// Numbers that iterations keep of a matrix.
+pub const LINALG_STATE: usize = 4;
+/// QL iterations that are listed before their rotations are applied.
+pub const LINALG_TURNS: usize = 64;
+/// A bit of reports: a matrix has infinities or NaN.
+pub const LINALG_NOT_FINITE: i32 = 1;
+/// A bit of reports: iterations did not come to an end.
+pub const LINALG_NOT_CONVERGED: i32 = 2;
+/// A bit of reports: a column was as nothing beside its matrix.
+pub const LINALG_NOT_OF_FULL_RANK: i32 = 4;
+
+macro_rules! steps {
+    ($($step:ident $name:literal [$($part:literal)*] $doc:literal;)*) => {
+        /// What a kernel does.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum LinalgStep { $(#[doc = $doc] $step),* }
+
+        impl LinalgStep {
+            fn name(self) -> &'static str {
+                match self {
+                    $(LinalgStep::$step => concat!("array_", $name),)*
+                }
+            }
+
+            /// The kernel's file, behind those of what it is made with.
+            fn text(self) -> &'static str {
+                match self {
+                    $(LinalgStep::$step => concat!(
+                        $(include_str!(concat!($part, ".cuh")), "\n",)*
+                        include_str!(concat!($name, ".cuh")),
+                    ),)*
+                }
+            }
+
+            #[cfg(test)]
+            const ALL: &[LinalgStep] = &[$(LinalgStep::$step),*];
+        }
+    };
+}
+
+steps! {
+    FactorPanel "factor_panel" [] "LU factors of a panel, with partial pivoting.";
+    ExchangeRows "exchange_rows" [] "Rows exchanged as the pivots of a panel say.";
+    FactorPositive "factor_positive" [] "Cholesky factors of lower triangles.";
+    SolveTriangle "solve_triangle" [] "Triangular systems for several right sides.";
+    Reflect "reflect" ["sums"] "Householder reflections that make matrices upper triangular.";
+    ApplyReflections "apply_reflections" [] "The product of reflections.";
+    ScaleMatrices "scale_matrices" [] "Matrices scaled by powers of two, and looked at for what is not finite.";
+    OrderValues "order_values" [] "Values in order, scaled back.";
+    PlaceVectors "place_vectors" [] "Rows as columns in the order of their values.";
+    Jacobi "jacobi" ["rotations"] "Eigenvalues of small Hermitian matrices.";
+    TridiagonalColumn "tridiagonal_column" ["sums"] "The reflection of a column.";
+    TridiagonalProduct "tridiagonal_product" [] "The product of the matrix and the vector of a reflection.";
+    TridiagonalCorrect "tridiagonal_correct" ["sums"] "The second vector that a matrix is updated by.";
+    TridiagonalUpdate "tridiagonal_update" [] "The update of a matrix by a reflection from both sides.";
+    TridiagonalTransform "tridiagonal_transform" [] "The product of the reflections, times columns.";
+    TridiagonalQl "tridiagonal_ql" [] "QL iterations, whose rotations are listed.";
+    TridiagonalRotate "tridiagonal_rotate" [] "Listed rotations applied to columns.";
+    TridiagonalBisect "tridiagonal_bisect" [] "Eigenvalues by bisection.";
+    Balance "balance" ["sums"] "Rows and columns made as long as each other.";
+    UnscaleEigenvalues "unscale_eigenvalues" [] "Parts of eigenvalues, scaled back.";
+    SubstituteEigenvectors "substitute_eigenvectors" ["vectors"] "Eigenvectors of Schur forms by substitution.";
+    FinishEigenvectors "finish_eigenvectors" ["vectors"] "Eigenvectors as they were before balancing, of length 1.";
+    HessenbergColumn "hessenberg_column" ["sums"] "The reflection of a column.";
+    HessenbergLeft "hessenberg_left" [] "The reflection applied from the left.";
+    HessenbergRight "hessenberg_right" [] "The reflection applied from the right.";
+    SchurIterate "schur_iterate" ["reflections" "qr_iteration"] "QR iterations, whose reflections are listed.";
+    SchurApply "schur_apply" ["reflections"] "Listed reflections applied to all else.";
+    Orthogonalize "orthogonalize" ["rotations" "columns"] "Columns of small matrices made orthogonal.";
+    OrthogonalizeRound "orthogonalize_round" ["rotations" "columns"] "A round of that for long columns.";
+    NormalizeColumns "normalize_columns" ["rotations" "columns"] "The lengths of columns, which become of length 1.";
+}
+
+/// A kernel, as everything that decides its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Linalg {
+    /// `F32`, `F64`, `C64` or `C128`: the elements of matrices.
+    pub dtype: DType,
+    /// What it does.
+    pub step: LinalgStep,
+    /// Threads that have a pair of columns; 1 for kernels without groups.
+    pub group: u16,
+    /// Eigenvectors of real matrices are complex.
+    pub is_wide: bool,
+}
+
+impl Linalg {
+    /// A kernel without further choices.
+    pub fn new(dtype: DType, step: LinalgStep) -> Self {
+        Self { dtype, step, group: 1, is_wide: false }
+    }
+
+    /// The kernel's name.
+    pub fn name(&self) -> &'static str {
+        self.step.name()
+    }
+
+    /// The kernel as CUDA C++ source.
+    pub fn source(&self) -> String {
+        let mut text = String::new();
+        let is_complex = self.dtype.kind() == Kind::Complex;
+        if is_complex || self.is_wide {
+            text.push_str("#include <pycuda-complex.hpp>\n");
+        }
+        let real = self.dtype.real_part();
+        let (eps, tiny) = limits(real);
+        let _ = write!(
+            text,
+            "typedef {} T;\ntypedef {} R;\n\
+             #define EPS ((R){eps:e})  // The distance from 1 to the next number.\n\
+             #define TINY ((R){tiny:e})  // The least normal number.\n",
+            self.dtype.c_type(),
+            real.c_type()
+        );
+        let numbers: [(&str, i64); 9] = [
+            ("IS_COMPLEX", is_complex.into()),
+            ("IS_WIDE", self.is_wide.into()),
+            ("GROUP", self.group.into()),
+            ("THREADS", LINALG_THREADS.into()),
+            ("RIGHT_SIDES", LINALG_RIGHT_SIDES as i64),
+            ("STATE", LINALG_STATE as i64),
+            ("TURNS", LINALG_TURNS as i64),
+            ("NOT_FINITE", LINALG_NOT_FINITE.into()),
+            ("NOT_CONVERGED", LINALG_NOT_CONVERGED.into()),
+        ];
+        for (name, number) in numbers {
+            let _ = writeln!(text, "#define {name} {number}");
+        }
+        let _ = writeln!(text, "#define NOT_OF_FULL_RANK {LINALG_NOT_OF_FULL_RANK}");
+        text.push_str(include_str!("elements.cuh"));
+        text.push('\n');
+        text.push_str(self.step.text());
+        text
+    }
+}
+
+/// The distance from 1 to the next number and the least normal number of a real type.
+fn limits(real: DType) -> (f64, f64) {
+    match real {
+        DType::F32 => (f32::EPSILON.into(), f32::MIN_POSITIVE.into()),
+        _ => (f64::EPSILON, f64::MIN_POSITIVE),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_is_named_in_its_source() {
+        for &step in LinalgStep::ALL {
+            let kernel = Linalg::new(DType::C64, step);
+            assert!(kernel.source().contains(&format!("__global__ void {}(", kernel.name())), "{}", kernel.name());
+        }
+    }
+
+    #[test]
+    fn only_complex_numbers_need_their_header() {
+        let kernel = Linalg::new(DType::F32, LinalgStep::SubstituteEigenvectors);
+        assert!(!kernel.source().contains("pycuda-complex"));
+        assert!(Linalg { is_wide: true, ..kernel }.source().contains("pycuda-complex"));
+        assert!(kernel.source().contains("#define EPS ((R)1.1920928955078125e-7)"));
+    }
+}

@@ -1,0 +1,219 @@
+//! Native parts of `pycuda.linalg`. They run with the interpreter released: most wait for the device.
+
+use crate::errors::array_error;
+use crate::gpuarray::PyGpuArray;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use rtcg::array::{Arg, GpuArray, Limits, MatrixNorm, Result, Tolerance, Triangle};
+
+type Any<'py> = Bound<'py, PyAny>;
+type Array<'a, 'py> = &'a Bound<'py, PyGpuArray>;
+
+/// What `body` makes of an array, in memory from its allocator and with the interpreter released.
+fn computed<T: Send>(a: Array<'_, '_>, body: impl FnOnce(&GpuArray) -> Result<T> + Send) -> PyResult<T> {
+    let (py, array) = (a.py(), &a.get().array);
+    PyGpuArray::in_memory_of(a, || py.detach(|| body(array))).map_err(|error| array_error(py, error))
+}
+
+/// [`computed`] as an object like the array.
+fn array_of<'py>(a: Array<'_, 'py>, body: impl FnOnce(&GpuArray) -> Result<GpuArray> + Send) -> PyResult<Any<'py>> {
+    PyGpuArray::like(a, computed(a, body)?)
+}
+
+/// [`computed`] as a tuple of objects like the array.
+fn tuple_of<'py, const N: usize>(
+    a: Array<'_, 'py>,
+    body: impl FnOnce(&GpuArray) -> Result<[GpuArray; N]> + Send,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let objects: Vec<_> =
+        computed(a, body)?.into_iter().map(|array| PyGpuArray::like(a, array)).collect::<PyResult<_>>()?;
+    PyTuple::new(a.py(), objects)
+}
+
+#[pyfunction]
+fn linalg_solve<'py>(a: Array<'_, 'py>, b: Array<'_, 'py>) -> PyResult<Any<'py>> {
+    let matrices = &a.get().array;
+    array_of(b, |b| matrices.solve(b))
+}
+
+#[pyfunction]
+fn linalg_inv<'py>(a: Array<'_, 'py>) -> PyResult<Any<'py>> {
+    array_of(a, GpuArray::inv)
+}
+
+#[pyfunction]
+fn linalg_det<'py>(a: Array<'_, 'py>) -> PyResult<Any<'py>> {
+    array_of(a, GpuArray::det)
+}
+
+#[pyfunction]
+fn linalg_slogdet<'py>(a: Array<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> {
+    tuple_of(a, |a| a.slogdet().map(|found| [found.sign, found.log]))
+}
+
+#[pyfunction]
+fn linalg_cholesky<'py>(a: Array<'_, 'py>, upper: bool) -> PyResult<Any<'py>> {
+    array_of(a, |a| a.cholesky(triangle_of(upper)))
+}
+
+/// Two arrays, or for mode "r" one.
+#[pyfunction]
+fn linalg_qr<'py>(a: Array<'_, 'py>, mode: &str) -> PyResult<Bound<'py, PyTuple>> {
+    match mode {
+        "reduced" | "complete" => tuple_of(a, |a| a.qr(mode == "complete").map(Into::into)),
+        "r" => tuple_of(a, |a| Ok([a.qr_triangle()?])),
+        "raw" => tuple_of(a, |a| a.qr_raw().map(Into::into)),
+        _ => Err(PyValueError::new_err(format!("Unrecognized mode '{mode}'"))),
+    }
+}
+
+fn triangle_of(upper: bool) -> Triangle {
+    if upper { Triangle::Upper } else { Triangle::Lower }
+}
+
+#[pyfunction]
+fn linalg_eigh<'py>(a: Array<'_, 'py>, upper: bool) -> PyResult<Bound<'py, PyTuple>> {
+    tuple_of(a, |a| a.eigh(triangle_of(upper), Limits::default()).map(Into::into))
+}
+
+#[pyfunction]
+fn linalg_eigvalsh<'py>(a: Array<'_, 'py>, upper: bool) -> PyResult<Any<'py>> {
+    array_of(a, |a| a.eigvalsh(triangle_of(upper), Limits::default()))
+}
+
+#[pyfunction]
+fn linalg_eig<'py>(a: Array<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> {
+    tuple_of(a, |a| a.eig(Limits::default()).map(Into::into))
+}
+
+#[pyfunction]
+fn linalg_eigvals<'py>(a: Array<'_, 'py>) -> PyResult<Any<'py>> {
+    array_of(a, |a| a.eigvals(Limits::default()))
+}
+
+#[pyfunction]
+fn linalg_svd<'py>(a: Array<'_, 'py>, full: bool, hermitian: bool) -> PyResult<Bound<'py, PyTuple>> {
+    tuple_of(a, |a| {
+        let limits = Limits::default();
+        let found = if hermitian { a.svd_of_hermitian(limits)? } else { a.svd(full, limits)? };
+        Ok([found.u, found.s, found.vh])
+    })
+}
+
+#[pyfunction]
+fn linalg_svdvals<'py>(a: Array<'_, 'py>, hermitian: bool) -> PyResult<Any<'py>> {
+    let limits = Limits::default();
+    array_of(a, |a| if hermitian { a.svdvals_of_hermitian(limits) } else { a.svdvals(limits) })
+}
+
+/// An array with a tolerance of each matrix, or a number for all.
+#[derive(FromPyObject)]
+enum Ratio<'py> {
+    Array(Bound<'py, PyGpuArray>),
+    Number(f64),
+}
+
+impl Ratio<'_> {
+    fn as_operand(&self) -> Arg<'_> {
+        match self {
+            Ratio::Array(array) => (&array.get().array).into(),
+            Ratio::Number(number) => (*number).into(),
+        }
+    }
+}
+
+#[pyfunction]
+#[pyo3(signature = (a, ratio, hermitian))]
+fn linalg_pinv<'py>(a: Array<'_, 'py>, ratio: Option<Ratio<'py>>, hermitian: bool) -> PyResult<Any<'py>> {
+    let tolerance = ratio.as_ref().map_or(Tolerance::Precision, |ratio| Tolerance::Relative(ratio.as_operand()));
+    array_of(a, |a| a.pinv(tolerance, hermitian, Limits::default()))
+}
+
+#[pyfunction]
+#[pyo3(signature = (a, size, ratio, hermitian))]
+fn linalg_matrix_rank<'py>(
+    a: Array<'_, 'py>,
+    size: Option<Ratio<'py>>,
+    ratio: Option<Ratio<'py>>,
+    hermitian: bool,
+) -> PyResult<Any<'py>> {
+    let tolerance = match (&size, &ratio) {
+        (Some(size), _) => Tolerance::Absolute(size.as_operand()),
+        (None, Some(ratio)) => Tolerance::Relative(ratio.as_operand()),
+        (None, None) => Tolerance::Precision,
+    };
+    array_of(a, |a| a.matrix_rank(tolerance, hermitian, Limits::default()))
+}
+
+/// Solutions, residuals and singular values, and the rank.
+#[pyfunction]
+#[pyo3(signature = (a, b, ratio))]
+fn linalg_lstsq<'py>(
+    a: Array<'_, 'py>,
+    b: Array<'_, 'py>,
+    ratio: Option<f64>,
+) -> PyResult<(Any<'py>, Any<'py>, usize, Any<'py>)> {
+    let right = &b.get().array;
+    let found = computed(a, |a| a.lstsq(right, ratio, Limits::default()))?;
+    let like = |array| PyGpuArray::like(a, array);
+    Ok((like(found.solution)?, like(found.residuals)?, found.rank, like(found.singular_values)?))
+}
+
+fn norm_of(name: &str) -> PyResult<MatrixNorm> {
+    Ok(match name {
+        "fro" => MatrixNorm::Frobenius,
+        "nuc" => MatrixNorm::Nuclear,
+        "2" => MatrixNorm::LargestSingular,
+        "-2" => MatrixNorm::SmallestSingular,
+        "1" => MatrixNorm::LargestColumn,
+        "-1" => MatrixNorm::SmallestColumn,
+        "inf" => MatrixNorm::LargestRow,
+        "-inf" => MatrixNorm::SmallestRow,
+        _ => return Err(PyValueError::new_err("Invalid norm order for matrices.")),
+    })
+}
+
+#[pyfunction]
+#[pyo3(signature = (a, order, axes, keepdims))]
+fn linalg_vector_norm<'py>(
+    a: Array<'_, 'py>,
+    order: f64,
+    axes: Option<Vec<isize>>,
+    keepdims: bool,
+) -> PyResult<Any<'py>> {
+    array_of(a, |a| a.vector_norm(order, axes.as_deref(), keepdims))
+}
+
+#[pyfunction]
+fn linalg_matrix_norm<'py>(a: Array<'_, 'py>, name: &str) -> PyResult<Any<'py>> {
+    let norm = norm_of(name)?;
+    array_of(a, |a| a.matrix_norm(norm, Limits::default()))
+}
+
+#[pyfunction]
+fn linalg_cond<'py>(a: Array<'_, 'py>, name: &str) -> PyResult<Any<'py>> {
+    let norm = norm_of(name)?;
+    array_of(a, |a| a.cond(norm, Limits::default()))
+}
+
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(linalg_solve, m)?)?;
+    m.add_function(wrap_pyfunction!(linalg_inv, m)?)?;
+    m.add_function(wrap_pyfunction!(linalg_det, m)?)?;
+    m.add_function(wrap_pyfunction!(linalg_slogdet, m)?)?;
+    m.add_function(wrap_pyfunction!(linalg_cholesky, m)?)?;
+    m.add_function(wrap_pyfunction!(linalg_qr, m)?)?;
+    m.add_function(wrap_pyfunction!(linalg_eigh, m)?)?;
+    m.add_function(wrap_pyfunction!(linalg_eigvalsh, m)?)?;
+    m.add_function(wrap_pyfunction!(linalg_eig, m)?)?;
+    m.add_function(wrap_pyfunction!(linalg_eigvals, m)?)?;
+    m.add_function(wrap_pyfunction!(linalg_svd, m)?)?;
+    m.add_function(wrap_pyfunction!(linalg_svdvals, m)?)?;
+    m.add_function(wrap_pyfunction!(linalg_pinv, m)?)?;
+    m.add_function(wrap_pyfunction!(linalg_matrix_rank, m)?)?;
+    m.add_function(wrap_pyfunction!(linalg_lstsq, m)?)?;
+    m.add_function(wrap_pyfunction!(linalg_vector_norm, m)?)?;
+    m.add_function(wrap_pyfunction!(linalg_matrix_norm, m)?)?;
+    m.add_function(wrap_pyfunction!(linalg_cond, m)?)
+}

@@ -1,0 +1,237 @@
+//! Linear algebra of arrays with a static element type.
+
+use super::element::MatrixElement;
+use super::typed::GpuArray;
+use crate::error::Result;
+use rtcg_array::{Axes, Limits, MatrixNorm, Tolerance, Triangle};
+
+/// A = U diag(S) V^H.
+#[derive(Debug, Clone)]
+pub struct Svd<T: MatrixElement> {
+    /// Left singular vectors as columns.
+    pub u: GpuArray<T>,
+    /// Singular values in descending order.
+    pub s: GpuArray<T::Real>,
+    /// Right singular vectors, conjugated, as rows.
+    pub vh: GpuArray<T>,
+}
+
+/// What [`GpuArray::lstsq`] finds.
+#[derive(Debug, Clone)]
+pub struct LeastSquares<T: MatrixElement> {
+    /// The solutions of least length.
+    pub solution: GpuArray<T>,
+    /// For each right side the sum of squares of what is left; empty unless the matrix has more rows than columns, and
+    /// full rank.
+    pub residuals: GpuArray<T::Real>,
+    /// How many singular values count.
+    pub rank: usize,
+    /// All singular values, in descending order.
+    pub singular_values: GpuArray<T::Real>,
+}
+
+/// Which singular values count: those above `ratio` times the largest one, or above what the precision allows.
+fn relative(ratio: Option<f64>) -> Tolerance<'static> {
+    ratio.map_or(Tolerance::Precision, |ratio| Tolerance::Relative(ratio.into()))
+}
+
+/// Linear algebra of stacks of matrices, which are the last two axes; kernels are this crate's own.
+///
+/// ```
+/// use rtcg::prelude::*;
+///
+/// # fn main() -> rtcg::Result<()> {
+/// let arrays = Arrays::new(&Context::new()?)?;
+/// let a = arrays.from_shape(&[2, 2], &[2.0, 1.0, 1.0, 3.0])?;
+/// let x = a.solve(&arrays.from_slice(&[3.0, 5.0])?)?;
+/// assert!(a.matmul(&x)?.to_vec()?.iter().zip([3.0, 5.0]).all(|(ax, b)| f64::abs(ax - b) < 1e-14));
+/// assert!((a.det()?.item()? - 5.0).abs() < 1e-14);
+/// let svd = a.svd(false)?;
+/// let again = svd.u.matmul(&(&svd.s.expand_dims(&[1])? * &svd.vh))?;
+/// assert!((&again - &a).abs()?.max()? < 1e-14);
+/// # Ok(())
+/// # }
+/// ```
+impl<T: MatrixElement> GpuArray<T> {
+    /// Solutions of `self @ x = b`, where `b` has one axis or stacks of matrices, which are broadcast; waits to see that
+    /// no matrix is singular.
+    ///
+    /// # Errors
+    /// When a matrix is singular, or shapes do not fit.
+    pub fn solve(&self, b: &GpuArray<T>) -> Result<GpuArray<T>> {
+        self.wrap(self.as_dyn().solve(b.as_dyn())?)
+    }
+
+    /// Inverse matrices; waits to see that none is singular.
+    ///
+    /// # Errors
+    /// When a matrix is singular or not square.
+    pub fn inv(&self) -> Result<GpuArray<T>> {
+        self.wrap(self.as_dyn().inv()?)
+    }
+
+    /// Determinants.
+    ///
+    /// # Errors
+    /// When matrices are not square.
+    pub fn det(&self) -> Result<GpuArray<T>> {
+        self.wrap(self.as_dyn().det()?)
+    }
+
+    /// Signs of determinants, and natural logarithms of their absolute values, which neither overflow nor vanish.
+    ///
+    /// # Errors
+    /// When matrices are not square.
+    pub fn slogdet(&self) -> Result<(GpuArray<T>, GpuArray<T::Real>)> {
+        let found = self.as_dyn().slogdet()?;
+        Ok((self.wrap(found.sign)?, self.wrap(found.log)?))
+    }
+
+    /// Cholesky factors of positive definite matrices, lower or upper triangular ones, from that triangle of the
+    /// matrices; waits to see that they are positive definite.
+    ///
+    /// # Errors
+    /// When a matrix is not positive definite or not square.
+    pub fn cholesky(&self, triangle: Triangle) -> Result<GpuArray<T>> {
+        self.wrap(self.as_dyn().cholesky(triangle)?)
+    }
+
+    /// Matrices with orthonormal columns and upper triangular ones of which these are the products; square matrices of
+    /// columns if `is_complete`, else as many columns as the shorter side has.
+    ///
+    /// # Errors
+    /// When there are less than two axes.
+    pub fn qr(&self, is_complete: bool) -> Result<(GpuArray<T>, GpuArray<T>)> {
+        let (q, r) = self.as_dyn().qr(is_complete)?;
+        Ok((self.wrap(q)?, self.wrap(r)?))
+    }
+
+    /// Eigenvalues of Hermitian matrices, of which a triangle is read, in ascending order, and eigenvectors of length 1
+    /// as columns; waits to see that all were found.
+    ///
+    /// # Errors
+    /// When a matrix has infinities or NaN, or is not square.
+    pub fn eigh(&self, triangle: Triangle) -> Result<(GpuArray<T::Real>, GpuArray<T>)> {
+        let (values, vectors) = self.as_dyn().eigh(triangle, Limits::default())?;
+        Ok((self.wrap(values)?, self.wrap(vectors)?))
+    }
+
+    /// The eigenvalues of [`GpuArray::eigh`]; waits.
+    ///
+    /// # Errors
+    /// As [`GpuArray::eigh`].
+    pub fn eigvalsh(&self, triangle: Triangle) -> Result<GpuArray<T::Real>> {
+        self.wrap(self.as_dyn().eigvalsh(triangle, Limits::default())?)
+    }
+
+    /// Singular value decompositions; square U and V if `is_full`, else as many vectors as values. Waits to see that all
+    /// were found.
+    ///
+    /// # Errors
+    /// When a matrix has infinities or NaN, or there are less than two axes.
+    pub fn svd(&self, is_full: bool) -> Result<Svd<T>> {
+        let found = self.as_dyn().svd(is_full, Limits::default())?;
+        Ok(Svd { u: self.wrap(found.u)?, s: self.wrap(found.s)?, vh: self.wrap(found.vh)? })
+    }
+
+    /// Singular values in descending order; waits.
+    ///
+    /// # Errors
+    /// As [`GpuArray::svd`].
+    pub fn svdvals(&self) -> Result<GpuArray<T::Real>> {
+        self.wrap(self.as_dyn().svdvals(Limits::default())?)
+    }
+
+    /// Pseudo-inverses, without singular values up to `ratio` times the largest one (the precision times the longer side
+    /// without a ratio); waits.
+    ///
+    /// # Errors
+    /// As [`GpuArray::svd`].
+    pub fn pinv(&self, ratio: Option<f64>) -> Result<GpuArray<T>> {
+        self.wrap(self.as_dyn().pinv(relative(ratio), false, Limits::default())?)
+    }
+
+    /// How many singular values are larger than `ratio` times the largest one (the precision times the longer side
+    /// without a ratio); waits.
+    ///
+    /// # Errors
+    /// As [`GpuArray::svd`].
+    pub fn matrix_rank(&self, ratio: Option<f64>) -> Result<GpuArray<i64>> {
+        self.wrap(self.as_dyn().matrix_rank(relative(ratio), false, Limits::default())?)
+    }
+
+    /// Solutions of `self @ x = b` with the least squares of what is left, of a matrix and one or several right sides,
+    /// without singular values up to `ratio` times the largest one, as [`GpuArray::pinv`]; waits.
+    ///
+    /// # Errors
+    /// When shapes do not fit; as [`GpuArray::svd`].
+    pub fn lstsq(&self, b: &GpuArray<T>, ratio: Option<f64>) -> Result<LeastSquares<T>> {
+        let found = self.as_dyn().lstsq(b.as_dyn(), ratio, Limits::default())?;
+        Ok(LeastSquares {
+            solution: self.wrap(found.solution)?,
+            residuals: self.wrap(found.residuals)?,
+            rank: found.rank,
+            singular_values: self.wrap(found.singular_values)?,
+        })
+    }
+
+    /// Norms of vectors over axes, all of them without a list: the root of order `order` of the sum of powers of
+    /// absolute values, the largest (or smallest) one for (minus) infinity, the number of those that are not 0 for 0.
+    ///
+    /// # Errors
+    /// When an axis does not exist or is named twice, or has no element and the result needs one.
+    pub fn vector_norm(&self, order: f64, axes: Axes<'_>) -> Result<GpuArray<T::Real>> {
+        self.wrap(self.as_dyn().vector_norm(order, axes, false)?)
+    }
+
+    /// Norms of matrices; those of singular values wait.
+    ///
+    /// # Errors
+    /// When there are less than two axes, or a matrix has no element and the norm needs one; as [`GpuArray::svd`].
+    pub fn matrix_norm(&self, norm: MatrixNorm) -> Result<GpuArray<T::Real>> {
+        self.wrap(self.as_dyn().matrix_norm(norm, Limits::default())?)
+    }
+
+    /// Condition numbers: a norm times that of the inverse, infinity for singular matrices. Those of singular values
+    /// wait.
+    ///
+    /// # Errors
+    /// When a matrix has no element, or is not square and the norm needs the inverse; as [`GpuArray::svd`].
+    pub fn cond(&self, norm: MatrixNorm) -> Result<GpuArray<T::Real>> {
+        self.wrap(self.as_dyn().cond(norm, Limits::default())?)
+    }
+}
+
+#[cfg(feature = "num-complex")]
+mod general {
+    use super::{GpuArray, Limits, MatrixElement, Result};
+    use crate::arrays::ArrayElement;
+    use num_complex::Complex;
+
+    /// Arrays of the complex numbers whose parts are like those of elements.
+    type ComplexArray<T> = GpuArray<Complex<<T as MatrixElement>::Real>>;
+
+    /// Eigenvalues of general matrices.
+    impl<T: MatrixElement> GpuArray<T>
+    where
+        Complex<T::Real>: ArrayElement,
+    {
+        /// Eigenvalues, in no order, and eigenvectors of length 1 as columns; waits to see that all were found.
+        ///
+        /// # Errors
+        /// When a matrix has infinities or NaN, or is not square.
+        pub fn eig(&self) -> Result<(ComplexArray<T>, ComplexArray<T>)> {
+            let (values, vectors) = self.as_dyn().eig(Limits::default())?;
+            let dtype = Complex::<T::Real>::DTYPE;
+            Ok((self.wrap(values.astype(dtype)?)?, self.wrap(vectors.astype(dtype)?)?))
+        }
+
+        /// The eigenvalues of [`GpuArray::eig`]; waits.
+        ///
+        /// # Errors
+        /// As [`GpuArray::eig`].
+        pub fn eigvals(&self) -> Result<ComplexArray<T>> {
+            self.wrap(self.as_dyn().eigvals(Limits::default())?.astype(Complex::<T::Real>::DTYPE)?)
+        }
+    }
+}

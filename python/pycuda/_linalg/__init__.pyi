@@ -1,1 +1,0 @@
-"""Linear algebra of stacks of matrices: kernels and what calls them; behind `pycuda.linalg`."""
