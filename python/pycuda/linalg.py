@@ -135,8 +135,7 @@ EigResult = namedtuple("EigResult", "eigenvalues eigenvectors")
 def eig(a):
     """Eigenvalues and eigenvectors of square matrices; see `numpy.linalg.eig`.
 
-    Waits; results of real matrices are real if all eigenvalues are. Matrices with infinities or NaN raise
-    `LinAlgError`.
+    Waits; the results are complex, as from NumPy 2.5 on. Matrices with infinities or NaN raise `LinAlgError`.
     """
     return EigResult(*_native.linalg_eig(_g._array(a)))
 

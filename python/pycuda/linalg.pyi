@@ -93,8 +93,7 @@ def diagonal(x: Any, /, *, offset: Any = 0) -> GPUArray:
 def eig(a: Any) -> EigResult:
     """Eigenvalues and eigenvectors of square matrices; see `numpy.linalg.eig`.
 
-    Waits; results of real matrices are real if all eigenvalues are. Matrices with infinities or NaN raise
-    `LinAlgError`.
+    Waits; the results are complex, as from NumPy 2.5 on. Matrices with infinities or NaN raise `LinAlgError`.
     """
 
 def eigh(a: Any, UPLO: str = "L") -> EighResult:

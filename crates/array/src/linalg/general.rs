@@ -56,8 +56,7 @@ fn eigenvectors(
 
 /// Eigenvalues of general square matrices: the last two axes.
 impl GpuArray {
-    /// Eigenvalues, and eigenvectors of length 1 as columns; real ones for real matrices if all eigenvalues are real.
-    /// Waits.
+    /// Eigenvalues, and eigenvectors of length 1 as columns, complex ones always. Waits.
     ///
     /// # Errors
     /// When a matrix has infinities or NaN, is not square, or its eigenvalues were not found within `limits`; for
@@ -91,16 +90,14 @@ impl GpuArray {
         let is_wide = !dtype.is_complex() && is_any(&schur.imags.binary(Op::NotEqual, 0)?)?;
         let vectors = match &schur.vectors {
             Some(rows) => {
-                let vectors = eigenvectors(&forms, &schur, rows, &scales, is_wide)?;
+                // Real vectors are made as such, which is quicker.
+                let vectors = eigenvectors(&forms, &schur, rows, &scales, is_wide)?.to_dtype(complex_of(dtype))?;
                 Some(unstacked(&vectors, stack)?)
             }
             None => None,
         };
         scaling.unscale(&schur.reals, &schur.imags, dtype)?;
-        let values = match dtype.is_complex() || is_wide {
-            true => complex_numbers(&schur.reals, &schur.imags)?,
-            false => schur.reals,
-        };
+        let values = complex_numbers(&schur.reals, &schur.imags)?;
         Ok((values.reshape_to(&stacked(stack, &[n]), Order::C)?, vectors))
     }
 }

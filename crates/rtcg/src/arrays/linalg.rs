@@ -222,8 +222,7 @@ mod general {
         /// When a matrix has infinities or NaN, or is not square.
         pub fn eig(&self) -> Result<(ComplexArray<T>, ComplexArray<T>)> {
             let (values, vectors) = self.as_dyn().eig(Limits::default())?;
-            let dtype = Complex::<T::Real>::DTYPE;
-            Ok((self.wrap(values.astype(dtype)?)?, self.wrap(vectors.astype(dtype)?)?))
+            Ok((self.wrap(values)?, self.wrap(vectors)?))
         }
 
         /// The eigenvalues of [`GpuArray::eig`]; waits.
@@ -231,7 +230,7 @@ mod general {
         /// # Errors
         /// As [`GpuArray::eig`].
         pub fn eigvals(&self) -> Result<ComplexArray<T>> {
-            self.wrap(self.as_dyn().eigvals(Limits::default())?.astype(Complex::<T::Real>::DTYPE)?)
+            self.wrap(self.as_dyn().eigvals(Limits::default())?)
         }
     }
 }
