@@ -241,6 +241,47 @@ def test_masks_and_index_arrays(dtype, data):
         agree(lambda xp, x, *indices: x[tuple(indices)], x, *indices)
 
 
+MASKS = [
+    ((3, 4), (), [True]), ((3, 4), (), [False]), ((), (), [True]), ((), (), [False]), ((0, 3), (), [True]),
+    ((3, 4), (0,), []), ((3, 4), (3, 0), []), ((3, 4), (0, 4), []), ((3, 4), (0, 0), []), ((3,), (0,), []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("shape, mask_shape, mask", MASKS)
+def test_masks_without_axes_and_of_length_0(shape, mask_shape, mask):
+    x = np.arange(np.prod(shape, dtype=int), dtype=np.float32).reshape(shape)
+    mask = np.array(mask, bool).reshape(mask_shape)
+    device = ours.asarray(x.copy())
+    taken = device[ours.asarray(mask)]
+    assert taken.shape == x[mask].shape and (taken.get() == x[mask]).all()
+    expected = x.copy()
+    expected[mask] = 7
+    device[ours.asarray(mask)] = 7
+    assert (device.get() == expected).all()
+
+
+@pytest.mark.parametrize(
+    "index",
+    [(slice(None), True), (None, True), (True, 1), (1, True), (..., False), (True, [0, 2]), (True, False), True, False],
+    ids=str,
+)
+def test_truth_values_among_other_indices(index):
+    x = np.arange(12).reshape(3, 4)
+    items = index if isinstance(index, tuple) else (index,)
+    on_device = tuple(ours.asarray(item) if isinstance(item, (bool, list)) else item for item in items)
+    for key in (index, on_device):
+        taken = ours.asarray(x)[key]
+        assert taken.shape == x[index].shape and (taken.get() == x[index]).all(), key
+
+
+def test_masks_that_do_not_fit():
+    x = ours.zeros((3, 4))
+    with pytest.raises(IndexError, match="axis 1; size of axis is 4 but size of corresponding boolean axis is 7"):
+        x[ours.zeros((0, 7), dtype=ours.bool)]
+    with pytest.raises(IndexError, match="array is 1-dimensional, but the mask of shape"):
+        x[0, :][ours.zeros((4, 0), dtype=ours.bool)]
+
+
 @pytest.mark.parametrize("dtype", ALL)
 def test_dlpack(dtype):
     x = np.arange(6).reshape(2, 3).astype(dtype)
