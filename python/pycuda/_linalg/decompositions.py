@@ -177,11 +177,14 @@ def svdvals(x, /):
 _UNSET = object()
 
 
-def _raised(ratio):
+def _raised(name, ratio):
     """Tolerances of stacks, with an axis for the singular values."""
     if isinstance(ratio, _g.GPUArray):
         return ratio[..., None]
-    return np.asarray(ratio)[..., None] if np.ndim(ratio) else float(ratio)
+    ratios = np.asarray(ratio)
+    if ratios.dtype.kind not in "biuf":
+        raise TypeError(f"{name} is {ratio!r}; expected a real number or an array of them")
+    return ratios[..., None] if ratios.ndim else float(ratios)
 
 
 def pinv(a, rcond=None, hermitian=False, *, rtol=_UNSET):
@@ -191,6 +194,7 @@ def pinv(a, rcond=None, hermitian=False, *, rtol=_UNSET):
         raise ValueError("`rtol` and `rcond` can't be both set.")
     a = stacked(a, is_square=False)
     m, n = a.shape[-2:]
+    name = "rcond" if rtol is _UNSET else "rtol"
     if rcond is None:
         rcond = 1e-15 if rtol is _UNSET else rtol
     if rcond is None:
@@ -198,7 +202,7 @@ def pinv(a, rcond=None, hermitian=False, *, rtol=_UNSET):
     if 0 in (m, n):
         return _g.empty((*a.shape[:-2], n, m), floating(a.dtype), a.allocator)
     u, s, vh = svd(a, full_matrices=False, hermitian=hermitian)
-    is_large = s > _raised(rcond) * s[..., :1]
+    is_large = s > _raised(name, rcond) * s[..., :1]
     inverse = _g.where(is_large, 1 / _g.where(is_large, s, s.dtype.type(1)), s.dtype.type(0))
     u, v = (u.conj(), vh.conj()) if u.dtype.kind == "c" else (u, vh)
     return v.mT @ (inverse[..., None] * u.mT)
@@ -215,9 +219,9 @@ def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
     if s.shape[-1] == 0:
         return _g.zeros(s.shape[:-1], np.int64, s.allocator)
     if tol is None:
-        tol = s[..., :1] * (max(a.shape[-2:]) * np.finfo(s.dtype).eps if rtol is None else _raised(rtol))
+        tol = s[..., :1] * (max(a.shape[-2:]) * np.finfo(s.dtype).eps if rtol is None else _raised("rtol", rtol))
     else:
-        tol = _raised(tol)
+        tol = _raised("tol", tol)
     return _g.count_nonzero(s > tol, axis=-1)
 
 
