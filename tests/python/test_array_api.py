@@ -282,6 +282,17 @@ def test_masks_that_do_not_fit():
         x[0, :][ours.zeros((4, 0), dtype=ours.bool)]
 
 
+@pytest.mark.parametrize("dtype", ["uint16", "float64", "complex128"])
+def test_dlpack_of_reshaped_single_elements(dtype):
+    x = np.ones(1, dtype)
+    for shape in ((1,), (1, 1), ()):
+        for order in "CF":
+            a = ours.asarray(x).reshape(shape, order=order)
+            assert a.strides == x.reshape(shape, order=order).strides
+            assert ours.from_dlpack(a).shape == shape
+            assert ours.from_dlpack(a[None]).get() == 1
+
+
 @pytest.mark.parametrize("dtype", ALL)
 def test_dlpack(dtype):
     x = np.arange(6).reshape(2, 3).astype(dtype)
