@@ -6,6 +6,7 @@ Names, signatures and result types are the standard's; the work is done by `pycu
 import numpy as np
 
 import pycuda.linalg as _l
+from pycuda import gpuarray as _g
 from pycuda.array_api import (
     matmul as matmul,
     matrix_transpose as matrix_transpose,
@@ -39,7 +40,9 @@ def _numeric(function, *arrays):
 def cholesky(x, /, *, upper=False):
     """Cholesky factors of positive definite matrices."""
     _floating("cholesky", x)
-    return _l.cholesky(x).mT.conj() if upper else _l.cholesky(x)
+    lower = _l.cholesky(x)
+    # The conjugates of the zeros below the diagonal have a sign.
+    return _g.triu(lower.mT.conj()) if upper else lower
 
 
 def qr(x, /, *, mode="reduced"):

@@ -61,6 +61,22 @@ def _length(a, n, axis, default):
     return n
 
 
+def _numbers(a, kinds="biufc", expected="numbers or bool"):
+    """The argument `a` on the device, of elements that can be transformed."""
+    try:
+        a = _g._array(a)
+    except TypeError:
+        shown = f"an array of dtype {a.dtype}" if hasattr(a, "dtype") else repr(a)
+        raise TypeError(f"a is {shown}; expected an array of {expected}") from None
+    if a.dtype.kind not in kinds:
+        raise TypeError(f"a has dtype {a.dtype}; expected {expected}")
+    return a
+
+
+def _real_numbers(a):
+    return _numbers(a, "biuf", "real numbers or bool")
+
+
 def _stored(result, out):
     """`result`, in `out` if that is given."""
     if out is None:
@@ -86,38 +102,38 @@ def _transformed(kind, a, n, axis, norm, out):
 
 def fft(a, n=None, axis=-1, norm=None, out=None):
     """The discrete Fourier transform along an axis; see `numpy.fft.fft`."""
-    a = _g._array(a)
+    a = _numbers(a)
     return _transformed("fft", a, _length(a, n, axis, int), axis, norm, out)
 
 
 def ifft(a, n=None, axis=-1, norm=None, out=None):
     """The inverse of `fft`; see `numpy.fft.ifft`."""
-    a = _g._array(a)
+    a = _numbers(a)
     return _transformed("ifft", a, _length(a, n, axis, int), axis, norm, out)
 
 
 def rfft(a, n=None, axis=-1, norm=None, out=None):
     """The first half of the transform of real numbers; see `numpy.fft.rfft`."""
-    a = _g._array(a)
+    a = _real_numbers(a)
     return _transformed("rfft", a, _length(a, n, axis, int), axis, norm, out)
 
 
 def irfft(a, n=None, axis=-1, norm=None, out=None):
     """The inverse of `rfft`; see `numpy.fft.irfft`."""
-    a = _g._array(a)
+    a = _numbers(a)
     return _transformed("irfft", a, _length(a, n, axis, lambda m: 2 * (m - 1)), axis, norm, out)
 
 
 def hfft(a, n=None, axis=-1, norm=None, out=None):
     """The transform of numbers of which the second half are the conjugates; see `numpy.fft.hfft`."""
-    a = _g._array(a)
+    a = _numbers(a)
     n = _length(a, n, axis, lambda m: 2 * (m - 1))
     return _transformed("irfft", _g.conj(a), n, axis, _opposite(norm), out)
 
 
 def ihfft(a, n=None, axis=-1, norm=None, out=None):
     """The inverse of `hfft`; see `numpy.fft.ihfft`."""
-    a = _g._array(a)
+    a = _real_numbers(a)
     n = _length(a, n, axis, int)
     return _stored(_g.conj(_transformed("rfft", a, n, axis, _opposite(norm), None)), out)
 
@@ -142,7 +158,10 @@ def _lengths_and_axes(a, s, axes, is_real=False, is_inverse_real=False):
         except TypeError:
             raise TypeError(f"axes is {axes!r}; expected a sequence of integers") from None
     if has_lengths:
-        s = list(s)
+        try:
+            s = list(s)
+        except TypeError:
+            raise TypeError(f"s is {s!r}; expected a sequence of integers") from None
     else:
         s = list(a.shape) if axes is None else [_at(a.shape, axis) for axis in axes]
     if axes is None:
@@ -170,7 +189,7 @@ def _at(shape, axis):
 
 
 def _over_axes(function, a, s, axes, norm, out):
-    a = _g._array(a)
+    a = _numbers(a)
     s, axes = _lengths_and_axes(a, s, axes)
     for k in reversed(range(len(axes))):
         # Only the last result is one that the caller's array must have room for.
@@ -200,7 +219,7 @@ def ifft2(a, s=None, axes=(-2, -1), norm=None, out=None):
 
 def rfftn(a, s=None, axes=None, norm=None, out=None):
     """The transform of real numbers over several axes; see `numpy.fft.rfftn`."""
-    a = _g._array(a)
+    a = _real_numbers(a)
     s, axes = _lengths_and_axes(a, s, axes, is_real=True)
     a = rfft(a, s[-1], axes[-1], norm, out if len(axes) == 1 else None)
     for k in range(len(axes) - 2, -1, -1):
@@ -210,7 +229,7 @@ def rfftn(a, s=None, axes=None, norm=None, out=None):
 
 def irfftn(a, s=None, axes=None, norm=None, out=None):
     """The inverse of `rfftn`; see `numpy.fft.irfftn`."""
-    a = _g._array(a)
+    a = _numbers(a)
     s, axes = _lengths_and_axes(a, s, axes, is_inverse_real=True)
     for n, axis in zip(s[:-1], axes[:-1], strict=True):
         a = ifft(a, n, axis, norm)
@@ -233,9 +252,11 @@ def irfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
 def _spacing(n, d, device):
     """The distance of neighbouring frequencies."""
     if not isinstance(n, (int, np.integer)):
-        raise ValueError(f"n should be an integer; it is {n!r}")
+        raise ValueError(f"n should be an integer: n is {n!r}; expected an integer of 1 or more")
     if n < 0:
-        raise ValueError(f"negative dimensions are not allowed: n is {n}")
+        raise ValueError(f"negative dimensions are not allowed: n is {n}; expected 1 or more")
+    if not isinstance(d, (int, float, np.integer, np.floating)):
+        raise TypeError(f"d is {d!r}; expected a real number, the distance of samples")
     if device is not None and device != _Context.get_device():
         raise ValueError(f"device is {device!r}; expected None or the device of the current context")
     return 1.0 / (n * d)

@@ -6,8 +6,12 @@ single precision, all else in double precision. Nothing here waits for the devic
 are made on the device when they are first needed and kept, up to 64 MiB for each context.
 """
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Literal, SupportsIndex, TypeAlias
 
+from numpy.typing import ArrayLike
+
+from pycuda.driver import Device
 from pycuda.gpuarray import GPUArray
 
 __all__ = [
@@ -31,56 +35,119 @@ __all__ = [
     "rfftn",
 ]
 
-def fft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> GPUArray:
+_Array: TypeAlias = GPUArray | ArrayLike
+_Norm: TypeAlias = Literal["backward", "ortho", "forward"] | None
+
+def fft(
+    a: _Array, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: _Norm = None, out: GPUArray | None = None
+) -> GPUArray:
     """The discrete Fourier transform along an axis; see `numpy.fft.fft`."""
 
-def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, out: Any = None) -> GPUArray:
+def fft2(
+    a: _Array,
+    s: Sequence[SupportsIndex | None] | None = None,
+    axes: Sequence[SupportsIndex] | None = (-2, -1),
+    norm: _Norm = None,
+    out: GPUArray | None = None,
+) -> GPUArray:
     """The transform over two axes; see `numpy.fft.fft2`."""
 
-def fftfreq(n: Any, d: Any = 1.0, device: Any = None) -> GPUArray:
+def fftfreq(n: int, d: float = 1.0, device: Device | None = None) -> GPUArray:
     """The frequencies of the coefficients of `fft`, on the device; see `numpy.fft.fftfreq`."""
 
-def fftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> GPUArray:
+def fftn(
+    a: _Array,
+    s: Sequence[SupportsIndex | None] | None = None,
+    axes: Sequence[SupportsIndex] | None = None,
+    norm: _Norm = None,
+    out: GPUArray | None = None,
+) -> GPUArray:
     """The transform over several axes; see `numpy.fft.fftn`."""
 
-def fftshift(x: Any, axes: Any = None) -> GPUArray:
+def fftshift(x: _Array, axes: int | Sequence[SupportsIndex] | None = None) -> GPUArray:
     """The coefficient of frequency 0 moved to the middle; see `numpy.fft.fftshift`."""
 
-def hfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> GPUArray:
+def hfft(
+    a: _Array, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: _Norm = None, out: GPUArray | None = None
+) -> GPUArray:
     """The transform of numbers of which the second half are the conjugates; see `numpy.fft.hfft`."""
 
-def ifft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> GPUArray:
+def ifft(
+    a: _Array, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: _Norm = None, out: GPUArray | None = None
+) -> GPUArray:
     """The inverse of `fft`; see `numpy.fft.ifft`."""
 
-def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, out: Any = None) -> GPUArray:
+def ifft2(
+    a: _Array,
+    s: Sequence[SupportsIndex | None] | None = None,
+    axes: Sequence[SupportsIndex] | None = (-2, -1),
+    norm: _Norm = None,
+    out: GPUArray | None = None,
+) -> GPUArray:
     """The inverse of `fft2`; see `numpy.fft.ifft2`."""
 
-def ifftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> GPUArray:
+def ifftn(
+    a: _Array,
+    s: Sequence[SupportsIndex | None] | None = None,
+    axes: Sequence[SupportsIndex] | None = None,
+    norm: _Norm = None,
+    out: GPUArray | None = None,
+) -> GPUArray:
     """The inverse of `fftn`; see `numpy.fft.ifftn`."""
 
-def ifftshift(x: Any, axes: Any = None) -> GPUArray:
+def ifftshift(x: _Array, axes: int | Sequence[SupportsIndex] | None = None) -> GPUArray:
     """The inverse of `fftshift`; see `numpy.fft.ifftshift`."""
 
-def ihfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> GPUArray:
+def ihfft(
+    a: _Array, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: _Norm = None, out: GPUArray | None = None
+) -> GPUArray:
     """The inverse of `hfft`; see `numpy.fft.ihfft`."""
 
-def irfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> GPUArray:
+def irfft(
+    a: _Array, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: _Norm = None, out: GPUArray | None = None
+) -> GPUArray:
     """The inverse of `rfft`; see `numpy.fft.irfft`."""
 
-def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, out: Any = None) -> GPUArray:
+def irfft2(
+    a: _Array,
+    s: Sequence[SupportsIndex | None] | None = None,
+    axes: Sequence[SupportsIndex] | None = (-2, -1),
+    norm: _Norm = None,
+    out: GPUArray | None = None,
+) -> GPUArray:
     """The inverse of `rfft2`; see `numpy.fft.irfft2`."""
 
-def irfftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> GPUArray:
+def irfftn(
+    a: _Array,
+    s: Sequence[SupportsIndex | None] | None = None,
+    axes: Sequence[SupportsIndex] | None = None,
+    norm: _Norm = None,
+    out: GPUArray | None = None,
+) -> GPUArray:
     """The inverse of `rfftn`; see `numpy.fft.irfftn`."""
 
-def rfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> GPUArray:
+def rfft(
+    a: _Array, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: _Norm = None, out: GPUArray | None = None
+) -> GPUArray:
     """The first half of the transform of real numbers; see `numpy.fft.rfft`."""
 
-def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, out: Any = None) -> GPUArray:
+def rfft2(
+    a: _Array,
+    s: Sequence[SupportsIndex | None] | None = None,
+    axes: Sequence[SupportsIndex] | None = (-2, -1),
+    norm: _Norm = None,
+    out: GPUArray | None = None,
+) -> GPUArray:
     """The transform of real numbers over two axes; see `numpy.fft.rfft2`."""
 
-def rfftfreq(n: Any, d: Any = 1.0, device: Any = None) -> GPUArray:
+def rfftfreq(n: int, d: float = 1.0, device: Device | None = None) -> GPUArray:
     """The frequencies of the coefficients of `rfft`, on the device; see `numpy.fft.rfftfreq`."""
 
-def rfftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> GPUArray:
+def rfftn(
+    a: _Array,
+    s: Sequence[SupportsIndex | None] | None = None,
+    axes: Sequence[SupportsIndex] | None = None,
+    norm: _Norm = None,
+    out: GPUArray | None = None,
+) -> GPUArray:
     """The transform of real numbers over several axes; see `numpy.fft.rfftn`."""

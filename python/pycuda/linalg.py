@@ -170,11 +170,14 @@ def svdvals(x, /):
 _UNSET = object()
 
 
-def _tolerance(size):
+def _tolerance(name, size):
     """A tolerance for all matrices, or an array with one of each."""
     if size is None or isinstance(size, _g.GPUArray):
         return size
-    return _g._array(np.asarray(size)) if np.ndim(size) else float(size)
+    sizes = np.asarray(size)
+    if sizes.dtype.kind not in "biuf":
+        raise TypeError(f"{name} is {size!r}; expected a real number or an array of them")
+    return _g._array(sizes) if sizes.ndim else float(sizes)
 
 
 def pinv(a, rcond=None, hermitian=False, *, rtol=_UNSET):
@@ -182,16 +185,18 @@ def pinv(a, rcond=None, hermitian=False, *, rtol=_UNSET):
     a = _g._array(a)
     if rcond is not None and rtol is not _UNSET:
         raise ValueError("`rtol` and `rcond` can't be both set.")
-    if rcond is None:
-        rcond = 1e-15 if rtol is _UNSET else rtol
-    return _native.linalg_pinv(a, _tolerance(rcond), bool(hermitian))
+    if rtol is _UNSET:
+        tolerance = _tolerance("rcond", 1e-15 if rcond is None else rcond)
+    else:
+        tolerance = _tolerance("rtol", rtol)
+    return _native.linalg_pinv(a, tolerance, bool(hermitian))
 
 
 def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
     """How many singular values are larger than a tolerance; waits as `svd`. See `numpy.linalg.matrix_rank`."""
     if rtol is not None and tol is not None:
         raise ValueError("`tol` and `rtol` can't be both set.")
-    return _native.linalg_matrix_rank(_g._array(A), _tolerance(tol), _tolerance(rtol), bool(hermitian))
+    return _native.linalg_matrix_rank(_g._array(A), _tolerance("tol", tol), _tolerance("rtol", rtol), bool(hermitian))
 
 
 def lstsq(a, b, rcond=None):

@@ -183,3 +183,10 @@ def test_bad_input():
         ours.linalg.eigh(a[:2, :])
     with pytest.raises(np.linalg.LinAlgError, match="Singular"):
         ours.linalg.inv(a)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_upper_cholesky_factors_have_no_signed_zeros_below(dtype):
+    factor = ours.linalg.cholesky(ours.eye(3, dtype=getattr(ours, dtype)), upper=True).get()
+    below = factor[np.tril_indices(3, -1)]
+    assert (below == 0).all() and not np.signbit(below.real).any() and not np.signbit(below.imag).any()

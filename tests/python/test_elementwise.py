@@ -1,5 +1,7 @@
 """pycuda.elementwise and the C types it is declared with."""
 
+import re
+
 import numpy as np
 import pycuda
 import pycuda.driver as drv
@@ -492,3 +494,16 @@ def test_repeated_calls_compute_what_was_put_off():
             y = x + 1
             kernel(y)
         assert y.get().tolist() == (x.get() + 2).tolist()
+
+
+def test_ranges_and_slices_that_are_none():
+    kernel, x = ElementwiseKernel("float *x", "x[i] = 1"), gpuarray.zeros(4, np.float32)
+    for value in (3, "a", (0, 4), slice(0, 2.5)):
+        with pytest.raises(TypeError, match=re.escape(f"range is {value!r}; expected a slice or range with integer")):
+            kernel(x, range=value)
+    with pytest.raises(TypeError, match=re.escape("range is slice(0, None, None); expected one with a stop")):
+        kernel(x, range=slice(0, None))
+    for value in (3, range(2)):
+        with pytest.raises(TypeError, match=re.escape(f"slice is {value!r}; expected a slice")):
+            kernel(x, slice=value)
+    assert (x.get() == 0).all()

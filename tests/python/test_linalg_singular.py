@@ -345,3 +345,10 @@ def test_least_squares(dtype):
     m.within(a.conj().T @ (a @ x.get() - b), bound * 10, "A^H (A x - b)")
     null = np.linalg.svd(a)[2][3:]
     m.within(null @ x.get(), bound, "the part in the null space")
+
+
+@pytest.mark.parametrize("name", ["rcond", "rtol"])
+def test_tolerances_that_are_no_numbers(name):
+    a = gpuarray.to_gpu(np.eye(2))
+    with pytest.raises(TypeError, match=f"{name} is 'x'; expected a real number or an array of them"):
+        linalg.pinv(a, **{name: "x"})

@@ -544,6 +544,13 @@ def test_messages_name_address_and_size(on_virtual_device):
     for allocate in (cuda.mem_alloc, cuda.mem_alloc_async, tools.DeviceMemoryPool().allocate):
         with pytest.raises(cuda.MemoryError, match=rf"bytes were asked for, \d+ of {total} are free"):
             allocate(2 * total)
+    with pytest.raises(cuda.MemoryError, match=rf"{2 * total + 3} bytes were asked"):
+        tools.DeviceMemoryPool().allocate(2 * total + 3)
+    host = 2**42 + 3
+    with pytest.raises(
+        cuda.MemoryError, match=rf"{host} bytes were asked of the pool, which rounds up: \d+ bytes of page"
+    ):
+        tools.PageLockedMemoryPool().allocate((host,), np.uint8)
     if on_virtual_device:
         memory = cuda.mem_alloc(64)
         with pytest.raises(cuda.LogicError, match="32 bytes into an allocation of 64 bytes.*40 bytes do not fit"):

@@ -288,7 +288,7 @@ impl GpuArray {
 
     /// [`GpuArray::reshape`] without unknown lengths.
     pub(crate) fn reshape_to(&self, shape: &[usize], order: Order) -> Result<Self> {
-        if let Some(layout) = self.layout.reshape(shape, order) {
+        if let Some(layout) = self.layout.reshape(shape, self.itemsize(), order) {
             return Ok(self.view(layout));
         }
         let copy = self.copy(Some(order))?;

@@ -22,6 +22,22 @@ pub enum FancyIndex {
     Array(GpuArray),
 }
 
+/// One item of an index whose masks are replaced by indices.
+enum Expanded {
+    /// A basic item.
+    Basic(Index),
+    /// An array of integers, and the basic item that makes the axis it indexes.
+    Array(GpuArray, Index),
+}
+
+impl Expanded {
+    fn basic(&self) -> Index {
+        match self {
+            Expanded::Basic(index) | Expanded::Array(_, index) => *index,
+        }
+    }
+}
+
 /// An index brought to one form: a view whose axes are either indexed by an array or left alone.
 struct Resolved {
     view: GpuArray,
@@ -168,8 +184,7 @@ impl GpuArray {
         let mut places = Vec::new();
         let mut results_before = 0;
         let mut after_ellipsis = self.ndim();
-        let used =
-            items.iter().filter(|item| !matches!(item, FancyIndex::Basic(Index::NewAxis | Index::Ellipsis))).count();
+        let used = items.iter().filter(|item| !matches!(item.basic(), Index::NewAxis | Index::Ellipsis)).count();
         if used > self.ndim() {
             return Err(ArrayError::index(format!(
                 "too many indices for array: array is {}-dimensional, but {used} were indexed",
@@ -181,14 +196,14 @@ impl GpuArray {
         let mut view_axis = 0;
         for (place, item) in items.iter().enumerate() {
             match item {
-                FancyIndex::Array(array) => {
-                    basic.push(Index::Slice(None, None, None));
+                Expanded::Array(array, onto) => {
+                    basic.push(*onto);
                     arrays.push(array.clone());
                     view_axes.push(view_axis);
                     places.push(place);
                     view_axis += 1;
                 }
-                FancyIndex::Basic(index) => {
+                Expanded::Basic(index) => {
                     basic.push(*index);
                     match index {
                         Index::At(_) => places.push(place),
@@ -222,7 +237,8 @@ impl GpuArray {
     }
 
     /// Replaces truth values by the indices of the true ones.
-    fn expand_masks(&self, items: &[FancyIndex]) -> Result<Vec<FancyIndex>> {
+    fn expand_masks(&self, items: &[FancyIndex]) -> Result<Vec<Expanded>> {
+        const WHOLE: Index = Index::Slice(None, None, None);
         let axes_of = |item: &FancyIndex| match item {
             FancyIndex::Array(array) if array.dtype() == DType::Bool => array.ndim(),
             FancyIndex::Basic(Index::NewAxis | Index::Ellipsis) => 0,
@@ -235,15 +251,16 @@ impl GpuArray {
                 FancyIndex::Array(mask) if mask.dtype() == DType::Bool => {
                     self.check_mask(mask, axis)?;
                     if mask.ndim() == 0 {
-                        return Err(ArrayError::index("a truth value without axes is not supported as an index"));
+                        // It takes or leaves all of a new axis of length 1, as the mask of that axis would.
+                        expanded.push(Expanded::Array(mask.flat_nonzero()?, Index::NewAxis));
                     }
-                    expanded.extend(mask.nonzero()?.into_iter().map(FancyIndex::Array));
+                    expanded.extend(mask.nonzero()?.into_iter().map(|indices| Expanded::Array(indices, WHOLE)));
                 }
                 FancyIndex::Array(array) => {
                     check_integers(array)?;
-                    expanded.push(item.clone());
+                    expanded.push(Expanded::Array(array.clone(), WHOLE));
                 }
-                FancyIndex::Basic(_) => expanded.push(item.clone()),
+                FancyIndex::Basic(index) => expanded.push(Expanded::Basic(*index)),
             }
             axis += match item {
                 FancyIndex::Basic(Index::Ellipsis) => self.ndim().saturating_sub(used),
@@ -253,10 +270,11 @@ impl GpuArray {
         Ok(expanded)
     }
 
+    /// A mask has the lengths of the axes it stands for; one of length 0, which selects nothing, fits every axis.
     fn check_mask(&self, mask: &GpuArray, axis: usize) -> Result<()> {
         for (k, &length) in mask.shape().iter().enumerate() {
             let own = self.shape().get(axis + k).copied();
-            if own != Some(length) {
+            if own != Some(length) && !(length == 0 && own.is_some()) {
                 return Err(match own {
                     None => ArrayError::index(format!(
                         "too many indices for array: array is {}-dimensional, but the mask of shape {} begins at axis {axis}",

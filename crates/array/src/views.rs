@@ -348,18 +348,18 @@ impl Layout {
         Ok(view)
     }
 
-    /// The same memory with another shape of as many elements; `None` when that needs a copy.
+    /// The same memory with another shape of as many elements of `item` bytes; `None` when that needs a copy.
     /// Elements are counted in `order`.
-    pub fn reshape(&self, shape: &[usize], order: Order) -> Option<Layout> {
+    pub fn reshape(&self, shape: &[usize], item: usize, order: Order) -> Option<Layout> {
         let reversed = |slice: &[usize]| slice.iter().rev().copied().collect::<Shape>();
         match order {
             Order::C => {
-                let strides = reshaped_strides(&self.shape, &self.strides, shape)?;
+                let strides = reshaped_strides(&self.shape, &self.strides, shape, item)?;
                 Some(Layout { shape: shape.into(), strides, offset: self.offset })
             }
             Order::F => {
                 let strides: Strides = self.strides.iter().rev().copied().collect();
-                let mut strides = reshaped_strides(&reversed(&self.shape), &strides, &reversed(shape))?;
+                let mut strides = reshaped_strides(&reversed(&self.shape), &strides, &reversed(shape), item)?;
                 strides.reverse();
                 Some(Layout { shape: shape.into(), strides, offset: self.offset })
             }
@@ -403,7 +403,7 @@ impl Layout {
 
 /// Strides for `new` over memory of shape `old`, both counted with the last axis fastest. Runs of
 /// axes of equal numbers of elements are matched; each run of old axes must be evenly spaced.
-fn reshaped_strides(old: &[usize], old_strides: &[isize], new: &[usize]) -> Option<Strides> {
+fn reshaped_strides(old: &[usize], old_strides: &[isize], new: &[usize], item: usize) -> Option<Strides> {
     let kept: SmallVec<[(usize, isize); 4]> =
         old.iter().copied().zip(old_strides.iter().copied()).filter(|axis| axis.0 != 1).collect();
     let mut strides: Strides = SmallVec::from_elem(0, new.len());
@@ -413,8 +413,7 @@ fn reshaped_strides(old: &[usize], old_strides: &[isize], new: &[usize]) -> Opti
     }
     if size == 0 {
         // Nothing lies anywhere: any strides do, and those of a dense array are the least surprising.
-        let item = old_strides.last().copied().unwrap_or(1);
-        return Some(Layout::contiguous(new, item.unsigned_abs().max(1), Order::C).strides);
+        return Some(Layout::contiguous(new, item, Order::C).strides);
     }
     let (mut old_axis, mut new_axis) = (0, 0);
     while new_axis < new.len() && old_axis < kept.len() {
@@ -441,7 +440,7 @@ fn reshaped_strides(old: &[usize], old_strides: &[isize], new: &[usize]) -> Opti
         (old_axis, new_axis) = (old_end, new_end);
     }
     // What is left are axes of length 1.
-    let last = new_axis.checked_sub(1).map_or_else(|| kept.last().map_or(1, |axis| axis.1), |axis| strides[axis]);
+    let last = new_axis.checked_sub(1).map_or(item as isize, |axis| strides[axis]);
     strides[new_axis..].fill(last);
     Some(strides)
 }

@@ -204,13 +204,13 @@ proptest! {
     ) {
         let Ok(view) = layout.index(&items) else { return Ok(()) };
         if shape.iter().product::<usize>() == view.size() {
-            if let Some(reshaped) = view.reshape(&shape, Order::C) {
+            if let Some(reshaped) = view.reshape(&shape, 8, Order::C) {
                 prop_assert_eq!(Model::of(&reshaped).addresses, Model::of(&view).addresses);
             } else {
                 prop_assert!(!view.is_contiguous(8, Order::C), "{view:?} needs no copy");
             }
         }
-        let flat = view.reshape(&[view.size()], Order::C);
+        let flat = view.reshape(&[view.size()], 8, Order::C);
         prop_assert!(flat.is_some() || !view.is_contiguous(8, Order::C));
     }
 

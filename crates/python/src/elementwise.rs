@@ -69,7 +69,7 @@ impl PyElementwiseKernel {
         py: Python<'py>,
         args: &Bound<'py, PyTuple>,
         range: Option<&Bound<'py, PyAny>>,
-        slice: Option<&Bound<'py, PySlice>>,
+        slice: Option<&Bound<'py, PyAny>>,
         stream: Option<&Bound<'py, PyStream>>,
     ) -> PyResult<()> {
         let is_plain = range.is_none() && slice.is_none() && stream.is_none();
@@ -149,15 +149,21 @@ pub(crate) fn identifier(name: &str) -> PyResult<String> {
     Ok(name.into())
 }
 
+fn not_indices(name: &str, value: &Bound<'_, PyAny>, expected: &str) -> PyErr {
+    let shown = value.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
+    PyTypeError::new_err(format!("{name} is {shown}; expected {expected}"))
+}
+
 fn region_of(
     range: Option<&Bound<'_, PyAny>>,
-    slice: Option<&Bound<'_, PySlice>>,
+    slice: Option<&Bound<'_, PyAny>>,
     held: &[Held<'_>],
 ) -> PyResult<Region> {
     match (range, slice) {
         (Some(_), Some(_)) => Err(PyTypeError::new_err("may not specify both range and slice")),
         (None, None) => Ok(Region::All),
         (None, Some(slice)) => {
+            let slice = slice.cast::<PySlice>().map_err(|_| not_indices("slice", slice, "a slice"))?;
             let arrays = held.iter().find_map(|h| if let Held::Array(a) = h { Some(a.view().size()) } else { None });
             let size =
                 arrays.ok_or_else(|| PyTypeError::new_err("slice needs an array argument, whose size it is of"))?;
@@ -166,10 +172,10 @@ fn region_of(
         }
         (Some(range), None) => {
             let part = |name: &str| -> PyResult<Option<i64>> { range.getattr(name)?.extract() };
-            let wrong = |_| PyTypeError::new_err("range is no slice or range with integer start, stop and step");
+            let wrong = |_| not_indices("range", range, "a slice or range with integer start, stop and step");
             let (start, stop, step) =
                 (part("start").map_err(wrong)?, part("stop").map_err(wrong)?, part("step").map_err(wrong)?);
-            let stop = stop.ok_or_else(|| PyTypeError::new_err("range has no stop"))?;
+            let stop = stop.ok_or_else(|| not_indices("range", range, "one with a stop"))?;
             Ok(Region::Range { start: start.unwrap_or(0), stop, step: step.unwrap_or(1) })
         }
     }

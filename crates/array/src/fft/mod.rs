@@ -64,7 +64,7 @@ impl Rows {
         let shape = array.shape();
         let (outer, inner) = (shape[..axis].iter().product(), shape[axis + 1..].iter().product());
         let length = shape[axis];
-        let view = array.layout().reshape(&[outer, length, inner], Order::C);
+        let view = array.layout().reshape(&[outer, length, inner], array.itemsize(), Order::C);
         let is_aligned = |strides: &[isize]| {
             array.start().is_multiple_of(align as u64) && strides.iter().all(|stride| stride % align as isize == 0)
         };

@@ -52,9 +52,12 @@ template <class R> __device__ __forceinline__ pycuda::complex<R> rt_sign(pycuda:
   return pycuda::complex<R>(x.real() / length, x.imag() / length);
 }
 template <class R> __device__ __forceinline__ pycuda::complex<R> rt_expm1(pycuda::complex<R> x) {
-  R half_sine = sin(x.imag() / R(2));
-  return pycuda::complex<R>(expm1(x.real()) * cos(x.imag()) - R(2) * half_sine * half_sine,
-                            exp(x.real()) * sin(x.imag()));
+  R a = x.real(), b = x.imag();
+  if (b == R(0)) return pycuda::complex<R>(expm1(a) + R(0), b);
+  // An infinite real part decides alone where the imaginary part has no sine.
+  if (isinf(a) && b - b != R(0)) return a > R(0) ? pycuda::complex<R>(a, b - b) : pycuda::complex<R>(R(-1), R(0));
+  R half_sine = sin(b / R(2));
+  return pycuda::complex<R>(expm1(a) * cos(b) - R(2) * half_sine * half_sine, exp(a) * sin(b));
 }
 template <class R> __device__ __forceinline__ pycuda::complex<R> rt_log1p(pycuda::complex<R> x) {
   R length = hypot(x.real() + R(1), x.imag());

@@ -274,7 +274,9 @@ template <class T> RTCG_CPLX complex<T> tanh(complex<T> z) {
     if (is_special(y) && x == T(0)) return complex<T>(x, y - y);
     if (y == T(0) && is_nan(x)) return z;
     if (r_fabs(x) > T(20)) {
-        if (is_inf(x) && is_special(y)) return complex<T>(r_copysign(T(1), x), r_copysign(T(0), y));
+        if (is_special(y)) {
+            return is_inf(x) ? complex<T>(r_copysign(T(1), x), r_copysign(T(0), y)) : complex<T>(y - y, y - y);
+        }
         T e = r_exp(-T(2) * r_fabs(x));
         return complex<T>(r_copysign(T(1), x), T(4) * r_sin(y) * r_cos(y) * e);
     }

@@ -202,7 +202,7 @@ impl Core {
                 if let Some(lease) = self.lease_held_in(ctx, nbytes, stream, is_blocking) {
                     return Ok(lease);
                 }
-                self.allocate_after_freeing(ctx, size)?
+                self.allocate_after_freeing(ctx, nbytes, size)?
             }
             other => other?,
         };
@@ -218,8 +218,9 @@ impl Core {
         Ok(Lease::new(self.clone(), ptr, nbytes, Place { arena: index as u32, lane }))
     }
 
-    /// Gives held blocks back to the driver, the largest first, until it can allocate.
-    fn allocate_after_freeing(&self, ctx: &Context, size: usize) -> Result<u64> {
+    /// Gives held blocks back to the driver, the largest first, until it can allocate `size` bytes, which the pool
+    /// takes for the `nbytes` it was asked for.
+    fn allocate_after_freeing(&self, ctx: &Context, nbytes: usize, size: usize) -> Result<u64> {
         let mut asked_others = false;
         loop {
             match self.source.allocate(ctx, size) {
@@ -229,18 +230,28 @@ impl Core {
                             reclaim::empty_pools();
                             continue;
                         }
-                        let all = self.statistics();
-                        let (held, active) = (all.held_blocks, all.active_blocks);
-                        let detail = error.detail.clone().unwrap_or_default();
-                        return Err(error.with_detail(format!(
-                            "{detail}; the pool holds {held} unused blocks, and {active} blocks with {} bytes are in use",
-                            all.active_bytes
-                        )));
+                        return Err(self.out_of_memory(error, nbytes, size));
                     }
                 }
                 other => return other,
             }
         }
+    }
+
+    /// The driver's report, with what the pool was asked for and what it has.
+    fn out_of_memory(&self, error: Error, nbytes: usize, size: usize) -> Error {
+        let all = self.statistics();
+        let (held, active) = (all.held_blocks, all.active_blocks);
+        let asked = if size == nbytes {
+            String::new()
+        } else {
+            format!("{nbytes} bytes were asked of the pool, which rounds up: ")
+        };
+        let detail = error.detail.clone().unwrap_or_default();
+        error.with_detail(format!(
+            "{asked}{detail}; the pool holds {held} unused blocks, and {active} blocks with {} bytes are in use",
+            all.active_bytes
+        ))
     }
 
     /// Gives the largest held block back to the driver. False when there is none.

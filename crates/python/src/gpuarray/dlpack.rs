@@ -147,7 +147,9 @@ unsafe extern "C" fn destroy_capsule(capsule: *mut pyo3::ffi::PyObject) {
 
 fn export<'py>(py: Python<'py>, array: &GpuArray, device: i32, versioned: bool) -> PyResult<Bound<'py, PyAny>> {
     let item = array.itemsize() as i64;
-    if array.strides().iter().any(|&stride| stride as i64 % item != 0) {
+    // The stride of an axis of length 1 says nothing.
+    let mut strides = array.shape().iter().zip(array.strides()).filter(|(length, _)| **length > 1);
+    if strides.any(|(_, &stride)| stride as i64 % item != 0) {
         return Err(PyBufferError::new_err(format!(
             "strides {} are no multiples of the item size {item}, which DLPack needs",
             rtcg::array::Tuple(array.strides())
