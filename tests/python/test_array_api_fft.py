@@ -92,7 +92,7 @@ def test_shifts():
 
 def test_what_is_refused():
     a = ours.ones((4, 4), dtype=ours.complex64)
-    with pytest.raises(TypeError, match="expected real ones"):
+    with pytest.raises(TypeError, match="expected real numbers"):
         ours.fft.rfft(a)
     with pytest.raises(ValueError, match="axes is None and s is"):
         ours.fft.fftn(a, s=(2, 2))

@@ -473,6 +473,7 @@ fn conditional_nodes_choose_and_repeat() {
         }
         assert!(graph.duplicate().is_err());
         let unused = graph.conditional(None).unwrap();
+        assert_eq!(graph.instantiate(0).unwrap_err().code, CUresult::CUDA_ERROR_INVALID_VALUE);
         let error = graph.add_conditional_node(unused, CU_GRAPH_COND_TYPE_WHILE, 2, &[]).unwrap_err();
         assert_eq!(error.code, CUresult::CUDA_ERROR_INVALID_VALUE);
     });

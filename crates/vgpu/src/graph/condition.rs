@@ -57,6 +57,11 @@ impl Condition {
         !self.is_asked.swap(true, Ordering::AcqRel)
     }
 
+    /// Whether a node asks it.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.is_asked.load(Ordering::Acquire)
+    }
+
     /// A launch begins.
     pub(crate) fn reset(&self) {
         if let Some(value) = self.default {

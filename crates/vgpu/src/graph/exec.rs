@@ -327,6 +327,7 @@ impl Plan {
 impl Exec {
     /// Makes a graph executable.
     pub(crate) fn new(ctx: &Context, graph: &Graph, flags: u64) -> Res<Exec> {
+        ensure(lock(&graph.conditions).iter().all(|condition| condition.is_asked()), Code::INVALID_VALUE)?;
         let (body, objects) = (body_of(graph)?, Objects::from(objects_of(graph)));
         let plan = Some(Arc::new(Plan::of(&body, objects.clone())?));
         Ok(Exec { ctx_id: ctx.id, flags, state: Mutex::new(State { body, objects, plan }), last: Mutex::new(None) })
