@@ -94,7 +94,7 @@ QRResult = namedtuple("QRResult", "Q R")
 def qr(a, mode="reduced"):
     """Unitary and upper triangular factors by Householder reflections; does not wait. See `numpy.linalg.qr`.
 
-    A block of threads has a matrix: this is for stacks and for matrices up to some thousand rows.
+    A block of threads has a panel of 32 columns, others what is on its right.
     """
     if mode not in ("reduced", "complete", "r", "raw"):
         raise ValueError(f"Unrecognized mode '{mode}'")

@@ -141,7 +141,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = ...)
 def qr(a: Any, mode: Any = "reduced") -> Any:
     """Unitary and upper triangular factors by Householder reflections; does not wait. See `numpy.linalg.qr`.
 
-    A block of threads has a matrix: this is for stacks and for matrices up to some thousand rows.
+    A block of threads has a panel of 32 columns, others what is on its right.
     """
 
 def slogdet(a: Any) -> SlogdetResult:

@@ -1,10 +1,11 @@
 //! Cholesky factors, and unitary and triangular ones by Householder reflections.
 
-use super::launch::{BLOCK, Step, parts};
+use super::launch::{BLOCK, Step};
 use super::matrices::{
-    adjoint, choose, copied, first_number, floating, identities, length_of_square, number, part, rows_and_columns,
-    stack_of, steps, transposed, unstacked, zeros,
+    adjoint, choose, copied, first_number, floating, length_of_square, number, part, rows_and_columns, stack_of, steps,
+    transposed, unstacked, zeros,
 };
+use super::reflections::Reflected;
 use super::triangles::{self, Form, PANEL};
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
@@ -47,7 +48,7 @@ fn factor_positive(a: &GpuArray) -> Result<GpuArray> {
 }
 
 /// What is on one side of the diagonals of stacks, with zeros on the other one.
-fn triangle_of(a: &GpuArray, triangle: Triangle) -> Result<GpuArray> {
+pub(super) fn triangle_of(a: &GpuArray, triangle: Triangle) -> Result<GpuArray> {
     let (rows, columns) = (a.shape()[1], a.shape()[2]);
     let count = |length: usize| -> Result<GpuArray> {
         let range = GpuArray::empty(a.context(), &[length], DType::I32, Order::C)?;
@@ -57,53 +58,6 @@ fn triangle_of(a: &GpuArray, triangle: Triangle) -> Result<GpuArray> {
     let op = if triangle == Triangle::Lower { Op::GreaterEqual } else { Op::LessEqual };
     let is_kept = count(rows)?.expand_dims(&[1])?.binary(op, &count(columns)?)?;
     choose(&is_kept, a, number(a.dtype(), 0.0))
-}
-
-/// Matrices with R in their upper triangles and the vectors of Householder reflections below.
-#[derive(Debug, Clone)]
-pub(super) struct Reflected {
-    pub matrices: GpuArray,
-    /// The factors of the reflections.
-    pub factors: GpuArray,
-}
-
-impl Reflected {
-    /// Reflects stacks of matrices in C order in their own place.
-    pub(super) fn new(a: GpuArray) -> Result<Self> {
-        let [count, m, n] = [0, 1, 2].map(|axis| a.shape()[axis]);
-        let factors = zeros(&a, &[count, m.min(n)], a.dtype())?;
-        if a.size() > 0 {
-            let values = [(&a).into(), ((m * n) as isize).into(), m.into(), n.into(), (&factors).into()];
-            Step::new(a.context(), a.dtype(), LinalgStep::Reflect)?.launch([count, 1], BLOCK, &values)?;
-        }
-        Ok(Self { matrices: a, factors })
-    }
-
-    /// The first columns of the unitary matrices.
-    pub(super) fn unitary(&self, columns: usize) -> Result<GpuArray> {
-        let a = &self.matrices;
-        let [count, m, n] = [0, 1, 2].map(|axis| a.shape()[axis]);
-        let q = identities(a.context(), &[count, m, columns], a.dtype())?;
-        if q.size() > 0 && self.factors.size() > 0 {
-            let values = [
-                a.into(),
-                ((m * n) as isize).into(),
-                m.into(),
-                n.into(),
-                (&self.factors).into(),
-                (&q).into(),
-                columns.into(),
-            ];
-            let step = Step::new(a.context(), a.dtype(), LinalgStep::ApplyReflections)?;
-            step.launch(parts(count, columns, 64), [64, 1], &values)?;
-        }
-        Ok(q)
-    }
-
-    /// The first rows of the triangular matrices.
-    fn triangular(&self, rows: usize) -> Result<GpuArray> {
-        triangle_of(&part(&self.matrices, 0..rows, 0..self.matrices.shape()[2])?, Triangle::Upper)
-    }
 }
 
 /// Factorizations of stacks of matrices: the last two axes. Integers are taken as float64.
@@ -128,8 +82,7 @@ impl GpuArray {
 
     /// Matrices Q with orthonormal columns and upper triangular ones R, of which these are the products: as many
     /// columns of Q as of the shorter side, or square ones if `is_complete`. Does not wait. Householder reflections
-    /// (Golub and Van Loan, Matrix Computations, 5.2); a block of threads has a matrix, so this is for stacks and for
-    /// matrices up to some thousand rows.
+    /// (Golub and Van Loan, Matrix Computations, 5.2), by panels of columns.
     ///
     /// # Errors
     /// When there are less than two axes, and for elements that cannot be factored.

@@ -1,12 +1,13 @@
 //! Singular value decompositions.
 
-use super::factorizations::{Reflected, Triangle};
+use super::factorizations::Triangle;
 use super::hestenes::{orthonormal, padded};
 use super::limits::Limits;
 use super::matrices::{
     adjoint, choose, conjugated, floating, number, part, rows_and_columns, stack_of, stacked, transposed, unstacked,
     zeros,
 };
+use super::reflections::Reflected;
 use super::scaling::{Scaling, placed};
 use crate::array::GpuArray;
 use crate::elementwise::binary;

@@ -1,7 +1,8 @@
 //! Eigenvalues of Hermitian matrices of many rows: by way of tridiagonal ones.
 
 use super::launch::{BLOCK, Step, Value};
-use super::matrices::{empty, first_number, identities, zeros};
+use super::matrices::{empty, first_number, identities, part, zeros};
+use super::reflections::{Applied, apply_reflections};
 use super::scaling::{Report, Scaling, placed};
 use crate::array::GpuArray;
 use crate::error::Result;
@@ -112,7 +113,7 @@ pub(super) fn eigenvalues(
     iterations: usize,
     has_vectors: bool,
 ) -> Result<(GpuArray, Option<GpuArray>)> {
-    let (count, n) = (a.shape()[0], a.shape()[2]);
+    let n = a.shape()[2];
     let reduced = reduce(a)?;
     if !has_vectors {
         return Ok((scaling.ordered(&reduced.bisect()?, a.dtype(), false)?.0, None));
@@ -120,8 +121,10 @@ pub(super) fn eigenvalues(
     let rows = reduced.rotate(&scaling.report, iterations)?;
     let (values, places) = scaling.ordered(&reduced.diagonals, a.dtype(), false)?;
     let vectors = placed(&rows, &places, n)?.to_dtype(a.dtype())?;
-    let step = Step::new(a.context(), a.dtype(), LinalgStep::TridiagonalTransform)?;
-    let arguments = [a.into(), n.into(), (&reduced.taus).into(), (&vectors).into()];
-    step.launch([count, n.div_ceil(32)], [32, 1], &arguments)?;
+    if n > 1 {
+        // The vectors begin one row below the diagonal.
+        let (below, moved) = (part(a, 1..n, 0..n - 1)?, part(&vectors, 1..n, 0..n)?);
+        apply_reflections(&below, &reduced.taus, n as isize, &moved, Applied::Product)?;
+    }
     Ok((values, Some(vectors)))
 }

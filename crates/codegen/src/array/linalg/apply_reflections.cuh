@@ -1,17 +1,18 @@
-// The product of reflections applied to the columns of q, which begins as the identity, a thread for each.
-extern "C" __global__ void array_apply_reflections(const T *matrices, I stack, int m, int n, const T *factors,
-                                                   T *products, int columns)
+// Reflections applied to n columns of m rows, some columns a block: the last reflection first, or their adjoints from the
+// first one on. Of columns that begin as the identity most are left alone by most reflections.
+extern "C" __global__ void array_apply_reflections(const T *vectors, I stack, I row, int m, int count, const T *factors,
+                                                   I factor_stack, T *columns, I column_stack, I column_row, int n,
+                                                   int is_adjoint, int is_identity)
 {
-    const T *a = matrices + blockIdx.x * stack;
-    int last = m < n ? m : n;
-    const T *tau = factors + (I)blockIdx.x * last;
-    T *q = products + (I)blockIdx.x * m * columns;
-    for (int j = blockIdx.y * blockDim.x + threadIdx.x; j < columns; j += gridDim.y * blockDim.x)
-        for (int k = last - 1; k >= 0; --k) {
-            T sum = q[(I)k * columns + j];
-            for (int i = k + 1; i < m; ++i) sum += conj_of(a[(I)i * n + k]) * q[(I)i * columns + j];
-            sum = tau[k] * sum;
-            q[(I)k * columns + j] -= sum;
-            for (int i = k + 1; i < m; ++i) q[(I)i * columns + j] -= a[(I)i * n + k] * sum;
+    const T *v = vectors + blockIdx.x * stack, *tau = factors + blockIdx.x * factor_stack;
+    T *x = columns + blockIdx.x * column_stack;
+    for (int first = blockIdx.y * COLUMNS; first < n; first += gridDim.y * COLUMNS) {
+        int j = first + OWN_COLUMN;
+        int steps = is_identity && first + COLUMNS < count ? first + COLUMNS : count;
+        for (int step = 0; step < steps; ++step) {
+            int k = is_adjoint ? step : steps - 1 - step;
+            T factor = is_adjoint ? conj_of(tau[k]) : tau[k];
+            reflect_column(v + k, row, factor, x + j, column_row, k, m, j < n);
         }
+    }
 }

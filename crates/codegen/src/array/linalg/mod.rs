@@ -56,8 +56,8 @@ steps! {
     ExchangeRows "exchange_rows" [] "Rows exchanged as the pivots of a panel say.";
     FactorPositive "factor_positive" [] "Cholesky factors of lower triangles.";
     SolveTriangle "solve_triangle" [] "Triangular systems for several right sides.";
-    Reflect "reflect" ["sums"] "Householder reflections that make matrices upper triangular.";
-    ApplyReflections "apply_reflections" [] "The product of reflections.";
+    Reflect "reflect" ["sums" "reflect_column"] "Householder reflections that make panels upper triangular.";
+    ApplyReflections "apply_reflections" ["reflect_column"] "Reflections applied to columns.";
     ScaleMatrices "scale_matrices" [] "Matrices scaled by powers of two, and looked at for what is not finite.";
     OrderValues "order_values" [] "Values in order, scaled back.";
     PlaceVectors "place_vectors" [] "Rows as columns in the order of their values.";
@@ -66,7 +66,6 @@ steps! {
     TridiagonalProduct "tridiagonal_product" [] "The product of the matrix and the vector of a reflection.";
     TridiagonalCorrect "tridiagonal_correct" ["sums"] "The second vector that a matrix is updated by.";
     TridiagonalUpdate "tridiagonal_update" [] "The update of a matrix by a reflection from both sides.";
-    TridiagonalTransform "tridiagonal_transform" [] "The product of the reflections, times columns.";
     TridiagonalQl "tridiagonal_ql" [] "QL iterations, whose rotations are listed.";
     TridiagonalRotate "tridiagonal_rotate" [] "Listed rotations applied to columns.";
     TridiagonalBisect "tridiagonal_bisect" [] "Eigenvalues by bisection.";
@@ -91,7 +90,7 @@ pub struct Linalg {
     pub dtype: DType,
     /// What it does.
     pub step: LinalgStep,
-    /// Threads that have a pair of columns; 1 for kernels without groups.
+    /// Threads that have a pair of columns, or one that is reflected; 1 for kernels without groups.
     pub group: u16,
     /// Eigenvectors of real matrices are complex.
     pub is_wide: bool,

@@ -1,0 +1,131 @@
+//! Householder reflections: of matrices, by panels of columns, and applied to others.
+
+use super::factorizations::{Triangle, triangle_of};
+use super::launch::{Step, parts};
+use super::matrices::{identities, part, steps, zeros};
+use crate::array::GpuArray;
+use crate::error::Result;
+use crate::views::Index;
+use rtcg_codegen::array::{LINALG_THREADS, Linalg, LinalgStep};
+
+/// Columns of a panel, which a block of threads reflects, and of what a block applies reflections to.
+const COLUMNS: usize = 32;
+
+/// The kernel that does a step for columns of `m` rows, and the threads of its block: several have the rows of a column,
+/// unless they are lanes of a processor's vectors.
+fn step_of(a: &GpuArray, step: LinalgStep, m: usize) -> Result<(Step, [usize; 2])> {
+    let are_lanes = a.context().facts().access_bytes == 1;
+    let most = if are_lanes { 1 } else { LINALG_THREADS as usize / COLUMNS };
+    let group = m.div_ceil(16).next_power_of_two().min(most);
+    let step = Step::of(a.context(), Linalg { group: group as u16, ..Linalg::new(a.dtype(), step) })?;
+    Ok((step, [COLUMNS * group, 1]))
+}
+
+/// Matrices with R in their upper triangles and the vectors of reflections below.
+#[derive(Debug, Clone)]
+pub(super) struct Reflected {
+    pub matrices: GpuArray,
+    /// The factors of the reflections.
+    pub factors: GpuArray,
+}
+
+impl Reflected {
+    /// Reflects stacks of matrices in C order in their own place.
+    pub(super) fn new(a: GpuArray) -> Result<Self> {
+        let [count, m, n] = [0, 1, 2].map(|axis| a.shape()[axis]);
+        let factors = zeros(&a, &[count, m.min(n)], a.dtype())?;
+        let reflected = Self { matrices: a, factors };
+        if reflected.matrices.size() > 0 {
+            (0..m.min(n)).step_by(COLUMNS).try_for_each(|start| reflected.reflect_panel(start))?;
+        }
+        Ok(reflected)
+    }
+
+    /// Reflects the panel that begins in a column, and what is on its right.
+    fn reflect_panel(&self, start: usize) -> Result<()> {
+        let a = &self.matrices;
+        let [count, m, n] = [0, 1, 2].map(|axis| a.shape()[axis]);
+        let end = (start + COLUMNS).min(n);
+        let (panel, factors) = (part(a, start..m, start..end)?, self.factors_from(start)?);
+        let [stack, row, _] = steps(a);
+        let factor_stack = m.min(n) as isize;
+        let (step, block) = step_of(a, LinalgStep::Reflect, m - start)?;
+        let values = [
+            (&panel).into(),
+            stack.into(),
+            row.into(),
+            (m - start).into(),
+            (end - start).into(),
+            (&factors).into(),
+            factor_stack.into(),
+        ];
+        step.launch([count, 1], block, &values)?;
+        if end == n {
+            return Ok(());
+        }
+        apply_reflections(&panel, &factors, factor_stack, &part(a, start..m, end..n)?, Applied::Adjoint)
+    }
+
+    fn factors_from(&self, start: usize) -> Result<GpuArray> {
+        let length = self.factors.shape()[1];
+        self.factors.index(&[Index::Ellipsis, Index::from(start as isize..length as isize)])
+    }
+
+    /// The first columns of the unitary matrices.
+    pub(super) fn unitary(&self, columns: usize) -> Result<GpuArray> {
+        let a = &self.matrices;
+        let (count, m, length) = (a.shape()[0], a.shape()[1], self.factors.shape()[1]);
+        let q = identities(a.context(), &[count, m, columns], a.dtype())?;
+        if q.size() > 0 && length > 0 {
+            let vectors = part(a, 0..m, 0..length)?;
+            apply_reflections(&vectors, &self.factors, length as isize, &q, Applied::ToIdentity)?;
+        }
+        Ok(q)
+    }
+
+    /// The first rows of the triangular matrices.
+    pub(super) fn triangular(&self, rows: usize) -> Result<GpuArray> {
+        triangle_of(&part(&self.matrices, 0..rows, 0..self.matrices.shape()[2])?, Triangle::Upper)
+    }
+}
+
+/// What columns are multiplied with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Applied {
+    /// The product of the reflections.
+    Product,
+    /// The product, where the columns are those of the identity.
+    ToIdentity,
+    /// The adjoint of the product.
+    Adjoint,
+}
+
+/// Multiplies columns with the product of the reflections whose vectors are the columns of `vectors` at and below the
+/// diagonal, or with its adjoint. `factor_stack` is from the factors of one matrix to those of the next.
+pub(super) fn apply_reflections(
+    vectors: &GpuArray,
+    factors: &GpuArray,
+    factor_stack: isize,
+    columns: &GpuArray,
+    how: Applied,
+) -> Result<()> {
+    let [count, m, n] = [0, 1, 2].map(|axis| columns.shape()[axis]);
+    let [[stack, row, _], [column_stack, column_row, _]] = [steps(vectors), steps(columns)];
+    let values = [
+        vectors.into(),
+        stack.into(),
+        row.into(),
+        m.into(),
+        m.min(vectors.shape()[2]).into(),
+        factors.into(),
+        factor_stack.into(),
+        columns.into(),
+        column_stack.into(),
+        column_row.into(),
+        n.into(),
+        (how == Applied::Adjoint).into(),
+        (how == Applied::ToIdentity).into(),
+    ];
+    let (step, block) = step_of(columns, LinalgStep::ApplyReflections, m)?;
+    step.launch(parts(count, n, COLUMNS), block, &values)
+}
