@@ -377,7 +377,7 @@ impl Compiler {
         let show_code = std::env::var_os("RTCG_DUMP_ASM").is_some();
         self.context.set_disasm(show_code);
         let fail = |e: String| plain(format!("code generation failed: {e}"), plan.f);
-        let isa = self.isa_of_function().map_err(fail)?;
+        let isa = self.isa_of_function(env.part).map_err(fail)?;
         self.context.compile(&*isa, &mut ControlPlane::default()).map_err(|e| fail(format!("{:?}", e.inner)))?;
         let Some(code) = self.context.compiled_code() else { return Err(fail("no code".into())) };
         if let (true, Some(text)) = (show_code, &code.vcode) {
@@ -389,14 +389,11 @@ impl Compiler {
         Ok(())
     }
 
-    /// What compiles the function that was emitted last.
-    fn isa_of_function(&self) -> Result<OwnedTargetIsa, String> {
-        let is_large = self.context.func.dfg.num_insts() > LARGE_FUNCTION;
-        if is_large || self.variant.one_pass {
-            isa(Effort::OnePass, self.variant.baseline)
-        } else {
-            Ok(self.isa.clone())
-        }
+    /// What compiles the function that was emitted last. Masked code never gets its registers in one pass: its values
+    /// live for a block at most, so it compiles quickly, and its place on the stack is bounded before it is made.
+    fn isa_of_function(&self, part: Part) -> Result<OwnedTargetIsa, String> {
+        let is_large = self.variant.one_pass || self.context.func.dfg.num_insts() > LARGE_FUNCTION;
+        if is_large && part == Part::Outer { isa(Effort::OnePass, self.variant.baseline) } else { Ok(self.isa.clone()) }
     }
 
     fn function(&mut self, env: &Env<'_>, plan: &Plan<'_>) -> Result<(), JitError> {
