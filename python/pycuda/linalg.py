@@ -6,12 +6,14 @@ float64 and their complex types. `solve`, `inv` and `cholesky` wait to see that 
 positive definite; eigenvalues, singular values and what needs them wait to see that all were found.
 """
 
+import operator
 from collections import namedtuple
 
 import numpy as np
 from numpy.linalg import LinAlgError as LinAlgError
 
 from pycuda import _rtcg as _native, gpuarray as _g
+from pycuda._axes import axis_of
 from pycuda.gpuarray import (
     diagonal as _diagonal,
     matmul as matmul,
@@ -47,8 +49,8 @@ def tensorsolve(a, b, axes=None):
     """Solutions of a tensor equation; see `numpy.linalg.tensorsolve`."""
     a, b = _g._array(a), _g._array(b)
     if axes is not None:
-        order = [k for k in range(a.ndim) if k not in axes]
-        a = a.transpose(order + [k % a.ndim for k in axes])
+        axes = [axis_of(axis, a.ndim) for axis in axes]
+        a = a.transpose([k for k in range(a.ndim) if k not in axes] + axes)
     shape = a.shape[-(a.ndim - b.ndim) :] if a.ndim > b.ndim else ()
     size = int(np.prod(shape, dtype=int))
     if a.size != size * size:
@@ -233,7 +235,7 @@ def _matrix_norm_name(ord):  # noqa: A002
 
 
 def _matrix_norm(a, ord, axes, keepdims):  # noqa: A002
-    row, column = (axis % a.ndim for axis in axes)
+    row, column = (axis_of(axis, a.ndim) for axis in axes)
     if row == column:
         raise ValueError("Duplicate axes given.")
     result = _native.linalg_matrix_norm(_g.moveaxis(a, (row, column), (-2, -1)), _matrix_norm_name(ord))
@@ -249,8 +251,11 @@ def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
         if ord is None or (ord in ("f", "fro") and x.ndim == 2) or (ord == 2 and x.ndim == 1):
             return _vector_norm(x, None, None, keepdims)
         axis = tuple(range(x.ndim))
-    elif isinstance(axis, (int, np.integer)):
-        axis = (int(axis),)
+    elif not isinstance(axis, (tuple, list)):
+        try:
+            axis = (operator.index(axis),)
+        except TypeError:
+            raise TypeError(f"axis is {axis!r}; expected an integer or two of them") from None
     if len(axis) == 1:
         return _vector_norm(x, ord, axis[0], keepdims)
     if len(axis) == 2:
@@ -352,6 +357,7 @@ def outer(x1, x2, /):
 def cross(x1, x2, /, *, axis=-1):
     """The cross product of vectors of three elements."""
     x1, x2 = _g._array(x1), _g._array(x2)
+    axis_of(axis, min(x1.ndim, x2.ndim))
     if x1.shape[axis] != 3 or x2.shape[axis] != 3:
         raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
                          f"{x1.shape[axis]} and {x2.shape[axis]} dimensional instead.")  # fmt: skip

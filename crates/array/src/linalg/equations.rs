@@ -2,7 +2,8 @@
 
 use super::lu::Lu;
 use super::matrices::{
-    along, choose, copied, floating, identities, is_any, length_of_square, number, stack_of, stacked, unstacked,
+    along, choose, copied, floating, identities, is_any, length_of_square, number, rows_and_columns, stack_of, stacked,
+    unstacked,
 };
 use super::triangles::PANEL;
 use crate::array::GpuArray;
@@ -69,13 +70,14 @@ impl GpuArray {
         let given = b;
         let b = if is_vector { b.expand_dims(&[1])? } else { b.clone() };
         let mismatch = || {
-            let (a, b) = (Tuple(self.shape()), Tuple(if is_vector { b.shape() } else { given.shape() }));
+            let (a, b) = (Tuple(self.shape()), Tuple(given.shape()));
             ArrayError::value(format!("solve: matrices of shape {a} and right sides of shape {b} do not fit"))
         };
         let columns = match b.shape() {
             [.., rows, columns] if *rows == n => *columns,
             _ => return Err(mismatch()),
         };
+        rows_and_columns(&b)?;
         let stack = broadcast_shapes([stack_of(self), stack_of(&b)].into_iter()).ok_or_else(mismatch)?;
         let a = self.broadcast_to(&stacked(&stack, &[n, n]))?;
         let b = b.broadcast_to(&stacked(&stack, &[n, columns]))?;
@@ -118,8 +120,12 @@ impl GpuArray {
     pub fn slogdet(&self) -> Result<SignAndLog> {
         let (diagonals, sign) = diagonals_and_signs(self)?;
         let size = diagonals.unary(Op::Absolute)?;
-        let direction = diagonals.binary(Op::TrueDivide, &size)?;
-        let direction = choose(&size.binary(Op::Equal, 0)?, number(diagonals.dtype(), 0.0), &direction)?;
+        let direction = if diagonals.dtype().is_complex() {
+            let direction = diagonals.binary(Op::TrueDivide, &size)?;
+            choose(&size.binary(Op::Equal, 0)?, number(diagonals.dtype(), 0.0), &direction)?
+        } else {
+            diagonals.unary(Op::Sign)?
+        };
         let sign = sign.binary(Op::Multiply, &along(&direction, Reduction::Product, -1, false)?)?;
         let log = along(&size.unary(Op::Log)?, Reduction::Sum, -1, false)?;
         let stack = stack_of(self);

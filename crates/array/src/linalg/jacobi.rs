@@ -32,8 +32,7 @@ pub(super) fn eigenvalues(
     if a.size() > 0 {
         let threads = match n {
             0..=8 => [4, 8],
-            9..=32 => [8, 16],
-            _ => [32, 8],
+            _ => [8, 16],
         };
         let step = Step::new(a.context(), a.dtype(), LinalgStep::Jacobi)?;
         let arguments =

@@ -1,7 +1,7 @@
 //! Launches of the kernels of linear algebra.
 
 use crate::array::GpuArray;
-use crate::error::Result;
+use crate::error::{ArrayError, Result};
 use crate::launch::Args;
 use crate::runtime::{ArrayContext, Kernel};
 use rtcg_codegen::DType;
@@ -32,7 +32,7 @@ impl<'a> From<Option<&'a GpuArray>> for Value<'a> {
     }
 }
 
-/// Lengths are `int` in kernels: the elements of a matrix of more rows would not find room on a device.
+/// Lengths are `int` in kernels; longer matrices were refused.
 impl From<usize> for Value<'_> {
     fn from(length: usize) -> Self {
         Value::Int(length as i32)
@@ -92,6 +92,9 @@ impl Step {
     ) -> Result<()> {
         let mut args = Args::new();
         values.iter().for_each(|value| value.push(&mut args));
+        if grid[0] > i32::MAX as usize {
+            return Err(ArrayError::value(format!("{} matrices are too many; expected at most {}", grid[0], i32::MAX)));
+        }
         let [grid, block] = [grid, block].map(|[x, y]| [x as u32, y as u32, 1]);
         self.0.launch(grid, block, shared_bytes as u32, args.bytes())
     }

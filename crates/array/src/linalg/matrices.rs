@@ -13,6 +13,9 @@ use rtcg_codegen::{DType, Kind, WeakScalar};
 use std::ops::Range;
 use std::sync::Arc;
 
+/// Most rows and columns of a matrix: kernels count them with `int`, some of them to the next multiple of a block.
+const LONGEST: usize = i32::MAX as usize - (1 << 16);
+
 /// The dtype that factorizations of such elements have.
 pub(super) fn floating(dtypes: &[DType]) -> Result<DType> {
     let common = dtypes.iter().copied().reduce(DType::promote).unwrap_or(DType::F64);
@@ -21,7 +24,9 @@ pub(super) fn floating(dtypes: &[DType]) -> Result<DType> {
         _ if common.is_integral() => Ok(DType::F64),
         DType::F32 | DType::F64 | DType::C64 | DType::C128 if is_mixed => Ok(common.promote(DType::F64)),
         DType::F32 | DType::F64 | DType::C64 | DType::C128 => Ok(common),
-        _ => Err(ArrayError::dtype(format!("array type {common} is unsupported in linalg"))),
+        _ => Err(ArrayError::dtype(format!(
+            "array type {common} is unsupported in linalg; expected float32, float64, complex64, complex128, integers or bool"
+        ))),
     }
 }
 
@@ -41,7 +46,11 @@ pub(super) fn precision(dtype: DType) -> f64 {
 /// When there are less than two axes.
 pub(super) fn rows_and_columns(a: &GpuArray) -> Result<[usize; 2]> {
     match a.shape() {
-        [.., rows, columns] => Ok([*rows, *columns]),
+        [.., rows, columns] if rows.max(columns) <= &LONGEST => Ok([*rows, *columns]),
+        [.., _, _] => Err(ArrayError::value(format!(
+            "matrices of shape {} are too long for linear algebra; expected at most {LONGEST} rows and columns",
+            Tuple(a.shape())
+        ))),
         _ => Err(ArrayError::linear_algebra(format!(
             "{}-dimensional array given. Array must be at least two-dimensional",
             a.ndim()

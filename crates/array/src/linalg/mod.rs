@@ -6,7 +6,7 @@
 //! beside a panel is updated by matrix products. Eigenvalues and singular values are those of matrices scaled by powers
 //! of two (`scaling`): of Hermitian ones by Jacobi rotations (`jacobi`) or by way of tridiagonal ones, of general ones
 //! by QR iterations (`schur`), singular values by rotations of columns (`hestenes`). Kernels report in a word on the
-//! device what they cannot do, which is read once.
+//! device what they cannot do; iterations read now and then whether some are left.
 
 mod equations;
 mod factorizations;

@@ -11,6 +11,7 @@ use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
 use crate::generators::operand::{ArrayView, Value, broadcast_shape, join_axes, wrong};
 use crate::generators::repeat::{Dense, DenseArrays, Repeat, allow_packs};
 use crate::generators::staged;
+use rtcg_array::Tuple;
 use rtcg_codegen::carg::{Argument, TypeRegistry, parse_arguments};
 use rtcg_codegen::pointwise::{self, Access, BLOCK_THREADS, Pointwise};
 use rtcg_codegen::snippet::ElementUse;
@@ -309,8 +310,9 @@ impl Elementwise {
                     Some((view, a, _)) => Err(wrong(
                         &a.name,
                         format_args!(
-                            "has shape {:?}; expected one that fits {:?}, the shape of the first array",
-                            view.shape, first.shape
+                            "has shape {}; expected one that fits {}, the shape of the first array",
+                            Tuple(view.shape),
+                            Tuple(first.shape)
                         ),
                     )),
                     None => Ok(Plan::flat(n, false)),

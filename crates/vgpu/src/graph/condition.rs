@@ -3,7 +3,8 @@
 //! Kernels name a condition by the number that `cuGraphConditionalHandleCreate` gave; it lives as
 //! long as its graph, and as long as executable graphs and nodes that ask it.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use rtcg_cuda_sys::{CUgraph, CUgraphConditionalNodeType};
@@ -13,6 +14,7 @@ use super::{Graph, Plain};
 /// A condition.
 #[derive(Debug)]
 pub(crate) struct Condition {
+    number: u64,
     value: AtomicU32,
     /// What it is at the start of each launch, if that was said.
     default: Option<u32>,
@@ -21,25 +23,28 @@ pub(crate) struct Condition {
 }
 
 /// Conditions by number; the first is 1.
-static CONDITIONS: Mutex<Vec<Weak<Condition>>> = Mutex::new(Vec::new());
+static CONDITIONS: Mutex<BTreeMap<u64, Weak<Condition>>> = Mutex::new(BTreeMap::new());
 
 impl Condition {
     /// A new condition and its number.
     pub(crate) fn create(default: Option<u32>) -> (u64, Arc<Condition>) {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let condition = Arc::new(Condition {
+            number,
             value: AtomicU32::new(default.unwrap_or(0)),
             default,
             is_asked: AtomicBool::new(false),
         });
         let mut all = CONDITIONS.lock().unwrap_or_else(PoisonError::into_inner);
-        all.push(Arc::downgrade(&condition));
-        (all.len() as u64, condition)
+        all.insert(number, Arc::downgrade(&condition));
+        (number, condition)
     }
 
     /// The condition of a number.
     pub(crate) fn find(number: u64) -> Option<Arc<Condition>> {
         let all = CONDITIONS.lock().unwrap_or_else(PoisonError::into_inner);
-        all.get(usize::try_from(number.checked_sub(1)?).ok()?)?.upgrade()
+        all.get(&number)?.upgrade()
     }
 
     /// Its value.
@@ -67,6 +72,12 @@ impl Condition {
         if let Some(value) = self.default {
             self.set(value);
         }
+    }
+}
+
+impl Drop for Condition {
+    fn drop(&mut self) {
+        CONDITIONS.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.number);
     }
 }
 

@@ -124,7 +124,7 @@ impl Linalg {
             self.dtype.c_type(),
             real.c_type()
         );
-        let numbers: [(&str, i64); 9] = [
+        let numbers: [(&str, i64); 10] = [
             ("IS_COMPLEX", is_complex.into()),
             ("IS_WIDE", self.is_wide.into()),
             ("GROUP", self.group.into()),
@@ -134,11 +134,11 @@ impl Linalg {
             ("TURNS", LINALG_TURNS as i64),
             ("NOT_FINITE", LINALG_NOT_FINITE.into()),
             ("NOT_CONVERGED", LINALG_NOT_CONVERGED.into()),
+            ("NOT_OF_FULL_RANK", LINALG_NOT_OF_FULL_RANK.into()),
         ];
         for (name, number) in numbers {
             let _ = writeln!(text, "#define {name} {number}");
         }
-        let _ = writeln!(text, "#define NOT_OF_FULL_RANK {LINALG_NOT_OF_FULL_RANK}");
         text.push_str(include_str!("elements.cuh"));
         text.push('\n');
         text.push_str(self.step.text());

@@ -1,3 +1,25 @@
+// The sum of squares below row k of a column, divided by the square of `scale`. Where squares would vanish or overflow
+// that is the largest element, else 1.
+__device__ R rest_of(const T *column, I row, int k, int m, R &scale)
+{
+    R mine = 0;
+    for (int i = k + 1 + threadIdx.x; i < m; i += blockDim.x) mine += square_of(column[i * row]);
+    R rest = added(mine), all = rest + square_of(column[k * row]);
+    scale = 1;
+    if (all > TINY / EPS && all < 1 / TINY) return rest;
+    R size = 0;
+    for (int i = k + threadIdx.x; i < m; i += blockDim.x) {
+        R own = size_of(column[i * row]);
+        size = size > own || size != size ? size : own;
+    }
+    size = largest(size);
+    if (size == 0) return 0;
+    scale = size;
+    mine = 0;
+    for (int i = k + 1 + threadIdx.x; i < m; i += blockDim.x) mine += square_of(column[i * row] / made_of(scale, 0));
+    return added(mine);
+}
+
 // Householder reflections of panels of m rows and n columns: R above the diagonal, their vectors below it, scaled to
 // begin with 1.
 extern "C" __global__ void array_reflect(T *panels, I stack, I row, int m, int n, T *factors, I factor_stack)
@@ -5,16 +27,14 @@ extern "C" __global__ void array_reflect(T *panels, I stack, I row, int m, int n
     T *a = panels + blockIdx.x * stack, *tau = factors + blockIdx.x * factor_stack;
     int t = threadIdx.x;
     for (int k = 0; k < (m < n ? m : n); ++k) {
-        R mine = 0;
-        for (int i = k + 1 + t; i < m; i += blockDim.x) mine += square_of(a[i * row + k]);
-        R rest = added(mine);
+        R scale, rest = rest_of(a + k, row, k, m, scale);
         T alpha = a[k * row + k], factor = made_of(0, 0);
         __syncthreads();
         if (rest != 0 || imag_of(alpha) != 0) {
-            R norm = sqrt(square_of(alpha) + rest), beta = real_of(alpha) > 0 ? -norm : norm;
+            R norm = scale * sqrt(square_of(alpha / made_of(scale, 0)) + rest), beta = real_of(alpha) > 0 ? -norm : norm;
             factor = made_of((beta - real_of(alpha)) / beta, -imag_of(alpha) / beta);
-            T scale = made_of(real_of(alpha) - beta, imag_of(alpha));
-            for (int i = k + 1 + t; i < m; i += blockDim.x) a[i * row + k] = a[i * row + k] / scale;
+            T first = made_of(real_of(alpha) - beta, imag_of(alpha));
+            for (int i = k + 1 + t; i < m; i += blockDim.x) a[i * row + k] = a[i * row + k] / first;
             if (t == 0) a[k * row + k] = made_of(beta, 0);
         }
         if (t == 0) tau[k] = factor;
