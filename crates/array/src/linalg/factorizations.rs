@@ -5,6 +5,7 @@ use super::matrices::{
     adjoint, choose, copied, first_number, floating, length_of_square, number, part, rows_and_columns, stack_of, steps,
     transposed, unstacked, zeros,
 };
+use super::products::Product;
 use super::reflections::Reflected;
 use super::triangles::{self, Form, PANEL};
 use crate::array::GpuArray;
@@ -41,7 +42,8 @@ fn factor_positive(a: &GpuArray) -> Result<GpuArray> {
             let below = part(a, end..n, start..end)?;
             let form = Form { is_conjugated: a.dtype().is_complex(), ..Form::default() };
             triangles::solve(&own, &transposed(&below)?, form)?;
-            part(a, end..n, end..n)?.binary_in_place(Op::Subtract, &below.matmul(&adjoint(&below)?)?)?;
+            let product = Product { is_right_conjugated: true, is_lower: true, ..Product::default() };
+            product.subtract(&part(a, end..n, end..n)?, &below, &transposed(&below)?)?;
         }
     }
     Ok(flag)

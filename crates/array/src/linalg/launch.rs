@@ -100,6 +100,11 @@ impl Step {
     }
 }
 
+/// Whether threads are lanes of a processor's vectors, which run best without shuffles and with few registers.
+pub(super) fn are_lanes(a: &GpuArray) -> bool {
+    a.context().facts().access_bytes == 1
+}
+
 /// The usual block.
 pub(super) const BLOCK: [usize; 2] = [LINALG_THREADS as usize, 1];
 

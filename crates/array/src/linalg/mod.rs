@@ -20,6 +20,7 @@ mod limits;
 mod lu;
 mod matrices;
 mod norms;
+mod products;
 mod reflections;
 mod scaling;
 mod schur;

@@ -1,7 +1,7 @@
 //! Householder reflections: of matrices, by panels of columns, and applied to others.
 
 use super::factorizations::{Triangle, triangle_of};
-use super::launch::{Step, parts};
+use super::launch::{Step, are_lanes, parts};
 use super::matrices::{identities, part, steps, zeros};
 use crate::array::GpuArray;
 use crate::error::Result;
@@ -14,8 +14,7 @@ const COLUMNS: usize = 32;
 /// The kernel that does a step for columns of `m` rows, and the threads of its block: several have the rows of a column,
 /// unless they are lanes of a processor's vectors.
 fn step_of(a: &GpuArray, step: LinalgStep, m: usize) -> Result<(Step, [usize; 2])> {
-    let are_lanes = a.context().facts().access_bytes == 1;
-    let most = if are_lanes { 1 } else { LINALG_THREADS as usize / COLUMNS };
+    let most = if are_lanes(a) { 1 } else { LINALG_THREADS as usize / COLUMNS };
     let group = m.div_ceil(16).next_power_of_two().min(most);
     let step = Step::of(a.context(), Linalg { group: group as u16, ..Linalg::new(a.dtype(), step) })?;
     Ok((step, [COLUMNS * group, 1]))

@@ -11,6 +11,18 @@ use std::fmt::Write;
 pub const LINALG_THREADS: u32 = 256;
 /// Right sides that a block of a triangular system has at a time.
 pub const LINALG_RIGHT_SIDES: usize = 8;
+/// Those of a block whose warps have some each.
+pub const LINALG_WARP_SIDES: usize = 32;
+/// Rows of a triangular system, and columns of a panel.
+pub const LINALG_PANEL: usize = 64;
+/// Rows and columns of what a block takes a product from.
+pub const LINALG_TILE: usize = 64;
+/// Most threads of a block that factors a strip.
+pub const LINALG_STRIP_THREADS: usize = 512;
+/// Bytes of a strip that a thread holds in registers, at most.
+const STRIP_BYTES: usize = 256;
+/// Most columns of a strip.
+const STRIP_WIDTH: usize = 16;
 /// Numbers that iterations keep of a matrix.
 pub const LINALG_STATE: usize = 4;
 /// QL iterations that are listed before their rotations are applied.
@@ -53,9 +65,13 @@ macro_rules! steps {
 
 steps! {
     FactorPanel "factor_panel" [] "LU factors of a panel, with partial pivoting.";
+    FactorStrip "factor_strip" ["shared" "pivots"] "LU factors of a strip of a panel.";
     ExchangeRows "exchange_rows" [] "Rows exchanged as the pivots of a panel say.";
+    ExchangeSolve "exchange_solve" ["shared" "substitution"] "The same, then unit triangular systems.";
+    SubtractProduct "subtract_product" ["shared"] "Products taken from matrices.";
     FactorPositive "factor_positive" [] "Cholesky factors of lower triangles.";
     SolveTriangle "solve_triangle" [] "Triangular systems for several right sides.";
+    SolveByWarps "solve_by_warps" ["shared" "substitution"] "The same, with right sides in registers.";
     Reflect "reflect" ["sums" "reflect_column"] "Householder reflections that make panels upper triangular.";
     ApplyReflections "apply_reflections" ["reflect_column"] "Reflections applied to columns.";
     ScaleMatrices "scale_matrices" [] "Matrices scaled by powers of two, and looked at for what is not finite.";
@@ -90,7 +106,7 @@ pub struct Linalg {
     pub dtype: DType,
     /// What it does.
     pub step: LinalgStep,
-    /// Threads that have a pair of columns, or one that is reflected; 1 for kernels without groups.
+    /// Threads that have a pair of columns, or one that is reflected; rows of a strip that a thread has; else 1.
     pub group: u16,
     /// Eigenvectors of real matrices are complex.
     pub is_wide: bool,
@@ -105,6 +121,11 @@ impl Linalg {
     /// The kernel's name.
     pub fn name(&self) -> &'static str {
         self.step.name()
+    }
+
+    /// Columns of strips of which a thread has so many rows; none if those are too many.
+    pub fn strip_width(dtype: DType, rows: usize) -> usize {
+        (STRIP_BYTES / dtype.itemsize() / rows).min(STRIP_WIDTH)
     }
 
     /// The kernel as CUDA C++ source.
@@ -124,12 +145,16 @@ impl Linalg {
             self.dtype.c_type(),
             real.c_type()
         );
-        let numbers: [(&str, i64); 10] = [
+        let numbers: [(&str, i64); 14] = [
             ("IS_COMPLEX", is_complex.into()),
             ("IS_WIDE", self.is_wide.into()),
             ("GROUP", self.group.into()),
             ("THREADS", LINALG_THREADS.into()),
             ("RIGHT_SIDES", LINALG_RIGHT_SIDES as i64),
+            ("WARP_SIDES", LINALG_WARP_SIDES as i64),
+            ("PANEL", LINALG_PANEL as i64),
+            ("STRIP_THREADS", LINALG_STRIP_THREADS as i64),
+            ("WIDTH", Self::strip_width(self.dtype, self.group.into()) as i64),
             ("STATE", LINALG_STATE as i64),
             ("TURNS", LINALG_TURNS as i64),
             ("NOT_FINITE", LINALG_NOT_FINITE.into()),

@@ -1,0 +1,95 @@
+#define ROWS GROUP
+#define WARPS (STRIP_THREADS / 32)
+#define CHUNK (sizeof(T) < 32 ? 32 / (int)sizeof(T) : 1)
+
+// Brings a warp's rows of a strip from memory or back, some columns at a time, so that neighbouring lanes meet
+// neighbouring elements. A thread has every blockDim.x-th row.
+__device__ void move_strip(T (&own)[ROWS][WIDTH], T *a, I row, int m, int n, bool is_back)
+{
+    SHARED(all, WARPS * 32 * (CHUNK + 1));
+    int lane = threadIdx.x % 32;
+    T *stage = all + threadIdx.x / 32 * 32 * (CHUNK + 1);
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+        int first = r * blockDim.x + threadIdx.x - lane;
+        if (first >= m) break;
+#pragma unroll
+        for (int c = 0; c < WIDTH; c += CHUNK) {
+            if (is_back)
+#pragma unroll
+                for (int j = 0; j < CHUNK && c + j < WIDTH; ++j) stage[lane * (CHUNK + 1) + j] = own[r][c + j];
+            __syncwarp();
+            for (int e = lane; e < 32 * CHUNK; e += 32) {
+                int i = e / CHUNK, j = e % CHUNK;
+                if (first + i >= m || c + j >= n || c + j >= WIDTH) continue;
+                if (is_back) a[(first + i) * row + c + j] = stage[i * (CHUNK + 1) + j];
+                else stage[i * (CHUNK + 1) + j] = a[(first + i) * row + c + j];
+            }
+            __syncwarp();
+            if (!is_back)
+#pragma unroll
+                for (int j = 0; j < CHUNK && c + j < WIDTH; ++j) own[r][c + j] = stage[lane * (CHUNK + 1) + j];
+        }
+    }
+}
+
+// LU factors of strips of m rows and up to WIDTH columns, with partial pivoting; the first of equally large pivots is
+// taken. The rows are in registers. Each warp offers its best row, so that threads wait for each other once a column.
+// Pivots are counted from the row `before` rows above the strip.
+extern "C" __global__ void __launch_bounds__(STRIP_THREADS)
+array_factor_strip(T *matrices, I stack, I row, int m, int n, int *pivots, I pivot_stack, int before)
+{
+    SHARED(all_offers, 2 * WARPS * WIDTH);
+    SHARED(all_tops, 2 * WIDTH);
+    __shared__ R sizes[2][WARPS];
+    __shared__ int places[2][WARPS];
+    T *a = matrices + blockIdx.x * stack;
+    int *pivot = pivots + blockIdx.x * pivot_stack;
+    int t = threadIdx.x, lane = t % 32, warp = t / 32, warps = blockDim.x / 32, length = m < n ? m : n;
+    T own[ROWS][WIDTH];
+    move_strip(own, a, row, m, n, false);
+#pragma unroll
+    for (int k = 0; k < WIDTH; ++k) {
+        if (k >= length) break;
+        T *offers = all_offers + k % 2 * WARPS * WIDTH, *top = all_tops + k % 2 * WIDTH;
+        Pivot best = {-1, m};
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r) {
+            Pivot mine = {size_of(own[r][k]), r * (int)blockDim.x + t};
+            if (mine.row >= k && mine.row < m && goes_before(mine, best)) best = mine;
+        }
+        best = first_of_lanes(best, 32);
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r)
+            if (r * blockDim.x + t == best.row)
+#pragma unroll
+                for (int j = 0; j < WIDTH; ++j) offers[warp * WIDTH + j] = own[r][j];
+        if (t == k)
+#pragma unroll
+            for (int j = 0; j < WIDTH; ++j) top[j] = own[0][j];
+        if (lane == 0) { sizes[k % 2][warp] = best.size; places[k % 2][warp] = best.row; }
+        __syncthreads();
+        if (warps > 1) {
+            int other = lane % warps;
+            best = first_of_lanes({sizes[k % 2][other], places[k % 2][other]}, warps);
+        }
+        int p = best.row;
+        const T *chosen = offers + (p & (blockDim.x - 1)) / 32 * WIDTH;
+        if (t == 0) pivot[k] = before + p;
+        T diagonal = chosen[k];
+        bool has_pivot = size_of(diagonal) != 0;
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r) {
+            int i = r * blockDim.x + t;
+            if (i == p || i == k)
+#pragma unroll
+                for (int j = 0; j < WIDTH; ++j) own[r][j] = i == k ? chosen[j] : top[j];
+            if (i <= k) continue;
+            T factor = own[r][k];
+            if (has_pivot) own[r][k] = factor = factor / diagonal;
+#pragma unroll
+            for (int j = k + 1; j < WIDTH; ++j) own[r][j] -= factor * chosen[j];
+        }
+    }
+    move_strip(own, a, row, m, n, true);
+}
