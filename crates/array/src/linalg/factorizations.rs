@@ -33,11 +33,14 @@ fn factor_positive(a: &GpuArray) -> Result<GpuArray> {
     }
     let step = Step::new(a.context(), a.dtype(), LinalgStep::FactorPositive)?;
     let [stack, row, _] = steps(a);
-    for start in (0..n).step_by(PANEL) {
-        let end = (start + PANEL).min(n);
+    // A triangle is in shared memory, of which all devices have 48 KiB.
+    let width = if a.itemsize() > 8 { PANEL / 2 } else { PANEL };
+    for start in (0..n).step_by(width) {
+        let end = (start + width).min(n);
         let own = part(a, start..end, start..end)?;
         let values = [(&own).into(), stack.into(), row.into(), (end - start).into(), (&flag).into()];
-        step.launch([count, 1], BLOCK, &values)?;
+        let shared_bytes = (end - start) * (end - start + 1) * a.itemsize();
+        step.launch_with([count, 1], BLOCK, shared_bytes, &values)?;
         if end < n {
             let below = part(a, end..n, start..end)?;
             let form = Form { is_conjugated: a.dtype().is_complex(), ..Form::default() };

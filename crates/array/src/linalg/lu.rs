@@ -1,13 +1,13 @@
 //! LU factors with partial pivoting, by panels of columns.
 
-use super::launch::{BLOCK, Step, are_lanes, parts};
+use super::launch::{BLOCK, Step, Strips, are_lanes, parts};
 use super::matrices::{part, steps, zeros};
 use super::products::Product;
 use super::triangles::{self, Form, PANEL};
 use crate::array::GpuArray;
 use crate::error::Result;
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{LINALG_STRIP_THREADS, LINALG_WARP_SIDES, Linalg, LinalgStep};
+use rtcg_codegen::array::{LINALG_WARP_SIDES, LinalgStep};
 use std::ops::Range;
 
 /// Threads that exchange rows, a column each.
@@ -41,7 +41,7 @@ impl Lu {
         let panel = part(a, start..n, start..end)?;
         let pivots = part(&self.pivots, 0..a.shape()[0], start..end)?;
         match Strips::new(a, n - start) {
-            Some(strips) => strips.factor(&panel, &pivots)?,
+            Some(strips) => factor_strips(strips, &panel, &pivots)?,
             None => factor_whole(&panel, &pivots)?,
         }
         if end == n {
@@ -84,56 +84,31 @@ fn pivot_stack(pivots: &GpuArray) -> isize {
     pivots.strides()[0] / pivots.itemsize() as isize
 }
 
-/// How panels are cut into strips of columns, which threads hold in registers.
-#[derive(Debug, Clone, Copy)]
-struct Strips {
-    threads: usize,
-    /// Rows of a thread.
-    rows: usize,
-    width: usize,
-}
-
-impl Strips {
-    /// For panels of `m` rows; none if those are too many, or threads are lanes of
-    /// vectors.
-    fn new(a: &GpuArray, m: usize) -> Option<Self> {
-        if are_lanes(a) {
-            return None;
-        }
-        let threads = m.next_power_of_two().clamp(32, LINALG_STRIP_THREADS);
-        let rows = m.div_ceil(threads).next_power_of_two();
-        let width = Linalg::strip_width(a.dtype(), rows);
-        (width > 0).then_some(Self { threads, rows, width })
+/// Factors panels strip by strip.
+fn factor_strips(strips: Strips, panel: &GpuArray, pivots: &GpuArray) -> Result<()> {
+    let ([count, m, n], [stack, row, _]) = ([0, 1, 2].map(|axis| panel.shape()[axis]), steps(panel));
+    let step = strips.step(panel, LinalgStep::FactorStrip)?;
+    for start in (0..n).step_by(strips.width) {
+        let end = (start + strips.width).min(n);
+        let (strip, own) = (part(panel, start..m, start..end)?, part(pivots, 0..count, start..end)?);
+        let values = [
+            (&strip).into(),
+            stack.into(),
+            row.into(),
+            (m - start).into(),
+            (end - start).into(),
+            (&own).into(),
+            pivot_stack(pivots).into(),
+            start.into(),
+        ];
+        step.launch([count, 1], [strips.threads, 1], &values)?;
+        let top = part(panel, start..end, start..end)?;
+        Exchange { pivots: &own, before: start, triangle: &top }.of(&part(panel, start..m, 0..n)?, start..end)?;
+        let (right, rest) = (part(panel, start..end, end..n)?, part(panel, end..m, end..n)?);
+        Product::default().subtract(&rest, &part(panel, end..m, start..end)?, &right)?;
     }
-
-    /// Factors panels, whose strips have at most as many rows.
-    fn factor(self, panel: &GpuArray, pivots: &GpuArray) -> Result<()> {
-        let ([count, m, n], [stack, row, _]) = ([0, 1, 2].map(|axis| panel.shape()[axis]), steps(panel));
-        let kernel = Linalg { group: self.rows as u16, ..Linalg::new(panel.dtype(), LinalgStep::FactorStrip) };
-        let step = Step::of(panel.context(), kernel)?;
-        for start in (0..n).step_by(self.width) {
-            let end = (start + self.width).min(n);
-            let (strip, own) = (part(panel, start..m, start..end)?, part(pivots, 0..count, start..end)?);
-            let values = [
-                (&strip).into(),
-                stack.into(),
-                row.into(),
-                (m - start).into(),
-                (end - start).into(),
-                (&own).into(),
-                pivot_stack(pivots).into(),
-                start.into(),
-            ];
-            step.launch([count, 1], [self.threads, 1], &values)?;
-            let top = part(panel, start..end, start..end)?;
-            Exchange { pivots: &own, before: start, triangle: &top }.of(&part(panel, start..m, 0..n)?, start..end)?;
-            let (right, rest) = (part(panel, start..end, end..n)?, part(panel, end..m, end..n)?);
-            Product::default().subtract(&rest, &part(panel, end..m, start..end)?, &right)?;
-        }
-        Ok(())
-    }
+    Ok(())
 }
-
 /// Exchanges of rows as the pivots of a panel or strip say.
 struct Exchange<'a> {
     pivots: &'a GpuArray,

@@ -1,12 +1,12 @@
 //! Householder reflections: of matrices, by panels of columns, and applied to others.
 
 use super::factorizations::{Triangle, triangle_of};
-use super::launch::{Step, are_lanes, parts};
-use super::matrices::{identities, part, steps, zeros};
+use super::launch::{BLOCK, Step, Strips, are_lanes, parts};
+use super::matrices::{empty, identities, part, steps, zeros};
 use crate::array::GpuArray;
 use crate::error::Result;
 use crate::views::Index;
-use rtcg_codegen::array::{LINALG_THREADS, Linalg, LinalgStep};
+use rtcg_codegen::array::{LINALG_BLOCK, LINALG_BLOCK_COLUMNS, LINALG_THREADS, Linalg, LinalgStep};
 
 /// Columns of a panel, which a block of threads reflects, and of what a block applies reflections to.
 const COLUMNS: usize = 32;
@@ -43,22 +43,14 @@ impl Reflected {
     /// Reflects the panel that begins in a column, and what is on its right.
     fn reflect_panel(&self, start: usize) -> Result<()> {
         let a = &self.matrices;
-        let [count, m, n] = [0, 1, 2].map(|axis| a.shape()[axis]);
+        let [m, n] = [1, 2].map(|axis| a.shape()[axis]);
         let end = (start + COLUMNS).min(n);
         let (panel, factors) = (part(a, start..m, start..end)?, self.factors_from(start)?);
-        let [stack, row, _] = steps(a);
         let factor_stack = m.min(n) as isize;
-        let (step, block) = step_of(a, LinalgStep::Reflect, m - start)?;
-        let values = [
-            (&panel).into(),
-            stack.into(),
-            row.into(),
-            (m - start).into(),
-            (end - start).into(),
-            (&factors).into(),
-            factor_stack.into(),
-        ];
-        step.launch([count, 1], block, &values)?;
+        match Strips::new(a, m - start) {
+            Some(strips) => reflect_strips(strips, &panel, &factors, factor_stack)?,
+            None => reflect_whole(&panel, &factors, factor_stack)?,
+        }
         if end == n {
             return Ok(());
         }
@@ -88,6 +80,37 @@ impl Reflected {
     }
 }
 
+/// Reflects panels by one kernel, which works on them where they are.
+fn reflect_whole(panel: &GpuArray, factors: &GpuArray, factor_stack: isize) -> Result<()> {
+    let ([count, m, n], [stack, row, _]) = ([0, 1, 2].map(|axis| panel.shape()[axis]), steps(panel));
+    let (step, block) = step_of(panel, LinalgStep::Reflect, m)?;
+    let values = [panel.into(), stack.into(), row.into(), m.into(), n.into(), factors.into(), factor_stack.into()];
+    step.launch([count, 1], block, &values)
+}
+
+/// Reflects panels strip by strip.
+fn reflect_strips(strips: Strips, panel: &GpuArray, factors: &GpuArray, factor_stack: isize) -> Result<()> {
+    let ([count, m, n], [stack, row, _]) = ([0, 1, 2].map(|axis| panel.shape()[axis]), steps(panel));
+    let step = strips.step(panel, LinalgStep::ReflectStrip)?;
+    for start in (0..m.min(n)).step_by(strips.width) {
+        let end = (start + strips.width).min(n);
+        let strip = part(panel, start..m, start..end)?;
+        let own = factors.index(&[Index::Ellipsis, Index::from(start as isize..factors.shape()[1] as isize)])?;
+        let values = [
+            (&strip).into(),
+            stack.into(),
+            row.into(),
+            (m - start).into(),
+            (end - start).into(),
+            (&own).into(),
+            factor_stack.into(),
+        ];
+        step.launch([count, 1], [strips.threads, 1], &values)?;
+        apply_reflections(&strip, &own, factor_stack, &part(panel, start..m, end..n)?, Applied::Adjoint)?;
+    }
+    Ok(())
+}
+
 /// What columns are multiplied with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Applied {
@@ -108,6 +131,12 @@ pub(super) fn apply_reflections(
     columns: &GpuArray,
     how: Applied,
 ) -> Result<()> {
+    if columns.size() == 0 || vectors.size() == 0 {
+        return Ok(());
+    }
+    if !are_lanes(columns) {
+        return apply_blocks(vectors, factors, factor_stack, columns, how);
+    }
     let [count, m, n] = [0, 1, 2].map(|axis| columns.shape()[axis]);
     let [[stack, row, _], [column_stack, column_row, _]] = [steps(vectors), steps(columns)];
     let values = [
@@ -127,4 +156,59 @@ pub(super) fn apply_reflections(
     ];
     let (step, block) = step_of(columns, LinalgStep::ApplyReflections, m)?;
     step.launch(parts(count, n, COLUMNS), block, &values)
+}
+
+/// [`apply_reflections`] by blocks of them.
+fn apply_blocks(
+    vectors: &GpuArray,
+    factors: &GpuArray,
+    factor_stack: isize,
+    columns: &GpuArray,
+    how: Applied,
+) -> Result<()> {
+    let [count, m, n] = [0, 1, 2].map(|axis| columns.shape()[axis]);
+    let length = m.min(vectors.shape()[2]);
+    let blocks = length.div_ceil(LINALG_BLOCK);
+    let triangles = empty(columns, &[count, blocks, LINALG_BLOCK, LINALG_BLOCK], columns.dtype())?;
+    let triangle_stack = steps(&triangles)[0];
+    let [[stack, row, _], [column_stack, column_row, _]] = [steps(vectors), steps(columns)];
+    let values = [
+        vectors.into(),
+        stack.into(),
+        row.into(),
+        m.into(),
+        length.into(),
+        factors.into(),
+        factor_stack.into(),
+        (&triangles).into(),
+        triangle_stack.into(),
+    ];
+    let step = Step::new(columns.context(), columns.dtype(), LinalgStep::BlockFactors)?;
+    step.launch([count, blocks], BLOCK, &values)?;
+    let step = Step::new(columns.context(), columns.dtype(), LinalgStep::ApplyBlock)?;
+    for turn in 0..blocks {
+        let block = if how == Applied::Adjoint { turn } else { blocks - 1 - turn };
+        let start = block * LINALG_BLOCK;
+        let end = (start + LINALG_BLOCK).min(length);
+        let first = if how == Applied::ToIdentity { start.min(n) } else { 0 };
+        let (own, changed) = (part(vectors, start..m, start..end)?, part(columns, start..m, first..n)?);
+        let triangle =
+            triangles.index(&[Index::Ellipsis, Index::At(block as isize), Index::from(..), Index::from(..)])?;
+        let values = [
+            (&own).into(),
+            stack.into(),
+            row.into(),
+            (m - start).into(),
+            (end - start).into(),
+            (&triangle).into(),
+            triangle_stack.into(),
+            (&changed).into(),
+            column_stack.into(),
+            column_row.into(),
+            (n - first).into(),
+            (how == Applied::Adjoint).into(),
+        ];
+        step.launch(parts(count, n - first, LINALG_BLOCK_COLUMNS), BLOCK, &values)?;
+    }
+    Ok(())
 }
