@@ -1,6 +1,6 @@
 // LU factors of strips of m rows and up to WIDTH columns, with partial pivoting; the first of equally large pivots is
-// taken. The rows are in registers. Each warp offers its best row, so that threads wait for each other once a column.
-// Pivots are counted from the row `before` rows above the strip.
+// taken. Each warp offers its best row, so that threads wait for each other once a column. Pivots are counted from the
+// row `before` rows above the strip.
 extern "C" __global__ void __launch_bounds__(STRIP_THREADS)
 array_factor_strip(T *matrices, I stack, I row, int m, int n, int *pivots, I pivot_stack, int before)
 {
@@ -13,14 +13,13 @@ array_factor_strip(T *matrices, I stack, I row, int m, int n, int *pivots, I piv
     int t = threadIdx.x, lane = t % 32, warp = t / 32, warps = blockDim.x / 32, length = m < n ? m : n;
     T own[ROWS][WIDTH];
     move_strip(own, a, row, m, n, false);
-#pragma unroll
-    for (int k = 0; k < WIDTH; ++k) {
-        if (k >= length) break;
+#pragma unroll 1
+    for (int k = 0; k < length; ++k) {
         T *offers = all_offers + k % 2 * WARPS * WIDTH, *top = all_tops + k % 2 * WIDTH;
         Pivot best = {-1, m};
 #pragma unroll
         for (int r = 0; r < ROWS; ++r) {
-            Pivot mine = {size_of(own[r][k]), r * (int)blockDim.x + t};
+            Pivot mine = {size_of(own[r][0]), r * (int)blockDim.x + t};
             if (mine.row >= k && mine.row < m && goes_before(mine, best)) best = mine;
         }
         best = first_of_lanes(best, 32);
@@ -41,7 +40,7 @@ array_factor_strip(T *matrices, I stack, I row, int m, int n, int *pivots, I piv
         int p = best.row;
         const T *chosen = offers + (p & (blockDim.x - 1)) / 32 * WIDTH;
         if (t == 0) pivot[k] = before + p;
-        T diagonal = chosen[k];
+        T diagonal = chosen[0];
         bool has_pivot = size_of(diagonal) != 0;
 #pragma unroll
         for (int r = 0; r < ROWS; ++r) {
@@ -49,12 +48,18 @@ array_factor_strip(T *matrices, I stack, I row, int m, int n, int *pivots, I piv
             if (i == p || i == k)
 #pragma unroll
                 for (int j = 0; j < WIDTH; ++j) own[r][j] = i == k ? chosen[j] : top[j];
-            if (i <= k) continue;
-            T factor = own[r][k];
-            if (has_pivot) own[r][k] = factor = factor / diagonal;
+            T factor = own[r][0];
+            if (i > k && has_pivot) factor = factor / diagonal;
 #pragma unroll
-            for (int j = k + 1; j < WIDTH; ++j) own[r][j] -= factor * chosen[j];
+            for (int j = 1; j < WIDTH; ++j) {
+                // Of columns on the left only the place changes.
+                T x = own[r][j];
+                if (i > k && j < WIDTH - k) x -= factor * chosen[j];
+                own[r][j - 1] = x;
+            }
+            own[r][WIDTH - 1] = factor;
         }
     }
+    turn_back(own, length);
     move_strip(own, a, row, m, n, true);
 }

@@ -25,8 +25,9 @@ pub const LINALG_BLOCK_COLUMNS: usize = 8;
 pub const LINALG_STRIP_THREADS: usize = 512;
 /// Bytes of a strip that a thread holds in registers, at most.
 const STRIP_BYTES: usize = 256;
-/// Most columns of a strip.
+/// Most columns of a strip, and bytes of a row of one.
 const STRIP_WIDTH: usize = 16;
+const STRIP_ROW_BYTES: usize = 128;
 /// Numbers that iterations keep of a matrix.
 pub const LINALG_STATE: usize = 4;
 /// QL iterations that are listed before their rotations are applied.
@@ -132,7 +133,7 @@ impl Linalg {
 
     /// Columns of strips of which a thread has so many rows; none if those are too many.
     pub fn strip_width(dtype: DType, rows: usize) -> usize {
-        (STRIP_BYTES / dtype.itemsize() / rows).min(STRIP_WIDTH)
+        ((STRIP_BYTES / rows).min(STRIP_ROW_BYTES) / dtype.itemsize()).min(STRIP_WIDTH)
     }
 
     /// The kernel as CUDA C++ source.

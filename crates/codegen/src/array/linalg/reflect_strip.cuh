@@ -20,30 +20,29 @@ extern "C" __global__ void __launch_bounds__(STRIP_THREADS)
 array_reflect_strip(T *matrices, I stack, I row, int m, int n, T *factors, I factor_stack)
 {
     SHARED(products, WARPS * WIDTH);
-    SHARED(heads, WIDTH);
+    SHARED(heads, 2);
     __shared__ R parts[WARPS], sizes[WARPS], scaled[WARPS];
     T *a = matrices + blockIdx.x * stack, *tau = factors + blockIdx.x * factor_stack;
     int t = threadIdx.x, lane = t % 32, warp = t / 32, warps = blockDim.x / 32, length = m < n ? m : n;
     T own[ROWS][WIDTH];
     move_strip(own, a, row, m, n, false);
-#pragma unroll
-    for (int k = 0; k < WIDTH; ++k) {
-        if (k >= length) break;
+#pragma unroll 1
+    for (int k = 0; k < length; ++k) {
         R mine = 0, scale = 1;
 #pragma unroll
         for (int r = 0; r < ROWS; ++r)
-            if (r * blockDim.x + t > k) mine += square_of(own[r][k]);
-        if (t == k) heads[k] = own[0][k];
+            if (r * blockDim.x + t > k) mine += square_of(own[r][0]);
+        if (t == k) heads[k % 2] = own[0][0];
         if (warps == 1) __syncwarp();
         R rest = joined(mine, parts, true);
-        T alpha = heads[k], factor = made_of(0, 0), first = made_of(1, 0);
+        T alpha = heads[k % 2], factor = made_of(0, 0), first = made_of(1, 0);
         R all = rest + square_of(alpha);
         if (!(all > TINY / EPS && all < 1 / TINY)) {
             // Squares would vanish or overflow.
             R size = 0;
 #pragma unroll
             for (int r = 0; r < ROWS; ++r) {
-                R other = r * blockDim.x + t >= k ? size_of(own[r][k]) : (R)0;
+                R other = r * blockDim.x + t >= k ? size_of(own[r][0]) : (R)0;
                 size = size > other || size != size ? size : other;
             }
             size = joined(size, sizes, false);
@@ -51,28 +50,29 @@ array_reflect_strip(T *matrices, I stack, I row, int m, int n, T *factors, I fac
             mine = 0;
 #pragma unroll
             for (int r = 0; r < ROWS; ++r)
-                if (r * blockDim.x + t > k) mine += square_of(own[r][k] / made_of(scale, 0));
+                if (r * blockDim.x + t > k) mine += square_of(own[r][0] / made_of(scale, 0));
             rest = joined(mine, scaled, true);
         }
         if (rest != 0 || imag_of(alpha) != 0) {
             R norm = scale * sqrt(square_of(alpha / made_of(scale, 0)) + rest), beta = real_of(alpha) > 0 ? -norm : norm;
             factor = made_of((beta - real_of(alpha)) / beta, -imag_of(alpha) / beta);
             first = made_of(real_of(alpha) - beta, imag_of(alpha));
-            if (t == k) own[0][k] = made_of(beta, 0);
+            if (t == k) own[0][0] = made_of(beta, 0);
 #pragma unroll
             for (int r = 0; r < ROWS; ++r)
-                if (r * blockDim.x + t > k) own[r][k] = own[r][k] / first;
+                if (r * blockDim.x + t > k) own[r][0] = own[r][0] / first;
         }
         if (t == 0) tau[k] = factor;
+        // Products with the columns on the left are made too, and left alone.
         T sums[WIDTH];
 #pragma unroll
         for (int j = 0; j < WIDTH; ++j) sums[j] = made_of(0, 0);
 #pragma unroll
         for (int r = 0; r < ROWS; ++r) {
             int i = r * blockDim.x + t;
-            T v = i > k ? conj_of(own[r][k]) : made_of(i == k, 0);
+            T v = i > k ? conj_of(own[r][0]) : made_of(i == k, 0);
 #pragma unroll
-            for (int j = k + 1; j < WIDTH; ++j) sums[j] += v * own[r][j];
+            for (int j = 1; j < WIDTH; ++j) sums[j] += v * own[r][j];
         }
         T sum = sum_of_lanes(sums);
         if (warps > 1) {
@@ -82,16 +82,23 @@ array_reflect_strip(T *matrices, I stack, I row, int m, int n, T *factors, I fac
             for (int w = 0; w < warps; ++w) sum += products[w * WIDTH + lane % WIDTH];
         }
         sum = conj_of(factor) * sum;
+        T last[ROWS];
 #pragma unroll
-        for (int j = k + 1; j < WIDTH; ++j) {
-            T x = from_lane(sum, j);
+        for (int r = 0; r < ROWS; ++r) last[r] = own[r][0];
+#pragma unroll
+        for (int j = 1; j < WIDTH; ++j) {
+            T change = from_lane(sum, j);
 #pragma unroll
             for (int r = 0; r < ROWS; ++r) {
                 int i = r * blockDim.x + t;
-                if (i > k) own[r][j] -= own[r][k] * x;
-                else if (i == k) own[r][j] -= x;
+                T x = own[r][j];
+                if (i >= k && j < WIDTH - k) x -= i > k ? last[r] * change : change;
+                own[r][j - 1] = x;
             }
         }
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r) own[r][WIDTH - 1] = last[r];
     }
+    turn_back(own, length);
     move_strip(own, a, row, m, n, true);
 }
