@@ -1,12 +1,13 @@
 //! Householder reflections: of matrices, by panels of columns, and applied to others.
 
+use super::block_reflections as blocks;
 use super::factorizations::{Triangle, triangle_of};
-use super::launch::{BLOCK, Step, Strips, are_lanes, parts};
-use super::matrices::{empty, identities, part, steps, zeros};
+use super::launch::{Step, Strips, are_lanes, parts};
+use super::matrices::{identities, part, steps, zeros};
 use crate::array::GpuArray;
 use crate::error::Result;
 use crate::views::Index;
-use rtcg_codegen::array::{LINALG_BLOCK, LINALG_BLOCK_COLUMNS, LINALG_THREADS, Linalg, LinalgStep};
+use rtcg_codegen::array::{LINALG_THREADS, Linalg, LinalgStep};
 
 /// Columns of a panel, which a block of threads reflects, and of what a block applies reflections to.
 const COLUMNS: usize = 32;
@@ -135,7 +136,7 @@ pub(super) fn apply_reflections(
         return Ok(());
     }
     if !are_lanes(columns) {
-        return apply_blocks(vectors, factors, factor_stack, columns, how);
+        return blocks::apply(vectors, factors, factor_stack, columns, how);
     }
     let [count, m, n] = [0, 1, 2].map(|axis| columns.shape()[axis]);
     let [[stack, row, _], [column_stack, column_row, _]] = [steps(vectors), steps(columns)];
@@ -156,59 +157,4 @@ pub(super) fn apply_reflections(
     ];
     let (step, block) = step_of(columns, LinalgStep::ApplyReflections, m)?;
     step.launch(parts(count, n, COLUMNS), block, &values)
-}
-
-/// [`apply_reflections`] by blocks of them.
-fn apply_blocks(
-    vectors: &GpuArray,
-    factors: &GpuArray,
-    factor_stack: isize,
-    columns: &GpuArray,
-    how: Applied,
-) -> Result<()> {
-    let [count, m, n] = [0, 1, 2].map(|axis| columns.shape()[axis]);
-    let length = m.min(vectors.shape()[2]);
-    let blocks = length.div_ceil(LINALG_BLOCK);
-    let triangles = empty(columns, &[count, blocks, LINALG_BLOCK, LINALG_BLOCK], columns.dtype())?;
-    let triangle_stack = steps(&triangles)[0];
-    let [[stack, row, _], [column_stack, column_row, _]] = [steps(vectors), steps(columns)];
-    let values = [
-        vectors.into(),
-        stack.into(),
-        row.into(),
-        m.into(),
-        length.into(),
-        factors.into(),
-        factor_stack.into(),
-        (&triangles).into(),
-        triangle_stack.into(),
-    ];
-    let step = Step::new(columns.context(), columns.dtype(), LinalgStep::BlockFactors)?;
-    step.launch([count, blocks], BLOCK, &values)?;
-    let step = Step::new(columns.context(), columns.dtype(), LinalgStep::ApplyBlock)?;
-    for turn in 0..blocks {
-        let block = if how == Applied::Adjoint { turn } else { blocks - 1 - turn };
-        let start = block * LINALG_BLOCK;
-        let end = (start + LINALG_BLOCK).min(length);
-        let first = if how == Applied::ToIdentity { start.min(n) } else { 0 };
-        let (own, changed) = (part(vectors, start..m, start..end)?, part(columns, start..m, first..n)?);
-        let triangle =
-            triangles.index(&[Index::Ellipsis, Index::At(block as isize), Index::from(..), Index::from(..)])?;
-        let values = [
-            (&own).into(),
-            stack.into(),
-            row.into(),
-            (m - start).into(),
-            (end - start).into(),
-            (&triangle).into(),
-            triangle_stack.into(),
-            (&changed).into(),
-            column_stack.into(),
-            column_row.into(),
-            (n - first).into(),
-            (how == Applied::Adjoint).into(),
-        ];
-        step.launch(parts(count, n - first, LINALG_BLOCK_COLUMNS), BLOCK, &values)?;
-    }
-    Ok(())
 }

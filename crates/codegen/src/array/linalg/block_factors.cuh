@@ -18,6 +18,7 @@ extern "C" __global__ void array_block_factors(const T *vectors, I stack, I row,
     for (int p = 0; p < LEFT; ++p)
 #pragma unroll
         for (int q = 0; q < RIGHT; ++q) sum[p][q] = made_of(0, 0);
+#pragma unroll (IS_COMPLEX ? 1 : 4)
     for (int i = warp; i < m; i += WARPS) {
         T x[LEFT], y[RIGHT];
 #pragma unroll
@@ -41,12 +42,14 @@ extern "C" __global__ void array_block_factors(const T *vectors, I stack, I row,
     }
     __syncthreads();
     // A lane has a row; each column needs those before it.
+    T own = warp == 0 && lane < count ? tau[lane] : made_of(0, 0);
     if (warp == 0)
         for (int k = 0; k < count; ++k) {
             T above = made_of(0, 0);
+#pragma unroll 4
             for (int q = 0; q < k; ++q) above += triangle[lane * (BLOCK + 1) + q] * products[q * (BLOCK + 1) + k];
-            if (lane < k) triangle[lane * (BLOCK + 1) + k] = made_of(0, 0) - tau[k] * above;
-            if (lane == k) triangle[lane * (BLOCK + 1) + k] = tau[k];
+            T factor = from_lane(own, k);
+            if (lane <= k) triangle[lane * (BLOCK + 1) + k] = lane == k ? factor : made_of(0, 0) - factor * above;
             __syncwarp();
         }
     __syncthreads();

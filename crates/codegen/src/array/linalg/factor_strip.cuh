@@ -6,8 +6,7 @@ array_factor_strip(T *matrices, I stack, I row, int m, int n, int *pivots, I piv
 {
     SHARED(all_offers, 2 * WARPS * WIDTH);
     SHARED(all_tops, 2 * WIDTH);
-    __shared__ R sizes[2][WARPS];
-    __shared__ int places[2][WARPS];
+    __shared__ Pivot best_of[2][WARPS];
     T *a = matrices + blockIdx.x * stack;
     int *pivot = pivots + blockIdx.x * pivot_stack;
     int t = threadIdx.x, lane = t % 32, warp = t / 32, warps = blockDim.x / 32, length = m < n ? m : n;
@@ -16,13 +15,14 @@ array_factor_strip(T *matrices, I stack, I row, int m, int n, int *pivots, I piv
 #pragma unroll 1
     for (int k = 0; k < length; ++k) {
         T *offers = all_offers + k % 2 * WARPS * WIDTH, *top = all_tops + k % 2 * WIDTH;
-        Pivot best = {-1, m};
+        Pivot best = no_pivot();
 #pragma unroll
         for (int r = 0; r < ROWS; ++r) {
-            Pivot mine = {size_of(own[r][0]), r * (int)blockDim.x + t};
-            if (mine.row >= k && mine.row < m && goes_before(mine, best)) best = mine;
+            int i = r * blockDim.x + t;
+            Pivot mine = pivot_of(own[r][0], i);
+            if (i >= k && i < m && goes_before(mine, best)) best = mine;
         }
-        best = first_of_lanes(best, 32);
+        best = first_of_lanes(best);
 #pragma unroll
         for (int r = 0; r < ROWS; ++r)
             if (r * blockDim.x + t == best.row)
@@ -31,17 +31,14 @@ array_factor_strip(T *matrices, I stack, I row, int m, int n, int *pivots, I piv
         if (t == k)
 #pragma unroll
             for (int j = 0; j < WIDTH; ++j) top[j] = own[0][j];
-        if (lane == 0) { sizes[k % 2][warp] = best.size; places[k % 2][warp] = best.row; }
+        if (lane == 0) best_of[k % 2][warp] = best;
         __syncthreads();
-        if (warps > 1) {
-            int other = lane % warps;
-            best = first_of_lanes({sizes[k % 2][other], places[k % 2][other]}, warps);
-        }
+        if (warps > 1) best = first_of_lanes(best_of[k % 2][lane % warps]);
         int p = best.row;
         const T *chosen = offers + (p & (blockDim.x - 1)) / 32 * WIDTH;
         if (t == 0) pivot[k] = before + p;
-        T diagonal = chosen[0];
-        bool has_pivot = size_of(diagonal) != 0;
+        bool has_pivot = size_of(chosen[0]) != 0;
+        Divisor diagonal = divisor_of(chosen[0]);
 #pragma unroll
         for (int r = 0; r < ROWS; ++r) {
             int i = r * blockDim.x + t;
@@ -49,7 +46,7 @@ array_factor_strip(T *matrices, I stack, I row, int m, int n, int *pivots, I piv
 #pragma unroll
                 for (int j = 0; j < WIDTH; ++j) own[r][j] = i == k ? chosen[j] : top[j];
             T factor = own[r][0];
-            if (i > k && has_pivot) factor = factor / diagonal;
+            if (i > k && has_pivot) factor = quotient(factor, diagonal);
 #pragma unroll
             for (int j = 1; j < WIDTH; ++j) {
                 // Of columns on the left only the place changes.

@@ -19,8 +19,6 @@ pub const LINALG_PANEL: usize = 64;
 pub const LINALG_TILE: usize = 64;
 /// Reflections that are applied at a time.
 pub const LINALG_BLOCK: usize = 32;
-/// Columns that a block of threads applies them to.
-pub const LINALG_BLOCK_COLUMNS: usize = 8;
 /// Most threads of a block that factors a strip.
 pub const LINALG_STRIP_THREADS: usize = 512;
 /// Bytes of a strip that a thread holds in registers, at most.
@@ -70,18 +68,19 @@ macro_rules! steps {
 
 steps! {
     FactorPanel "factor_panel" [] "LU factors of a panel, with partial pivoting.";
-    FactorStrip "factor_strip" ["shared" "strips" "pivots"] "LU factors of a strip of a panel.";
+    FactorStrip "factor_strip" ["shared" "quotients" "strips" "pivots"] "LU factors of a strip of a panel.";
     ExchangeRows "exchange_rows" [] "Rows exchanged as the pivots of a panel say.";
-    ExchangeSolve "exchange_solve" ["shared" "substitution"] "The same, then unit triangular systems.";
+    ExchangeSolve "exchange_solve" ["shared" "quotients" "substitution"] "The same, then unit triangular systems.";
     SubtractProduct "subtract_product" ["shared"] "Products taken from matrices.";
     FactorPositive "factor_positive" [] "Cholesky factors of lower triangles.";
     SolveTriangle "solve_triangle" [] "Triangular systems for several right sides.";
-    SolveByWarps "solve_by_warps" ["shared" "substitution"] "The same, with right sides in registers.";
+    SolveByWarps "solve_by_warps" ["shared" "quotients" "substitution"] "The same, with right sides in registers.";
     Reflect "reflect" ["sums" "reflect_column"] "Householder reflections that make panels upper triangular.";
     ApplyReflections "apply_reflections" ["reflect_column"] "Reflections applied to columns.";
-    ReflectStrip "reflect_strip" ["shared" "strips"] "The same of strips in registers.";
+    ReflectStrip "reflect_strip" ["shared" "quotients" "strips"] "The same of strips in registers.";
     BlockFactors "block_factors" ["shared" "block_vectors"] "Triangular factors of products of reflections.";
-    ApplyBlock "apply_block" ["shared" "block_vectors"] "Such products applied to columns.";
+    CrossProducts "cross_products" ["shared" "block_vectors"] "Products of vectors of reflections and columns, in parts.";
+    CombineProducts "combine_products" ["shared" "block_vectors"] "Their sums, multiplied by triangular factors.";
     ScaleMatrices "scale_matrices" [] "Matrices scaled by powers of two, and looked at for what is not finite.";
     OrderValues "order_values" [] "Values in order, scaled back.";
     PlaceVectors "place_vectors" [] "Rows as columns in the order of their values.";

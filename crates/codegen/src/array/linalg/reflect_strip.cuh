@@ -35,7 +35,7 @@ array_reflect_strip(T *matrices, I stack, I row, int m, int n, T *factors, I fac
         if (t == k) heads[k % 2] = own[0][0];
         if (warps == 1) __syncwarp();
         R rest = joined(mine, parts, true);
-        T alpha = heads[k % 2], factor = made_of(0, 0), first = made_of(1, 0);
+        T alpha = heads[k % 2], factor = made_of(0, 0);
         R all = rest + square_of(alpha);
         if (!(all > TINY / EPS && all < 1 / TINY)) {
             // Squares would vanish or overflow.
@@ -54,13 +54,14 @@ array_reflect_strip(T *matrices, I stack, I row, int m, int n, T *factors, I fac
             rest = joined(mine, scaled, true);
         }
         if (rest != 0 || imag_of(alpha) != 0) {
-            R norm = scale * sqrt(square_of(alpha / made_of(scale, 0)) + rest), beta = real_of(alpha) > 0 ? -norm : norm;
+            R square = square_of(scale == 1 ? alpha : alpha / made_of(scale, 0)) + rest;
+            R norm = scale * sqrt(square), beta = real_of(alpha) > 0 ? -norm : norm;
             factor = made_of((beta - real_of(alpha)) / beta, -imag_of(alpha) / beta);
-            first = made_of(real_of(alpha) - beta, imag_of(alpha));
+            Divisor divisor = divisor_of(made_of(real_of(alpha) - beta, imag_of(alpha)));
             if (t == k) own[0][0] = made_of(beta, 0);
 #pragma unroll
             for (int r = 0; r < ROWS; ++r)
-                if (r * blockDim.x + t > k) own[r][0] = own[r][0] / first;
+                if (r * blockDim.x + t > k) own[r][0] = quotient(own[r][0], divisor);
         }
         if (t == 0) tau[k] = factor;
         // Products with the columns on the left are made too, and left alone.

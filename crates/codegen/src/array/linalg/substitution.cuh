@@ -29,19 +29,20 @@ __device__ void substitute(const T *l, I l_row, I l_column, bool is_upper, bool 
         }
         __syncthreads();
         if (first >= count) continue;
+        Divisor own = divisor_of(is_unit || lane >= width ? made_of(1, 0) : part[lane * 65 + 32 * h + lane]);
         for (int step = 0; step < width; ++step) {
             int k = is_upper ? width - 1 - step : step;
             const T *column = part + k * 65;
-            T diagonal = column[32 * h + k];
+            Divisor diagonal = {from_lane(own.value, k), from_lane(own.inverse, k), is_unit || __shfl_sync(0xffffffffu, own.has_inverse, k)};
 #pragma unroll
             for (int c = 0; c < SIDES; ++c) {
-                T own = from_lane(h ? x[1][c] : x[0][c], k);
-                if (!is_unit) own = own / diagonal;
+                T found = from_lane(h ? x[1][c] : x[0][c], k);
+                if (!is_unit) found = quotient(found, diagonal);
 #pragma unroll
                 for (int g = 0; g < 2; ++g) {
                     int i = 32 * g + lane, from_diagonal = i - 32 * h - k;
-                    if (from_diagonal == 0) x[g][c] = own;
-                    else if (i < n && (from_diagonal > 0) != is_upper) x[g][c] -= column[i] * own;
+                    if (from_diagonal == 0) x[g][c] = found;
+                    else if (i < n && (from_diagonal > 0) != is_upper) x[g][c] -= column[i] * found;
                 }
             }
         }
