@@ -42,7 +42,14 @@ impl Runtime for Large {
     }
 }
 
-const LARGE: Facts = Facts { processors: 132, max_blocks: 4 * 132 * 8, access_bytes: 16, pipeline_bytes: 0 };
+const LARGE: Facts = Facts {
+    processors: 132,
+    max_blocks: 4 * 132 * 8,
+    access_bytes: 16,
+    pipeline_bytes: 0,
+    shared_bytes: 160 << 10,
+    capability: 80,
+};
 
 fn claiming(facts: Facts) -> Arc<ArrayContext> {
     with_sources(facts).0
@@ -214,7 +221,7 @@ fn long_rows_are_sorted_with_many_keys_a_thread() {
 #[test]
 fn threads_take_neighbouring_outputs_where_rows_are_aligned() {
     // As many outputs as such a small device has threads.
-    let small = Facts { processors: 1, max_blocks: 4, access_bytes: 16, pipeline_bytes: 0 };
+    let small = Facts { processors: 1, max_blocks: 4, ..LARGE };
     let (wide, sources) = with_sources(small);
     let narrow = claiming(Facts { access_bytes: 1, ..small });
     let all = [Reduction::Sum, Reduction::Maximum, Reduction::All, Reduction::ArgMinimum, Reduction::CountNonzero];
