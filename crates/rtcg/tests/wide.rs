@@ -2,8 +2,8 @@
 //! accesses and many processors.
 
 use rtcg::array::{
-    ArrayContext, Buffer, DType, Facts, GpuArray, Index, Kernel, Op, Order, ReduceWishes, Reduction, Result, Runtime,
-    ScanOp, fuse,
+    ArrayContext, Buffer, DType, Facts, FftKind, GpuArray, Index, Kernel, Op, Order, ReduceWishes, Reduction, Result,
+    Runtime, ScanOp, fuse,
 };
 use rtcg::{Context, CudaRuntime};
 use std::sync::{Arc, Mutex};
@@ -263,4 +263,31 @@ fn threads_take_neighbouring_outputs_where_rows_are_aligned() {
     compare(&[3, 1041], 1, &[0], Reduction::Product, DType::F32, None);
     compare(&[1024, 3], 0, &[1], Reduction::Minimum, DType::F32, None);
     compare(&[300, 16], 0, &[0], Reduction::Any, DType::F32, None);
+}
+
+/// Roots of unity of a frequency, whose transform has all in one place.
+fn wave(ctx: &Arc<ArrayContext>, n: usize, frequency: usize) -> GpuArray {
+    let angle = |i: usize| 2.0 * std::f64::consts::PI * ((i * frequency) % n) as f64 / n as f64;
+    let bytes: Vec<u8> =
+        (0..n).flat_map(|i| [angle(i).cos().to_ne_bytes(), angle(i).sin().to_ne_bytes()].concat()).collect();
+    let wave = GpuArray::empty(ctx, &[2, n], DType::C128, Order::C).unwrap();
+    wave.write(&[bytes.clone(), bytes].concat(), Order::C).unwrap();
+    wave
+}
+
+#[test]
+fn transforms_take_as_much_shared_memory_as_the_device_has() {
+    for (n, shared_bytes, at_once) in [(4096, 160 << 10, true), (4096, 48 << 10, false), (8192, 160 << 10, true)] {
+        let (ctx, sources) = with_sources(Facts { shared_bytes, ..LARGE });
+        let transformed = wave(&ctx, n, 77).fft(FftKind::Forward, 1, n, 1.0).unwrap();
+        let bytes = bytes(&transformed);
+        let parts: Vec<f64> =
+            bytes.chunks_exact(8).map(|eight| f64::from_ne_bytes(eight.try_into().unwrap())).collect();
+        for (i, part) in parts.iter().enumerate() {
+            let wanted = if i % (2 * n) == 2 * 77 { n as f64 } else { 0.0 };
+            assert!((part - wanted).abs() < 1e-9, "{n}: {part} at {i}");
+        }
+        let asks = sources.lock().unwrap().iter().any(|source| source.contains("extern __shared__"));
+        assert_eq!(asks, at_once, "{n} in {shared_bytes} bytes");
+    }
 }
