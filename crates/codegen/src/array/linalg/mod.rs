@@ -75,9 +75,9 @@ steps! {
     FactorPositive "factor_positive" [] "Cholesky factors of lower triangles.";
     SolveTriangle "solve_triangle" [] "Triangular systems for several right sides.";
     SolveByWarps "solve_by_warps" ["shared" "quotients" "substitution"] "The same, with right sides in registers.";
-    Reflect "reflect" ["sums" "reflect_column"] "Householder reflections that make panels upper triangular.";
+    Reflect "reflect" ["sums" "householder" "reflect_column"] "Householder reflections that make panels upper triangular.";
     ApplyReflections "apply_reflections" ["reflect_column"] "Reflections applied to columns.";
-    ReflectStrip "reflect_strip" ["shared" "quotients" "strips"] "The same of strips in registers.";
+    ReflectStrip "reflect_strip" ["shared" "quotients" "householder" "strips"] "The same of strips in registers.";
     BlockFactors "block_factors" ["shared" "block_vectors"] "Triangular factors of products of reflections.";
     CrossProducts "cross_products" ["shared" "block_vectors"] "Products of vectors of reflections and columns, in parts.";
     CombineProducts "combine_products" ["shared" "block_vectors"] "Their sums, multiplied by triangular factors.";
@@ -96,7 +96,7 @@ steps! {
     UnscaleEigenvalues "unscale_eigenvalues" [] "Parts of eigenvalues, scaled back.";
     SubstituteEigenvectors "substitute_eigenvectors" ["vectors"] "Eigenvectors of Schur forms by substitution.";
     FinishEigenvectors "finish_eigenvectors" ["vectors"] "Eigenvectors as they were before balancing, of length 1.";
-    HessenbergColumn "hessenberg_column" ["sums"] "The reflection of a column.";
+    HessenbergColumn "hessenberg_column" ["sums" "householder"] "The reflection of a column.";
     HessenbergLeft "hessenberg_left" [] "The reflection applied from the left.";
     HessenbergRight "hessenberg_right" [] "The reflection applied from the right.";
     SchurIterate "schur_iterate" ["reflections" "qr_iteration"] "QR iterations, whose reflections are listed.";

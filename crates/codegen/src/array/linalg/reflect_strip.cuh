@@ -1,5 +1,5 @@
 // What a block has in all: sums, or largest numbers, NaN if there is one. `parts` has a number for each warp.
-__device__ R joined(R x, R *parts, bool is_sum)
+__device__ R joined_by_warps(R x, R *parts, bool is_sum)
 {
     int lane = threadIdx.x % 32, warps = blockDim.x / 32;
     for (int turn = 0; turn < 2; ++turn) {
@@ -34,8 +34,8 @@ array_reflect_strip(T *matrices, I stack, I row, int m, int n, T *factors, I fac
             if (r * blockDim.x + t > k) mine += square_of(own[r][0]);
         if (t == k) heads[k % 2] = own[0][0];
         if (warps == 1) __syncwarp();
-        R rest = joined(mine, parts, true);
-        T alpha = heads[k % 2], factor = made_of(0, 0);
+        R rest = joined_by_warps(mine, parts, true);
+        T alpha = heads[k % 2];
         R all = rest + square_of(alpha);
         if (!(all > TINY / EPS && all < 1 / TINY)) {
             // Squares would vanish or overflow.
@@ -45,25 +45,23 @@ array_reflect_strip(T *matrices, I stack, I row, int m, int n, T *factors, I fac
                 R other = r * blockDim.x + t >= k ? size_of(own[r][0]) : (R)0;
                 size = size > other || size != size ? size : other;
             }
-            size = joined(size, sizes, false);
+            size = joined_by_warps(size, sizes, false);
             scale = size == 0 ? (R)1 : size;
             mine = 0;
 #pragma unroll
             for (int r = 0; r < ROWS; ++r)
                 if (r * blockDim.x + t > k) mine += square_of(own[r][0] / made_of(scale, 0));
-            rest = joined(mine, scaled, true);
+            rest = joined_by_warps(mine, scaled, true);
         }
-        if (rest != 0 || imag_of(alpha) != 0) {
-            R square = square_of(scale == 1 ? alpha : alpha / made_of(scale, 0)) + rest;
-            R norm = scale * sqrt(square), beta = real_of(alpha) > 0 ? -norm : norm;
-            factor = made_of((beta - real_of(alpha)) / beta, -imag_of(alpha) / beta);
-            Divisor divisor = divisor_of(made_of(real_of(alpha) - beta, imag_of(alpha)));
-            if (t == k) own[0][0] = made_of(beta, 0);
+        Reflection found = reflection_of(alpha, rest, scale);
+        if (found.is_there) {
+            Divisor divisor = divisor_of(found.divisor);
+            if (t == k) own[0][0] = made_of(found.beta, 0);
 #pragma unroll
             for (int r = 0; r < ROWS; ++r)
                 if (r * blockDim.x + t > k) own[r][0] = quotient(own[r][0], divisor);
         }
-        if (t == 0) tau[k] = factor;
+        if (t == 0) tau[k] = found.factor;
         // Products with the columns on the left are made too, and left alone.
         T sums[WIDTH];
 #pragma unroll
@@ -82,7 +80,7 @@ array_reflect_strip(T *matrices, I stack, I row, int m, int n, T *factors, I fac
             sum = made_of(0, 0);
             for (int w = 0; w < warps; ++w) sum += products[w * WIDTH + lane % WIDTH];
         }
-        sum = conj_of(factor) * sum;
+        sum = conj_of(found.factor) * sum;
         T last[ROWS];
 #pragma unroll
         for (int r = 0; r < ROWS; ++r) last[r] = own[r][0];
