@@ -2,7 +2,7 @@
 // unrolled: a step works on the first element of each row and turns the row by one.
 #define ROWS GROUP
 #define WARPS (STRIP_THREADS / 32)
-#define CHUNK (sizeof(T) < 32 ? 32 / (int)sizeof(T) : 1)
+#define CHUNK (32 / (int)sizeof(T) < WIDTH ? 32 / (int)sizeof(T) : WIDTH)
 
 // Brings a warp's rows of a strip from memory or back, some columns at a time, so that neighbouring lanes meet
 // neighbouring elements. Rows that are not there are zero.
@@ -10,32 +10,34 @@ __device__ void move_strip(T (&own)[ROWS][WIDTH], T *a, I row, int m, int n, boo
 {
     SHARED(all, WARPS * 32 * (CHUNK + 1));
     int lane = threadIdx.x % 32;
-    T *stage = all + threadIdx.x / 32 * 32 * (CHUNK + 1), *mine = stage + lane * (CHUNK + 1);
+    T *stage = all + threadIdx.x / 32 * 32 * (CHUNK + 1);
 #pragma unroll 1
     for (int r = 0; r < ROWS; ++r) {
         int first = r * blockDim.x + threadIdx.x - lane;
+        // What lanes exchange: elements of neighbouring places, or those of their own rows.
         T moved[WIDTH];
 #pragma unroll
-        for (int j = 0; j < WIDTH; ++j) moved[j] = is_back ? own[0][j] : made_of(0, 0);
+        for (int j = 0; j < WIDTH; ++j) {
+            int i = (j % CHUNK * 32 + lane) / CHUNK, column = j / CHUNK * CHUNK + lane % CHUNK;
+            bool is_there = !is_back && first + i < m && column < n;
+            moved[j] = is_back ? own[0][j] : is_there ? a[(first + i) * row + column] : made_of(0, 0);
+        }
 #pragma unroll
         for (int c = 0; c < WIDTH; c += CHUNK) {
             if (first >= m || c >= n) break;
-            if (is_back)
 #pragma unroll
-                for (int j = 0; j < CHUNK && c + j < WIDTH; ++j) mine[j] = moved[c + j];
-            __syncwarp();
-#pragma unroll
-            for (int part = 0; part < CHUNK; ++part) {
-                int i = (part * 32 + lane) / CHUNK, j = lane % CHUNK;
-                if (first + i >= m || c + j >= n || c + j >= WIDTH) continue;
-                T *element = a + (first + i) * row + c + j;
-                if (is_back) *element = stage[i * (CHUNK + 1) + j];
-                else stage[i * (CHUNK + 1) + j] = *element;
+            for (int j = 0; j < CHUNK; ++j) {
+                int place = is_back ? lane * (CHUNK + 1) + j : (j * 32 + lane) / CHUNK * (CHUNK + 1) + lane % CHUNK;
+                stage[place] = moved[c + j];
             }
             __syncwarp();
-            if (!is_back && first + lane < m)
 #pragma unroll
-                for (int j = 0; j < CHUNK && c + j < WIDTH; ++j) moved[c + j] = mine[j];
+            for (int j = 0; j < CHUNK; ++j) {
+                int i = (j * 32 + lane) / CHUNK, column = c + lane % CHUNK;
+                if (is_back && first + i < m && column < n)
+                    a[(first + i) * row + column] = stage[i * (CHUNK + 1) + lane % CHUNK];
+                if (!is_back) moved[c + j] = stage[lane * (CHUNK + 1) + j];
+            }
             __syncwarp();
         }
         // Rows are turned too.

@@ -21,10 +21,10 @@ __device__ void substitute(const T *l, I l_row, I l_column, bool is_upper, bool 
         if (32 * h >= n) continue;
         int width = n - 32 * h < 32 ? n - 32 * h : 32;
         __syncthreads();
-        for (int e = threadIdx.x; e < n * 32; e += blockDim.x) {
-            int i = e / 32, k = e % 32;
-            if (k >= width) continue;
-            T factor = l[i * l_row + (32 * h + k) * l_column];
+#pragma unroll
+        for (int round = 0; round < PANEL * 32 / THREADS; ++round) {
+            int e = round * THREADS + threadIdx.x, i = e / 32, k = e % 32;
+            T factor = i < n && k < width ? l[i * l_row + (32 * h + k) * l_column] : made_of(0, 0);
             part[k * 65 + i] = is_conjugated ? conj_of(factor) : factor;
         }
         __syncthreads();
