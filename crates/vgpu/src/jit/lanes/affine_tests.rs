@@ -139,6 +139,7 @@ fn numbers_of_lanes_and_warps_have_strides() {
                 format!("and.b32 %r9, {x}, -32; sub.s32 %r0, {x}, %r9;"),
                 format!("shl.b32 %r9, %r7, 10; or.b32 %r0, %r9, {x};"),
                 format!("add.s32 %r9, %r5, -1; and.b32 %r0, {x}, %r9;"),
+                format!("bfi.b32 %r0, %r4, {x}, 5, 27;"),
                 format!("selp.b32 %r0, {x}, %r1, %p0;"),
                 format!("cvt.u64.u32 %d1, {x}; and.b64 %d2, %d1, 31; cvt.u32.u64 %r0, %d2;"),
                 signed_remainder(x, 5),
@@ -152,18 +153,23 @@ fn numbers_of_lanes_and_warps_have_strides() {
                 format!("div.u32 %r0, {x}, 64;"),
                 format!("and.b32 %r0, {x}, -32;"),
                 format!("bfe.u32 %r0, {x}, 6, 3;"),
+                format!("bfi.b32 %r0, %r4, {x}, 0, 5;"),
                 signed_quotient(x, 5),
                 signed_quotient(x, 8),
             ] {
                 assert_eq!(class_of(block, &warp), uniform, "{block:?} {warp}");
             }
-            let halves = [("and.b32 %r0,", 15, 1), ("and.b32 %r0,", 7, 1), ("shr.u32 %r0,", 3, 0), ("shr.u32 %r0,", 4, 0)];
+            let halves =
+                [("and.b32 %r0,", 15, 1), ("and.b32 %r0,", 7, 1), ("shr.u32 %r0,", 3, 0), ("shr.u32 %r0,", 4, 0)];
             for (inst, n, stride) in halves {
                 assert_eq!(class_of(block, &format!("{inst} {x}, {n};")), Class::Chunked(stride), "{inst} {x}, {n}");
             }
         }
         assert_eq!(class_of(block, "mov.u32 %r9, %laneid; and.b32 %r0, %r9, 31;"), by_one);
-        assert_eq!(class_of(block, "and.b32 %r9, %r1, 31; shl.b32 %r10, %r9, 2; or.b32 %r0, %r10, 3;"), Class::Affine(4));
+        assert_eq!(
+            class_of(block, "and.b32 %r9, %r1, 31; shl.b32 %r10, %r9, 2; or.b32 %r0, %r10, 3;"),
+            Class::Affine(4)
+        );
         assert_eq!(class_of(block, "xor.b32 %r0, %r1, 31;"), Class::Affine(-1));
     }
 }
@@ -193,6 +199,8 @@ fn lanes_whose_upper_bits_may_differ_have_no_stride() {
         ([64, 1, 1], "and.b32 %r0, %r1, %r4;"),
         ([64, 1, 1], "or.b32 %r0, %r1, %r4;"),
         ([64, 1, 1], "shr.u32 %r0, %r1, 2;"),
+        ([64, 1, 1], "bfi.b32 %r0, %r4, %r1, 2, 8;"),
+        ([64, 1, 1], "bfi.b32 %r0, %r1, %r4, 2, %r4;"),
         ([64, 1, 1], "shr.u32 %r0, %r1, %r4;"),
         ([64, 1, 1], "mov.u32 %r9, %r1; @%p0 mov.u32 %r9, %r4; and.b32 %r0, %r9, 31;"),
         ([16, 2, 1], "add.s32 %r9, %r1, 4; and.b32 %r0, %r9, 31;"),
@@ -208,7 +216,8 @@ fn lanes_whose_upper_bits_may_differ_have_no_stride() {
 /// A sum that another block reads may have been made by masked code, from a negative number.
 #[test]
 fn dividends_are_checked_where_they_are_used() {
-    let apart = "shr.s32 %r8, %r3, 31; shr.u32 %r10, %r8, 27; add.s32 %r9, %r3, %r10; setp.gt.u32 %p1, %r1, 5; @%p1 bra $on;
+    let apart =
+        "shr.s32 %r8, %r3, 31; shr.u32 %r10, %r8, 27; add.s32 %r9, %r3, %r10; setp.gt.u32 %p1, %r1, 5; @%p1 bra $on;
         st.global.u32 [%d0], %r9; $on: shr.s32 %r0, %r9, 5;";
     assert_eq!(class_of([64, 1, 1], apart), Class::Varying);
     let rewritten = "shr.s32 %r8, %r3, 31; shr.u32 %r10, %r8, 27; add.s32 %r3, %r3, 1; add.s32 %r9, %r3, %r10; shr.s32 %r0, %r9, 5;";

@@ -315,7 +315,11 @@ impl Classes {
         if any_varying {
             return Exec::Lanes;
         }
-        let exec = if level { Some(Exec::Uniform) } else { self.exec_affine(&st.inst).or_else(|| self.exec_masks(&st.inst, chunked)) };
+        let exec = if level {
+            Some(Exec::Uniform)
+        } else {
+            self.exec_affine(&st.inst).or_else(|| self.exec_masks(&st.inst, chunked))
+        };
         match exec {
             // A value per chunk pays for numbers that address memory, not for predicates.
             Some(e) if chunked && pure::dests(&st.inst).iter().all(|d| matches!(d.1, Width::W32 | Width::W64)) => {

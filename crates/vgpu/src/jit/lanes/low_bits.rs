@@ -272,6 +272,13 @@ pub(crate) fn evaluate(inst: &Inst, read: Read<'_>, amount: Amount<'_>) -> Optio
         Inst::Ternary { op: TerOp::Bfe, ty, a, b, c, .. } if is_word(*ty) && !ty.is_signed() => {
             Some(field(*ty, &read(*a, ty.bits())?, &amount(*b)?, &amount(*c)?))
         }
+        Inst::Bfi { ty, a, b, pos, len, .. } if is_word(*ty) => {
+            let (a, b, w) = (read(*a, ty.bits())?, read(*b, ty.bits())?, ty.bits());
+            let Some((from, ones)) = placed(w, &amount(*pos)?, &amount(*len)?) else { return Some(Low::NOTHING) };
+            let (field, rest) = (Low::constant((ones << from) as i64, w), Low::constant(!(ones << from) as i64, w));
+            let inserted = a.shift_left(from, w).logic(&field, 0, |x, y| x & y);
+            Some(inserted.logic(&b.logic(&rest, 0, |x, y| x & y), !0, |x, y| x | y))
+        }
         Inst::Selp { ty, a, b, .. } if is_word(*ty) => Some(read(*a, ty.bits())?.join(&read(*b, ty.bits())?)),
         _ => Some(Low::NOTHING),
     }
@@ -312,10 +319,13 @@ pub(crate) fn power_of_two(inst: &Inst) -> Option<u64> {
 
 /// The bits of an unsigned number from `from` on.
 fn field(ty: Type, a: &Low, from: &Low, len: &Low) -> Low {
-    let (Some(from), Some(len)) = (from.value(32), len.value(32)) else { return Low::NOTHING };
-    if from + len > u64::from(ty.bits()) {
-        return Low::NOTHING;
-    }
-    let ones = Low::constant(mask(len as u32) as i64, ty.bits());
-    a.shift_right(from as u32, ty.bits(), false).logic(&ones, 0, |x, y| x & y)
+    let Some((from, ones)) = placed(ty.bits(), from, len) else { return Low::NOTHING };
+    let ones = Low::constant(ones as i64, ty.bits());
+    a.shift_right(from, ty.bits(), false).logic(&ones, 0, |x, y| x & y)
+}
+
+/// Where a field begins and as many ones as it has bits, if it lies within `width` bits.
+fn placed(width: u32, from: &Low, len: &Low) -> Option<(u32, u64)> {
+    let (from, len) = (from.value(32)?, len.value(32)?);
+    (from < u64::from(width) && from + len <= u64::from(width)).then_some((from as u32, mask(len as u32)))
 }

@@ -14,6 +14,7 @@ use smallvec::{SmallVec, smallvec};
 fn operands(inst: &Inst) -> Option<(Type, SmallVec<[Operand; 2]>)> {
     match inst {
         Inst::Binary { op: BinOp::And | BinOp::Or | BinOp::Xor, ty, a, b, .. } => Some((*ty, smallvec![*a, *b])),
+        Inst::Bfi { ty, a, b, .. } => Some((*ty, smallvec![*a, *b])),
         Inst::Binary { op: BinOp::Shr, ty, a, .. } | Inst::Ternary { op: TerOp::Bfe, ty, a, .. } => {
             Some((*ty, smallvec![*a]))
         }
@@ -38,14 +39,17 @@ impl Classes {
     fn stride_of_bits(&self, inst: &Inst, width: u32, operands: &[Operand], group: usize) -> Option<i64> {
         let lows: SmallVec<[(Low, u32); 2]> =
             operands.iter().map(|&o| self.differing(o, width, group)).collect::<Option<_>>()?;
-        let differ = lows.iter().map(|l| l.1).max()?;
-        if lows.iter().any(|(low, _)| low.bits < differ) {
+        // A field is taken out of one operand and put into the other, bits of different places meet.
+        let meet = !matches!(inst, Inst::Bfi { .. });
+        let most = lows.iter().map(|l| l.1).max()?;
+        if meet && lows.iter().any(|(low, _)| low.bits < most) {
             return None;
         }
         // The upper bits, which the lanes of a group share, count as zero.
         let lower = |o: Operand, _| {
-            let (low, _) = &lows[operands.iter().position(|x| *x == o)?];
-            Some(Low::new(width, |l| low.lanes[l] & mask(differ)))
+            let (low, differ) = &lows[operands.iter().position(|x| *x == o)?];
+            let kept = mask(if meet { most } else { *differ });
+            Some(Low::new(width, |l| low.lanes[l] & kept))
         };
         let result = evaluate(inst, &lower, &|o| Some(self.low(o, 32)))?;
         if result.bits < width {

@@ -32,8 +32,11 @@ pub(crate) fn check(classes: &Classes, st: &Stmt<'_>) -> Option<Check> {
             let (operand, signed) = widened(classes, &st.inst)?;
             let class = classes.operand(operand);
             let scalar = classes.exec(st) != Exec::Lanes;
-            (scalar && has_stride(class) && !classes.never_wraps(operand, 32))
-                .then_some(Check::Steady { operand, class, signed })
+            (scalar && has_stride(class) && !classes.never_wraps(operand, 32)).then_some(Check::Steady {
+                operand,
+                class,
+                signed,
+            })
         }
     }
 }
