@@ -283,7 +283,7 @@ impl Gen {
             3 * u32::from(!place.function),
             4 * nested,
             if place.function || self.objects.is_empty() { 0 } else { 25 },
-            8,
+            5,
         ];
         match self.random.weighted(&weights) {
             0 => self.plain(),

@@ -95,18 +95,22 @@ fn sums_are_emitted_term_after_term() {
     }
 }
 
-/// The classes of what the instructions give `%r0`, in order, and of `%r9` at the end. `%r1` is `%tid.x`, `%r2` the thread's number in
-/// its block, `%r3` its number in a grid of one dimension, `%r4` a parameter.
-fn class_of(block: [u32; 3], text: &str) -> Class {
-    let text = format!(
+/// A kernel with these instructions. `%r1` is `%tid.x`, `%r2` the thread's number in its block, `%r3` its
+/// number in a grid of one dimension, `%r4` a parameter; `%r0` is stored at the end.
+fn kernel(text: &str) -> String {
+    format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 d, .param .u32 n) {{
         .reg .b32 %r<20>; .reg .b64 %d<9>; .reg .pred %p<3>; ld.param.u64 %d0, [d]; ld.param.u32 %r4, [n];
         mov.u32 %r1, %tid.x; mov.u32 %r5, %ntid.x; mov.u32 %r6, %tid.y; mad.lo.s32 %r2, %r6, %r5, %r1;
         mov.u32 %r7, %ctaid.x; mad.lo.s32 %r3, %r7, %r5, %r1; setp.eq.u32 %p0, %r4, 1;
         {text} st.global.u32 [%d0], %r0; ret; }}"
-    );
+    )
+}
+
+/// The class of what the instructions leave in `%r0`.
+fn class_of(block: [u32; 3], text: &str) -> Class {
     let mut class = Class::Varying;
-    with_plan(&text, block, |plan| {
+    with_plan(&kernel(text), block, |plan| {
         let r = plan.f.regs.iter().position(|r| &*r.name == "%r0").unwrap();
         class = plan.classes.get(Reg(r as u32));
     });
@@ -222,4 +226,26 @@ fn dividends_are_checked_where_they_are_used() {
     assert_eq!(class_of([64, 1, 1], apart), Class::Varying);
     let rewritten = "shr.s32 %r8, %r3, 31; shr.u32 %r10, %r8, 27; add.s32 %r3, %r3, 1; add.s32 %r9, %r3, %r10; shr.s32 %r0, %r9, 5;";
     assert_eq!(class_of([64, 1, 1], rewritten), Class::Varying);
+}
+
+/// All lanes of a warp go the way of the warp's number: there is nothing for lanes that part.
+#[test]
+fn branches_on_the_number_of_the_warp_are_uniform() {
+    let branch = |x: &str| {
+        format!(
+            "shr.u32 %r9, {x}, 5; setp.ne.s32 %p1, %r9, 0; @%p1 bra $end; bar.sync 0;
+            and.b32 %r10, {x}, -32; setp.eq.s32 %p2, %r10, 64; @%p2 bra $end; mov.u32 %r0, %r9; $end:"
+        )
+    };
+    let part = |block: [u32; 3], x: &str| {
+        let mut parts = 0;
+        with_plan(&kernel(&branch(x)), block, |plan| {
+            parts = plan.body.blocks.iter().filter(|b| plan.classes.diverges(&b.term)).count();
+        });
+        parts
+    };
+    for x in ["%r1", "%r2", "%r3"] {
+        assert_eq!([part([128, 1, 1], x), part([32, 4, 1], x)], [0, 0], "{x}");
+        assert_ne!(part([16, 16, 1], x), 0, "{x}");
+    }
 }
