@@ -8,6 +8,7 @@
 //! by QR iterations (`schur`), singular values by rotations of columns (`hestenes`). Kernels report in a word on the
 //! device what they cannot do; iterations read now and then whether some are left.
 
+mod divide;
 mod equations;
 mod factorizations;
 mod general;

@@ -11,10 +11,10 @@ use std::fmt::Write;
 pub const LINALG_THREADS: u32 = 256;
 /// Right sides that a block of a triangular system has at a time.
 pub const LINALG_RIGHT_SIDES: usize = 8;
+/// Reflections of both sides that are kept as pairs of vectors before matrices are updated.
+pub const LINALG_PAIRS: usize = 32;
 /// Numbers that iterations keep of a matrix.
 pub const LINALG_STATE: usize = 4;
-/// QL iterations that are listed before their rotations are applied.
-pub const LINALG_TURNS: usize = 64;
 /// A bit of reports: a matrix has infinities or NaN.
 pub const LINALG_NOT_FINITE: i32 = 1;
 /// A bit of reports: iterations did not come to an end.
@@ -62,12 +62,15 @@ steps! {
     OrderValues "order_values" [] "Values in order, scaled back.";
     PlaceVectors "place_vectors" [] "Rows as columns in the order of their values.";
     Jacobi "jacobi" ["rotations"] "Eigenvalues of small Hermitian matrices.";
-    TridiagonalColumn "tridiagonal_column" ["sums"] "The reflection of a column.";
-    TridiagonalProduct "tridiagonal_product" [] "The product of the matrix and the vector of a reflection.";
-    TridiagonalCorrect "tridiagonal_correct" ["sums"] "The second vector that a matrix is updated by.";
-    TridiagonalUpdate "tridiagonal_update" [] "The update of a matrix by a reflection from both sides.";
-    TridiagonalQl "tridiagonal_ql" [] "QL iterations, whose rotations are listed.";
-    TridiagonalRotate "tridiagonal_rotate" [] "Listed rotations applied to columns.";
+    TridiagonalColumn "tridiagonal_column" ["warps"] "A column as reflections change it.";
+    TridiagonalProduct "tridiagonal_product" ["warps"] "The reflection of a column, and its product with the matrix.";
+    DivideLeaves "divide_leaves" [] "Eigenvectors of the parts that tridiagonal matrices are torn into.";
+    DivideDeflate "divide_deflate" ["sums"] "What is left to be found of two parts.";
+    DivideRoots "divide_roots" ["warps"] "Roots of secular equations.";
+    DivideWeights "divide_weights" ["warps"] "The vectors that belong to roots.";
+    DivideLengths "divide_lengths" ["warps"] "Lengths and places of eigenvectors.";
+    DivideVectors "divide_vectors" [] "Eigenvectors of diagonal matrices plus one of rank 1.";
+    DivideRotate "divide_rotate" [] "Rotations of close values given back.";
     TridiagonalBisect "tridiagonal_bisect" [] "Eigenvalues by bisection.";
     Balance "balance" ["sums"] "Rows and columns made as long as each other.";
     UnscaleEigenvalues "unscale_eigenvalues" [] "Parts of eigenvalues, scaled back.";
@@ -130,8 +133,8 @@ impl Linalg {
             ("GROUP", self.group.into()),
             ("THREADS", LINALG_THREADS.into()),
             ("RIGHT_SIDES", LINALG_RIGHT_SIDES as i64),
+            ("PAIRS", LINALG_PAIRS as i64),
             ("STATE", LINALG_STATE as i64),
-            ("TURNS", LINALG_TURNS as i64),
             ("NOT_FINITE", LINALG_NOT_FINITE.into()),
             ("NOT_CONVERGED", LINALG_NOT_CONVERGED.into()),
             ("NOT_OF_FULL_RANK", LINALG_NOT_OF_FULL_RANK.into()),
