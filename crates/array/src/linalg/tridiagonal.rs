@@ -1,16 +1,18 @@
 //! Eigenvalues of Hermitian matrices of many rows: by way of tridiagonal ones.
 
 use super::divide;
-use super::launch::{BLOCK, Step};
-use super::matrices::{copied, empty, part, transposed, zeros};
+use super::launch::Step;
+use super::matrices::{copied, empty, part, zeros};
 use super::reflections::{Applied, apply_reflections};
 use super::scaling::Scaling;
 use crate::array::GpuArray;
 use crate::error::Result;
-use rtcg_codegen::array::{LINALG_PAIRS, LinalgStep, Op};
+use rtcg_codegen::array::{Linalg, LinalgStep};
 
-/// Threads of a warp, and warps of a block that has products of rows.
-const WARPS: [usize; 2] = [32, 8];
+/// Warps of a block.
+const WARPS: usize = 8;
+/// Rows that a thread updates.
+const TALL: usize = 4;
 /// Rows of a block that has a part of a column.
 const ROWS: usize = 32;
 
@@ -27,6 +29,11 @@ pub(super) struct Tridiagonal {
 /// Hammarling, Block reduction of matrices to condensed forms for eigenvalue computations, J. Comput. Appl. Math. 27, 1989.
 struct Reduction<'a> {
     matrices: &'a GpuArray,
+    /// Reflections of a panel.
+    pairs: usize,
+    /// Warps of a block, and the rows that it has products of.
+    warps: usize,
+    rows: usize,
     result: Tridiagonal,
     /// Vectors v, and then w, as rows.
     left: GpuArray,
@@ -39,13 +46,19 @@ struct Reduction<'a> {
     /// The column, and the sums of squares of blocks.
     column: GpuArray,
     squares: GpuArray,
-    steps: [Step; 2],
+    steps: [Step; 3],
 }
 
 impl<'a> Reduction<'a> {
     fn new(a: &'a GpuArray) -> Result<Self> {
         let (count, n, dtype) = (a.shape()[0], a.shape()[2], a.dtype());
-        let (real, two) = (dtype.real_part(), 2 * LINALG_PAIRS);
+        let are_lanes = a.context().facts().access_bytes == 1;
+        let (warps, rows) = if are_lanes { (1, 32) } else { (WARPS, WARPS) };
+        let kernel = |step| Linalg { group: warps as u16, ..Linalg::new(dtype, step) };
+        let [column, product, update] =
+            [LinalgStep::TridiagonalColumn, LinalgStep::TridiagonalProduct, LinalgStep::TridiagonalUpdate].map(kernel);
+        let (real, pairs) = (dtype.real_part(), column.pairs());
+        let two = 2 * pairs;
         let result = Tridiagonal {
             diagonals: zeros(a, &[count, n], real)?,
             beside: zeros(a, &[count, n], real)?,
@@ -53,18 +66,18 @@ impl<'a> Reduction<'a> {
         };
         Ok(Self {
             matrices: a,
+            pairs,
+            warps,
+            rows,
             result,
             left: empty(a, &[count, two, n], dtype)?,
             right: empty(a, &[count, two, n], dtype)?,
             inner: empty(a, &[count, two], dtype)?,
             products: empty(a, &[count, n], dtype)?,
-            parts: empty(a, &[count, (n + two).div_ceil(WARPS[1])], real)?,
+            parts: empty(a, &[count, n.div_ceil(rows)], real)?,
             column: empty(a, &[count, n], dtype)?,
             squares: empty(a, &[count, n.div_ceil(ROWS)], real)?,
-            steps: [
-                Step::new(a.context(), dtype, LinalgStep::TridiagonalColumn)?,
-                Step::new(a.context(), dtype, LinalgStep::TridiagonalProduct)?,
-            ],
+            steps: [Step::of(a.context(), column)?, Step::of(a.context(), product)?, Step::of(a.context(), update)?],
         })
     }
 
@@ -84,11 +97,11 @@ impl<'a> Reduction<'a> {
             (&self.inner).into(),
             (&self.products).into(),
             (&self.parts).into(),
-            (n - k + 2 * i.saturating_sub(1)).div_ceil(WARPS[1]).into(),
+            (n - k).div_ceil(self.rows).into(),
             (&self.column).into(),
             (&self.squares).into(),
         ];
-        self.steps[0].launch([count, (n - k).div_ceil(ROWS)], BLOCK, &arguments)
+        self.steps[0].launch([count, (n - k).div_ceil(ROWS)], [ROWS * self.warps, 1], &arguments)
     }
 
     /// The reflection of that column, and the products of its vector.
@@ -110,13 +123,14 @@ impl<'a> Reduction<'a> {
             (&self.squares).into(),
             (n - k).div_ceil(ROWS).into(),
         ];
-        self.steps[1].launch([count, (n - k - 1 + 2 * i).div_ceil(WARPS[1])], WARPS, &arguments)
+        let strips = (n - k - 1).div_ceil(self.rows) + (2 * i).div_ceil(self.rows);
+        self.steps[1].launch([count, strips], [32, self.warps], &arguments)
     }
 
     /// The columns from `start` on, as many as a panel has, and the update of what is right of and below them.
     fn reduce_panel(&self, start: usize) -> Result<()> {
         let n = self.matrices.shape()[2];
-        let end = (start + LINALG_PAIRS).min(n);
+        let end = (start + self.pairs).min(n);
         for k in start..end {
             self.make_column(k, k - start, false)?;
             if k < n - 1 {
@@ -127,16 +141,22 @@ impl<'a> Reduction<'a> {
             return Ok(());
         }
         self.make_column(end, end - start, true)?;
-        let [left, right] = [&self.left, &self.right].map(|rows| part(rows, 0..2 * LINALG_PAIRS, end..n));
-        let change = transposed(&left?)?.matmul(&right?)?;
-        part(self.matrices, end..n, end..n)?.binary_in_place(Op::Subtract, &change)
+        self.update(end)
+    }
+
+    /// The matrix behind a panel as its reflections leave it.
+    fn update(&self, k: usize) -> Result<()> {
+        let (count, n) = (self.matrices.shape()[0], self.matrices.shape()[2]);
+        let tiles = [(n - k).div_ceil(TALL * WARPS).min(65535), (n - k).div_ceil(32).min(65535)];
+        let arguments = [self.matrices.into(), n.into(), k.into(), (&self.left).into(), (&self.right).into()];
+        self.steps[2].launch_tiles([count, tiles[0], tiles[1]], [32, WARPS], &arguments)
     }
 }
 
 /// Householder's method (Golub and Van Loan, Matrix Computations, 8.3.1), by panels.
 fn reduce(a: &GpuArray) -> Result<Tridiagonal> {
     let reduction = Reduction::new(a)?;
-    (0..a.shape()[2]).step_by(LINALG_PAIRS).try_for_each(|start| reduction.reduce_panel(start))?;
+    (0..a.shape()[2]).step_by(reduction.pairs).try_for_each(|start| reduction.reduce_panel(start))?;
     Ok(reduction.result)
 }
 

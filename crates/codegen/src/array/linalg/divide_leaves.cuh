@@ -1,10 +1,11 @@
 // The parts that tridiagonal matrices are torn into: eigenvalues in ascending order, and eigenvectors as columns, by
 // implicit QL iterations (Wilkinson and Reinsch, Handbook for Automatic Computation II, 1971, imtql2). A warp has a part:
-// all lanes find the rotations, and each turns a row. Parts of the length that lies behind the matrix have infinite values.
+// all lanes find the rotations, and each turns a row; z has columns as its rows.
+// What all lanes know, all of them store. Parts of the length that lies behind the matrix have infinite values.
 extern "C" __global__ void array_divide_leaves(const R *diagonals, const R *beside, int n, int length, int leaves,
                                                int iterations, R *values, R *vectors, int *report)
 {
-    __shared__ R d[32], e[32], z[32][33];
+    __shared__ R d[32], e[32], z[32][32];
     __shared__ int places[32];
     int first = blockIdx.x % leaves * length, t = threadIdx.x;
     int own = n - first < 0 ? 0 : n - first < length ? n - first : length;
@@ -16,7 +17,7 @@ extern "C" __global__ void array_divide_leaves(const R *diagonals, const R *besi
         d[t] = all[first + t] - before - after;
         e[t] = t < own - 1 ? between[first + t] : 0;
     }
-    for (int j = 0; j < 32; ++j) z[t][j] = t == j;
+    for (int j = 0; j < 32; ++j) z[j][t] = t == j;
     __syncwarp();
     int iteration = 0;
     for (int l = 0; l < own;) {
@@ -48,22 +49,19 @@ extern "C" __global__ void array_divide_leaves(const R *diagonals, const R *besi
             R sum = (before - g) * s + 2 * c * b;
             p = s * sum;
             __syncwarp();
-            if (t == 0) {
-                if (i < m - 1) e[i + 1] = r;
-                d[i + 1] = g + p;
-            }
+            if (i < m - 1) e[i + 1] = r;
+            d[i + 1] = g + p;
             g = c * sum - b;
             after = before;
-            R upper = z[t][i], lower = z[t][i + 1];
-            z[t][i + 1] = s * upper + c * lower;
-            z[t][i] = c * upper - s * lower;
+            R upper = z[i][t], lower = z[i + 1][t];
+            z[i + 1][t] = s * upper + c * lower;
+            z[i][t] = c * upper - s * lower;
         }
+        R first = d[l] - p;
         __syncwarp();
-        if (t == 0) {
-            d[l] -= p;
-            e[l] = g;
-            e[m] = 0;
-        }
+        d[l] = first;
+        e[l] = g;
+        e[m] = 0;
         __syncwarp();
     }
     int place = t;
@@ -76,5 +74,5 @@ extern "C" __global__ void array_divide_leaves(const R *diagonals, const R *besi
     if (t >= length) return;
     values[(I)blockIdx.x * length + place] = t < own ? d[t] : (R)INFINITY;
     R *to = vectors + (I)blockIdx.x * length * length;
-    for (int i = 0; i < length; ++i) to[i * length + places[t]] = z[i][t];
+    for (int j = 0; j < length; ++j) to[t * length + places[j]] = z[j][t];
 }

@@ -11,8 +11,6 @@ use std::fmt::Write;
 pub const LINALG_THREADS: u32 = 256;
 /// Right sides that a block of a triangular system has at a time.
 pub const LINALG_RIGHT_SIDES: usize = 8;
-/// Reflections of both sides that are kept as pairs of vectors before matrices are updated.
-pub const LINALG_PAIRS: usize = 32;
 /// Numbers that iterations keep of a matrix.
 pub const LINALG_STATE: usize = 4;
 /// A bit of reports: a matrix has infinities or NaN.
@@ -58,12 +56,14 @@ steps! {
     SolveTriangle "solve_triangle" [] "Triangular systems for several right sides.";
     Reflect "reflect" ["sums" "reflect_column"] "Householder reflections that make panels upper triangular.";
     ApplyReflections "apply_reflections" ["reflect_column"] "Reflections applied to columns.";
-    ScaleMatrices "scale_matrices" [] "Matrices scaled by powers of two, and looked at for what is not finite.";
+    MeasureMatrices "measure_matrices" ["triangles"] "The largest parts of matrices, infinite for what is not finite.";
+    ScaleMatrices "scale_matrices" ["triangles"] "Matrices scaled by powers of two.";
     OrderValues "order_values" [] "Values in order, scaled back.";
     PlaceVectors "place_vectors" [] "Rows as columns in the order of their values.";
     Jacobi "jacobi" ["rotations"] "Eigenvalues of small Hermitian matrices.";
     TridiagonalColumn "tridiagonal_column" ["warps"] "A column as reflections change it.";
     TridiagonalProduct "tridiagonal_product" ["warps"] "The reflection of a column, and its product with the matrix.";
+    TridiagonalUpdate "tridiagonal_update" [] "The update of a matrix by a panel of reflections from both sides.";
     DivideLeaves "divide_leaves" [] "Eigenvectors of the parts that tridiagonal matrices are torn into.";
     DivideDeflate "divide_deflate" ["sums"] "What is left to be found of two parts.";
     DivideRoots "divide_roots" ["warps"] "Roots of secular equations.";
@@ -93,7 +93,7 @@ pub struct Linalg {
     pub dtype: DType,
     /// What it does.
     pub step: LinalgStep,
-    /// Threads that have a pair of columns, or one that is reflected; 1 for kernels without groups.
+    /// Threads that have a pair of columns, one that is reflected, or a row of one; 1 for kernels without groups.
     pub group: u16,
     /// Eigenvectors of real matrices are complex.
     pub is_wide: bool,
@@ -108,6 +108,11 @@ impl Linalg {
     /// The kernel's name.
     pub fn name(&self) -> &'static str {
         self.step.name()
+    }
+
+    /// Reflections of a panel that are kept as pairs of vectors before a Hermitian matrix is updated.
+    pub fn pairs(&self) -> usize {
+        if self.group == 1 { 8 } else { 32 }
     }
 
     /// The kernel as CUDA C++ source.
@@ -133,7 +138,7 @@ impl Linalg {
             ("GROUP", self.group.into()),
             ("THREADS", LINALG_THREADS.into()),
             ("RIGHT_SIDES", LINALG_RIGHT_SIDES as i64),
-            ("PAIRS", LINALG_PAIRS as i64),
+            ("PAIRS", self.pairs() as i64),
             ("STATE", LINALG_STATE as i64),
             ("NOT_FINITE", LINALG_NOT_FINITE.into()),
             ("NOT_CONVERGED", LINALG_NOT_CONVERGED.into()),

@@ -3,7 +3,7 @@
 // `left` are all v, then all w, those of `right` all conj(w), then all conj(v): A - left^T right is the matrix as it is
 // now. `inner` has right v for the last v. A thread for some of the terms of a row.
 #define ROWS 32
-#define TEAMS (THREADS / ROWS)
+#define TEAMS GROUP
 
 // The place of term c of 2 * i in a panel.
 __device__ int term(int c, int i) { return c < i ? c : PAIRS + c - i; }
@@ -21,12 +21,12 @@ extern "C" __global__ void array_tridiagonal_column(T *matrices, int n, int k, i
     T *x = columns + (I)blockIdx.x * n;
     int row = k + blockIdx.y * ROWS + lane, done = i > 0 ? i - 1 : 0;
     T tau = i > 0 ? taus[(I)blockIdx.x * n + k - 1] : made_of(0, 0);
-    if (t < 2 * done) {
-        T of_product = inners[(I)blockIdx.x * 2 * PAIRS + term(t, done)], of_column = right[(I)term(t, done) * n + k];
-        inner[0][t] = real_of(of_product);
-        inner[1][t] = imag_of(of_product);
-        across[0][t] = real_of(of_column);
-        across[1][t] = imag_of(of_column);
+    for (int c = t; c < 2 * done; c += ROWS * TEAMS) {
+        T of_product = inners[(I)blockIdx.x * 2 * PAIRS + term(c, done)], of_column = right[(I)term(c, done) * n + k];
+        inner[0][c] = real_of(of_product);
+        inner[1][c] = imag_of(of_product);
+        across[0][c] = real_of(of_column);
+        across[1][c] = imag_of(of_column);
     }
     __syncthreads();
     if (t < 32 && i > 0) {

@@ -1,54 +1,68 @@
 // The reflection that makes column k zero below its subdiagonal, whose vector v begins with 1 and takes the place of that
-// column, and A v with the matrix A as it was before the panel; a warp for each row. Further rows are those of `right`,
-// whose products correct it. `parts` are those of v^H A v.
-#define WARPS (THREADS / 32)
+// column, and A v with the matrix A as it was before the panel. Further rows are the 2 * i ones of `right`, whose products
+// correct it. `parts` are those of v^H A v. A warp has a row, or a thread has one where threads are lanes of a processor's
+// vectors: it goes down a column then.
+#define BY_LANES (GROUP == 1)
+#define ROWS (BY_LANES ? 32 : GROUP)
 
 extern "C" __global__ void array_tridiagonal_product(T *matrices, int n, int k, int i, T *taus, R *beside, T *lefts,
                                                      T *rights, T *inners, T *products, R *all_parts,
                                                      const T *columns, const R *all_squares, int count)
 {
-    __shared__ R shared_parts[WARPS];
+    T *a = matrices + (I)blockIdx.x * n * n;
     T *left = lefts + (I)blockIdx.x * 2 * PAIRS * n, *right = rights + (I)blockIdx.x * 2 * PAIRS * n;
     const T *x = columns + (I)blockIdx.x * n;
-    int lane = threadIdx.x, own = blockIdx.y * WARPS + threadIdx.y, row = own + k + 1, extra = row - n;
-    T *a = matrices + (I)blockIdx.x * n * n;
-    int slot = extra < i ? extra : PAIRS + extra - i;
-    const T *terms = row < n ? a + (I)row * n : right + (I)slot * n;
-    T sum = made_of(0, 0);
-    if (extra < 2 * i)
-        for (int j = k + 2 + lane; j < n; j += 32) sum += terms[j] * x[j];
-    R real = warp_sum(real_of(sum)), imag = IS_COMPLEX ? warp_sum(imag_of(sum)) : 0, rest = 0;
+    int lane = threadIdx.x, strips = (n - k - 1 + ROWS - 1) / ROWS;
+    bool is_further = blockIdx.y >= strips, is_down = BY_LANES && !is_further;
+    int own = (is_further ? blockIdx.y - strips : blockIdx.y) * ROWS + (BY_LANES ? lane : threadIdx.y);
+    int row = k + 1 + own, slot = own < i ? own : PAIRS + own - i;
+    bool is_there = is_further ? own < 2 * i : row < n;
+    const T *terms = is_further ? right + (I)slot * n : is_down ? a + row : a + (I)row * n;
+    I step = is_down ? n : 1;
+    T sum = made_of(0, 0), product = made_of(0, 0);
+    if (is_there) {
+        product = is_down ? conj_of(terms[(k + 1) * step]) : terms[k + 1];
+        for (int j = k + 2 + (BY_LANES ? 0 : lane); j < n; j += BY_LANES ? 1 : 32)
+            sum += (is_down ? conj_of(terms[j * step]) : terms[j]) * x[j];
+    }
+    if (!BY_LANES) sum = made_of(warp_sum(real_of(sum)), IS_COMPLEX ? warp_sum(imag_of(sum)) : 0);
+    R rest = 0;
     for (int c = lane; c < count; c += 32) rest += all_squares[(I)blockIdx.x * count + c];
     rest = warp_sum(rest);
     T alpha = x[k + 1], tau = made_of(0, 0), inverse = made_of(0, 0);
-    R beta = real_of(alpha), all = square_of(alpha) + rest;
+    R beta = real_of(alpha), all = square_of(alpha) + rest, part = 0;
     // What is smaller is as nothing beside the matrix, and its squares are not accurate.
     if (all > TINY / EPS && (rest != 0 || imag_of(alpha) != 0)) {
         beta = real_of(alpha) > 0 ? -sqrt(all) : sqrt(all);
         tau = made_of((beta - real_of(alpha)) / beta, -imag_of(alpha) / beta);
         inverse = made_of(1, 0) / (alpha - made_of(beta, 0));
     }
-    R part = 0;
-    if (lane == 0 && extra < 2 * i) {
-        T product = terms[k + 1] + made_of(real, imag) * inverse;
-        if (row < n) {
-            T v = row == k + 1 ? made_of(1, 0) : x[row] * inverse;
+    product += sum * inverse;
+    if (is_there && (BY_LANES || lane == 0)) {
+        if (is_further) {
+            inners[(I)blockIdx.x * 2 * PAIRS + slot] = product;
+        } else {
+            T v = own == 0 ? made_of(1, 0) : x[row] * inverse;
             part = real_of(conj_of(v) * product);
             products[(I)blockIdx.x * n + row] = product;
             left[(I)i * n + row] = v;
             right[(I)(PAIRS + i) * n + row] = conj_of(v);
             a[(I)row * n + k] = v;
-        } else {
-            inners[(I)blockIdx.x * 2 * PAIRS + slot] = product;
-        }
-        if (own == 0) {
-            taus[(I)blockIdx.x * n + k] = tau;
-            beside[(I)blockIdx.x * n + k] = beta;
+            if (own == 0) {
+                taus[(I)blockIdx.x * n + k] = tau;
+                beside[(I)blockIdx.x * n + k] = beta;
+            }
         }
     }
+    if (is_further) return;
+#if BY_LANES
+    part = warp_sum(part);
+#else
+    __shared__ R shared_parts[ROWS];
     if (lane == 0) shared_parts[threadIdx.y] = part;
     __syncthreads();
-    if (lane != 0 || threadIdx.y != 0) return;
-    for (int warp = 1; warp < WARPS; ++warp) part += shared_parts[warp];
-    all_parts[(I)blockIdx.x * gridDim.y + blockIdx.y] = part;
+    part = 0;
+    for (int warp = 0; warp < ROWS; ++warp) part += shared_parts[warp];
+#endif
+    if (lane == 0 && threadIdx.y == 0) all_parts[(I)blockIdx.x * strips + blockIdx.y] = part;
 }
