@@ -1,7 +1,7 @@
 //! Stacks of matrices scaled before eigenvalues or singular values are sought, and results put in order after.
 
 use super::factorizations::Triangle;
-use super::launch::{BLOCK, Step, parts};
+use super::launch::{Step, parts};
 use super::matrices::{empty, first_number, zeros};
 use crate::array::GpuArray;
 use crate::error::Result;
@@ -11,6 +11,8 @@ use rtcg_codegen::array::{LINALG_THREADS, LinalgStep};
 /// Blocks of warps, and the rows that a warp looks at.
 const WARPS: [usize; 2] = [32, 8];
 const ROWS: usize = 4;
+/// Threads of a block that finds places of values.
+const ORDERED: usize = 64;
 
 /// What kernels report about a stack, as bits.
 #[derive(Debug, Clone)]
@@ -75,7 +77,7 @@ impl Scaling {
                 (&ordered).into(),
                 (&places).into(),
             ];
-            step.launch([count, 1], BLOCK, &values)?;
+            step.launch(parts(count, n, ORDERED), [ORDERED, 1], &values)?;
         }
         Ok((ordered, places))
     }

@@ -2,12 +2,12 @@
 
 use super::divide;
 use super::launch::Step;
-use super::matrices::{copied, empty, part, zeros};
+use super::matrices::{copied, empty, part, transposed, zeros};
 use super::reflections::{Applied, apply_reflections};
 use super::scaling::Scaling;
 use crate::array::GpuArray;
 use crate::error::Result;
-use rtcg_codegen::array::{Linalg, LinalgStep};
+use rtcg_codegen::array::{Linalg, LinalgStep, Op};
 
 /// Warps of a block.
 const WARPS: usize = 8;
@@ -141,10 +141,16 @@ impl<'a> Reduction<'a> {
             return Ok(());
         }
         self.make_column(end, end - start, true)?;
-        self.update(end)
+        if self.warps == 1 {
+            return self.update(end);
+        }
+        let [left, right] = [&self.left, &self.right].map(|rows| part(rows, 0..2 * self.pairs, end..n));
+        let change = transposed(&left?)?.matmul(&right?)?;
+        part(self.matrices, end..n, end..n)?.binary_in_place(Op::Subtract, &change)
     }
 
-    /// The matrix behind a panel as its reflections leave it.
+    /// The matrix behind a panel as its reflections leave it, where threads are lanes: products of matrices suit tensor
+    /// cores, and lanes suit products of so few terms.
     fn update(&self, k: usize) -> Result<()> {
         let (count, n) = (self.matrices.shape()[0], self.matrices.shape()[2]);
         let tiles = [(n - k).div_ceil(TALL * WARPS).min(65535), (n - k).div_ceil(32).min(65535)];

@@ -41,10 +41,18 @@ extern "C" __global__ void array_divide_leaves(const R *diagonals, const R *besi
         R s = 1, c = 1, p = 0, after = d[m];
         for (int i = m - 1; i >= l; --i) {
             R f = s * e[i], b = c * e[i], before = d[i];
-            R size = fmax(fabs(f), fabs(g));
-            r = size == 0 ? 0 : size * sqrt((f / size) * (f / size) + (g / size) * (g / size));
-            s = r == 0 ? 0 : f / r;
-            c = r == 0 ? 1 : g / r;
+            R squares = f * f + g * g;
+            if (squares > TINY / EPS && squares < 1 / TINY) {
+                R inverse = rsqrt(squares);
+                r = squares * inverse;
+                s = f * inverse;
+                c = g * inverse;
+            } else {
+                R size = fmax(fabs(f), fabs(g));
+                r = size == 0 ? 0 : size * sqrt((f / size) * (f / size) + (g / size) * (g / size));
+                s = r == 0 ? 0 : f / r;
+                c = r == 0 ? 1 : g / r;
+            }
             g = after - p;
             R sum = (before - g) * s + 2 * c * b;
             p = s * sum;

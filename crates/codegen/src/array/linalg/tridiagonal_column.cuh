@@ -1,9 +1,10 @@
-// Column k of Hermitian matrices as the panel's reflections, of which there were i, change it; the rows of a block are
-// neighbours. First the last of those gets its second vector: w = p - |tau|^2 (v^H A v) v / 2 with p = tau A v. Rows of
-// `left` are all v, then all w, those of `right` all conj(w), then all conj(v): A - left^T right is the matrix as it is
-// now. `inner` has right v for the last v. A thread for some of the terms of a row.
+// Column k of Hermitian matrices as the panel's i reflections so far change it; the rows of a block are neighbours. First
+// the last of those gets its second vector: w = p - |tau|^2 (v^H A v) v / 2 with p = tau A v. Rows of `left` are all v,
+// then all w, those of `right` all conj(w), then all conj(v): A - left^T right is the matrix as it is now. `inner` has
+// right v for the last v. A thread has some of the terms of a row, which it reads before it waits for others.
 #define ROWS 32
 #define TEAMS GROUP
+#define TERMS (2 * PAIRS / TEAMS)
 
 // The place of term c of 2 * i in a panel.
 __device__ int term(int c, int i) { return c < i ? c : PAIRS + c - i; }
@@ -13,48 +14,61 @@ extern "C" __global__ void array_tridiagonal_column(T *matrices, int n, int k, i
                                                     const T *products, const R *all_parts, int count, T *columns,
                                                     R *all_squares)
 {
-    __shared__ R inner[2][2 * PAIRS], across[2][2 * PAIRS];
-    __shared__ R reals[2][TEAMS][ROWS], imags[2][IS_COMPLEX ? TEAMS : 1][ROWS], shared_half, shared_parts[2];
+    // By columns: factors of the products of the last v, and of column k; sums of what threads have; sums of their own.
+    __shared__ R inner[2][2 * PAIRS], across[2][2 * PAIRS], reals[2][TEAMS][ROWS];
+    __shared__ R imags[2][IS_COMPLEX ? TEAMS : 1][ROWS], here[2], squared;
     int t = threadIdx.x, lane = t % ROWS, team = t / ROWS;
     T *left = lefts + (I)blockIdx.x * 2 * PAIRS * n, *right = rights + (I)blockIdx.x * 2 * PAIRS * n;
-    const T *p = products + (I)blockIdx.x * n, *a = matrices + ((I)blockIdx.x * n + k) * n;
-    T *x = columns + (I)blockIdx.x * n;
+    const T *p = products + (I)blockIdx.x * n, zero = made_of(0, 0);
     int row = k + blockIdx.y * ROWS + lane, done = i > 0 ? i - 1 : 0;
-    T tau = i > 0 ? taus[(I)blockIdx.x * n + k - 1] : made_of(0, 0);
-    for (int c = t; c < 2 * done; c += ROWS * TEAMS) {
-        T of_product = inners[(I)blockIdx.x * 2 * PAIRS + term(c, done)], of_column = right[(I)term(c, done) * n + k];
+    bool is_own = team == 0 && row < n;
+    T terms[TERMS];
+#pragma unroll
+    for (int c = 0; c < TERMS; ++c) {
+        int at = c * TEAMS + team;
+        terms[c] = at < 2 * done && row < n ? left[(I)term(at, done) * n + row] : zero;
+    }
+    T tau = i > 0 ? taus[(I)blockIdx.x * n + k - 1] : zero;
+    T own = is_own && !is_last ? conj_of(matrices[((I)blockIdx.x * n + k) * n + row]) : zero;
+    T own_p = is_own && i > 0 ? p[row] : zero, first_p = i > 0 ? p[k] : zero;
+    T v = is_own && i > 0 ? left[(I)done * n + row] : zero;
+    for (int c = t; c < 2 * PAIRS; c += ROWS * TEAMS) {
+        bool is_there = c < 2 * done;
+        T of_product = is_there ? inners[(I)blockIdx.x * 2 * PAIRS + term(c, done)] : zero;
+        T of_column = is_there ? right[(I)term(c, done) * n + k] : zero;
         inner[0][c] = real_of(of_product);
         inner[1][c] = imag_of(of_product);
         across[0][c] = real_of(of_column);
         across[1][c] = imag_of(of_column);
     }
+    R sum = 0;
+    if (team == TEAMS - 1 && i > 0)
+        for (int c = lane; c < count; c += 32) sum += all_parts[(I)blockIdx.x * count + c];
     __syncthreads();
-    if (t < 32 && i > 0) {
-        const R *own = all_parts + (I)blockIdx.x * count;
-        R sum = 0;
-        T here = made_of(0, 0);
-        for (int c = t; c < count; c += 32) sum += own[c];
-        for (int c = t; c < done; c += 32)
+    // A warp each, where there are several: v^H A v, and what is taken from row k of the product.
+    if (team == TEAMS - 1 && i > 0) {
+        for (int c = lane; c < done; c += 32)
             sum -= 2 * (inner[0][done + c] * inner[0][c] + inner[1][done + c] * inner[1][c]);
-        for (int c = t; c < 2 * done; c += 32)
-            here += left[(I)term(c, done) * n + k] * made_of(inner[0][c], inner[1][c]);
-        R half = square_of(tau) * warp_sum(sum) / 2, real = warp_sum(real_of(here));
-        R imag = IS_COMPLEX ? warp_sum(imag_of(here)) : 0;
-        // v begins with 1 in row k.
-        T w = tau * (p[k] - made_of(real, imag)) - made_of(half, 0);
-        if (t == 0) {
-            shared_half = half;
-            shared_parts[0] = real_of(w);
-            shared_parts[1] = imag_of(w);
+        sum = warp_sum(sum);
+        if (lane == 0) squared = sum;
+    }
+    if (team == TEAMS / 2 && i > 0) {
+        T taken = zero;
+        for (int c = lane; c < 2 * done; c += 32)
+            taken += left[(I)term(c, done) * n + k] * made_of(inner[0][c], inner[1][c]);
+        R real = warp_sum(real_of(taken)), imag = IS_COMPLEX ? warp_sum(imag_of(taken)) : 0;
+        if (lane == 0) {
+            here[0] = real;
+            here[1] = imag;
         }
     }
-    T product = made_of(0, 0), column = made_of(0, 0);
-    if (row < n)
-        for (int c = team; c < 2 * done; c += TEAMS) {
-            T own = left[(I)term(c, done) * n + row];
-            product += own * made_of(inner[0][c], inner[1][c]);
-            column += own * made_of(across[0][c], across[1][c]);
-        }
+    T product = zero, column = zero;
+#pragma unroll
+    for (int c = 0; c < TERMS; ++c) {
+        int at = c * TEAMS + team;
+        product += terms[c] * made_of(inner[0][at], inner[1][at]);
+        column += terms[c] * made_of(across[0][at], across[1][at]);
+    }
     reals[0][team][lane] = real_of(product);
     reals[1][team][lane] = real_of(column);
     if (IS_COMPLEX) {
@@ -63,25 +77,24 @@ extern "C" __global__ void array_tridiagonal_column(T *matrices, int n, int k, i
     }
     __syncthreads();
     if (team > 0) return;
-    R sums[4] = {0, 0, 0, 0}, square = 0;
+    product = column = zero;
     for (int other = 0; other < TEAMS; ++other) {
-        sums[0] += reals[0][other][lane];
-        sums[1] += reals[1][other][lane];
-        if (IS_COMPLEX) {
-            sums[2] += imags[0][other][lane];
-            sums[3] += imags[1][other][lane];
-        }
+        product += made_of(reals[0][other][lane], IS_COMPLEX ? imags[0][other][lane] : 0);
+        column += made_of(reals[1][other][lane], IS_COMPLEX ? imags[1][other][lane] : 0);
     }
+    R square = 0;
     if (row < n) {
-        T own = is_last ? made_of(0, 0) : conj_of(a[row]) - made_of(sums[1], sums[3]);
+        own -= column;
         if (i > 0) {
-            T v = left[(I)done * n + row], first = made_of(shared_parts[0], shared_parts[1]);
-            T w = tau * (p[row] - made_of(sums[0], sums[2])) - shared_half * v;
+            R half = square_of(tau) * squared / 2;
+            // v begins with 1 in row k.
+            T first = tau * (first_p - made_of(here[0], here[1])) - made_of(half, 0);
+            T w = tau * (own_p - product) - half * v;
             left[(I)(PAIRS + done) * n + row] = w;
             right[(I)done * n + row] = conj_of(w);
             own -= v * conj_of(first) + w;
         }
-        if (!is_last) x[row] = own;
+        if (!is_last) columns[(I)blockIdx.x * n + row] = own;
         if (!is_last && row == k) diagonals[(I)blockIdx.x * n + k] = real_of(own);
         if (row > k + 1) square = square_of(own);
     }

@@ -4,6 +4,7 @@
 // vectors: it goes down a column then.
 #define BY_LANES (GROUP == 1)
 #define ROWS (BY_LANES ? 32 : GROUP)
+#define AHEAD (sizeof(T) > 8 ? 4 : 8)  // Elements that a thread reads before it adds up.
 
 extern "C" __global__ void array_tridiagonal_product(T *matrices, int n, int k, int i, T *taus, R *beside, T *lefts,
                                                      T *rights, T *inners, T *products, R *all_parts,
@@ -19,17 +20,31 @@ extern "C" __global__ void array_tridiagonal_product(T *matrices, int n, int k, 
     bool is_there = is_further ? own < 2 * i : row < n;
     const T *terms = is_further ? right + (I)slot * n : is_down ? a + row : a + (I)row * n;
     I step = is_down ? n : 1;
-    T sum = made_of(0, 0), product = made_of(0, 0);
+    T sum = made_of(0, 0), product = made_of(0, 0), alpha = x[k + 1];
+    const R *squares = all_squares + (I)blockIdx.x * count;
+    R rest = lane < count ? squares[lane] : 0;
     if (is_there) {
         product = is_down ? conj_of(terms[(k + 1) * step]) : terms[k + 1];
-        for (int j = k + 2 + (BY_LANES ? 0 : lane); j < n; j += BY_LANES ? 1 : 32)
-            sum += (is_down ? conj_of(terms[j * step]) : terms[j]) * x[j];
+#if BY_LANES
+        for (int j = k + 2; j < n; ++j) sum += (is_down ? conj_of(terms[j * step]) : terms[j]) * x[j];
+#else
+        for (int j = k + 2 + lane; j < n; j += 32 * AHEAD) {
+            T own_terms[AHEAD], own_x[AHEAD];
+#pragma unroll
+            for (int c = 0; c < AHEAD; ++c) {
+                bool is_within = j + 32 * c < n;
+                own_terms[c] = is_within ? terms[j + 32 * c] : made_of(0, 0);
+                own_x[c] = is_within ? x[j + 32 * c] : made_of(0, 0);
+            }
+#pragma unroll
+            for (int c = 0; c < AHEAD; ++c) sum += own_terms[c] * own_x[c];
+        }
+#endif
     }
     if (!BY_LANES) sum = made_of(warp_sum(real_of(sum)), IS_COMPLEX ? warp_sum(imag_of(sum)) : 0);
-    R rest = 0;
-    for (int c = lane; c < count; c += 32) rest += all_squares[(I)blockIdx.x * count + c];
+    for (int c = lane + 32; c < count; c += 32) rest += squares[c];
     rest = warp_sum(rest);
-    T alpha = x[k + 1], tau = made_of(0, 0), inverse = made_of(0, 0);
+    T tau = made_of(0, 0), inverse = made_of(0, 0);
     R beta = real_of(alpha), all = square_of(alpha) + rest, part = 0;
     // What is smaller is as nothing beside the matrix, and its squares are not accurate.
     if (all > TINY / EPS && (rest != 0 || imag_of(alpha) != 0)) {
