@@ -44,20 +44,22 @@ extern "C" __global__ void array_tridiagonal_product(T *matrices, int n, int k, 
     if (!BY_LANES) sum = made_of(warp_sum(real_of(sum)), IS_COMPLEX ? warp_sum(imag_of(sum)) : 0);
     for (int c = lane + 32; c < count; c += 32) rest += squares[c];
     rest = warp_sum(rest);
-    T tau = made_of(0, 0), inverse = made_of(0, 0);
+    T tau = made_of(0, 0), inverse = made_of(0, 0), first = made_of(1, 0);
     R beta = real_of(alpha), all = square_of(alpha) + rest, part = 0;
     // What is smaller is as nothing beside the matrix, and its squares are not accurate.
     if (all > TINY / EPS && (rest != 0 || imag_of(alpha) != 0)) {
         beta = real_of(alpha) > 0 ? -sqrt(all) : sqrt(all);
         tau = made_of((beta - real_of(alpha)) / beta, -imag_of(alpha) / beta);
-        inverse = made_of(1, 0) / (alpha - made_of(beta, 0));
+        first = alpha - made_of(beta, 0);
+        inverse = made_of(1, 0) / first;
     }
     product += sum * inverse;
     if (is_there && (BY_LANES || lane == 0)) {
         if (is_further) {
             inners[(I)blockIdx.x * 2 * PAIRS + slot] = product;
         } else {
-            T v = own == 0 ? made_of(1, 0) : x[row] * inverse;
+            // Rounded once, so that the reflection is as unitary as can be.
+            T v = own == 0 ? made_of(1, 0) : size_of(inverse) == 0 ? inverse : x[row] / first;
             part = real_of(conj_of(v) * product);
             products[(I)blockIdx.x * n + row] = product;
             left[(I)i * n + row] = v;
