@@ -5,7 +5,7 @@ use crate::error::{ArrayError, Result};
 use crate::launch::Args;
 use crate::layout::{Layout, Order, Shape, Tuple, broadcast_shapes};
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{ArrayKernel, MATMUL_SIDE, MATMUL_TILE, Matmul};
+use rtcg_codegen::array::{ArrayKernel, MATMUL_SIDE, MATMUL_TILE, Matmul, SimpleMatmul};
 
 impl GpuArray {
     /// The matrix product by NumPy's rules: the last two axes are matrices, earlier ones are
@@ -86,8 +86,8 @@ fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], [m, n, k]
             65535 * MATMUL_TILE
         )));
     }
-    let compiled =
-        ctx.kernel(&ArrayKernel::Matmul(Matmul { dtype: out.dtype(), unroll: ctx.facts().access_bytes as u8 }))?;
+    let kernel = SimpleMatmul { dtype: out.dtype(), unroll: ctx.facts().access_bytes as u8 };
+    let compiled = ctx.kernel(&ArrayKernel::Matmul(Matmul::Simple(kernel)))?;
     let columns = n.div_ceil(MATMUL_TILE) as u32;
     compiled.launch([columns, tiles(m), batches.min(65535) as u32], [MATMUL_SIDE, MATMUL_SIDE, 1], 0, args.bytes())
 }
