@@ -200,8 +200,15 @@ impl CudaRuntime {
         // Where PTX is run by the lanes of a processor's vectors, neighbouring threads should read
         // neighbouring elements; a GPU's threads read 16 bytes each.
         let access_bytes = if ctx.device().loads_machine_code() { 16 } else { 1 };
-        let pipeline_bytes = pipeline_bytes(ctx)?;
-        let facts = Facts { processors, max_blocks: resident.saturating_mul(4), access_bytes, pipeline_bytes };
+        let (major, minor) = ctx.device().compute_capability()?;
+        let facts = Facts {
+            processors,
+            max_blocks: resident.saturating_mul(4),
+            access_bytes,
+            pipeline_bytes: pipeline_bytes(ctx)?,
+            shared_bytes: attribute(sys::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
+            capability: 10 * major + minor,
+        };
         Ok(Self { ctx: ctx.clone(), facts, pool: DeviceMemoryPool::new() })
     }
 

@@ -2,8 +2,8 @@
 //! accesses and many processors.
 
 use rtcg::array::{
-    ArrayContext, Buffer, DType, Facts, GpuArray, Index, Kernel, Op, Order, ReduceWishes, Reduction, Result, Runtime,
-    ScanOp, fuse,
+    ArrayContext, Buffer, DType, Facts, FftKind, GpuArray, Index, Kernel, Op, Order, ReduceWishes, Reduction, Result,
+    Runtime, ScanOp, fuse,
 };
 use rtcg::{Context, CudaRuntime};
 use std::sync::{Arc, Mutex};
@@ -42,7 +42,14 @@ impl Runtime for Large {
     }
 }
 
-const LARGE: Facts = Facts { processors: 132, max_blocks: 4 * 132 * 8, access_bytes: 16, pipeline_bytes: 0 };
+const LARGE: Facts = Facts {
+    processors: 132,
+    max_blocks: 4 * 132 * 8,
+    access_bytes: 16,
+    pipeline_bytes: 0,
+    shared_bytes: 160 << 10,
+    capability: 80,
+};
 
 fn claiming(facts: Facts) -> Arc<ArrayContext> {
     with_sources(facts).0
@@ -214,7 +221,7 @@ fn long_rows_are_sorted_with_many_keys_a_thread() {
 #[test]
 fn threads_take_neighbouring_outputs_where_rows_are_aligned() {
     // As many outputs as such a small device has threads.
-    let small = Facts { processors: 1, max_blocks: 4, access_bytes: 16, pipeline_bytes: 0 };
+    let small = Facts { processors: 1, max_blocks: 4, ..LARGE };
     let (wide, sources) = with_sources(small);
     let narrow = claiming(Facts { access_bytes: 1, ..small });
     let all = [Reduction::Sum, Reduction::Maximum, Reduction::All, Reduction::ArgMinimum, Reduction::CountNonzero];
@@ -256,4 +263,31 @@ fn threads_take_neighbouring_outputs_where_rows_are_aligned() {
     compare(&[3, 1041], 1, &[0], Reduction::Product, DType::F32, None);
     compare(&[1024, 3], 0, &[1], Reduction::Minimum, DType::F32, None);
     compare(&[300, 16], 0, &[0], Reduction::Any, DType::F32, None);
+}
+
+/// Roots of unity of a frequency, whose transform has all in one place.
+fn wave(ctx: &Arc<ArrayContext>, n: usize, frequency: usize) -> GpuArray {
+    let angle = |i: usize| 2.0 * std::f64::consts::PI * ((i * frequency) % n) as f64 / n as f64;
+    let bytes: Vec<u8> =
+        (0..n).flat_map(|i| [angle(i).cos().to_ne_bytes(), angle(i).sin().to_ne_bytes()].concat()).collect();
+    let wave = GpuArray::empty(ctx, &[2, n], DType::C128, Order::C).unwrap();
+    wave.write(&[bytes.clone(), bytes].concat(), Order::C).unwrap();
+    wave
+}
+
+#[test]
+fn transforms_take_as_much_shared_memory_as_the_device_has() {
+    for (n, shared_bytes, at_once) in [(4096, 160 << 10, true), (4096, 48 << 10, false), (8192, 160 << 10, true)] {
+        let (ctx, sources) = with_sources(Facts { shared_bytes, ..LARGE });
+        let transformed = wave(&ctx, n, 77).fft(FftKind::Forward, 1, n, 1.0).unwrap();
+        let bytes = bytes(&transformed);
+        let parts: Vec<f64> =
+            bytes.chunks_exact(8).map(|eight| f64::from_ne_bytes(eight.try_into().unwrap())).collect();
+        for (i, part) in parts.iter().enumerate() {
+            let wanted = if i % (2 * n) == 2 * 77 { n as f64 } else { 0.0 };
+            assert!((part - wanted).abs() < 1e-9, "{n}: {part} at {i}");
+        }
+        let asks = sources.lock().unwrap().iter().any(|source| source.contains("extern __shared__"));
+        assert_eq!(asks, at_once, "{n} in {shared_bytes} bytes");
+    }
 }
