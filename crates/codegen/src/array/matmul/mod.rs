@@ -1,11 +1,10 @@
 //! Batched matrix products, by kernels that differ in what a block computes and by what means.
-//!
-//! Parameters of all: the result (contiguous), `a`, `b`, then `m`, `n`, `k`, the byte strides of `a` (row,
-//! column) and `b`, the number of batches, and the byte offsets of each batch's operands.
 
 mod simple;
+mod tiled;
 
 pub use simple::{MATMUL_SIDE, MATMUL_TILE, SimpleMatmul};
+pub use tiled::{MatmulOperand, MatmulTile, MatmulUnit, TiledMatmul};
 
 /// A kernel, as everything that decides its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -13,6 +12,8 @@ pub use simple::{MATMUL_SIDE, MATMUL_TILE, SimpleMatmul};
 pub enum Matmul {
     /// Any dtype and strides.
     Simple(SimpleMatmul),
+    /// Large tiles, for compute capability 8.0 and later.
+    Tiled(TiledMatmul),
 }
 
 impl Matmul {
@@ -25,6 +26,7 @@ impl Matmul {
     pub fn source(&self) -> String {
         match self {
             Matmul::Simple(kernel) => kernel.source(),
+            Matmul::Tiled(kernel) => kernel.source(),
         }
     }
 }
