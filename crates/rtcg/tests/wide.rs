@@ -322,32 +322,41 @@ fn product_of(a: &GpuArray, b: &GpuArray) -> Vec<i64> {
     rows.flat_map(|(of, i)| (0..*n).map(move |j| (of, i, j))).map(|(of, i, j)| element(of, i, j)).collect()
 }
 
-const ARRANGEMENTS: [&str; 5] = ["rows", "columns", "apart", "turned", "every second, backwards"];
+/// Every arrangement of both operands.
+const ARRANGEMENTS: [[&str; 2]; 5] = [
+    ["rows", "apart"],
+    ["columns", "turned"],
+    ["apart", "columns"],
+    ["turned", "rows"],
+    ["every second, backwards", "columns"],
+];
 
-fn products_of(dtype: DType, tile: &str, extents: [usize; 3]) {
-    let (ctx, sources) = with_sources(LARGE);
-    let [m, n, k] = extents;
-    for (i, first) in ARRANGEMENTS.into_iter().enumerate() {
-        let second = ARRANGEMENTS[(3 * i + 1) % ARRANGEMENTS.len()];
+/// Products in some arrangements, by a kernel whose source has `tile`.
+fn products_of(facts: Facts, dtype: DType, tile: &str, [m, n, k]: [usize; 3], arrangements: usize) {
+    let (ctx, sources) = with_sources(facts);
+    for [first, second] in ARRANGEMENTS.into_iter().take(arrangements) {
         let (a, b) = (matrix(&ctx, &[2], [m, k], dtype, first), matrix(&ctx, &[2], [k, n], dtype, second));
         let product = a.matmul(&b).unwrap();
         assert_eq!((product.dtype(), product.shape()), (dtype, &[2, m, n][..]));
-        assert_eq!(numbers(&product), product_of(&a, &b), "{dtype} {extents:?} of {first} and {second}");
+        assert_eq!(numbers(&product), product_of(&a, &b), "{dtype} of {first} and {second}");
     }
     assert!(sources.lock().unwrap().iter().any(|source| source.contains(tile)), "{dtype}: no {tile}");
 }
 
 #[test]
 fn products_by_tiles_of_threads() {
-    for dtype in [DType::F32, DType::I32, DType::U64, DType::C64] {
-        products_of(dtype, "rt_add_product", [70, 45, 37]);
+    for (dtype, arrangements) in [(DType::F32, 5), (DType::C64, 2), (DType::I32, 1), (DType::U64, 1), (DType::I16, 1)] {
+        products_of(LARGE, dtype, "rt_add_product", [70, 45, 37], arrangements);
     }
 }
 
 #[test]
 fn products_by_tiles_of_tensor_cores() {
-    products_of(DType::F16, "f32.\" FORMAT", [70, 45, 37]);
-    products_of(DType::BF16, "f32.\" FORMAT", [70, 45, 37]);
-    products_of(DType::F64, "m8n8k4", [70, 45, 37]);
-    products_of(DType::C128, "m8n8k4", [70, 45, 21]);
+    let tall = Facts { capability: 90, ..LARGE };
+    products_of(LARGE, DType::F16, "rt_matrices", [70, 45, 67], 5);
+    products_of(LARGE, DType::BF16, "rt_matrices", [70, 45, 37], 1);
+    products_of(LARGE, DType::F64, "FRAGMENT_ROWS = 8", [70, 45, 37], 5);
+    products_of(LARGE, DType::C128, "FRAGMENT_ROWS = 8", [70, 45, 21], 2);
+    products_of(tall, DType::F64, "FRAGMENT_ROWS = 16", [70, 45, 37], 2);
+    products_of(tall, DType::C128, "FRAGMENT_ROWS = 16", [70, 45, 21], 1);
 }

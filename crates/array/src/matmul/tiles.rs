@@ -40,36 +40,77 @@ pub(super) fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize]
     }
 }
 
-/// A tile, and the part of the device's speed that blocks of it reach together.
-type Candidate = (MatmulTile, f64);
-
-const fn threads(warps: [u8; 2], part: [u16; 2], stages: u8, resident: u8) -> MatmulTile {
-    MatmulTile { unit: MatmulUnit::Threads, warps, part, depth: 16, stages, resident }
+/// A tile, and how fast a multiprocessor is with as many blocks as it runs at once, and with one, beside the fastest tile.
+/// As measured on an H200.
+struct Candidate {
+    tile: MatmulTile,
+    full: f64,
+    alone: f64,
 }
 
-const fn halves(warps: [u8; 2], part: [u16; 2], stages: u8, resident: u8) -> MatmulTile {
-    MatmulTile { unit: MatmulUnit::Halves, warps, part, depth: 64, stages, resident }
+impl Candidate {
+    /// The time that a product takes: of all blocks of the multiprocessor that gets most.
+    fn time(&self, facts: Facts, batches: usize, [m, n, _]: [usize; 3]) -> f64 {
+        let [rows, columns] = self.tile.extents();
+        let blocks = m.div_ceil(rows) * n.div_ceil(columns) * batches;
+        let turns = blocks.div_ceil(facts.processors.max(1) as usize);
+        let others = f64::from(self.tile.resident - 1).max(1.0);
+        let company = ((turns - 1) as f64 / others).min(1.0);
+        (turns * rows * columns) as f64 / (self.alone + (self.full - self.alone) * company)
+    }
+
+    fn fits(&self, facts: Facts, dtype: DType) -> bool {
+        let operand = MatmulOperand { along_k: true, is_wide: true };
+        let kernel = TiledMatmul { dtype, tile: self.tile, a: operand, b: operand };
+        let has_unit = match self.tile.unit {
+            MatmulUnit::Warpgroups => facts.capability == 90,
+            MatmulUnit::Doubles { rows: 16, .. } => facts.capability >= 90,
+            _ => true,
+        };
+        has_unit && kernel.shared_bytes() <= facts.shared_bytes as usize
+    }
 }
 
-const fn doubles(warps: [u8; 2], part: [u16; 2], fragment: [u8; 2], stages: u8, resident: u8) -> MatmulTile {
-    let [rows, depth] = fragment;
-    MatmulTile { unit: MatmulUnit::Doubles { rows, depth }, warps, part, depth: 16, stages, resident }
+/// Warps (or warpgroups), the part of each, the depth of a stage, stages, blocks that run at once.
+type Geometry = ([u8; 2], [u16; 2], u8, u8, u8);
+
+const fn candidate(unit: MatmulUnit, shape: Geometry, full: f64, alone: f64) -> Candidate {
+    let (warps, part, depth, stages, resident) = shape;
+    Candidate { tile: MatmulTile { unit, warps, part, depth, stages, resident }, full, alone }
 }
 
-const SINGLES: &[Candidate] =
-    &[(threads([4, 2], [8, 8], 3, 2), 1.0), (threads([2, 2], [8, 4], 3, 4), 0.8), (threads([2, 2], [4, 4], 4, 6), 0.6)];
-const PAIRS: &[Candidate] = &[(threads([4, 2], [8, 4], 3, 2), 1.0), (threads([2, 2], [4, 4], 3, 4), 0.7)];
+const THREADS: MatmulUnit = MatmulUnit::Threads;
+const SHORT: MatmulUnit = MatmulUnit::Doubles { rows: 8, depth: 4 };
+const TALL: MatmulUnit = MatmulUnit::Doubles { rows: 16, depth: 8 };
+const DEEP: MatmulUnit = MatmulUnit::Doubles { rows: 16, depth: 16 };
+
+const SINGLES: &[Candidate] = &[
+    candidate(THREADS, ([4, 2], [8, 8], 16, 3, 2), 1.0, 0.92),
+    candidate(THREADS, ([2, 2], [8, 8], 16, 3, 3), 0.98, 0.78),
+    candidate(THREADS, ([2, 2], [8, 4], 16, 3, 4), 0.87, 0.59),
+    candidate(THREADS, ([2, 2], [4, 4], 16, 4, 6), 0.72, 0.41),
+];
+const PAIRS: &[Candidate] = &[
+    candidate(THREADS, ([4, 2], [8, 4], 16, 3, 2), 1.0, 0.9),
+    candidate(THREADS, ([2, 2], [4, 4], 16, 3, 4), 0.83, 0.45),
+];
 const HALVES: &[Candidate] = &[
-    (halves([2, 2], [64, 64], 3, 1), 1.0),
-    (halves([2, 2], [32, 64], 4, 2), 0.8),
-    (halves([2, 2], [32, 32], 4, 3), 0.6),
+    candidate(MatmulUnit::Warpgroups, ([2, 1], [64, 256], 64, 4, 1), 1.4, 1.4),
+    candidate(MatmulUnit::Halves, ([2, 2], [64, 64], 64, 3, 2), 1.0, 0.65),
+    candidate(MatmulUnit::Halves, ([2, 2], [32, 64], 64, 4, 2), 0.85, 0.45),
+    candidate(MatmulUnit::Halves, ([2, 2], [32, 32], 64, 4, 3), 0.74, 0.25),
 ];
 const DOUBLES: &[Candidate] = &[
-    (doubles([4, 2], [32, 64], [8, 4], 3, 1), 1.0),
-    (doubles([2, 2], [32, 32], [8, 4], 4, 2), 0.8),
-    (doubles([2, 2], [32, 16], [8, 4], 4, 3), 0.6),
+    candidate(DEEP, ([2, 2], [32, 32], 16, 4, 2), 1.0, 0.53),
+    candidate(TALL, ([2, 2], [32, 16], 16, 4, 3), 0.85, 0.37),
+    candidate(SHORT, ([2, 2], [32, 32], 16, 4, 2), 0.5, 0.26),
+    candidate(SHORT, ([2, 2], [32, 16], 16, 4, 3), 0.45, 0.2),
 ];
-const COMPLEX_DOUBLES: &[Candidate] = &[(MatmulTile { depth: 8, ..doubles([2, 2], [32, 32], [8, 4], 3, 1) }, 1.0)];
+const COMPLEX_DOUBLES: &[Candidate] = &[
+    candidate(TALL, ([2, 2], [32, 16], 8, 4, 3), 1.0, 0.53),
+    candidate(TALL, ([2, 2], [16, 16], 8, 4, 4), 0.96, 0.31),
+    candidate(SHORT, ([2, 2], [32, 16], 8, 4, 3), 0.57, 0.3),
+];
 
 fn candidates(dtype: DType) -> &'static [Candidate] {
     match dtype {
@@ -82,21 +123,11 @@ fn candidates(dtype: DType) -> &'static [Candidate] {
     }
 }
 
-/// The tile that should take the least time: as many after another as one multiprocessor gets.
-fn choose(facts: Facts, dtype: DType, batches: usize, [m, n, _]: [usize; 3]) -> Option<MatmulTile> {
-    let time = |&(tile, speed): &Candidate| {
-        let [rows, columns] = tile.extents();
-        let blocks = m.div_ceil(rows) * n.div_ceil(columns) * batches;
-        let turns = blocks.div_ceil(facts.processors as usize);
-        turns as f64 * (rows * columns) as f64 / speed
-    };
-    let fits = |candidate: &&Candidate| {
-        let operand = MatmulOperand { along_k: true, is_wide: true };
-        let kernel = TiledMatmul { dtype, tile: candidate.0, a: operand, b: operand };
-        kernel.shared_bytes() <= facts.shared_bytes as usize
-    };
-    let all = candidates(dtype).iter().filter(fits);
-    all.min_by(|x, y| time(x).total_cmp(&time(y))).map(|candidate| candidate.0)
+/// The tile that should take the least time.
+fn choose(facts: Facts, dtype: DType, batches: usize, extents: [usize; 3]) -> Option<MatmulTile> {
+    let time = |candidate: &&Candidate| candidate.time(facts, batches, extents);
+    let all = candidates(dtype).iter().filter(|candidate| candidate.fits(facts, dtype));
+    all.min_by(|x, y| time(x).total_cmp(&time(y))).map(|candidate| candidate.tile)
 }
 
 /// An operand as a kernel reads it.
