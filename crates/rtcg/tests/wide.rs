@@ -349,7 +349,7 @@ fn products_by_tiles_of_threads() {
         products_of(LARGE, dtype, "rt_add_product", [70, 45, 37], arrangements);
     }
     // Short integers are converted where many are multiplied.
-    products_of(LARGE, DType::I8, "rt_add_product", [150, 160, 90], 1);
+    products_of(LARGE, DType::I16, "rt_add_product", [150, 160, 90], 1);
 }
 
 #[test]
