@@ -1,5 +1,7 @@
 //! Matrix products.
 
+mod slender;
+
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
 use crate::launch::Args;
@@ -67,6 +69,9 @@ fn matrices(x: &GpuArray, y: &GpuArray, a: &GpuArray, b: &GpuArray) -> Result<Gp
 }
 
 fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], [m, n, k]: [usize; 3]) -> Result<()> {
+    if slender::launch(out, a, b, batch, [m, n, k])? {
+        return Ok(());
+    }
     let ctx = out.context();
     let batches: usize = batch.iter().product();
     let offsets = if batches > 1 { Some(batch_offsets(out, a, b, batch, batches)?) } else { None };

@@ -4,8 +4,14 @@
 //! column) and `b`, the number of batches, and the byte offsets of each batch's operands.
 
 mod simple;
+mod slender;
+
+use super::types::computed;
+use crate::DType;
+use std::borrow::Cow;
 
 pub use simple::{MATMUL_SIDE, MATMUL_TILE, SimpleMatmul};
+pub use slender::{SLENDER_THREADS, SlenderMatmul};
 
 /// A kernel, as everything that decides its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -13,6 +19,8 @@ pub use simple::{MATMUL_SIDE, MATMUL_TILE, SimpleMatmul};
 pub enum Matmul {
     /// Any dtype and strides.
     Simple(SimpleMatmul),
+    /// Few rows or columns.
+    Slender(SlenderMatmul),
 }
 
 impl Matmul {
@@ -25,6 +33,22 @@ impl Matmul {
     pub fn source(&self) -> String {
         match self {
             Matmul::Simple(kernel) => kernel.source(),
+            Matmul::Slender(kernel) => kernel.source(),
         }
     }
+}
+
+/// The C type of sums, which is not rounded or cut before the last one: short integers are summed in 32 bits, which
+/// have the same low ones.
+fn accumulated(dtype: DType) -> Cow<'static, str> {
+    match dtype {
+        DType::Bool | DType::U8 | DType::U16 => "unsigned int".into(),
+        DType::I8 | DType::I16 => "int".into(),
+        other => computed(other),
+    }
+}
+
+/// Bytes of a sum before it is rounded to the dtype of the result.
+pub fn matmul_sum_bytes(dtype: DType) -> usize {
+    dtype.itemsize().max(4)
 }
