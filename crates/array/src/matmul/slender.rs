@@ -146,7 +146,8 @@ impl Product {
     fn along(&self, facts: Facts, pack: usize) -> SlenderMatmul {
         let width = self.width();
         let rows = (SUM_WORDS[0] / (width * self.sum_words())).clamp(1, 4).min(self.rows.next_power_of_two());
-        let unroll = (8 / rows).clamp(1, if width > 4 { 1 } else { 4 });
+        let is_lane = facts.access_bytes == 1;
+        let unroll = (8 / rows).clamp(1, if width > 4 || is_lane { 1 } else { 4 });
         let is_staged = self.is_staged(pack, true);
         // A team has to have work for each of its threads, and its terms a place in shared memory.
         let steps = (self.terms / pack).max(1).next_power_of_two();
@@ -156,7 +157,7 @@ impl Product {
             false => usize::MAX,
         };
         let most = (steps / unroll).min(longest).clamp(1, SLENDER_THREADS as usize);
-        let wanted = facts.processors as usize * BLOCKS_OF_PROCESSOR * SLENDER_THREADS as usize;
+        let wanted = if is_lane { 0 } else { facts.processors as usize * BLOCKS_OF_PROCESSOR * SLENDER_THREADS as usize };
         let groups = self.rows.div_ceil(rows) * self.batches;
         // Few rows are spread over all threads of a block; few blocks are avoided by longer teams.
         let team = (wanted / groups).max(SLENDER_THREADS as usize / self.rows.div_ceil(rows).next_power_of_two()).max(WARP);
@@ -175,7 +176,7 @@ impl Product {
         let groups = (self.rows / pack).next_power_of_two().min(WARP);
         let team = SLENDER_THREADS as usize / groups;
         let longest = MOST_STAGED_BYTES / (team * width * self.sum_words() * 4);
-        let unroll = (self.terms / team).next_power_of_two().min(8).min(longest).max(1);
+        let unroll = (self.terms / team).next_power_of_two().min(if pack == 1 { 4 } else { 8 }).min(longest).max(1);
         self.kernel(false, width, pack, pack, unroll, team, self.is_staged(1, false))
     }
 
@@ -202,6 +203,8 @@ impl Product {
             unroll: unroll as u8,
             team: team as u16,
             chunk: if is_staged { chunk as u16 } else { 0 },
+            is_dense: self.big.steps[if along { 2 } else { 1 }] == self.dtype.itemsize() as i64,
+            is_thin_dense: self.thin.steps[1] == self.dtype.itemsize() as i64,
             is_split: false,
         }
     }

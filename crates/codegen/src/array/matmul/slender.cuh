@@ -38,13 +38,19 @@ __device__ __forceinline__ T thin_element(const slender &s, const operands &at, 
   return rt_cast<T>(rt_load(*(const E *)(at.thin + (long long)term * s.thin_term + (long long)column * s.thin_column)));
 }
 
-// PACK neighbours from `from` on, as far as they lie before `end`; `step` bytes are from one to the next.
-template <bool whole> __device__ __forceinline__ void fetch(rt_pack<E, PACK> &to, const char *from, long long step, count_t at, count_t end)
+// Element `at` from `from` on, where elements lie beside each other or else `step` bytes apart.
+template <bool dense> __device__ __forceinline__ E element(const char *from, long long step, count_t at)
 {
-  if (PACK > 1 && (whole || at + PACK <= end)) rtcg::read_once(to, (const rt_pack<E, PACK> *)(from + at * sizeof(E)));
+  return dense ? ((const E *)from)[at] : *(const E *)(from + (long long)at * step);
+}
+
+// PACK neighbours from element `at` on, as far as they lie before `end`.
+template <bool whole, bool dense> __device__ __forceinline__ void fetch(rt_pack<E, PACK> &to, const char *from, long long step, count_t at, count_t end)
+{
+  if (PACK > 1 && (whole || at + PACK <= end)) rtcg::read_once(to, (const rt_pack<E, PACK> *)((const E *)from + at));
   else {
     #pragma unroll
-    for (int e = 0; e < PACK; e++) to.at[e] = whole || at + e < end ? *(const E *)(from + (long long)(at + e) * step) : E();
+    for (int e = 0; e < PACK; e++) to.at[e] = whole || at + e < end ? element<dense>(from, step, at + e) : E();
   }
 }
 

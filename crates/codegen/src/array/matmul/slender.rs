@@ -34,6 +34,10 @@ pub struct SlenderMatmul {
     pub team: u16,
     /// Terms of the thin operand that are brought to shared memory at a time; 0 where threads read it themselves.
     pub chunk: u16,
+    /// The neighbours in the big operand that neighbouring threads take lie beside each other.
+    pub is_dense: bool,
+    /// So do the terms of a column of the thin operand.
+    pub is_thin_dense: bool,
     /// Blocks share the terms.
     pub is_split: bool,
 }
@@ -64,6 +68,8 @@ impl SlenderMatmul {
             ("TEAM", self.team),
             ("CHUNK", chunk),
             ("IS_STAGED", u16::from(self.chunk > 0)),
+            ("IS_DENSE", u16::from(self.is_dense)),
+            ("IS_THIN_DENSE", u16::from(self.is_thin_dense)),
             ("IS_SPLIT", u16::from(self.is_split)),
             ("BIG_IS_SECOND", u16::from(self.is_second)),
         ];

@@ -3,13 +3,13 @@ constexpr int STEP = TEAM * UNROLL;
 constexpr int ROOM = IS_STAGED && CHUNK * WIDTH > WARPS * COPY ? CHUNK * WIDTH : WARPS * COPY;
 
 // Adds UNROLL terms, TEAM terms apart, the first of which is `at`, and in shared memory lies at `staged`.
-template <bool whole> __device__ __forceinline__ void add_terms(T *sums, const slender &s, const operands &ops, const char *rows, const T *staged, count_t at, count_t end)
+template <bool whole> __device__ __forceinline__ void add_terms(T *sums, const slender &s, const operands &ops, count_t row, const T *staged, count_t at, count_t end)
 {
   rt_pack<E, PACK> big[UNROLL];
   #pragma unroll
   for (int u = 0; u < UNROLL; u++) {
     const count_t term = at + u * TEAM;
-    if (whole || term < end) fetch<true>(big[u], rows + (long long)term * s.big_term, s.big_row, 0, PACK);
+    if (whole || term < end) fetch<true, IS_DENSE>(big[u], ops.big + (long long)term * s.big_term, s.big_row, row, s.rows);
   }
   #pragma unroll
   for (int u = 0; u < UNROLL; u++) {
@@ -39,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) array_matmul(char *out, co
   for (count_t z = blockIdx.z; z < s.batches * s.parts; z += gridDim.z) {
     const operands at(s, z, out, big, thin, offsets);
     // Packs are used for whole numbers of them only.
-    const char *const rows = at.big + (long long)least(first_row + group * PACK, s.rows - PACK) * s.big_row;
+    const count_t row = least(first_row + group * PACK, s.rows - PACK);
     T sums[PACK * WIDTH];
     #pragma unroll
     for (int k = 0; k < PACK * WIDTH; k++) sums[k] = T(0);
@@ -48,8 +48,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) array_matmul(char *out, co
       if constexpr (IS_STAGED) stage(room, s, at, chunk, stop, [](unsigned term, unsigned column) { return term * WIDTH + column; });
       for (count_t base = chunk; base < stop; base += STEP) {
         const T *const staged = room + ((unsigned)(base - chunk) + lane) * WIDTH;
-        if (base + STEP <= stop) add_terms<true>(sums, s, at, rows, staged, base + lane, stop);
-        else add_terms<false>(sums, s, at, rows, staged, base + lane, stop);
+        if (base + STEP <= stop) add_terms<true>(sums, s, at, row, staged, base + lane, stop);
+        else add_terms<false>(sums, s, at, row, staged, base + lane, stop);
       }
     }
     __syncthreads();

@@ -11,7 +11,7 @@ template <bool whole> __device__ __forceinline__ void add_terms(T *sums, const s
   #pragma unroll
   for (int u = 0; u < UNROLL; u++)
     #pragma unroll
-    for (int r = 0; r < ROWS; r++) fetch<whole>(big[u][r], row[r], s.big_term, at + u * TEAM * PACK, end);
+    for (int r = 0; r < ROWS; r++) fetch<whole, IS_DENSE>(big[u][r], row[r], s.big_term, at + u * TEAM * PACK, end);
   #pragma unroll
   for (int u = 0; u < UNROLL; u++) {
     const count_t from = at + u * TEAM * PACK;
@@ -21,7 +21,7 @@ template <bool whole> __device__ __forceinline__ void add_terms(T *sums, const s
       if constexpr (IS_STAGED) take<whole, PACK>(thin, staged + w * PITCH + u * TEAM * PACK, from, end);
       else {
         rt_pack<E, PACK> pack;
-        fetch<whole>(pack, ops.thin + (w < ops.columns ? w : 0) * s.thin_column, s.thin_term, from, end);
+        fetch<whole, IS_THIN_DENSE>(pack, ops.thin + (w < ops.columns ? w : 0) * s.thin_column, s.thin_term, from, end);
         #pragma unroll
         for (int e = 0; e < PACK; e++) thin[e] = rt_cast<T>(rt_load(pack.at[e]));
       }
