@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pycuda.driver as cuda
 import pytest
-from pycuda import cumath, curandom, gpuarray
+from numpy.linalg import LinAlgError
+from pycuda import cumath, curandom, gpuarray, linalg
 from pycuda.compiler import SourceModule, compile
 
 from tests.python.subprocesses import run_python
@@ -537,3 +538,32 @@ def test_integers_of_geometry_and_of_prepared_calls(module):
 def test_values_of_configurations(module):
     message = error_of(cuda.LogicError, lambda: module.get_function("one").set_cache_config(77))
     assert "config is 77; expected a CUfunc_cache, 0 to 3" in message
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda a: linalg.qr(a, "full"), ValueError, "mode is 'full'; expected 'reduced', 'complete', 'r' or 'raw'"),
+        (lambda a: linalg.qr(a, 3), TypeError, "mode"),
+        (lambda a: linalg.norm(a, "x"), ValueError, "ord is 'x'; expected None, 'fro', 'nuc', 1"),
+        (lambda a: linalg.norm(a[0], "fro"), ValueError, "ord is 'fro'; expected a number for norms of vectors"),
+        (lambda a: linalg.norm(a, axis=(1, 1)), ValueError, r"axis is \(1, 1\); expected two different axes of 2"),
+        (lambda a: linalg.norm(a[None], 1), ValueError, "x has 3 axes; expected 1 or 2"),
+        (lambda a: linalg.norm(a, 1, ()), ValueError, r"axis is \(\); expected one axis or two"),
+        (lambda a: linalg.cond(a, "x"), ValueError, "p is 'x'; expected None, 'fro'"),
+        (lambda a: linalg.matrix_power(a[:, :2], 0.5), TypeError, "n is 0.5; expected an integer"),
+        (lambda a: linalg.matrix_power(a, 2), LinAlgError, r"shape \(2, 3\); expected the last two"),
+        (lambda a: linalg.inv(a), LinAlgError, r"shape \(2, 3\) was given; expected square"),
+        (lambda a: linalg.det(a[0]), LinAlgError, r"shape \(3,\) was given; expected matrices: at least two axes"),
+        (lambda a: linalg.lstsq(a[None], a), LinAlgError, r"shape \(1, 2, 3\) was given; expected a matrix"),
+        (lambda a: linalg.multi_dot([a]), ValueError, "1 arrays were given; expected at least two"),
+        (lambda a: linalg.multi_dot([a, a[0], a]), LinAlgError, "array 1 has 1 axes; expected 2"),
+        (lambda a: linalg.tensorinv(a, 0), ValueError, "ind is 0; expected a positive integer"),
+        (lambda a: linalg.tensorsolve(a, a[0]), LinAlgError, r"a has shape \(2, 3\) and b 1 axes; expected prod"),
+        (lambda a: linalg.pinv(a, 0.1, rtol=0.2), ValueError, "rcond is 0.1 and rtol is 0.2; expected at most one"),
+        (lambda a: linalg.matrix_rank(a, 0.1, rtol=0.2), ValueError, "tol is 0.1 and rtol is 0.2; expected at most"),
+    ],
+)
+def test_what_linear_algebra_is_given(call, kind, message):
+    with pytest.raises(kind, match=message):
+        call(gpuarray.to_gpu(np.ones((2, 3))))

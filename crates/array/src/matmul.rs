@@ -1,6 +1,8 @@
 //! Matrix products.
 
 mod slender;
+mod split;
+mod tiles;
 
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
@@ -69,7 +71,15 @@ fn matrices(x: &GpuArray, y: &GpuArray, a: &GpuArray, b: &GpuArray) -> Result<Gp
 }
 
 fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], [m, n, k]: [usize; 3]) -> Result<()> {
-    if slender::launch(out, a, b, batch, [m, n, k])? {
+    if slender::launch(out, a, b, batch, [m, n, k])? || split::launch(out, a, b, batch, [m, n, k])? {
+        return Ok(());
+    }
+    whole(out, a, b, batch, [m, n, k])
+}
+
+/// The product by tiles, each of which has all terms.
+fn whole(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], [m, n, k]: [usize; 3]) -> Result<()> {
+    if tiles::launch(out, a, b, batch, [m, n, k])? {
         return Ok(());
     }
     let ctx = out.context();
@@ -97,14 +107,16 @@ fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], [m, n, k]
     compiled.launch([columns, tiles(m), batches.min(65535) as u32], [MATMUL_SIDE, MATMUL_SIDE, 1], 0, args.bytes())
 }
 
+/// The axes before those of the matrices, broadcast.
+fn outer(array: &GpuArray, batch: &[usize]) -> Result<Layout> {
+    let kept = array.ndim() - 2;
+    let layout = Layout { shape: array.shape()[..kept].into(), strides: array.strides()[..kept].into(), offset: 0 };
+    layout.broadcast_to(batch)
+}
+
 /// The byte offsets of both operands' matrices for every batch.
 fn batch_offsets(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], batches: usize) -> Result<GpuArray> {
-    let outer = |array: &GpuArray| -> Result<Layout> {
-        let kept = array.ndim() - 2;
-        let layout = Layout { shape: array.shape()[..kept].into(), strides: array.strides()[..kept].into(), offset: 0 };
-        layout.broadcast_to(batch)
-    };
-    let layouts = [outer(a)?, outer(b)?];
+    let layouts = [outer(a, batch)?, outer(b, batch)?];
     let mut bytes = Vec::with_capacity(batches * 16);
     for flat in 0..batches {
         for layout in &layouts {

@@ -58,6 +58,10 @@ pub struct Facts {
     pub access_bytes: u32,
     /// Shared memory of a block for pipelines of bulk copies; 0 where the device has none.
     pub pipeline_bytes: u32,
+    /// The most shared memory that a block gets on request.
+    pub shared_bytes: u32,
+    /// Compute capability: ten times the major number, and the minor one.
+    pub capability: u32,
 }
 
 /// Makes memory of at least so many bytes for arrays.

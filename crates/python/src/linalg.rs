@@ -64,7 +64,7 @@ fn linalg_qr<'py>(a: Array<'_, 'py>, mode: &str) -> PyResult<Bound<'py, PyTuple>
         "reduced" | "complete" => tuple_of(a, |a| a.qr(mode == "complete").map(Into::into)),
         "r" => tuple_of(a, |a| Ok([a.qr_triangle()?])),
         "raw" => tuple_of(a, |a| a.qr_raw().map(Into::into)),
-        _ => Err(PyValueError::new_err(format!("Unrecognized mode '{mode}'"))),
+        _ => Err(PyValueError::new_err(format!("mode is '{mode}'; expected 'reduced', 'complete', 'r' or 'raw'"))),
     }
 }
 
@@ -170,7 +170,7 @@ fn norm_of(name: &str) -> PyResult<MatrixNorm> {
         "-1" => MatrixNorm::SmallestColumn,
         "inf" => MatrixNorm::LargestRow,
         "-inf" => MatrixNorm::SmallestRow,
-        _ => return Err(PyValueError::new_err("Invalid norm order for matrices.")),
+        _ => return Err(PyValueError::new_err(format!("'{name}' is no norm of matrices"))),
     })
 }
 

@@ -10,6 +10,7 @@ use crate::generators::scratch::{self, Purpose};
 use rtcg_array::{
     Allocator, ArrayContext, ArrayError, BLOCK_THREADS, Buffer, Facts, Inside, Kernel, Result, Runtime, patiently,
 };
+use rtcg_compile::{Arch, BinaryKind, Target};
 use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
 use rtcg_driver::{Function, Stream, memory, sys};
 use std::any::Any;
@@ -200,8 +201,15 @@ impl CudaRuntime {
         // Where PTX is run by the lanes of a processor's vectors, neighbouring threads should read
         // neighbouring elements; a GPU's threads read 16 bytes each.
         let access_bytes = if ctx.device().loads_machine_code() { 16 } else { 1 };
-        let pipeline_bytes = pipeline_bytes(ctx)?;
-        let facts = Facts { processors, max_blocks: resident.saturating_mul(4), access_bytes, pipeline_bytes };
+        let (major, minor) = ctx.device().compute_capability()?;
+        let facts = Facts {
+            processors,
+            max_blocks: resident.saturating_mul(4),
+            access_bytes,
+            pipeline_bytes: pipeline_bytes(ctx)?,
+            shared_bytes: attribute(sys::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
+            capability: 10 * major + minor,
+        };
         Ok(Self { ctx: ctx.clone(), facts, pool: DeviceMemoryPool::new() })
     }
 
@@ -305,7 +313,11 @@ impl Runtime for CudaRuntime {
     }
 
     fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn Kernel>> {
-        let target = crate::target_of(&self.ctx.device()).map_err(ArrayError::runtime)?;
+        let mut target = crate::target_of(&self.ctx.device()).map_err(ArrayError::runtime)?;
+        if self.facts.capability == 90 && target.kind == BinaryKind::Cubin {
+            // Kernels may have what no other architecture does, such as `wgmma`.
+            target = Target::cubin(Arch { suffix: Some('a'), ..Arch::new(9, 0) });
+        }
         let mut request = rtcg_compile::CompileRequest::new(source, target);
         request.no_extern_c = true;
         let module = self.ctx.compile_with(&request).map_err(runtime_error)?;

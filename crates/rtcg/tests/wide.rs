@@ -2,8 +2,8 @@
 //! accesses and many processors.
 
 use rtcg::array::{
-    ArrayContext, Buffer, DType, Facts, GpuArray, Index, Kernel, Op, Order, ReduceWishes, Reduction, Result, Runtime,
-    ScanOp, fuse,
+    ArrayContext, Buffer, DType, Facts, FftKind, GpuArray, Index, Kernel, Op, Order, ReduceWishes, Reduction, Result,
+    Runtime, ScanOp, fuse,
 };
 use rtcg::{Context, CudaRuntime};
 use std::sync::{Arc, Mutex};
@@ -42,7 +42,14 @@ impl Runtime for Large {
     }
 }
 
-const LARGE: Facts = Facts { processors: 132, max_blocks: 4 * 132 * 8, access_bytes: 16, pipeline_bytes: 0 };
+const LARGE: Facts = Facts {
+    processors: 132,
+    max_blocks: 4 * 132 * 8,
+    access_bytes: 16,
+    pipeline_bytes: 0,
+    shared_bytes: 160 << 10,
+    capability: 80,
+};
 
 fn claiming(facts: Facts) -> Arc<ArrayContext> {
     with_sources(facts).0
@@ -214,7 +221,7 @@ fn long_rows_are_sorted_with_many_keys_a_thread() {
 #[test]
 fn threads_take_neighbouring_outputs_where_rows_are_aligned() {
     // As many outputs as such a small device has threads.
-    let small = Facts { processors: 1, max_blocks: 4, access_bytes: 16, pipeline_bytes: 0 };
+    let small = Facts { processors: 1, max_blocks: 4, ..LARGE };
     let (wide, sources) = with_sources(small);
     let narrow = claiming(Facts { access_bytes: 1, ..small });
     let all = [Reduction::Sum, Reduction::Maximum, Reduction::All, Reduction::ArgMinimum, Reduction::CountNonzero];
@@ -256,4 +263,120 @@ fn threads_take_neighbouring_outputs_where_rows_are_aligned() {
     compare(&[3, 1041], 1, &[0], Reduction::Product, DType::F32, None);
     compare(&[1024, 3], 0, &[1], Reduction::Minimum, DType::F32, None);
     compare(&[300, 16], 0, &[0], Reduction::Any, DType::F32, None);
+}
+
+/// Roots of unity of a frequency, whose transform has all in one place.
+fn wave(ctx: &Arc<ArrayContext>, n: usize, frequency: usize) -> GpuArray {
+    let angle = |i: usize| 2.0 * std::f64::consts::PI * ((i * frequency) % n) as f64 / n as f64;
+    let bytes: Vec<u8> =
+        (0..n).flat_map(|i| [angle(i).cos().to_ne_bytes(), angle(i).sin().to_ne_bytes()].concat()).collect();
+    let wave = GpuArray::empty(ctx, &[2, n], DType::C128, Order::C).unwrap();
+    wave.write(&[bytes.clone(), bytes].concat(), Order::C).unwrap();
+    wave
+}
+
+#[test]
+fn transforms_take_as_much_shared_memory_as_the_device_has() {
+    for (n, shared_bytes, at_once) in [(4096, 160 << 10, true), (4096, 48 << 10, false), (8192, 160 << 10, true)] {
+        let (ctx, sources) = with_sources(Facts { shared_bytes, ..LARGE });
+        let transformed = wave(&ctx, n, 77).fft(FftKind::Forward, 1, n, 1.0).unwrap();
+        let bytes = bytes(&transformed);
+        let parts: Vec<f64> =
+            bytes.chunks_exact(8).map(|eight| f64::from_ne_bytes(eight.try_into().unwrap())).collect();
+        for (i, part) in parts.iter().enumerate() {
+            let wanted = if i % (2 * n) == 2 * 77 { n as f64 } else { 0.0 };
+            assert!((part - wanted).abs() < 1e-9, "{n}: {part} at {i}");
+        }
+        let asks = sources.lock().unwrap().iter().any(|source| source.contains("extern __shared__"));
+        assert_eq!(asks, at_once, "{n} in {shared_bytes} bytes");
+    }
+}
+
+/// Small integers as a matrix of rows that lie as `how` says.
+fn matrix(ctx: &Arc<ArrayContext>, stack: &[usize], [rows, columns]: [usize; 2], dtype: DType, how: &str) -> GpuArray {
+    let shape = |axes: [usize; 2]| [stack, &axes].concat();
+    let all = || Index::Slice(None, None, None);
+    let from = |start, step| Index::Slice(Some(start), None, Some(step));
+    // Sums of these are exact in 16-bit floats too.
+    let small = |a: GpuArray| if dtype.itemsize() == 2 { a.binary(Op::Remainder, 3).unwrap() } else { a };
+    let made = |axes| small(array(ctx, &shape(axes), dtype));
+    match how {
+        "rows" => made([rows, columns]),
+        "columns" => made([columns, rows]).swapaxes(-1, -2).unwrap(),
+        "apart" => made([rows, columns + 3]).index(&[Index::Ellipsis, all(), from(3, 1)]).unwrap(),
+        "turned" => {
+            made([columns, rows + 1]).index(&[Index::Ellipsis, all(), from(1, 1)]).unwrap().swapaxes(-1, -2).unwrap()
+        }
+        _ => made([rows * 2, columns]).index(&[Index::Ellipsis, from(1, 2), from(-1, -1)]).unwrap(),
+    }
+}
+
+/// The product of matrices of integers, one after the other.
+fn product_of(a: &GpuArray, b: &GpuArray) -> Vec<i64> {
+    let ([.., m, k], [.., n]) = (a.shape(), b.shape()) else { unreachable!() };
+    let (x, y) = (numbers(a), numbers(b));
+    let matrices = x.len() / (m * k);
+    let element =
+        |of: usize, i: usize, j: usize| (0..*k).map(|l| x[(of * m + i) * k + l] * y[(of * k + l) * n + j]).sum();
+    let rows = (0..matrices * m).map(|row| (row / m, row % m));
+    rows.flat_map(|(of, i)| (0..*n).map(move |j| (of, i, j))).map(|(of, i, j)| element(of, i, j)).collect()
+}
+
+/// Every arrangement of both operands.
+const ARRANGEMENTS: [[&str; 2]; 5] = [
+    ["rows", "apart"],
+    ["columns", "turned"],
+    ["apart", "columns"],
+    ["turned", "rows"],
+    ["every second, backwards", "columns"],
+];
+
+/// Products in some arrangements, by a kernel whose source has `tile`.
+fn products_of(facts: Facts, dtype: DType, tile: &str, [m, n, k]: [usize; 3], arrangements: usize) {
+    let (ctx, sources) = with_sources(facts);
+    for [first, second] in ARRANGEMENTS.into_iter().take(arrangements) {
+        let (a, b) = (matrix(&ctx, &[2], [m, k], dtype, first), matrix(&ctx, &[2], [k, n], dtype, second));
+        let product = a.matmul(&b).unwrap();
+        assert_eq!((product.dtype(), product.shape()), (dtype, &[2, m, n][..]));
+        assert_eq!(numbers(&product), product_of(&a, &b), "{dtype} of {first} and {second}");
+    }
+    assert!(sources.lock().unwrap().iter().any(|source| source.contains(tile)), "{dtype}: no {tile}");
+}
+
+#[test]
+fn products_by_tiles_of_threads() {
+    for (dtype, arrangements) in [(DType::F32, 5), (DType::C64, 2), (DType::I32, 1), (DType::U64, 1), (DType::I16, 1)] {
+        products_of(LARGE, dtype, "rt_add_product", [70, 45, 37], arrangements);
+    }
+}
+
+#[test]
+fn products_by_tiles_of_tensor_cores() {
+    let tall = Facts { capability: 90, ..LARGE };
+    products_of(LARGE, DType::F16, "rt_matrices", [70, 45, 67], 5);
+    products_of(LARGE, DType::BF16, "rt_matrices", [70, 45, 37], 1);
+    products_of(LARGE, DType::F64, "FRAGMENT_ROWS = 8", [70, 45, 37], 5);
+    products_of(LARGE, DType::C128, "FRAGMENT_ROWS = 8", [70, 45, 21], 2);
+    products_of(tall, DType::F64, "FRAGMENT_ROWS = 16", [70, 45, 37], 2);
+    products_of(tall, DType::C128, "FRAGMENT_ROWS = 16", [70, 45, 21], 1);
+}
+
+#[test]
+fn products_of_few_columns_or_rows() {
+    // Rows that are read in packs, and whose blocks share the terms; thin operands in shared memory, and not.
+    products_of(LARGE, DType::F32, "IS_SPLIT = 1", [20, 1, 3000], 5);
+    products_of(LARGE, DType::F32, "IS_AHEAD = 1", [64, 9, 260], 5);
+    products_of(LARGE, DType::C64, "IS_STAGED = 1", [3, 40, 130], 5);
+    products_of(LARGE, DType::F16, "PACK = 8", [33, 3, 264], 3);
+    products_of(LARGE, DType::F64, "PACK = 2", [2, 50, 70], 2);
+    products_of(LARGE, DType::I8, "PACK = 16", [40, 2, 64], 2);
+    products_of(LARGE, DType::C128, "constexpr int WIDTH = 4", [5, 4, 1000], 2);
+}
+
+#[test]
+fn products_of_few_tiles_are_summed_in_parts() {
+    let small = Facts { processors: 24, ..LARGE };
+    for (dtype, k) in [(DType::F32, 1100), (DType::F16, 2100), (DType::F64, 600), (DType::I16, 600)] {
+        products_of(small, dtype, "array_reduce", [20, 20, k], 2);
+    }
 }

@@ -1,6 +1,6 @@
 //! The launches of one complex transform along an axis: passes, or a convolution with a chirp.
 
-use super::plan::{LONGEST_OF_PASSES, Room, longest_at_once, passes_of, quick_length, radices_of, threads_of};
+use super::plan::{Block, LONGEST_OF_PASSES, Room, passes_of, quick_length, radices_of, threads_of};
 use super::tables::Table;
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
@@ -82,7 +82,7 @@ struct Dim {
 impl Job {
     /// Enqueues all launches.
     pub(super) fn run(&self, ctx: &Arc<ArrayContext>) -> Result<()> {
-        match self.passes(self.n) {
+        match self.passes(ctx, self.n) {
             Some(lengths) => {
                 let beside = Beside { swap_in: self.is_inverse, swap_last: self.is_inverse, ..Beside::default() };
                 self.run_passes(ctx, &lengths, beside)
@@ -91,10 +91,11 @@ impl Job {
         }
     }
 
-    fn passes(&self, n: usize) -> Option<Vec<usize>> {
+    fn passes(&self, ctx: &ArrayContext, n: usize) -> Option<Vec<usize>> {
         let strides_first = self.inner > 1 || (self.outer > 1 && self.from.outer.abs() < self.from.step.abs());
-        let at_once = longest_at_once(self.dtype.itemsize());
-        passes_of(n, if strides_first { LONGEST_OF_PASSES } else { at_once })
+        let (room, shared_bytes) = room_of(ctx);
+        let block = Block { shared_bytes, itemsize: self.dtype.itemsize(), room };
+        passes_of(n, (!strides_first).then_some(block))
     }
 
     /// After L. I. Bluestein (1970): with j k = (j^2 + k^2 - (k - j)^2) / 2 the transform becomes a convolution, which
@@ -103,7 +104,7 @@ impl Job {
         let (n, itemsize) = (self.n, self.dtype.itemsize());
         let m = quick_length(2 * n - 1);
         let too_long = || ArrayError::value(format!("a transform of length {n} is too long"));
-        let lengths = self.passes(m).ok_or_else(too_long)?;
+        let lengths = self.passes(ctx, m).ok_or_else(too_long)?;
         let chirp = ctx.fft_table(self.dtype, Table::Chirp(n), n * itemsize, |start| {
             self.launch_step(ctx, FftStep::Chirp, n, &[start, n as u64])
         })?;
@@ -320,12 +321,11 @@ impl Pass<'_> {
         if dims.len() > 4 {
             return Err(too_many());
         }
-        // Where lanes are those of a processor's vectors, shared memory has no banks.
-        let has_registers = ctx.facts().access_bytes > 1;
-        let room = if has_registers { Room::OF_REGISTERS } else { Room::OF_LANES };
+        let room = room_of(ctx).0;
         let radices = radices_of(self.length(), room).ok_or_else(too_many)?;
         let threads = threads_of(&radices, room);
-        let kernel = self.kernel(beside, &dims, has_registers, &radices, threads);
+        // Where lanes are those of a processor's vectors, shared memory has no banks.
+        let kernel = self.kernel(beside, &dims, has_registers(ctx), &radices, threads);
         let stages =
             if radices.len() > 1 { Some(stage_table(ctx, job.dtype, &radices, kernel.radices)?) } else { None };
         dims.resize(4, Dim { size: 1, from: 0, to: 0, at: 0, place: 0 });
@@ -353,7 +353,25 @@ impl Pass<'_> {
         let blocks = dims[1..].iter().try_fold(tiles, |blocks, dim| blocks.checked_mul(dim.size));
         let blocks = blocks.and_then(|blocks| u32::try_from(blocks).ok()).filter(|&blocks| blocks <= i32::MAX as u32);
         let compiled = ctx.kernel(&ArrayKernel::Fft(kernel))?;
-        compiled.launch([blocks.ok_or_else(too_many)?, 1, 1], [kernel.block_threads(), 1, 1], 0, args.bytes())
+        compiled.launch(
+            [blocks.ok_or_else(too_many)?, 1, 1],
+            [kernel.block_threads(), 1, 1],
+            kernel.dynamic_bytes(),
+            args.bytes(),
+        )
+    }
+}
+
+/// Whether threads are those of a GPU, not lanes of a processor's vectors.
+fn has_registers(ctx: &ArrayContext) -> bool {
+    ctx.facts().access_bytes > 1
+}
+
+/// What a thread has room for, and the shared memory of a block; of a processor, what is near it.
+fn room_of(ctx: &ArrayContext) -> (Room, usize) {
+    match has_registers(ctx) {
+        true => (Room::OF_REGISTERS, ctx.facts().shared_bytes as usize),
+        false => (Room::OF_LANES, 48 << 10),
     }
 }
 

@@ -6,9 +6,6 @@ use rtcg_codegen::array::FFT_STAGES;
 /// The longest transform of a pass that reads or writes columns: four of them, which fill a sector of 32 bytes, have
 /// room in shared memory.
 pub(super) const LONGEST_OF_PASSES: usize = 1024;
-/// Bytes of shared memory that every device has for a block.
-const SHARED_BYTES: usize = 48 << 10;
-
 /// What a thread has room for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Room {
@@ -30,9 +27,27 @@ const LONGEST_BUTTERFLY: usize = 16;
 /// The largest prime that there are butterflies for.
 const LARGEST_PRIME: usize = 13;
 
-/// The longest transform that a block does at once, with the gaps in shared memory.
-pub(super) fn longest_at_once(itemsize: usize) -> usize {
-    SHARED_BYTES / itemsize * 16 / 17
+/// What a block has room for that does a transform at once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Block {
+    /// Bytes of shared memory.
+    pub shared_bytes: usize,
+    /// Bytes of an element.
+    pub itemsize: usize,
+    /// What each of its threads has.
+    pub room: Room,
+}
+
+impl Block {
+    /// Bytes of the elements that threads have in registers, for a share of one each: beyond that they have too few.
+    const THREAD_BYTES: usize = 8 << 10;
+
+    /// Whether it does a transform of length `n`: shared memory has gaps.
+    fn has_room_for(self, n: usize) -> bool {
+        n <= self.shared_bytes / self.itemsize * 16 / 17
+            && radices_of(n, self.room)
+                .is_some_and(|radices| threads_of(&radices, self.room) * self.itemsize <= Self::THREAD_BYTES)
+    }
 }
 
 /// Whether `n` has no prime factor without a butterfly.
@@ -45,16 +60,16 @@ pub(super) fn is_smooth(mut n: usize) -> bool {
     n == 1
 }
 
-/// Lengths of passes whose product is `n`, all of them at most [`LONGEST_OF_PASSES`] if there are several. `None`
-/// where there is none: `n` has a large prime factor.
-pub(super) fn passes_of(n: usize, at_once: usize) -> Option<Vec<usize>> {
+/// Lengths of passes whose product is `n`: one where `block` has room for it, else all at most [`LONGEST_OF_PASSES`].
+/// `None` where there is none: `n` has a large prime factor.
+pub(super) fn passes_of(n: usize, block: Option<Block>) -> Option<Vec<usize>> {
     if !is_smooth(n) {
         return None;
     }
-    if n <= at_once {
+    if block.is_some_and(|block| block.has_room_for(n)) {
         return Some(vec![n]);
     }
-    (2..=8).find_map(|count| split(n, count))
+    (1..=8).find_map(|count| split(n, count))
 }
 
 /// `count` lengths whose product is `n`, as equal as can be found.
@@ -131,10 +146,14 @@ pub(super) fn threads_of(radices: &[usize], room: Room) -> usize {
 mod tests {
     use super::*;
 
+    fn block(itemsize: usize) -> Option<Block> {
+        Some(Block { shared_bytes: 48 << 10, itemsize, room: Room::OF_REGISTERS })
+    }
+
     #[test]
     fn passes_and_butterflies_multiply_to_the_length() {
         for n in (1..3000).chain([44100, 1 << 20, 1 << 22, 3 * 5 * 7 * 11 * 13, 13usize.pow(6), 1 << 33]) {
-            let Some(passes) = passes_of(n, longest_at_once(8)) else {
+            let Some(passes) = passes_of(n, block(8)) else {
                 assert!(!is_smooth(n));
                 continue;
             };
@@ -153,9 +172,17 @@ mod tests {
 
     #[test]
     fn long_transforms_take_few_passes() {
-        assert_eq!(passes_of(1 << 20, 5000), Some(vec![1024, 1024]));
-        assert_eq!(passes_of(1 << 12, 5000), Some(vec![4096]));
-        assert_eq!(passes_of(1 << 24, 5000), Some(vec![256, 256, 256]));
+        assert_eq!(passes_of(1 << 20, block(8)), Some(vec![1024, 1024]));
+        assert_eq!(passes_of(1 << 12, block(8)), Some(vec![4096]));
+        assert_eq!(passes_of(1 << 12, block(16)), Some(vec![64, 64]));
+        assert_eq!(passes_of(1 << 10, None), Some(vec![1024]));
+        assert_eq!(passes_of(1 << 12, None), Some(vec![64, 64]));
+        assert_eq!(passes_of(1 << 24, block(8)), Some(vec![256, 256, 256]));
+        let large = |itemsize| block(itemsize).map(|block| Block { shared_bytes: 227 << 10, ..block });
+        assert_eq!(passes_of(1 << 13, large(16)), Some(vec![1 << 13]));
+        assert_eq!(passes_of(1 << 14, large(8)), Some(vec![1 << 14]));
+        // There is room for so many elements, but not for so many threads.
+        assert_eq!(passes_of(25000, large(8)).map(|passes| passes.len()), Some(2));
         assert_eq!(radices_of(1024, Room::OF_REGISTERS), Some(vec![16, 8, 8]));
         assert_eq!(radices_of(1024, Room::OF_LANES), Some(vec![8, 8, 4, 4]));
         assert_eq!(radices_of(1000, Room::OF_REGISTERS), Some(vec![10, 10, 10]));
@@ -163,7 +190,7 @@ mod tests {
         let threads = |room| [vec![16, 8, 8], vec![6, 4, 4], vec![15, 14]].map(|radices| threads_of(&radices, room));
         assert_eq!(threads(Room::OF_REGISTERS), [64, 8, 15]);
         assert_eq!(threads(Room::OF_LANES), [64, 24, 15]);
-        assert_eq!(passes_of(2 * 17, 5000), None);
+        assert_eq!(passes_of(2 * 17, block(8)), None);
     }
 
     #[test]

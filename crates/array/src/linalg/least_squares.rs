@@ -9,6 +9,7 @@ use crate::array::GpuArray;
 use crate::elementwise::{Arg, binary};
 use crate::error::{ArrayError, ArrayErrorKind, Result};
 use crate::layout::Order;
+use crate::layout::Tuple;
 use crate::reduce::ReduceWishes;
 use crate::views::Index;
 use rtcg_codegen::DType;
@@ -61,8 +62,8 @@ fn check_two_axes(a: &GpuArray) -> Result<[usize; 2]> {
     match a.shape() {
         [rows, columns] => Ok([*rows, *columns]),
         _ => Err(ArrayError::linear_algebra(format!(
-            "{}-dimensional array given. Array must be two-dimensional",
-            a.ndim()
+            "an array of shape {} was given; expected a matrix: two axes",
+            Tuple(a.shape())
         ))),
     }
 }

@@ -52,8 +52,8 @@ pub(super) fn rows_and_columns(a: &GpuArray) -> Result<[usize; 2]> {
             Tuple(a.shape())
         ))),
         _ => Err(ArrayError::linear_algebra(format!(
-            "{}-dimensional array given. Array must be at least two-dimensional",
-            a.ndim()
+            "an array of shape {} was given; expected matrices: at least two axes",
+            Tuple(a.shape())
         ))),
     }
 }
@@ -66,7 +66,7 @@ pub(super) fn length_of_square(a: &GpuArray) -> Result<usize> {
     match rows_and_columns(a)? {
         [rows, columns] if rows == columns => Ok(rows),
         _ => Err(ArrayError::linear_algebra(format!(
-            "Last 2 dimensions of the array must be square; its shape is {}",
+            "an array of shape {} was given; expected square matrices: the last two axes as long as each other",
             Tuple(a.shape())
         ))),
     }

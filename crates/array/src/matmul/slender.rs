@@ -1,6 +1,7 @@
 //! Products with few rows or columns: which kernel, and how its blocks share the work.
 
 use super::batch_offsets;
+use super::tiles::has_tiles;
 use crate::array::GpuArray;
 use crate::error::Result;
 use crate::launch::Args;
@@ -11,10 +12,13 @@ use rtcg_codegen::array::{ArrayKernel, Matmul, SLENDER_THREADS, SlenderMatmul, m
 use rtcg_codegen::combine::TICKETS;
 use rtcg_codegen::DType;
 
-/// Columns beyond which a product is not slender.
+/// Columns beyond which a product is not slender, and where tensor cores have the dtype.
 const WIDEST: usize = 16;
-/// Blocks for each multiprocessor that are worth having.
-const BLOCKS_OF_PROCESSOR: usize = 8;
+const WIDEST_OF_TENSORS: usize = 4;
+/// Blocks for each multiprocessor that are worth having: without splits, of single columns, and of several.
+const BLOCKS_OF_PROCESSOR: [usize; 3] = [8, 4, 2];
+/// Packs that a thread reads at once.
+const PACKS: usize = 16;
 /// Words of sums that a thread keeps where it takes neighbouring terms, and where it takes neighbouring rows.
 const SUM_WORDS: [usize; 2] = [64, 32];
 /// Bytes of the thin operand that a block has in shared memory.
@@ -71,7 +75,8 @@ struct Spread {
 /// Computes the product if it is slender; whether it is.
 pub(super) fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], lengths: [usize; 3]) -> Result<bool> {
     let [m, n, terms] = lengths;
-    if m.min(n) > WIDEST {
+    let (facts, dtype) = (out.context().facts(), out.dtype());
+    if m.min(n) > widest(facts, dtype) {
         return Ok(false);
     }
     let batches = batch.iter().product();
@@ -83,7 +88,7 @@ pub(super) fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize]
     let [a_step, b_step] = steps.unwrap_or_default();
     let matrix = (m * n * out.itemsize()) as i64;
     let (big, thin, result) = (stack(a, a_step), stack(b, b_step), stack(out, matrix));
-    let (dtype, is_transposed) = (out.dtype(), n > m);
+    let is_transposed = n > m;
     let product = match is_transposed {
         false => Product { dtype, batches, rows: m, columns: n, terms, big, thin, out: result, is_transposed },
         true => {
@@ -91,10 +96,14 @@ pub(super) fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize]
             Product { dtype, batches, rows: n, columns: m, terms, big, thin, out, is_transposed }
         }
     };
-    let facts = out.context().facts();
     let spread = product.spread(facts, offsets.is_some());
     product.run(out, &spread, offsets.as_ref())?;
     Ok(true)
+}
+
+fn widest(facts: Facts, dtype: DType) -> usize {
+    let has_tensors = matches!(dtype, DType::F16 | DType::BF16 | DType::F64 | DType::C128);
+    if has_tensors && has_tiles(facts) { WIDEST_OF_TENSORS } else { WIDEST }
 }
 
 fn stack(array: &GpuArray, step: i64) -> Stack {
@@ -144,23 +153,29 @@ impl Product {
     }
 
     fn along(&self, facts: Facts, pack: usize) -> SlenderMatmul {
-        let width = self.width();
+        let (width, is_lane) = (self.width(), facts.access_bytes == 1);
         let rows = (SUM_WORDS[0] / (width * self.sum_words())).clamp(1, 4).min(self.rows.next_power_of_two());
-        let is_lane = facts.access_bytes == 1;
-        let unroll = (8 / rows).clamp(1, if width > 4 || is_lane { 1 } else { 4 });
         let is_staged = self.is_staged(pack, true);
         // A team has to have work for each of its threads, and its terms a place in shared memory.
         let steps = (self.terms / pack).max(1).next_power_of_two();
-        let unroll = unroll.min(steps);
+        let unroll = (PACKS / rows).clamp(1, if width > 1 || is_lane { 1 } else { 4 }).min(steps);
         let longest = match is_staged {
             true => MOST_STAGED_BYTES / (pack * unroll * width * self.sum_words() * 4),
             false => usize::MAX,
         };
         let most = (steps / unroll).min(longest).clamp(1, SLENDER_THREADS as usize);
-        let wanted = if is_lane { 0 } else { facts.processors as usize * BLOCKS_OF_PROCESSOR * SLENDER_THREADS as usize };
-        let groups = self.rows.div_ceil(rows) * self.batches;
-        // Few rows are spread over all threads of a block; few blocks are avoided by longer teams.
-        let team = (wanted / groups).max(SLENDER_THREADS as usize / self.rows.div_ceil(rows).next_power_of_two()).max(WARP);
+        let groups = self.rows.div_ceil(rows);
+        // Long teams make many blocks of few rows. These would bring the thin operand to shared memory again and again.
+        let wanted = match (is_lane, is_staged) {
+            (true, _) => WARP,
+            (false, true) => WARP / 2,
+            (false, false) => {
+                let threads = facts.processors as usize * BLOCKS_OF_PROCESSOR[0] * SLENDER_THREADS as usize;
+                (threads / (groups * self.batches)).max(WARP)
+            }
+        };
+        // Few rows are spread over all threads of a block.
+        let team = wanted.max(SLENDER_THREADS as usize / groups.next_power_of_two().min(SLENDER_THREADS as usize));
         let team = team.next_power_of_two().min(most);
         // What a block stores passes through shared memory.
         let rows = rows.min((STAGED_BYTES / (SLENDER_THREADS as usize / team * width * self.sum_words() * 4)).max(1));
@@ -176,7 +191,7 @@ impl Product {
         let groups = (self.rows / pack).next_power_of_two().min(WARP);
         let team = SLENDER_THREADS as usize / groups;
         let longest = MOST_STAGED_BYTES / (team * width * self.sum_words() * 4);
-        let unroll = (self.terms / team).next_power_of_two().min(if pack == 1 { 4 } else { 8 }).min(longest).max(1);
+        let unroll = (self.terms / team).next_power_of_two().min(if pack == 1 || width > 1 { 4 } else { 8 }).min(longest).max(1);
         self.kernel(false, width, pack, pack, unroll, team, self.is_staged(1, false))
     }
 
@@ -205,6 +220,7 @@ impl Product {
             chunk: if is_staged { chunk as u16 } else { 0 },
             is_dense: self.big.steps[if along { 2 } else { 1 }] == self.dtype.itemsize() as i64,
             is_thin_dense: self.thin.steps[1] == self.dtype.itemsize() as i64,
+            is_ahead: pack > 1 && width > 1,
             is_split: false,
         }
     }
@@ -215,7 +231,7 @@ impl Product {
         let blocks = self.rows.div_ceil(rows);
         let all = blocks * self.batches * self.columns.div_ceil(kernel.width.into());
         let step = usize::from(kernel.team) * usize::from(kernel.unroll) * if kernel.along { usize::from(kernel.pack) } else { 1 };
-        let wanted = facts.processors as usize * BLOCKS_OF_PROCESSOR / all;
+        let wanted = facts.processors as usize * BLOCKS_OF_PROCESSOR[if kernel.width < 4 { 1 } else { 2 }] / all;
         let splits = if all > TICKETS { 1 } else { wanted.min(self.terms / (2 * step)).max(1) };
         let terms_of_split = self.terms.div_ceil(splits).next_multiple_of(step);
         let is_split = terms_of_split < self.terms;

@@ -16,6 +16,8 @@ pub use steps::{FftStep, FftStepKernel};
 
 /// Most stages of a pass.
 pub const FFT_STAGES: usize = 8;
+/// Shared memory that a kernel can declare.
+const DECLARED_BYTES: usize = 48 << 10;
 
 /// What a pass reads as an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -125,6 +127,12 @@ impl Fft {
         (elements + if self.is_padded { elements / 16 } else { 0 }) * self.dtype.itemsize()
     }
 
+    /// Bytes of [`Fft::shared_bytes`] that a launch asks for: all if they are more than a kernel can declare.
+    pub fn dynamic_bytes(&self) -> u32 {
+        let bytes = self.shared_bytes();
+        if bytes > DECLARED_BYTES { bytes as u32 } else { 0 }
+    }
+
     /// The kernel as CUDA C++ source.
     pub fn source(&self) -> String {
         let mut text = preamble(self.dtype);
@@ -221,7 +229,9 @@ impl Fft {
     fn write_kernel(&self, text: &mut String) {
         text.push_str(HEAD);
         let count = self.stages().count();
-        if count > 1 {
+        if self.dynamic_bytes() > 0 {
+            text.push_str("  extern __shared__ C room[];\n");
+        } else if count > 1 {
             text.push_str("  __shared__ C room[PADDED ? M * COLUMNS + M * COLUMNS / 16 : M * COLUMNS];\n");
         }
         let (mut before, mut table) = (1, 0);

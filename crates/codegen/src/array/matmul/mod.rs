@@ -1,10 +1,8 @@
 //! Batched matrix products, by kernels that differ in what a block computes and by what means.
-//!
-//! Parameters of all: the result (contiguous), `a`, `b`, then `m`, `n`, `k`, the byte strides of `a` (row,
-//! column) and `b`, the number of batches, and the byte offsets of each batch's operands.
 
 mod simple;
 mod slender;
+mod tiled;
 
 use super::types::computed;
 use crate::DType;
@@ -12,6 +10,7 @@ use std::borrow::Cow;
 
 pub use simple::{MATMUL_SIDE, MATMUL_TILE, SimpleMatmul};
 pub use slender::{SLENDER_THREADS, SlenderMatmul};
+pub use tiled::{MatmulOperand, MatmulTile, MatmulUnit, TiledMatmul};
 
 /// A kernel, as everything that decides its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,6 +20,8 @@ pub enum Matmul {
     Simple(SimpleMatmul),
     /// Few rows or columns.
     Slender(SlenderMatmul),
+    /// Large tiles, for compute capability 8.0 and later.
+    Tiled(TiledMatmul),
 }
 
 impl Matmul {
@@ -34,6 +35,7 @@ impl Matmul {
         match self {
             Matmul::Simple(kernel) => kernel.source(),
             Matmul::Slender(kernel) => kernel.source(),
+            Matmul::Tiled(kernel) => kernel.source(),
         }
     }
 }

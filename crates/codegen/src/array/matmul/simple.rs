@@ -1,6 +1,9 @@
 //! Matrix products of any dtype and strides: tiles of both operands are brought to shared memory, and each
 //! thread computes a small square of the result. What devices without tensor cores, or whose threads are
 //! lanes of a processor's vectors, do best.
+//!
+//! Parameters: the result (contiguous), `a`, `b`, then `m`, `n`, `k`, the byte strides of `a` (row, column) and `b`, the
+//! number of batches, and the byte offsets of each batch's operands.
 
 use super::super::types::{computed, preamble, storage};
 use crate::DType;

@@ -38,6 +38,8 @@ pub struct SlenderMatmul {
     pub is_dense: bool,
     /// So do the terms of a column of the thin operand.
     pub is_thin_dense: bool,
+    /// A step's elements of the big operand are read before those of the step before are used.
+    pub is_ahead: bool,
     /// Blocks share the terms.
     pub is_split: bool,
 }
@@ -58,8 +60,8 @@ impl SlenderMatmul {
             _ => ("a + b", "sum + x * y"),
         };
         let _ = writeln!(text, "#define JOINED {joined}\n#define WITH_TERM {with_term}");
-        // Threads that stage nothing still go from chunk to chunk.
-        let chunk = if self.chunk == 0 { 1 << 14 } else { self.chunk };
+        // Threads that stage nothing have a number of terms there, but no use for it.
+        let chunk = self.chunk.max(1);
         let numbers = [
             ("WIDTH", u16::from(self.width)),
             ("ROWS", u16::from(self.rows)),
@@ -70,6 +72,7 @@ impl SlenderMatmul {
             ("IS_STAGED", u16::from(self.chunk > 0)),
             ("IS_DENSE", u16::from(self.is_dense)),
             ("IS_THIN_DENSE", u16::from(self.is_thin_dense)),
+            ("IS_AHEAD", u16::from(self.is_ahead)),
             ("IS_SPLIT", u16::from(self.is_split)),
             ("BIG_IS_SECOND", u16::from(self.is_second)),
         ];

@@ -1,16 +1,21 @@
 // Neighbouring threads take neighbouring rows, as many as a pack has elements, which lie beside each other.
 constexpr int STEP = TEAM * UNROLL;
 constexpr int ROOM = IS_STAGED && CHUNK * WIDTH > WARPS * COPY ? CHUNK * WIDTH : WARPS * COPY;
+typedef rt_pack<E, PACK> packs[UNROLL];
 
-// Adds UNROLL terms, TEAM terms apart, the first of which is `at`, and in shared memory lies at `staged`.
-template <bool whole> __device__ __forceinline__ void add_terms(T *sums, const slender &s, const operands &ops, count_t row, const T *staged, count_t at, count_t end)
+// UNROLL terms of the rows from `row` on, TEAM terms apart, the first of which is `at`.
+template <bool whole> __device__ __forceinline__ void load(packs &big, const slender &s, const operands &ops, count_t row, count_t at, count_t end)
 {
-  rt_pack<E, PACK> big[UNROLL];
   #pragma unroll
   for (int u = 0; u < UNROLL; u++) {
     const count_t term = at + u * TEAM;
     if (whole || term < end) fetch<true, IS_DENSE>(big[u], ops.big + (long long)term * s.big_term, s.big_row, row, s.rows);
   }
+}
+
+// Adds their products with terms that lie in shared memory from `staged` on.
+template <bool whole> __device__ __forceinline__ void multiply(T *sums, const packs &big, const slender &s, const operands &ops, const T *staged, count_t at, count_t end)
+{
   #pragma unroll
   for (int u = 0; u < UNROLL; u++) {
     const count_t term = at + u * TEAM;
@@ -29,7 +34,7 @@ template <bool whole> __device__ __forceinline__ void add_terms(T *sums, const s
   }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) array_matmul(char *out, const char *big, const char *thin, const slender s, const long long *offsets, T *partials, unsigned *tickets)
+extern "C" __global__ void __launch_bounds__(THREADS, 2) array_matmul(char *out, const char *big, const char *thin, const slender s, const long long *offsets, T *partials, unsigned *tickets)
 {
   __shared__ alignas(16) unsigned char raw[(ROOM > THREADS ? ROOM : THREADS) * sizeof(T)];
   T *const room = (T *)raw;
@@ -43,14 +48,24 @@ extern "C" __global__ void __launch_bounds__(THREADS) array_matmul(char *out, co
     T sums[PACK * WIDTH];
     #pragma unroll
     for (int k = 0; k < PACK * WIDTH; k++) sums[k] = T(0);
-    for (count_t chunk = first; chunk < end; chunk += CHUNK) {
-      const count_t stop = least(chunk + CHUNK, end);
-      if constexpr (IS_STAGED) stage(room, s, at, chunk, stop, [](unsigned term, unsigned column) { return term * WIDTH + column; });
-      for (count_t base = chunk; base < stop; base += STEP) {
-        const T *const staged = room + ((unsigned)(base - chunk) + lane) * WIDTH;
-        if (base + STEP <= stop) add_terms<true>(sums, s, at, row, staged, base + lane, stop);
-        else add_terms<false>(sums, s, at, row, staged, base + lane, stop);
-      }
+    packs next;
+    auto load_next = [&](count_t base) {
+      if (base + STEP <= end) load<true>(next, s, at, row, base + lane, end);
+      else load<false>(next, s, at, row, base + lane, end);
+    };
+    if constexpr (IS_AHEAD) load_next(first);
+    for (count_t base = first; base < end; base += STEP) {
+      const unsigned done = (unsigned)(base - first) % CHUNK;
+      if constexpr (IS_STAGED)
+        if (done == 0) stage(room, s, at, base, least(base + CHUNK, end), [](unsigned term, unsigned column) { return term * WIDTH + column; });
+      if constexpr (!IS_AHEAD) load_next(base);
+      packs now;
+      #pragma unroll
+      for (int u = 0; u < UNROLL; u++) now[u] = next[u];
+      if (IS_AHEAD && base + STEP < end) load_next(base + STEP);
+      const T *const staged = room + (done + lane) * WIDTH;
+      if (base + STEP <= end) multiply<true>(sums, now, s, at, staged, base + lane, end);
+      else multiply<false>(sums, now, s, at, staged, base + lane, end);
     }
     __syncthreads();
     T *const own = room + threadIdx.x / 32 * COPY;

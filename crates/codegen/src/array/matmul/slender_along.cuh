@@ -3,15 +3,20 @@ constexpr int STEP = TEAM * PACK * UNROLL, LANES = TEAM < 32 ? TEAM : 32, COPIES
 // Terms of a column in shared memory, with a gap so that columns begin in different banks.
 constexpr int PITCH = CHUNK + (sizeof(T) < 16 ? 16 / sizeof(T) : 1);
 constexpr int ROOM = IS_STAGED && PITCH * WIDTH > COPIES * COPY ? PITCH * WIDTH : COPIES * COPY;
+typedef rt_pack<E, PACK> packs[UNROLL][ROWS];
 
-// Adds UNROLL packs of each row, the first of which begins at term `at`, and in shared memory at `staged`.
-template <bool whole> __device__ __forceinline__ void add_terms(T *sums, const slender &s, const operands &ops, const char *const *row, const T *staged, count_t at, count_t end)
+// UNROLL packs of each row, the first of which begins at term `at`.
+template <bool whole> __device__ __forceinline__ void load(packs &big, const slender &s, const char *const *row, count_t at, count_t end)
 {
-  rt_pack<E, PACK> big[UNROLL][ROWS];
   #pragma unroll
   for (int u = 0; u < UNROLL; u++)
     #pragma unroll
     for (int r = 0; r < ROWS; r++) fetch<whole, IS_DENSE>(big[u][r], row[r], s.big_term, at + u * TEAM * PACK, end);
+}
+
+// Adds their products with terms that lie in shared memory from `staged` on.
+template <bool whole> __device__ __forceinline__ void multiply(T *sums, const packs &big, const slender &s, const operands &ops, const T *staged, count_t at, count_t end)
+{
   #pragma unroll
   for (int u = 0; u < UNROLL; u++) {
     const count_t from = at + u * TEAM * PACK;
@@ -34,7 +39,7 @@ template <bool whole> __device__ __forceinline__ void add_terms(T *sums, const s
   }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) array_matmul(char *out, const char *big, const char *thin, const slender s, const long long *offsets, T *partials, unsigned *tickets)
+extern "C" __global__ void __launch_bounds__(THREADS, 2) array_matmul(char *out, const char *big, const char *thin, const slender s, const long long *offsets, T *partials, unsigned *tickets)
 {
   __shared__ alignas(16) unsigned char raw[(ROOM > THREADS ? ROOM : THREADS) * sizeof(T)];
   T *const room = (T *)raw;
@@ -49,14 +54,26 @@ extern "C" __global__ void __launch_bounds__(THREADS) array_matmul(char *out, co
     T sums[ROWS * WIDTH];
     #pragma unroll
     for (int k = 0; k < ROWS * WIDTH; k++) sums[k] = T(0);
-    for (count_t chunk = first; chunk < end; chunk += CHUNK) {
-      const count_t stop = least(chunk + CHUNK, end);
-      if constexpr (IS_STAGED) stage(room, s, at, chunk, stop, [](unsigned term, unsigned column) { return column * PITCH + term; });
-      for (count_t base = chunk; base < stop; base += STEP) {
-        const T *const staged = room + (unsigned)(base - chunk) + lane * PACK;
-        if (base + STEP <= stop) add_terms<true>(sums, s, at, row, staged, base + lane * PACK, stop);
-        else add_terms<false>(sums, s, at, row, staged, base + lane * PACK, stop);
-      }
+    packs next;
+    auto load_next = [&](count_t base) {
+      if (base + STEP <= end) load<true>(next, s, row, base + lane * PACK, end);
+      else load<false>(next, s, row, base + lane * PACK, end);
+    };
+    if constexpr (IS_AHEAD) load_next(first);
+    for (count_t base = first; base < end; base += STEP) {
+      const unsigned done = (unsigned)(base - first) % CHUNK;
+      if constexpr (IS_STAGED)
+        if (done == 0) stage(room, s, at, base, least(base + CHUNK, end), [](unsigned term, unsigned column) { return column * PITCH + term; });
+      if constexpr (!IS_AHEAD) load_next(base);
+      packs now;
+      #pragma unroll
+      for (int u = 0; u < UNROLL; u++)
+        #pragma unroll
+        for (int r = 0; r < ROWS; r++) now[u][r] = next[u][r];
+      if (IS_AHEAD && base + STEP < end) load_next(base + STEP);
+      const T *const staged = room + done + lane * PACK;
+      if (base + STEP <= end) multiply<true>(sums, now, s, at, staged, base + lane * PACK, end);
+      else multiply<false>(sums, now, s, at, staged, base + lane * PACK, end);
     }
     __syncthreads();
     T *const own = room + threadIdx.x % TEAM / LANES * COPY;
