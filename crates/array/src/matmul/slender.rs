@@ -1,16 +1,16 @@
 //! Products with few rows or columns: which kernel, and how its blocks share the work.
 
-use super::batch_offsets;
 use super::tiles::has_tiles;
+use super::{batch_offsets, outer};
 use crate::array::GpuArray;
+use crate::elementwise::is_aligned;
 use crate::error::Result;
 use crate::launch::Args;
-use crate::layout::Layout;
 use crate::plan::Plan;
 use crate::runtime::Facts;
+use rtcg_codegen::DType;
 use rtcg_codegen::array::{ArrayKernel, Matmul, SLENDER_THREADS, SlenderMatmul, matmul_sum_bytes};
 use rtcg_codegen::combine::TICKETS;
-use rtcg_codegen::DType;
 
 /// Columns beyond which a product is not slender, and where tensor cores have the dtype.
 const WIDEST: usize = 16;
@@ -79,6 +79,8 @@ pub(super) fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize]
     if m.min(n) > widest(facts, dtype) {
         return Ok(false);
     }
+    let aligned = |array: &GpuArray| if is_aligned(array) { Ok(array.clone()) } else { array.copy(None) };
+    let (a, b) = (&aligned(a)?, &aligned(b)?);
     let batches = batch.iter().product();
     let steps = batch_steps(a, b, batch)?;
     let offsets = match steps {
@@ -113,12 +115,7 @@ fn stack(array: &GpuArray, step: i64) -> Stack {
 
 /// The bytes from one matrix of `a` and of `b` to the next; `None` where these are not always the same.
 fn batch_steps(a: &GpuArray, b: &GpuArray, batch: &[usize]) -> Result<Option<[i64; 2]>> {
-    let outer = |array: &GpuArray| {
-        let kept = array.ndim() - 2;
-        let layout = Layout { shape: array.shape()[..kept].into(), strides: array.strides()[..kept].into(), offset: 0 };
-        layout.broadcast_to(batch)
-    };
-    let plan = Plan::in_order([&outer(a)?, &outer(b)?]);
+    let plan = Plan::in_order([&outer(a, batch)?, &outer(b, batch)?]);
     Ok(plan.single_stride(0, 0).zip(plan.single_stride(1, 0)).map(|(a, b)| [a as i64, b as i64]))
 }
 
@@ -191,7 +188,8 @@ impl Product {
         let groups = (self.rows / pack).next_power_of_two().min(WARP);
         let team = SLENDER_THREADS as usize / groups;
         let longest = MOST_STAGED_BYTES / (team * width * self.sum_words() * 4);
-        let unroll = (self.terms / team).next_power_of_two().min(if pack == 1 || width > 1 { 4 } else { 8 }).min(longest).max(1);
+        let unroll =
+            (self.terms / team).next_power_of_two().min(if pack == 1 || width > 1 { 4 } else { 8 }).min(longest).max(1);
         self.kernel(false, width, pack, pack, unroll, team, self.is_staged(1, false))
     }
 
@@ -211,7 +209,6 @@ impl Product {
         SlenderMatmul {
             dtype: self.dtype,
             along,
-            is_second: self.is_transposed,
             width: width as u8,
             rows: rows as u8,
             pack: pack as u8,
@@ -230,7 +227,9 @@ impl Product {
         let rows = kernel.outputs() / usize::from(kernel.width);
         let blocks = self.rows.div_ceil(rows);
         let all = blocks * self.batches * self.columns.div_ceil(kernel.width.into());
-        let step = usize::from(kernel.team) * usize::from(kernel.unroll) * if kernel.along { usize::from(kernel.pack) } else { 1 };
+        let step = usize::from(kernel.team)
+            * usize::from(kernel.unroll)
+            * if kernel.along { usize::from(kernel.pack) } else { 1 };
         let wanted = facts.processors as usize * BLOCKS_OF_PROCESSOR[if kernel.width < 4 { 1 } else { 2 }] / all;
         let splits = if all > TICKETS { 1 } else { wanted.min(self.terms / (2 * step)).max(1) };
         let terms_of_split = self.terms.div_ceil(splits).next_multiple_of(step);
@@ -257,7 +256,9 @@ impl Product {
         let [big, thin, result] = [self.big.steps, self.thin.steps, self.out.steps];
         let steps = [big[1], big[2], big[0], thin[1], thin[2], thin[0], result[1], result[2], result[0]];
         steps.iter().for_each(|&step| args.push_i64(step));
-        [offsets.map_or(0, GpuArray::start), room, tickets].iter().for_each(|&n| args.push_u64(n));
+        let offsets = offsets.map_or([0; 2], |offsets| [offsets.start(), offsets.start() + 8]);
+        let [big, thin] = if self.is_transposed { [offsets[1], offsets[0]] } else { offsets };
+        [big, thin, room, tickets].iter().for_each(|&n| args.push_u64(n));
         let compiled = ctx.kernel(&ArrayKernel::Matmul(Matmul::Slender(spread.kernel)))?;
         compiled.launch([spread.blocks as u32, splits as u32, layers as u32], [SLENDER_THREADS, 1, 1], 0, args.bytes())
     }

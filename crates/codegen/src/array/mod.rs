@@ -23,8 +23,8 @@ pub use linalg::{
     LINALG_TURNS, Linalg, LinalgStep,
 };
 pub use matmul::{
-    MATMUL_SIDE, MATMUL_TILE, Matmul, MatmulOperand, MatmulTile, MatmulUnit, SLENDER_THREADS, SimpleMatmul, SlenderMatmul,
-    TiledMatmul, matmul_sum_bytes,
+    MATMUL_SIDE, MATMUL_TILE, Matmul, MatmulOperand, MatmulTile, MatmulUnit, SLENDER_THREADS, SimpleMatmul,
+    SlenderMatmul, TiledMatmul, matmul_sum_bytes,
 };
 pub use offsets::{Space, division_by};
 pub use op::{Op, OpTypes, Refused, Role};

@@ -17,18 +17,18 @@ __device__ __forceinline__ T joined(T a, T b) { return T(JOINED); }
 __device__ __forceinline__ T with_term(T sum, T x, T y) { return T(WITH_TERM); }
 __device__ __forceinline__ count_t least(count_t a, count_t b) { return a < b ? a : b; }
 
-// The operands of a batch and of a part of the columns.
+// The operands of a batch and of a part of the columns. Of the offsets of batches those of both operands take turns.
 struct operands {
   const char *big, *thin;
   char *out;
   count_t first_column, columns;
-  __device__ operands(const slender &s, count_t z, char *out, const char *big, const char *thin, const long long *offsets)
+  __device__ operands(const slender &s, count_t z, char *out, const char *big, const char *thin, const long long *big_offsets, const long long *thin_offsets)
   {
     const count_t batch = z / s.parts;
     first_column = z % s.parts * WIDTH;
     columns = least(s.columns - first_column, WIDTH);
-    this->big = big + (offsets ? offsets[2 * batch + BIG_IS_SECOND] : (long long)batch * s.big_batch);
-    this->thin = thin + (offsets ? offsets[2 * batch + !BIG_IS_SECOND] : (long long)batch * s.thin_batch) + (long long)first_column * s.thin_column;
+    this->big = big + (big_offsets ? big_offsets[2 * batch] : (long long)batch * s.big_batch);
+    this->thin = thin + (thin_offsets ? thin_offsets[2 * batch] : (long long)batch * s.thin_batch) + (long long)first_column * s.thin_column;
     this->out = out + (long long)batch * s.out_batch + (long long)first_column * s.out_column;
   }
 };

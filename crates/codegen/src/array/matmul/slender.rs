@@ -2,7 +2,8 @@
 //! matrix is read once, at the speed of memory. A product with few rows is one with few columns of the transposes.
 //!
 //! Parameters: the result, the big and the thin operand, a structure of lengths and byte strides, the byte offsets of
-//! each batch's operands (or none, where strides do), and room for what blocks leave that share terms, with its tickets.
+//! each batch's matrices of both (or none, where strides do), and room for what blocks leave that share terms, with its
+//! tickets.
 
 use super::super::types::{preamble, storage};
 use super::accumulated;
@@ -20,8 +21,6 @@ pub struct SlenderMatmul {
     pub dtype: DType,
     /// Neighbouring threads take neighbouring terms, else neighbouring rows of the big operand.
     pub along: bool,
-    /// The big operand is the second one.
-    pub is_second: bool,
     /// Columns of the thin operand that a block has.
     pub width: u8,
     /// Rows of a thread; the elements of a pack if not `along`.
@@ -74,7 +73,6 @@ impl SlenderMatmul {
             ("IS_THIN_DENSE", u16::from(self.is_thin_dense)),
             ("IS_AHEAD", u16::from(self.is_ahead)),
             ("IS_SPLIT", u16::from(self.is_split)),
-            ("BIG_IS_SECOND", u16::from(self.is_second)),
         ];
         for (name, number) in numbers {
             let _ = writeln!(text, "constexpr int {name} = {number};");

@@ -34,7 +34,7 @@ template <bool whole> __device__ __forceinline__ void multiply(T *sums, const pa
   }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 2) array_matmul(char *out, const char *big, const char *thin, const slender s, const long long *offsets, T *partials, unsigned *tickets)
+extern "C" __global__ void __launch_bounds__(THREADS, 2) array_matmul(char *out, const char *big, const char *thin, const slender s, const long long *big_offsets, const long long *thin_offsets, T *partials, unsigned *tickets)
 {
   __shared__ alignas(16) unsigned char raw[(ROOM > THREADS ? ROOM : THREADS) * sizeof(T)];
   T *const room = (T *)raw;
@@ -42,7 +42,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) array_matmul(char *out,
   const count_t first_row = blockIdx.x * (count_t)(GROUPS * PACK);
   const count_t first = blockIdx.y * s.terms_of_split, end = least(first + s.terms_of_split, s.terms);
   for (count_t z = blockIdx.z; z < s.batches * s.parts; z += gridDim.z) {
-    const operands at(s, z, out, big, thin, offsets);
+    const operands at(s, z, out, big, thin, big_offsets, thin_offsets);
     // Packs are used for whole numbers of them only.
     const count_t row = least(first_row + group * PACK, s.rows - PACK);
     T sums[PACK * WIDTH];
