@@ -281,7 +281,9 @@ impl Pass<'_> {
         dims
     }
 
-    fn kernel(&self, beside: Beside, dims: &[Dim], is_padded: bool, radices: &[usize], threads: usize) -> Fft {
+    fn kernel(&self, ctx: &ArrayContext, beside: Beside, dims: &[Dim], radices: &[usize], threads: usize) -> Fft {
+        // Where lanes are those of a processor's vectors, shared memory has no banks.
+        let (has_banks, (_, shared_bytes)) = (has_registers(ctx), room_of(ctx));
         let job = self.job;
         let mut all = [0; FFT_STAGES];
         radices.iter().zip(&mut all).for_each(|(&radix, place)| *place = radix as u8);
@@ -304,8 +306,25 @@ impl Pass<'_> {
             is_limited: self.is_last && job.out_limit.is_some(),
             by_columns: is_many && dims[0].to.abs() < out_step.abs(),
         };
-        let columns = columns_of(self.length(), threads, job.dtype.itemsize(), dims[0].size);
-        Fft { dtype: job.dtype, radices: all, threads: threads as u16, columns: columns as u16, is_padded, load, store }
+        let room = match (has_banks, load.by_columns, store.by_columns) {
+            (true, true, _) => BlockRoom { elements: 4096, threads: 512 },
+            (true, false, true) => BlockRoom { elements: 2048, threads: 512 },
+            _ => BlockRoom { elements: (32 << 10) / job.dtype.itemsize(), threads: 256 },
+        };
+        // With the gaps, which are few beside the elements.
+        let most = shared_bytes / job.dtype.itemsize() * 3 / 4;
+        let room = BlockRoom { elements: room.elements.min(most), ..room };
+        let columns = columns_of(self.length(), threads, job.dtype.itemsize(), dims[0].size, room);
+        let gap = if has_banks { gap_of(radices[0], columns, load, store) } else { 0 };
+        Fft {
+            dtype: job.dtype,
+            radices: all,
+            threads: threads as u16,
+            columns: columns as u16,
+            gap: gap as u16,
+            load,
+            store,
+        }
     }
 
     /// Bytes between the elements of a transform of the pass.
@@ -324,8 +343,7 @@ impl Pass<'_> {
         let room = room_of(ctx).0;
         let radices = radices_of(self.length(), room).ok_or_else(too_many)?;
         let threads = threads_of(&radices, room);
-        // Where lanes are those of a processor's vectors, shared memory has no banks.
-        let kernel = self.kernel(beside, &dims, has_registers(ctx), &radices, threads);
+        let kernel = self.kernel(ctx, beside, &dims, &radices, threads);
         let stages =
             if radices.len() > 1 { Some(stage_table(ctx, job.dtype, &radices, kernel.radices)?) } else { None };
         dims.resize(4, Dim { size: 1, from: 0, to: 0, at: 0, place: 0 });
@@ -375,15 +393,32 @@ fn room_of(ctx: &ArrayContext) -> (Room, usize) {
     }
 }
 
-/// Transforms of a block: as many as have 256 threads and 32 KiB of shared memory, but enough for columns to fill a
-/// sector of 32 bytes, and for whole warps if there is room; a power of two, so that there are few kernels.
-fn columns_of(length: usize, threads: usize, itemsize: usize, count: usize) -> usize {
-    const BYTES: usize = 32 << 10;
+/// What the transforms of a block may take. Those of columns are best wide where they are read, for whole lines of the
+/// cache, and less so where they are written only.
+#[derive(Debug, Clone, Copy)]
+struct BlockRoom {
+    elements: usize,
+    threads: usize,
+}
+
+/// Transforms of a block: as many as there is room for, but enough for columns to fill a sector of 32 bytes, and for
+/// whole warps if there is room; a power of two, so that there are few kernels.
+fn columns_of(length: usize, threads: usize, itemsize: usize, count: usize, room: BlockRoom) -> usize {
     let sector = if length <= LONGEST_OF_PASSES { 32 / itemsize } else { 1 };
-    let most = (BYTES / (length * itemsize)).min(256 / threads).clamp(1, 128);
+    let most = (room.elements / length).min(room.threads / threads).clamp(1, 128);
     let most = 1 << most.ilog2();
     let wanted = most.max(sector).min(count.next_power_of_two());
     let whole = WARP >> threads.trailing_zeros().min(WARP.trailing_zeros());
-    let fits = whole * threads <= 512 && whole * length * itemsize <= BYTES;
+    let fits = whole * threads <= 512 && whole * length <= room.elements;
     if fits { wanted.max(whole) } else { wanted }
+}
+
+/// Elements of shared memory between gaps of one. What neighbouring threads of the first stage write is as far apart as
+/// its butterfly is long, times the columns where these are neighbours in shared memory only.
+fn gap_of(radix: usize, columns: usize, load: FftLoad, store: FftStore) -> usize {
+    match (load.by_columns, store.by_columns) {
+        (false, true) => radix * columns,
+        _ if radix.is_multiple_of(2) => radix,
+        _ => 0,
+    }
 }

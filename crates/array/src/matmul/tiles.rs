@@ -14,6 +14,8 @@ use rtcg_codegen::array::{ArrayKernel, Matmul, MatmulOperand, MatmulTile, Matmul
 
 /// Copies to shared memory are best of so many bytes, which addresses then are multiples of.
 const WIDE: usize = 16;
+/// Products of elements from which on two operands and a result are worth to be converted.
+const WORTH_CONVERTING: usize = 1 << 22;
 /// Most blocks of a grid along y.
 const MOST_BATCHES: usize = 65535;
 
@@ -25,6 +27,9 @@ pub(super) fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize]
     }
     match a.dtype() {
         DType::Bool | DType::I8 | DType::U8 | DType::I16 | DType::U16 => {
+            if out.size().saturating_mul(extents[2]) < WORTH_CONVERTING {
+                return Ok(false);
+            }
             // The low bits of sums of products are the same however wide these are.
             let wide = GpuArray::empty(out.context(), out.shape(), DType::I32, Order::C)?;
             let is_done = launch(&wide, &a.astype(DType::I32)?, &b.astype(DType::I32)?, batch, extents)?;

@@ -90,8 +90,8 @@ pub struct Fft {
     pub threads: u16,
     /// Transforms of a block.
     pub columns: u16,
-    /// Shared memory has gaps, against conflicts of its banks.
-    pub is_padded: bool,
+    /// Elements between gaps of one in shared memory, against conflicts of its banks; 0 for none.
+    pub gap: u16,
     /// How elements are read.
     pub load: FftLoad,
     /// How elements are written.
@@ -118,13 +118,19 @@ impl Fft {
         (u32::from(self.threads) * u32::from(self.columns)).next_multiple_of(32)
     }
 
+    /// Blocks that a multiprocessor should have room for: two of many threads that have 16 elements in registers.
+    fn least_blocks(&self) -> usize {
+        let has_few = self.dtype == DType::C64 && self.length() <= 16 * usize::from(self.threads);
+        if has_few && self.block_threads() == 512 { 2 } else { 1 }
+    }
+
     /// Bytes of shared memory of a block.
     pub fn shared_bytes(&self) -> usize {
         if self.stages().count() == 1 {
             return 0;
         }
         let elements = self.length() * usize::from(self.columns);
-        (elements + if self.is_padded { elements / 16 } else { 0 }) * self.dtype.itemsize()
+        (elements + elements.checked_div(self.gap.into()).unwrap_or(0)) * self.dtype.itemsize()
     }
 
     /// Bytes of [`Fft::shared_bytes`] that a launch asks for: all if they are more than a kernel can declare.
@@ -147,7 +153,8 @@ impl Fft {
             ("T", self.threads.into()),
             ("COLUMNS", self.columns.into()),
             ("THREADS", self.block_threads() as usize),
-            ("PADDED", self.is_padded.into()),
+            ("BLOCKS", self.least_blocks()),
+            ("GAP", self.gap.into()),
         ];
         for (name, value) in flags {
             let _ = writeln!(text, "#define {name} {value}");
@@ -232,7 +239,7 @@ impl Fft {
         if self.dynamic_bytes() > 0 {
             text.push_str("  extern __shared__ C room[];\n");
         } else if count > 1 {
-            text.push_str("  __shared__ C room[PADDED ? M * COLUMNS + M * COLUMNS / 16 : M * COLUMNS];\n");
+            text.push_str("  __shared__ C room[GAP ? M * COLUMNS + M * COLUMNS / (GAP + !GAP) : M * COLUMNS];\n");
         }
         let (mut before, mut table) = (1, 0);
         for (stage, radix) in self.stages().enumerate() {
@@ -357,13 +364,13 @@ struct Plan {
   double scale;
   I bits;
 };
-__device__ __forceinline__ unsigned int placed(unsigned int at) { return PADDED ? at + at / 16 : at; }
+__device__ __forceinline__ unsigned int placed(unsigned int at) { return GAP ? at + at / (GAP + !GAP) : at; }
 ";
 
 /// Parameters: what is read and written, twiddles of the stages, factors of what is read and written, twiddles of the
 /// longer transform (low parts of the exponents, then high ones), the plan.
 const HEAD: &str = "\
-extern \"C\" __global__ void __launch_bounds__(THREADS) array_fft(const char *in, char *out, const C *__restrict__ stages, const C *__restrict__ in_factors, const C *__restrict__ out_factors, const C *__restrict__ turns, const Plan p)
+extern \"C\" __global__ void __launch_bounds__(THREADS, BLOCKS) array_fft(const char *in, char *out, const C *__restrict__ stages, const C *__restrict__ in_factors, const C *__restrict__ out_factors, const C *__restrict__ turns, const Plan p)
 {
   const unsigned int t = threadIdx.x, tiles = (unsigned int)((p.size[0] + COLUMNS - 1) / COLUMNS);
   unsigned int rest = blockIdx.x / tiles;
@@ -404,7 +411,7 @@ mod tests {
             is_limited: false,
             by_columns: false,
         };
-        Fft { dtype: DType::C64, radices: all, threads, columns, is_padded: true, load, store }
+        Fft { dtype: DType::C64, radices: all, threads, columns, gap: 16, load, store }
     }
 
     #[test]

@@ -216,3 +216,43 @@ fn warpgroup_operands(columns: usize) -> String {
          #define INPUTS \"%{x}, %{y}, p, 1, 1, %{turn_x}, %{turn_y}\"\n"
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kernel(dtype: DType, unit: MatmulUnit, part: [u16; 2], depth: u8) -> TiledMatmul {
+        let tile = MatmulTile { unit, warps: [2, 1], part, depth, stages: 4, resident: 1 };
+        let operand = |along_k| MatmulOperand { along_k, is_wide: true };
+        TiledMatmul { dtype, tile, a: operand(true), b: operand(false) }
+    }
+
+    #[test]
+    fn blocks_and_shared_memory_follow_from_the_tile() {
+        let singles = kernel(DType::F32, MatmulUnit::Threads, [8, 4], 16);
+        assert_eq!((singles.tile.extents(), singles.tile.threads()), ([64, 32], 64));
+        assert_eq!(singles.shared_bytes(), 4 * 16 * (68 + 36) * 4);
+        // The first operand is turned, the second is not.
+        assert_eq!((singles.chunk(singles.a), singles.chunk(singles.b)), (4, 16));
+        let doubles = kernel(DType::F64, MatmulUnit::Doubles { rows: 8, depth: 4 }, [32, 32], 16);
+        assert_eq!((doubles.tile.extents(), doubles.tile.threads()), ([64, 32], 64));
+        assert_eq!(doubles.shared_bytes(), 4 * (64 * 20 + 16 * 36) * 8);
+        let halves = kernel(DType::BF16, MatmulUnit::Warpgroups, [64, 256], 64);
+        assert_eq!((halves.tile.extents(), halves.tile.threads()), ([128, 256], 256));
+        assert_eq!(halves.shared_bytes(), 4 * (128 + 256) * 128);
+    }
+
+    #[test]
+    fn warpgroups_name_all_their_sums() {
+        let source = kernel(DType::F16, MatmulUnit::Warpgroups, [64, 64], 64).source();
+        for text in [
+            "#define WIDTH \"64\"",
+            "%30, %31\"",
+            "\"+f\"(sum[7][3])\n",
+            "#define INPUTS \"%32, %33, p, 1, 1, %34, %35\"",
+            "#define FORMAT \"f16\"",
+        ] {
+            assert!(source.contains(text), "{text}");
+        }
+    }
+}
