@@ -20,7 +20,10 @@ const LEAST_HALVES: usize = 1024;
 /// Multiplies in parts if that fills the device better; whether it did.
 pub(super) fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], lengths: [usize; 3]) -> Result<bool> {
     let [m, n, k] = lengths;
-    let parts = parts(out.context().facts(), out.dtype(), batch.iter().product(), lengths);
+    let facts = out.context().facts();
+    let blocks = tiles::blocks(facts, out.dtype(), batch.iter().product(), lengths);
+    let simple = || m.div_ceil(MATMUL_TILE) * n.div_ceil(MATMUL_TILE) * batch.iter().product::<usize>();
+    let parts = parts(facts, out.dtype(), blocks.unwrap_or_else(simple), k);
     if parts < 2 {
         return Ok(false);
     }
@@ -32,10 +35,7 @@ pub(super) fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize]
     let is_half = matches!(out.dtype(), DType::F16 | DType::BF16);
     let dtype = if is_half { DType::F32 } else { out.dtype() };
     // Tiles leave sums of 16-bit floats unrounded; other kernels are given the longer ones.
-    let operand = |array: &GpuArray| match tiles::has_tiles(out.context().facts()) {
-        true => Ok(array.clone()),
-        false => array.to_dtype(dtype),
-    };
+    let operand = |array: &GpuArray| if blocks.is_some() { Ok(array.clone()) } else { array.to_dtype(dtype) };
     let (a, b) = (operand(a)?, operand(b)?);
     let sums = GpuArray::empty(out.context(), &shape, dtype, Order::C)?;
     shape[0] = equal;
@@ -56,11 +56,8 @@ pub(super) fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize]
     Ok(true)
 }
 
-/// How many parts are best.
-fn parts(facts: Facts, dtype: DType, batches: usize, lengths: [usize; 3]) -> usize {
-    let [m, n, k] = lengths;
-    let blocks = tiles::blocks(facts, dtype, batches, lengths)
-        .unwrap_or_else(|| m.div_ceil(MATMUL_TILE) * n.div_ceil(MATMUL_TILE) * batches);
+/// How many parts are best for so many blocks, each of which has all `k` terms.
+fn parts(facts: Facts, dtype: DType, blocks: usize, k: usize) -> usize {
     let least = if matches!(dtype, DType::F16 | DType::BF16) { LEAST_HALVES } else { LEAST };
     let processors = facts.processors as usize;
     if 2 * blocks > processors { 1 } else { (2 * processors / blocks).min(k / least) }
