@@ -15,8 +15,10 @@ use rtcg_codegen::combine::TICKETS;
 /// Columns beyond which a product is not slender, and where tensor cores have the dtype.
 const WIDEST: usize = 16;
 const WIDEST_OF_TENSORS: usize = 4;
-/// Blocks for each multiprocessor that are worth having: without splits, of single columns, and of several.
-const BLOCKS_OF_PROCESSOR: [usize; 3] = [8, 4, 2];
+/// Blocks for each multiprocessor that are worth having without splits, and with splits of one column or of several, in
+/// rows whose terms are neighbours and in others.
+const WHOLE_BLOCKS: usize = 8;
+const SPLIT_BLOCKS: [[usize; 2]; 2] = [[4, 2], [2, 4]];
 /// Packs that a thread reads at once.
 const PACKS: usize = 16;
 /// Words of sums that a thread keeps where it takes neighbouring terms, and where it takes neighbouring rows.
@@ -136,7 +138,7 @@ impl Product {
         let along = self.rows == 1 || term.unsigned_abs() <= row.unsigned_abs();
         let kernel = match along {
             true => self.along(facts, self.big.pack(itemsize, facts, term, [row, stack])),
-            false => self.across(self.big.pack(itemsize, facts, row, [term, stack])),
+            false => self.across(facts, self.big.pack(itemsize, facts, row, [term, stack])),
         };
         self.split(facts, kernel)
     }
@@ -155,7 +157,7 @@ impl Product {
         let is_staged = self.is_staged(pack, true);
         // A team has to have work for each of its threads, and its terms a place in shared memory.
         let steps = (self.terms / pack).max(1).next_power_of_two();
-        let unroll = (PACKS / rows).clamp(1, if width > 1 || is_lane { 1 } else { 4 }).min(steps);
+        let unroll = (PACKS / rows).clamp(1, if width > 1 || is_lane { 1 } else { 4 }).min((steps / 8).max(1));
         let longest = match is_staged {
             true => MOST_STAGED_BYTES / (pack * unroll * width * self.sum_words() * 4),
             false => usize::MAX,
@@ -167,7 +169,7 @@ impl Product {
             (true, _) => WARP,
             (false, true) => WARP / 2,
             (false, false) => {
-                let threads = facts.processors as usize * BLOCKS_OF_PROCESSOR[0] * SLENDER_THREADS as usize;
+                let threads = facts.processors as usize * WHOLE_BLOCKS * SLENDER_THREADS as usize;
                 (threads / (groups * self.batches)).max(WARP)
             }
         };
@@ -176,10 +178,10 @@ impl Product {
         let team = team.next_power_of_two().min(most);
         // What a block stores passes through shared memory.
         let rows = rows.min((STAGED_BYTES / (SLENDER_THREADS as usize / team * width * self.sum_words() * 4)).max(1));
-        self.kernel(true, width, rows, pack, unroll, team, is_staged)
+        self.kernel(facts, true, width, rows, pack, unroll, team, is_staged)
     }
 
-    fn across(&self, pack: usize) -> SlenderMatmul {
+    fn across(&self, facts: Facts, pack: usize) -> SlenderMatmul {
         let width = self.width();
         let mut pack = pack.min(SUM_WORDS[1] / (width * self.sum_words()));
         while self.rows % pack != 0 {
@@ -188,14 +190,20 @@ impl Product {
         let groups = (self.rows / pack).next_power_of_two().min(WARP);
         let team = SLENDER_THREADS as usize / groups;
         let longest = MOST_STAGED_BYTES / (team * width * self.sum_words() * 4);
-        let unroll =
-            (self.terms / team).next_power_of_two().min(if pack == 1 || width > 1 { 4 } else { 8 }).min(longest).max(1);
-        self.kernel(false, width, pack, pack, unroll, team, self.is_staged(1, false))
+        // Registers for four blocks of a multiprocessor do for so many.
+        let most = match (facts.access_bytes, width) {
+            (1, _) => 4,
+            (_, 1) => 8,
+            _ => 2,
+        };
+        let unroll = (self.terms / team).next_power_of_two().min(most).min(longest).max(1);
+        self.kernel(facts, false, width, pack, pack, unroll, team, self.is_staged(1, false))
     }
 
     #[allow(clippy::too_many_arguments)]
     fn kernel(
         &self,
+        facts: Facts,
         along: bool,
         width: usize,
         rows: usize,
@@ -205,6 +213,7 @@ impl Product {
         is_staged: bool,
     ) -> SlenderMatmul {
         let step = team * unroll * if along { pack } else { 1 };
+        let is_lane = facts.access_bytes == 1;
         let chunk = (STAGED_BYTES / (width * self.sum_words() * 4)).max(step);
         SlenderMatmul {
             dtype: self.dtype,
@@ -217,7 +226,7 @@ impl Product {
             chunk: if is_staged { chunk as u16 } else { 0 },
             is_dense: self.big.steps[if along { 2 } else { 1 }] == self.dtype.itemsize() as i64,
             is_thin_dense: self.thin.steps[1] == self.dtype.itemsize() as i64,
-            is_ahead: pack > 1 && width > 1,
+            is_ahead: along && width > 1 && !is_lane,
             is_split: false,
         }
     }
@@ -230,7 +239,8 @@ impl Product {
         let step = usize::from(kernel.team)
             * usize::from(kernel.unroll)
             * if kernel.along { usize::from(kernel.pack) } else { 1 };
-        let wanted = facts.processors as usize * BLOCKS_OF_PROCESSOR[if kernel.width < 4 { 1 } else { 2 }] / all;
+        let wanted =
+            facts.processors as usize * SPLIT_BLOCKS[usize::from(!kernel.along)][usize::from(kernel.width >= 4)] / all;
         let splits = if all > TICKETS { 1 } else { wanted.min(self.terms / (2 * step)).max(1) };
         let terms_of_split = self.terms.div_ceil(splits).next_multiple_of(step);
         let is_split = terms_of_split < self.terms;

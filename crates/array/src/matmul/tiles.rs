@@ -50,6 +50,11 @@ pub(super) fn has_tiles(facts: Facts) -> bool {
     facts.access_bytes > 1 && facts.capability >= 80
 }
 
+/// Whether small tiles have more rows than columns.
+pub(super) fn are_taller(facts: Facts, dtype: DType) -> bool {
+    has_tiles(facts) && dtype == DType::F64
+}
+
 /// Blocks of the tile that is chosen for a product.
 pub(super) fn blocks(facts: Facts, dtype: DType, batches: usize, extents: [usize; 3]) -> Option<usize> {
     let [rows, columns] = choose(facts, dtype, batches, extents).filter(|_| has_tiles(facts))?.extents();

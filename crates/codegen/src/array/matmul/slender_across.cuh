@@ -34,7 +34,7 @@ template <bool whole> __device__ __forceinline__ void multiply(T *sums, const pa
   }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 2) array_matmul(char *out, const char *big, const char *thin, const slender s, const long long *big_offsets, const long long *thin_offsets, T *partials, unsigned *tickets)
+extern "C" __global__ void __launch_bounds__(THREADS, 4) array_matmul(char *out, const char *big, const char *thin, const slender s, const long long *big_offsets, const long long *thin_offsets, T *partials, unsigned *tickets)
 {
   __shared__ alignas(16) unsigned char raw[(ROOM > THREADS ? ROOM : THREADS) * sizeof(T)];
   T *const room = (T *)raw;
