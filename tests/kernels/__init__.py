@@ -27,6 +27,7 @@ FEATURES = (
     "shared",
     "warp_ops",
     "warp_synchronous",
+    "lane_numbers",
     "tensor_cores",
     "atomics",
     "printf_assert",

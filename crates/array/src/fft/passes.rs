@@ -315,7 +315,7 @@ impl Pass<'_> {
         let most = shared_bytes / job.dtype.itemsize() * 3 / 4;
         let room = BlockRoom { elements: room.elements.min(most), ..room };
         let columns = columns_of(self.length(), threads, job.dtype.itemsize(), dims[0].size, room);
-        let gap = if has_banks { gap_of(radices[0], columns, load, store) } else { 0 };
+        let gap = if has_banks { gap_of(radices, columns, load, store) } else { 0 };
         Fft {
             dtype: job.dtype,
             radices: all,
@@ -413,12 +413,14 @@ fn columns_of(length: usize, threads: usize, itemsize: usize, count: usize, room
     if fits { wanted.max(whole) } else { wanted }
 }
 
-/// Elements of shared memory between gaps of one. What neighbouring threads of the first stage write is as far apart as
-/// its butterfly is long, times the columns where these are neighbours in shared memory only.
-fn gap_of(radix: usize, columns: usize, load: FftLoad, store: FftStore) -> usize {
-    match (load.by_columns, store.by_columns) {
-        (false, true) => radix * columns,
-        _ if radix.is_multiple_of(2) => radix,
+/// Elements of shared memory between gaps of one. What neighbouring threads write first is as far apart as the first
+/// butterfly is long, times the columns if only those of later stages are neighbours. A gap for each of these steps keeps
+/// them off the same banks; steps that are no multiples of 4 are often better off without when there are more stages.
+fn gap_of(radices: &[usize], columns: usize, load: FftLoad, store: FftStore) -> usize {
+    match radices[0] {
+        radix if store.by_columns && !load.by_columns => radix * columns,
+        8 | 16 => 16,
+        radix if radix.is_multiple_of(4) || (radix.is_multiple_of(2) && radices.len() == 2) => radix,
         _ => 0,
     }
 }

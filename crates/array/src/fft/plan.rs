@@ -42,10 +42,10 @@ impl Block {
     /// Bytes of the elements that threads have in registers, for a share of one each: beyond that they have too few.
     const THREAD_BYTES: usize = 8 << 10;
 
-    /// Whether it does a transform of length `n`: shared memory has a gap for each of the first butterflies.
+    /// Whether it does a transform of length `n`: shared memory has gaps, at most one behind 8 elements.
     fn has_room_for(self, n: usize) -> bool {
         radices_of(n, self.room).is_some_and(|radices| {
-            (n + n / radices[0]) * self.itemsize <= self.shared_bytes
+            (n + n / 8) * self.itemsize <= self.shared_bytes
                 && threads_of(&radices, self.room) * self.itemsize <= Self::THREAD_BYTES
         })
     }

@@ -106,6 +106,7 @@ const TALL: MatmulUnit = MatmulUnit::Doubles { rows: 16, depth: 8 };
 const DEEP: MatmulUnit = MatmulUnit::Doubles { rows: 16, depth: 16 };
 
 const SINGLES: &[Candidate] = &[
+    candidate(THREADS, ([2, 2], [16, 8], 8, 4, 2), 1.06, 0.86),
     candidate(THREADS, ([4, 2], [8, 8], 16, 3, 2), 1.0, 0.92),
     candidate(THREADS, ([2, 2], [8, 8], 16, 3, 3), 0.98, 0.78),
     candidate(THREADS, ([2, 2], [8, 4], 16, 3, 4), 0.87, 0.59),
@@ -116,7 +117,10 @@ const PAIRS: &[Candidate] = &[
     candidate(THREADS, ([2, 2], [4, 4], 16, 3, 4), 0.83, 0.45),
 ];
 const HALVES: &[Candidate] = &[
-    candidate(MatmulUnit::Warpgroups, ([2, 1], [64, 256], 64, 4, 1), 1.4, 1.4),
+    candidate(MatmulUnit::Warpgroups, ([2, 1], [64, 256], 64, 4, 1), 1.63, 1.28),
+    candidate(MatmulUnit::Warpgroups, ([2, 1], [64, 128], 64, 5, 1), 1.28, 0.92),
+    candidate(MatmulUnit::Warpgroups, ([1, 1], [64, 128], 64, 4, 2), 1.12, 0.58),
+    candidate(MatmulUnit::Warpgroups, ([1, 1], [64, 64], 64, 4, 3), 0.87, 0.3),
     candidate(MatmulUnit::Halves, ([2, 2], [64, 64], 64, 3, 2), 1.0, 0.65),
     candidate(MatmulUnit::Halves, ([2, 2], [32, 64], 64, 4, 2), 0.85, 0.45),
     candidate(MatmulUnit::Halves, ([2, 2], [32, 32], 64, 4, 3), 0.74, 0.25),

@@ -283,6 +283,7 @@ impl Gen {
             3 * u32::from(!place.function),
             4 * nested,
             if place.function || self.objects.is_empty() { 0 } else { 25 },
+            5,
         ];
         match self.random.weighted(&weights) {
             0 => self.plain(),
@@ -299,7 +300,8 @@ impl Gen {
             11 => self.jump_out(place),
             12 => self.call(),
             13 => self.stride_loop(place),
-            _ => self.object_access(),
+            14 => self.object_access(),
+            _ => self.lane_numbers(place),
         }
     }
 

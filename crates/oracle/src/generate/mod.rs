@@ -11,6 +11,7 @@ mod body;
 mod control;
 mod copies;
 mod forms;
+mod lanes;
 mod memory;
 mod objects;
 mod real;
@@ -120,6 +121,11 @@ const SHAPES: &[[u32; 3]] = &[
     [40, 2, 1],
     [20, 3, 1],
     [64, 3, 1],
+    [17, 1, 1],
+    [8, 4, 1],
+    [48, 2, 1],
+    [32, 3, 1],
+    [96, 2, 1],
 ];
 
 const GRIDS: &[[u32; 3]] = &[[1, 1, 1], [1, 1, 1], [2, 1, 1], [3, 1, 1], [2, 2, 1], [1, 2, 2]];

@@ -29,9 +29,15 @@ struct Stride {
 }
 
 impl Gen {
-    /// The number of a thread, from lane to lane one more, in rows perhaps.
-    pub(crate) fn thread_number(&mut self) -> &'static str {
-        ["%lin", "%tx", "%gid", "%lane", "%lin", "%gid"][self.random.below(6)]
+    /// The number of a thread, from lane to lane one more, in rows perhaps, and the code that makes it.
+    fn thread_number(&mut self) -> (String, String) {
+        match self.random.below(8) {
+            6 | 7 => {
+                let (text, r) = self.lane_number();
+                (text + "\n", r)
+            }
+            n => (String::new(), ["%lin", "%tx", "%gid", "%lane", "%lin", "%gid"][n].to_owned()),
+        }
     }
 
     /// A number that all threads load from one place: any, or one below 256.
@@ -50,7 +56,8 @@ impl Gen {
 
     /// Code that compares a thread's number with a bound of all threads, and the predicate.
     pub(crate) fn within_bound(&mut self) -> (Vec<Node>, String) {
-        let (p, r, base) = (self.scratch('p'), self.scratch('r'), self.thread_number());
+        let (p, r) = (self.scratch('p'), self.scratch('r'));
+        let (before, base) = self.thread_number();
         let near = [0, 0, 0x7fff_ff00u32, 0xffff_ff00, 0x8000_0000][self.random.below(5)];
         let first = near.wrapping_add(self.random.below(300) as u32);
         let small = near == 0 || self.random.one_in(2);
@@ -58,7 +65,7 @@ impl Gen {
         let ty = ["u32", "s32"][self.random.below(2)];
         let cmp = ["lt", "ge", "gt", "le", "eq", "ne"][self.random.below(6)];
         let scale = [1i64, 1, 1, 4, -1][self.random.below(5)];
-        let mut text = format!("{load}\nmad.lo.u32 {r}, {base}, {scale}, {first};\n");
+        let mut text = format!("{before}{load}\nmad.lo.u32 {r}, {base}, {scale}, {first};\n");
         if small {
             text += &format!("add.u32 {bound}, {bound}, {near};\n");
         }
@@ -145,12 +152,18 @@ impl Gen {
             true => near[self.random.below(2)] - self.random.below(FAR) as u64,
             false => self.random.below(100) as u64,
         };
-        let base = self.thread_number();
+        let (mut before, mut base) = self.thread_number();
+        if !wraps && !before.is_empty() {
+            // What stays within the input.
+            let small = self.scratch('r');
+            before += &format!("and.b32 {small}, {base}, 255;\n");
+            base = small;
+        }
         let (load, small) = self.loaded_number(true);
         let (index, bound) = (self.scratch(letter), self.scratch(letter));
         let (shared, sum) = (self.scratch('d'), self.reg('r'));
         let step = self.step(place, nodes);
-        nodes.push(fixed(format!("{load}\nadd.s64 {shared}, %in, {};", 4 * self.random.below(256))));
+        nodes.push(fixed(format!("{before}{load}\nadd.s64 {shared}, %in, {};", 4 * self.random.below(256))));
         let (as_signed, cmp) = (self.random.one_in(2), self.random.below(2));
         let ty = format!("{}{}", if as_signed { "s" } else { "u" }, if letter == 'r' { 32 } else { 64 });
         let [over, on] = [["ge", "lt"], ["gt", "le"]][cmp];

@@ -118,10 +118,10 @@ impl Fft {
         (u32::from(self.threads) * u32::from(self.columns)).next_multiple_of(32)
     }
 
-    /// Blocks that a multiprocessor should have room for: two of many threads that have 16 elements in registers.
-    fn least_blocks(&self) -> usize {
+    /// The threads of a block; of many that have 16 elements in registers, a multiprocessor should have two blocks.
+    fn launch_bounds(&self) -> &'static str {
         let has_few = self.dtype == DType::C64 && self.length() <= 16 * usize::from(self.threads);
-        if has_few && self.block_threads() == 512 { 2 } else { 1 }
+        if has_few && self.block_threads() == 512 { "THREADS, 2" } else { "THREADS" }
     }
 
     /// Bytes of shared memory of a block.
@@ -153,12 +153,12 @@ impl Fft {
             ("T", self.threads.into()),
             ("COLUMNS", self.columns.into()),
             ("THREADS", self.block_threads() as usize),
-            ("BLOCKS", self.least_blocks()),
             ("GAP", self.gap.into()),
         ];
         for (name, value) in flags {
             let _ = writeln!(text, "#define {name} {value}");
         }
+        let _ = writeln!(text, "#define LAUNCH_BOUNDS {}", self.launch_bounds());
         text.push_str(PLAN);
         self.write_load(&mut text);
         self.write_store(&mut text);
@@ -370,7 +370,7 @@ __device__ __forceinline__ unsigned int placed(unsigned int at) { return GAP ? a
 /// Parameters: what is read and written, twiddles of the stages, factors of what is read and written, twiddles of the
 /// longer transform (low parts of the exponents, then high ones), the plan.
 const HEAD: &str = "\
-extern \"C\" __global__ void __launch_bounds__(THREADS, BLOCKS) array_fft(const char *in, char *out, const C *__restrict__ stages, const C *__restrict__ in_factors, const C *__restrict__ out_factors, const C *__restrict__ turns, const Plan p)
+extern \"C\" __global__ void __launch_bounds__(LAUNCH_BOUNDS) array_fft(const char *in, char *out, const C *__restrict__ stages, const C *__restrict__ in_factors, const C *__restrict__ out_factors, const C *__restrict__ turns, const Plan p)
 {
   const unsigned int t = threadIdx.x, tiles = (unsigned int)((p.size[0] + COLUMNS - 1) / COLUMNS);
   unsigned int rest = blockIdx.x / tiles;

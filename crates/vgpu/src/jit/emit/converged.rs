@@ -10,12 +10,13 @@ use super::generate::{Gen, RegVars, Store, trusted};
 use super::host::{Host, MaskedSlot};
 use super::links::{self, runtime};
 use super::ops;
-use super::values::{CHUNKS, Parts, Shape, Width};
-use crate::abi::{TrapKind, WarpCtx};
+use super::values::{CHUNK_LANES, CHUNKS, Parts, Shape, Width};
+use crate::abi::{TrapKind, WARP_LANES, WarpCtx};
 use crate::jit::JitError;
 use crate::jit::lanes::body::Term;
 use crate::jit::lanes::classes::Class;
 use crate::jit::lanes::plan::{LOCAL_ALIGN, Plan, header, pc};
+use crate::jit::lanes::widening::Check;
 use cranelift_codegen::ir::{self, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::{FunctionBuilder, Variable};
 use rtcg_ptx::ast::*;
@@ -316,20 +317,33 @@ impl<'a> Gen<'a, '_> {
         self.b.ins().jump(masked, &[]);
     }
 
-    /// A flag that is not zero when the lanes of an affine value wrap around, in any chunk.
-    pub(crate) fn wrap_check(&mut self, (operand, signed, class): (Operand, bool, Class)) -> Value {
-        let stride = class.stride().unwrap_or(0);
-        let Class::Chunked(_) = class else { return self.one_wrap_check(operand, signed, stride.wrapping_mul(31)) };
+    /// A flag that is not zero when a check fails, in any chunk.
+    pub(crate) fn failed_check(&mut self, check: Check) -> Value {
+        let (Check::Steady { class, .. } | Check::Positive { class, .. }) = check;
+        let Class::Chunked(_) = class else { return self.one_failed_check(check, WARP_LANES) };
         let flags: Vec<Value> = (0..CHUNKS)
             .map(|chunk| {
                 self.in_chunk = Some(chunk);
-                let flag =
-                    self.one_wrap_check(operand, signed, stride.wrapping_mul(super::values::CHUNK_LANES as i64 - 1));
+                let flag = self.one_failed_check(check, CHUNK_LANES);
                 self.in_chunk = None;
                 flag
             })
             .collect();
         self.fold(&flags, |g, a, b| g.b.ins().bor(a, b))
+    }
+
+    fn one_failed_check(&mut self, check: Check, lanes: usize) -> Value {
+        match check {
+            Check::Steady { operand, class, signed } => {
+                let reach = class.stride().unwrap_or(0).wrapping_mul(lanes as i64 - 1);
+                self.one_wrap_check(operand, signed, reach)
+            }
+            Check::Positive { operand, bits, .. } => {
+                let width = if bits == 64 { Width::W64 } else { Width::W32 };
+                let first = self.scalar_operand(operand, width)[0];
+                self.b.ins().icmp_imm_s(IntCC::SignedLessThan, first, 0)
+            }
+        }
     }
 
     fn one_wrap_check(&mut self, operand: Operand, signed: bool, reach: i64) -> Value {

@@ -146,8 +146,8 @@ impl<'a, 'f> Gen<'a, 'f> {
                 }
                 continue;
             }
-            if let Some(check) = crate::jit::lanes::widening::checked_operand(&self.plan.classes, st) {
-                pending.push(self.wrap_check(check));
+            if let Some(check) = crate::jit::lanes::widening::check(&self.plan.classes, st) {
+                pending.push(self.failed_check(check));
             }
             if !ops::is_pure(&st.inst) {
                 self.flush_checks(&mut pending);

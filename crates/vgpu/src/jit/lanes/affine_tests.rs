@@ -94,3 +94,158 @@ fn sums_are_emitted_term_after_term() {
         with_plan(text, [256, 1, 1], |plan| assert_eq!(most_pieces(plan), 1));
     }
 }
+
+/// A kernel with these instructions. `%r1` is `%tid.x`, `%r2` the thread's number in its block, `%r3` its
+/// number in a grid of one dimension, `%r4` a parameter; `%r0` is stored at the end.
+fn kernel(text: &str) -> String {
+    format!(
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 d, .param .u32 n) {{
+        .reg .b32 %r<20>; .reg .b64 %d<9>; .reg .pred %p<3>; ld.param.u64 %d0, [d]; ld.param.u32 %r4, [n];
+        mov.u32 %r1, %tid.x; mov.u32 %r5, %ntid.x; mov.u32 %r6, %tid.y; mad.lo.s32 %r2, %r6, %r5, %r1;
+        mov.u32 %r7, %ctaid.x; mad.lo.s32 %r3, %r7, %r5, %r1; setp.eq.u32 %p0, %r4, 1;
+        {text} st.global.u32 [%d0], %r0; ret; }}"
+    )
+}
+
+/// The class of what the instructions leave in `%r0`.
+fn class_of(block: [u32; 3], text: &str) -> Class {
+    let mut class = Class::Varying;
+    with_plan(&kernel(text), block, |plan| {
+        let r = plan.f.regs.iter().position(|r| &*r.name == "%r0").unwrap();
+        class = plan.classes.get(Reg(r as u32));
+    });
+    class
+}
+
+/// `x / 2^log` and `x % 2^log` of a signed number, as the compiler writes them.
+fn signed_quotient(x: &str, log: u32) -> String {
+    let bias = 32 - log;
+    format!("shr.s32 %r8, {x}, 31; shr.u32 %r8, %r8, {bias}; add.s32 %r9, {x}, %r8; shr.s32 %r0, %r9, {log};")
+}
+
+fn signed_remainder(x: &str, log: u32) -> String {
+    let (bias, mask) = (32 - log, -(1_i64 << log));
+    format!(
+        "shr.s32 %r8, {x}, 31; shr.u32 %r10, %r8, {bias}; add.s32 %r9, {x}, %r10; and.b32 %r11, %r9, {mask}; sub.s32 %r0, {x}, %r11;"
+    )
+}
+
+#[test]
+fn numbers_of_lanes_and_warps_have_strides() {
+    let (uniform, by_one) = (Class::Uniform, Class::Affine(1));
+    for block in [[32, 1, 1], [256, 1, 1], [32, 8, 1], [96, 2, 2]] {
+        for x in ["%r1", "%r2", "%r3"] {
+            for lane in [
+                format!("and.b32 %r0, {x}, 31;"),
+                format!("rem.u32 %r0, {x}, 32;"),
+                format!("and.b32 %r0, {x}, 127;"),
+                format!("bfe.u32 %r0, {x}, 0, 5;"),
+                format!("and.b32 %r9, {x}, -32; sub.s32 %r0, {x}, %r9;"),
+                format!("shl.b32 %r9, %r7, 10; or.b32 %r0, %r9, {x};"),
+                format!("add.s32 %r9, %r5, -1; and.b32 %r0, {x}, %r9;"),
+                format!("bfi.b32 %r0, %r4, {x}, 5, 27;"),
+                format!("selp.b32 %r0, {x}, %r1, %p0;"),
+                format!("cvt.u64.u32 %d1, {x}; and.b64 %d2, %d1, 31; cvt.u32.u64 %r0, %d2;"),
+                signed_remainder(x, 5),
+                signed_remainder(x, 6),
+            ] {
+                assert_eq!(class_of(block, &lane), by_one, "{block:?} {lane}");
+            }
+            for warp in [
+                format!("shr.u32 %r0, {x}, 5;"),
+                format!("shr.s32 %r0, {x}, 7;"),
+                format!("div.u32 %r0, {x}, 64;"),
+                format!("and.b32 %r0, {x}, -32;"),
+                format!("bfe.u32 %r0, {x}, 6, 3;"),
+                format!("bfi.b32 %r0, %r4, {x}, 0, 5;"),
+                signed_quotient(x, 5),
+                signed_quotient(x, 8),
+            ] {
+                assert_eq!(class_of(block, &warp), uniform, "{block:?} {warp}");
+            }
+            let halves =
+                [("and.b32 %r0,", 15, 1), ("and.b32 %r0,", 7, 1), ("shr.u32 %r0,", 3, 0), ("shr.u32 %r0,", 4, 0)];
+            for (inst, n, stride) in halves {
+                assert_eq!(class_of(block, &format!("{inst} {x}, {n};")), Class::Chunked(stride), "{inst} {x}, {n}");
+            }
+        }
+        assert_eq!(class_of(block, "mov.u32 %r9, %laneid; and.b32 %r0, %r9, 31;"), by_one);
+        assert_eq!(
+            class_of(block, "and.b32 %r9, %r1, 31; shl.b32 %r10, %r9, 2; or.b32 %r0, %r10, 3;"),
+            Class::Affine(4)
+        );
+        assert_eq!(class_of(block, "xor.b32 %r0, %r1, 31;"), Class::Affine(-1));
+    }
+}
+
+#[test]
+fn rows_of_eight_have_strides_in_eight_lanes() {
+    for block in [[8, 4, 1], [16, 16, 1], [48, 2, 1]] {
+        for x in ["%r1", "%r2"] {
+            assert_eq!(class_of(block, &format!("and.b32 %r0, {x}, 31;")), Class::Chunked(1));
+            assert_eq!(class_of(block, &format!("shr.u32 %r0, {x}, 5;")), Class::Chunked(0));
+            assert_eq!(class_of(block, &signed_quotient(x, 3)), Class::Chunked(0));
+        }
+    }
+}
+
+#[test]
+fn lanes_whose_upper_bits_may_differ_have_no_stride() {
+    let cases = [
+        // The grid's numbers of threads in blocks of 33 begin anywhere.
+        ([33, 1, 1], "and.b32 %r0, %r3, 31;"),
+        ([33, 1, 1], "shr.u32 %r0, %r3, 5;"),
+        ([5, 5, 1], "and.b32 %r0, %r1, 31;"),
+        ([64, 1, 1], "add.s32 %r9, %r1, 1; and.b32 %r0, %r9, 31;"),
+        ([64, 1, 1], "add.s32 %r9, %r1, %r4; shr.u32 %r0, %r9, 5;"),
+        ([64, 1, 1], "shl.b32 %r9, %r1, 3; and.b32 %r0, %r9, 31;"),
+        ([64, 1, 1], "and.b32 %r0, %r1, 3;"),
+        ([64, 1, 1], "and.b32 %r0, %r1, %r4;"),
+        ([64, 1, 1], "or.b32 %r0, %r1, %r4;"),
+        ([64, 1, 1], "shr.u32 %r0, %r1, 2;"),
+        ([64, 1, 1], "bfi.b32 %r0, %r4, %r1, 2, 8;"),
+        ([64, 1, 1], "bfi.b32 %r0, %r1, %r4, 2, %r4;"),
+        ([64, 1, 1], "shr.u32 %r0, %r1, %r4;"),
+        ([64, 1, 1], "mov.u32 %r9, %r1; @%p0 mov.u32 %r9, %r4; and.b32 %r0, %r9, 31;"),
+        ([16, 2, 1], "add.s32 %r9, %r1, 4; and.b32 %r0, %r9, 31;"),
+    ];
+    for (block, text) in cases {
+        assert_eq!(class_of(block, text), Class::Varying, "{block:?} {text}");
+    }
+    // A remainder of a sum that begins at no multiple has none either, be it signed or not.
+    let beside = format!("add.s32 %r12, %r1, 1; {}", signed_remainder("%r12", 5));
+    assert_eq!(class_of([64, 1, 1], &beside), Class::Varying);
+}
+
+/// A sum that another block reads may have been made by masked code, from a negative number.
+#[test]
+fn dividends_are_checked_where_they_are_used() {
+    let apart =
+        "shr.s32 %r8, %r3, 31; shr.u32 %r10, %r8, 27; add.s32 %r9, %r3, %r10; setp.gt.u32 %p1, %r1, 5; @%p1 bra $on;
+        st.global.u32 [%d0], %r9; $on: shr.s32 %r0, %r9, 5;";
+    assert_eq!(class_of([64, 1, 1], apart), Class::Varying);
+    let rewritten = "shr.s32 %r8, %r3, 31; shr.u32 %r10, %r8, 27; add.s32 %r3, %r3, 1; add.s32 %r9, %r3, %r10; shr.s32 %r0, %r9, 5;";
+    assert_eq!(class_of([64, 1, 1], rewritten), Class::Varying);
+}
+
+/// All lanes of a warp go the way of the warp's number: there is nothing for lanes that part.
+#[test]
+fn branches_on_the_number_of_the_warp_are_uniform() {
+    let branch = |x: &str| {
+        format!(
+            "shr.u32 %r9, {x}, 5; setp.ne.s32 %p1, %r9, 0; @%p1 bra $end; bar.sync 0;
+            and.b32 %r10, {x}, -32; setp.eq.s32 %p2, %r10, 64; @%p2 bra $end; mov.u32 %r0, %r9; $end:"
+        )
+    };
+    let part = |block: [u32; 3], x: &str| {
+        let mut parts = 0;
+        with_plan(&kernel(&branch(x)), block, |plan| {
+            parts = plan.body.blocks.iter().filter(|b| plan.classes.diverges(&b.term)).count();
+        });
+        parts
+    };
+    for x in ["%r1", "%r2", "%r3"] {
+        assert_eq!([part([128, 1, 1], x), part([32, 4, 1], x)], [0, 0], "{x}");
+        assert_ne!(part([16, 16, 1], x), 0, "{x}");
+    }
+}

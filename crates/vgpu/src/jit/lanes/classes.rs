@@ -7,10 +7,12 @@
 
 use super::body::{Body, Stmt, Term, stmt_defs};
 use super::flow::{BitSet, influence};
+use super::low_bits::{Low, LowBits, is_word};
 use super::pure;
-use super::width::Width;
+use super::width::{CHUNK_LANES, Width};
 use crate::jit::Variant;
 use rtcg_ptx::ast::*;
+use std::collections::HashMap;
 
 /// What the lanes of a register have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,13 +51,18 @@ impl Class {
 
 /// Lanes farther apart than this are no affine register: where the addresses of lane 0 and lane 31 lie
 /// in the device window, those between them must too, which needs that they do not wrap around.
-const FARTHEST: u64 = 1 << 48;
+pub(crate) const FARTHEST: u64 = 1 << 48;
+
+/// Binary logarithm of the lanes of a chunk.
+pub(crate) const CHUNKED_BITS: i64 = CHUNK_LANES.trailing_zeros() as i64;
 
 /// The result of the analysis of one function.
 #[derive(Debug, Clone)]
 pub(crate) struct Classes {
     of: Vec<Option<Class>>,
-    constant: Vec<Option<i64>>,
+    low: LowBits,
+    /// See [`super::quotients`].
+    quotients: HashMap<Reg, Reg>,
     widths: Vec<Width>,
     carry: Reg,
     linear_tid: bool,
@@ -103,7 +110,8 @@ impl Classes {
     ) -> Classes {
         let mut c = Classes {
             of: vec![None; body.widths.len()],
-            constant: constants(body),
+            low: LowBits::of(body, variant),
+            quotients: super::quotients::sums(body, live),
             widths: body.widths.clone(),
             carry: body.carry(),
             linear_tid: variant.linear_tid,
@@ -158,9 +166,23 @@ impl Classes {
     pub(crate) fn constant(&self, o: Operand) -> Option<i64> {
         match o {
             Operand::Int(v) => Some(v),
-            Operand::Reg(r) => self.constant[r.index()],
+            Operand::Reg(r) => self.low.constant(r),
             _ => None,
         }
+    }
+
+    /// What is known of the lowest bits of an operand that is read as `bits` bits.
+    pub(crate) fn low(&self, o: Operand, bits: u32) -> Low {
+        let rounded = |r: Reg| self.dividend(r).filter(|_| self.get(r).stride() != Some(0));
+        match o {
+            Operand::Reg(r) => self.low.operand(rounded(r).map_or(o, Operand::Reg), bits),
+            _ => self.low.operand(o, bits),
+        }
+    }
+
+    /// What is divided, where a register holds the sum from which a quotient is taken.
+    pub(crate) fn dividend(&self, sum: Reg) -> Option<Reg> {
+        self.quotients.get(&sum).copied()
     }
 
     fn solve(&mut self, body: &Body<'_>) {
@@ -293,7 +315,11 @@ impl Classes {
         if any_varying {
             return Exec::Lanes;
         }
-        let exec = if level { Some(Exec::Uniform) } else { self.exec_affine(&st.inst) };
+        let exec = if level {
+            Some(Exec::Uniform)
+        } else {
+            self.exec_affine(&st.inst).or_else(|| self.exec_masks(&st.inst, chunked))
+        };
         match exec {
             // A value per chunk pays for numbers that address memory, not for predicates.
             Some(e) if chunked && pure::dests(&st.inst).iter().all(|d| matches!(d.1, Width::W32 | Width::W64)) => {
@@ -320,16 +346,14 @@ impl Classes {
                 _ => (stride.unsigned_abs() <= FARTHEST).then_some(Exec::Affine(stride)),
             }
         };
-        let integer =
-            |ty: Type| !ty.is_float() && matches!(ty.bits(), 32 | 64) && !matches!(ty, Type::U16x2 | Type::S16x2);
         match inst {
             Mov { ty, dst, src } if matches!(ty.bits(), 32 | 64) && self.same_widths(*src, *ty, *dst, *ty) => {
                 result(ty.bits(), self.stride(*src)?)
             }
-            Unary { op: UnOp::Not | UnOp::Neg, ty, mods, a, .. } if integer(*ty) && !mods.sat => {
+            Unary { op: UnOp::Not | UnOp::Neg, ty, mods, a, .. } if is_word(*ty) && !mods.sat => {
                 result(ty.bits(), self.stride(*a)?.wrapping_neg())
             }
-            Binary { op, ty, mods, a, b, .. } if integer(*ty) && !mods.sat => {
+            Binary { op, ty, mods, a, b, .. } if is_word(*ty) && !mods.sat => {
                 let (sa, sb) = (self.stride(*a)?, self.stride(*b)?);
                 match op {
                     BinOp::Add => result(ty.bits(), sa.wrapping_add(sb)),
@@ -348,15 +372,19 @@ impl Classes {
                     _ => None,
                 }
             }
-            Ternary { op: TerOp::MadLo, ty, mods, a, b, c, .. } if integer(*ty) && !mods.sat => {
+            Ternary { op: TerOp::MadLo, ty, mods, a, b, c, .. } if is_word(*ty) && !mods.sat => {
                 result(ty.bits(), self.product(*a, *b)?.wrapping_add(self.stride(*c)?))
             }
-            Ternary { op: TerOp::MadWide, ty, a, b, c, .. } if integer(*ty) && ty.bits() == 32 => {
+            Ternary { op: TerOp::MadWide, ty, a, b, c, .. } if is_word(*ty) && ty.bits() == 32 => {
                 let (affine, factor) = self.wide_factor(*a, *b, *ty)?;
                 result(64, self.stride(affine)?.wrapping_mul(factor).wrapping_add(self.stride(*c)?))
             }
+            Selp { ty, a, b, .. } if is_word(*ty) => {
+                let stride = self.stride(*a).filter(|s| self.stride(*b) == Some(*s))?;
+                result(ty.bits(), stride)
+            }
             Cvt { dty, sty, mods, dst, a, .. }
-                if integer(*dty) && integer(*sty) && !mods.sat && self.same_widths(*a, *sty, *dst, *dty) =>
+                if is_word(*dty) && is_word(*sty) && !mods.sat && self.same_widths(*a, *sty, *dst, *dty) =>
             {
                 result(dty.bits(), self.stride(*a)?)
             }
@@ -403,24 +431,4 @@ fn class_to_exec(c: Class) -> Exec {
         Class::Chunked(s) => Exec::Chunked(s),
         Class::Varying => Exec::Lanes,
     }
-}
-
-/// Registers whose every definition is a `mov` of the same integer immediate.
-fn constants(body: &Body<'_>) -> Vec<Option<i64>> {
-    let mut value: Vec<Option<Option<i64>>> = vec![None; body.widths.len()];
-    for st in body.blocks.iter().flat_map(|b| &b.stmts) {
-        let here = match &*st.inst {
-            Inst::Mov { src: Operand::Int(v), .. } if st.guard.is_none() => Some(*v),
-            _ => None,
-        };
-        stmt_defs(st, body.carry(), &mut |r| {
-            let known = &mut value[r.index()];
-            *known = match *known {
-                None => Some(here),
-                Some(old) if old == here => Some(here),
-                _ => Some(None),
-            };
-        });
-    }
-    value.into_iter().map(Option::flatten).collect()
 }

@@ -42,7 +42,7 @@ pub(crate) fn registers(body: &Body<'_>, classes: &Classes, spread: &BitSet) -> 
 fn keeps(classes: &Classes, set: &BitSet, st: &Stmt<'_>) -> bool {
     let level = |r: Reg| match classes.get(r) {
         Class::Uniform => true,
-        Class::Varying => set.contains(r.index()),
+        Class::Varying | Class::Chunked(0) => set.contains(r.index()),
         _ => false,
     };
     if !pure::is_pure(&st.inst) || st.guard.is_some_and(|g| !level(g.reg)) {

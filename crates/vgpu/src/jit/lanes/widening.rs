@@ -1,39 +1,63 @@
-//! The check that a widening of an affine register needs: the lanes' 32-bit values must not wrap
-//! around between lane 0 and lane 31, or the 64-bit values have no constant stride.
+//! Checks that the strides of converged code need.
 //!
-//! The check is made where a block begins, before anything of it has happened; when it fails,
+//! Where an affine register is widened, the lanes' 32-bit values must not wrap around between lane 0
+//! and lane 31, or the 64-bit values have no constant stride. Where a quotient is rounded toward zero
+//! (see [`super::quotients`]), the dividend must not be negative.
+//!
+//! A check is made where a block begins, before anything of it has happened; when it fails,
 //! the whole warp goes on in masked code from the beginning of that block.
 
 use super::body::Stmt;
 use super::classes::{Class, Classes, Exec};
 use rtcg_ptx::ast::*;
 
-/// The operand whose lanes must not wrap, and whether they are read as signed.
-pub(crate) fn checked_operand(classes: &Classes, st: &Stmt<'_>) -> Option<(Operand, bool, Class)> {
-    let (operand, ty) = match &*st.inst {
-        Inst::Binary { op: BinOp::MulWide, ty, a, b, .. } | Inst::Ternary { op: TerOp::MadWide, ty, a, b, .. } => {
-            let is_affine = |o: Operand| matches!(classes.operand(o), Class::Affine(_) | Class::Chunked(1.. | ..=-1));
-            if is_affine(*a) {
-                (*a, *ty)
-            } else if is_affine(*b) {
-                (*b, *ty)
-            } else {
-                return None;
-            }
+/// What converged code checks of an operand and its class.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Check {
+    /// No wrap around between the lanes, whose values are signed or not.
+    Steady { operand: Operand, class: Class, signed: bool },
+    /// No lane is negative; all have one sign.
+    Positive { operand: Operand, class: Class, bits: u32 },
+}
+
+/// What converged code checks for `st`.
+pub(crate) fn check(classes: &Classes, st: &Stmt<'_>) -> Option<Check> {
+    match &*st.inst {
+        Inst::Binary { op: BinOp::Add, ty, dst, .. } => {
+            let operand = Operand::Reg(classes.dividend(*dst)?);
+            let class = classes.operand(operand);
+            has_stride(classes.exec(st).class()).then_some(Check::Positive { operand, class, bits: ty.bits() })
         }
-        Inst::Cvt { dty, sty, a, .. } if dty.bits() == 64 && sty.bits() == 32 => (*a, *sty),
-        _ => return None,
-    };
-    match (classes.operand(operand), classes.exec(st)) {
-        (
-            class @ (Class::Affine(_) | Class::Chunked(1.. | ..=-1)),
-            Exec::Affine(_) | Exec::Uniform | Exec::Chunked(_),
-        ) => Some((operand, ty.is_signed(), class)),
+        _ => {
+            let (operand, signed) = widened(classes, &st.inst)?;
+            let class = classes.operand(operand);
+            let scalar = classes.exec(st) != Exec::Lanes;
+            (scalar && has_stride(class) && !classes.never_wraps(operand, 32)).then_some(Check::Steady {
+                operand,
+                class,
+                signed,
+            })
+        }
+    }
+}
+
+fn has_stride(class: Class) -> bool {
+    matches!(class, Class::Affine(_) | Class::Chunked(1.. | ..=-1))
+}
+
+/// The operand with a stride that is widened, and whether it is read as signed.
+fn widened(classes: &Classes, inst: &Inst) -> Option<(Operand, bool)> {
+    match inst {
+        Inst::Binary { op: BinOp::MulWide, ty, a, b, .. } | Inst::Ternary { op: TerOp::MadWide, ty, a, b, .. } => {
+            let affine = [a, b].into_iter().find(|o| has_stride(classes.operand(**o)))?;
+            Some((*affine, ty.is_signed()))
+        }
+        Inst::Cvt { dty, sty, a, .. } if dty.bits() == 64 && sty.bits() == 32 => Some((*a, sty.is_signed())),
         _ => None,
     }
 }
 
 /// Whether converged code checks something for `st`.
 pub(crate) fn needs_check(classes: &Classes, st: &Stmt<'_>) -> bool {
-    checked_operand(classes, st).is_some()
+    check(classes, st).is_some()
 }
