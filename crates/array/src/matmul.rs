@@ -1,5 +1,7 @@
 //! Matrix products.
 
+mod slender;
+mod split;
 mod tiles;
 
 use crate::array::GpuArray;
@@ -8,6 +10,9 @@ use crate::launch::Args;
 use crate::layout::{Layout, Order, Shape, Tuple, broadcast_shapes};
 use rtcg_codegen::DType;
 use rtcg_codegen::array::{ArrayKernel, MATMUL_SIDE, MATMUL_TILE, Matmul, SimpleMatmul};
+
+/// Rows that fill so little of a tall tile that the transposed product takes less time.
+const FEW_ROWS: usize = 16;
 
 impl GpuArray {
     /// The matrix product by NumPy's rules: the last two axes are matrices, earlier ones are
@@ -69,6 +74,24 @@ fn matrices(x: &GpuArray, y: &GpuArray, a: &GpuArray, b: &GpuArray) -> Result<Gp
 }
 
 fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], [m, n, k]: [usize; 3]) -> Result<()> {
+    if slender::launch(out, a, b, batch, [m, n, k])? {
+        return Ok(());
+    }
+    if tiles::are_taller(out.context().facts(), out.dtype()) && m <= FEW_ROWS && n > FEW_ROWS {
+        let mut shape = Shape::from_slice(batch);
+        shape.extend_from_slice(&[n, m]);
+        let turned = GpuArray::empty(out.context(), &shape, out.dtype(), Order::C)?;
+        launch(&turned, &b.swapaxes(-1, -2)?, &a.swapaxes(-1, -2)?, batch, [n, m, k])?;
+        return out.assign(&turned.swapaxes(-1, -2)?);
+    }
+    if split::launch(out, a, b, batch, [m, n, k])? {
+        return Ok(());
+    }
+    whole(out, a, b, batch, [m, n, k])
+}
+
+/// The product by tiles, each of which has all terms.
+fn whole(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], [m, n, k]: [usize; 3]) -> Result<()> {
     if tiles::launch(out, a, b, batch, [m, n, k])? {
         return Ok(());
     }

@@ -3,7 +3,7 @@
 
 use rtcg::array::{
     ArrayContext, Buffer, DType, Facts, FftKind, GpuArray, Index, Kernel, Op, Order, ReduceWishes, Reduction, Result,
-    Runtime, ScanOp, fuse,
+    Runtime, Scalar, ScanOp, WeakScalar, fuse,
 };
 use rtcg::{Context, CudaRuntime};
 use std::sync::{Arc, Mutex};
@@ -361,4 +361,36 @@ fn products_by_tiles_of_tensor_cores() {
     products_of(LARGE, DType::C128, "FRAGMENT_ROWS = 8", [70, 45, 21], 2);
     products_of(tall, DType::F64, "FRAGMENT_ROWS = 16", [70, 45, 37], 2);
     products_of(tall, DType::C128, "FRAGMENT_ROWS = 16", [70, 45, 21], 1);
+}
+
+#[test]
+fn products_of_few_columns_or_rows() {
+    // Rows that are read in packs, and whose blocks share the terms; thin operands in shared memory, and not.
+    products_of(LARGE, DType::F32, "IS_SPLIT = 1", [20, 1, 3000], 5);
+    products_of(LARGE, DType::F32, "IS_AHEAD = 1", [64, 9, 260], 5);
+    products_of(LARGE, DType::C64, "IS_STAGED = 1", [3, 40, 130], 5);
+    products_of(LARGE, DType::F16, "PACK = 8", [33, 3, 264], 3);
+    products_of(LARGE, DType::F64, "PACK = 2", [2, 50, 70], 3);
+    products_of(LARGE, DType::I8, "PACK = 16", [40, 2, 64], 2);
+    products_of(LARGE, DType::C128, "constexpr int WIDTH = 4", [5, 4, 1000], 2);
+    // Few rows of tall tiles are the columns of the transposed product.
+    products_of(LARGE, DType::F64, "FRAGMENT_ROWS = 8", [6, 40, 30], 2);
+}
+
+#[test]
+fn products_of_few_tiles_are_summed_in_parts() {
+    let small = Facts { processors: 24, ..LARGE };
+    for (dtype, k) in [(DType::F32, 1100), (DType::F64, 600), (DType::I16, 600)] {
+        products_of(small, dtype, "array_reduce", [20, 20, k], 2);
+    }
+    // Sums of parts are not rounded: these are odd, and beyond what float16 has all integers of.
+    let (ctx, sources) = with_sources(small);
+    let [a, b] = [[20, 2101], [2101, 20]].map(|shape| {
+        let ones = GpuArray::empty(&ctx, &shape, DType::F16, Order::C).unwrap();
+        ones.fill(Scalar::Weak(WeakScalar::Int(1))).unwrap();
+        ones
+    });
+    assert_eq!(numbers(&a.matmul(&b).unwrap()), [2100; 400]);
+    let sources = sources.lock().unwrap().concat();
+    assert!(sources.contains("array_reduce") && sources.contains("typedef float O"));
 }

@@ -22,10 +22,10 @@ const MOST_BATCHES: usize = 65535;
 /// Multiplies if the device is one for tiles; whether it did.
 pub(super) fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], extents: [usize; 3]) -> Result<bool> {
     let facts = out.context().facts();
-    if facts.access_bytes == 1 || facts.capability < 80 {
+    if !has_tiles(facts) {
         return Ok(false);
     }
-    match out.dtype() {
+    match a.dtype() {
         DType::Bool | DType::I8 | DType::U8 | DType::I16 | DType::U16 => {
             if out.size().saturating_mul(extents[2]) < WORTH_CONVERTING {
                 return Ok(false);
@@ -43,6 +43,22 @@ pub(super) fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize]
             None => Ok(false),
         },
     }
+}
+
+/// Whether the device is one for tiles.
+pub(super) fn has_tiles(facts: Facts) -> bool {
+    facts.access_bytes > 1 && facts.capability >= 80
+}
+
+/// Whether small tiles have more rows than columns.
+pub(super) fn are_taller(facts: Facts, dtype: DType) -> bool {
+    has_tiles(facts) && dtype == DType::F64
+}
+
+/// Blocks of the tile that is chosen for a product.
+pub(super) fn blocks(facts: Facts, dtype: DType, batches: usize, extents: [usize; 3]) -> Option<usize> {
+    let [rows, columns] = choose(facts, dtype, batches, extents).filter(|_| has_tiles(facts))?.extents();
+    Some(extents[0].div_ceil(rows) * extents[1].div_ceil(columns) * batches)
 }
 
 /// A tile, and how fast a multiprocessor is with as many blocks as it runs at once, and with one, beside the fastest tile.
@@ -66,7 +82,7 @@ impl Candidate {
 
     fn fits(&self, facts: Facts, dtype: DType) -> bool {
         let operand = MatmulOperand { along_k: true, is_wide: true };
-        let kernel = TiledMatmul { dtype, tile: self.tile, a: operand, b: operand };
+        let kernel = TiledMatmul { dtype, is_sum: false, tile: self.tile, a: operand, b: operand };
         let has_unit = match self.tile.unit {
             MatmulUnit::Warpgroups => facts.capability == 90,
             MatmulUnit::Doubles { rows: 16, .. } => facts.capability >= 90,
@@ -239,6 +255,7 @@ struct Product<'a> {
 
 impl<'a> Product<'a> {
     fn new(out: &'a GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], tile: MatmulTile) -> Result<Self> {
+        let dtype = a.dtype();
         let (a, b) = (Operand::new(a, 1)?, Operand::new(b, 0)?);
         let batches = batch.iter().product();
         let steps = [step_of(&outer(&a.array, batch)?), step_of(&outer(&b.array, batch)?)];
@@ -246,7 +263,7 @@ impl<'a> Product<'a> {
             [Some(a), Some(b)] => ([a, b], None),
             _ => ([0; 2], Some(batch_offsets(out, &a.array, &b.array, batch, batches)?)),
         };
-        let kernel = TiledMatmul { dtype: out.dtype(), tile, a: a.how, b: b.how };
+        let kernel = TiledMatmul { dtype, is_sum: out.dtype() != dtype, tile, a: a.how, b: b.how };
         Ok(Self { out, a, b, kernel, batches, steps, offsets })
     }
 

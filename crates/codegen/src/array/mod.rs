@@ -22,7 +22,10 @@ pub use linalg::{
     LINALG_NOT_CONVERGED, LINALG_NOT_FINITE, LINALG_NOT_OF_FULL_RANK, LINALG_RIGHT_SIDES, LINALG_STATE, LINALG_THREADS,
     Linalg, LinalgStep,
 };
-pub use matmul::{MATMUL_SIDE, MATMUL_TILE, Matmul, MatmulOperand, MatmulTile, MatmulUnit, SimpleMatmul, TiledMatmul};
+pub use matmul::{
+    MATMUL_SIDE, MATMUL_TILE, Matmul, MatmulOperand, MatmulTile, MatmulUnit, SLENDER_THREADS, SimpleMatmul,
+    SlenderMatmul, TiledMatmul, matmul_sum_bytes,
+};
 pub use offsets::{Space, division_by};
 pub use op::{Op, OpTypes, Refused, Role};
 pub use pointwise::{Access, Operand, Pointwise, Walk};

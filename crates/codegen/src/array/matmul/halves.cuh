@@ -9,9 +9,9 @@ struct rt_place {
 };
 
 // Two neighbours of a row of the result, of which `room` are inside.
-__device__ __forceinline__ void rt_store(E *to, bool even, int room, float left, float right) {
-  const E x = rt_cast<E>(left), y = rt_cast<E>(right);
-  if (even && room > 0) *(unsigned *)to = x.bits | (unsigned)y.bits << 16;
+__device__ __forceinline__ void rt_store(O *to, bool even, int room, float left, float right) {
+  const O x = rt_cast<O>(left), y = rt_cast<O>(right);
+  if (even && room > 0) *(rt_pack<O, 2> *)to = rt_pack<O, 2>{{x, y}};
   else {
     if (room > 0) to[0] = x;
     if (room > 1) to[1] = y;

@@ -15,7 +15,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) array_matmul(RT_
   const rt_block block = rt_block_of(RT_ARGUMENTS);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int row = warp / WARPS_N * ROWS, column = warp % WARPS_N * COLUMNS;
-  const bool even = n % 2 == 0 && ((rt_length)out & 3) == 0;
+  const bool even = n % 2 == 0 && (rt_length)out % (2 * sizeof(O)) == 0;
   rt_operand<TILE_ROWS, A_ALONG_K, A_CHUNK, rt_place> first(block.a, a_row, a_column, block.rows);
   rt_operand<TILE_COLUMNS, B_ALONG_K, B_CHUNK, rt_place> second(block.b, b_column, b_row, block.columns);
   float sum[ROWS / 16][COLUMNS / 8][4] = {};
@@ -53,7 +53,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) array_matmul(RT_
     for (int half = 0; half < 2; half++) {
       const int i = row + r * 16 + half * 8 + lane / 4;
       if (i >= block.rows) continue;
-      E *const to = block.out + i * n;
+      O *const to = block.out + i * n;
       #pragma unroll
       for (int c = 0; c < COLUMNS / 8; c++) {
         const int j = column + c * 8 + lane % 4 * 2;

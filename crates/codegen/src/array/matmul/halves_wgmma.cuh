@@ -15,7 +15,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) array_matmul(RT_
   extern __shared__ __align__(1024) unsigned char ring[];
   const rt_block block = rt_block_of(RT_ARGUMENTS);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = __shfl_sync(~0u, threadIdx.x / 128, 0);
-  const bool even = n % 2 == 0 && ((rt_length)out & 3) == 0;
+  const bool even = n % 2 == 0 && (rt_length)out % (2 * sizeof(O)) == 0;
   rt_operand<TILE_ROWS, A_ALONG_K, A_CHUNK, rt_place> first(block.a, a_row, a_column, block.rows);
   rt_operand<TILE_COLUMNS, B_ALONG_K, B_CHUNK, rt_place> second(block.b, b_column, b_row, block.columns);
   const rt_length steps = (k + DEPTH - 1) / DEPTH;
@@ -56,7 +56,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) array_matmul(RT_
   for (int half = 0; half < 2; half++) {
     const int i = warp * 16 + half * 8 + lane / 4;
     if (i >= block.rows) continue;
-    E *const to = block.out + i * n;
+    O *const to = block.out + i * n;
     #pragma unroll
     for (int c = 0; c < COLUMNS / 8; c++) {
       const int j = c * 8 + lane % 4 * 2;

@@ -4,7 +4,7 @@ typedef long long rt_step;
 typedef unsigned long long rt_length;
 
 // `a_batch` and `b_batch` lead from a matrix to the next, unless there are `offsets` for each pair.
-#define RT_PARAMETERS E *out, const char *a, const char *b, rt_length m, rt_length n, rt_length k, rt_step a_row, rt_step a_column, rt_step b_row, rt_step b_column, rt_step a_batch, rt_step b_batch, const rt_step *offsets
+#define RT_PARAMETERS O *out, const char *a, const char *b, rt_length m, rt_length n, rt_length k, rt_step a_row, rt_step a_column, rt_step b_row, rt_step b_column, rt_step a_batch, rt_step b_batch, const rt_step *offsets
 #define RT_ARGUMENTS out, a, b, m, n, k, a_row, a_column, b_row, b_column, a_batch, b_batch, offsets
 
 __device__ __forceinline__ unsigned rt_shared(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
@@ -58,7 +58,7 @@ template <int EXTENT, bool ALONG_K, int CHUNK, class Place> struct rt_operand {
 };
 
 // What a block computes: where its part of the result and of both operands begins, and how much of a tile is real.
-struct rt_block { E *out; const char *a, *b; int rows, columns; };
+struct rt_block { O *out; const char *a, *b; int rows, columns; };
 
 // The tile of a block: eight rows of tiles are gone through column by column, so that blocks which run at the same time
 // share operands in the cache.

@@ -48,7 +48,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) array_matmul(RT_
   for (int r = 0; r < ROWS; r++) {
     const int i = row + r / rt_vector * 4 * rt_vector + r % rt_vector;
     if (i >= block.rows) continue;
-    E *const to = block.out + i * n;
+    O *const to = block.out + i * n;
     #pragma unroll
     for (int c = 0; c < COLUMNS; c += rt_vector) {
       const int j = column + c * 8;

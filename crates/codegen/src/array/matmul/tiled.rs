@@ -68,6 +68,8 @@ pub struct MatmulOperand {
 pub struct TiledMatmul {
     /// The dtype of operands and result.
     pub dtype: DType,
+    /// The result is sums of 16-bit floats before they are rounded.
+    pub is_sum: bool,
     /// What a block does.
     pub tile: MatmulTile,
     /// The first operand.
@@ -181,7 +183,8 @@ impl TiledMatmul {
     pub(super) fn source(&self) -> String {
         let is_half = matches!(self.dtype, DType::F16 | DType::BF16);
         let mut text = if is_half { preamble([self.dtype].into_iter(), false) } else { String::new() };
-        let _ = writeln!(text, "typedef {} E;", self.element());
+        let result = if self.is_sum { "float" } else { self.element() };
+        let _ = writeln!(text, "typedef {} E; typedef {result} O;", self.element());
         text.push_str(&self.constants());
         text.push_str(include_str!("pipeline.cuh"));
         if is_half {
