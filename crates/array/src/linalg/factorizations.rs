@@ -5,6 +5,7 @@ use super::matrices::{
     adjoint, choose, copied, first_number, floating, length_of_square, number, part, rows_and_columns, stack_of, steps,
     transposed, unstacked, zeros,
 };
+use super::products::Product;
 use super::reflections::Reflected;
 use super::triangles::{self, Form, PANEL};
 use crate::array::GpuArray;
@@ -32,16 +33,20 @@ fn factor_positive(a: &GpuArray) -> Result<GpuArray> {
     }
     let step = Step::new(a.context(), a.dtype(), LinalgStep::FactorPositive)?;
     let [stack, row, _] = steps(a);
-    for start in (0..n).step_by(PANEL) {
-        let end = (start + PANEL).min(n);
+    // A triangle is in shared memory, of which all devices have 48 KiB.
+    let width = if a.itemsize() > 8 { PANEL / 2 } else { PANEL };
+    for start in (0..n).step_by(width) {
+        let end = (start + width).min(n);
         let own = part(a, start..end, start..end)?;
         let values = [(&own).into(), stack.into(), row.into(), (end - start).into(), (&flag).into()];
-        step.launch([count, 1], BLOCK, &values)?;
+        let shared_bytes = (end - start) * (end - start + 1) * a.itemsize();
+        step.launch_with([count, 1], BLOCK, shared_bytes, &values)?;
         if end < n {
             let below = part(a, end..n, start..end)?;
             let form = Form { is_conjugated: a.dtype().is_complex(), ..Form::default() };
             triangles::solve(&own, &transposed(&below)?, form)?;
-            part(a, end..n, end..n)?.binary_in_place(Op::Subtract, &below.matmul(&adjoint(&below)?)?)?;
+            let product = Product { is_right_conjugated: true, is_lower: true, ..Product::default() };
+            product.subtract(&part(a, end..n, end..n)?, &below, &transposed(&below)?)?;
         }
     }
     Ok(flag)

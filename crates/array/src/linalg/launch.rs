@@ -5,7 +5,7 @@ use crate::error::{ArrayError, Result};
 use crate::launch::Args;
 use crate::runtime::{ArrayContext, Kernel};
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{ArrayKernel, LINALG_THREADS, Linalg, LinalgStep};
+use rtcg_codegen::array::{ArrayKernel, LINALG_STRIP_THREADS, LINALG_THREADS, Linalg, LinalgStep};
 use std::sync::Arc;
 
 /// An argument of a kernel.
@@ -106,6 +106,38 @@ impl Step {
         }
         let [width, height] = block.map(|length| length as u32);
         self.0.launch(grid.map(|length| length as u32), [width, height, 1], shared_bytes as u32, args.bytes())
+    }
+}
+
+/// Whether threads are lanes of a processor's vectors, which run best without shuffles and with few registers.
+pub(super) fn are_lanes(a: &GpuArray) -> bool {
+    a.context().facts().access_bytes == 1
+}
+
+/// How panels are cut into strips of columns, which threads hold in registers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Strips {
+    pub threads: usize,
+    /// Rows of a thread.
+    pub rows: usize,
+    pub width: usize,
+}
+
+impl Strips {
+    /// For panels of `m` rows; none if those are too many, or threads are lanes of vectors.
+    pub(super) fn new(a: &GpuArray, m: usize) -> Option<Self> {
+        if are_lanes(a) {
+            return None;
+        }
+        let threads = m.next_power_of_two().clamp(32, LINALG_STRIP_THREADS);
+        let rows = m.div_ceil(threads).next_power_of_two();
+        let width = Linalg::strip_width(a.dtype(), rows);
+        (width > 0).then_some(Self { threads, rows, width })
+    }
+
+    /// The kernel that does a step for strips.
+    pub(super) fn step(self, a: &GpuArray, step: LinalgStep) -> Result<Step> {
+        Step::of(a.context(), Linalg { group: self.rows as u16, ..Linalg::new(a.dtype(), step) })
     }
 }
 

@@ -9,6 +9,7 @@
 //! of columns (`hestenes`). Kernels report in a word on the device what they cannot do; iterations read now and then
 //! whether some are left.
 
+mod block_reflections;
 mod divide;
 mod equations;
 mod factorizations;
@@ -22,6 +23,7 @@ mod limits;
 mod lu;
 mod matrices;
 mod norms;
+mod products;
 mod reflections;
 mod scaling;
 mod schur;

@@ -1,7 +1,8 @@
 //! Householder reflections: of matrices, by panels of columns, and applied to others.
 
+use super::block_reflections as blocks;
 use super::factorizations::{Triangle, triangle_of};
-use super::launch::{Step, parts};
+use super::launch::{Step, Strips, are_lanes, parts};
 use super::matrices::{identities, part, steps, zeros};
 use crate::array::GpuArray;
 use crate::error::Result;
@@ -14,8 +15,7 @@ const COLUMNS: usize = 32;
 /// The kernel that does a step for columns of `m` rows, and the threads of its block: several have the rows of a column,
 /// unless they are lanes of a processor's vectors.
 fn step_of(a: &GpuArray, step: LinalgStep, m: usize) -> Result<(Step, [usize; 2])> {
-    let are_lanes = a.context().facts().access_bytes == 1;
-    let most = if are_lanes { 1 } else { LINALG_THREADS as usize / COLUMNS };
+    let most = if are_lanes(a) { 1 } else { LINALG_THREADS as usize / COLUMNS };
     let group = m.div_ceil(16).next_power_of_two().min(most);
     let step = Step::of(a.context(), Linalg { group: group as u16, ..Linalg::new(a.dtype(), step) })?;
     Ok((step, [COLUMNS * group, 1]))
@@ -44,22 +44,14 @@ impl Reflected {
     /// Reflects the panel that begins in a column, and what is on its right.
     fn reflect_panel(&self, start: usize) -> Result<()> {
         let a = &self.matrices;
-        let [count, m, n] = [0, 1, 2].map(|axis| a.shape()[axis]);
+        let [m, n] = [1, 2].map(|axis| a.shape()[axis]);
         let end = (start + COLUMNS).min(n);
         let (panel, factors) = (part(a, start..m, start..end)?, self.factors_from(start)?);
-        let [stack, row, _] = steps(a);
         let factor_stack = m.min(n) as isize;
-        let (step, block) = step_of(a, LinalgStep::Reflect, m - start)?;
-        let values = [
-            (&panel).into(),
-            stack.into(),
-            row.into(),
-            (m - start).into(),
-            (end - start).into(),
-            (&factors).into(),
-            factor_stack.into(),
-        ];
-        step.launch([count, 1], block, &values)?;
+        match Strips::new(a, m - start) {
+            Some(strips) => reflect_strips(strips, &panel, &factors, factor_stack)?,
+            None => reflect_whole(&panel, &factors, factor_stack)?,
+        }
         if end == n {
             return Ok(());
         }
@@ -89,6 +81,37 @@ impl Reflected {
     }
 }
 
+/// Reflects panels by one kernel, which works on them where they are.
+fn reflect_whole(panel: &GpuArray, factors: &GpuArray, factor_stack: isize) -> Result<()> {
+    let ([count, m, n], [stack, row, _]) = ([0, 1, 2].map(|axis| panel.shape()[axis]), steps(panel));
+    let (step, block) = step_of(panel, LinalgStep::Reflect, m)?;
+    let values = [panel.into(), stack.into(), row.into(), m.into(), n.into(), factors.into(), factor_stack.into()];
+    step.launch([count, 1], block, &values)
+}
+
+/// Reflects panels strip by strip.
+fn reflect_strips(strips: Strips, panel: &GpuArray, factors: &GpuArray, factor_stack: isize) -> Result<()> {
+    let ([count, m, n], [stack, row, _]) = ([0, 1, 2].map(|axis| panel.shape()[axis]), steps(panel));
+    let step = strips.step(panel, LinalgStep::ReflectStrip)?;
+    for start in (0..m.min(n)).step_by(strips.width) {
+        let end = (start + strips.width).min(n);
+        let strip = part(panel, start..m, start..end)?;
+        let own = factors.index(&[Index::Ellipsis, Index::from(start as isize..factors.shape()[1] as isize)])?;
+        let values = [
+            (&strip).into(),
+            stack.into(),
+            row.into(),
+            (m - start).into(),
+            (end - start).into(),
+            (&own).into(),
+            factor_stack.into(),
+        ];
+        step.launch([count, 1], [strips.threads, 1], &values)?;
+        apply_reflections(&strip, &own, factor_stack, &part(panel, start..m, end..n)?, Applied::Adjoint)?;
+    }
+    Ok(())
+}
+
 /// What columns are multiplied with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Applied {
@@ -109,6 +132,12 @@ pub(super) fn apply_reflections(
     columns: &GpuArray,
     how: Applied,
 ) -> Result<()> {
+    if columns.size() == 0 || vectors.size() == 0 {
+        return Ok(());
+    }
+    if !are_lanes(columns) {
+        return blocks::apply(vectors, factors, factor_stack, columns, how);
+    }
     let [count, m, n] = [0, 1, 2].map(|axis| columns.shape()[axis]);
     let [[stack, row, _], [column_stack, column_row, _]] = [steps(vectors), steps(columns)];
     let values = [

@@ -1,13 +1,14 @@
 //! Triangular systems of equations, cut into blocks that matrix products connect.
 
-use super::launch::{BLOCK, Step, parts};
-use super::matrices::{conjugated, part, steps};
+use super::launch::{BLOCK, Step, are_lanes, parts};
+use super::matrices::{part, steps};
+use super::products::Product;
 use crate::array::GpuArray;
 use crate::error::Result;
-use rtcg_codegen::array::{LINALG_RIGHT_SIDES, LinalgStep, Op};
+use rtcg_codegen::array::{LINALG_PANEL, LINALG_RIGHT_SIDES, LINALG_WARP_SIDES, LinalgStep};
 
 /// Rows of a block, and columns of a panel.
-pub(super) const PANEL: usize = 64;
+pub(super) const PANEL: usize = LINALG_PANEL;
 
 /// Which part of matrices is a triangle, and how it is read.
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,7 +25,12 @@ pub(super) fn solve(triangles: &GpuArray, sides: &GpuArray, form: Form) -> Resul
     if sides.size() == 0 {
         return Ok(());
     }
-    let step = Step::new(sides.context(), sides.dtype(), LinalgStep::SolveTriangle)?;
+    let (step, width) = if are_lanes(sides) {
+        (LinalgStep::SolveTriangle, LINALG_RIGHT_SIDES)
+    } else {
+        (LinalgStep::SolveByWarps, LINALG_WARP_SIDES)
+    };
+    let step = Step::new(sides.context(), sides.dtype(), step)?;
     let mut starts: Vec<usize> = (0..n).step_by(PANEL).collect();
     if form.is_upper {
         starts.reverse();
@@ -48,12 +54,12 @@ pub(super) fn solve(triangles: &GpuArray, sides: &GpuArray, form: Form) -> Resul
             (end - start).into(),
             columns.into(),
         ];
-        step.launch(parts(count, columns, LINALG_RIGHT_SIDES), BLOCK, &values)?;
+        step.launch(parts(count, columns, width), BLOCK, &values)?;
         let rest = if form.is_upper { 0..start } else { end..n };
         if !rest.is_empty() {
             let factor = part(triangles, rest.clone(), start..end)?;
-            let factor = if form.is_conjugated { conjugated(&factor)? } else { factor };
-            part(sides, rest, 0..columns)?.binary_in_place(Op::Subtract, &factor.matmul(&x)?)?;
+            let product = Product { is_left_conjugated: form.is_conjugated, ..Product::default() };
+            product.subtract(&part(sides, rest, 0..columns)?, &factor, &x)?;
         }
     }
     Ok(())

@@ -19,8 +19,8 @@ pub use fft::{FFT_STAGES, Fft, FftLoad, FftResult, FftSource, FftStep, FftStepKe
 pub use fused::{FUSED_ZEROS, Fused, FusedOutput, NO_STEP, Step, Steps, is_fusable};
 pub use gather::{Bounds, Direction, Gather};
 pub use linalg::{
-    LINALG_NOT_CONVERGED, LINALG_NOT_FINITE, LINALG_NOT_OF_FULL_RANK, LINALG_RIGHT_SIDES, LINALG_STATE, LINALG_THREADS,
-    Linalg, LinalgStep,
+    LINALG_BLOCK, LINALG_NOT_CONVERGED, LINALG_NOT_FINITE, LINALG_NOT_OF_FULL_RANK, LINALG_PANEL, LINALG_RIGHT_SIDES,
+    LINALG_STATE, LINALG_STRIP_THREADS, LINALG_THREADS, LINALG_TILE, LINALG_WARP_SIDES, Linalg, LinalgStep,
 };
 pub use matmul::{
     MATMUL_SIDE, MATMUL_TILE, Matmul, MatmulOperand, MatmulTile, MatmulUnit, SLENDER_THREADS, SimpleMatmul,

@@ -6,20 +6,15 @@ extern "C" __global__ void array_hessenberg_column(T *matrices, int n, int k, T 
     R mine = 0;
     for (int i = k + 2 + t; i < n; i += blockDim.x) mine += square_of(a[(I)i * n + k]);
     R rest = added(mine);
-    T alpha = a[(I)(k + 1) * n + k], tau = made_of(0, 0), first = made_of(1, 0);
+    Reflection own = reflection_of(a[(I)(k + 1) * n + k], rest, 1);
     __syncthreads();
-    if (rest != 0 || imag_of(alpha) != 0) {
-        R norm = sqrt(square_of(alpha) + rest), beta = real_of(alpha) > 0 ? -norm : norm;
-        tau = made_of((beta - real_of(alpha)) / beta, -imag_of(alpha) / beta);
-        first = alpha - made_of(beta, 0);
-        if (t == 0) a[(I)(k + 1) * n + k] = made_of(beta, 0);
-    }
+    if (own.is_there && t == 0) a[(I)(k + 1) * n + k] = made_of(own.beta, 0);
     for (int i = k + 2 + t; i < n; i += blockDim.x) {
-        v[i] = a[(I)i * n + k] / first;
+        v[i] = a[(I)i * n + k] / own.divisor;
         a[(I)i * n + k] = made_of(0, 0);
     }
     if (t == 0) {
         v[k + 1] = made_of(1, 0);
-        v[n] = tau;
+        v[n] = own.factor;
     }
 }

@@ -11,6 +11,21 @@ use std::fmt::Write;
 pub const LINALG_THREADS: u32 = 256;
 /// Right sides that a block of a triangular system has at a time.
 pub const LINALG_RIGHT_SIDES: usize = 8;
+/// Those of a block whose warps have some each.
+pub const LINALG_WARP_SIDES: usize = 32;
+/// Rows of a triangular system, and columns of a panel.
+pub const LINALG_PANEL: usize = 64;
+/// Rows and columns of what a block takes a product from.
+pub const LINALG_TILE: usize = 64;
+/// Reflections that are applied at a time.
+pub const LINALG_BLOCK: usize = 32;
+/// Most threads of a block that factors a strip.
+pub const LINALG_STRIP_THREADS: usize = 512;
+/// Bytes of a strip that a thread holds in registers, at most.
+const STRIP_BYTES: usize = 256;
+/// Most columns of a strip, and bytes of a row of one.
+const STRIP_WIDTH: usize = 16;
+const STRIP_ROW_BYTES: usize = 128;
 /// Numbers that iterations keep of a matrix.
 pub const LINALG_STATE: usize = 4;
 /// A bit of reports: a matrix has infinities or NaN.
@@ -51,13 +66,21 @@ macro_rules! steps {
 
 steps! {
     FactorPanel "factor_panel" [] "LU factors of a panel, with partial pivoting.";
+    FactorStrip "factor_strip" ["shared" "quotients" "strips" "pivots"] "LU factors of a strip of a panel.";
     ExchangeRows "exchange_rows" [] "Rows exchanged as the pivots of a panel say.";
+    ExchangeSolve "exchange_solve" ["shared" "quotients" "substitution"] "The same, then unit triangular systems.";
+    SubtractProduct "subtract_product" ["shared"] "Products taken from matrices.";
     FactorPositive "factor_positive" [] "Cholesky factors of lower triangles.";
     SolveTriangle "solve_triangle" [] "Triangular systems for several right sides.";
-    Reflect "reflect" ["sums" "reflect_column"] "Householder reflections that make panels upper triangular.";
+    SolveByWarps "solve_by_warps" ["shared" "quotients" "substitution"] "The same, with right sides in registers.";
+    Reflect "reflect" ["sums" "householder" "reflect_column"] "Householder reflections that make panels upper triangular.";
     ApplyReflections "apply_reflections" ["reflect_column"] "Reflections applied to columns.";
     MeasureMatrices "measure_matrices" ["triangles"] "The largest parts of matrices, infinite for what is not finite.";
     ScaleMatrices "scale_matrices" ["triangles"] "Matrices scaled by powers of two.";
+    ReflectStrip "reflect_strip" ["shared" "quotients" "householder" "strips"] "The same of strips in registers.";
+    BlockFactors "block_factors" ["shared" "block_vectors"] "Triangular factors of products of reflections.";
+    CrossProducts "cross_products" ["shared" "block_vectors"] "Products of vectors of reflections and columns, in parts.";
+    CombineProducts "combine_products" ["shared" "block_vectors"] "Their sums, multiplied by triangular factors.";
     OrderValues "order_values" [] "Values in order, scaled back.";
     PlaceVectors "place_vectors" [] "Rows as columns in the order of their values.";
     Jacobi "jacobi" ["rotations"] "Eigenvalues of small Hermitian matrices.";
@@ -76,7 +99,7 @@ steps! {
     UnscaleEigenvalues "unscale_eigenvalues" [] "Parts of eigenvalues, scaled back.";
     SubstituteEigenvectors "substitute_eigenvectors" ["vectors"] "Eigenvectors of Schur forms by substitution.";
     FinishEigenvectors "finish_eigenvectors" ["vectors"] "Eigenvectors as they were before balancing, of length 1.";
-    HessenbergColumn "hessenberg_column" ["sums"] "The reflection of a column.";
+    HessenbergColumn "hessenberg_column" ["sums" "householder"] "The reflection of a column.";
     HessenbergLeft "hessenberg_left" [] "The reflection applied from the left.";
     HessenbergRight "hessenberg_right" [] "The reflection applied from the right.";
     SchurIterate "schur_iterate" ["reflections" "qr_iteration"] "QR iterations, whose reflections are listed.";
@@ -93,7 +116,8 @@ pub struct Linalg {
     pub dtype: DType,
     /// What it does.
     pub step: LinalgStep,
-    /// Threads that have a pair of columns, one that is reflected, or a row of one; 1 for kernels without groups.
+    /// Threads that have a pair of columns, one that is reflected, or a row of one; rows of a strip that a thread has;
+    /// else 1.
     pub group: u16,
     /// Eigenvectors of real matrices are complex.
     pub is_wide: bool,
@@ -115,6 +139,11 @@ impl Linalg {
         if self.group == 1 { 8 } else { 32 }
     }
 
+    /// Columns of strips of which a thread has so many rows; none if those are too many.
+    pub fn strip_width(dtype: DType, rows: usize) -> usize {
+        ((STRIP_BYTES / rows).min(STRIP_ROW_BYTES) / dtype.itemsize()).min(STRIP_WIDTH)
+    }
+
     /// The kernel as CUDA C++ source.
     pub fn source(&self) -> String {
         let mut text = String::new();
@@ -132,13 +161,17 @@ impl Linalg {
             self.dtype.c_type(),
             real.c_type()
         );
-        let numbers: [(&str, i64); 10] = [
+        let numbers: [(&str, i64); 14] = [
             ("IS_COMPLEX", is_complex.into()),
             ("IS_WIDE", self.is_wide.into()),
             ("GROUP", self.group.into()),
             ("THREADS", LINALG_THREADS.into()),
             ("RIGHT_SIDES", LINALG_RIGHT_SIDES as i64),
             ("PAIRS", self.pairs() as i64),
+            ("WARP_SIDES", LINALG_WARP_SIDES as i64),
+            ("PANEL", LINALG_PANEL as i64),
+            ("STRIP_THREADS", LINALG_STRIP_THREADS as i64),
+            ("WIDTH", Self::strip_width(self.dtype, self.group.into()) as i64),
             ("STATE", LINALG_STATE as i64),
             ("NOT_FINITE", LINALG_NOT_FINITE.into()),
             ("NOT_CONVERGED", LINALG_NOT_CONVERGED.into()),

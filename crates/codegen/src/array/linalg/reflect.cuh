@@ -28,20 +28,17 @@ extern "C" __global__ void array_reflect(T *panels, I stack, I row, int m, int n
     int t = threadIdx.x;
     for (int k = 0; k < (m < n ? m : n); ++k) {
         R scale, rest = rest_of(a + k, row, k, m, scale);
-        T alpha = a[k * row + k], factor = made_of(0, 0);
+        Reflection own = reflection_of(a[k * row + k], rest, scale);
         __syncthreads();
-        if (rest != 0 || imag_of(alpha) != 0) {
-            R norm = scale * sqrt(square_of(alpha / made_of(scale, 0)) + rest), beta = real_of(alpha) > 0 ? -norm : norm;
-            factor = made_of((beta - real_of(alpha)) / beta, -imag_of(alpha) / beta);
-            T first = made_of(real_of(alpha) - beta, imag_of(alpha));
-            for (int i = k + 1 + t; i < m; i += blockDim.x) a[i * row + k] = a[i * row + k] / first;
-            if (t == 0) a[k * row + k] = made_of(beta, 0);
+        if (own.is_there) {
+            for (int i = k + 1 + t; i < m; i += blockDim.x) a[i * row + k] = a[i * row + k] / own.divisor;
+            if (t == 0) a[k * row + k] = made_of(own.beta, 0);
         }
-        if (t == 0) tau[k] = factor;
+        if (t == 0) tau[k] = own.factor;
         __syncthreads();
         for (int first = k + 1; first < n; first += COLUMNS) {
             int j = first + OWN_COLUMN;
-            reflect_column(a + k, row, conj_of(factor), a + j, row, k, m, j < n);
+            reflect_column(a + k, row, conj_of(own.factor), a + j, row, k, m, j < n);
         }
         __syncthreads();
     }

@@ -1,30 +1,25 @@
+// What the threads of a block have, joined two by two.
+template <class Join> __device__ R joined(R x, Join join)
+{
+    __shared__ R parts[THREADS];
+    __syncthreads();
+    parts[threadIdx.x] = x;
+    __syncthreads();
+    for (int half = blockDim.x / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half) parts[threadIdx.x] = join(parts[threadIdx.x], parts[threadIdx.x + half]);
+        __syncthreads();
+    }
+    return parts[0];
+}
+
 // Adds what the threads of a block have.
 __device__ R added(R x)
 {
-    __shared__ R sums[THREADS];
-    __syncthreads();
-    sums[threadIdx.x] = x;
-    __syncthreads();
-    for (int half = blockDim.x / 2; half > 0; half /= 2) {
-        if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
-        __syncthreads();
-    }
-    return sums[0];
+    return joined(x, [](R a, R b) { return a + b; });
 }
 
 // The largest of what the threads of a block have; NaN if one of them has that.
 __device__ R largest(R x)
 {
-    __shared__ R sizes[THREADS];
-    __syncthreads();
-    sizes[threadIdx.x] = x;
-    __syncthreads();
-    for (int half = blockDim.x / 2; half > 0; half /= 2) {
-        if (threadIdx.x < half) {
-            R a = sizes[threadIdx.x], b = sizes[threadIdx.x + half];
-            sizes[threadIdx.x] = a > b || a != a ? a : b;
-        }
-        __syncthreads();
-    }
-    return sizes[0];
+    return joined(x, [](R a, R b) { return a > b || a != a ? a : b; });
 }
