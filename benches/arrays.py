@@ -2,7 +2,7 @@
 
 Host times are for many calls between two waits, medians of several rounds in which the libraries take turns; bandwidths
 are over the bytes that an operation must move. Run it with ``python benches/arrays.py [table ...]``; the tables are
-``small``, ``sizes``, ``large``, ``tall``, ``rows``, ``fourier`` and ``transfers``, by default all. On the virtual GPU, where there
+``small``, ``sizes``, ``large``, ``tall``, ``rows``, ``products``, ``fourier`` and ``transfers``, by default all. On the virtual GPU, where there
 are no peers, the large arrays are smaller. ``RTCG_STAGING=never`` shows the driver's own copies of pageable memory in
 ``transfers``.
 """
@@ -217,6 +217,38 @@ def rows():
             print(f"{name:20}", "  ".join(row))
 
 
+# Stacks, rows, columns and the common axis of products.
+PRODUCTS = [(1, n, n, n) for n in (512, 1024, 4096)] + [
+    (64, 256, 256, 256),
+    (1, 131072, 64, 64),
+    (1, 4000, 4001, 4003),
+]
+
+
+def _product_figure(make, wait, a, b):
+    """TFLOP/s of a product, complex ones counted as four real ones."""
+    x, y = make(a), make(b)
+    ms = device_ms(lambda: x @ y, wait, 1 if IS_VIRTUAL else 5)
+    stack, m, k = a.shape
+    return 2e-9 * stack * m * k * b.shape[-1] * (4 if a.dtype.kind == "c" else 1) / ms
+
+
+def products():
+    """Matrix products, which tensor cores do where they have the dtype."""
+    for dtype in (np.float16, np.float32, np.float64, np.complex64, np.complex128, np.int32):
+        print(f"\n{np.dtype(dtype)}, TFLOP/s of matrix products")
+        for stack, m, n, k in PRODUCTS:
+            if IS_VIRTUAL:
+                m, n, k = (min(extent, 512) for extent in (m, n, k))
+            rng = np.random.default_rng(1)
+            a, b = (rng.integers(-3, 4, shape).astype(dtype) for shape in ((stack, m, k), (stack, k, n)))
+            row = []
+            for library, make, wait, _ in peers():
+                figure = attempt(library, lambda: _product_figure(make, wait, a, b))  # noqa: B023
+                row.append(f"{library} {figure:8.2f}" if isinstance(figure, float) else f"{library} {figure}")
+            print(f"{f'{stack} x ({m}, {k}) @ ({k}, {n})':40}", "  ".join(row))
+
+
 def _transform_of(library):
     """The function that transforms along the last axis."""
     if library == "rtcg":
@@ -291,6 +323,7 @@ TABLES = {
     "large": large,
     "tall": tall,
     "rows": rows,
+    "products": products,
     "fourier": fourier,
     "transfers": transfers,
 }

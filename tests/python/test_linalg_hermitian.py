@@ -52,9 +52,50 @@ def test_many_small_matrices():
     assert np.allclose(x @ v, v * w[:, None], atol=1e-13)
 
 
-def test_a_matrix_of_many_launches():
-    """More rotations than a list has room for, several times."""
-    check(m.hermitian("f8", 260))
+@pytest.mark.parametrize("n", [63, 64, 65, 96, 127, 129, 260, 431])
+def test_lengths_of_which_parts_are_made(n):
+    """Parts that fill their leaves, and such as end within one or before it; panels that are full or not."""
+    check(m.hermitian("f8", n))
+
+
+def test_stacks_of_long_matrices():
+    check(np.stack([m.hermitian("c8", 70), np.eye(70, dtype="c8"), m.hermitian("c8", 70, seed=1) * 1000]))
+
+
+def tridiagonal(diagonal, beside):
+    return np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
+
+
+def glued(n, count, glue):
+    """Matrices of Wilkinson's, W21+ for n = 21, one after the other: many values agree to all digits, or nearly."""
+    beside = np.ones(n * count - 1)
+    beside[n - 1 :: n] = glue
+    return tridiagonal(np.tile(np.abs(np.arange(n) - n // 2).astype(float), count), beside)
+
+
+HARD = {
+    "glued": glued(21, 10, 1e-7),
+    "loosely glued": glued(21, 7, 1e-14),
+    "one long wilkinson": glued(301, 1, 0),
+    "second differences": tridiagonal(np.full(257, 2.0), -np.ones(256)),
+    "zeros between blocks": np.kron(np.eye(6), tridiagonal(np.arange(32.0), np.ones(31))),
+    "zeros where it is torn": np.kron(np.eye(4), tridiagonal(np.arange(16.0), np.ones(15)) + 0.1),
+    "graded downwards": tridiagonal(2.0 ** -np.arange(0, 100), 2.0 ** -np.arange(0.5, 99)),
+    "graded upwards": tridiagonal(2.0 ** np.arange(-99, 1), 2.0 ** np.arange(-99, 0)),
+    "weakly coupled": tridiagonal(np.arange(150) % 2 * 1.0, np.full(149, 1e-9)),
+    "negative couplings": tridiagonal(np.sin(np.arange(143.0)), np.cos(np.arange(142.0))),
+    "clusters": m.with_values("f8", np.repeat([1, 1 + 1e-14, 1 + 1e-10, 1.001, -3], 30)),
+    "a low rank": m.with_values("f8", np.r_[np.arange(1, 6), np.zeros(140)]),
+    "an arrow": np.diag(np.arange(100.0)) + np.pad(np.ones((99, 1)), ((1, 0), (0, 99))) + np.eye(100),
+}
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
+@pytest.mark.parametrize("name", HARD)
+def test_hard_matrices(name, dtype):
+    """What divides and conquers badly: everything deflates, or nearly, or nothing does."""
+    x = HARD[name]
+    check(((x + x.T) / 2).astype(dtype))
 
 
 DEGENERATE = {

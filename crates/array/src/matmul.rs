@@ -1,11 +1,18 @@
 //! Matrix products.
 
+mod slender;
+mod split;
+mod tiles;
+
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
 use crate::launch::Args;
 use crate::layout::{Layout, Order, Shape, Tuple, broadcast_shapes};
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{ArrayKernel, MATMUL_SIDE, MATMUL_TILE, Matmul};
+use rtcg_codegen::array::{ArrayKernel, MATMUL_SIDE, MATMUL_TILE, Matmul, SimpleMatmul};
+
+/// Rows that fill so little of a tall tile that the transposed product takes less time.
+const FEW_ROWS: usize = 16;
 
 impl GpuArray {
     /// The matrix product by NumPy's rules: the last two axes are matrices, earlier ones are
@@ -67,6 +74,27 @@ fn matrices(x: &GpuArray, y: &GpuArray, a: &GpuArray, b: &GpuArray) -> Result<Gp
 }
 
 fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], [m, n, k]: [usize; 3]) -> Result<()> {
+    if slender::launch(out, a, b, batch, [m, n, k])? {
+        return Ok(());
+    }
+    if tiles::are_taller(out.context().facts(), out.dtype()) && m <= FEW_ROWS && n > FEW_ROWS {
+        let mut shape = Shape::from_slice(batch);
+        shape.extend_from_slice(&[n, m]);
+        let turned = GpuArray::empty(out.context(), &shape, out.dtype(), Order::C)?;
+        launch(&turned, &b.swapaxes(-1, -2)?, &a.swapaxes(-1, -2)?, batch, [n, m, k])?;
+        return out.assign(&turned.swapaxes(-1, -2)?);
+    }
+    if split::launch(out, a, b, batch, [m, n, k])? {
+        return Ok(());
+    }
+    whole(out, a, b, batch, [m, n, k])
+}
+
+/// The product by tiles, each of which has all terms.
+fn whole(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], [m, n, k]: [usize; 3]) -> Result<()> {
+    if tiles::launch(out, a, b, batch, [m, n, k])? {
+        return Ok(());
+    }
     let ctx = out.context();
     let batches: usize = batch.iter().product();
     let offsets = if batches > 1 { Some(batch_offsets(out, a, b, batch, batches)?) } else { None };
@@ -86,20 +114,22 @@ fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], [m, n, k]
             65535 * MATMUL_TILE
         )));
     }
-    let compiled =
-        ctx.kernel(&ArrayKernel::Matmul(Matmul { dtype: out.dtype(), unroll: ctx.facts().access_bytes as u8 }))?;
+    let kernel = SimpleMatmul { dtype: out.dtype(), unroll: ctx.facts().access_bytes as u8 };
+    let compiled = ctx.kernel(&ArrayKernel::Matmul(Matmul::Simple(kernel)))?;
     let columns = n.div_ceil(MATMUL_TILE) as u32;
     compiled.launch([columns, tiles(m), batches.min(65535) as u32], [MATMUL_SIDE, MATMUL_SIDE, 1], 0, args.bytes())
 }
 
+/// The axes before those of the matrices, broadcast.
+fn outer(array: &GpuArray, batch: &[usize]) -> Result<Layout> {
+    let kept = array.ndim() - 2;
+    let layout = Layout { shape: array.shape()[..kept].into(), strides: array.strides()[..kept].into(), offset: 0 };
+    layout.broadcast_to(batch)
+}
+
 /// The byte offsets of both operands' matrices for every batch.
 fn batch_offsets(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], batches: usize) -> Result<GpuArray> {
-    let outer = |array: &GpuArray| -> Result<Layout> {
-        let kept = array.ndim() - 2;
-        let layout = Layout { shape: array.shape()[..kept].into(), strides: array.strides()[..kept].into(), offset: 0 };
-        layout.broadcast_to(batch)
-    };
-    let layouts = [outer(a)?, outer(b)?];
+    let layouts = [outer(a, batch)?, outer(b, batch)?];
     let mut bytes = Vec::with_capacity(batches * 16);
     for flat in 0..batches {
         for layout in &layouts {

@@ -10,6 +10,7 @@ use crate::generators::scratch::{self, Purpose};
 use rtcg_array::{
     Allocator, ArrayContext, ArrayError, BLOCK_THREADS, Buffer, Facts, Inside, Kernel, Result, Runtime, patiently,
 };
+use rtcg_compile::{Arch, BinaryKind, Target};
 use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
 use rtcg_driver::{Function, Stream, memory, sys};
 use std::any::Any;
@@ -312,7 +313,11 @@ impl Runtime for CudaRuntime {
     }
 
     fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn Kernel>> {
-        let target = crate::target_of(&self.ctx.device()).map_err(ArrayError::runtime)?;
+        let mut target = crate::target_of(&self.ctx.device()).map_err(ArrayError::runtime)?;
+        if self.facts.capability == 90 && target.kind == BinaryKind::Cubin {
+            // Kernels may have what no other architecture does, such as `wgmma`.
+            target = Target::cubin(Arch { suffix: Some('a'), ..Arch::new(9, 0) });
+        }
         let mut request = rtcg_compile::CompileRequest::new(source, target);
         request.no_extern_c = true;
         let module = self.ctx.compile_with(&request).map_err(runtime_error)?;

@@ -173,7 +173,7 @@ fn factors_are_those_of_the_matrix() {
 fn eigenvalues_of_hermitian<T: Drawn>() {
     let arrays = arrays();
     // By Jacobi rotations, and by way of tridiagonal matrices.
-    for n in [1, 2, 9, 32, 45] {
+    for n in [1, 2, 9, 32, 45, 100] {
         let a = hermitian::<T>(&arrays, &[3, n, n]);
         let (values, vectors) = a.eigh(Triangle::Lower).unwrap();
         let bound = 20.0 * (n * n) as f64;

@@ -3,7 +3,7 @@
 
 use rtcg::array::{
     ArrayContext, Buffer, DType, Facts, FftKind, GpuArray, Index, Kernel, Op, Order, ReduceWishes, Reduction, Result,
-    Runtime, ScanOp, fuse,
+    Runtime, Scalar, ScanOp, WeakScalar, fuse,
 };
 use rtcg::{Context, CudaRuntime};
 use std::sync::{Arc, Mutex};
@@ -290,4 +290,107 @@ fn transforms_take_as_much_shared_memory_as_the_device_has() {
         let asks = sources.lock().unwrap().iter().any(|source| source.contains("extern __shared__"));
         assert_eq!(asks, at_once, "{n} in {shared_bytes} bytes");
     }
+}
+
+/// Small integers as a matrix of rows that lie as `how` says.
+fn matrix(ctx: &Arc<ArrayContext>, stack: &[usize], [rows, columns]: [usize; 2], dtype: DType, how: &str) -> GpuArray {
+    let shape = |axes: [usize; 2]| [stack, &axes].concat();
+    let all = || Index::Slice(None, None, None);
+    let from = |start, step| Index::Slice(Some(start), None, Some(step));
+    // Sums of these are exact in 16-bit floats too.
+    let small = |a: GpuArray| if dtype.itemsize() == 2 { a.binary(Op::Remainder, 3).unwrap() } else { a };
+    let made = |axes| small(array(ctx, &shape(axes), dtype));
+    match how {
+        "rows" => made([rows, columns]),
+        "columns" => made([columns, rows]).swapaxes(-1, -2).unwrap(),
+        "apart" => made([rows, columns + 3]).index(&[Index::Ellipsis, all(), from(3, 1)]).unwrap(),
+        "turned" => {
+            made([columns, rows + 1]).index(&[Index::Ellipsis, all(), from(1, 1)]).unwrap().swapaxes(-1, -2).unwrap()
+        }
+        _ => made([rows * 2, columns]).index(&[Index::Ellipsis, from(1, 2), from(-1, -1)]).unwrap(),
+    }
+}
+
+/// The product of matrices of integers, one after the other.
+fn product_of(a: &GpuArray, b: &GpuArray) -> Vec<i64> {
+    let ([.., m, k], [.., n]) = (a.shape(), b.shape()) else { unreachable!() };
+    let (x, y) = (numbers(a), numbers(b));
+    let matrices = x.len() / (m * k);
+    let element =
+        |of: usize, i: usize, j: usize| (0..*k).map(|l| x[(of * m + i) * k + l] * y[(of * k + l) * n + j]).sum();
+    let rows = (0..matrices * m).map(|row| (row / m, row % m));
+    rows.flat_map(|(of, i)| (0..*n).map(move |j| (of, i, j))).map(|(of, i, j)| element(of, i, j)).collect()
+}
+
+/// Every arrangement of both operands.
+const ARRANGEMENTS: [[&str; 2]; 5] = [
+    ["rows", "apart"],
+    ["columns", "turned"],
+    ["apart", "columns"],
+    ["turned", "rows"],
+    ["every second, backwards", "columns"],
+];
+
+/// Products in some arrangements, by a kernel whose source has `tile`.
+fn products_of(facts: Facts, dtype: DType, tile: &str, [m, n, k]: [usize; 3], arrangements: usize) {
+    let (ctx, sources) = with_sources(facts);
+    for [first, second] in ARRANGEMENTS.into_iter().take(arrangements) {
+        let (a, b) = (matrix(&ctx, &[2], [m, k], dtype, first), matrix(&ctx, &[2], [k, n], dtype, second));
+        let product = a.matmul(&b).unwrap();
+        assert_eq!((product.dtype(), product.shape()), (dtype, &[2, m, n][..]));
+        assert_eq!(numbers(&product), product_of(&a, &b), "{dtype} of {first} and {second}");
+    }
+    assert!(sources.lock().unwrap().iter().any(|source| source.contains(tile)), "{dtype}: no {tile}");
+}
+
+#[test]
+fn products_by_tiles_of_threads() {
+    for (dtype, arrangements) in [(DType::F32, 5), (DType::C64, 2), (DType::I32, 1), (DType::U64, 1)] {
+        products_of(LARGE, dtype, "rt_add_product", [70, 45, 37], arrangements);
+    }
+    // Short integers are converted where many are multiplied.
+    products_of(LARGE, DType::I16, "rt_add_product", [150, 160, 90], 1);
+}
+
+#[test]
+fn products_by_tiles_of_tensor_cores() {
+    let tall = Facts { capability: 90, ..LARGE };
+    products_of(LARGE, DType::F16, "rt_matrices", [70, 45, 67], 5);
+    products_of(LARGE, DType::BF16, "rt_matrices", [70, 45, 37], 1);
+    products_of(LARGE, DType::F64, "FRAGMENT_ROWS = 8", [70, 45, 37], 5);
+    products_of(LARGE, DType::C128, "FRAGMENT_ROWS = 8", [70, 45, 21], 2);
+    products_of(tall, DType::F64, "FRAGMENT_ROWS = 16", [70, 45, 37], 2);
+    products_of(tall, DType::C128, "FRAGMENT_ROWS = 16", [70, 45, 21], 1);
+}
+
+#[test]
+fn products_of_few_columns_or_rows() {
+    // Rows that are read in packs, and whose blocks share the terms; thin operands in shared memory, and not.
+    products_of(LARGE, DType::F32, "IS_SPLIT = 1", [20, 1, 3000], 5);
+    products_of(LARGE, DType::F32, "IS_AHEAD = 1", [64, 9, 260], 5);
+    products_of(LARGE, DType::C64, "IS_STAGED = 1", [3, 40, 130], 5);
+    products_of(LARGE, DType::F16, "PACK = 8", [33, 3, 264], 3);
+    products_of(LARGE, DType::F64, "PACK = 2", [2, 50, 70], 3);
+    products_of(LARGE, DType::I8, "PACK = 16", [40, 2, 64], 2);
+    products_of(LARGE, DType::C128, "constexpr int WIDTH = 4", [5, 4, 1000], 2);
+    // Few rows of tall tiles are the columns of the transposed product.
+    products_of(LARGE, DType::F64, "FRAGMENT_ROWS = 8", [6, 40, 30], 2);
+}
+
+#[test]
+fn products_of_few_tiles_are_summed_in_parts() {
+    let small = Facts { processors: 24, ..LARGE };
+    for (dtype, k) in [(DType::F32, 1100), (DType::F64, 600), (DType::I16, 600)] {
+        products_of(small, dtype, "array_reduce", [20, 20, k], 2);
+    }
+    // Sums of parts are not rounded: these are odd, and beyond what float16 has all integers of.
+    let (ctx, sources) = with_sources(small);
+    let [a, b] = [[20, 2101], [2101, 20]].map(|shape| {
+        let ones = GpuArray::empty(&ctx, &shape, DType::F16, Order::C).unwrap();
+        ones.fill(Scalar::Weak(WeakScalar::Int(1))).unwrap();
+        ones
+    });
+    assert_eq!(numbers(&a.matmul(&b).unwrap()), [2100; 400]);
+    let sources = sources.lock().unwrap().concat();
+    assert!(sources.contains("array_reduce") && sources.contains("typedef float O"));
 }

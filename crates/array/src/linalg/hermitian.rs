@@ -30,8 +30,8 @@ pub(super) fn decompose(a: &GpuArray, triangle: Triangle, limits: Limits, has_ve
 }
 
 /// Eigenvalues of Hermitian matrices: the last two axes, of which one triangle is read. Jacobi rotations for up to 32
-/// rows, QL iterations of tridiagonal matrices or bisection for more. Errors are at most about the length of the
-/// matrix times the precision of its elements.
+/// rows; for more the tridiagonal form, which is divided and conquered, or bisected for eigenvalues alone. Errors are at
+/// most about the length of the matrix times the precision of its elements.
 impl GpuArray {
     /// Eigenvalues in ascending order, and eigenvectors of length 1 as columns; waits.
     ///

@@ -85,18 +85,27 @@ impl Step {
     /// [`Step::launch`] with shared memory beside what the kernel declares.
     pub(super) fn launch_with(
         &self,
-        grid: [usize; 2],
+        [matrices, parts]: [usize; 2],
         block: [usize; 2],
         shared_bytes: usize,
         values: &[Value<'_>],
     ) -> Result<()> {
+        self.launch_all([matrices, parts, 1], block, shared_bytes, values)
+    }
+
+    /// [`Step::launch`] for parts of two axes.
+    pub(super) fn launch_tiles(&self, grid: [usize; 3], block: [usize; 2], values: &[Value<'_>]) -> Result<()> {
+        self.launch_all(grid, block, 0, values)
+    }
+
+    fn launch_all(&self, grid: [usize; 3], block: [usize; 2], shared_bytes: usize, values: &[Value<'_>]) -> Result<()> {
         let mut args = Args::new();
         values.iter().for_each(|value| value.push(&mut args));
         if grid[0] > i32::MAX as usize {
             return Err(ArrayError::value(format!("{} matrices are too many; expected at most {}", grid[0], i32::MAX)));
         }
-        let [grid, block] = [grid, block].map(|[x, y]| [x as u32, y as u32, 1]);
-        self.0.launch(grid, block, shared_bytes as u32, args.bytes())
+        let [width, height] = block.map(|length| length as u32);
+        self.0.launch(grid.map(|length| length as u32), [width, height, 1], shared_bytes as u32, args.bytes())
     }
 }
 

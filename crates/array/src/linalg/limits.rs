@@ -6,7 +6,7 @@
 pub struct Limits {
     /// Sweeps of Jacobi rotations over all pairs of rows or columns.
     pub sweeps: usize,
-    /// QL iterations of a row of a tridiagonal matrix.
+    /// QL iterations of a row of the parts that a tridiagonal matrix is torn into.
     pub ql_iterations: usize,
     /// QR iterations for one or two eigenvalues of a general matrix.
     pub qr_iterations: usize,

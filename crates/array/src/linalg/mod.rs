@@ -4,11 +4,13 @@
 //! All are copied to stacks of three axes in C order and changed there. A block of threads has a matrix, or a part of
 //! one: LU, Cholesky and triangular systems are cut into panels (`lu`, `factorizations`, `triangles`), and what lies
 //! beside a panel is updated by matrix products. Eigenvalues and singular values are those of matrices scaled by powers
-//! of two (`scaling`): of Hermitian ones by Jacobi rotations (`jacobi`) or by way of tridiagonal ones, of general ones
-//! by QR iterations (`schur`), singular values by rotations of columns (`hestenes`). Kernels report in a word on the
-//! device what they cannot do; iterations read now and then whether some are left.
+//! of two (`scaling`): of Hermitian ones by Jacobi rotations (`jacobi`) or by way of tridiagonal ones (`tridiagonal`),
+//! which are divided and conquered (`divide`), of general ones by QR iterations (`schur`), singular values by rotations
+//! of columns (`hestenes`). Kernels report in a word on the device what they cannot do; iterations read now and then
+//! whether some are left.
 
 mod block_reflections;
+mod divide;
 mod equations;
 mod factorizations;
 mod general;

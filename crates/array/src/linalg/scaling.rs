@@ -1,12 +1,18 @@
 //! Stacks of matrices scaled before eigenvalues or singular values are sought, and results put in order after.
 
 use super::factorizations::Triangle;
-use super::launch::{BLOCK, Step};
+use super::launch::{Step, parts};
 use super::matrices::{empty, first_number, zeros};
 use crate::array::GpuArray;
 use crate::error::Result;
 use rtcg_codegen::DType;
 use rtcg_codegen::array::{LINALG_THREADS, LinalgStep};
+
+/// Blocks of warps, and the rows that a warp looks at.
+const WARPS: [usize; 2] = [32, 8];
+const ROWS: usize = 4;
+/// Threads of a block that finds places of values.
+const ORDERED: usize = 64;
 
 /// What kernels report about a stack, as bits.
 #[derive(Debug, Clone)]
@@ -38,10 +44,14 @@ impl Scaling {
                 Some(Triangle::Lower) => 1,
                 Some(Triangle::Upper) => 2,
             };
-            let step = Step::new(a.context(), a.dtype(), LinalgStep::ScaleMatrices)?;
+            let sizes = zeros(a, &[count], DType::U64)?;
+            let [measure, scale] = [LinalgStep::MeasureMatrices, LinalgStep::ScaleMatrices]
+                .map(|step| Step::new(a.context(), a.dtype(), step));
+            let (grid, all) = (parts(count, m, WARPS[1] * ROWS), (&sizes).into());
+            measure?.launch(grid, WARPS, &[a.into(), m.into(), n.into(), triangle.into(), all])?;
             let Self { exponents, report } = &scaling;
-            let values = [a.into(), m.into(), n.into(), triangle.into(), exponents.into(), (&report.0).into()];
-            step.launch([count, 1], BLOCK, &values)?;
+            let values = [a.into(), m.into(), n.into(), triangle.into(), all, exponents.into(), (&report.0).into()];
+            scale?.launch(grid, WARPS, &values)?;
         }
         Ok(scaling)
     }
@@ -67,7 +77,7 @@ impl Scaling {
                 (&ordered).into(),
                 (&places).into(),
             ];
-            step.launch([count, 1], BLOCK, &values)?;
+            step.launch(parts(count, n, ORDERED), [ORDERED, 1], &values)?;
         }
         Ok((ordered, places))
     }

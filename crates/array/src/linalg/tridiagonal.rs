@@ -1,99 +1,172 @@
 //! Eigenvalues of Hermitian matrices of many rows: by way of tridiagonal ones.
 
-use super::launch::{BLOCK, Step, Value};
-use super::matrices::{empty, first_number, identities, part, zeros};
+use super::divide;
+use super::launch::Step;
+use super::matrices::{copied, empty, part, transposed, zeros};
 use super::reflections::{Applied, apply_reflections};
-use super::scaling::{Report, Scaling, placed};
+use super::scaling::Scaling;
 use crate::array::GpuArray;
 use crate::error::Result;
-use crate::views::Index;
-use rtcg_codegen::DType;
-use rtcg_codegen::array::{LINALG_STATE, LINALG_TURNS, LinalgStep};
+use rtcg_codegen::array::{Linalg, LinalgStep, Op};
 
-/// Threads of a warp, and warps of a block that has rows.
-const WARPS: [usize; 2] = [32, 8];
-/// Rows of a list of rotations, in lengths of the matrix.
-const ROOM: usize = 32;
-/// Lists before it is asked whether rotations are left.
-const LISTS: usize = 4;
+/// Warps of a block.
+const WARPS: usize = 8;
+/// Rows that a thread updates.
+const TALL: usize = 4;
+/// Rows of a block that has a part of a column.
+const ROWS: usize = 32;
 
 /// T = Q^H A Q.
-struct Tridiagonal {
-    diagonals: GpuArray,
+pub(super) struct Tridiagonal {
+    pub diagonals: GpuArray,
     /// Subdiagonals, and a zero.
-    beside: GpuArray,
+    pub beside: GpuArray,
     /// The factors of the reflections of which Q is the product; their vectors are left in A.
     taus: GpuArray,
 }
 
-/// Householder's method (Golub and Van Loan, Matrix Computations, 8.3.1).
-fn reduce(a: &GpuArray) -> Result<Tridiagonal> {
-    let (ctx, dtype, count, n) = (a.context(), a.dtype(), a.shape()[0], a.shape()[2]);
-    let diagonals = zeros(a, &[count, n], dtype.real_part())?;
-    let beside = zeros(a, &[count, n], dtype.real_part())?;
-    let taus = zeros(a, &[count, n], dtype)?;
-    let pairs = empty(a, &[count, 2, n], dtype)?;
-    let column = Step::new(ctx, dtype, LinalgStep::TridiagonalColumn)?;
-    let product = Step::new(ctx, dtype, LinalgStep::TridiagonalProduct)?;
-    let correct = Step::new(ctx, dtype, LinalgStep::TridiagonalCorrect)?;
-    let update = Step::new(ctx, dtype, LinalgStep::TridiagonalUpdate)?;
-    let (all, length) = (a.into(), n.into());
-    for k in 0..n - 1 {
-        let (parts, k) = ([count, (n - 1 - k).div_ceil(WARPS[1])], k.into());
-        let arguments = [all, length, k, (&taus).into(), (&diagonals).into(), (&beside).into(), (&pairs).into()];
-        column.launch([count, 1], BLOCK, &arguments)?;
-        product.launch(parts, WARPS, &[all, length, k, (&taus).into(), (&pairs).into()])?;
-        correct.launch([count, 1], BLOCK, &[length, k, (&taus).into(), (&pairs).into()])?;
-        update.launch(parts, WARPS, &[all, length, k, (&pairs).into()])?;
+/// A panel of reflections from both sides: A - left^T right is the matrix after them. See Dongarra, Sorensen and
+/// Hammarling, Block reduction of matrices to condensed forms for eigenvalue computations, J. Comput. Appl. Math. 27, 1989.
+struct Reduction<'a> {
+    matrices: &'a GpuArray,
+    /// Reflections of a panel.
+    pairs: usize,
+    /// Warps of a block, and the rows that it has products of.
+    warps: usize,
+    rows: usize,
+    result: Tridiagonal,
+    /// Vectors v, and then w, as rows.
+    left: GpuArray,
+    /// Conjugated vectors w, and then v.
+    right: GpuArray,
+    /// Products of `right` and A with the last v, and the parts of v^H A v that blocks have.
+    inner: GpuArray,
+    products: GpuArray,
+    parts: GpuArray,
+    /// The column, and the sums of squares of blocks.
+    column: GpuArray,
+    squares: GpuArray,
+    steps: [Step; 3],
+}
+
+impl<'a> Reduction<'a> {
+    fn new(a: &'a GpuArray) -> Result<Self> {
+        let (count, n, dtype) = (a.shape()[0], a.shape()[2], a.dtype());
+        let are_lanes = a.context().facts().access_bytes == 1;
+        let (warps, rows) = if are_lanes { (1, 32) } else { (WARPS, WARPS) };
+        let kernel = |step| Linalg { group: warps as u16, ..Linalg::new(dtype, step) };
+        let [column, product, update] =
+            [LinalgStep::TridiagonalColumn, LinalgStep::TridiagonalProduct, LinalgStep::TridiagonalUpdate].map(kernel);
+        let (real, pairs) = (dtype.real_part(), column.pairs());
+        let two = 2 * pairs;
+        let result = Tridiagonal {
+            diagonals: zeros(a, &[count, n], real)?,
+            beside: zeros(a, &[count, n], real)?,
+            taus: zeros(a, &[count, n], dtype)?,
+        };
+        Ok(Self {
+            matrices: a,
+            pairs,
+            warps,
+            rows,
+            result,
+            left: empty(a, &[count, two, n], dtype)?,
+            right: empty(a, &[count, two, n], dtype)?,
+            inner: empty(a, &[count, two], dtype)?,
+            products: empty(a, &[count, n], dtype)?,
+            parts: empty(a, &[count, n.div_ceil(rows)], real)?,
+            column: empty(a, &[count, n], dtype)?,
+            squares: empty(a, &[count, n.div_ceil(ROWS)], real)?,
+            steps: [Step::of(a.context(), column)?, Step::of(a.context(), product)?, Step::of(a.context(), update)?],
+        })
     }
-    let last = Index::At(n as isize - 1);
-    diagonals.index(&[Index::Ellipsis, last])?.assign(&a.real().index(&[Index::Ellipsis, last, last])?)?;
-    Ok(Tridiagonal { diagonals, beside, taus })
+
+    /// Column k as the first `i` reflections of the panel leave it, or only the second vector of the last of them.
+    fn make_column(&self, k: usize, i: usize, is_only_vector: bool) -> Result<()> {
+        let (count, n) = (self.matrices.shape()[0], self.matrices.shape()[2]);
+        let arguments = [
+            self.matrices.into(),
+            n.into(),
+            k.into(),
+            i.into(),
+            is_only_vector.into(),
+            (&self.result.taus).into(),
+            (&self.result.diagonals).into(),
+            (&self.left).into(),
+            (&self.right).into(),
+            (&self.inner).into(),
+            (&self.products).into(),
+            (&self.parts).into(),
+            (n - k).div_ceil(self.rows).into(),
+            (&self.column).into(),
+            (&self.squares).into(),
+        ];
+        self.steps[0].launch([count, (n - k).div_ceil(ROWS)], [ROWS * self.warps, 1], &arguments)
+    }
+
+    /// The reflection of that column, and the products of its vector.
+    fn reflect(&self, k: usize, i: usize) -> Result<()> {
+        let (count, n) = (self.matrices.shape()[0], self.matrices.shape()[2]);
+        let arguments = [
+            self.matrices.into(),
+            n.into(),
+            k.into(),
+            i.into(),
+            (&self.result.taus).into(),
+            (&self.result.beside).into(),
+            (&self.left).into(),
+            (&self.right).into(),
+            (&self.inner).into(),
+            (&self.products).into(),
+            (&self.parts).into(),
+            (&self.column).into(),
+            (&self.squares).into(),
+            (n - k).div_ceil(ROWS).into(),
+        ];
+        let strips = (n - k - 1).div_ceil(self.rows) + (2 * i).div_ceil(self.rows);
+        self.steps[1].launch([count, strips], [32, self.warps], &arguments)
+    }
+
+    /// The columns from `start` on, as many as a panel has, and the update of what is right of and below them.
+    fn reduce_panel(&self, start: usize) -> Result<()> {
+        let n = self.matrices.shape()[2];
+        let end = (start + self.pairs).min(n);
+        for k in start..end {
+            self.make_column(k, k - start, false)?;
+            if k < n - 1 {
+                self.reflect(k, k - start)?;
+            }
+        }
+        if end == n {
+            return Ok(());
+        }
+        self.make_column(end, end - start, true)?;
+        if self.warps == 1 {
+            return self.update(end);
+        }
+        let [left, right] = [&self.left, &self.right].map(|rows| part(rows, 0..2 * self.pairs, end..n));
+        let change = transposed(&left?)?.matmul(&right?)?;
+        part(self.matrices, end..n, end..n)?.binary_in_place(Op::Subtract, &change)
+    }
+
+    /// The matrix behind a panel as its reflections leave it, where threads are lanes: products of matrices suit tensor
+    /// cores, and lanes suit products of so few terms.
+    fn update(&self, k: usize) -> Result<()> {
+        let (count, n) = (self.matrices.shape()[0], self.matrices.shape()[2]);
+        let tiles = [(n - k).div_ceil(TALL * WARPS).min(65535), (n - k).div_ceil(32).min(65535)];
+        let arguments = [self.matrices.into(), n.into(), k.into(), (&self.left).into(), (&self.right).into()];
+        self.steps[2].launch_tiles([count, tiles[0], tiles[1]], [32, WARPS], &arguments)
+    }
+}
+
+/// Householder's method (Golub and Van Loan, Matrix Computations, 8.3.1), by panels.
+fn reduce(a: &GpuArray) -> Result<Tridiagonal> {
+    let reduction = Reduction::new(a)?;
+    (0..a.shape()[2]).step_by(reduction.pairs).try_for_each(|start| reduction.reduce_panel(start))?;
+    Ok(reduction.result)
 }
 
 impl Tridiagonal {
-    /// Puts eigenvalues in the place of diagonals; eigenvectors as rows.
-    ///
-    /// Implicit QL iterations (Wilkinson and Reinsch, Handbook for Automatic Computation II, 1971, imtql2), whose
-    /// rotations are listed by one thread of a matrix and applied by many. Reads whether some are left every few lists.
-    fn rotate(&self, report: &Report, iterations: usize) -> Result<GpuArray> {
-        let d = &self.diagonals;
-        let (count, n, dtype) = (d.shape()[0], d.shape()[1], d.dtype());
-        let room = ROOM * n;
-        let rows = identities(d.context(), &[count, n, n], dtype)?;
-        let states = zeros(d, &[count, LINALG_STATE], DType::I32)?;
-        let turns = empty(d, &[count, 3 * LINALG_TURNS], DType::I32)?;
-        let lists = empty(d, &[count, 2 * room], dtype)?;
-        let ql = Step::new(d.context(), dtype, LinalgStep::TridiagonalQl)?;
-        let rotate = Step::new(d.context(), dtype, LinalgStep::TridiagonalRotate)?;
-        let (length, space) = (n.into(), room.into());
-        let [states, turns, lists] = [&states, &turns, &lists].map(Value::Array);
-        let left = zeros(d, &[1], DType::I32)?;
-        loop {
-            for _ in 0..LISTS {
-                left.clear()?;
-                let arguments = [
-                    d.into(),
-                    (&self.beside).into(),
-                    length,
-                    space,
-                    states,
-                    lists,
-                    turns,
-                    iterations.into(),
-                    (&report.0).into(),
-                    (&left).into(),
-                ];
-                ql.launch([count, 1], [32, 1], &arguments)?;
-                let arguments = [length, space, states, lists, turns, (&rows).into()];
-                rotate.launch([count, n.div_ceil(64)], [64, 1], &arguments)?;
-            }
-            if first_number(&left)? == 0 {
-                return Ok(rows);
-            }
-        }
-    }
-
     /// Eigenvalues by bisection.
     fn bisect(&self) -> Result<GpuArray> {
         let d = &self.diagonals;
@@ -118,9 +191,9 @@ pub(super) fn eigenvalues(
     if !has_vectors {
         return Ok((scaling.ordered(&reduced.bisect()?, a.dtype(), false)?.0, None));
     }
-    let rows = reduced.rotate(&scaling.report, iterations)?;
-    let (values, places) = scaling.ordered(&reduced.diagonals, a.dtype(), false)?;
-    let vectors = placed(&rows, &places, n)?.to_dtype(a.dtype())?;
+    let (values, vectors) = divide::eigenvectors(&reduced, &scaling.report, iterations)?;
+    let (values, _) = scaling.ordered(&values, a.dtype(), false)?;
+    let vectors = copied(&vectors, a.dtype())?;
     if n > 1 {
         // The vectors begin one row below the diagonal.
         let (below, moved) = (part(a, 1..n, 0..n - 1)?, part(&vectors, 1..n, 0..n)?);

@@ -20,10 +20,12 @@ pub use fused::{FUSED_ZEROS, Fused, FusedOutput, NO_STEP, Step, Steps, is_fusabl
 pub use gather::{Bounds, Direction, Gather};
 pub use linalg::{
     LINALG_BLOCK, LINALG_NOT_CONVERGED, LINALG_NOT_FINITE, LINALG_NOT_OF_FULL_RANK, LINALG_PANEL, LINALG_RIGHT_SIDES,
-    LINALG_STATE, LINALG_STRIP_THREADS, LINALG_THREADS, LINALG_TILE, LINALG_TURNS, LINALG_WARP_SIDES, Linalg,
-    LinalgStep,
+    LINALG_STATE, LINALG_STRIP_THREADS, LINALG_THREADS, LINALG_TILE, LINALG_WARP_SIDES, Linalg, LinalgStep,
 };
-pub use matmul::{MATMUL_SIDE, MATMUL_TILE, Matmul};
+pub use matmul::{
+    MATMUL_SIDE, MATMUL_TILE, Matmul, MatmulOperand, MatmulTile, MatmulUnit, SLENDER_THREADS, SimpleMatmul,
+    SlenderMatmul, TiledMatmul, matmul_sum_bytes,
+};
 pub use offsets::{Space, division_by};
 pub use op::{Op, OpTypes, Refused, Role};
 pub use pointwise::{Access, Operand, Pointwise, Walk};

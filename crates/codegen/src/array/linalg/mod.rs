@@ -28,8 +28,6 @@ const STRIP_WIDTH: usize = 16;
 const STRIP_ROW_BYTES: usize = 128;
 /// Numbers that iterations keep of a matrix.
 pub const LINALG_STATE: usize = 4;
-/// QL iterations that are listed before their rotations are applied.
-pub const LINALG_TURNS: usize = 64;
 /// A bit of reports: a matrix has infinities or NaN.
 pub const LINALG_NOT_FINITE: i32 = 1;
 /// A bit of reports: iterations did not come to an end.
@@ -77,20 +75,25 @@ steps! {
     SolveByWarps "solve_by_warps" ["shared" "quotients" "substitution"] "The same, with right sides in registers.";
     Reflect "reflect" ["sums" "householder" "reflect_column"] "Householder reflections that make panels upper triangular.";
     ApplyReflections "apply_reflections" ["reflect_column"] "Reflections applied to columns.";
+    MeasureMatrices "measure_matrices" ["triangles"] "The largest parts of matrices, infinite for what is not finite.";
+    ScaleMatrices "scale_matrices" ["triangles"] "Matrices scaled by powers of two.";
     ReflectStrip "reflect_strip" ["shared" "quotients" "householder" "strips"] "The same of strips in registers.";
     BlockFactors "block_factors" ["shared" "block_vectors"] "Triangular factors of products of reflections.";
     CrossProducts "cross_products" ["shared" "block_vectors"] "Products of vectors of reflections and columns, in parts.";
     CombineProducts "combine_products" ["shared" "block_vectors"] "Their sums, multiplied by triangular factors.";
-    ScaleMatrices "scale_matrices" [] "Matrices scaled by powers of two, and looked at for what is not finite.";
     OrderValues "order_values" [] "Values in order, scaled back.";
     PlaceVectors "place_vectors" [] "Rows as columns in the order of their values.";
     Jacobi "jacobi" ["rotations"] "Eigenvalues of small Hermitian matrices.";
-    TridiagonalColumn "tridiagonal_column" ["sums"] "The reflection of a column.";
-    TridiagonalProduct "tridiagonal_product" [] "The product of the matrix and the vector of a reflection.";
-    TridiagonalCorrect "tridiagonal_correct" ["sums"] "The second vector that a matrix is updated by.";
-    TridiagonalUpdate "tridiagonal_update" [] "The update of a matrix by a reflection from both sides.";
-    TridiagonalQl "tridiagonal_ql" [] "QL iterations, whose rotations are listed.";
-    TridiagonalRotate "tridiagonal_rotate" [] "Listed rotations applied to columns.";
+    TridiagonalColumn "tridiagonal_column" ["warps"] "A column as reflections change it.";
+    TridiagonalProduct "tridiagonal_product" ["warps"] "The reflection of a column, and its product with the matrix.";
+    TridiagonalUpdate "tridiagonal_update" [] "The update of a matrix by a panel of reflections from both sides.";
+    DivideLeaves "divide_leaves" [] "Eigenvectors of the parts that tridiagonal matrices are torn into.";
+    DivideDeflate "divide_deflate" ["sums"] "What is left to be found of two parts.";
+    DivideRoots "divide_roots" ["warps"] "Roots of secular equations.";
+    DivideWeights "divide_weights" ["warps"] "The vectors that belong to roots.";
+    DivideLengths "divide_lengths" ["warps"] "Lengths and places of eigenvectors.";
+    DivideVectors "divide_vectors" [] "Eigenvectors of diagonal matrices plus one of rank 1.";
+    DivideRotate "divide_rotate" [] "Rotations of close values given back.";
     TridiagonalBisect "tridiagonal_bisect" [] "Eigenvalues by bisection.";
     Balance "balance" ["sums"] "Rows and columns made as long as each other.";
     UnscaleEigenvalues "unscale_eigenvalues" [] "Parts of eigenvalues, scaled back.";
@@ -113,7 +116,8 @@ pub struct Linalg {
     pub dtype: DType,
     /// What it does.
     pub step: LinalgStep,
-    /// Threads that have a pair of columns, or one that is reflected; rows of a strip that a thread has; else 1.
+    /// Threads that have a pair of columns, one that is reflected, or a row of one; rows of a strip that a thread has;
+    /// else 1.
     pub group: u16,
     /// Eigenvectors of real matrices are complex.
     pub is_wide: bool,
@@ -128,6 +132,11 @@ impl Linalg {
     /// The kernel's name.
     pub fn name(&self) -> &'static str {
         self.step.name()
+    }
+
+    /// Reflections of a panel that are kept as pairs of vectors before a Hermitian matrix is updated.
+    pub fn pairs(&self) -> usize {
+        if self.group == 1 { 8 } else { 32 }
     }
 
     /// Columns of strips of which a thread has so many rows; none if those are too many.
@@ -158,12 +167,12 @@ impl Linalg {
             ("GROUP", self.group.into()),
             ("THREADS", LINALG_THREADS.into()),
             ("RIGHT_SIDES", LINALG_RIGHT_SIDES as i64),
+            ("PAIRS", self.pairs() as i64),
             ("WARP_SIDES", LINALG_WARP_SIDES as i64),
             ("PANEL", LINALG_PANEL as i64),
             ("STRIP_THREADS", LINALG_STRIP_THREADS as i64),
             ("WIDTH", Self::strip_width(self.dtype, self.group.into()) as i64),
             ("STATE", LINALG_STATE as i64),
-            ("TURNS", LINALG_TURNS as i64),
             ("NOT_FINITE", LINALG_NOT_FINITE.into()),
             ("NOT_CONVERGED", LINALG_NOT_CONVERGED.into()),
             ("NOT_OF_FULL_RANK", LINALG_NOT_OF_FULL_RANK.into()),

@@ -3,7 +3,7 @@ extern "C" __global__ void array_order_values(const R *values, int n, int is_des
                                               R *ordered, int *places)
 {
     const R *v = values + (I)blockIdx.x * n;
-    for (int i = threadIdx.x; i < n; i += blockDim.x) {
+    for (int i = blockIdx.y * blockDim.x + threadIdx.x; i < n; i += gridDim.y * blockDim.x) {
         R own = is_descending ? -v[i] : v[i];
         int place = 0;
         for (int j = 0; j < n; ++j) {

@@ -1,16 +1,85 @@
-// tau A v, a warp for each row; row 1 of `pairs`.
-extern "C" __global__ void array_tridiagonal_product(const T *matrices, int n, int k, const T *taus, T *pairs)
+// The reflection that makes column k zero below its subdiagonal, whose vector v begins with 1 and takes the place of that
+// column, and A v with the matrix A as it was before the panel. Further rows are the 2 * i ones of `right`, whose products
+// correct it. `parts` are those of v^H A v. A warp has a row, or a thread has one where threads are lanes of a processor's
+// vectors: it goes down a column then.
+#define BY_LANES (GROUP == 1)
+#define ROWS (BY_LANES ? 32 : GROUP)
+#define AHEAD (sizeof(T) > 8 ? 4 : 8)  // Elements that a thread reads before it adds up.
+
+extern "C" __global__ void array_tridiagonal_product(T *matrices, int n, int k, int i, T *taus, R *beside, T *lefts,
+                                                     T *rights, T *inners, T *products, R *all_parts,
+                                                     const T *columns, const R *all_squares, int count)
 {
-    T *v = pairs + (I)blockIdx.x * 2 * n, *w = v + n;
-    int row = k + 1 + blockIdx.y * blockDim.y + threadIdx.y;
-    if (row >= n) return;
-    const T *a = matrices + ((I)blockIdx.x * n + row) * n;
-    T sum = made_of(0, 0);
-    for (int j = k + 1 + threadIdx.x; j < n; j += 32) sum += a[j] * v[j];
-    R real = real_of(sum), imag = imag_of(sum);
-    for (int step = 16; step > 0; step /= 2) {
-        real += __shfl_xor_sync(0xffffffffu, real, step);
-        if (IS_COMPLEX) imag += __shfl_xor_sync(0xffffffffu, imag, step);
+    T *a = matrices + (I)blockIdx.x * n * n;
+    T *left = lefts + (I)blockIdx.x * 2 * PAIRS * n, *right = rights + (I)blockIdx.x * 2 * PAIRS * n;
+    const T *x = columns + (I)blockIdx.x * n;
+    int lane = threadIdx.x, strips = (n - k - 1 + ROWS - 1) / ROWS;
+    bool is_further = blockIdx.y >= strips, is_down = BY_LANES && !is_further;
+    int own = (is_further ? blockIdx.y - strips : blockIdx.y) * ROWS + (BY_LANES ? lane : threadIdx.y);
+    int row = k + 1 + own, slot = own < i ? own : PAIRS + own - i;
+    bool is_there = is_further ? own < 2 * i : row < n;
+    const T *terms = is_further ? right + (I)slot * n : is_down ? a + row : a + (I)row * n;
+    I step = is_down ? n : 1;
+    T sum = made_of(0, 0), product = made_of(0, 0), alpha = x[k + 1];
+    const R *squares = all_squares + (I)blockIdx.x * count;
+    R rest = lane < count ? squares[lane] : 0;
+    if (is_there) {
+        product = is_down ? conj_of(terms[(k + 1) * step]) : terms[k + 1];
+#if BY_LANES
+        for (int j = k + 2; j < n; ++j) sum += (is_down ? conj_of(terms[j * step]) : terms[j]) * x[j];
+#else
+        for (int j = k + 2 + lane; j < n; j += 32 * AHEAD) {
+            T own_terms[AHEAD], own_x[AHEAD];
+#pragma unroll
+            for (int c = 0; c < AHEAD; ++c) {
+                bool is_within = j + 32 * c < n;
+                own_terms[c] = is_within ? terms[j + 32 * c] : made_of(0, 0);
+                own_x[c] = is_within ? x[j + 32 * c] : made_of(0, 0);
+            }
+#pragma unroll
+            for (int c = 0; c < AHEAD; ++c) sum += own_terms[c] * own_x[c];
+        }
+#endif
     }
-    if (threadIdx.x == 0) w[row] = taus[(I)blockIdx.x * n + k] * made_of(real, imag);
+    if (!BY_LANES) sum = made_of(warp_sum(real_of(sum)), IS_COMPLEX ? warp_sum(imag_of(sum)) : 0);
+    for (int c = lane + 32; c < count; c += 32) rest += squares[c];
+    rest = warp_sum(rest);
+    T tau = made_of(0, 0), inverse = made_of(0, 0), first = made_of(1, 0);
+    R beta = real_of(alpha), all = square_of(alpha) + rest, part = 0;
+    // What is smaller is as nothing beside the matrix, and its squares are not accurate.
+    if (all > TINY / EPS && (rest != 0 || imag_of(alpha) != 0)) {
+        beta = real_of(alpha) > 0 ? -sqrt(all) : sqrt(all);
+        tau = made_of((beta - real_of(alpha)) / beta, -imag_of(alpha) / beta);
+        first = alpha - made_of(beta, 0);
+        inverse = made_of(1, 0) / first;
+    }
+    product += sum * inverse;
+    if (is_there && (BY_LANES || lane == 0)) {
+        if (is_further) {
+            inners[(I)blockIdx.x * 2 * PAIRS + slot] = product;
+        } else {
+            // Rounded once, so that the reflection is as unitary as can be.
+            T v = own == 0 ? made_of(1, 0) : size_of(inverse) == 0 ? inverse : x[row] / first;
+            part = real_of(conj_of(v) * product);
+            products[(I)blockIdx.x * n + row] = product;
+            left[(I)i * n + row] = v;
+            right[(I)(PAIRS + i) * n + row] = conj_of(v);
+            a[(I)row * n + k] = v;
+            if (own == 0) {
+                taus[(I)blockIdx.x * n + k] = tau;
+                beside[(I)blockIdx.x * n + k] = beta;
+            }
+        }
+    }
+    if (is_further) return;
+#if BY_LANES
+    part = warp_sum(part);
+#else
+    __shared__ R shared_parts[ROWS];
+    if (lane == 0) shared_parts[threadIdx.y] = part;
+    __syncthreads();
+    part = 0;
+    for (int warp = 0; warp < ROWS; ++warp) part += shared_parts[warp];
+#endif
+    if (lane == 0 && threadIdx.y == 0) all_parts[(I)blockIdx.x * strips + blockIdx.y] = part;
 }

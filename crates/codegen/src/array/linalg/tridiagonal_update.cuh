@@ -1,9 +1,18 @@
-// A - v w^H - w v^H below and right of k, a row of the grid for each some rows.
-extern "C" __global__ void array_tridiagonal_update(T *matrices, int n, int k, const T *pairs)
+// A - left^T right at and behind row and column k: the update of a matrix by a panel of reflections from both sides. A
+// thread has some rows of a column.
+#define TALL 4
+
+extern "C" __global__ void array_tridiagonal_update(T *matrices, int n, int k, const T *lefts, const T *rights)
 {
-    const T *v = pairs + (I)blockIdx.x * 2 * n, *w = v + n;
-    for (int i = k + 1 + blockIdx.y * blockDim.y + threadIdx.y; i < n; i += gridDim.y * blockDim.y) {
-        T *a = matrices + ((I)blockIdx.x * n + i) * n, own = v[i], other = w[i];
-        for (int j = k + 1 + threadIdx.x; j < n; j += blockDim.x) a[j] -= own * conj_of(w[j]) + other * conj_of(v[j]);
-    }
+    I start = (I)blockIdx.x * 2 * PAIRS * n;
+    for (int row = k + (blockIdx.y * blockDim.y + threadIdx.y) * TALL; row < n; row += gridDim.y * blockDim.y * TALL)
+        for (int j = k + blockIdx.z * 32 + threadIdx.x; j < n; j += 32 * gridDim.z) {
+            T sums[TALL] = {};
+            for (int c = 0; c < 2 * PAIRS; ++c) {
+                const T *left = lefts + start + (I)c * n + row;
+                T own = rights[start + (I)c * n + j];
+                for (int r = 0; r < TALL; ++r) sums[r] += left[row + r < n ? r : 0] * own;
+            }
+            for (int r = 0; r < TALL && row + r < n; ++r) matrices[((I)blockIdx.x * n + row + r) * n + j] -= sums[r];
+        }
 }

@@ -1,16 +1,17 @@
-//! Batched matrix products: tiles of both operands are brought to shared memory, and each thread
-//! computes a small square of the result.
+//! Matrix products of any dtype and strides: tiles of both operands are brought to shared memory, and each
+//! thread computes a small square of the result. What devices without tensor cores, or whose threads are
+//! lanes of a processor's vectors, do best.
 //!
-//! Parameters: the result (contiguous), `a`, `b`, then `m`, `n`, `k`, the byte strides of `a` (row,
-//! column) and `b`, the number of batches, and the byte offsets of each batch's operands.
+//! Parameters: the result (contiguous), `a`, `b`, then `m`, `n`, `k`, the byte strides of `a` (row, column) and `b`, the
+//! number of batches, and the byte offsets of each batch's operands.
 
-use super::types::{computed, preamble, storage};
+use super::super::types::{computed, preamble, storage};
 use crate::DType;
 use std::fmt::Write;
 
 /// A kernel, as everything that decides its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Matmul {
+pub struct SimpleMatmul {
     /// The dtype of operands and result.
     pub dtype: DType,
     /// Steps along the common axis that are written out: 16 where compilation is cheap beside the
@@ -23,14 +24,9 @@ pub const MATMUL_TILE: usize = 64;
 /// Threads along each side of a block.
 pub const MATMUL_SIDE: u32 = 16;
 
-impl Matmul {
-    /// The kernel's name.
-    pub fn name(&self) -> &'static str {
-        "array_matmul"
-    }
-
+impl SimpleMatmul {
     /// The kernel as CUDA C++ source.
-    pub fn source(&self) -> String {
+    pub(super) fn source(&self) -> String {
         let mut text = preamble([self.dtype].into_iter(), false);
         // Booleans are combined as NumPy does it: "and" for the product, "or" for the sum.
         let accumulate =

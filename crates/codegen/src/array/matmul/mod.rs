@@ -1,0 +1,56 @@
+//! Batched matrix products, by kernels that differ in what a block computes and by what means.
+
+mod simple;
+mod slender;
+mod tiled;
+
+use super::types::computed;
+use crate::DType;
+use std::borrow::Cow;
+
+pub use simple::{MATMUL_SIDE, MATMUL_TILE, SimpleMatmul};
+pub use slender::{SLENDER_THREADS, SlenderMatmul};
+pub use tiled::{MatmulOperand, MatmulTile, MatmulUnit, TiledMatmul};
+
+/// A kernel, as everything that decides its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Matmul {
+    /// Any dtype and strides.
+    Simple(SimpleMatmul),
+    /// Few rows or columns.
+    Slender(SlenderMatmul),
+    /// Large tiles, for compute capability 8.0 and later.
+    Tiled(TiledMatmul),
+}
+
+impl Matmul {
+    /// The kernel's name.
+    pub fn name(&self) -> &'static str {
+        "array_matmul"
+    }
+
+    /// The kernel as CUDA C++ source.
+    pub fn source(&self) -> String {
+        match self {
+            Matmul::Simple(kernel) => kernel.source(),
+            Matmul::Slender(kernel) => kernel.source(),
+            Matmul::Tiled(kernel) => kernel.source(),
+        }
+    }
+}
+
+/// The C type of sums, which is not rounded or cut before the last one: short integers are summed in 32 bits, which
+/// have the same low ones.
+fn accumulated(dtype: DType) -> Cow<'static, str> {
+    match dtype {
+        DType::Bool | DType::U8 | DType::U16 => "unsigned int".into(),
+        DType::I8 | DType::I16 => "int".into(),
+        other => computed(other),
+    }
+}
+
+/// Bytes of a sum before it is rounded to the dtype of the result.
+pub fn matmul_sum_bytes(dtype: DType) -> usize {
+    dtype.itemsize().max(4)
+}

@@ -1,0 +1,258 @@
+//! Matrix products of tiles that are copied to shared memory while earlier ones are multiplied, by threads or by tensor
+//! cores. For devices of compute capability 8.0 and later.
+//!
+//! Parameters: the result (contiguous), `a`, `b`, then `m`, `n`, `k`, the byte strides of `a` (row, column) and `b`, the
+//! bytes between the matrices of `a` and of `b`, and for each batch the byte offsets of both matrices instead, or null.
+//! The grid has a block for every tile along x, and a row of blocks for every batch along y.
+//!
+//! The tiles of threads follow V. Volkov and J. Demmel, "Benchmarking GPUs to tune dense linear algebra", 2008; rings of
+//! tiles and the order of blocks those of NVIDIA's CUTLASS.
+
+use super::super::types::preamble;
+use crate::DType;
+use std::fmt::Write;
+
+/// Bytes that a copy to shared memory has at most.
+const WIDE: usize = 16;
+/// Elements along the common axis of a stage of 16-bit floats: a line of 128 bytes.
+const HALVES_DEPTH: usize = 64;
+
+/// What multiplies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MatmulUnit {
+    /// Threads, each some rows and columns: float32, complex64, integers of 32 and 64 bits, and what else has no tensor
+    /// cores.
+    Threads,
+    /// Warps by `mma` of 16-bit floats.
+    Halves,
+    /// Warpgroups by `wgmma` of 16-bit floats, which compute capability 9.0 alone has.
+    Warpgroups,
+    /// Warps by `mma` of doubles, whose fragments have 8 rows and 4 columns, or 16 rows and up to 16 columns on compute
+    /// capability 9.0 and later.
+    Doubles {
+        /// Rows of a fragment.
+        rows: u8,
+        /// Columns of a fragment of the first operand.
+        depth: u8,
+    },
+}
+
+/// What a block computes, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct MatmulTile {
+    /// What multiplies.
+    pub unit: MatmulUnit,
+    /// Warps (or warpgroups) from top to bottom, and from left to right.
+    pub warps: [u8; 2],
+    /// Rows and columns of the result that each has: a thread, a warp, or a warpgroup (64 rows).
+    pub part: [u16; 2],
+    /// Elements along the common axis that are copied at once.
+    pub depth: u8,
+    /// Tiles of each operand that shared memory has.
+    pub stages: u8,
+    /// Blocks that a multiprocessor should run at once.
+    pub resident: u8,
+}
+
+/// How an operand lies in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct MatmulOperand {
+    /// Whether neighbours in memory are neighbours along the common axis.
+    pub along_k: bool,
+    /// Whether they are one after the other, in lines that begin at multiples of 16 bytes.
+    pub is_wide: bool,
+}
+
+/// A kernel, as everything that decides its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TiledMatmul {
+    /// The dtype of operands and result.
+    pub dtype: DType,
+    /// The result is sums of 16-bit floats before they are rounded.
+    pub is_sum: bool,
+    /// What a block does.
+    pub tile: MatmulTile,
+    /// The first operand.
+    pub a: MatmulOperand,
+    /// The second operand.
+    pub b: MatmulOperand,
+}
+
+impl MatmulTile {
+    /// Rows and columns of the result that a block computes.
+    pub fn extents(&self) -> [usize; 2] {
+        let [down, across] = self.parts();
+        [down * usize::from(self.part[0]), across * usize::from(self.part[1])]
+    }
+
+    /// The threads, warps or warpgroups from top to bottom, and from left to right.
+    fn parts(&self) -> [usize; 2] {
+        let [down, across] = self.warps.map(usize::from);
+        // The lanes of a warp are four down and eight across.
+        if self.unit == MatmulUnit::Threads { [4 * down, 8 * across] } else { [down, across] }
+    }
+
+    /// Threads of a block.
+    pub fn threads(&self) -> u32 {
+        let warps = u32::from(self.warps[0]) * u32::from(self.warps[1]);
+        if self.unit == MatmulUnit::Warpgroups { 128 * warps } else { 32 * warps }
+    }
+}
+
+/// An operand's part of a stage in shared memory.
+struct Part {
+    /// Items from a line to the next.
+    pitch: usize,
+    nbytes: usize,
+}
+
+impl TiledMatmul {
+    /// The shared memory of a block.
+    pub fn shared_bytes(&self) -> usize {
+        self.stage().iter().map(|part| part.nbytes).sum::<usize>() * usize::from(self.tile.stages)
+    }
+
+    fn stage(&self) -> [Part; 2] {
+        let [rows, columns] = self.tile.extents();
+        [self.part(self.a, rows), self.part(self.b, columns)]
+    }
+
+    fn part(&self, operand: MatmulOperand, extent: usize) -> Part {
+        let (item, depth) = (self.dtype.itemsize(), usize::from(self.tile.depth));
+        let (lines, pitch) = match self.tile.unit {
+            MatmulUnit::Threads => (depth, extent + WIDE / item),
+            MatmulUnit::Halves | MatmulUnit::Warpgroups => (extent, HALVES_DEPTH),
+            MatmulUnit::Doubles { .. } if operand.along_k => (extent, depth + 4),
+            MatmulUnit::Doubles { .. } => (depth, extent + if item == WIDE { 2 } else { 4 }),
+        };
+        Part { pitch, nbytes: lines * pitch * item }
+    }
+
+    /// The bytes that a thread copies at once.
+    fn chunk(&self, operand: MatmulOperand) -> usize {
+        // Threads read lines across the common axis, so that lines along it are turned element by element.
+        let turns = self.tile.unit == MatmulUnit::Threads && operand.along_k;
+        if operand.is_wide && !turns { WIDE } else { self.dtype.itemsize() }
+    }
+
+    fn constants(&self) -> String {
+        let Self { tile, a, b, .. } = *self;
+        let ([rows, columns], [first, second]) = (tile.extents(), self.stage());
+        let numbers = [
+            ("THREADS", tile.threads() as usize),
+            ("RESIDENT", tile.resident.into()),
+            ("WARPS_N", tile.warps[1].into()),
+            ("ROWS", tile.part[0].into()),
+            ("COLUMNS", tile.part[1].into()),
+            ("TILE_ROWS", rows),
+            ("TILE_COLUMNS", columns),
+            ("DEPTH", tile.depth.into()),
+            ("STAGES", tile.stages.into()),
+            ("PITCH_A", first.pitch),
+            ("PITCH_B", second.pitch),
+            ("BYTES_A", first.nbytes),
+            ("STAGE_BYTES", first.nbytes + second.nbytes),
+            ("A_CHUNK", self.chunk(a)),
+            ("B_CHUNK", self.chunk(b)),
+        ];
+        let mut text = format!("constexpr bool A_ALONG_K = {}, B_ALONG_K = {};\n", a.along_k, b.along_k);
+        for (name, number) in numbers {
+            let _ = writeln!(text, "constexpr int {name} = {number};");
+        }
+        if let MatmulUnit::Doubles { rows, depth } = tile.unit {
+            let _ = writeln!(text, "constexpr int FRAGMENT_ROWS = {rows}, FRAGMENT_K = {depth};");
+        }
+        text
+    }
+
+    /// The C type of an element: complex numbers are pairs, integers have no sign, so that they wrap.
+    fn element(&self) -> &'static str {
+        match self.dtype {
+            DType::F16 => "rt_half",
+            DType::BF16 => "rt_bfloat",
+            DType::F32 => "float",
+            DType::F64 => "double",
+            DType::C64 => "float2",
+            DType::C128 => "double2",
+            other if other.itemsize() == 8 => "unsigned long long",
+            _ => "unsigned int",
+        }
+    }
+
+    /// The kernel as CUDA C++ source.
+    pub(super) fn source(&self) -> String {
+        let is_half = matches!(self.dtype, DType::F16 | DType::BF16);
+        let mut text = if is_half { preamble([self.dtype].into_iter(), false) } else { String::new() };
+        let result = if self.is_sum { "float" } else { self.element() };
+        let _ = writeln!(text, "typedef {} E; typedef {result} O;", self.element());
+        text.push_str(&self.constants());
+        text.push_str(include_str!("pipeline.cuh"));
+        if is_half {
+            let format = if self.dtype == DType::F16 { "f16" } else { "bf16" };
+            let _ = writeln!(text, "#define FORMAT \"{format}\"");
+            text.push_str(include_str!("halves.cuh"));
+        }
+        match self.tile.unit {
+            MatmulUnit::Threads => text.push_str(include_str!("threads.cuh")),
+            MatmulUnit::Halves => text.push_str(include_str!("halves_mma.cuh")),
+            MatmulUnit::Doubles { .. } => text.push_str(include_str!("doubles.cuh")),
+            MatmulUnit::Warpgroups => {
+                text.push_str(&warpgroup_operands(self.tile.part[1].into()));
+                text.push_str(include_str!("halves_wgmma.cuh"));
+            }
+        }
+        text
+    }
+}
+
+/// The operands of `wgmma` for so many columns, of which a thread has half as many sums.
+fn warpgroup_operands(columns: usize) -> String {
+    let list = |item: &dyn Fn(usize) -> String| (0..columns / 2).map(item).collect::<Vec<_>>().join(", ");
+    let names = list(&|i| format!("%{i}"));
+    let operands = list(&|i| format!("\"+f\"(sum[{}][{}])", i / 4, i % 4));
+    let [x, y, turn_x, turn_y] = [0, 1, 2, 3].map(|i| columns / 2 + i);
+    format!(
+        "#define WIDTH \"{columns}\"\n#define SUM_NAMES \"{names}\"\n#define SUM_OPERANDS {operands}\n\
+         #define INPUTS \"%{x}, %{y}, p, 1, 1, %{turn_x}, %{turn_y}\"\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kernel(dtype: DType, unit: MatmulUnit, part: [u16; 2], depth: u8) -> TiledMatmul {
+        let tile = MatmulTile { unit, warps: [2, 1], part, depth, stages: 4, resident: 1 };
+        let operand = |along_k| MatmulOperand { along_k, is_wide: true };
+        TiledMatmul { dtype, tile, a: operand(true), b: operand(false), is_sum: false }
+    }
+
+    #[test]
+    fn blocks_and_shared_memory_follow_from_the_tile() {
+        let singles = kernel(DType::F32, MatmulUnit::Threads, [8, 4], 16);
+        assert_eq!((singles.tile.extents(), singles.tile.threads()), ([64, 32], 64));
+        assert_eq!(singles.shared_bytes(), 4 * 16 * (68 + 36) * 4);
+        // The first operand is turned, the second is not.
+        assert_eq!((singles.chunk(singles.a), singles.chunk(singles.b)), (4, 16));
+        let doubles = kernel(DType::F64, MatmulUnit::Doubles { rows: 8, depth: 4 }, [32, 32], 16);
+        assert_eq!((doubles.tile.extents(), doubles.tile.threads()), ([64, 32], 64));
+        assert_eq!(doubles.shared_bytes(), 4 * (64 * 20 + 16 * 36) * 8);
+        let halves = kernel(DType::BF16, MatmulUnit::Warpgroups, [64, 256], 64);
+        assert_eq!((halves.tile.extents(), halves.tile.threads()), ([128, 256], 256));
+        assert_eq!(halves.shared_bytes(), 4 * (128 + 256) * 128);
+    }
+
+    #[test]
+    fn warpgroups_name_all_their_sums() {
+        let source = kernel(DType::F16, MatmulUnit::Warpgroups, [64, 64], 64).source();
+        for text in [
+            "#define WIDTH \"64\"",
+            "%30, %31\"",
+            "\"+f\"(sum[7][3])\n",
+            "#define INPUTS \"%32, %33, p, 1, 1, %34, %35\"",
+            "#define FORMAT \"f16\"",
+        ] {
+            assert!(source.contains(text), "{text}");
+        }
+    }
+}
