@@ -114,7 +114,9 @@ def matrix_rank(x, /, *, rtol=None):
     """How many singular values are larger than `rtol` times the largest."""
     _numeric("matrix_rank", x)
     if x.ndim < 2:
-        raise _l.LinAlgError(f"an array of shape {x.shape} was given; expected matrices: at least two axes")
+        raise _l.LinAlgError(
+            f"{x.ndim}-dimensional array given. Array must be at least two-dimensional; its shape is {x.shape}"
+        )
     return _l.matrix_rank(x, rtol=rtol)
 
 

@@ -65,7 +65,7 @@ def tensorinv(a, ind=2):
     """The inverse of a tensor; see `numpy.linalg.tensorinv`."""
     a = _g._array(a)
     if ind <= 0:
-        raise ValueError(f"ind is {ind!r}; expected a positive integer")
+        raise ValueError(f"Invalid ind argument. ind is {ind!r}; expected a positive integer")
     rows = int(np.prod(a.shape[ind:], dtype=int))
     return inv(a.reshape((rows, -1))).reshape(a.shape[ind:] + a.shape[:ind])
 
@@ -187,7 +187,7 @@ def pinv(a, rcond=None, hermitian=False, *, rtol=_UNSET):
     """Pseudo-inverses of matrices; waits as `svd`. See `numpy.linalg.pinv`."""
     a = _g._array(a)
     if rcond is not None and rtol is not _UNSET:
-        raise ValueError(f"rcond is {rcond!r} and rtol is {rtol!r}; expected at most one of them")
+        raise ValueError(f"`rtol` and `rcond` can't be both set. They are {rtol!r} and {rcond!r}")
     if rtol is _UNSET:
         tolerance = _tolerance("rcond", 1e-15 if rcond is None else rcond)
     else:
@@ -198,7 +198,7 @@ def pinv(a, rcond=None, hermitian=False, *, rtol=_UNSET):
 def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
     """How many singular values are larger than a tolerance; waits as `svd`. See `numpy.linalg.matrix_rank`."""
     if rtol is not None and tol is not None:
-        raise ValueError(f"tol is {tol!r} and rtol is {rtol!r}; expected at most one of them")
+        raise ValueError(f"`tol` and `rtol` can't be both set. They are {tol!r} and {rtol!r}")
     return _native.linalg_matrix_rank(_g._array(A), _tolerance("tol", tol), _tolerance("rtol", rtol), bool(hermitian))
 
 
@@ -217,7 +217,7 @@ def lstsq(a, b, rcond=None):
 
 def _vector_norm(a, ord, axis, keepdims):  # noqa: A002
     if isinstance(ord, str):
-        raise ValueError(f"ord is {ord!r}; expected a number for norms of vectors")
+        raise ValueError(f"Invalid norm order '{ord}' for vectors; expected a number")
     axes = None if axis is None else tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
     return _native.linalg_vector_norm(a, 2.0 if ord is None else float(ord), axes, bool(keepdims))
 
@@ -232,13 +232,16 @@ def _matrix_norm_name(order, name="ord"):
     try:
         return _MATRIX_NORMS[order]
     except (KeyError, TypeError):
-        raise ValueError(f"{name} is {order!r}; expected None, 'fro', 'nuc', 1, -1, 2, -2, inf or -inf") from None
+        raise ValueError(
+            f"Invalid norm order for matrices. {name} is {order!r}; expected None, 'fro', 'nuc', 1, 2 or inf, or minus "
+            "these numbers"
+        ) from None
 
 
 def _matrix_norm(a, ord, axes, keepdims):  # noqa: A002
     row, column = (axis_of(axis, a.ndim) for axis in axes)
     if row == column:
-        raise ValueError(f"axis is {tuple(axes)}; expected two different axes of {a.ndim}")
+        raise ValueError(f"Duplicate axes given. axis is {tuple(axes)}; expected two different ones of {a.ndim}")
     result = _native.linalg_matrix_norm(_g.moveaxis(a, (row, column), (-2, -1)), _matrix_norm_name(ord))
     if not keepdims:
         return result
@@ -252,7 +255,9 @@ def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
         if ord is None or (ord in ("f", "fro") and x.ndim == 2) or (ord == 2 and x.ndim == 1):
             return _vector_norm(x, None, None, keepdims)
         if x.ndim not in (1, 2):
-            raise ValueError(f"x has {x.ndim} axes; expected 1 or 2 where ord is given and axis is not")
+            raise ValueError(
+                f"Improper number of dimensions to norm. x has {x.ndim}; expected 1 or 2 with ord and without axis"
+            )
         axis = tuple(range(x.ndim))
     elif not isinstance(axis, (tuple, list)):
         try:
@@ -263,7 +268,7 @@ def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
         return _vector_norm(x, ord, axis[0], keepdims)
     if len(axis) == 2:
         return _matrix_norm(x, ord, axis, keepdims)
-    raise ValueError(f"axis is {tuple(axis)}; expected one axis or two")
+    raise ValueError(f"Improper number of dimensions to norm. axis is {tuple(axis)}; expected one axis or two")
 
 
 def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):  # noqa: A002
@@ -288,13 +293,13 @@ def matrix_power(a, n):
     """Products of a matrix with itself; of its inverse if `n` is negative. See `numpy.linalg.matrix_power`."""
     a = _g._array(a)
     if a.ndim < 2:
-        raise LinAlgError(f"matrix_power: a has {a.ndim} axes; expected at least two")
-    if a.shape[-1] != a.shape[-2]:
         raise LinAlgError(
-            f"matrix_power: a has shape {a.shape}; expected the last two axes to be as long as each other"
+            f"{a.ndim}-dimensional array given. Array must be at least two-dimensional; its shape is {a.shape}"
         )
+    if a.shape[-1] != a.shape[-2]:
+        raise LinAlgError(f"Last 2 dimensions of the array must be square; its shape is {a.shape}")
     if not isinstance(n, (int, np.integer)):
-        raise TypeError(f"matrix_power: n is {n!r}; expected an integer")
+        raise TypeError(f"exponent must be an integer; n is {n!r}")
     if n == 0:
         result = _g.zeros(a.shape, a.dtype, a.allocator)
         _diagonal(result, 0, -2, -1)[...] = 1
@@ -313,7 +318,7 @@ def multi_dot(arrays, *, out=None):
     """The product of several matrices in the cheapest order; see `numpy.linalg.multi_dot`."""
     arrays = [_g._array(a) for a in arrays]
     if len(arrays) < 2:
-        raise ValueError(f"multi_dot: {len(arrays)} arrays were given; expected at least two")
+        raise ValueError(f"Expecting at least two arrays. {len(arrays)} were given")
     row, column = arrays[0].ndim == 1, arrays[-1].ndim == 1
     arrays[0] = arrays[0][None, :] if row else arrays[0]
     arrays[-1] = arrays[-1][:, None] if column else arrays[-1]

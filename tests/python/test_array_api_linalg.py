@@ -177,7 +177,7 @@ def test_bad_input():
         ours.linalg.cross(a[0, :], a, axis=-2)
     with pytest.raises(ValueError, match="mode 'raw' is not known"):
         ours.linalg.qr(a, mode="raw")
-    with pytest.raises(np.linalg.LinAlgError, match=r"shape \(\d+,\) was given; expected matrices"):
+    with pytest.raises(np.linalg.LinAlgError, match="1-dimensional"):
         ours.linalg.matrix_rank(a[0, :])
     with pytest.raises(np.linalg.LinAlgError, match="square"):
         ours.linalg.eigh(a[:2, :])

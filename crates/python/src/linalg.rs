@@ -64,7 +64,9 @@ fn linalg_qr<'py>(a: Array<'_, 'py>, mode: &str) -> PyResult<Bound<'py, PyTuple>
         "reduced" | "complete" => tuple_of(a, |a| a.qr(mode == "complete").map(Into::into)),
         "r" => tuple_of(a, |a| Ok([a.qr_triangle()?])),
         "raw" => tuple_of(a, |a| a.qr_raw().map(Into::into)),
-        _ => Err(PyValueError::new_err(format!("mode is '{mode}'; expected 'reduced', 'complete', 'r' or 'raw'"))),
+        _ => Err(PyValueError::new_err(format!(
+            "Unrecognized mode '{mode}'; expected 'reduced', 'complete', 'r' or 'raw'"
+        ))),
     }
 }
 

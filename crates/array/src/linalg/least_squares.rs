@@ -62,7 +62,8 @@ fn check_two_axes(a: &GpuArray) -> Result<[usize; 2]> {
     match a.shape() {
         [rows, columns] => Ok([*rows, *columns]),
         _ => Err(ArrayError::linear_algebra(format!(
-            "an array of shape {} was given; expected a matrix: two axes",
+            "{}-dimensional array given. Array must be two-dimensional; its shape is {}",
+            a.ndim(),
             Tuple(a.shape())
         ))),
     }

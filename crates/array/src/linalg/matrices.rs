@@ -52,7 +52,8 @@ pub(super) fn rows_and_columns(a: &GpuArray) -> Result<[usize; 2]> {
             Tuple(a.shape())
         ))),
         _ => Err(ArrayError::linear_algebra(format!(
-            "an array of shape {} was given; expected matrices: at least two axes",
+            "{}-dimensional array given. Array must be at least two-dimensional; its shape is {}",
+            a.ndim(),
             Tuple(a.shape())
         ))),
     }
@@ -66,7 +67,7 @@ pub(super) fn length_of_square(a: &GpuArray) -> Result<usize> {
     match rows_and_columns(a)? {
         [rows, columns] if rows == columns => Ok(rows),
         _ => Err(ArrayError::linear_algebra(format!(
-            "an array of shape {} was given; expected square matrices: the last two axes as long as each other",
+            "Last 2 dimensions of the array must be square; its shape is {}",
             Tuple(a.shape())
         ))),
     }
