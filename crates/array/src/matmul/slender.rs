@@ -184,7 +184,7 @@ impl Product {
     fn across(&self, facts: Facts, pack: usize) -> SlenderMatmul {
         let width = self.width();
         let mut pack = pack.min(SUM_WORDS[1] / (width * self.sum_words()));
-        while self.rows % pack != 0 {
+        while !self.rows.is_multiple_of(pack) {
             pack /= 2;
         }
         let groups = (self.rows / pack).next_power_of_two().min(WARP);

@@ -45,10 +45,8 @@ pub(super) fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize]
     if rest > 0 {
         let terms = Index::from((k - rest) as isize..k as isize);
         let last = sums.index(&[Index::At(equal as isize)])?;
-        let (a, b) = (
-            a.index(&[Index::Ellipsis, terms.clone()])?,
-            b.index(&[Index::Ellipsis, terms, Index::Slice(None, None, None)])?,
-        );
+        let (a, b) =
+            (a.index(&[Index::Ellipsis, terms])?, b.index(&[Index::Ellipsis, terms, Index::Slice(None, None, None)])?);
         whole(&last, &a, &b, batch, [m, n, rest])?;
     }
     let wishes = ReduceWishes { axes: Some(&[0]), dtype: Some(dtype), out: Some(out), ..Default::default() };
