@@ -371,7 +371,7 @@ fn products_of_few_columns_or_rows() {
     products_of(LARGE, DType::C64, "IS_STAGED = 1", [3, 40, 130], 5);
     products_of(LARGE, DType::F16, "PACK = 8", [33, 3, 264], 3);
     products_of(LARGE, DType::F64, "PACK = 2", [2, 50, 70], 3);
-    products_of(LARGE, DType::I8, "PACK = 16", [40, 2, 64], 2);
+    products_of(LARGE, DType::I16, "PACK = 8", [40, 2, 64], 2);
     products_of(LARGE, DType::C128, "constexpr int WIDTH = 4", [5, 4, 1000], 2);
     // Few rows of tall tiles are the columns of the transposed product.
     products_of(LARGE, DType::F64, "FRAGMENT_ROWS = 8", [6, 40, 30], 2);

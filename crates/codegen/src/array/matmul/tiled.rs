@@ -224,7 +224,7 @@ mod tests {
     fn kernel(dtype: DType, unit: MatmulUnit, part: [u16; 2], depth: u8) -> TiledMatmul {
         let tile = MatmulTile { unit, warps: [2, 1], part, depth, stages: 4, resident: 1 };
         let operand = |along_k| MatmulOperand { along_k, is_wide: true };
-        TiledMatmul { dtype, tile, a: operand(true), b: operand(false), is_sum: false }
+        TiledMatmul { dtype, is_sum: false, tile, a: operand(true), b: operand(false) }
     }
 
     #[test]
