@@ -64,7 +64,7 @@ def tensorsolve(a, b, axes=None):
 def tensorinv(a, ind=2):
     """The inverse of a tensor; see `numpy.linalg.tensorinv`."""
     a = _g._array(a)
-    if ind <= 0:
+    if not isinstance(ind, (int, np.integer)) or ind <= 0:
         raise ValueError(f"Invalid ind argument. ind is {ind!r}; expected a positive integer")
     rows = int(np.prod(a.shape[ind:], dtype=int))
     return inv(a.reshape((rows, -1))).reshape(a.shape[ind:] + a.shape[:ind])
@@ -99,8 +99,10 @@ QRResult = namedtuple("QRResult", "Q R")
 def qr(a, mode="reduced"):
     """Unitary and upper triangular factors by Householder reflections; does not wait. See `numpy.linalg.qr`.
 
-    A block of threads has a panel of 32 columns, others what is on its right.
+    Panels of columns, whose reflections are applied to what is on their right by matrix products.
     """
+    if not isinstance(mode, str):
+        raise TypeError(f"mode is {mode!r}; expected 'reduced', 'complete', 'r' or 'raw'")
     found = _native.linalg_qr(_g._array(a), mode)
     return found[0] if mode == "r" else found if mode == "raw" else QRResult(*found)
 
@@ -207,6 +209,8 @@ def lstsq(a, b, rcond=None):
 
     The solutions of least length, by singular values. Waits for the rank, which is a number on the host.
     """
+    if rcond is not None and not isinstance(rcond, (int, float, np.integer, np.floating)):
+        raise TypeError(f"rcond is {rcond!r}; expected None or a real number")
     ratio = None if rcond is None else float(rcond)
     x, rest, rank, s = _native.linalg_lstsq(_g._array(a), _g._array(b), ratio)
     return x, rest, np.int32(rank), s

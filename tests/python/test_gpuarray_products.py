@@ -1,4 +1,4 @@
-"""Matrix products of all dtypes, layouts and sizes, beside NumPy's. On a GPU they reach every kind of tile."""
+"""Matrix products of all dtypes, layouts and sizes, beside NumPy's. On a GPU they reach tiles of every kind."""
 
 import itertools
 
@@ -10,7 +10,7 @@ from pycuda import gpuarray
 FLOATS = ("float16", "float32", "float64", "complex64", "complex128")
 INTEGERS = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 #: Rows, columns and the common axis: one tile, parts of several, and lines that begin at no multiple of 16 bytes.
-SHAPES = ((1, 1, 1), (16, 16, 16), (64, 128, 64), (129, 65, 33), (70, 200, 131), (257, 130, 5))
+SHAPES = ((1, 1, 1), (16, 16, 16), (64, 128, 64), (129, 65, 33), (70, 200, 131), (257, 130, 5), (100, 99, 1))
 
 
 def integers(rng, dtype, shape):

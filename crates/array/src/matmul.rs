@@ -22,7 +22,11 @@ impl GpuArray {
     /// When the shapes do not fit.
     pub fn matmul(&self, other: &GpuArray) -> Result<GpuArray> {
         if self.ndim() == 0 || other.ndim() == 0 {
-            return Err(ArrayError::value("matmul: an operand has no axes; use multiply for scalars"));
+            return Err(ArrayError::value(format!(
+                "matmul: operands of shapes {} and {} were given; expected at least one axis each; use multiply for scalars",
+                Tuple(self.shape()),
+                Tuple(other.shape())
+            )));
         }
         let (row, column) = (self.ndim() == 1, other.ndim() == 1);
         let a = if row { self.expand_dims(&[0])? } else { self.clone() };

@@ -109,6 +109,7 @@ fn factor_strips(strips: Strips, panel: &GpuArray, pivots: &GpuArray) -> Result<
     }
     Ok(())
 }
+
 /// Exchanges of rows as the pivots of a panel or strip say.
 struct Exchange<'a> {
     pivots: &'a GpuArray,

@@ -7,7 +7,7 @@ use super::matrices::{identities, part, steps, zeros};
 use crate::array::GpuArray;
 use crate::error::Result;
 use crate::views::Index;
-use rtcg_codegen::array::{LINALG_THREADS, Linalg, LinalgStep};
+use rtcg_codegen::array::{LINALG_BLOCK, LINALG_THREADS, Linalg, LinalgStep};
 
 /// Columns of a panel, which a block of threads reflects, and of what a block applies reflections to.
 const COLUMNS: usize = 32;
@@ -135,10 +135,11 @@ pub(super) fn apply_reflections(
     if columns.size() == 0 || vectors.size() == 0 {
         return Ok(());
     }
-    if !are_lanes(columns) {
+    let [count, m, n] = [0, 1, 2].map(|axis| columns.shape()[axis]);
+    // Blocks of reflections take memory beside the matrices: many times as much as small ones.
+    if m > LINALG_BLOCK && !are_lanes(columns) {
         return blocks::apply(vectors, factors, factor_stack, columns, how);
     }
-    let [count, m, n] = [0, 1, 2].map(|axis| columns.shape()[axis]);
     let [[stack, row, _], [column_stack, column_row, _]] = [steps(vectors), steps(columns)];
     let values = [
         vectors.into(),

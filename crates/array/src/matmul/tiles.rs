@@ -174,9 +174,9 @@ impl Operand {
         Ok(Self { array, how })
     }
 
-    /// The byte strides of rows and columns.
+    /// The byte strides of rows and columns; 0 where there is one, as addresses behind it must be aligned, too.
     fn steps(&self) -> [i64; 2] {
-        last_axes(&self.array).map(|(_, stride)| stride as i64)
+        last_axes(&self.array).map(|(n, stride)| if n == 1 { 0 } else { stride as i64 })
     }
 }
 

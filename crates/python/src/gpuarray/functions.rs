@@ -397,9 +397,9 @@ fn matmul_operator<'py>(slf: &Bound<'py, PyGpuArray>, other: &Any<'py>, reflecte
     let own = &slf.get().array;
     match super::operands::operand_of(own.context(), other)? {
         None => Ok(py.NotImplemented().into_bound(py)),
-        Some(super::operands::Operand::Scalar(_)) => {
-            Err(PyValueError::new_err("matmul: an operand has no axes; use multiply for scalars"))
-        }
+        Some(super::operands::Operand::Scalar(_)) => Err(PyValueError::new_err(
+            "matmul: the other operand is a scalar; expected an array with axes; use multiply for scalars",
+        )),
         Some(_) => {
             let other = require_array(own.context(), other)?;
             let (x, y) = if reflected { (&other, own) } else { (own, &other) };

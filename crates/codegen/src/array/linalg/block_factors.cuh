@@ -29,6 +29,6 @@ extern "C" __global__ void array_block_factors(const T *sums, int parts, int n, 
         }
     }
     __syncthreads();
-    T *result = triangles + blockIdx.x * BLOCK * BLOCK;
+    T *result = triangles + blockIdx.x * (I)BLOCK * BLOCK;
     for (int e = threadIdx.x; e < BLOCK * BLOCK; e += THREADS) result[e] = triangle[e / BLOCK * (BLOCK + 1) + e % BLOCK];
 }

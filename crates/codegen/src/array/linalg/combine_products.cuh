@@ -7,7 +7,7 @@ extern "C" __global__ void array_combine_products(T *sums, int parts, int n, con
     const T *own = sums + blockIdx.x * (I)parts * BLOCK * (n + BLOCK);
     for (int e = threadIdx.x; e < BLOCK * BLOCK; e += THREADS) {
         int q = e / BLOCK, l = e % BLOCK;
-        T x = triangles[blockIdx.x * BLOCK * BLOCK + e];
+        T x = triangles[blockIdx.x * (I)BLOCK * BLOCK + e];
         triangle[is_adjoint ? l * (BLOCK + 1) + q : q * (BLOCK + 1) + l] = is_adjoint ? conj_of(x) : x;
     }
     for (int first = blockIdx.y * 32; first < n; first += gridDim.y * 32) {

@@ -74,10 +74,10 @@ steps! {
     SolveTriangle "solve_triangle" [] "Triangular systems for several right sides.";
     SolveByWarps "solve_by_warps" ["shared" "quotients" "substitution"] "The same, with right sides in registers.";
     Reflect "reflect" ["sums" "householder" "reflect_column"] "Householder reflections that make panels upper triangular.";
+    ReflectStrip "reflect_strip" ["shared" "quotients" "householder" "strips"] "The same of strips in registers.";
     ApplyReflections "apply_reflections" ["reflect_column"] "Reflections applied to columns.";
     MeasureMatrices "measure_matrices" ["triangles"] "The largest parts of matrices, infinite for what is not finite.";
     ScaleMatrices "scale_matrices" ["triangles"] "Matrices scaled by powers of two.";
-    ReflectStrip "reflect_strip" ["shared" "quotients" "householder" "strips"] "The same of strips in registers.";
     BlockFactors "block_factors" ["shared" "block_vectors"] "Triangular factors of products of reflections.";
     CrossProducts "cross_products" ["shared" "block_vectors"] "Products of vectors of reflections and columns, in parts.";
     CombineProducts "combine_products" ["shared" "block_vectors"] "Their sums, multiplied by triangular factors.";

@@ -1,6 +1,6 @@
 //! Matrix products of any dtype and strides: tiles of both operands are brought to shared memory, and each
-//! thread computes a small square of the result. What devices without tensor cores, or whose threads are
-//! lanes of a processor's vectors, do best.
+//! thread computes a small square of the result. What devices before compute
+//! capability 8.0 have, and those whose threads are lanes of a processor's vectors.
 //!
 //! Parameters: the result (contiguous), `a`, `b`, then `m`, `n`, `k`, the byte strides of `a` (row, column) and `b`, the
 //! number of batches, and the byte offsets of each batch's operands.
