@@ -45,6 +45,11 @@ impl Args {
 pub const BLOCK_THREADS: u32 = 256;
 
 impl Facts {
+    /// Whether threads are lanes of a processor's vectors: neighbours read neighbouring elements, one at a time.
+    pub fn are_lanes(&self) -> bool {
+        self.access_bytes == 1
+    }
+
     /// Blocks of [`BLOCK_THREADS`] threads for `work` independent pieces of work.
     pub fn blocks_for(&self, work: usize) -> u32 {
         work.div_ceil(BLOCK_THREADS as usize).clamp(1, self.max_blocks as usize) as u32

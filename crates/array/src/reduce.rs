@@ -355,7 +355,7 @@ impl Spread {
         let red_stride = innermost(reduced.axes.last().map(|axis| axis.1[0]));
         let kept_stride = innermost(kept.axes.last().map(|axis| axis.1[1]));
         let along = n_red >= 8 && (red_stride <= kept_stride || n_out < 8);
-        let (resident, machine_code) = (facts.max_blocks as usize / 4, facts.access_bytes > 1);
+        let (resident, machine_code) = (facts.max_blocks as usize / 4, !facts.are_lanes());
         let share = Share::new(n_out, n_red, along, resident, machine_code);
         // Only the array itself decides: other operands of an expression may keep axes apart.
         let dense = reduced.axes.iter().rev().try_fold(itemsize as isize, |expected, axis| {

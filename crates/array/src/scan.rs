@@ -62,7 +62,7 @@ fn scan(op: ScanOp, x: &GpuArray, out: &GpuArray, rows: Rows) -> Result<()> {
         return compiled.launch([ctx.facts().blocks_for(n_rows), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes());
     }
     let item_bytes = kernel(ScanStage::Rows).item_bytes();
-    let shape = ScanShape::new(item_bytes, lanes(x, out, rows), ctx.facts().access_bytes > 1);
+    let shape = ScanShape::new(item_bytes, lanes(x, out, rows), !ctx.facts().are_lanes());
     let tiles = rows.n.div_ceil(shape.tile());
     let blocks = u32::try_from(n_rows * tiles).ok().filter(|&blocks| blocks <= i32::MAX as u32);
     let blocks = blocks.ok_or_else(|| ArrayError::value(format!("{} elements are too many to scan", x.size())))?;

@@ -382,7 +382,7 @@ impl Pass<'_> {
 
 /// Whether threads are those of a GPU, not lanes of a processor's vectors.
 fn has_registers(ctx: &ArrayContext) -> bool {
-    ctx.facts().access_bytes > 1
+    !ctx.facts().are_lanes()
 }
 
 /// What a thread has room for, and the shared memory of a block; of a processor, what is near it.

@@ -111,7 +111,7 @@ impl Step {
 
 /// Whether threads are lanes of a processor's vectors, which run best without shuffles and with few registers.
 pub(super) fn are_lanes(a: &GpuArray) -> bool {
-    a.context().facts().access_bytes == 1
+    a.context().facts().are_lanes()
 }
 
 /// How panels are cut into strips of columns, which threads hold in registers.

@@ -52,8 +52,7 @@ struct Reduction<'a> {
 impl<'a> Reduction<'a> {
     fn new(a: &'a GpuArray) -> Result<Self> {
         let (count, n, dtype) = (a.shape()[0], a.shape()[2], a.dtype());
-        let are_lanes = a.context().facts().access_bytes == 1;
-        let (warps, rows) = if are_lanes { (1, 32) } else { (WARPS, WARPS) };
+        let (warps, rows) = if a.context().facts().are_lanes() { (1, 32) } else { (WARPS, WARPS) };
         let kernel = |step| Linalg { group: warps as u16, ..Linalg::new(dtype, step) };
         let [column, product, update] =
             [LinalgStep::TridiagonalColumn, LinalgStep::TridiagonalProduct, LinalgStep::TridiagonalUpdate].map(kernel);

@@ -152,7 +152,7 @@ impl Product {
     }
 
     fn along(&self, facts: Facts, pack: usize) -> SlenderMatmul {
-        let (width, is_lane) = (self.width(), facts.access_bytes == 1);
+        let (width, is_lane) = (self.width(), facts.are_lanes());
         let rows = (SUM_WORDS[0] / (width * self.sum_words())).clamp(1, 4).min(self.rows.next_power_of_two());
         let is_staged = self.is_staged(pack, true);
         // A team has to have work for each of its threads, and its terms a place in shared memory.
@@ -191,8 +191,8 @@ impl Product {
         let team = SLENDER_THREADS as usize / groups;
         let longest = MOST_STAGED_BYTES / (team * width * self.sum_words() * 4);
         // Registers for four blocks of a multiprocessor do for so many.
-        let most = match (facts.access_bytes, width) {
-            (1, _) => 4,
+        let most = match (facts.are_lanes(), width) {
+            (true, _) => 4,
             (_, 1) => 8,
             _ => 2,
         };
@@ -213,7 +213,7 @@ impl Product {
         is_staged: bool,
     ) -> SlenderMatmul {
         let step = team * unroll * if along { pack } else { 1 };
-        let is_lane = facts.access_bytes == 1;
+        let is_lane = facts.are_lanes();
         let chunk = (STAGED_BYTES / (width * self.sum_words() * 4)).max(step);
         SlenderMatmul {
             dtype: self.dtype,

@@ -47,7 +47,7 @@ pub(super) fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize]
 
 /// Whether the device is one for tiles.
 pub(super) fn has_tiles(facts: Facts) -> bool {
-    facts.access_bytes > 1 && facts.capability >= 80
+    !facts.are_lanes() && facts.capability >= 80
 }
 
 /// Whether small tiles have more rows than columns.
