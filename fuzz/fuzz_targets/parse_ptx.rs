@@ -1,7 +1,7 @@
 //! Any bytes as PTX: the same checks as the stable driver `fuzz_parser`.
 #![no_main]
 
-#[path = "../../crates/ptx/tests/common/mod.rs"]
+#[path = "../../crates/ptx/tests/integration/common/mod.rs"]
 mod common;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

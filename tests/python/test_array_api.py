@@ -22,6 +22,7 @@ from array_api_reference import (
     same_value,
     strict,
 )
+from depth import each_kind
 from hypothesis import given, strategies as st
 
 from tests.python.subprocesses import run_python
@@ -160,11 +161,13 @@ def case(name, dtypes=ALL):
 
 
 def cases():
-    seen = {}
+    """Every case with a name of its own; usually with one dtype of each kind."""
+    seen, all_cases = {}, []
     for name, dtype, draw in CASES:
-        key = f"{name}-{dtype}"
-        seen[key] = seen.get(key, 0) + 1
-        key = key if seen[key] == 1 else f"{key}-{seen[key]}"
+        seen[name, dtype] = nth = seen.get((name, dtype), 0) + 1
+        all_cases.append((name, nth, dtype, draw))
+    for name, nth, dtype, draw in each_kind(all_cases, lambda case: case[2], lambda case: case[:2]):
+        key = f"{name}-{dtype}" if nth == 1 else f"{name}-{dtype}-{nth}"
         reason = EXPECTED_FAILURES.get(key)
         marks = [pytest.mark.xfail(strict=True, reason=reason)] if reason else []
         yield pytest.param(dtype, draw, id=key, marks=marks)

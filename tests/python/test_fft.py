@@ -12,6 +12,7 @@ import pycuda.driver as drv
 import pycuda.fft
 import pycuda.gpuarray as gpuarray
 import pytest
+from depth import pairs, some
 from hypothesis import assume, given, strategies as st
 from same_body import COMPLEX, DTYPES, arrays, compare, quickly, run
 
@@ -69,7 +70,7 @@ def check(kind, n, dtype, batch=(), **wishes):
 # -- lengths ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", range(1, 65))
+@pytest.mark.parametrize("n", some(range(1, 65), [*range(1, 10), 11, 13, 16, 17, 21, 25, 30, 32, 37, 45, 49, 64]))
 def test_every_short_length(n):
     check("fft", n, np.complex64, (5,))
     check("rfft", n, np.complex64, (5,))
@@ -78,7 +79,7 @@ def test_every_short_length(n):
         check("irfft", n, np.complex64)
 
 
-@pytest.mark.parametrize("n", SMOOTH + ODD_ONES)
+@pytest.mark.parametrize("n", some(SMOOTH + ODD_ONES, [1000, 44100, 13**3, 67, 251, 1021, 10007]))
 def test_lengths_of_many_kinds(n):
     check("fft", n, np.complex64, (2,))
     check("irfft", n, np.complex64)
@@ -86,7 +87,7 @@ def test_lengths_of_many_kinds(n):
     check("rfft", n, np.complex128)
 
 
-@pytest.mark.parametrize("bits", range(7, 21))
+@pytest.mark.parametrize("bits", some(range(7, 21), [7, 10, 12, 13, 16, 20]))
 def test_powers_of_two(bits):
     check("fft", 1 << bits, np.complex64, (2,))
     check("rfft", 1 << bits, np.complex64)
@@ -126,9 +127,7 @@ def test_one_element_gives_a_wave():
 # -- batches, axes, layouts ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["fft", "rfft", "irfft"])
-@pytest.mark.parametrize("inner", [3, 8, 50])
-@pytest.mark.parametrize("n", [12, 35, 74, 3000])
+@pytest.mark.parametrize("n, inner, kind", pairs([12, 35, 74, 3000], [3, 8, 50], ["fft", "rfft", "irfft"]))
 def test_inner_axes(kind, inner, n):
     a = np.moveaxis(of_kind(kind, n, np.complex64, (2, inner)), 2, 1).copy()
     for host, device in ((a, gpuarray.to_gpu(a)), (a[:, ::-1], gpuarray.to_gpu(a)[:, ::-1])):
@@ -262,7 +261,7 @@ def test_norms(kind, norm):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n", [1, 2, 9, 10, 34, 61, 9000])
+@pytest.mark.parametrize("n", some([1, 2, 9, 10, 34, 61, 9000], [1, 9, 34, 9000]))
 def test_padding_and_truncation(kind, n):
     for length in (0, 1, 2, 9, 10, 33):
         a = numbers((2, length), np.float32 if kind in FROM_REAL else np.complex64)

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pycuda.autoinit  # noqa: F401 (the context)
 import pytest
+from depth import each_kind
 from pycuda import gpuarray
 
 FLOATS = ("float16", "float32", "float64", "complex64", "complex128")
@@ -44,8 +45,7 @@ def arranged(matrices, how):
 HOW = ("rows", "columns", "apart", "turned", "every second, backwards")
 
 
-@pytest.mark.parametrize("dtype", FLOATS + INTEGERS)
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("shape, dtype", each_kind(itertools.product(SHAPES, FLOATS + INTEGERS)), ids=str)
 def test_products_of_integers_are_exact(dtype, shape):
     m, n, k = shape
     rng = np.random.default_rng(1)

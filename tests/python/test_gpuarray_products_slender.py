@@ -4,6 +4,7 @@ import ml_dtypes
 import numpy as np
 import pycuda.gpuarray as gpuarray
 import pytest
+from depth import some
 from hypothesis import given, strategies as st
 
 from tests.python.same_body import quickly
@@ -60,7 +61,7 @@ def check(a, b, layouts=("C", "C")):
     np.testing.assert_array_equal(got.get(), want, err_msg=f"{a.dtype} {a.shape} @ {b.shape} {layouts}")
 
 
-@pytest.mark.parametrize("place", range(len(DTYPES)), ids=[str(d) for d in DTYPES])
+@pytest.mark.parametrize("place", some(range(len(DTYPES)), 2), ids=lambda place: str(DTYPES[place]))
 def test_every_dtype_and_layout(place):
     rng, dtype = np.random.default_rng(place), DTYPES[place]
     for width, length, first in ((1, 256, place), (2 + place, 33, place + 2)):
@@ -70,7 +71,7 @@ def test_every_dtype_and_layout(place):
         check(b.T, a.T, layouts[::-1])
 
 
-@pytest.mark.parametrize("width", range(1, 18))
+@pytest.mark.parametrize("width", some(range(1, 18), [1, 2, 3, 4, 5, 8, 9, 15, 16, 17]))
 def test_every_width(width):
     rng = np.random.default_rng(width)
     a, b = (integers(rng, shape, np.dtype("f4")) for shape in ((24, 520), (520, width)))

@@ -4,6 +4,8 @@ A failure listed in `tests.kernels.expected_failures` is expected, and its
 passing is a failure.
 """
 
+import re
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,7 @@ from tests.kernels.catalogue import all_cases
 from tests.kernels.compare import Exact, Ulp, Within
 from tests.kernels.expected_failures import REAL, VIRTUAL
 from tests.kernels.runner import Outcome, run_case, verdict
+from tests.python.depth import at_depth
 
 # Some kernels declare what they do not use; the compiler says so when it runs.
 pytestmark = pytest.mark.filterwarnings("ignore:The CUDA compiler succeeded:UserWarning")
@@ -25,7 +28,20 @@ def backend(context):
     return connect()
 
 
-@pytest.mark.parametrize("case", all_cases(), ids=lambda c: f"{c.feature}-{c.name}")
+# What variants of one program of the corpus differ by.
+VARIANT = re.compile(r"_(int|float|double|long|unsigned|short|char|half|\d+|bits|digits|curandState\w*)(?=_|$)")
+
+
+def cases():
+    """All cases, but usually one variant of each program of the corpus; the programs take turns with the variants."""
+    programs = {}
+    for case in all_cases():
+        is_program = case.feature.startswith("corpus.")
+        programs.setdefault(VARIANT.sub("", case.name) if is_program else case.name, []).append(case)
+    return at_depth([variants[i % len(variants)] for i, variants in enumerate(programs.values())], all_cases())
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda c: f"{c.feature}-{c.name}")
 def test_kernel(case, backend):
     complaints = run_case(backend, case)
     reason = (VIRTUAL if backend.is_virtual() else REAL).get(case.name)

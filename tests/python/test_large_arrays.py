@@ -1,9 +1,12 @@
 """Kernels for arrays that are large enough to be split, tiled or sorted by digits, against NumPy."""
 
+import itertools
+
 import numpy as np
 import pycuda.curandom as curandom
 import pycuda.gpuarray as gpuarray
 import pytest
+from depth import each_kind, some
 from pycuda.reduction import ReductionKernel
 from pycuda.scan import ExclusiveScanKernel, GenericScanKernel, InclusiveScanKernel
 from pycuda.tools import get_or_register_dtype
@@ -18,8 +21,7 @@ def _context(context):
 # -- reductions -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("n", [0, 1, 99_991])
+@pytest.mark.parametrize("n, dtype", each_kind(itertools.product([0, 1, 99_991], DTYPES)), ids=str)
 def test_all_elements(dtype, n):
     a = values(dtype, n, 1)
     d = gpuarray.to_gpu(a)
@@ -140,8 +142,9 @@ def test_segments_with_neighbours_over_tiles():
 # -- operands that run along different axes ------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", [*DTYPES, BFLOAT16], ids=str)
-@pytest.mark.parametrize("shape", [(100, 130), (16, 1000), (257, 64)], ids=str)
+@pytest.mark.parametrize(
+    "shape, dtype", each_kind(itertools.product([(100, 130), (16, 1000), (257, 64)], [*DTYPES, BFLOAT16])), ids=str
+)
 def test_turned_operands(dtype, shape):
     a = values(dtype, shape, 7)
     d = gpuarray.to_gpu(a)
@@ -165,7 +168,11 @@ def test_turned_operands_of_three_axes(order):
 # -- sorting by digits --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", [*[d for d in DTYPES if d not in COMPLEX], BFLOAT16], ids=str)
+@pytest.mark.parametrize(
+    "dtype",
+    some([*[d for d in DTYPES if d not in COMPLEX], BFLOAT16], ["?", "i1", "u2", "i8", "f4", BFLOAT16]),
+    ids=str,
+)
 def test_long_rows_are_sorted_by_digits(dtype):
     n = 33_001 if dtype.itemsize <= 4 else 131_072
     rng = np.random.default_rng(n)

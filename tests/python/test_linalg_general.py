@@ -7,6 +7,7 @@ import numpy as np
 import pycuda.autoinit  # noqa: F401
 import pycuda.driver as drv
 import pytest
+from depth import pairs, some
 from pycuda import gpuarray, linalg
 from pycuda.tools import DeviceMemoryPool
 
@@ -51,7 +52,7 @@ def check(x, c=10, exact=None, spread=1.0):
 
 
 @pytest.mark.parametrize("dtype", m.FLOATING)
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 13, 33, 70])
+@pytest.mark.parametrize("n", some([1, 2, 3, 4, 5, 8, 13, 33, 70], [1, 2, 3, 5, 13, 70]))
 def test_random_matrices(n, dtype):
     check(m.drawn(dtype, 2, n, n), spread=30)
 
@@ -162,9 +163,7 @@ def test_normal_matrices_have_orthogonal_eigenvectors(dtype):
     m.within(v.conj().T @ v - np.eye(8), 500 * np.finfo(dtype).eps, "V times its adjoint")
 
 
-@pytest.mark.parametrize("dtype", m.FLOATING)
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-@pytest.mark.parametrize("n", [1, 3, 20])
+@pytest.mark.parametrize("n, bad, dtype", pairs([1, 3, 20], [np.nan, np.inf], m.FLOATING))
 def test_what_is_not_finite_is_refused(n, bad, dtype):
     x = np.stack([np.eye(n), np.eye(n)]).astype(dtype)
     x[1, 0, n - 1] = bad

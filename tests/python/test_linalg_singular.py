@@ -4,6 +4,7 @@ import linalg_matrices as m
 import numpy as np
 import pycuda.autoinit  # noqa: F401
 import pytest
+from depth import pairs
 from pycuda import gpuarray, linalg
 
 
@@ -123,9 +124,7 @@ def test_rank_of_long_matrices_that_lack_some(dtype):
     assert int(linalg.matrix_rank(gpuarray.to_gpu(x))) == 5
 
 
-@pytest.mark.parametrize("dtype", m.FLOATING)
-@pytest.mark.parametrize("scale", [1e30, 1e-30, 1e-37])
-@pytest.mark.parametrize("shape", [(9, 6), (40, 40)], ids=str)
+@pytest.mark.parametrize("shape, scale, dtype", pairs([(9, 6), (40, 40)], [1e30, 1e-30, 1e-37], m.FLOATING), ids=str)
 def test_large_and_small_elements(shape, scale, dtype):
     """Squares of such elements are infinite, or nothing, in single precision."""
     check(m.drawn(dtype, *shape) * np.dtype(dtype).type(scale))
@@ -146,9 +145,9 @@ def test_small_singular_values_are_found_to_their_own_precision():
     assert np.allclose(s, sizes, rtol=1e-13)
 
 
-@pytest.mark.parametrize("dtype", m.FLOATING)
-@pytest.mark.parametrize("shape", [(1, 1), (3, 3), (5, 40), (40, 40)], ids=str)
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize(
+    "bad, shape, dtype", pairs([np.nan, np.inf], [(1, 1), (3, 3), (5, 40), (40, 40)], m.FLOATING), ids=str
+)
 def test_what_is_not_finite_is_refused(bad, shape, dtype):
     x = np.ones((2, *shape), dtype)
     x[1, -1, 0] = bad

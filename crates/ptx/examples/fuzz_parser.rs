@@ -4,7 +4,7 @@
 //! Every input must parse without panic within a second, give positions inside the text, and, if
 //! it parses cleanly, print to a text that parses to the same module.
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/integration/common/mod.rs"]
 mod common;
 
 use common::mutate::{Mutator, check_input};

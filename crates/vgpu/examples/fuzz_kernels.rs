@@ -13,9 +13,9 @@
 //! A fault costs a real device's context, and sometimes the process. So `real` and `table` run in
 //! child processes, `--batch` programs in each; after a fault or a crash the next child goes on.
 
-#[path = "../../ptx/tests/common/mod.rs"]
+#[path = "../../ptx/tests/integration/common/mod.rs"]
 mod common;
-#[path = "../tests/fuzz_support/mod.rs"]
+#[path = "../tests/integration/fuzz_support/mod.rs"]
 mod fuzz_support;
 
 use fuzz_support::driver::{Device, Outcome};

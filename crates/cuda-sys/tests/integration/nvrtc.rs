@@ -1,0 +1,126 @@
+//! Finding NVRTC and nvJitLink and calling them; the errors when libraries are missing.
+//!
+//! Tests that change the environment run in a process of their own: this file starts itself
+//! again with `RTCG_TEST_CHILD` set.
+#![allow(unsafe_code)]
+
+use crate::own_process::{is_child, rerun};
+use rtcg_cuda_sys::nvjitlink::nvJitLinkResult;
+use rtcg_cuda_sys::{DriverTable, NvJitLinkTable, NvrtcTable, nvrtcProgram, search};
+
+fn child(test: &str, env: &[(&str, &str)]) -> String {
+    let output = rerun(module_path!(), test).envs(env.iter().copied()).output().expect("the test can start itself");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    text
+}
+
+#[test]
+fn a_missing_driver_is_an_error_that_lists_what_was_tried() {
+    if is_child() {
+        let error = DriverTable::real().expect_err("there is no such file");
+        println!("{error}");
+        return;
+    }
+    let text =
+        child("a_missing_driver_is_an_error_that_lists_what_was_tried", &[("RTCG_LIBCUDA", "/nowhere/libcuda.so")]);
+    assert!(text.contains("could not load the CUDA driver (libcuda); tried:"), "{text}");
+    assert!(text.contains("RTCG_LIBCUDA=/nowhere/libcuda.so: "), "{text}");
+}
+
+#[test]
+fn a_missing_nvrtc_is_an_error_that_lists_what_was_tried() {
+    if is_child() {
+        println!("{}", NvrtcTable::load().expect_err("there is no such file"));
+        return;
+    }
+    let name = "a_missing_nvrtc_is_an_error_that_lists_what_was_tried";
+    let text = child(name, &[("RTCG_NVRTC", "/nowhere/libnvrtc.so.13")]);
+    assert!(text.contains("RTCG_NVRTC=/nowhere/libnvrtc.so.13: "), "{text}");
+    assert!(text.contains("pip install nvidia-cuda-nvrtc"), "{text}");
+    let not_nvrtc = "libm.so.6";
+    let text = child(name, &[("RTCG_NVRTC", not_nvrtc)]);
+    assert!(text.contains("RTCG_NVRTC=libm.so.6: is not an NVRTC library"), "{text}");
+}
+
+#[test]
+fn a_broken_wheel_directory_is_reported_and_skipped() {
+    if is_child() {
+        match NvrtcTable::load() {
+            Ok(table) => println!("found {}", table.path().display()),
+            Err(error) => println!("{error}"),
+        }
+        return;
+    }
+    let root = std::env::temp_dir().join(format!("rtcg-broken-wheel-{}", std::process::id()));
+    let lib = root.join("nvidia/cu13/lib");
+    std::fs::create_dir_all(&lib).expect("the temporary directory is writable");
+    std::fs::write(lib.join("libnvrtc.so.13"), b"not a library").expect("as above");
+    let text = child(
+        "a_broken_wheel_directory_is_reported_and_skipped",
+        &[("VIRTUAL_ENV", &root.to_string_lossy()), ("PATH", "/usr/bin")],
+    );
+    std::fs::remove_dir_all(&root).ok();
+    let skipped = text.contains("found ") && !text.contains("rtcg-broken-wheel");
+    assert!(skipped || text.contains("nvidia/cu13/lib/libnvrtc.so.13: "), "{text}");
+}
+
+/// Compiles a kernel when an NVRTC is installed. Without one there is nothing to call, which is
+/// a failure where `RTCG_REQUIRE_NVRTC` is set.
+#[test]
+fn the_nvrtc_that_is_found_compiles() {
+    let table = match NvrtcTable::load() {
+        Ok(table) => table,
+        Err(error) if std::env::var_os("RTCG_REQUIRE_NVRTC").is_some() => panic!("{error}"),
+        Err(_) => return,
+    };
+    let (major, _) = table.version().expect("an opened NVRTC tells its version");
+    assert!(major >= 11, "{major}");
+    let source = c"__global__ void k(float *x) { x[threadIdx.x] *= 2.0f; }";
+    let mut program = nvrtcProgram::null();
+    let mut size = 0;
+    // SAFETY: strings are NUL-terminated, pointers valid, and the program is destroyed once.
+    unsafe {
+        let none = std::ptr::null();
+        let code = table.nvrtcCreateProgram(&raw mut program, source.as_ptr(), none, 0, none.cast(), none.cast());
+        assert!(code.is_success(), "{}", table.error_string(code));
+        let code = table.nvrtcCompileProgram(program, 0, none.cast());
+        assert!(code.is_success(), "{}", table.error_string(code));
+        assert!(table.nvrtcGetPTXSize(program, &raw mut size).is_success());
+        assert!(table.nvrtcDestroyProgram(&raw mut program).is_success());
+    }
+    assert!(size > 100, "{size}");
+    assert!(!table.supported_archs().is_empty());
+}
+
+#[test]
+fn directories_found_exist() {
+    for installation in search::installations() {
+        for dir in installation.lib_dirs.iter().chain(&installation.include_dirs) {
+            assert!(dir.is_dir(), "{}: {}", installation.origin, dir.display());
+        }
+    }
+    assert!(search::find_nvcc("/nowhere/nvcc").is_err());
+    let text = search::find_nvcc("no-such-nvcc").expect_err("no such program").to_string();
+    assert!(text.contains("PATH"), "{text}");
+}
+
+/// Errors of nvJitLink are values with its log; it is there where the wheel is.
+#[test]
+fn the_nvjitlink_that_is_found_explains_itself() {
+    let table = match NvJitLinkTable::load() {
+        Ok(table) => table,
+        Err(error) if std::env::var_os("RTCG_REQUIRE_NVRTC").is_some() => panic!("{error}"),
+        Err(error) => return assert!(error.to_string().contains("pip install nvidia-nvjitlink"), "{error}"),
+    };
+    for (name, since) in NvJitLinkTable::FUNCTIONS {
+        assert!(table.has(name) || *since > 12000, "{name}");
+    }
+    let options = |more: &[&str]| more.iter().map(|o| o.to_string()).collect::<Vec<_>>();
+    let error = table.link(&[], &options(&["-lto"])).expect_err("an architecture is needed");
+    assert_eq!((error.call, error.code), ("nvJitLinkCreate", nvJitLinkResult::NVJITLINK_ERROR_MISSING_ARCH));
+    let error = table.link(&[], &options(&["-arch=sm_80", "-bogus"])).expect_err("no such option");
+    assert!(error.log.contains("unrecognized option: -bogus"), "{error}");
+    let error = table.link(&[], &options(&["-arch=sm_80", "-l\0to"])).expect_err("no C string");
+    assert!(error.log.contains("NUL"), "{error}");
+}

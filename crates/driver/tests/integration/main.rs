@@ -1,0 +1,16 @@
+//! All integration tests of the safe objects of the driver, in one binary.
+
+#[macro_use]
+#[path = "../../../../tests/support/own_process.rs"]
+mod own_process;
+
+mod captures;
+mod devices;
+mod graph;
+mod launch_cost;
+mod library;
+mod memory;
+mod objects;
+mod pool_checked;
+mod support;
+mod trace;

@@ -1,0 +1,293 @@
+//! Fusion: one launch for an expression, no memory for what is inside of it, and the same bits.
+
+use crate::depth::at_depth;
+use rtcg::array::{
+    Arg, ArrayContext, ArrayErrorKind, Buffer, DType, Facts, GpuArray, Kernel, Op, Order, ReduceWishes, Reduction,
+    Result, Runtime, Scalar, WeakScalar, Wishes, apply, fuse,
+};
+use rtcg::{Context, CudaRuntime};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A runtime that counts.
+struct Counting {
+    inner: CudaRuntime,
+    launches: Arc<AtomicUsize>,
+    allocations: Arc<AtomicUsize>,
+}
+
+struct CountingKernel(Arc<dyn Kernel>, Arc<AtomicUsize>);
+
+impl Kernel for CountingKernel {
+    fn launch(&self, grid: [u32; 3], block: [u32; 3], shared_bytes: u32, args: &[u8]) -> Result<()> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.launch(grid, block, shared_bytes, args)
+    }
+}
+
+impl Runtime for Counting {
+    fn facts(&self) -> Facts {
+        self.inner.facts()
+    }
+    fn alloc(&self, nbytes: usize) -> Result<Arc<dyn Buffer>> {
+        self.allocations.fetch_add(1, Ordering::Relaxed);
+        self.inner.alloc(nbytes)
+    }
+    fn write(&self, dst: u64, src: &[u8]) -> Result<()> {
+        self.inner.write(dst, src)
+    }
+    fn read(&self, dst: &mut [u8], src: u64) -> Result<()> {
+        self.inner.read(dst, src)
+    }
+    fn copy(&self, dst: u64, src: u64, nbytes: usize) -> Result<()> {
+        self.inner.copy(dst, src, nbytes)
+    }
+    fn clear(&self, dst: u64, nbytes: usize) -> Result<()> {
+        self.inner.clear(dst, nbytes)
+    }
+    fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn Kernel>> {
+        let kernel = self.inner.compile(source, name)?;
+        Ok(Arc::new(CountingKernel(kernel, self.launches.clone())))
+    }
+    fn tickets(&self, nbytes: usize) -> Result<(u64, u64)> {
+        self.inner.tickets(nbytes)
+    }
+    fn synchronize(&self) -> Result<()> {
+        self.inner.synchronize()
+    }
+}
+
+struct Bench {
+    ctx: Arc<ArrayContext>,
+    launches: Arc<AtomicUsize>,
+    allocations: Arc<AtomicUsize>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let ctx = Context::new().expect("the virtual GPU is always there");
+        let (launches, allocations) = (Arc::default(), Arc::default());
+        let inner = CudaRuntime::new(&ctx).unwrap();
+        let runtime = Counting { inner, launches: Arc::clone(&launches), allocations: Arc::clone(&allocations) };
+        Bench { ctx: ArrayContext::new(Arc::new(runtime)), launches, allocations }
+    }
+
+    fn array(&self, shape: &[usize], seed: f32) -> GpuArray {
+        let array = GpuArray::empty(&self.ctx, shape, DType::F32, Order::C).unwrap();
+        let values: Vec<u8> =
+            (0..array.size()).flat_map(|i| (((i * 37 % 101) as f32 - 50.0) * seed).to_ne_bytes()).collect();
+        array.write(&values, Order::C).unwrap();
+        array
+    }
+
+    /// Launches and allocations of `body`, and what it gave.
+    fn count<T>(&self, body: impl FnOnce() -> T) -> (T, usize, usize) {
+        let count = || (self.launches.load(Ordering::Relaxed), self.allocations.load(Ordering::Relaxed));
+        let before = count();
+        let result = body();
+        let after = count();
+        (result, after.0 - before.0, after.1 - before.1)
+    }
+}
+
+fn bytes(array: &GpuArray) -> Vec<u8> {
+    let mut bytes = vec![0; array.nbytes()];
+    array.read(&mut bytes, Order::C).unwrap();
+    bytes
+}
+
+/// `sqrt(|x * 1.1 + y|) - x * y`, where products and sums invite contraction.
+fn expression(x: &GpuArray, y: &GpuArray) -> Result<GpuArray> {
+    let root = x.binary(Op::Multiply, 1.1)?.binary(Op::Add, y)?.unary(Op::Absolute)?.unary(Op::Sqrt)?;
+    root.binary(Op::Subtract, &x.binary(Op::Multiply, y)?)
+}
+
+#[test]
+fn an_expression_is_one_launch_and_one_allocation() {
+    let bench = Bench::new();
+    let (x, y) = (bench.array(&[1000], 0.173), bench.array(&[1000], 0.311));
+    let (apart, launches, _) = bench.count(|| expression(&x, &y).unwrap());
+    assert_eq!(launches, 6);
+    let (fused, launches, allocations) = bench.count(|| fuse::fuse(|| expression(&x, &y)).unwrap());
+    assert_eq!((launches, allocations), (1, 1));
+    assert_eq!(bytes(&fused), bytes(&apart));
+}
+
+#[test]
+fn operands_are_strided_and_broadcast() {
+    let bench = Bench::new();
+    let (x, row) = (bench.array(&[7, 5], 0.173), bench.array(&[7], 0.311));
+    let x = x.transpose(None).unwrap();
+    let apart = expression(&x, &row).unwrap();
+    let (fused, launches, _) = bench.count(|| fuse::fuse(|| expression(&x, &row)).unwrap());
+    assert_eq!(launches, 1);
+    assert_eq!(fused.strides(), apart.strides());
+    assert_eq!(bytes(&fused), bytes(&apart));
+}
+
+#[test]
+fn several_results_share_a_kernel_and_shapes_do_not() {
+    let bench = Bench::new();
+    let (x, y) = (bench.array(&[4, 6], 0.5), bench.array(&[6], 0.25));
+    let body = || {
+        let doubled = y.binary(Op::Multiply, 2.0)?;
+        let sum = x.binary(Op::Add, &doubled)?;
+        let less = sum.binary(Op::Less, &x)?;
+        Ok((doubled, sum, less))
+    };
+    let apart = body().unwrap();
+    let (fused, launches, allocations) = bench.count(|| fuse::fuse(body).unwrap());
+    assert_eq!((launches, allocations), (2, 3));
+    assert_eq!(bytes(&fused.0), bytes(&apart.0));
+    assert_eq!(bytes(&fused.1), bytes(&apart.1));
+    assert_eq!(bytes(&fused.2), bytes(&apart.2));
+}
+
+#[test]
+fn results_in_place_keep_the_order_of_the_program() {
+    let bench = Bench::new();
+    let body = |x: &GpuArray, y: &GpuArray| -> Result<(GpuArray, GpuArray)> {
+        let before = x.binary(Op::Add, 1.0)?;
+        x.binary_in_place(Op::Multiply, y)?;
+        let after = x.binary(Op::Add, &before)?;
+        x.binary_in_place(Op::Add, 3.0)?;
+        Ok((before, after))
+    };
+    let (x, y) = (bench.array(&[300], 0.5), bench.array(&[300], 0.25));
+    let again = x.copy(None).unwrap();
+    let apart = body(&again, &y).unwrap();
+    let (fused, launches, allocations) = bench.count(|| fuse::fuse(|| body(&x, &y)).unwrap());
+    assert_eq!((launches, allocations), (1, 2));
+    for (fused, apart) in [(&fused.0, &apart.0), (&fused.1, &apart.1), (&x, &again)] {
+        assert_eq!(bytes(fused), bytes(apart));
+    }
+}
+
+/// Elements that are written are read under other indices: those operations cannot share a kernel.
+#[test]
+fn overlapping_elements_are_kept_apart() {
+    let bench = Bench::new();
+    let body = |x: &GpuArray| -> Result<GpuArray> {
+        let back = x.flip(None)?;
+        let sum = x.binary(Op::Add, &back)?;
+        x.binary_in_place(Op::Add, &back)?;
+        let next = back.binary(Op::Multiply, &sum)?;
+        back.binary_in_place(Op::Subtract, &next)?;
+        x.binary(Op::Add, &next)
+    };
+    let x = bench.array(&[97], 0.5);
+    let again = x.copy(None).unwrap();
+    let (apart, fused) = (body(&again).unwrap(), fuse::fuse(|| body(&x)).unwrap());
+    assert_eq!(bytes(&fused), bytes(&apart));
+    assert_eq!(bytes(&x), bytes(&again));
+}
+
+#[test]
+fn memory_is_there_when_it_is_asked_for() {
+    let bench = Bench::new();
+    let x = bench.array(&[64], 0.5);
+    let fusion = fuse::begin();
+    let y = x.binary(Op::Add, 1.0).unwrap();
+    let head = y.index(&[rtcg::array::Index::At(3)]).unwrap();
+    y.binary_in_place(Op::Multiply, 2.0).unwrap();
+    let expected = (((3 * 37 % 101) as f32 - 50.0) * 0.5 + 1.0) * 2.0;
+    assert_eq!(bytes(&head), expected.to_ne_bytes());
+    let z = y.binary(Op::Add, 1.0).unwrap();
+    x.fill(Scalar::Weak(WeakScalar::Int(0))).unwrap();
+    fusion.finish().unwrap();
+    assert_eq!(bytes(&z)[12..16], (expected + 1.0).to_ne_bytes());
+    assert!(!fuse::is_active());
+}
+
+#[test]
+fn errors_come_from_the_operation_and_reading_a_traced_array_is_one() {
+    let bench = Bench::new();
+    let (x, y) = (bench.array(&[3], 0.5), bench.array(&[4], 0.5));
+    let error = fuse::fuse(|| x.binary(Op::Add, &y)).unwrap_err();
+    assert!(error.to_string().contains("could not be broadcast together with shapes (3,) (4,)"), "{error}");
+    let traced = fuse::trace();
+    let sum = x.binary(Op::Add, 1.0).unwrap();
+    let error = sum.read(&mut [0; 12], Order::C).unwrap_err();
+    assert_eq!(error.kind(), ArrayErrorKind::Traced);
+    traced.finish().unwrap();
+    assert_eq!(bytes(&sum).len(), 12);
+}
+
+/// Long chains and many arrays are cut into kernels that a device takes.
+#[test]
+fn large_graphs_are_cut() {
+    let bench = Bench::new();
+    let arrays: Vec<GpuArray> = (0..60).map(|k| bench.array(&[50], 0.01 * k as f32)).collect();
+    let body = || {
+        let mut total = arrays[0].unary(Op::Copy)?;
+        for array in &arrays {
+            for factor in [1.5, 0.25, 3.0] {
+                total = apply(
+                    &bench.ctx,
+                    Op::Axpby,
+                    &[Arg::Array(&total), factor.into(), Arg::Array(array), 0.5.into()],
+                    Wishes::default(),
+                )?;
+            }
+        }
+        Ok(total)
+    };
+    let apart = body().unwrap();
+    let (fused, launches, _) = bench.count(|| fuse::fuse(body).unwrap());
+    assert!((2..12).contains(&launches), "{launches}");
+    assert_eq!(bytes(&fused), bytes(&apart));
+}
+
+/// The elements of an expression are added up where they are computed, in the order of the separate sum.
+#[test]
+fn a_reduction_ends_an_expression() {
+    let bench = Bench::new();
+    let shapes: [&[usize]; 4] = [&[20000], &[3, 500], &[500, 3], &[7, 11, 40]];
+    let mut turn = 0;
+    for shape in shapes {
+        let (x, y) = (bench.array(shape, 0.173), bench.array(&shape[shape.len() - 1..], 0.311));
+        for x in [x.clone(), x.transpose(None).unwrap().copy(None).unwrap().transpose(None).unwrap()] {
+            for axes in [None, Some(&[0isize][..]), Some(&[-1])] {
+                for reduction in [Reduction::Sum, Reduction::Maximum, Reduction::ArgMinimum] {
+                    // Of each shape, order and axes one reduction is usual; all three are at depth.
+                    turn += 1;
+                    if turn % at_depth(3, 1) != 0 {
+                        continue;
+                    }
+                    let wishes = ReduceWishes { axes, ..Default::default() };
+                    let body = || expression(&x, &y)?.reduce(reduction, wishes);
+                    let (apart, launches, allocations) = bench.count(|| body().unwrap());
+                    let (fused, fused_launches, fused_allocations) = bench.count(|| fuse::fuse(body).unwrap());
+                    assert_eq!((fused_launches, fused_allocations), (launches - 6, allocations - 6), "{shape:?}");
+                    assert_eq!(bytes(&fused), bytes(&apart), "{reduction:?} of {shape:?} over {axes:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn results_come_from_the_allocator_in_force_when_they_were_put_off() {
+    let ctx = Context::new().expect("the virtual GPU is always there");
+    let arrays = CudaRuntime::arrays(&ctx).unwrap();
+    let x = GpuArray::empty(&arrays, &[10], DType::F32, Order::C).unwrap();
+    x.write(&[3.0f32; 10].map(f32::to_le_bytes).concat(), Order::C).unwrap();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let (noted, inner) = (Arc::clone(&asked), CudaRuntime::new(&ctx).unwrap());
+    let allocator: rtcg::Allocator = Arc::new(move |nbytes| {
+        noted.fetch_add(nbytes, Ordering::Relaxed);
+        inner.alloc_from(None, nbytes)
+    });
+    let (own, other) = fuse::fuse(|| {
+        let own = rtcg::with_allocator(allocator, || x.binary(Op::Add, 1.0)?.binary(Op::Multiply, &x))?;
+        assert_eq!(asked.load(Ordering::Relaxed), 0, "nothing has memory yet");
+        Ok((own, x.binary(Op::Subtract, 1.0)?))
+    })
+    .unwrap();
+    assert_eq!(asked.load(Ordering::Relaxed), 40, "one result, and neither the sum nor the difference");
+    for (array, value) in [(own, 12.0f32), (other, 2.0)] {
+        let mut bytes = vec![0; 40];
+        array.read(&mut bytes, Order::C).unwrap();
+        assert_eq!(bytes, [value; 10].map(f32::to_le_bytes).concat());
+    }
+}

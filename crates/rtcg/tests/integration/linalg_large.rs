@@ -1,0 +1,198 @@
+//! The factorizations that matrices have on GPUs, run on whatever device is there by a runtime that claims to be one,
+//! beside those of the device itself: factors are the same but for rounding.
+
+use crate::depth::at_depth;
+use rtcg::array::{
+    ArrayContext, ArrayErrorKind, Buffer, DType, Facts, GpuArray, Kernel, Op, Order, Result, Runtime, Triangle,
+};
+use rtcg::{Context, CudaRuntime};
+use std::sync::Arc;
+
+struct Large(CudaRuntime);
+
+impl Runtime for Large {
+    fn facts(&self) -> Facts {
+        Facts { processors: 132, access_bytes: 16, pipeline_bytes: 0, ..self.0.facts() }
+    }
+    fn alloc(&self, nbytes: usize) -> Result<Arc<dyn Buffer>> {
+        self.0.alloc(nbytes)
+    }
+    fn write(&self, dst: u64, src: &[u8]) -> Result<()> {
+        self.0.write(dst, src)
+    }
+    fn read(&self, dst: &mut [u8], src: u64) -> Result<()> {
+        self.0.read(dst, src)
+    }
+    fn copy(&self, dst: u64, src: u64, nbytes: usize) -> Result<()> {
+        self.0.copy(dst, src, nbytes)
+    }
+    fn clear(&self, dst: u64, nbytes: usize) -> Result<()> {
+        self.0.clear(dst, nbytes)
+    }
+    fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn Kernel>> {
+        self.0.compile(source, name)
+    }
+    fn tickets(&self, nbytes: usize) -> Result<(u64, u64)> {
+        self.0.tickets(nbytes)
+    }
+    fn synchronize(&self) -> Result<()> {
+        self.0.synchronize()
+    }
+}
+
+/// Arrays of a device that claims to be a large one, and of the device itself.
+fn both() -> [Arc<ArrayContext>; 2] {
+    let ctx = Context::new().expect("the virtual GPU is always there");
+    let runtime = || CudaRuntime::new(&ctx).unwrap();
+    [ArrayContext::new(Arc::new(Large(runtime()))), ArrayContext::new(Arc::new(runtime()))]
+}
+
+/// Real and complex, in single and double precision; all four at depth.
+fn elements() -> &'static [DType] {
+    at_depth(&[DType::F32, DType::C128], &[DType::F32, DType::F64, DType::C64, DType::C128])
+}
+
+/// Numbers without a pattern, in -1 to 1.
+fn drawn(ctx: &Arc<ArrayContext>, shape: &[usize], dtype: DType) -> GpuArray {
+    let mut state = 12345u64 + shape.iter().sum::<usize>() as u64;
+    let mut next = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        ((state >> 40) as f64 / (1u64 << 23) as f64 - 1.0).to_ne_bytes()
+    };
+    let (wide, parts) = if dtype.is_complex() { (DType::C128, 2) } else { (DType::F64, 1) };
+    let array = GpuArray::empty(ctx, shape, wide, Order::C).unwrap();
+    let bytes: Vec<u8> = (0..parts * array.size()).flat_map(|_| next()).collect();
+    array.write(&bytes, Order::C).unwrap();
+    array.astype(dtype).unwrap()
+}
+
+/// Real and imaginary parts.
+fn numbers(array: &GpuArray) -> Vec<f64> {
+    let wide = array.astype(if array.dtype().is_complex() { DType::C128 } else { DType::F64 }).unwrap();
+    let mut bytes = vec![0; wide.nbytes()];
+    wide.read(&mut bytes, Order::C).unwrap();
+    bytes.chunks_exact(8).map(|eight| f64::from_ne_bytes(eight.try_into().unwrap())).collect()
+}
+
+/// That results are the same within so many times the precision, measured by the largest number.
+fn agree([a, b]: &[GpuArray; 2], bound: f64, what: &str) {
+    assert_eq!(a.shape(), b.shape(), "{what}");
+    let eps = if a.dtype().real_part() == DType::F32 { f32::EPSILON.into() } else { f64::EPSILON };
+    let ([a_numbers, b_numbers], dtype) = ([a, b].map(numbers), a.dtype());
+    let size = b_numbers.iter().fold(1.0, |size: f64, x| size.max(x.abs()));
+    let error = a_numbers.iter().zip(&b_numbers).fold(0.0, |error: f64, (x, y)| error.max((x - y).abs()));
+    assert!(error <= bound * eps * size, "{what}: {} of {bound}, {dtype}", error / eps / size);
+}
+
+fn each(contexts: &[Arc<ArrayContext>; 2], shape: &[usize], dtype: DType) -> [GpuArray; 2] {
+    [0, 1].map(|which| drawn(&contexts[which], shape, dtype))
+}
+
+/// Within a strip, and over several strips and panels.
+const LENGTHS: [usize; 2] = [5, 100];
+
+#[test]
+fn equations_are_solved() {
+    let contexts = both();
+    for &dtype in elements() {
+        for n in LENGTHS {
+            let (a, b) = (each(&contexts, &[2, n, n], dtype), each(&contexts, &[n, 35], dtype));
+            let bound = 10.0 * (n * n) as f64;
+            agree(&[0, 1].map(|which| a[which].solve(&b[which]).unwrap()), bound, "solutions");
+            agree(&a.each_ref().map(|a| a.inv().unwrap()), bound, "inverses");
+            agree(&a.each_ref().map(|a| a.slogdet().unwrap().sign), 100.0 * n as f64, "signs");
+            agree(&a.each_ref().map(|a| a.slogdet().unwrap().log), 100.0 * n as f64, "logarithms");
+        }
+    }
+}
+
+#[test]
+fn the_first_of_equally_large_pivots_is_taken() {
+    let ctx = &both()[0];
+    // Powers of two are divided without rounding, and all are as large as each other: only exchanges decide the sign.
+    for n in [3, 33, 150] {
+        let places: Vec<f64> = (0..n * n).map(|e| f64::from(u8::from((e % n) == (e / n * 2 + 1) % n))).collect();
+        let a = GpuArray::empty(ctx, &[n, n], DType::F64, Order::C).unwrap();
+        a.write(&places.iter().flat_map(|x| x.to_ne_bytes()).collect::<Vec<_>>(), Order::C).unwrap();
+        if n % 2 == 1 {
+            let cycle = |row: usize| (row * 2 + 1) % n;
+            let inversions = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).filter(|&(i, j)| cycle(i) > cycle(j));
+            let sign = if inversions.count() % 2 == 0 { 1.0 } else { -1.0 };
+            assert_eq!(numbers(&a.det().unwrap()), [sign], "{n}");
+        } else {
+            let error = a.inv().unwrap_err();
+            assert_eq!(error.kind(), ArrayErrorKind::LinearAlgebra, "{n}: two rows are the same");
+        }
+    }
+    let ones = drawn(ctx, &[40, 40], DType::F64).binary(Op::Multiply, 0).unwrap().binary(Op::Add, 1).unwrap();
+    assert_eq!(ones.inv().unwrap_err().kind(), ArrayErrorKind::LinearAlgebra);
+    assert_eq!(numbers(&ones.det().unwrap()), [0.0]);
+}
+
+#[test]
+fn quotients_are_those_of_divisions() {
+    let ctx = &both()[0];
+    for n in 1..60 {
+        let a = GpuArray::empty(ctx, &[1, 1], DType::F64, Order::C).unwrap();
+        a.write(&f64::from(n).to_ne_bytes(), Order::C).unwrap();
+        assert_eq!(numbers(&a.solve(&a).unwrap()), [1.0], "{n}");
+        assert_eq!(numbers(&a.inv().unwrap()), [1.0 / f64::from(n)], "{n}");
+    }
+}
+
+#[test]
+fn positive_matrices_are_factored() {
+    let contexts = both();
+    for &dtype in elements() {
+        for n in LENGTHS {
+            let positive = each(&contexts, &[2, n, n], dtype).map(|a| {
+                let turned = a.swapaxes(-2, -1).unwrap().unary(Op::Conjugate).unwrap();
+                let square = a.matmul(&turned).unwrap();
+                let diagonal = square.diagonal(0, -2, -1).unwrap();
+                diagonal
+                    .binary_in_place(Op::Add, &diagonal.binary(Op::Multiply, 0).unwrap().binary(Op::Add, 9).unwrap())
+                    .unwrap();
+                square
+            });
+            for triangle in [Triangle::Lower, Triangle::Upper] {
+                agree(
+                    &positive.each_ref().map(|a| a.cholesky(triangle).unwrap()),
+                    100.0 * n as f64,
+                    "Cholesky factors",
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn matrices_are_reflected() {
+    let contexts = both();
+    for &dtype in elements() {
+        for shape in [[2, 5, 5], [1, 40, 70], [2, 70, 40]] {
+            let a = each(&contexts, &shape, dtype);
+            let found = a.each_ref().map(|a| a.qr(true).unwrap());
+            let bound = 100.0 * shape[1].max(shape[2]) as f64;
+            agree(&found.each_ref().map(|(q, _)| q.clone()), bound, "Q");
+            agree(&found.each_ref().map(|(_, r)| r.clone()), bound, "R");
+        }
+    }
+}
+
+#[test]
+fn large_and_small_columns_are_reflected() {
+    for size in [1e30, 1e-30] {
+        let found = both().map(|ctx| {
+            let a = drawn(&ctx, &[70, 40], DType::F32).binary(Op::Multiply, size).unwrap();
+            a.qr_triangle().unwrap().binary(Op::TrueDivide, size).unwrap()
+        });
+        agree(&found, 1000.0, "R");
+    }
+}
+
+/// A thread cannot hold its rows of so long columns, and products with them are formed before they are subtracted.
+#[test]
+fn long_columns_are_reflected() {
+    let a = each(&both(), &[33_000, 66], DType::F64);
+    agree(&a.each_ref().map(|a| a.qr_triangle().unwrap()), 10_000.0, "R");
+}

@@ -1,0 +1,15 @@
+//! All integration tests of the Rust front end, in one binary.
+
+#[path = "../../../../tests/support/depth.rs"]
+mod depth;
+
+mod architecture;
+mod arrays;
+mod fourier;
+mod fuse;
+mod generators;
+mod launch;
+mod linalg;
+mod linalg_large;
+mod typed_arrays;
+mod wide;

@@ -1,0 +1,224 @@
+//! Several virtual devices in one process.
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+use crate::api_common::*;
+use rtcg_cuda_sys::*;
+
+const STORE: &std::ffi::CStr = c".version 7.0
+.target sm_80
+.address_size 64
+.visible .entry store(.param .u64 p, .param .u32 v)
+{
+    .reg .b64 %rd<2>; .reg .b32 %r<2>;
+    ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [v];
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+";
+
+fn store(p: CUdeviceptr, v: u32, s: CUstream) -> CUfunction {
+    let (mut module, mut function) = (CUmodule::null(), CUfunction::null());
+    ok!(cuModuleLoadData(&raw mut module, STORE.as_ptr().cast()));
+    ok!(cuModuleGetFunction(&raw mut function, module, c"store".as_ptr()));
+    let mut arguments: [*mut c_void; 2] = [(&raw const p).cast_mut().cast(), (&raw const v).cast_mut().cast()];
+    ok!(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, s, arguments.as_mut_ptr(), null_mut()));
+    function
+}
+
+fn free_bytes() -> usize {
+    let (mut free, mut total) = (0, 0);
+    ok!(cuMemGetInfo(&raw mut free, &raw mut total));
+    assert_eq!(total, 64 << 20);
+    free
+}
+
+fn value(p: CUdeviceptr) -> u32 {
+    let mut seen = 0_u32;
+    ok!(cuMemcpyDtoH((&raw mut seen).cast(), p, 4));
+    seen
+}
+
+/// One test, because the number of devices is read once.
+#[test]
+fn three_devices() {
+    own_process!("RTCG_VIRTUAL_DEVICES" = "3", "RTCG_VIRTUAL_MEMORY" = "64M");
+    ok!(cuInit(0));
+    let mut n = 0;
+    ok!(cuDeviceGetCount(&raw mut n));
+    assert_eq!(n, 3);
+    fails!(CUDA_ERROR_INVALID_DEVICE, cuDeviceGet(&raw mut n, 3));
+    let can = |a, b| {
+        let mut can = 7;
+        ok!(cuDeviceCanAccessPeer(&raw mut can, a, b));
+        can
+    };
+    assert_eq!((can(0, 1), can(2, 0), can(1, 1)), (1, 1, 0));
+    let [a, b, c] = [0, 1, 2].map(context);
+    memory_is_counted_for_each_device(a, b);
+    peers_are_enabled_one_by_one(a, b, c);
+    copies_cross_devices(a, b);
+    attributes_tell_who_reaches_memory(a, b);
+    streams_and_events_cross_devices(a, b);
+    a_fault_spoils_one_device(a, b, c);
+    [a, b, c].into_iter().for_each(|ctx| ok!(cuCtxDestroy(ctx)));
+}
+
+fn memory_is_counted_for_each_device(a: CUcontext, b: CUcontext) {
+    current(a);
+    let before = free_bytes();
+    let p = alloc(40 << 20);
+    let mut q = 0;
+    fails!(CUDA_ERROR_OUT_OF_MEMORY, cuMemAlloc(&raw mut q, 40 << 20));
+    current(b);
+    assert_eq!(free_bytes(), 64 << 20);
+    let q = alloc(40 << 20);
+    let mut device = 9;
+    let place = (&raw mut device).cast();
+    ok!(cuPointerGetAttribute(place, CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, q));
+    assert_eq!(device, 1);
+    ok!(cuPointerGetAttribute(place, CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, p));
+    assert_eq!(device, 0);
+    // A block goes back to the device it came from, whoever frees it.
+    ok!(cuMemFree(p));
+    ok!(cuMemFree(q));
+    assert_eq!(free_bytes(), 64 << 20);
+    current(a);
+    assert_eq!(free_bytes(), before);
+}
+
+/// What `cuPointerGetAttribute` says in `ctx` about kernels and the memory at `p`: whether there is an address for
+/// them, and their rights.
+fn reach(ctx: CUcontext, p: CUdeviceptr) -> (bool, u64) {
+    use CUpointer_attribute as A;
+    current(ctx);
+    let (mut address, mut rights) = (0_u64, 9_u64);
+    let found = call!(cuPointerGetAttribute((&raw mut address).cast(), A::CU_POINTER_ATTRIBUTE_DEVICE_POINTER, p));
+    assert!(address == p || found == Err(CUresult::CUDA_ERROR_INVALID_VALUE));
+    ok!(cuPointerGetAttribute((&raw mut rights).cast(), A::CU_POINTER_ATTRIBUTE_ACCESS_FLAGS, p));
+    (found.is_ok(), rights)
+}
+
+fn attributes_tell_who_reaches_memory(a: CUcontext, b: CUcontext) {
+    current(a);
+    let p = alloc(4096);
+    let mut managed = 0;
+    ok!(cuMemAllocManaged(&raw mut managed, 4096, 1));
+    assert_eq!([reach(a, p), reach(b, p), reach(b, managed)], [(true, 3), (false, 0), (true, 3)]);
+    ok!(cuCtxEnablePeerAccess(a, 0));
+    assert_eq!(reach(b, p + 100), (true, 3));
+    ok!(cuCtxDisablePeerAccess(a));
+    assert_eq!(reach(b, p), (false, 0));
+    current(a);
+    ok!(cuMemFree(p));
+    ok!(cuMemFree(managed));
+}
+
+fn peers_are_enabled_one_by_one(a: CUcontext, b: CUcontext, c: CUcontext) {
+    current(a);
+    fails!(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, cuCtxDisablePeerAccess(b));
+    ok!(cuCtxEnablePeerAccess(b, 0));
+    fails!(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, cuCtxEnablePeerAccess(b, 0));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuCtxEnablePeerAccess(c, 1));
+    fails!(CUDA_ERROR_INVALID_CONTEXT, cuCtxEnablePeerAccess(a, 0));
+    fails!(CUDA_ERROR_INVALID_CONTEXT, cuCtxEnablePeerAccess(CUcontext::null(), 0));
+    let other = context(0);
+    current(a);
+    fails!(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, cuCtxEnablePeerAccess(other, 0));
+    ok!(cuCtxDestroy(other));
+    // Access has a direction.
+    current(b);
+    fails!(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, cuCtxDisablePeerAccess(a));
+    current(a);
+    ok!(cuCtxDisablePeerAccess(b));
+    ok!(cuCtxEnablePeerAccess(b, 0));
+    // A kernel of one device writes memory of another.
+    current(b);
+    let q = alloc(4);
+    current(a);
+    store(q, 11, CUstream::null());
+    ok!(cuCtxSynchronize());
+    assert_eq!(value(q), 11);
+    current(b);
+    ok!(cuMemFree(q));
+}
+
+fn copies_cross_devices(a: CUcontext, b: CUcontext) {
+    current(b);
+    let q = alloc(1 << 20);
+    current(a);
+    let p = alloc(1 << 20);
+    ok!(cuMemsetD32(p, 5, 1 << 18));
+    ok!(cuMemcpyPeer(q, b, p, a, 1 << 20));
+    ok!(cuCtxSynchronize());
+    assert_eq!(value(q + (1 << 20) - 4), 5);
+    let s = stream(1);
+    ok!(cuMemsetD32Async(p, 6, 1 << 18, s));
+    ok!(cuMemcpyPeerAsync(q, b, p, a, 1 << 20, s));
+    ok!(cuStreamSynchronize(s));
+    assert_eq!(value(q + (1 << 20) - 4), 6);
+    let copy = CUDA_MEMCPY3D_PEER {
+        srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+        srcDevice: p,
+        srcPitch: 1024,
+        srcHeight: 16,
+        srcContext: a,
+        dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+        dstDevice: q,
+        dstPitch: 512,
+        dstHeight: 8,
+        dstContext: b,
+        WidthInBytes: 256,
+        Height: 4,
+        Depth: 2,
+        ..Default::default()
+    };
+    ok!(cuMemsetD32(p + 16 * 1024 + 3 * 1024, 77, 1));
+    ok!(cuMemcpy3DPeer(&raw const copy));
+    ok!(cuCtxSynchronize());
+    assert_eq!((value(q + 8 * 512 + 3 * 512), value(q)), (77, 6));
+    fails!(CUDA_ERROR_INVALID_CONTEXT, cuMemcpyPeer(q, CUcontext::null(), p, a, 4));
+    ok!(cuMemFree(p));
+    ok!(cuMemFree(q));
+}
+
+fn streams_and_events_cross_devices(a: CUcontext, b: CUcontext) {
+    current(b);
+    let (s, flag) = (stream(1), alloc(8));
+    ok!(cuMemsetD32(flag, 0, 2));
+    ok!(cuCtxSynchronize());
+    let e = event(2);
+    ok!(cuStreamWaitValue32(s, flag, 1, 1));
+    store(flag + 4, 3, s);
+    ok!(cuEventRecord(e, s));
+    current(a);
+    // An event belongs to its context; any stream may wait for it.
+    let t = stream(1);
+    fails!(CUDA_ERROR_INVALID_HANDLE, cuEventRecord(e, t));
+    ok!(cuStreamWaitEvent(t, e, 0));
+    let p = alloc(4);
+    ok!(cuMemcpyPeerAsync(p, a, flag + 4, b, 4, t));
+    fails!(CUDA_ERROR_NOT_READY, cuStreamQuery(t));
+    ok!(cuMemsetD32(flag, 1, 1));
+    ok!(cuStreamSynchronize(t));
+    assert_eq!(value(p), 3);
+    // A stream works in its own context, whichever is current.
+    let mut device = 9;
+    ok!(cuStreamGetDevice(s, &raw mut device));
+    assert_eq!(device, 1);
+    ok!(cuStreamSynchronize(s));
+}
+
+fn a_fault_spoils_one_device(a: CUcontext, b: CUcontext, c: CUcontext) {
+    current(c);
+    store(16, 1, CUstream::null());
+    fails!(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
+    for ctx in [a, b] {
+        current(ctx);
+        let p = alloc(4);
+        store(p, 8, CUstream::null());
+        assert_eq!(value(p), 8);
+    }
+}

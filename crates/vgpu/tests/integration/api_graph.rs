@@ -1,0 +1,434 @@
+//! Graphs: put together node by node, captured from streams, changed, launched.
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Instant;
+
+use crate::api_common::*;
+use rtcg_cuda_sys::*;
+
+/// `add`: p[i] += v. `times`: p[i] *= v.
+const KERNELS: &std::ffi::CStr = c".version 7.0
+.target sm_80
+.address_size 64
+.visible .entry add(.param .u64 p, .param .u32 v)
+{
+    .reg .b64 %rd<4>; .reg .b32 %r<5>;
+    ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [v];
+    mov.u32 %r2, %tid.x; mul.wide.u32 %rd2, %r2, 4; add.u64 %rd1, %rd1, %rd2;
+    ld.global.u32 %r3, [%rd1]; add.u32 %r3, %r3, %r1; st.global.u32 [%rd1], %r3;
+    ret;
+}
+.visible .entry times(.param .u64 p, .param .u32 v)
+{
+    .reg .b64 %rd<4>; .reg .b32 %r<5>;
+    ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [v];
+    mov.u32 %r2, %tid.x; mul.wide.u32 %rd2, %r2, 4; add.u64 %rd1, %rd1, %rd2;
+    ld.global.u32 %r3, [%rd1]; mul.lo.u32 %r3, %r3, %r1; st.global.u32 [%rd1], %r3;
+    ret;
+}
+";
+
+struct Setting {
+    ctx: CUcontext,
+    add: CUfunction,
+    times: CUfunction,
+    p: CUdeviceptr,
+}
+
+fn setting() -> Setting {
+    let ctx = new_context();
+    let mut module = CUmodule::null();
+    ok!(cuModuleLoadData(&raw mut module, KERNELS.as_ptr().cast()));
+    let (mut add, mut times) = (CUfunction::null(), CUfunction::null());
+    ok!(cuModuleGetFunction(&raw mut add, module, c"add".as_ptr()));
+    ok!(cuModuleGetFunction(&raw mut times, module, c"times".as_ptr()));
+    let p = alloc(4096);
+    ok!(cuMemsetD32(p, 0, 1024));
+    Setting { ctx, add, times, p }
+}
+
+fn read(p: CUdeviceptr) -> u32 {
+    let mut value = 0_u32;
+    ok!(cuMemcpyDtoH((&raw mut value).cast(), p, 4));
+    value
+}
+
+fn graph() -> CUgraph {
+    let mut graph = CUgraph::null();
+    ok!(cuGraphCreate(&raw mut graph, 0));
+    graph
+}
+
+fn launch(f: CUfunction, p: CUdeviceptr, v: u32, s: CUstream) {
+    let mut arguments: [*mut c_void; 2] = [(&raw const p).cast_mut().cast(), (&raw const v).cast_mut().cast()];
+    ok!(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, s, arguments.as_mut_ptr(), null_mut()));
+}
+
+/// Calls `f` with the parameters of a kernel node.
+fn with_params<R>(f: CUfunction, p: CUdeviceptr, v: u32, call: impl FnOnce(*const CUDA_KERNEL_NODE_PARAMS) -> R) -> R {
+    let mut arguments: [*mut c_void; 2] = [(&raw const p).cast_mut().cast(), (&raw const v).cast_mut().cast()];
+    let params = CUDA_KERNEL_NODE_PARAMS {
+        func: f,
+        gridDimX: 1,
+        gridDimY: 1,
+        gridDimZ: 1,
+        blockDimX: 32,
+        blockDimY: 1,
+        blockDimZ: 1,
+        kernelParams: arguments.as_mut_ptr(),
+        ..Default::default()
+    };
+    call(&raw const params)
+}
+
+fn kernel_node(g: CUgraph, after: &[CUgraphNode], f: CUfunction, p: CUdeviceptr, v: u32) -> CUgraphNode {
+    let mut node = CUgraphNode::null();
+    with_params(f, p, v, |params| ok!(cuGraphAddKernelNode(&raw mut node, g, after.as_ptr(), after.len(), params)));
+    node
+}
+
+fn instantiate(g: CUgraph) -> CUgraphExec {
+    let mut exec = CUgraphExec::null();
+    ok!(cuGraphInstantiateWithFlags(&raw mut exec, g, 0));
+    exec
+}
+
+#[test]
+fn nodes_run_in_the_order_of_their_edges() {
+    let Setting { ctx, add, times, p } = setting();
+    let g = graph();
+    let one = 1_u32;
+    let mut set = CUgraphNode::null();
+    let params = CUDA_MEMSET_NODE_PARAMS { dst: p, pitch: 0, value: 3, elementSize: 4, width: 32, height: 1 };
+    ok!(cuGraphAddMemsetNode(&raw mut set, g, null(), 0, &raw const params, ctx));
+    // (3 + 4) * 5 = 35, although the product was added first.
+    let product = kernel_node(g, &[], times, p, 5);
+    let sum = kernel_node(g, &[set], add, p, 4);
+    ok!(cuGraphAddDependencies(g, &raw const sum, &raw const product, null(), 1));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuGraphAddDependencies(g, &raw const sum, &raw const product, null(), 1));
+    let mut seen = 0_u32;
+    let copy = CUDA_MEMCPY3D {
+        srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+        srcDevice: p + 124,
+        dstMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
+        dstHost: (&raw mut seen).cast(),
+        WidthInBytes: 4,
+        Height: 1,
+        Depth: 1,
+        ..Default::default()
+    };
+    let mut back = CUgraphNode::null();
+    ok!(cuGraphAddMemcpyNode(&raw mut back, g, &raw const product, 1, &raw const copy, ctx));
+    static CALLS: AtomicU32 = AtomicU32::new(0);
+    unsafe extern "C" fn count(by: *mut c_void) {
+        // SAFETY: the test passes the address of a number that lives on.
+        CALLS.fetch_add(unsafe { *by.cast::<u32>() }, Ordering::SeqCst);
+    }
+    let mut host = CUgraphNode::null();
+    let params = CUDA_HOST_NODE_PARAMS { fn_: Some(count), userData: (&raw const one).cast_mut().cast() };
+    ok!(cuGraphAddHostNode(&raw mut host, g, &raw const back, 1, &raw const params));
+    let exec = instantiate(g);
+    let s = stream(1);
+    for i in 1..=3 {
+        ok!(cuGraphLaunch(exec, s));
+        ok!(cuStreamSynchronize(s));
+        assert_eq!((seen, read(p), CALLS.load(Ordering::SeqCst)), (35, 35, i));
+        seen = 0;
+    }
+    let (mut n, mut kind) = (0, CUgraphNodeType::default());
+    ok!(cuGraphGetNodes(g, null_mut(), &raw mut n));
+    assert_eq!(n, 5);
+    ok!(cuGraphGetEdges(g, null_mut(), null_mut(), null_mut(), &raw mut n));
+    assert_eq!(n, 4);
+    ok!(cuGraphNodeGetType(host, &raw mut kind));
+    assert_eq!(kind, CUgraphNodeType::CU_GRAPH_NODE_TYPE_HOST);
+    let mut roots = [CUgraphNode::null(); 4];
+    n = 4;
+    ok!(cuGraphGetRootNodes(g, roots.as_mut_ptr(), &raw mut n));
+    assert_eq!((n, roots), (1, [set, CUgraphNode::null(), CUgraphNode::null(), CUgraphNode::null()]));
+    let mut params = CUDA_KERNEL_NODE_PARAMS::default();
+    ok!(cuGraphKernelNodeGetParams(product, &raw mut params));
+    // SAFETY: the parameters of the node, which exists.
+    assert_eq!((params.func, unsafe { *(*params.kernelParams.add(1)).cast::<u32>() }), (times, 5));
+    // A cycle is found when the graph is instantiated.
+    ok!(cuGraphAddDependencies(g, &raw const product, &raw const set, null(), 1));
+    let mut none = CUgraphExec::null();
+    fails!(CUDA_ERROR_INVALID_VALUE, cuGraphInstantiateWithFlags(&raw mut none, g, 0));
+    ok!(cuGraphDestroy(g));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuGraphNodeGetType(host, &raw mut kind));
+    // The executable graph does not need the graph.
+    ok!(cuGraphLaunch(exec, s));
+    ok!(cuStreamSynchronize(s));
+    ok!(cuGraphExecDestroy(exec));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuGraphLaunch(exec, s));
+    ok!(cuCtxDestroy(ctx));
+}
+
+#[test]
+fn executable_graphs_can_be_changed() {
+    let Setting { ctx, add, times, p } = setting();
+    let g = graph();
+    let a = kernel_node(g, &[], add, p, 1);
+    let b = kernel_node(g, &[a], add, p, 10);
+    let exec = instantiate(g);
+    let run = |exec| {
+        ok!(cuMemsetD32(p, 0, 32));
+        ok!(cuGraphLaunch(exec, CUstream::null()));
+        ok!(cuCtxSynchronize());
+        read(p)
+    };
+    assert_eq!(run(exec), 11);
+    with_params(add, p, 20, |params| ok!(cuGraphExecKernelNodeSetParams(exec, b, params)));
+    assert_eq!(run(exec), 21);
+    ok!(cuGraphNodeSetEnabled(exec, a, 0));
+    assert_eq!(run(exec), 20);
+    let mut enabled = 7;
+    ok!(cuGraphNodeGetEnabled(exec, a, &raw mut enabled));
+    assert_eq!(enabled, 0);
+    ok!(cuGraphNodeSetEnabled(exec, a, 1));
+    // The graph itself is as it was.
+    assert_eq!(run(instantiate(g)), 11);
+    with_params(times, p, 7, |params| ok!(cuGraphKernelNodeSetParams(b, params)));
+    let mut info = CUgraphExecUpdateResultInfo::default();
+    ok!(cuGraphExecUpdate(exec, g, &raw mut info));
+    assert_eq!((info.result, run(exec)), (CUgraphExecUpdateResult::CU_GRAPH_EXEC_UPDATE_SUCCESS, 7));
+    let mut empty = CUgraphNode::null();
+    ok!(cuGraphAddEmptyNode(&raw mut empty, g, &raw const b, 1));
+    fails!(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, cuGraphExecUpdate(exec, g, &raw mut info));
+    assert_eq!(info.result, CUgraphExecUpdateResult::CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
+    // A child graph is a copy: what becomes of the original changes nothing.
+    let outer = graph();
+    let before = kernel_node(outer, &[], add, p, 2);
+    let mut child = CUgraphNode::null();
+    ok!(cuGraphAddChildGraphNode(&raw mut child, outer, &raw const before, 1, g));
+    ok!(cuGraphDestroy(g));
+    assert_eq!(run(instantiate(outer)), 21);
+    let mut clone = CUgraph::null();
+    ok!(cuGraphClone(&raw mut clone, outer));
+    let mut twin = CUgraphNode::null();
+    ok!(cuGraphNodeFindInClone(&raw mut twin, before, clone));
+    with_params(add, p, 3, |params| ok!(cuGraphKernelNodeSetParams(twin, params)));
+    assert_eq!((run(instantiate(clone)), run(instantiate(outer))), (28, 21));
+    let path = std::env::temp_dir().join(format!("rtcg_graph_{}.dot", std::process::id()));
+    let c_path = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
+    ok!(cuGraphDebugDotPrint(outer, c_path.as_ptr(), 0));
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::remove_file(path).unwrap();
+    assert!(text.starts_with("digraph") && text.contains("subgraph") && text.contains("times"), "{text}");
+    ok!(cuCtxDestroy(ctx));
+}
+
+fn begin(s: CUstream) {
+    ok!(cuStreamBeginCapture(s, CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED));
+}
+
+fn end(s: CUstream) -> Result<CUgraph, CUresult> {
+    let mut g = CUgraph::null();
+    call!(cuStreamEndCapture(s, &raw mut g)).map(|()| g)
+}
+
+#[test]
+fn streams_are_captured_with_forks_and_joins() {
+    let Setting { ctx, add, times, p } = setting();
+    let (s, t) = (stream(1), stream(1));
+    let (fork, join) = (event(2), event(2));
+    let source = [9_u32; 32];
+    begin(s);
+    let mut status = CUstreamCaptureStatus::default();
+    ok!(cuStreamIsCapturing(s, &raw mut status));
+    assert_eq!(status, CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_ACTIVE);
+    ok!(cuMemcpyHtoDAsync(p, source.as_ptr().cast(), 128, s));
+    ok!(cuEventRecord(fork, s));
+    ok!(cuStreamWaitEvent(t, fork, 0));
+    ok!(cuMemsetD32Async(p + 2048, 5, 32, t));
+    launch(times, p + 2048, 3, t);
+    launch(add, p, 1, s);
+    ok!(cuEventRecord(join, t));
+    fails!(CUDA_ERROR_CAPTURED_EVENT, cuEventQuery(join));
+    ok!(cuStreamWaitEvent(s, join, 0));
+    let (mut id, mut made, mut nodes, mut n) = (0, CUgraph::null(), null(), 0);
+    ok!(cuStreamGetCaptureInfo(s, &raw mut status, &raw mut id, &raw mut made, &raw mut nodes, null_mut(), &raw mut n));
+    assert_eq!(n, 2);
+    ok!(cuMemcpyDtoDAsync(p + 1024, p, 128, s));
+    let g = end(s).unwrap();
+    assert_eq!(g, made);
+    // Nothing has run yet, and the streams are as before.
+    assert_eq!((read(p), read(p + 2048)), (0, 0));
+    ok!(cuStreamIsCapturing(t, &raw mut status));
+    assert_eq!(status, CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE);
+    let exec = instantiate(g);
+    ok!(cuGraphLaunch(exec, s));
+    ok!(cuStreamSynchronize(s));
+    assert_eq!((read(p), read(p + 1024), read(p + 2048)), (10, 10, 15));
+    let mut edges = 0;
+    ok!(cuGraphGetEdges(g, null_mut(), null_mut(), null_mut(), &raw mut edges));
+    assert_eq!(edges, 5);
+    ok!(cuCtxDestroy(ctx));
+}
+
+#[test]
+fn what_cannot_be_captured_invalidates_the_capture() {
+    let Setting { ctx, add, p, .. } = setting();
+    let (s, t) = (stream(1), stream(1));
+    let invalid = |s| {
+        let mut status = CUstreamCaptureStatus::default();
+        ok!(cuStreamIsCapturing(s, &raw mut status));
+        assert_eq!(status, CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_INVALIDATED);
+        assert_eq!(end(s), Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED));
+    };
+    begin(s);
+    fails!(CUDA_ERROR_ILLEGAL_STATE, cuStreamBeginCapture(s, CUstreamCaptureMode(0)));
+    fails!(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamSynchronize(s));
+    invalid(s);
+    assert_eq!(end(s), Err(CUresult::CUDA_ERROR_ILLEGAL_STATE));
+    begin(s);
+    fails!(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamQuery(s));
+    invalid(s);
+    // Work of another stream that nobody waits for.
+    let e = event(2);
+    begin(s);
+    ok!(cuEventRecord(e, s));
+    ok!(cuStreamWaitEvent(t, e, 0));
+    launch(add, p, 1, t);
+    assert_eq!(end(t), Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_UNMATCHED));
+    assert_eq!(end(s), Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED));
+    begin(s);
+    ok!(cuEventRecord(e, s));
+    ok!(cuStreamWaitEvent(t, e, 0));
+    launch(add, p, 1, t);
+    assert_eq!(end(s), Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_UNJOINED));
+    // An event from outside.
+    ok!(cuEventRecord(e, CUstream::null()));
+    begin(s);
+    fails!(CUDA_ERROR_STREAM_CAPTURE_ISOLATION, cuStreamWaitEvent(s, e, 0));
+    invalid(s);
+    // Two captures do not mix.
+    begin(s);
+    begin(t);
+    ok!(cuEventRecord(e, t));
+    fails!(CUDA_ERROR_STREAM_CAPTURE_MERGE, cuStreamWaitEvent(s, e, 0));
+    invalid(s);
+    invalid(t);
+    // The legacy stream waits for blocking streams, which a capture cannot express.
+    let b = stream(0);
+    begin(b);
+    fails!(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, cuMemsetD32Async(p, 0, 1, CUstream::null()));
+    invalid(b);
+    fails!(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamBeginCapture(CUstream::null(), CUstreamCaptureMode(2)));
+    // Unless it is relaxed, a capture forbids calls that could disturb it.
+    ok!(cuStreamBeginCapture(s, CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            ok!(cuCtxSetCurrent(ctx));
+            alloc(64);
+            assert_eq!(end(s), Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD));
+        });
+    });
+    let mut address = 0;
+    fails!(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuMemAlloc(&raw mut address, 64));
+    invalid(s);
+    ok!(cuStreamBeginCapture(s, CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    let mut mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+    ok!(cuThreadExchangeStreamCaptureMode(&raw mut mode));
+    assert_eq!(mode, CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL);
+    alloc(64);
+    ok!(cuThreadExchangeStreamCaptureMode(&raw mut mode));
+    ok!(cuGraphDestroy(end(s).unwrap()));
+    ok!(cuCtxDestroy(ctx));
+}
+
+#[test]
+fn graphs_allocate_and_free() {
+    let Setting { ctx, add, p, .. } = setting();
+    let s = stream(1);
+    begin(s);
+    let mut q = 0;
+    ok!(cuMemAllocAsync(&raw mut q, 4096, s));
+    ok!(cuMemsetD32Async(q, 6, 32, s));
+    launch(add, q, 1, s);
+    ok!(cuMemcpyDtoDAsync(p, q, 128, s));
+    ok!(cuMemFreeAsync(q, s));
+    let g = end(s).unwrap();
+    let exec = instantiate(g);
+    for _ in 0..3 {
+        ok!(cuMemsetD32(p, 0, 32));
+        ok!(cuGraphLaunch(exec, s));
+        ok!(cuStreamSynchronize(s));
+        assert_eq!(read(p), 7);
+    }
+    // What a graph leaves allocated the program frees; until then it cannot run again.
+    let g = graph();
+    let mut params = CUDA_MEM_ALLOC_NODE_PARAMS { bytesize: 1000, ..Default::default() };
+    params.poolProps.allocType = CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
+    params.poolProps.location.type_ = CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
+    let mut node = CUgraphNode::null();
+    ok!(cuGraphAddMemAllocNode(&raw mut node, g, null(), 0, &raw mut params));
+    let exec = instantiate(g);
+    ok!(cuGraphLaunch(exec, s));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuGraphLaunch(exec, s));
+    ok!(cuMemsetD8(params.dptr, 1, 1000));
+    ok!(cuMemFree(params.dptr));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemFree(params.dptr));
+    ok!(cuGraphLaunch(exec, s));
+    ok!(cuGraphExecDestroy(exec));
+    ok!(cuGraphDestroy(g));
+    ok!(cuStreamSynchronize(s));
+    ok!(cuMemsetD8(params.dptr, 1, 1000));
+    ok!(cuMemFree(params.dptr));
+    ok!(cuCtxDestroy(ctx));
+}
+
+#[test]
+fn graphs_record_and_wait_for_events() {
+    let Setting { ctx, add, p, .. } = setting();
+    let e = event(0);
+    let g = graph();
+    let a = kernel_node(g, &[], add, p, 1);
+    let (mut record, mut wait) = (CUgraphNode::null(), CUgraphNode::null());
+    ok!(cuGraphAddEventRecordNode(&raw mut record, g, &raw const a, 1, e));
+    ok!(cuGraphAddEventWaitNode(&raw mut wait, g, &raw const record, 1, e));
+    kernel_node(g, &[wait], add, p, 1);
+    let exec = instantiate(g);
+    ok!(cuGraphLaunch(exec, stream(1)));
+    ok!(cuEventSynchronize(e));
+    ok!(cuCtxSynchronize());
+    assert_eq!(read(p), 2);
+    // User objects go with the last graph that keeps them.
+    static GONE: AtomicU32 = AtomicU32::new(0);
+    unsafe extern "C" fn gone(_: *mut c_void) {
+        GONE.fetch_add(1, Ordering::SeqCst);
+    }
+    let mut object = CUuserObject::null();
+    ok!(cuUserObjectCreate(&raw mut object, null_mut(), Some(gone), 1, 1));
+    ok!(cuGraphRetainUserObject(g, object, 1, 1));
+    assert_eq!(GONE.load(Ordering::SeqCst), 0);
+    ok!(cuGraphDestroy(g));
+    assert_eq!(GONE.load(Ordering::SeqCst), 1);
+    ok!(cuCtxDestroy(ctx));
+}
+
+/// Prints what a launch of 100 small kernels costs, alone and as a graph; checks the results only.
+#[test]
+fn a_hundred_small_kernels() {
+    let Setting { ctx, add, p, .. } = setting();
+    let s = stream(1);
+    begin(s);
+    (0..100).for_each(|_| launch(add, p, 1, s));
+    let exec = instantiate(end(s).unwrap());
+    let time = |work: &dyn Fn()| {
+        (0..20).for_each(|_| work());
+        let begun = Instant::now();
+        (0..100).for_each(|_| work());
+        ok!(cuStreamSynchronize(s));
+        begun.elapsed().as_secs_f64() * 1e4
+    };
+    let graph = time(&|| ok!(cuGraphLaunch(exec, s)));
+    let single = time(&|| (0..100).for_each(|_| launch(add, p, 1, s)));
+    println!("100 kernels of 32 threads: {graph:.1} us as a graph, {single:.1} us one by one");
+    ok!(cuStreamSynchronize(s));
+    assert_eq!(read(p), 24_000);
+    ok!(cuCtxDestroy(ctx));
+}

@@ -1,0 +1,36 @@
+//! The primary context. A file of its own: the tests share the one primary context of the device.
+#![allow(unsafe_code)]
+
+use crate::api_common::*;
+use rtcg_cuda_sys::*;
+
+#[test]
+fn primary_context_is_counted_and_reset() {
+    own_process!();
+    ok!(cuInit(0));
+    let (mut a, mut b) = (CUcontext::null(), CUcontext::null());
+    let (mut flags, mut active) = (9, 9);
+    ok!(cuDevicePrimaryCtxGetState(0, &raw mut flags, &raw mut active));
+    assert_eq!((flags, active), (0, 0));
+    fails!(CUDA_ERROR_INVALID_CONTEXT, cuDevicePrimaryCtxRelease(0));
+    ok!(cuDevicePrimaryCtxRetain(&raw mut a, 0));
+    ok!(cuDevicePrimaryCtxRetain(&raw mut b, 0));
+    assert_eq!(a, b);
+    fails!(CUDA_ERROR_INVALID_CONTEXT, cuCtxDestroy(a));
+    ok!(cuCtxPushCurrent(a));
+    let p = alloc(100);
+    ok!(cuDevicePrimaryCtxRelease(0));
+    ok!(cuMemsetD8(p, 1, 100));
+    ok!(cuDevicePrimaryCtxRelease(0));
+    fails!(CUDA_ERROR_INVALID_CONTEXT, cuCtxSynchronize());
+
+    ok!(cuDevicePrimaryCtxSetFlags(0, 4));
+    ok!(cuDevicePrimaryCtxRetain(&raw mut a, 0));
+    ok!(cuDevicePrimaryCtxGetState(0, &raw mut flags, &raw mut active));
+    assert_eq!((flags, active), (4, 1));
+    ok!(cuCtxSetCurrent(a));
+    ok!(cuDevicePrimaryCtxReset(0));
+    assert!(call!(cuCtxSynchronize()).is_err());
+    ok!(cuCtxSetCurrent(CUcontext::null()));
+    ok!(cuDevicePrimaryCtxRelease(0));
+}

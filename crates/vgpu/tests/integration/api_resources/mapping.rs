@@ -1,0 +1,250 @@
+//! Memory that a program maps itself.
+
+use super::support::{function, module, read, run};
+use crate::api_common::new_context;
+use rtcg_cuda_sys::*;
+use std::ffi::c_int;
+
+const MIB2: usize = 2 << 20;
+
+/// Writes the thread's number, and what it has read there before 64 words further.
+const WRITE: &str = "
+.visible .entry write(.param .u64 p) {
+    .reg .b32 %r<4>; .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;
+    ld.global.u32 %r2, [%rd3]; st.global.u32 [%rd3+256], %r2; st.global.u32 [%rd3], %r1;
+    ret;
+}";
+
+fn prop(handle_types: CUmemAllocationHandleType) -> CUmemAllocationProp {
+    CUmemAllocationProp {
+        type_: CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED,
+        requestedHandleTypes: handle_types,
+        location: device(0),
+        ..Default::default()
+    }
+}
+
+fn device(id: c_int) -> CUmemLocation {
+    CUmemLocation { type_: CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, id }
+}
+
+fn create(bytes: usize) -> u64 {
+    let mut handle = 0;
+    let prop = prop(CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    ok!(cuMemCreate(&raw mut handle, bytes, &raw const prop, 0));
+    handle
+}
+
+fn reserve(bytes: usize) -> CUdeviceptr {
+    let mut start = 0;
+    ok!(cuMemAddressReserve(&raw mut start, bytes, 0, 0, 0));
+    assert!(start.is_multiple_of(MIB2 as u64));
+    start
+}
+
+fn set_access(start: CUdeviceptr, bytes: usize, flags: CUmemAccess_flags) -> Result<(), CUresult> {
+    let wish = CUmemAccessDesc { location: device(0), flags };
+    call!(cuMemSetAccess(start, bytes, &raw const wish, 1))
+}
+
+fn allow(start: CUdeviceptr, bytes: usize) {
+    assert_eq!(set_access(start, bytes, CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE), Ok(()));
+}
+
+fn free_bytes() -> usize {
+    let (mut free, mut total) = (0, 0);
+    ok!(cuMemGetInfo(&raw mut free, &raw mut total));
+    free
+}
+
+#[test]
+fn the_same_memory_is_seen_at_all_its_addresses() {
+    let ctx = new_context();
+    for attribute in [102, 103] {
+        let mut has = 0;
+        ok!(cuDeviceGetAttribute(&raw mut has, CUdevice_attribute(attribute), 0));
+        assert_eq!(has, 1);
+    }
+    let mut granularity = 0;
+    let prop = prop(CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_NONE);
+    let minimum = CUmemAllocationGranularity_flags::CU_MEM_ALLOC_GRANULARITY_MINIMUM;
+    ok!(cuMemGetAllocationGranularity(&raw mut granularity, &raw const prop, minimum));
+    assert_eq!(granularity, MIB2);
+    let (first, second) = (create(MIB2), create(2 * MIB2));
+    let space = reserve(8 * MIB2);
+    let at = |n: usize| space + (n * MIB2) as u64;
+    // The second, then the first behind it, then the second again.
+    ok!(cuMemMap(at(0), 2 * MIB2, 0, second, 0));
+    ok!(cuMemMap(at(2), MIB2, 0, first, 0));
+    ok!(cuMemMap(at(4), 2 * MIB2, 0, second, 0));
+    allow(at(0), 3 * MIB2);
+    allow(at(4), 2 * MIB2);
+    // Over the border of two mappings.
+    ok!(cuMemsetD32(at(0), 7, 3 * MIB2 / 4));
+    assert_eq!(run(function(module(WRITE), c"write"), 1, 64, &[at(4) + 4096]), Ok(()));
+    let expected: Vec<u32> = (0..64).chain([7; 64]).collect();
+    assert_eq!(read(at(0) + 4096, 128), expected);
+    assert_eq!(read(at(2), 2), [7, 7]);
+    let (mut base, mut size) = (0, 0);
+    ok!(cuMemGetAddressRange(&raw mut base, &raw mut size, at(2) + 8));
+    assert_eq!((base, size), (at(2), MIB2));
+
+    // What is unmapped keeps its contents, and is somewhere else then.
+    ok!(cuMemUnmap(at(0), 3 * MIB2));
+    let mut word = 0_u32;
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpyDtoH((&raw mut word).cast(), at(2), 4));
+    ok!(cuMemMap(at(7), MIB2, 0, first, 0));
+    allow(at(7), MIB2);
+    assert_eq!(read(at(7), 1), [7]);
+    ok!(cuMemUnmap(at(4), 2 * MIB2));
+    ok!(cuMemUnmap(at(7), MIB2));
+    ok!(cuMemRelease(first));
+    ok!(cuMemRelease(second));
+    ok!(cuMemAddressFree(space, 8 * MIB2));
+    ok!(cuCtxDestroy(ctx));
+}
+
+#[test]
+fn kernels_fault_where_nothing_is_mapped_or_allowed() {
+    const FAULT: Result<(), CUresult> = Err(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
+    let memory = {
+        let ctx = new_context();
+        let memory = create(MIB2);
+        ok!(cuCtxDestroy(ctx));
+        memory
+    };
+    let space = reserve(4 * MIB2);
+    ok!(cuMemMap(space, MIB2, 0, memory, 0));
+    let attempt = |at| {
+        let ctx = new_context();
+        let outcome = run(function(module(WRITE), c"write"), 1, 64, &[at]);
+        let _ = call!(cuCtxDestroy(ctx));
+        outcome
+    };
+    assert_eq!(attempt(space), FAULT);
+    allow(space, MIB2);
+    assert_eq!(attempt(space), Ok(()));
+    assert_eq!(attempt(space + MIB2 as u64), FAULT);
+    assert_eq!(set_access(space, MIB2, CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_NONE), Ok(()));
+    assert_eq!(attempt(space), FAULT);
+    allow(space, MIB2);
+    let _ = call!(cuMemUnmap(space, MIB2));
+    assert_eq!(attempt(space), FAULT);
+    ok!(cuMemRelease(memory));
+    ok!(cuMemAddressFree(space, 4 * MIB2));
+}
+
+#[test]
+fn memory_lives_as_long_as_a_handle_or_a_mapping() {
+    let ctx = new_context();
+    let space = reserve(MIB2);
+    let memory = create(MIB2);
+    ok!(cuMemMap(space, MIB2, 0, memory, 0));
+    allow(space, MIB2);
+    ok!(cuMemsetD32(space, 5, 4));
+    ok!(cuMemRelease(memory));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemRelease(memory));
+    assert_eq!(read(space, 1), [5]);
+    let mut again = 0;
+    ok!(cuMemRetainAllocationHandle(&raw mut again, std::ptr::without_provenance_mut(space as usize + 100)));
+    ok!(cuMemUnmap(space, MIB2));
+    ok!(cuMemMap(space, MIB2, 0, again, 0));
+    let mut flags = 9;
+    let location = device(0);
+    ok!(cuMemGetAccess(&raw mut flags, &raw const location, space));
+    assert_eq!(flags, 0);
+    allow(space, MIB2);
+    ok!(cuMemGetAccess(&raw mut flags, &raw const location, space));
+    assert_eq!((flags, read(space, 1)), (3, vec![5]));
+
+    // Through a file descriptor it is the same memory.
+    let (mut fd, mut imported) = (0, 0);
+    let kind = CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    ok!(cuMemExportToShareableHandle((&raw mut fd).cast(), again, kind, 0));
+    let as_pointer = |fd: c_int| std::ptr::without_provenance_mut(fd as usize);
+    ok!(cuMemImportFromShareableHandle(&raw mut imported, as_pointer(fd), kind));
+    let other = reserve(MIB2);
+    ok!(cuMemMap(other, MIB2, 0, imported, 0));
+    allow(other, MIB2);
+    ok!(cuMemsetD32(other, 6, 4));
+    assert_eq!(read(space, 1), [6]);
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemImportFromShareableHandle(&raw mut imported, as_pointer(0), kind));
+    for start in [space, other] {
+        ok!(cuMemUnmap(start, MIB2));
+        ok!(cuMemAddressFree(start, MIB2));
+    }
+    ok!(cuMemRelease(again));
+    ok!(cuMemRelease(imported));
+    ok!(cuCtxDestroy(ctx));
+}
+
+#[test]
+fn wrong_ranges_and_handles_are_errors() {
+    let ctx = new_context();
+    let (mut address, mut handle) = (0, 0);
+    let plain = prop(CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_NONE);
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemAddressReserve(&raw mut address, 4096, 0, 0, 0));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemAddressReserve(&raw mut address, 0, 0, 0, 0));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemCreate(&raw mut handle, 4096, &raw const plain, 0));
+    let free = free_bytes().next_multiple_of(MIB2);
+    fails!(CUDA_ERROR_OUT_OF_MEMORY, cuMemCreate(&raw mut handle, free * 2, &raw const plain, 0));
+    let fabric = prop(CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_FABRIC);
+    fails!(CUDA_ERROR_NOT_SUPPORTED, cuMemCreate(&raw mut handle, MIB2, &raw const fabric, 0));
+
+    let space = reserve(4 * MIB2);
+    let memory = create(2 * MIB2);
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemMap(space + 4096, MIB2, 0, memory, 0));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemMap(space, 3 * MIB2, 0, memory, 0));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemMap(space + 3 * MIB2 as u64, 2 * MIB2, 0, memory, 0));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemMap(space, MIB2, 0, memory + 16, 0));
+    ok!(cuMemMap(space, 2 * MIB2, 0, memory, 0));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemMap(space + MIB2 as u64, MIB2, 0, memory, 0));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemUnmap(space, MIB2));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemAddressFree(space, 4 * MIB2));
+    let read_only = set_access(space, 2 * MIB2, CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READ);
+    assert_eq!(read_only, Err(CUresult::CUDA_ERROR_NOT_SUPPORTED));
+    ok!(cuMemUnmap(space, 2 * MIB2));
+    ok!(cuMemRelease(memory));
+    ok!(cuMemAddressFree(space, 4 * MIB2));
+    // Memory that is mapped by the program goes to other processes as a file.
+    let mut handle = CUipcMemHandle::default();
+    fails!(CUDA_ERROR_INVALID_VALUE, cuIpcGetMemHandle(&raw mut handle, space));
+    ok!(cuCtxDestroy(ctx));
+}
+
+#[test]
+fn what_was_advised_about_managed_memory_can_be_asked() {
+    let ctx = new_context();
+    let mut p = 0;
+    ok!(cuMemAllocManaged(&raw mut p, 8192, 1));
+    let get = |attribute, at: u64, count| {
+        let mut value = 77;
+        let outcome =
+            call!(cuMemRangeGetAttribute((&raw mut value).cast(), 4, CUmem_range_attribute(attribute), at, count));
+        outcome.map(|()| value)
+    };
+    assert_eq!([1, 2, 4].map(|a| get(a, p, 8192)), [Ok(0), Ok(CU_DEVICE_INVALID), Ok(CU_DEVICE_INVALID)]);
+    ok!(cuMemAdvise(p, 4096, CUmem_advise::CU_MEM_ADVISE_SET_READ_MOSTLY, device(0)));
+    ok!(cuMemAdvise_v1(p, 8192, CUmem_advise::CU_MEM_ADVISE_SET_PREFERRED_LOCATION, CU_DEVICE_CPU));
+    ok!(cuMemAdvise(p + 4096, 4096, CUmem_advise::CU_MEM_ADVISE_SET_ACCESSED_BY, device(0)));
+    ok!(cuMemPrefetchAsync(p, 8192, device(0), 0, CUstream::null()));
+    assert_eq!((get(1, p, 4096), get(1, p, 8192)), (Ok(1), Ok(0)));
+    assert_eq!((get(2, p, 8192), get(5, p, 8192)), (Ok(CU_DEVICE_CPU), Ok(2)));
+    assert_eq!([4, 7, 8].map(|a| get(a, p, 8192)), [Ok(0), Ok(1), Ok(0)]);
+    let mut users = [7; 2];
+    let (mut places, mut sizes) = ([users.as_mut_ptr().cast()], [8]);
+    let mut attributes = [CUmem_range_attribute::CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY];
+    let (places, sizes, attributes) = (places.as_mut_ptr(), sizes.as_mut_ptr(), attributes.as_mut_ptr());
+    ok!(cuMemRangeGetAttributes(places, sizes, attributes, 1, p + 4096, 4096));
+    assert_eq!(users, [0, CU_DEVICE_INVALID]);
+    ok!(cuMemRangeGetAttributes(places, sizes, attributes, 1, p, 8192));
+    assert_eq!(users, [CU_DEVICE_INVALID; 2]);
+    ok!(cuMemAdvise(p, 8192, CUmem_advise::CU_MEM_ADVISE_UNSET_READ_MOSTLY, device(0)));
+    assert_eq!(get(1, p, 4096), Ok(0));
+    assert_eq!(get(9, p, 4096), Err(CUresult::CUDA_ERROR_INVALID_VALUE));
+    ok!(cuMemFree(p));
+    assert_eq!(get(1, p, 4096), Err(CUresult::CUDA_ERROR_INVALID_VALUE));
+    ok!(cuCtxDestroy(ctx));
+}

@@ -1,0 +1,69 @@
+//! Rust functions as kernels: they get the same context and call the same runtime as compiled code.
+#![allow(dead_code, unsafe_code, unreachable_pub, clippy::result_large_err)]
+
+use rtcg_vgpu::abi::{KernelEntry, WarpCtx};
+use rtcg_vgpu::exec::{CancelFlag, Fault, Place, Program, Shape, Sites, run_program};
+use rtcg_vgpu::jit::SiteLanes;
+
+/// Every program counter is the kernel's, and every site the same instruction.
+struct Anywhere;
+
+impl Sites for Anywhere {
+    fn contains_pc(&self, _: usize) -> bool {
+        true
+    }
+    fn of_pc(&self, _: usize) -> Option<Place> {
+        Some(place(SiteLanes::Warp))
+    }
+    fn of_number(&self, number: u32) -> Option<Place> {
+        (number != 0).then(|| place(SiteLanes::Lane(number)))
+    }
+}
+
+fn place(lanes: SiteLanes) -> Place {
+    Place {
+        function: "helper".into(),
+        instruction: "ld.global.u32 %r1, [%rd1];".into(),
+        ptx_line: 12,
+        source: Some(("k.cu".into(), 7)),
+        lanes,
+        is_store: false,
+        access_bytes: 4,
+    }
+}
+
+pub fn serial(entry: KernelEntry) -> Program {
+    Program::new("kernel", entry, Box::new(Anywhere))
+}
+
+pub fn suspending(entry: KernelEntry) -> Program {
+    Program { suspends: true, ..serial(entry) }
+}
+
+pub fn shape(grid: u32, block: u32) -> Shape {
+    Shape { grid: [grid, 1, 1], block: [block, 1, 1], dynamic_shared: 0, cooperative: false }
+}
+
+/// Runs with one pointer as parameter.
+pub fn run<T>(program: &Program, shape: Shape, data: &T) -> Result<(), Fault> {
+    let address = std::ptr::from_ref(data) as usize;
+    run_program(program, shape, &address.to_ne_bytes(), &CancelFlag::new())
+}
+
+/// The parameter of [`run`].
+///
+/// # Safety
+/// The launch was made by [`run`] with a `T`.
+pub unsafe fn param<'a, T>(ctx: *mut WarpCtx) -> &'a T {
+    // SAFETY: the caller's contract.
+    unsafe { &**(*ctx).params.cast::<*const T>() }
+}
+
+/// Number of this block in its grid of one dimension.
+///
+/// # Safety
+/// `ctx` is the context of the running warp.
+pub unsafe fn block_of(ctx: *mut WarpCtx) -> u32 {
+    // SAFETY: the caller's contract.
+    unsafe { (*ctx).ctaid[0] }
+}

@@ -1,0 +1,79 @@
+//! Random PTX programs compiled in every way give what the oracle gives; mutated modules are
+//! refused or compiled, never a panic. `make fuzz` does the same for longer.
+#![allow(missing_docs)]
+
+use crate::fuzz_support::{check, find, mutants, variants};
+use rtcg_oracle::{Program, Random, Target, generate};
+
+/// Programs of the test.
+const COUNT: u64 = 100;
+/// Ways in which each of them is compiled.
+const WAYS: usize = 3;
+
+#[test]
+fn random_programs_agree_with_the_oracle() {
+    let mut random = Random::new(1);
+    for seed in 0..COUNT {
+        let capability = if seed % 2 == 0 { 80 } else { 90 };
+        let program = generate(seed, Target { capability, real: false });
+        let mut ways = variants(program.block);
+        while ways.len() > WAYS {
+            ways.remove(random.below(ways.len()));
+        }
+        match find(&program, &ways) {
+            Ok(None) => {}
+            Ok(Some((variant, what))) => panic!("seed {seed}: {what}\n{variant:?}"),
+            Err(e) => panic!("seed {seed} is not well-formed: {e}"),
+        }
+    }
+}
+
+/// Programs that once went wrong, made small by the fuzzer.
+fn finds() -> Vec<(String, Program)> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/ptx/finds");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    files.retain(|p| p.file_name().is_some_and(|n| n.to_string_lossy().starts_with("kernel-")));
+    files.sort();
+    let read = |path: &std::path::PathBuf| Program::from_annotated(&std::fs::read_to_string(path).unwrap()).unwrap();
+    files.iter().map(|p| (p.display().to_string(), read(p))).collect()
+}
+
+#[test]
+fn earlier_finds_stay_right() {
+    for (name, program) in finds() {
+        if let Some((variant, what)) = find(&program, &variants(program.block)).unwrap() {
+            panic!("{name}: {what}\n{variant:?}");
+        }
+    }
+}
+
+/// A program with another input has other results: the comparison sees them.
+#[test]
+fn a_wrong_result_is_noticed() {
+    let program = generate(7, Target { capability: 80, real: false });
+    let mut expected = program.expected().unwrap();
+    let way = variants(program.block)[0];
+    assert_eq!(check(&program, &expected, way), Ok(()));
+    let last = expected[1].bytes.len() - 1;
+    expected[1].bytes[last] ^= 1;
+    assert!(check(&program, &expected, way).is_err());
+}
+
+/// What surfaces hold in the end is compared.
+#[test]
+fn a_wrong_texel_is_noticed() {
+    let mut programs = (0..100).map(|seed| generate(seed, Target { capability: 80, real: false }));
+    let program = programs.find(|p| p.objects.first().is_some_and(|o| o.sampler.is_none())).unwrap();
+    let mut expected = program.expected().unwrap();
+    let way = variants(program.block)[0];
+    assert_eq!(check(&program, &expected, way), Ok(()));
+    expected[4].bytes[0] ^= 1;
+    assert!(check(&program, &expected, way).unwrap_err().contains("texels of object 0"));
+}
+
+#[test]
+fn mutated_modules_never_panic() {
+    let mut mutator = crate::common::mutate::Mutator::new(&crate::common::corpus(), 3);
+    let good = (0..300).filter(|_| mutants::check(&mutator.next_input())).count();
+    assert!(good > 20, "only {good} of the mutants are programs");
+}

@@ -1,0 +1,191 @@
+//! Runs PTX kernels in every way the JIT can compile them and demands the same bytes from all.
+#![allow(dead_code, unsafe_code, unreachable_pub, clippy::result_large_err)]
+
+use crate::window_memory;
+use rtcg_ptx::ast::Module;
+use rtcg_vgpu::exec::{CancelFlag, Fault, Place, Program, RUNTIME, Shape, Sites, run_program};
+use rtcg_vgpu::jit::{CompiledKernel, JitError, SymbolLayout, Variant, Window, compile_kernel};
+use rtcg_vgpu::memory::window::window;
+use std::sync::{Arc, Once};
+
+pub const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
+
+struct KernelSites(CompiledKernel);
+
+impl Sites for KernelSites {
+    fn contains_pc(&self, pc: usize) -> bool {
+        self.0.contains_pc(pc)
+    }
+    fn of_pc(&self, pc: usize) -> Option<Place> {
+        self.0.site_of_pc(pc).map(place)
+    }
+    fn of_number(&self, number: u32) -> Option<Place> {
+        self.0.site(number).map(place)
+    }
+}
+
+fn place(s: rtcg_vgpu::jit::Site) -> Place {
+    Place {
+        function: s.function,
+        instruction: format!("{:?}", s.span),
+        ptx_line: 0,
+        source: None,
+        lanes: s.lanes,
+        is_store: s.is_store,
+        access_bytes: s.access_bytes,
+    }
+}
+
+/// Device memory for one test; never freed.
+pub fn device(bytes: &[u8]) -> u64 {
+    let start = window_memory::commit(bytes.len() + 256);
+    // SAFETY: committed above, and no other test was given this range.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), start as *mut u8, bytes.len()) };
+    start as u64
+}
+
+pub fn read(address: u64, len: usize) -> Vec<u8> {
+    // SAFETY: the address comes from `device` with at least this length.
+    unsafe { std::slice::from_raw_parts(address as *const u8, len) }.to_vec()
+}
+
+#[derive(Clone)]
+pub enum Arg {
+    /// A buffer with its initial contents; its final ones are returned.
+    Buffer(Vec<u8>),
+    U32(u32),
+    U64(u64),
+    F32(f32),
+}
+
+pub fn buffer<T: Copy>(v: &[T]) -> Arg {
+    // SAFETY: plain numbers are read as bytes.
+    Arg::Buffer(unsafe { std::slice::from_raw_parts(v.as_ptr().cast::<u8>(), size_of_val(v)) }.to_vec())
+}
+
+pub fn u32s(b: &[u8]) -> Vec<u32> {
+    b.chunks(4).map(|c| u32::from_le_bytes(c.try_into().unwrap())).collect()
+}
+
+pub fn f32s(b: &[u8]) -> Vec<f32> {
+    u32s(b).into_iter().map(f32::from_bits).collect()
+}
+
+pub fn parse(ptx: &str) -> Arc<Module> {
+    let text = if ptx.contains(".version") { ptx.to_string() } else { format!("{HEAD}{ptx}") };
+    let r = rtcg_ptx::parse(text);
+    assert!(!r.has_errors(), "{}", r.render("test.ptx"));
+    Arc::new(r.module)
+}
+
+/// Places module variables that are not shared, with their byte initialisers and addresses.
+pub fn symbols(m: &Module) -> SymbolLayout {
+    use rtcg_ptx::ast::{Init, Space, Symbol};
+    let mut out = SymbolLayout::default();
+    for v in &m.vars {
+        out.globals.push(if v.space == Space::Shared { 0 } else { device(&vec![0; v.size as usize]) });
+    }
+    for (v, &at) in m.vars.iter().zip(&out.globals).filter(|(_, at)| **at != 0) {
+        let mut bytes = vec![];
+        for init in &v.init {
+            match init {
+                Init::Bytes(b) => bytes.extend(b),
+                Init::Address { symbol, offset, size, .. } => {
+                    let a = match symbol {
+                        Symbol::Func(f) => rtcg_vgpu::jit::function_token(*f),
+                        Symbol::Global(g) => out.globals[g.index()],
+                        _ => 0,
+                    };
+                    bytes.extend(&(a.wrapping_add(*offset as u64)).to_le_bytes()[..*size as usize]);
+                }
+            }
+        }
+        // SAFETY: the variable's memory was made above.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at as *mut u8, bytes.len()) };
+    }
+    out
+}
+
+pub fn compile(m: &Arc<Module>, kernel: &str, variant: Variant) -> Result<CompiledKernel, JitError> {
+    static VERIFY: Once = Once::new();
+    VERIFY.call_once(|| {
+        // SAFETY: set before any kernel is compiled; the tests read no other variable meanwhile.
+        unsafe { std::env::set_var("RTCG_VERIFY_JIT", "1") };
+    });
+    let w = window().unwrap();
+    let (id, _) = m.entry(kernel).unwrap_or_else(|| panic!("no kernel {kernel}"));
+    compile_kernel(m, id, &symbols(m), variant, &RUNTIME, Window { base: w.base() as u64, bits: w.bits() })
+}
+
+pub fn program(name: &str, k: CompiledKernel) -> Program {
+    Program {
+        host: k.host,
+        suspends: k.suspends,
+        recursive: k.recursive,
+        stack_bytes: k.stack_bytes,
+        local_bytes_per_warp: k.local_bytes_per_warp,
+        dynamic_shared_offset: k.shared.dynamic_offset,
+        ..Program::new(name, k.entry, Box::new(KernelSites(k)))
+    }
+}
+
+/// All the ways to compile a kernel for blocks of this shape.
+pub fn variants(block: [u32; 3]) -> Vec<Variant> {
+    let v = Variant::for_block(block);
+    let mut out = vec![];
+    for force_masked in [false, true] {
+        for no_if_conversion in [false, true] {
+            out.push(Variant { force_masked, no_if_conversion, ..v });
+        }
+    }
+    out.push(Variant { full_warps: false, linear_tid: false, rows_of_8: false, ..v });
+    out.push(Variant { linear_tid: false, rows_of_8: block[0].is_multiple_of(8), ..v });
+    out
+}
+
+/// Launches once; gives the final contents of the buffers.
+#[allow(clippy::result_large_err)] // The tests look into the fault.
+pub fn launch(
+    m: &Arc<Module>,
+    kernel: &str,
+    variant: Variant,
+    shape: Shape,
+    args: &[Arg],
+) -> Result<Vec<Vec<u8>>, Fault> {
+    let p = program(kernel, compile(m, kernel, variant).unwrap_or_else(|e| panic!("{e}")));
+    let mut params: Vec<u8> = vec![];
+    let mut buffers = vec![];
+    let mut push = |b: &[u8]| {
+        params.resize(params.len().next_multiple_of(b.len()), 0);
+        params.extend(b);
+    };
+    for a in args {
+        match a {
+            Arg::Buffer(b) => {
+                let at = device(b);
+                buffers.push((at, b.len()));
+                push(&at.to_le_bytes());
+            }
+            Arg::U32(v) => push(&v.to_le_bytes()),
+            Arg::U64(v) => push(&v.to_le_bytes()),
+            Arg::F32(v) => push(&v.to_le_bytes()),
+        }
+    }
+    run_program(&p, shape, &params, &CancelFlag::new())?;
+    Ok(buffers.into_iter().map(|(at, len)| read(at, len)).collect())
+}
+
+/// Launches the kernel in every variant; they must agree. Gives the final contents of the buffers.
+pub fn run(ptx: &str, kernel: &str, grid: u32, block: [u32; 3], args: &[Arg]) -> Vec<Vec<u8>> {
+    let m = parse(ptx);
+    let shape = Shape { grid: [grid, 1, 1], block, dynamic_shared: 4096, cooperative: false };
+    let mut first: Option<Vec<Vec<u8>>> = None;
+    for v in variants(block) {
+        let out = launch(&m, kernel, v, shape, args).unwrap_or_else(|e| panic!("{v:?}: {e}"));
+        match &first {
+            Some(f) => assert!(*f == out, "{v:?} differs from the first variant"),
+            None => first = Some(out),
+        }
+    }
+    first.unwrap()
+}

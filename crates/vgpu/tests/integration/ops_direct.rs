@@ -1,0 +1,48 @@
+//! Code emitted directly gives what the Rust helpers give, for scalars and for chunks of lanes.
+#![allow(missing_docs)]
+
+use crate::ops_support::{Case, Way, agree, cases, compile, inputs, parse};
+use rtcg_vgpu::jit::ops::{self, Shape};
+
+/// Compares the direct code with the helper; gives a complaint per case.
+fn check(text: &cases::Text, case: &Case, n: usize) -> Option<String> {
+    let tuples = inputs(case, n);
+    let direct_scalar = compile(case, Shape::Scalar, Way::Direct, "none").run(&tuples);
+    let has_helper = std::panic::catch_unwind(|| compile(case, Shape::Scalar, Way::Helper, "none")).ok();
+    let wanted = has_helper.map_or_else(|| direct_scalar.clone(), |h| h.run(&tuples));
+    let chunk = compile(case, Shape::Chunk, Way::Direct, "none").run(&tuples);
+    let optimised = compile(case, Shape::Chunk, Way::Direct, "speed").run(&tuples);
+    for (name, got) in [("scalar", &direct_scalar), ("chunk", &chunk), ("chunk, optimised", &optimised)] {
+        for ((tuple, got), want) in tuples.iter().zip(got).zip(&wanted) {
+            for (i, (_, width)) in case.dsts.iter().enumerate() {
+                if !agree(text.tolerance, tuple, *width, got[i], want[i]) {
+                    return Some(format!("{} ({name}) of {tuple:x?} gives {got:x?}, not {want:x?}", text.text));
+                }
+            }
+        }
+    }
+    None
+}
+
+#[test]
+fn direct_code_agrees_with_helpers() {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let mut wrong = Vec::new();
+    for text in cases::all() {
+        let outcome = std::panic::catch_unwind(|| {
+            let case = parse(&text.text);
+            ops::check(&case.inst).map_err(|e| e.to_string()).map(|()| check(&text, &case, 1000))
+        });
+        match outcome {
+            Ok(Ok(None)) => {}
+            Ok(Ok(Some(complaint)) | Err(complaint)) => wrong.push(complaint),
+            Err(panic) => {
+                let message = panic.downcast_ref::<String>().cloned().unwrap_or_else(|| "panicked".into());
+                wrong.push(format!("{}: {message}", text.text));
+            }
+        }
+    }
+    std::panic::set_hook(hook);
+    assert!(wrong.is_empty(), "{} cases are wrong:\n{}", wrong.len(), wrong.join("\n"));
+}

@@ -1,0 +1,19 @@
+//! Memory of the window for tests that run code without the driver: from the upper half of the heap, which the
+//! driver's allocations do not reach.
+#![allow(unreachable_pub)]
+
+use rtcg_vgpu::memory::window::window;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Between two ranges, so that what runs over the end of one faults.
+const GUARD: usize = 1 << 16;
+
+/// The address of `bytes` committed bytes, followed by a page without access; never freed.
+pub fn commit(bytes: usize) -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let heap = window().unwrap().heap();
+    let bytes = bytes.max(1).next_multiple_of(4096);
+    let start = heap.start + heap.len / 2 + NEXT.fetch_add(bytes.next_multiple_of(GUARD) + GUARD, Ordering::Relaxed);
+    window().unwrap().commit(start, bytes).unwrap();
+    start
+}
