@@ -13,11 +13,12 @@ GPU_PYTHON ?= $(BIN)/python
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.hpp' -o -name '*.h' -o -name '*.cuh') Cargo.toml Cargo.lock
 PYTHON_SOURCES := $(shell find python -type f -not -name '*.so' -not -path '*/__pycache__/*')
 
-.PHONY: help array-api libcuda compat demo test test-rust test-python check lint stubs aarch64 aarch64-test bench gpu-test gpu-bench gpu-soak soak wheel fuzz clean
+.PHONY: help array-api libcuda compat demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test bench gpu-test gpu-bench gpu-soak soak wheel fuzz clean
 
 help:
 	@grep -E '^#   make' Makefile | sed 's/^#   //'
-	@echo "make check   tests and linters: what CI runs"
+	@echo "make check   tests, a sample of test-all, and linters: what CI runs"
+	@echo "make test-all, make test-sample   all variants of the tests; a sample of them (SAMPLE=any text chooses it)"
 	@echo "make libcuda the virtual GPU as dist/libcuda/libcuda.so.1"
 	@echo "make compat  runs cuda-python, numba-cuda and cudarc on that library"
 	@echo "make bench   benchmarks on the virtual GPU, beside PoCL, NumPy and gcc"
@@ -57,11 +58,26 @@ libcuda:
 
 # -- tests ------------------------------------------------------------------------------------
 
+# Ends with the CPU seconds of each subsystem beside its budget (CONTRIBUTING.md) and with pytest's summary.
+test: export RTCG_TEST_TIMES = 1
 test: test-rust test-python
+
+# All variants, where `make test` takes one of each kind: whole products of dtypes and layouts, more drawn programs.
+test-all:
+	RTCG_TEST_ALL=1 $(MAKE) test
+
+# A part of test-all that the commit's hash chooses, so that each commit tries others.
+test-sample: $(VENV)/.built
+	$(BIN)/python tests/sample.py $(or $(SAMPLE),$(shell git rev-parse HEAD 2>/dev/null || echo none))
+
+# Tests run through a program that notes their CPU time.
+CARGO_RUNNER := CARGO_TARGET_$(shell rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)_RUNNER
 
 test-rust: $(VENV)/.requirements
 	cargo build --release -p rtcg-libcuda
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) cargo test --release --workspace --exclude rtcg-python
+	rm -rf target/test-times
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(CARGO_RUNNER)="$(CURDIR)/$(BIN)/python $(CURDIR)/tests/cpu_times.py run" \
+		cargo test --release --workspace --exclude rtcg-python
 
 # Compilers take turns on one processor, so several processes share the tests.
 TEST_PROCESSES ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 8 ? n : 8)))
@@ -91,7 +107,7 @@ aarch64-test: aarch64
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -R 0x4000000000 -L /usr/aarch64-linux-gnu" \
 	cargo test --release --target aarch64-unknown-linux-gnu -p rtcg-vgpu --test integration -- recorded:: jit_basic:: ops_direct::
 
-check: lint stubs aarch64 test
+check: lint stubs aarch64 test test-sample
 
 dist/compat/venv/.requirements: compat/requirements.txt
 	mkdir -p dist/compat

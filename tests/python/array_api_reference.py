@@ -9,6 +9,7 @@ import warnings
 import array_api_strict as strict
 import numpy as np
 import pycuda.array_api as ours
+from depth import at_depth
 from hypothesis import HealthCheck, settings, strategies as st
 
 VERSION = "2024.12"
@@ -29,7 +30,7 @@ NUMERIC = REAL + COMPLEX
 ALL = BOOL + NUMERIC
 
 few = settings(
-    max_examples=12,
+    max_examples=at_depth(8, 25),
     deadline=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],

@@ -1,10 +1,14 @@
 """Device selection and the context that the tests share.
 
 ``--device virtual`` hides every real GPU, ``--device real`` insists on one;
-without it the tests run on device 0, whichever that is.
+without it the tests run on device 0, whichever that is. ``--sample COMMIT``
+runs a part of all variants (depth.py) that the commit's hash chooses.
 """
 
+import collections
+import hashlib
 import os
+import resource
 import sys
 from pathlib import Path
 
@@ -13,15 +17,64 @@ import pytest
 # For `tests.kernels`, in this process and in those that tests start.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from tests import cpu_times  # noqa: E402
+
 
 def pytest_addoption(parser):
     parser.addoption("--device", choices=["virtual", "real"], help="insist on a virtual or on a real GPU")
+    parser.addoption("--sample", metavar="COMMIT", help="run a sample of all variants, chosen by this text")
+    parser.addoption("--share", type=int, default=40, metavar="N", help="the sample is one test in N (default: 40)")
 
 
 def pytest_configure(config):
     if config.getoption("--device") == "virtual":
         os.environ["CUDA_VISIBLE_DEVICES"] = ""
         os.environ.setdefault("RTCG_VIRTUAL_DEVICES", "1")
+    if config.getoption("--sample"):
+        os.environ["RTCG_TEST_ALL"] = "1"
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leaves the sample's items, which are the same for the same text."""
+    if commit := config.getoption("--sample"):
+        share = config.getoption("--share")
+        digest = lambda item: int.from_bytes(hashlib.sha256(f"{commit} {item.nodeid}".encode()).digest()[:8])  # noqa: E731
+        chosen = [item for item in items if digest(item) % share == 0]
+        config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+        items[:] = chosen
+
+
+def pytest_report_collectionfinish(config, items):
+    if config.getoption("--sample"):
+        by_function = collections.Counter(item.nodeid.partition("[")[0] for item in items)
+        return [f"sample: {name}, {count} of its variants" for name, count in by_function.items()]
+    return []
+
+
+_cpu_seconds = collections.Counter()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    spent = lambda: sum(map(cpu_times.cpu_seconds, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))  # noqa: E731
+    before = spent()
+    result = yield
+    _cpu_seconds[Path(item.path).stem] += spent() - before
+    return result
+
+
+def pytest_sessionfinish():
+    if "RTCG_TEST_TIMES" in os.environ:
+        for name, seconds in _cpu_seconds.items():
+            cpu_times.add(name, seconds)
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    if config.getoption("--sample"):
+        for report in terminalreporter.stats.get("failed", []) + terminalreporter.stats.get("error", []):
+            terminalreporter.write_line(f"repeat it: RTCG_TEST_ALL=1 .venv/bin/python -m pytest '{report.nodeid}'")
+    if "RTCG_TEST_TIMES" in os.environ:
+        cpu_times.table()
 
 
 def pytest_report_header(config):

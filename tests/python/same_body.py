@@ -9,6 +9,7 @@ import warnings
 import ml_dtypes
 import numpy as np
 import pycuda.gpuarray as gpuarray
+from depth import at_depth
 from hypothesis import HealthCheck, settings, strategies as st
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
@@ -19,7 +20,7 @@ DTYPES = [np.dtype("?"), *INTEGERS, *FLOATS, *COMPLEX]
 
 # Found cases are shrunk, and a failing run prints the seed that repeats it.
 quickly = settings(
-    max_examples=60,
+    max_examples=at_depth(40, 200),
     deadline=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -2,18 +2,17 @@
 //! refused or compiled, never a panic. `make fuzz` does the same for longer.
 #![allow(missing_docs)]
 
+use crate::depth::at_depth;
 use crate::fuzz_support::{check, find, mutants, variants};
 use rtcg_oracle::{Program, Random, Target, generate};
 
-/// Programs of the test.
-const COUNT: u64 = 100;
 /// Ways in which each of them is compiled.
 const WAYS: usize = 3;
 
 #[test]
 fn random_programs_agree_with_the_oracle() {
     let mut random = Random::new(1);
-    for seed in 0..COUNT {
+    for seed in 0..at_depth(40, 400) {
         let capability = if seed % 2 == 0 { 80 } else { 90 };
         let program = generate(seed, Target { capability, real: false });
         let mut ways = variants(program.block);
@@ -74,6 +73,6 @@ fn a_wrong_texel_is_noticed() {
 #[test]
 fn mutated_modules_never_panic() {
     let mut mutator = crate::common::mutate::Mutator::new(&crate::common::corpus(), 3);
-    let good = (0..300).filter(|_| mutants::check(&mutator.next_input())).count();
-    assert!(good > 20, "only {good} of the mutants are programs");
+    let good = (0..at_depth(100, 1000)).filter(|_| mutants::check(&mutator.next_input())).count();
+    assert!(good > 6, "only {good} of the mutants are programs");
 }

@@ -1,0 +1,77 @@
+"""What the tests cost: CPU seconds of each subsystem beside its budget in CONTRIBUTING.md.
+
+``python tests/cpu_times.py run PROGRAM ...`` runs a test binary and adds its time (cargo calls it as a runner);
+`tests/python/conftest.py` adds that of the tests in Python; ``python tests/cpu_times.py table`` prints the table.
+A subsystem over its budget is marked and no failure: machines differ.
+"""
+
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "target" / "test-times"
+
+# Files of tests/python, by how their names begin, and crates; the first row that fits takes the time.
+ROWS = {
+    "arrays": ("test_array", "test_gpuarray", "test_large", "test_fft", "test_linalg", "test_cumath",
+               "test_fuse", "test_curandom", "test_random", "test_reduction", "test_elementwise",
+               "test_generators", "rtcg", "array"),
+    "examples": ("test_readme", "test_examples"),
+    "core": ("",),
+}  # fmt: skip
+
+
+def cpu_seconds(who=resource.RUSAGE_CHILDREN):
+    """User and system time of this process' children, or of itself."""
+    usage = resource.getrusage(who)
+    return usage.ru_utime + usage.ru_stime
+
+
+def add(name, seconds):
+    """Notes that tests of this name (a crate, or a file) took so many CPU seconds."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with open(FOLDER / f"{os.getpid()}.jsonl", "a") as file:
+        file.write(json.dumps([name, seconds]) + "\n")
+
+
+def run(command):
+    """Runs a test binary of the crate whose folder is the current one."""
+    code = subprocess.call(command)
+    add(Path.cwd().name, cpu_seconds())
+    return code
+
+
+def budgets():
+    """CPU seconds of each subsystem, as CONTRIBUTING.md has them."""
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    return {name: int(seconds) for name, seconds in re.findall(r"^\| (\w[\w ]*) \| (\d+) \|", text, re.M)}
+
+
+def table():
+    """Prints what each subsystem took since the times were last cleared, and clears them."""
+    taken = dict.fromkeys(ROWS, 0.0)
+    for path in FOLDER.glob("*.jsonl"):
+        for line in path.read_text().splitlines():
+            name, seconds = json.loads(line)
+            taken[next(row for row, begins in ROWS.items() if name.startswith(begins))] += seconds
+        path.unlink()
+    allowed = budgets()
+    print(f"\n{'subsystem':12} {'CPU s':>8} {'budget':>8}")
+    for row in sorted(taken):
+        budget = allowed.get(row, 0)
+        print(f"{row:12} {taken[row]:8.0f} {budget:8} {'OVER BUDGET' if taken[row] > budget else ''}".rstrip())
+    print(f"{'sum':12} {sum(taken.values()):8.0f} {sum(allowed.values()):8}")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["run"]:
+        sys.exit(run(sys.argv[2:]))
+    elif sys.argv[1:] == ["table"]:
+        table()
+    else:
+        sys.exit(__doc__)
