@@ -156,7 +156,10 @@ fn fused_reductions_combine_in_the_same_order() {
 #[test]
 fn running_totals_in_packs() {
     let ctx = large();
-    for &dtype in at_depth(&[DType::I8, DType::I64, DType::C128][..], &[DType::I8, DType::I32, DType::I64, DType::F64, DType::C128]) {
+    for &dtype in at_depth(
+        &[DType::I8, DType::I64, DType::C128][..],
+        &[DType::I8, DType::I32, DType::I64, DType::F64, DType::C128],
+    ) {
         for n in [65usize, 4096, 4097, 50_001] {
             let a = array(&ctx, &[n], dtype);
             let running = |from: usize| {

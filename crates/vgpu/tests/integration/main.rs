@@ -6,8 +6,6 @@ mod own_process;
 #[macro_use]
 mod api_common;
 
-#[path = "../../../../tests/support/depth.rs"]
-mod depth;
 mod api_cancel;
 mod api_context;
 mod api_devices;
@@ -28,6 +26,8 @@ mod check;
 mod code_cache;
 #[path = "../../../ptx/tests/integration/common/mod.rs"]
 mod common;
+#[path = "../../../../tests/support/depth.rs"]
+mod depth;
 mod exec_atomics;
 mod exec_module;
 mod exec_native;
