@@ -72,6 +72,7 @@ test-python: $(VENV)/.built
 lint: $(VENV)/.requirements
 	cargo fmt --all --check
 	cargo clippy --release --workspace --all-targets -- -D warnings
+	cargo run -q --release -p xtask -- cycles --check
 	$(BIN)/ruff check python tests examples benches
 	$(BIN)/ruff format --check python tests examples benches
 
