@@ -63,7 +63,9 @@ impl Check {
             }
             ["pytest", ref rest @ ..] if !rest.is_empty() => Kind::Pytest(rest.iter().map(|w| w.to_string()).collect()),
             _ => {
-                return Err(format!("{line:?} is no `cargo -p PACKAGE (--test FILE | --lib) FILTER` nor `pytest TEST`"));
+                return Err(format!(
+                    "{line:?} is no `cargo -p PACKAGE (--test FILE | --lib) FILTER` nor `pytest TEST`"
+                ));
             }
         };
         Ok(Self { line: line.to_string(), kind })
@@ -154,10 +156,13 @@ fn prepare(command: &mut Command, tree: &Tree) {
         .env("VIRTUAL_ENV", environment);
 }
 
+/// The same examples at every run: with a fixed seed, and without those that an earlier run has kept.
 fn pytest(tree: &Tree, args: &[String]) -> Command {
+    let _ = std::fs::remove_dir_all(tree.sources().join(".hypothesis"));
     let mut command = Command::new(tree.root().join(".venv/bin/python"));
     prepare(&mut command, tree);
-    command.args(["-m", "pytest", "-x", "-p", "no:cacheprovider", "--device", "virtual"]).args(args);
+    command.args(["-m", "pytest", "-x", "-p", "no:cacheprovider", "--hypothesis-seed=0", "--device", "virtual"]);
+    command.args(args);
     command
 }
 

@@ -1,5 +1,7 @@
 use super::check::{Check, filter_in};
 use super::fault::parse;
+use super::tree::Tree;
+use std::process::Command;
 
 const PATCH: &str = "\
 Breaks: nothing.
@@ -41,4 +43,32 @@ fn a_file_of_tests_is_a_program_or_a_module_of_one() {
     assert_eq!(filter_in(&folder, "alone", "f"), ("alone".into(), "f".into()));
     assert_eq!(filter_in(&folder, "all", "f"), ("all".into(), "f".into()));
     std::fs::remove_dir_all(&folder).expect("it is there");
+}
+
+#[test]
+fn a_fault_is_planted_in_a_copy_and_taken_out_again() {
+    let root = std::env::temp_dir().join(format!("rtcg-xtask-tree-{}", std::process::id()));
+    std::fs::create_dir_all(root.join("src")).expect("a temporary folder");
+    std::fs::write(root.join(".gitignore"), "/target\n").expect("a temporary file");
+    std::fs::write(root.join("src/x.rs"), "one\ntwo\nthree\n").expect("a temporary file");
+    let patch = root.join("fault.patch");
+    let text = "Breaks: x.\n\n--- a/src/x.rs\n+++ b/src/x.rs\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n";
+    std::fs::write(&patch, text).expect("a temporary file");
+    let status = Command::new("git").args(["init", "-q"]).current_dir(&root).status();
+    assert!(status.expect("git runs").success());
+    let tree = Tree::new(&root);
+    let copy = || std::fs::read_to_string(tree.sources().join("src/x.rs")).expect("it is copied");
+    tree.restore().expect("it can be copied");
+    let before = std::fs::metadata(tree.sources().join(".gitignore")).and_then(|m| m.modified()).expect("it is there");
+    tree.apply(&patch).expect("the patch fits");
+    assert_eq!(copy(), "one\n2\nthree\n");
+    assert!(tree.apply(&patch).is_err(), "it fits no more");
+    std::fs::write(tree.sources().join("src/late.rs"), "").expect("a temporary file");
+    tree.restore().expect("it can be copied");
+    assert_eq!(copy(), "one\ntwo\nthree\n");
+    assert!(!tree.sources().join("src/late.rs").exists());
+    let after = std::fs::metadata(tree.sources().join(".gitignore")).and_then(|m| m.modified()).expect("it is there");
+    assert_eq!(before, after, "what is equal keeps its time");
+    assert_eq!(std::fs::read_to_string(root.join("src/x.rs")).expect("it is there"), "one\ntwo\nthree\n");
+    std::fs::remove_dir_all(&root).expect("it is there");
 }
