@@ -13,7 +13,7 @@ GPU_PYTHON ?= $(BIN)/python
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.hpp' -o -name '*.h' -o -name '*.cuh') Cargo.toml Cargo.lock
 PYTHON_SOURCES := $(shell find python -type f -not -name '*.so' -not -path '*/__pycache__/*')
 
-.PHONY: help array-api libcuda compat demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test bench gpu-test gpu-bench gpu-soak soak wheel fuzz clean
+.PHONY: help array-api libcuda compat demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test mutants bench gpu-test gpu-bench gpu-soak soak wheel fuzz clean
 
 help:
 	@grep -E '^#   make' Makefile | sed 's/^#   //'
@@ -25,6 +25,7 @@ help:
 	@echo "make wheel   builds dist/*.whl"
 	@echo "make aarch64, make aarch64-test   checks the code for 64-bit Arm; tests it on an emulated one"
 	@echo "make gpu-test, make gpu-bench   tests and benchmarks on a real GPU"
+	@echo "make mutants plants the faults of tests/mutants, one at a time, and asks whether tests catch them; MUTANTS=names"
 	@echo "make soak    a million operations of 8 threads; SOAK=--seconds=60 for a minute"
 	@echo "make gpu-soak   a minute of the same on a real GPU under compute-sanitizer"
 	@echo "make fuzz    fuzzes the PTX parser and the virtual GPU's compiler (FUZZ_SECONDS=600 each, FUZZ_FINDS=folder)"
@@ -88,6 +89,7 @@ test-python: $(VENV)/.built
 lint: $(VENV)/.requirements
 	cargo fmt --all --check
 	cargo clippy --release --workspace --all-targets -- -D warnings
+	cargo run -q --release -p xtask -- cycles --check
 	$(BIN)/ruff check python tests examples benches
 	$(BIN)/ruff format --check python tests examples benches
 
@@ -108,6 +110,9 @@ aarch64-test: aarch64
 	cargo test --release --target aarch64-unknown-linux-gnu -p rtcg-vgpu --test integration -- recorded:: jit_basic:: ops_direct::
 
 check: lint stubs aarch64 test test-sample
+
+mutants: $(VENV)/.requirements
+	cargo run -q --release -p xtask -- mutants $(MUTANTS)
 
 dist/compat/venv/.requirements: compat/requirements.txt
 	mkdir -p dist/compat

@@ -111,6 +111,19 @@ def test_overlapping_operands_are_read_before_they_are_written(x, data):
     same(body, x)
 
 
+@pytest.mark.parametrize("shift", [1, 100, 5000])
+def test_long_overlapping_operands_are_read_before_they_are_written(shift):
+    """With more elements than a warp reads before it writes, and views that begin at different addresses."""
+    host = np.arange(20_000, dtype=np.int32) % 977
+
+    def body(a):
+        a[shift:] += a[:-shift]
+        a[:-shift] = a[shift:]
+        return a
+
+    np.testing.assert_array_equal(body(gpuarray.to_gpu(host)).get(), body(host.copy()))
+
+
 items = st.one_of(
     st.integers(-6, 6),
     st.none(),

@@ -1,0 +1,87 @@
+//! `cycles`: the import cycles between the top-level modules of each crate, and whether they have
+//! grown over those recorded. Seen are names in paths; methods and fields reached through a value
+//! and what macros expand to are not.
+
+mod graph;
+mod modules;
+mod record;
+#[cfg(test)]
+mod tests;
+mod tokens;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use graph::Import;
+use record::Component;
+
+use crate::Result;
+
+const RECORD: &str = "crates/xtask/cycles.txt";
+
+/// Prints the cycles; `--record` writes them down, `--check` fails where they have grown.
+pub(crate) fn run(root: &Path, args: &[String]) -> Result<bool> {
+    let mut found = Vec::new();
+    for name in crates(root)? {
+        found.extend(cycles_of(root, &name)?);
+    }
+    let text = record::write(found.iter().map(|(component, _)| component));
+    match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => print!("{text}"),
+        ["--verbose"] => print_imports(&found),
+        ["--record"] => std::fs::write(root.join(RECORD), text)?,
+        ["--check"] => return check(root, &found),
+        _ => return Err("cycles takes --verbose, --check or --record".into()),
+    }
+    Ok(true)
+}
+
+fn crates(root: &Path) -> Result<BTreeSet<String>> {
+    let folders = std::fs::read_dir(root.join("crates"))?;
+    Ok(folders.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect())
+}
+
+/// The components of one crate with all its imports.
+fn cycles_of(root: &Path, name: &str) -> Result<Vec<(Component, Vec<Import>)>> {
+    let src = root.join("crates").join(name).join("src");
+    let Some(file) = ["lib.rs", "main.rs"].iter().map(|f| src.join(f)).find(|f| f.exists()) else {
+        return Ok(Vec::new());
+    };
+    let modules = modules::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let mut imports = graph::imports(&modules);
+    for import in &mut imports {
+        import.file = import.file.strip_prefix(root).unwrap_or(&import.file).to_path_buf();
+    }
+    let components = graph::components(&imports).into_iter();
+    Ok(components.map(|modules| (Component { name: name.to_string(), modules }, imports.clone())).collect())
+}
+
+fn print_imports(found: &[(Component, Vec<Import>)]) {
+    for (component, imports) in found {
+        println!("{} {}", component.name, component.modules.len());
+        for import in imports.iter().filter(|i| component.holds(i)) {
+            println!("{}", line(import));
+        }
+    }
+}
+
+fn line(import: &Import) -> String {
+    format!("  {}:{}: {} -> {} ({})", import.file.display(), import.line, import.from, import.to, import.path)
+}
+
+fn check(root: &Path, found: &[(Component, Vec<Import>)]) -> Result<bool> {
+    let recorded = record::read(&std::fs::read_to_string(root.join(RECORD))?)?;
+    let mut is_fine = true;
+    for (component, imports) in found {
+        if let Some(growth) = record::growth(component, &recorded) {
+            is_fine = false;
+            eprintln!("{growth}");
+            record::closing_imports(component, &recorded, imports).iter().for_each(|i| eprintln!("{}", line(i)));
+        }
+    }
+    let now: Vec<_> = found.iter().map(|(component, _)| component.clone()).collect();
+    if is_fine && now != recorded {
+        println!("import cycles have shrunk: write it down with `cargo run -p xtask -- cycles --record`");
+    }
+    Ok(is_fine)
+}

@@ -1,0 +1,142 @@
+use std::path::{Path, PathBuf};
+
+use super::graph::{Import, components, imports};
+use super::record::{Component, closing_imports, growth, read, write};
+use super::{modules, tokens};
+
+/// A crate in a folder of its own, removed at the end.
+struct Tree(PathBuf);
+
+impl Tree {
+    fn new(name: &str, files: &[(&str, &str)]) -> Self {
+        let folder = std::env::temp_dir().join(format!("rtcg-xtask-{name}-{}", std::process::id()));
+        for (path, text) in files {
+            let path = folder.join(path);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("a temporary folder");
+            std::fs::write(path, text).expect("a temporary file");
+        }
+        Self(folder)
+    }
+
+    fn imports(&self) -> Vec<Import> {
+        imports(&modules::read(&self.0.join("lib.rs")).expect("the tree is whole"))
+    }
+
+    fn edges(&self) -> Vec<String> {
+        let mut edges: Vec<_> = self.imports().iter().map(|i| format!("{}->{}", i.from, i.to)).collect();
+        edges.sort();
+        edges.dedup();
+        edges
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn component(modules: &[&str]) -> Component {
+    Component { name: "made".into(), modules: modules.iter().map(|m| m.to_string()).collect() }
+}
+
+#[test]
+fn comments_strings_and_lifetimes_hide_no_tokens() {
+    let source =
+        "/* a /* b */ c */ 'x' r#\"crate::no\"# b\"\\\"\" fn f<'a>(c: char) -> '\\'' { crate::yes } // crate::no";
+    let names: Vec<_> = tokens::tokens(source).iter().filter_map(|t| t.name().map(str::to_string)).collect();
+    assert_eq!(names, ["b", "fn", "f", "c", "char", "crate", "yes"]);
+}
+
+#[test]
+fn paths_and_imports_of_every_form_are_seen() {
+    let tree = Tree::new(
+        "forms",
+        &[
+            ("lib.rs", "mod a; mod b; mod c; mod d; mod e; mod f { pub fn g() { crate::a::x(); } } pub use e::Kept;"),
+            ("a.rs", "use crate::{b::{self, Thing as Other}, c::*}; pub fn x() { b::y() }"),
+            ("b/mod.rs", "mod inner; pub(in crate::e) fn y() { super::d::z() } struct Thing;"),
+            ("b/inner.rs", "fn w() { let _ = super::super::e::v(); }"),
+            ("c.rs", "macro_rules! m { ($t:ty) => { $crate::d::z(); $t::a() } }"),
+            ("d.rs", "pub fn z() {} use crate::Kept;"),
+            ("e.rs", "pub struct Kept; pub fn v() {}"),
+        ],
+    );
+    assert_eq!(tree.edges(), ["a->b", "a->c", "b->d", "b->e", "c->d", "d->e", "f->a"]);
+}
+
+#[test]
+fn re_exports_lead_to_where_an_item_is_declared() {
+    let tree = Tree::new(
+        "exports",
+        &[
+            ("lib.rs", "mod user; mod face; mod deep; pub use face::*;"),
+            ("face.rs", "pub use crate::deep::{Item as Renamed, nested::*}; pub struct Own;"),
+            ("deep/mod.rs", "pub struct Item; pub mod nested;"),
+            ("deep/nested.rs", "pub fn found() {}"),
+            ("user.rs", "use crate::face::Renamed; fn f() { crate::found() }"),
+        ],
+    );
+    assert_eq!(tree.edges(), ["face->deep", "user->deep"]);
+}
+
+#[test]
+fn what_is_only_for_tests_does_not_count() {
+    let tree = Tree::new(
+        "tests",
+        &[
+            ("lib.rs", "mod a; mod b; #[cfg(test)] mod missing;"),
+            (
+                "a.rs",
+                "#[cfg(test)] use crate::{b::Y}; struct S { #[cfg(test)] y: crate::b::Y, n: u8 } pub fn f() {}
+              #[cfg(test)] #[allow(dead_code)] fn g<A, B>() { crate::b::h() }
+              #[cfg(not(test))] fn i() {} #[cfg(test)] mod tests { use crate::b; }",
+            ),
+            ("b.rs", "pub struct Y; fn h() { crate::a::f() }"),
+        ],
+    );
+    assert_eq!(tree.edges(), ["b->a"]);
+}
+
+#[test]
+fn a_component_holds_the_modules_that_lead_to_each_other() {
+    let tree = Tree::new(
+        "circle",
+        &[
+            ("lib.rs", "mod a; mod b; mod c; mod d; mod e;"),
+            ("a.rs", "use crate::b;"),
+            ("b.rs", "use crate::c;"),
+            ("c.rs", "use crate::a; use crate::d;"),
+            ("d.rs", "use crate::e;"),
+            ("e.rs", ""),
+        ],
+    );
+    assert_eq!(components(&tree.imports()), [component(&["a", "b", "c"]).modules]);
+}
+
+#[test]
+fn a_record_reads_as_written_and_refuses_a_wrong_size() {
+    let written = [component(&["a", "b"]), component(&["c", "d", "e"])];
+    assert_eq!(read(&write(written.iter())).expect("well formed"), written);
+    assert!(read("made 3 a b\n").is_err());
+}
+
+#[test]
+fn growth_names_the_imports_that_close_the_circle() {
+    let import = |from: &str, to: &str, line| Import {
+        from: from.into(),
+        to: to.into(),
+        file: Path::new("x.rs").into(),
+        line,
+        path: String::new(),
+    };
+    let imports =
+        [import("a", "b", 1), import("b", "a", 2), import("c", "a", 3), import("c", "b", 4), import("b", "c", 5)];
+    let recorded = [component(&["a", "b"])];
+    let now = component(&["a", "b", "c"]);
+    assert!(growth(&now, &recorded).expect("it has grown").contains("from 2 modules to 3, joined by c"));
+    let closing: Vec<_> = closing_imports(&now, &recorded, &imports).iter().map(|i| i.line).collect();
+    assert_eq!(closing, [5]);
+    assert!(growth(&recorded[0], &[now]).is_none());
+    assert!(growth(&component(&["x", "y"]), &recorded).expect("it is new").contains("a new import cycle of 2"));
+}

@@ -1,0 +1,165 @@
+//! Rust source to the tokens that tell of modules and paths: names, strings, `::` and single
+//! characters. Comments, lifetimes and the digits of numbers are dropped.
+
+/// A token and the line it stands on.
+pub(super) struct Token {
+    pub(super) kind: Kind,
+    pub(super) line: u32,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Kind {
+    Name(String),
+    Text(String),
+    Separator,
+    Mark(char),
+}
+
+impl Token {
+    pub(super) fn name(&self) -> Option<&str> {
+        if let Kind::Name(name) = &self.kind { Some(name) } else { None }
+    }
+
+    pub(super) fn is(&self, mark: char) -> bool {
+        self.kind == Kind::Mark(mark)
+    }
+}
+
+pub(super) fn tokens(source: &str) -> Vec<Token> {
+    let chars = source.chars().collect();
+    let mut lexer = Lexer { chars, at: 0, line: 1, out: Vec::new() };
+    while lexer.at < lexer.chars.len() {
+        lexer.step();
+    }
+    lexer.out
+}
+
+struct Lexer {
+    chars: Vec<char>,
+    at: usize,
+    line: u32,
+    out: Vec<Token>,
+}
+
+impl Lexer {
+    fn peek(&self, ahead: usize) -> char {
+        self.chars.get(self.at + ahead).copied().unwrap_or('\0')
+    }
+
+    fn next(&mut self) -> char {
+        let c = self.peek(0);
+        self.line += u32::from(c == '\n');
+        self.at += 1;
+        c
+    }
+
+    fn push(&mut self, kind: Kind) {
+        self.out.push(Token { kind, line: self.line });
+    }
+
+    fn step(&mut self) {
+        match (self.peek(0), self.peek(1)) {
+            ('/', '/') => self.skip_line(),
+            ('/', '*') => self.skip_block_comment(),
+            ('"', _) => self.string(0, false),
+            ('r', '"' | '#') | ('b', 'r') if self.raw_hashes().is_some() => {
+                let (prefix, hashes) = self.raw_hashes().expect("just seen");
+                self.at += prefix + hashes;
+                self.string(hashes, true);
+            }
+            ('r', '#') => self.at += 2, // A raw name: `r#type`.
+            ('\'', _) => self.lifetime_or_char(),
+            (':', ':') => {
+                self.at += 2;
+                self.push(Kind::Separator);
+            }
+            (c, _) if is_name(c) => self.word(),
+            (c, _) => {
+                self.next();
+                if !c.is_whitespace() {
+                    self.push(Kind::Mark(c));
+                }
+            }
+        }
+    }
+
+    /// Lengths of the prefix and of the hashes of a raw string that begins here.
+    fn raw_hashes(&self) -> Option<(usize, usize)> {
+        let prefix = if self.peek(0) == 'b' { 2 } else { 1 };
+        let hashes = (prefix..).take_while(|&i| self.peek(i) == '#').count();
+        (self.peek(prefix + hashes) == '"').then_some((prefix, hashes))
+    }
+
+    fn skip_line(&mut self) {
+        while self.at < self.chars.len() && self.peek(0) != '\n' {
+            self.at += 1;
+        }
+    }
+
+    fn skip_block_comment(&mut self) {
+        let mut depth = 0;
+        loop {
+            match (self.next(), self.peek(0)) {
+                ('/', '*') => depth += 1,
+                ('*', '/') => depth -= 1,
+                _ if self.at > self.chars.len() => return,
+                _ => continue,
+            }
+            self.at += 1;
+            if depth == 0 {
+                return;
+            }
+        }
+    }
+
+    fn string(&mut self, hashes: usize, is_raw: bool) {
+        let line = self.line;
+        self.next();
+        let mut text = String::new();
+        while self.at < self.chars.len() {
+            match self.next() {
+                '\\' if !is_raw => {
+                    self.next();
+                }
+                '"' if (0..hashes).all(|i| self.peek(i) == '#') => break,
+                c => text.push(c),
+            }
+        }
+        self.at += hashes;
+        self.out.push(Token { kind: Kind::Text(text), line });
+    }
+
+    fn lifetime_or_char(&mut self) {
+        self.next();
+        if is_name(self.peek(0)) && self.peek(1) != '\'' {
+            while is_name(self.peek(0)) {
+                self.at += 1;
+            }
+            return;
+        }
+        while self.at < self.chars.len() {
+            match self.next() {
+                '\\' => {
+                    self.next();
+                }
+                '\'' => return,
+                _ => {}
+            }
+        }
+    }
+
+    fn word(&mut self) {
+        let start = self.at;
+        while is_name(self.peek(0)) {
+            self.at += 1;
+        }
+        let word: String = self.chars[start..self.at].iter().collect();
+        if !word.starts_with(|c: char| c.is_ascii_digit()) {
+            self.push(Kind::Name(word));
+        }
+    }
+}
+
+fn is_name(c: char) -> bool {
+    c == '_' || c.is_alphanumeric()
+}

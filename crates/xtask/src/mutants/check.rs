@@ -1,0 +1,202 @@
+//! A test that a fault names, and how it is built and run. A file of `crates/X/tests` may be a
+//! program of its own or a module of one; `Check::filter_in` alone knows.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use super::command::{Ended, run};
+use super::tree::Tree;
+use crate::Result;
+
+/// A test that runs longer has hung.
+const LIMIT: Duration = Duration::from_secs(120);
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Check {
+    /// The line as the patch says it.
+    pub(super) line: String,
+    kind: Kind,
+}
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// Tests of `package` whose names contain `filter`, from `tests/FILE` or from `src`.
+    Cargo {
+        package: String,
+        file: Option<String>,
+        filter: String,
+    },
+    Pytest(Vec<String>),
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) enum Outcome {
+    Passed,
+    Failed,
+    TimedOut,
+    /// No test ran: the line names none.
+    Absent,
+}
+
+impl Outcome {
+    pub(super) fn text(&self) -> &'static str {
+        match self {
+            Self::Passed => "passes",
+            Self::Failed => "fails",
+            Self::TimedOut => "hangs",
+            Self::Absent => "names no test that runs",
+        }
+    }
+}
+
+impl Check {
+    /// Reads `cargo -p PACKAGE (--test FILE | --lib) FILTER` or `pytest ARGUMENTS`.
+    pub(super) fn parse(line: &str) -> std::result::Result<Self, String> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let kind = match words[..] {
+            ["cargo", "-p", package, "--lib", filter] => {
+                Kind::Cargo { package: package.into(), file: None, filter: filter.into() }
+            }
+            ["cargo", "-p", package, "--test", file, filter] => {
+                Kind::Cargo { package: package.into(), file: Some(file.into()), filter: filter.into() }
+            }
+            ["pytest", ref rest @ ..] if !rest.is_empty() => Kind::Pytest(rest.iter().map(|w| w.to_string()).collect()),
+            _ => {
+                return Err(format!(
+                    "{line:?} is no `cargo -p PACKAGE (--test FILE | --lib) FILTER` nor `pytest TEST`"
+                ));
+            }
+        };
+        Ok(Self { line: line.to_string(), kind })
+    }
+
+    /// Builds what the test needs; the error is what the compiler says.
+    pub(super) fn build(&self, tree: &Tree) -> std::result::Result<(), String> {
+        let mut command = self.cargo(tree);
+        match &self.kind {
+            Kind::Cargo { .. } => command.arg("--no-run"),
+            Kind::Pytest(_) => &mut command,
+        };
+        let ended = run(&mut command, Duration::MAX).map_err(|error| error.to_string())?;
+        match (ended.is_success(), &self.kind) {
+            (false, _) => Err(ended.errors()),
+            (true, Kind::Cargo { .. }) => Ok(()),
+            (true, Kind::Pytest(_)) => place_extension(tree).map_err(|error| error.to_string()),
+        }
+    }
+
+    pub(super) fn run(&self, tree: &Tree) -> Result<Outcome> {
+        let mut command = match &self.kind {
+            Kind::Cargo { .. } => self.cargo(tree),
+            Kind::Pytest(args) => pytest(tree, args),
+        };
+        let ended = run(&mut command, LIMIT)?;
+        Ok(match &self.kind {
+            Kind::Cargo { .. } => outcome_of_cargo(&ended),
+            Kind::Pytest(_) => outcome_of_pytest(&ended),
+        })
+    }
+
+    /// `cargo test` of the file and filter, or the build of the Python extension.
+    fn cargo(&self, tree: &Tree) -> Command {
+        let mut command = Command::new("cargo");
+        prepare(&mut command, tree);
+        match &self.kind {
+            Kind::Cargo { package, file, filter } => {
+                command.args(["test", "-q", "--profile", "mutants", "-p", package]);
+                let folder = tree.sources().join("crates").join(package.trim_start_matches("rtcg-")).join("tests");
+                match file {
+                    None => command.args(["--lib", filter]),
+                    Some(file) => {
+                        let (program, filter) = filter_in(&folder, file, filter);
+                        command.args(["--test", &program, &filter])
+                    }
+                };
+            }
+            Kind::Pytest(_) => {
+                command.args(["build", "-q", "--profile", "mutants", "-p", "rtcg-python"]);
+                command.args(["--features", "extension-module"]);
+            }
+        }
+        command
+    }
+}
+
+/// The program that holds the tests of `tests/FILE.rs` and how it names them: a program of its own,
+/// or the module FILE of the program that declares it.
+pub(super) fn filter_in(folder: &Path, file: &str, filter: &str) -> (String, String) {
+    if folder.join(file).join("main.rs").exists() {
+        return (file.into(), filter.into());
+    }
+    let declaration = format!("mod {file};");
+    let programs = std::fs::read_dir(folder).into_iter().flatten().filter_map(|entry| {
+        let path = entry.ok()?.path();
+        let (program, root) =
+            if path.is_dir() { (path.file_name()?, path.join("main.rs")) } else { (path.file_stem()?, path.clone()) };
+        let text = std::fs::read_to_string(root).ok()?;
+        text.lines().any(|line| line.trim() == declaration).then(|| program.to_str().map(str::to_string))?
+    });
+    match programs.min() {
+        Some(program) => (program, format!("{file}::{filter}")),
+        None => (file.into(), filter.into()),
+    }
+}
+
+fn prepare(command: &mut Command, tree: &Tree) {
+    let environment = tree.root().join(".venv");
+    command
+        .current_dir(tree.sources())
+        .env("CARGO_TARGET_DIR", tree.folder().join("build"))
+        .env("PYCUDA_CACHE_DIR", tree.folder().join("cache"))
+        .env("PYTHONPATH", tree.sources().join("python"))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("PYO3_PYTHON", environment.join("bin/python"))
+        // Where NVRTC is found. A test that passes over what needs it catches nothing, which shows.
+        .env("VIRTUAL_ENV", environment);
+}
+
+/// The same examples at every run: with a fixed seed, and without those that an earlier run has kept.
+fn pytest(tree: &Tree, args: &[String]) -> Command {
+    let _ = std::fs::remove_dir_all(tree.sources().join(".hypothesis"));
+    let mut command = Command::new(tree.root().join(".venv/bin/python"));
+    prepare(&mut command, tree);
+    command.args(["-m", "pytest", "-x", "-p", "no:cacheprovider", "--hypothesis-seed=0", "--device", "virtual"]);
+    command.args(args);
+    command
+}
+
+/// Puts the extension that was built where the copy's Python modules find it.
+fn place_extension(tree: &Tree) -> Result<()> {
+    let built = tree.folder().join("build/mutants/lib_rtcg.so");
+    let place = tree.sources().join("python/pycuda/_rtcg.abi3.so");
+    let _ = std::fs::remove_file(&place);
+    std::fs::copy(&built, &place).map_err(|error| format!("{}: {error}", built.display()))?;
+    Ok(())
+}
+
+fn outcome_of_cargo(ended: &Ended) -> Outcome {
+    let ran = |text: &str| {
+        let counts = text.lines().filter_map(|line| line.strip_prefix("test result: "));
+        counts
+            .filter_map(|rest| rest.split(['.', ';']).nth(1)?.trim().split(' ').next()?.parse::<u32>().ok())
+            .sum::<u32>()
+            > 0
+    };
+    match ended.code {
+        None if ended.timed_out => Outcome::TimedOut,
+        Some(0) if ran(&ended.output) => Outcome::Passed,
+        Some(0) => Outcome::Absent,
+        _ => Outcome::Failed,
+    }
+}
+
+fn outcome_of_pytest(ended: &Ended) -> Outcome {
+    match ended.code {
+        None if ended.timed_out => Outcome::TimedOut,
+        Some(0) if ended.output.contains(" passed") => Outcome::Passed,
+        // Nothing collected, a wrong command line, or all skipped.
+        Some(0 | 4 | 5) => Outcome::Absent,
+        _ => Outcome::Failed,
+    }
+}

@@ -1,0 +1,74 @@
+use super::check::{Check, filter_in};
+use super::fault::parse;
+use super::tree::Tree;
+use std::process::Command;
+
+const PATCH: &str = "\
+Breaks: nothing.
+caught-by: cargo -p rtcg-vgpu --test jit_lanes masks
+caught-by: pytest tests/python/test_x.py::test_y -k z
+may-hang: yes
+
+--- a/crates/vgpu/src/x.rs
++++ b/crates/vgpu/src/x.rs
+@@ -1 +1 @@
+-a
++caught-by: b
+";
+
+#[test]
+fn a_patch_says_its_crate_and_its_tests() {
+    let fault = parse("x".into(), "x.patch".into(), PATCH).expect("well formed");
+    assert_eq!((fault.krate.as_str(), fault.may_hang), ("vgpu", true));
+    let lines: Vec<_> = fault.checks.iter().map(|c| c.line.as_str()).collect();
+    assert_eq!(lines, ["cargo -p rtcg-vgpu --test jit_lanes masks", "pytest tests/python/test_x.py::test_y -k z"]);
+}
+
+#[test]
+fn a_patch_without_tests_or_with_an_odd_line_is_refused() {
+    let refused = |text: &str| parse("x".into(), "x.patch".into(), text).err();
+    assert!(refused(&PATCH.replace("\ncaught-by", "\n#")).is_some());
+    assert!(refused(&PATCH.replace("Breaks", "Does")).is_some());
+    assert!(refused(&PATCH.replace("b/crates/", "b/docs/")).is_some());
+    assert!(Check::parse("cargo -p rtcg-vgpu jit_lanes").is_err());
+}
+
+#[test]
+fn a_file_of_tests_is_a_program_or_a_module_of_one() {
+    let folder = std::env::temp_dir().join(format!("rtcg-xtask-programs-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("all")).expect("a temporary folder");
+    std::fs::write(folder.join("all/main.rs"), "mod support;\nmod jit_lanes;\n").expect("a temporary file");
+    std::fs::write(folder.join("alone.rs"), "").expect("a temporary file");
+    assert_eq!(filter_in(&folder, "jit_lanes", "f"), ("all".into(), "jit_lanes::f".into()));
+    assert_eq!(filter_in(&folder, "alone", "f"), ("alone".into(), "f".into()));
+    assert_eq!(filter_in(&folder, "all", "f"), ("all".into(), "f".into()));
+    std::fs::remove_dir_all(&folder).expect("it is there");
+}
+
+#[test]
+fn a_fault_is_planted_in_a_copy_and_taken_out_again() {
+    let root = std::env::temp_dir().join(format!("rtcg-xtask-tree-{}", std::process::id()));
+    std::fs::create_dir_all(root.join("src")).expect("a temporary folder");
+    std::fs::write(root.join(".gitignore"), "/target\n").expect("a temporary file");
+    std::fs::write(root.join("src/x.rs"), "one\ntwo\nthree\n").expect("a temporary file");
+    let patch = root.join("fault.patch");
+    let text = "Breaks: x.\n\n--- a/src/x.rs\n+++ b/src/x.rs\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n";
+    std::fs::write(&patch, text).expect("a temporary file");
+    let status = Command::new("git").args(["init", "-q"]).current_dir(&root).status();
+    assert!(status.expect("git runs").success());
+    let tree = Tree::new(&root);
+    let copy = || std::fs::read_to_string(tree.sources().join("src/x.rs")).expect("it is copied");
+    tree.restore().expect("it can be copied");
+    let before = std::fs::metadata(tree.sources().join(".gitignore")).and_then(|m| m.modified()).expect("it is there");
+    tree.apply(&patch).expect("the patch fits");
+    assert_eq!(copy(), "one\n2\nthree\n");
+    assert!(tree.apply(&patch).is_err(), "it fits no more");
+    std::fs::write(tree.sources().join("src/late.rs"), "").expect("a temporary file");
+    tree.restore().expect("it can be copied");
+    assert_eq!(copy(), "one\ntwo\nthree\n");
+    assert!(!tree.sources().join("src/late.rs").exists());
+    let after = std::fs::metadata(tree.sources().join(".gitignore")).and_then(|m| m.modified()).expect("it is there");
+    assert_eq!(before, after, "what is equal keeps its time");
+    assert_eq!(std::fs::read_to_string(root.join("src/x.rs")).expect("it is there"), "one\ntwo\nthree\n");
+    std::fs::remove_dir_all(&root).expect("it is there");
+}

@@ -1,0 +1,88 @@
+//! The copy of the working tree that faults are planted in.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::Result;
+
+pub(super) struct Tree {
+    root: PathBuf,
+}
+
+impl Tree {
+    pub(super) fn new(root: &Path) -> Self {
+        Self { root: root.to_path_buf() }
+    }
+
+    /// The working tree, which holds the virtual environment and is never written to outside `target`.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(super) fn folder(&self) -> PathBuf {
+        self.root.join("target/mutants")
+    }
+
+    pub(super) fn sources(&self) -> PathBuf {
+        self.folder().join("tree")
+    }
+
+    /// Makes the copy equal to the working tree. Equal files keep their times, by which Cargo knows
+    /// what to build.
+    pub(super) fn restore(&self) -> Result<()> {
+        let listed = Command::new("git")
+            .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+            .current_dir(&self.root)
+            .output()?;
+        let listed = String::from_utf8(listed.stdout)?;
+        let files: BTreeSet<&str> = listed.split_terminator('\0').filter(|f| self.root.join(f).is_file()).collect();
+        if files.is_empty() {
+            return Err("git lists no files of the working tree".into());
+        }
+        for file in &files {
+            self.copy(file)?;
+        }
+        self.remove_others(&self.sources(), &files)
+    }
+
+    fn copy(&self, file: &str) -> Result<()> {
+        let (from, to) = (self.root.join(file), self.sources().join(file));
+        let wanted = std::fs::read(&from)?;
+        if std::fs::read(&to).is_ok_and(|there| there == wanted) {
+            return Ok(());
+        }
+        std::fs::create_dir_all(to.parent().expect("a file lies in a folder"))?;
+        std::fs::write(&to, wanted)?;
+        Ok(std::fs::set_permissions(&to, std::fs::metadata(&from)?.permissions())?)
+    }
+
+    /// Removes Rust and Python sources that the working tree no longer has.
+    fn remove_others(&self, folder: &Path, files: &BTreeSet<&str>) -> Result<()> {
+        for entry in std::fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                self.remove_others(&path, files)?;
+            } else if path.extension().is_some_and(|e| e == "rs" || e == "py") {
+                let name = path.strip_prefix(self.sources())?;
+                if !name.to_str().is_some_and(|name| files.contains(name)) {
+                    std::fs::remove_file(&path)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn apply(&self, patch: &Path) -> std::result::Result<(), String> {
+        let output = Command::new("git")
+            .args(["apply", "--whitespace=nowarn"])
+            .arg(patch)
+            .current_dir(self.sources())
+            // Within a repository, `git apply` passes over what the repository does not hold.
+            .env("GIT_CEILING_DIRECTORIES", self.folder())
+            .output()
+            .map_err(|error| format!("git: {error}"))?;
+        let why = String::from_utf8_lossy(&output.stderr);
+        if output.status.success() { Ok(()) } else { Err(why.trim().replace('\n', "; ")) }
+    }
+}
