@@ -8,6 +8,7 @@
 use crate::context::{Context, was_displaced};
 use crate::error::{Error, Result, counted, n_were};
 use crate::function::{Function, Param};
+use crate::graph::keep_in_capture;
 use crate::last_launch::Id;
 use crate::launch_options::LaunchOptions;
 use crate::process;
@@ -15,6 +16,7 @@ use crate::signature::Given;
 use crate::stream::{Stream, handle_for};
 use crate::weak_scalar::{Unfit, WeakScalar};
 use rtcg_cuda_sys::*;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Packs the arguments of one launch.
@@ -284,7 +286,7 @@ impl Function {
         stream: Option<&Stream>,
         args: &[u8],
     ) -> Result<()> {
-        let (table, stream) = self.ready("cuLaunchKernel", shared_bytes, stream)?;
+        let (table, handle) = self.ready("cuLaunchKernel", shared_bytes, stream)?;
         let ([gx, gy, gz], [bx, by, bz]) = (grid, block);
         let f = self.0.handle;
         let launch = |extra: *mut *mut c_void| {
@@ -292,21 +294,22 @@ impl Function {
             // driver copies them before it returns.
             unsafe {
                 let none = std::ptr::null_mut();
-                table.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared_bytes, stream, none, extra)
+                table.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared_bytes, handle, none, extra)
             }
         };
         let code = with_extra(args, launch);
         if code.is_success() {
-            self.launched(stream);
+            self.launched(stream, handle);
             return Ok(());
         }
         let again = || with_extra(args, launch);
         self.launch_failed("cuLaunchKernel", code, grid, block, shared_bytes, &LaunchOptions::default(), again)
     }
 
-    /// What comes after each launch.
-    fn launched(&self, stream: CUstream) {
-        self.0.ctx.queue().count(stream, Id::of(&*self.0));
+    /// What comes after each launch. A graph that it became part of needs the kernel's module.
+    fn launched(&self, stream: Option<&Stream>, handle: CUstream) {
+        self.0.ctx.queue().count(handle, Id::of(&*self.0));
+        keep_in_capture(stream, || Arc::new(self.clone()));
         self.make_ready();
     }
 
@@ -327,16 +330,16 @@ impl Function {
             // SAFETY: the caller's promise.
             return unsafe { self.launch(grid, block, shared_bytes, stream, args) };
         }
-        let (table, stream) = self.ready("cuLaunchKernelEx", shared_bytes, stream)?;
+        let (table, handle) = self.ready("cuLaunchKernelEx", shared_bytes, stream)?;
         let mut attributes = options.attributes();
-        let config = launch_config(grid, block, shared_bytes, stream, &mut attributes);
+        let config = launch_config(grid, block, shared_bytes, handle, &mut attributes);
         let launch = |extra: *mut *mut c_void| {
             // SAFETY: as in `launch`; config and attributes live until the call returns.
             unsafe { table.cuLaunchKernelEx(&raw const config, self.0.handle, std::ptr::null_mut(), extra) }
         };
         let code = with_extra(args, launch);
         if code.is_success() {
-            self.launched(stream);
+            self.launched(stream, handle);
             return Ok(());
         }
         let again = || with_extra(args, launch);

@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::library::Library;
+use crate::memory::reclaim::with_retries;
 use crate::signature::Signature;
 use crate::stream::closed;
 use crate::texture::References;
@@ -100,16 +101,16 @@ impl Module {
         };
         let image = terminated(image);
         let mut options = JitOptions::new(options);
-        let mut handle = CUmodule::null();
         let (count, keys, values) = options.as_args();
-        // SAFETY: the image, the options and their buffers live until the call returns.
-        let result = unsafe {
-            let image = image.as_ptr().cast();
-            call_in!(ctx, cuModuleLoadDataEx(&raw mut handle, image, count, keys, values))
-        };
+        let result = with_retries(ctx.device(), || {
+            let mut handle = CUmodule::null();
+            // SAFETY: the image, the options and their buffers live until the call returns.
+            unsafe { call_in!(ctx, cuModuleLoadDataEx(&raw mut handle, image.as_ptr().cast(), count, keys, values)) }?;
+            Ok(handle)
+        });
         let log = options.log();
         let result = match result {
-            Ok(()) => Ok(Self::from_parts(ctx, handle)),
+            Ok(handle) => Ok(Self::from_parts(ctx, handle)),
             Err(error) => Err(error.with_detail(log.error.clone())),
         };
         (result, log)

@@ -20,6 +20,17 @@ pub enum WeakScalar {
     Complex(f64, f64),
 }
 
+impl std::fmt::Display for WeakScalar {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Bool(value) => write!(f, "{value}"),
+            Self::Int(value) => write!(f, "{value}"),
+            Self::Float(value) => write!(f, "{value:e}"),
+            Self::Complex(re, im) => write!(f, "{re:e}{im:+e}i"),
+        }
+    }
+}
+
 /// Why a number cannot be of a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unfit {
@@ -56,6 +67,31 @@ impl From<&[u8]> for Converted {
 }
 
 impl WeakScalar {
+    /// The number of this type that has these bytes; `None` where there are not as many as it has.
+    pub fn read(bytes: &[u8], number: Number) -> Option<Self> {
+        if bytes.len() != number.nbytes() {
+            return None;
+        }
+        let (first, second) = bytes.split_at(bytes.len() / 2);
+        let float = |bytes: &[u8]| Some(f32::from_ne_bytes(*bytes.first_chunk()?).into());
+        let double = |bytes: &[u8]| Some(f64::from_ne_bytes(*bytes.first_chunk()?));
+        Some(match number {
+            Number::Bool => Self::Bool(bytes[0] != 0),
+            Number::Int { signed, .. } => {
+                let is_negative = signed && bytes[bytes.len() - 1] >= 0x80;
+                let mut wide = [if is_negative { 0xff } else { 0 }; 16];
+                wide[..bytes.len()].copy_from_slice(bytes);
+                Self::Int(i128::from_le_bytes(wide))
+            }
+            Number::Half => Self::Float(f16::from_ne_bytes(*bytes.first_chunk()?).to_f64()),
+            Number::BFloat16 => Self::Float(bf16::from_ne_bytes(*bytes.first_chunk()?).to_f64()),
+            Number::Float => Self::Float(float(bytes)?),
+            Number::Double => Self::Float(double(bytes)?),
+            Number::Complex64 => Self::Complex(float(first)?, float(second)?),
+            Number::Complex128 => Self::Complex(double(first)?, double(second)?),
+        })
+    }
+
     /// The bytes of this number as a parameter of this kind.
     ///
     /// # Errors
@@ -138,6 +174,20 @@ mod tests {
 
     fn convert(value: WeakScalar, c_type: &str) -> Result<Vec<u8>, Unfit> {
         value.convert(ParamKind::from_c(c_type.trim_end_matches('*'), c_type.matches('*').count())).map(|c| c.to_vec())
+    }
+
+    #[test]
+    fn bytes_are_read_as_what_they_are() {
+        use WeakScalar::{Bool, Complex, Float, Int};
+        let int = |nbytes, signed| Number::Int { nbytes, signed };
+        assert_eq!(WeakScalar::read(&(-3i16).to_ne_bytes(), int(2, true)), Some(Int(-3)));
+        assert_eq!(WeakScalar::read(&u64::MAX.to_ne_bytes(), int(8, false)), Some(Int(u64::MAX.into())));
+        assert_eq!(WeakScalar::read(&1.5f32.to_ne_bytes(), Number::Float), Some(Float(1.5)));
+        assert_eq!(WeakScalar::read(&f16::from_f32(0.5).to_ne_bytes(), Number::Half), Some(Float(0.5)));
+        assert_eq!(WeakScalar::read(&[1], Number::Bool), Some(Bool(true)));
+        let both = [2.0f64.to_ne_bytes(), (-1.0f64).to_ne_bytes()].concat();
+        assert_eq!(WeakScalar::read(&both, Number::Complex128), Some(Complex(2.0, -1.0)));
+        assert_eq!(WeakScalar::read(&[0; 3], int(4, true)), None);
     }
 
     #[test]

@@ -240,7 +240,7 @@ impl<'py> ArrayHolder<'py> {
         match self {
             ArrayHolder::Gpu(array) => ArrayView::from(&array.get().array),
             ArrayHolder::Interface { ptr, shape, strides, itemsize, number } => {
-                ArrayView { ptr: *ptr, shape, strides, itemsize: *itemsize, number: *number, context: 0 }
+                ArrayView { ptr: *ptr, shape, strides, itemsize: *itemsize, number: *number, ..ArrayView::default() }
             }
         }
     }

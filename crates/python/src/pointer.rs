@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple};
 use rtcg::driver::Stream;
 
+use crate::driver::graph::keep_captured;
 use crate::driver::memory::{PyDeviceAllocation, PyIpcMemory, PyManagedAllocation};
 use crate::driver::pool::{self, PyPooledDeviceAllocation};
 use crate::driver::virtual_memory::PyMapping;
@@ -121,8 +122,13 @@ impl DeviceMemory<'_, '_> {
     }
 }
 
-/// Tells a pool that a kernel in `stream` uses the memory of `object`, if it is a pool's.
+/// Tells graphs and pools that work in `stream` uses the memory of `object`.
 pub(crate) fn mark_used(object: &Bound<'_, PyAny>, stream: Option<&Stream>) {
+    keep_captured(stream, object);
+    tell_pool(object, stream);
+}
+
+fn tell_pool(object: &Bound<'_, PyAny>, stream: Option<&Stream>) {
     if let Ok(memory) = object.cast::<PyPooledDeviceAllocation>() {
         memory.get().0.used_in(stream);
     } else if let Ok(array) = object.cast::<PyGpuArray>() {
@@ -130,10 +136,10 @@ pub(crate) fn mark_used(object: &Bound<'_, PyAny>, stream: Option<&Stream>) {
     }
 }
 
-/// Tells pools that a kernel in `stream` uses those of its arguments that are their memory.
+/// Tells graphs and pools which objects a kernel in `stream` uses, where there are any.
 pub(crate) fn arguments_used_in(args: &Bound<'_, PyTuple>, stream: Option<&Stream>) {
-    if !pool::is_in_use() {
-        return;
+    keep_captured(stream, args.as_any());
+    if pool::is_in_use() {
+        args.iter_borrowed().for_each(|arg| tell_pool(&arg, stream));
     }
-    args.iter_borrowed().for_each(|arg| mark_used(&arg, stream));
 }

@@ -5,11 +5,11 @@
 
 use crate::context::Context;
 use crate::error::Result;
-use rtcg_driver::DeviceAllocation;
 use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
 use rtcg_driver::signature::Number;
+use rtcg_driver::{DeviceAllocation, Stream, keep_in_capture};
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 mod sealed {
     pub trait Sealed {}
@@ -93,11 +93,66 @@ impl Memory {
     }
 }
 
+/// What may still work with some memory, beside the default stream.
+#[derive(Debug, Default)]
+struct Uses {
+    streams: Vec<Stream>,
+    /// Whether a graph names its address, which may be launched in any stream.
+    is_captured: bool,
+}
+
+#[derive(Debug)]
+struct Shared {
+    ctx: Context,
+    memory: Memory,
+    uses: Mutex<Uses>,
+}
+
+impl Shared {
+    fn new(ctx: &Context, memory: Memory) -> Arc<Self> {
+        Arc::new(Self { ctx: ctx.clone(), memory, uses: Mutex::default() })
+    }
+
+    fn uses(&self) -> MutexGuard<'_, Uses> {
+        self.uses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note_use(self: &Arc<Self>, stream: &Stream) {
+        /// So many streams are known before those that are done are forgotten.
+        const MANY: usize = 16;
+        let is_captured = keep_in_capture(Some(stream), || self.clone());
+        let mut uses = self.uses();
+        if is_captured {
+            uses.is_captured = true;
+        } else if !uses.streams.contains(stream) {
+            let done = match uses.streams.len() {
+                MANY.. => uses.streams.extract_if(.., |stream| stream.is_done().unwrap_or(false)).collect(),
+                _ => Vec::new(),
+            };
+            uses.streams.push(stream.clone());
+            drop(uses);
+            drop(done);
+        }
+    }
+
+    /// Waits for all uses that copies in the default stream do not wait for.
+    fn wait(&self) -> Result<()> {
+        let (streams, is_captured) = {
+            let mut uses = self.uses();
+            (std::mem::take(&mut uses.streams), uses.is_captured)
+        };
+        if is_captured || streams.iter().any(Stream::is_closed) {
+            return self.ctx.synchronize();
+        }
+        streams.iter().try_for_each(|stream| Ok(stream.synchronize()?))
+    }
+}
+
 /// Device memory for elements of one type, freed with the last reference.
 #[derive(Debug, Clone)]
 pub struct DeviceVec<T> {
     /// `None` when there are no elements, which CUDA does not allocate.
-    memory: Option<Arc<Memory>>,
+    memory: Option<Arc<Shared>>,
     len: usize,
     /// The number of the context.
     context: u64,
@@ -110,9 +165,10 @@ impl<T: Element> DeviceVec<T> {
         let nbytes = len.saturating_mul(size_of::<T>());
         let memory = match (len, pool) {
             (0, _) => None,
-            (_, Some(pool)) => Some(Arc::new(Memory::Pooled(ctx.enter(|| pool.allocate(nbytes, None))?))),
-            (_, None) => Some(Arc::new(Memory::Own(ctx.enter(|| DeviceAllocation::new(nbytes))?))),
+            (_, Some(pool)) => Some(Memory::Pooled(ctx.enter(|| pool.allocate(nbytes, None))?)),
+            (_, None) => Some(Memory::Own(ctx.enter(|| DeviceAllocation::new(nbytes))?)),
         };
+        let memory = memory.map(|memory| Shared::new(ctx, memory));
         Ok(Self { memory, len, context: ctx.number(), element: PhantomData })
     }
 
@@ -124,16 +180,20 @@ impl<T: Element> DeviceVec<T> {
 
     pub(crate) fn zeros(ctx: &Context, pool: Option<&DeviceMemoryPool>, len: usize) -> Result<Self> {
         let new = Self::uninit(ctx, pool, len)?;
-        if let Some(memory) = &new.memory {
-            // SAFETY: the memory has room for exactly this many elements.
-            ctx.enter(|| unsafe { rtcg_driver::memory::memset_d8(memory.ptr(), 0, len * size_of::<T>()) })?;
+        if !new.is_empty() {
+            ctx.enter(|| {
+                // SAFETY: the memory has room for exactly this many elements.
+                unsafe { rtcg_driver::memory::memset_d8(new.ptr(), 0, len * size_of::<T>()) }?;
+                // Streams that do not wait for the default one may use the memory next.
+                Stream::legacy_default()?.synchronize()
+            })?;
         }
         Ok(new)
     }
 
     /// Address of the first element; 0 when there is none.
     pub fn ptr(&self) -> u64 {
-        self.memory.as_ref().map_or(0, |memory| memory.ptr())
+        self.memory.as_ref().map_or(0, |shared| shared.memory.ptr())
     }
 
     /// The number of the context whose memory it is.
@@ -159,33 +219,45 @@ impl<T: Element> DeviceVec<T> {
         self.len == 0
     }
 
-    /// Copies all elements to the host; waits for earlier work of the default stream.
+    /// Copies all elements to the host; waits for earlier work of the default stream, and for launches with this
+    /// memory in other streams.
     ///
     /// # Errors
     /// When a kernel failed before.
     pub fn to_vec(&self) -> Result<Vec<T>> {
         let mut host = vec![T::ZERO; self.len];
-        if let Some(memory) = &self.memory {
-            memory.read(T::as_bytes_mut(&mut host))?;
+        if let Some(shared) = &self.memory {
+            shared.wait()?;
+            shared.memory.read(T::as_bytes_mut(&mut host))?;
         }
         Ok(host)
     }
 
-    /// Tells the pool that this memory came from, if any, that work in `stream` uses it: when it is
-    /// given back, nobody gets it before the stream has passed that work. Launches say so themselves.
-    pub fn used_in(&self, stream: Option<&rtcg_driver::Stream>) {
-        if let Some(Memory::Pooled(memory)) = self.memory.as_deref() {
+    /// Says that work in `stream` uses this memory. Copies to and from the host wait for it, and
+    /// a pool that the memory came from gives it to nobody before the stream has passed that work. A graph that `stream`
+    /// is being captured into keeps the memory. Launches say so themselves.
+    pub fn used_in(&self, stream: Option<&Stream>) {
+        let Some(shared) = &self.memory else { return };
+        if let Memory::Pooled(memory) = &shared.memory {
             memory.used_in(stream);
+        }
+        if let Some(stream) = stream {
+            shared.note_use(stream);
+        } else if let Some(stream) = Stream::current() {
+            shared.note_use(&stream);
         }
     }
 
-    /// Overwrites the first elements with `host`; waits.
+    /// Overwrites the first elements with `host`; waits, as [`DeviceVec::to_vec`] does.
     ///
     /// # Errors
     /// When `host` is longer than this memory.
     pub fn write(&self, host: &[T]) -> Result<()> {
         match &self.memory {
-            Some(memory) => Ok(memory.write(T::as_bytes(host))?),
+            Some(shared) => {
+                shared.wait()?;
+                Ok(shared.memory.write(T::as_bytes(host))?)
+            }
             None if host.is_empty() => Ok(()),
             None => Err(rtcg_driver::Error::new(
                 "cuMemcpyHtoD",

@@ -210,7 +210,7 @@ impl CudaRuntime {
             shared_bytes: attribute(sys::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
             capability: 10 * major + minor,
         };
-        Ok(Self { ctx: ctx.clone(), facts, pool: DeviceMemoryPool::new() })
+        Ok(Self { ctx: ctx.clone(), facts, pool: DeviceMemoryPool::trimmed_when_idle() })
     }
 
     /// Arrays of `ctx`.

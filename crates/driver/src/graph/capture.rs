@@ -7,8 +7,9 @@ use crate::error::{Error, Result};
 use crate::host_call;
 use crate::stream::Stream;
 use rtcg_cuda_sys::*;
+use std::any::Any;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A capture that was begun here.
 struct Capture {
@@ -68,12 +69,19 @@ pub fn is_any_capturing() -> bool {
 
 /// Keeps an object as long as the graph that `stream` is being captured into; false if it is not
 /// being captured. Costs nothing while no stream is.
-pub fn keep_in_capture(stream: Option<&Stream>, object: impl FnOnce() -> Object) -> bool {
-    if !is_any_capturing() {
-        return false;
-    }
+///
+/// Launches keep their kernels and pools their blocks by themselves; this is for whatever else the
+/// work in a stream needs.
+#[inline]
+pub fn keep_in_capture<T: Any + Send + Sync>(stream: Option<&Stream>, object: impl FnOnce() -> Arc<T>) -> bool {
+    is_any_capturing() && keep_captured(stream, || object())
+}
+
+#[cold]
+fn keep_captured(stream: Option<&Stream>, object: impl FnOnce() -> Object) -> bool {
+    let entered = if stream.is_none() { Stream::current() } else { None };
     // Of a capture that does not take the object the program hears when it ends.
-    stream.is_some_and(|stream| keep_in_any_capture(stream, object).unwrap_or(true))
+    stream.or(entered.as_ref()).is_some_and(|stream| keep_in_any_capture(stream, object).unwrap_or(true))
 }
 
 /// [`keep_in_capture`] whoever began the capture, at the cost of asking the driver.

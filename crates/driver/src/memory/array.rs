@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::memory::reclaim::with_retries;
 use crate::stream::closed;
 use rtcg_cuda_sys::*;
 use std::sync::Arc;
@@ -31,22 +32,27 @@ impl Array {
         Self(Arc::new(Inner { ctx, handle, owned, freed: AtomicBool::new(false), parent: None }))
     }
 
+    fn create(create: impl Fn(&DriverTable, *mut CUarray) -> Result<()>) -> Result<Self> {
+        let ctx = Context::require()?;
+        let table = ctx.live_table("cuArrayCreate")?;
+        let handle = with_retries(ctx.device(), || {
+            let mut handle = CUarray::null();
+            create(table, &raw mut handle)?;
+            Ok(handle)
+        })?;
+        Ok(Self::from_parts(ctx, handle, true))
+    }
+
     /// Creates a 1-D (height 0) or 2-D array in the current context.
     pub fn new_2d(descriptor: &CUDA_ARRAY_DESCRIPTOR) -> Result<Self> {
-        let ctx = Context::require()?;
-        let mut handle = CUarray::null();
         // SAFETY: one handle is written, one structure read.
-        unsafe { call_in!(ctx, cuArrayCreate(&raw mut handle, descriptor)) }?;
-        Ok(Self::from_parts(ctx, handle, true))
+        Self::create(|table, handle| unsafe { call!(table, cuArrayCreate(handle, descriptor)) })
     }
 
     /// Creates an array of up to three dimensions, layered or cubic, in the current context.
     pub fn new_3d(descriptor: &CUDA_ARRAY3D_DESCRIPTOR) -> Result<Self> {
-        let ctx = Context::require()?;
-        let mut handle = CUarray::null();
         // SAFETY: one handle is written, one structure read.
-        unsafe { call_in!(ctx, cuArray3DCreate(&raw mut handle, descriptor)) }?;
-        Ok(Self::from_parts(ctx, handle, true))
+        Self::create(|table, handle| unsafe { call!(table, cuArray3DCreate(handle, descriptor)) })
     }
 
     /// Wraps an array that something else owns, in the current context.
@@ -154,9 +160,12 @@ impl MipmappedArray {
     /// Creates one with at most `n_levels` levels in the current context.
     pub fn new(descriptor: &CUDA_ARRAY3D_DESCRIPTOR, n_levels: u32) -> Result<Self> {
         let ctx = Context::require()?;
-        let mut handle = CUmipmappedArray::null();
-        // SAFETY: one handle is written, one structure read.
-        unsafe { call_in!(ctx, cuMipmappedArrayCreate(&raw mut handle, descriptor, n_levels)) }?;
+        let handle = with_retries(ctx.device(), || {
+            let mut handle = CUmipmappedArray::null();
+            // SAFETY: one handle is written, one structure read.
+            unsafe { call_in!(ctx, cuMipmappedArrayCreate(&raw mut handle, descriptor, n_levels)) }?;
+            Ok(handle)
+        })?;
         Ok(Self(Arc::new(MipmapInner { ctx, handle, freed: AtomicBool::new(false) })))
     }
 

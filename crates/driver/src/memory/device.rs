@@ -5,18 +5,20 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::memory::explain::{address_error, allocation_error};
 use crate::memory::memory_pool::{DriverPool, made_current};
-use crate::memory::reclaim::with_retries;
+use crate::memory::reclaim::{self, with_retries};
 use crate::stream::{Stream, handle_for};
 use rtcg_cuda_sys::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// `(free, total)` bytes of the current context's device.
+/// `(free, total)` bytes of the current context's device. What pools of this process keep unused counts as
+/// free: an allocation that does not fit otherwise gets it.
 pub fn mem_get_info() -> Result<(usize, usize)> {
-    let (mut free, mut total) = (0, 0);
+    let (mut free, mut total) = (0usize, 0);
     // SAFETY: writes two sizes.
     unsafe { call_current!(cuMemGetInfo(&raw mut free, &raw mut total)) }?;
-    Ok((free, total))
+    let unused = Context::current_device().map_or(0, reclaim::unused_bytes);
+    Ok((free.saturating_add(unused).min(total), total))
 }
 
 /// Allocates device memory in the current context. Zero bytes are an error of the driver.
@@ -79,7 +81,7 @@ fn allocate<T>(
     allocate: impl Fn(&DriverTable) -> Result<T>,
 ) -> Result<T> {
     let table = ctx.live_table(call)?;
-    with_retries(|| allocate(table).map_err(|error| allocation_error(table, error, nbytes)))
+    with_retries(ctx.device(), || allocate(table).map_err(|error| allocation_error(table, error, nbytes)))
 }
 
 /// How memory came here, and so how it is given back.

@@ -50,7 +50,7 @@ impl HostAllocation {
     pub fn new(nbytes: usize, flags: u32) -> Result<Self> {
         let ctx = Context::require()?;
         let table = ctx.live_table("cuMemHostAlloc")?;
-        let ptr = with_retries(|| Self::allocate(table, nbytes, flags))?;
+        let ptr = with_retries(ctx.device(), || Self::allocate(table, nbytes, flags))?;
         Ok(Self { ctx, ptr, nbytes, freed: AtomicBool::new(false) })
     }
 

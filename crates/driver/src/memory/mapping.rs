@@ -8,6 +8,7 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::graph::is_any_capturing;
+use crate::memory::reclaim::with_retries;
 use crate::{drivers, process};
 use rtcg_cuda_sys::*;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -106,10 +107,13 @@ impl PhysicalMemory {
     pub fn new(device: Device, nbytes: usize, exportable: bool) -> Result<Self> {
         let nbytes = nbytes.checked_next_multiple_of(mem_granularity(&device)?.max(1)).unwrap_or(usize::MAX);
         let props = properties(&device, exportable);
-        let mut handle = 0;
-        // SAFETY: one handle is written, one structure read.
-        unsafe { call!(device.table(), cuMemCreate(&raw mut handle, nbytes, &raw const props, 0)) }
-            .map_err(|error| super::explain::allocation_error(device.table(), error, nbytes))?;
+        let handle = with_retries(device, || {
+            let mut handle = 0;
+            // SAFETY: one handle is written, one structure read.
+            unsafe { call!(device.table(), cuMemCreate(&raw mut handle, nbytes, &raw const props, 0)) }
+                .map_err(|error| super::explain::allocation_error(device.table(), error, nbytes))?;
+            Ok(handle)
+        })?;
         Ok(Self(Arc::new(PhysicalInner { device, handle, nbytes })))
     }
 

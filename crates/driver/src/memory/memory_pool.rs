@@ -5,12 +5,13 @@ use super::mapping::{AccessRights, take_fd};
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::graph::is_any_capturing;
 use crate::process;
 use crate::stream::Stream;
 use rtcg_cuda_sys::*;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// A pool as the driver has it, destroyed with the last reference. Its memory holds one until it is
 /// freed: freeing memory of a destroyed pool is allowed, but NVIDIA's driver (580) damages its own
@@ -23,9 +24,62 @@ pub(super) struct DriverPool {
     is_made_here: bool,
 }
 
+/// The pools that were made here.
+static MADE: Mutex<Vec<Weak<DriverPool>>> = Mutex::new(Vec::new());
+
 impl DriverPool {
+    fn made(device: Device, handle: CUmemoryPool) -> Arc<Self> {
+        let new = Arc::new(Self { device, handle, is_made_here: true });
+        let mut made = MADE.lock().unwrap_or_else(|e| e.into_inner());
+        made.retain(|pool| pool.strong_count() > 0);
+        made.push(Arc::downgrade(&new));
+        new
+    }
+
     pub(super) fn handle(&self) -> CUmemoryPool {
         self.handle
+    }
+
+    /// An attribute; 0 where the driver does not tell.
+    fn bytes(&self, attribute: CUmemPool_attribute) -> u64 {
+        let mut value = 0u64;
+        let table = self.device.table();
+        // SAFETY: the pool exists, the value has room for all sizes.
+        let told = unsafe { call!(table, cuMemPoolGetAttribute(self.handle, attribute, (&raw mut value).cast())) };
+        told.map_or(0, |()| value)
+    }
+}
+
+/// The default pool of a device, and those that were made here.
+fn pools_on(device: Device) -> Vec<Arc<DriverPool>> {
+    let made = MADE.lock().unwrap_or_else(|e| e.into_inner()).iter().filter_map(Weak::upgrade).collect::<Vec<_>>();
+    let default = MemoryPool::default_of(device).ok().and_then(|pool| pool.live("cuMemPoolGetAttribute").ok());
+    made.into_iter().filter(|pool| pool.device == device).chain(default).collect()
+}
+
+/// Bytes that the driver's pools on a device keep though they are not in use.
+pub(super) fn unused_bytes(device: Device) -> usize {
+    let unused = |pool: &Arc<DriverPool>| {
+        let reserved = pool.bytes(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
+        reserved.saturating_sub(pool.bytes(CU_MEMPOOL_ATTR_USED_MEM_CURRENT)) as usize
+    };
+    pools_on(device).iter().map(unused).sum()
+}
+
+/// Has the driver's pools on a device give back what they keep unused. What was freed in stream order in the current
+/// context is waited for. While a stream is being captured, which forbids that, nothing happens.
+pub(super) fn trim(device: Device) {
+    let mut pools = pools_on(device);
+    pools.retain(|pool| pool.bytes(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) > 0);
+    if pools.is_empty() || is_any_capturing() {
+        return;
+    }
+    let table = device.table();
+    // SAFETY: takes no arguments. Without a current context, or after a kernel that failed, nobody has to be waited for.
+    let _ = unsafe { table.cuCtxSynchronize() };
+    for pool in pools {
+        // SAFETY: the pool exists. What cannot be given back is missed by the allocation that asked.
+        let _ = unsafe { table.cuMemPoolTrimTo(pool.handle, 0) };
     }
 }
 
@@ -98,7 +152,7 @@ impl MemoryPool {
     }
 
     fn made(device: Device, handle: CUmemoryPool) -> Self {
-        Self::from_parts(Arc::new(DriverPool { device, handle, is_made_here: true }), true)
+        Self::from_parts(DriverPool::made(device, handle), true)
     }
 
     fn found(device: Device, handle: CUmemoryPool) -> Self {

@@ -1,5 +1,8 @@
-//! What is tried when memory is short: whatever the program can give up, then what pools hold unused.
+//! Memory that is kept though nobody uses it: how much there is, and how it is given back when
+//! memory is short: whatever the program can give up, then what pools hold unused.
 
+use super::memory_pool;
+use crate::device::Device;
 use crate::error::{Error, Result};
 use rtcg_cuda_sys::CUresult;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
@@ -11,7 +14,12 @@ static POOLS: Mutex<Vec<Weak<dyn Reclaim>>> = Mutex::new(Vec::new());
 
 /// Something that holds memory which it does not need.
 pub(crate) trait Reclaim: Send + Sync {
+    /// Gives it back to the driver.
     fn reclaim(&self);
+    /// How much that is on a device.
+    fn unused_bytes(&self, device: Device) -> usize;
+    /// Gives it back if nothing has happened since the last call; whether there is still some.
+    fn trim_idle(&self) -> bool;
 }
 
 /// Sets what runs when an allocation fails for lack of memory, before it is tried once more: a
@@ -35,20 +43,38 @@ pub(crate) fn register(pool: Weak<dyn Reclaim>) {
     pools.push(pool);
 }
 
-/// Has all pools give their unused blocks back to the driver.
-pub(crate) fn empty_pools() {
-    let pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    pools.iter().filter_map(Weak::upgrade).for_each(|pool| pool.reclaim());
+fn pools() -> Vec<Arc<dyn Reclaim>> {
+    let pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+    pools.iter().filter_map(Weak::upgrade).collect()
+}
+
+/// Has all pools give their unused blocks back to the driver, and the driver's own pools on a device theirs to the
+/// device.
+pub(crate) fn empty_pools(device: Device) {
+    pools().iter().for_each(|pool| pool.reclaim());
+    memory_pool::trim(device);
+}
+
+/// Bytes on a device that [`empty_pools`] gives back.
+pub(crate) fn unused_bytes(device: Device) -> usize {
+    let of_pools: usize = pools().iter().map(|pool| pool.unused_bytes(device)).sum();
+    of_pools + memory_pool::unused_bytes(device)
+}
+
+/// Has all pools that were idle give their unused blocks back; whether any still has some.
+pub(crate) fn trim_idle() -> bool {
+    pools().iter().fold(false, |some, pool| pool.trim_idle() || some)
 }
 
 pub(crate) fn is_out_of_memory(error: &Error) -> bool {
     error.code == CUresult::CUDA_ERROR_OUT_OF_MEMORY
 }
 
-/// Allocates; without enough memory again after the hook, and again after pools gave up theirs.
-pub(crate) fn with_retries<T>(allocate: impl Fn() -> Result<T>) -> Result<T> {
+/// Allocates on a device; without enough memory again after the hook, and again after pools gave up theirs.
+pub(crate) fn with_retries<T>(device: Device, allocate: impl Fn() -> Result<T>) -> Result<T> {
     let mut result = allocate();
-    for make_room in [run_hook, empty_pools] {
+    let steps: [&dyn Fn(); 2] = [&run_hook, &|| empty_pools(device)];
+    for make_room in steps {
         match &result {
             Err(error) if is_out_of_memory(error) => make_room(),
             _ => return result,

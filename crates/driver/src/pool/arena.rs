@@ -4,7 +4,7 @@
 //! after that of the last user by CUDA's own rules, or if an event said that the last user has passed
 //! it. Nothing here calls the driver: all of it happens under the pool's lock.
 
-use super::bins::N_BINS;
+use super::bins::{N_BINS, alloc_size};
 use crate::context::Context;
 use crate::event::Event;
 use crate::stream::Stream;
@@ -276,6 +276,16 @@ impl Arena {
         };
         self.n_held -= 1;
         Some((bin, block.ptr))
+    }
+
+    /// Bytes of the blocks that nobody uses, as the driver counts them.
+    pub(super) fn held_bytes(&self) -> usize {
+        /// What drivers hand out is a multiple of this many bytes.
+        const GRANULE: usize = 512;
+        let size = |bin| alloc_size(bin).unwrap_or(0).next_multiple_of(GRANULE);
+        let in_bins = self.bins.iter().enumerate().filter(|(_, blocks)| !blocks.is_empty());
+        let in_bins: usize = in_bins.map(|(bin, blocks)| blocks.len() * size(bin)).sum();
+        in_bins + self.shared.iter().map(|shared| size(shared.bin)).sum::<usize>()
     }
 
     /// The largest bin with a block.

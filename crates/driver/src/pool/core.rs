@@ -11,7 +11,9 @@ use super::bins::{alloc_size, bin_number};
 use super::lease::Lease;
 use super::source::Source;
 use super::statistics::PoolStatistics;
+use super::trim;
 use crate::context::{Context, with_current_context};
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::graph::{exchange_capture_mode, is_any_capturing};
@@ -22,16 +24,26 @@ use rtcg_cuda_sys::*;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+/// How a pool differs from the usual one.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Options {
+    pub(super) is_labelled: bool,
+    pub(super) trims_when_idle: bool,
+}
+
 #[derive(Default)]
 pub(super) struct State {
     arenas: Vec<Arena>,
     numbers: PoolStatistics,
     stopped: bool,
+    /// Blocks handed out so far and blocks kept, when it was last asked whether the pool is idle.
+    seen: (u64, usize),
 }
 
 /// A pool.
 pub(super) struct Core {
     pub(super) source: Source,
+    trims_when_idle: bool,
     state: Mutex<State>,
     /// What the blocks in use are for, in a pool that is being debugged: address, size and label.
     labels: Option<Mutex<Labels>>,
@@ -44,6 +56,16 @@ pub(super) type Labels = HashMap<u64, (usize, Arc<str>)>;
 pub(super) struct Place {
     pub(super) arena: u32,
     pub(super) lane: u32,
+    /// Whether the block is only as large as was asked for, because a larger one did not fit. It is not kept.
+    pub(super) is_tight: bool,
+}
+
+impl Place {
+    /// The size of a block that was handed out for `nbytes`.
+    #[inline]
+    fn size_of(self, nbytes: usize) -> usize {
+        if self.is_tight { nbytes } else { alloc_size(bin_number(nbytes)).unwrap_or(0) }
+    }
 }
 
 impl State {
@@ -86,9 +108,10 @@ impl State {
 }
 
 impl Core {
-    pub(super) fn new(source: Source, is_labelled: bool) -> Arc<Self> {
-        let labels = is_labelled.then(Mutex::default);
-        let core = Arc::new(Self { source, state: Mutex::default(), labels });
+    pub(super) fn new(source: Source, options: Options) -> Arc<Self> {
+        let labels = options.is_labelled.then(Mutex::default);
+        let trims_when_idle = options.trims_when_idle;
+        let core = Arc::new(Self { source, trims_when_idle, state: Mutex::default(), labels });
         if source == Source::Device {
             let weak: Weak<Self> = Arc::downgrade(&core);
             reclaim::register(weak);
@@ -161,7 +184,7 @@ impl Core {
         state.numbers.n_reused += 1;
         state.numbers.lease(nbytes);
         drop(guard);
-        Some(Lease::new(self.clone(), ptr, nbytes, Place { arena: index as u32, lane }))
+        Some(Lease::new(self.clone(), ptr, nbytes, Place { arena: index as u32, lane, is_tight: false }))
     }
 
     /// A block for a stream, from the driver when there is no other.
@@ -196,7 +219,7 @@ impl Core {
         let size = if is_exact { nbytes.max(1) } else { of_bin };
         let allocate = || self.source.allocate(ctx, size);
         let first = if is_exact && is_any_capturing() { in_relaxed_capture(allocate) } else { allocate() };
-        let ptr = match first {
+        let (ptr, is_tight) = match first {
             Err(error) if reclaim::is_out_of_memory(&error) => {
                 reclaim::run_hook();
                 if let Some(lease) = self.lease_held_in(ctx, nbytes, stream, is_blocking) {
@@ -204,7 +227,7 @@ impl Core {
                 }
                 self.allocate_after_freeing(ctx, nbytes, size)?
             }
-            other => other?,
+            other => (other?, false),
         };
         let mut guard = self.lock();
         let state = &mut *guard;
@@ -212,37 +235,45 @@ impl Core {
         let arena = &mut state.arenas[index];
         let lane = arena.lane_for(stream.zip(is_blocking));
         arena.begin_lease(lane);
-        state.numbers.take(of_bin);
+        let place = Place { arena: index as u32, lane, is_tight };
+        state.numbers.take(place.size_of(nbytes));
         state.numbers.lease(nbytes);
         drop(guard);
-        Ok(Lease::new(self.clone(), ptr, nbytes, Place { arena: index as u32, lane }))
+        Ok(Lease::new(self.clone(), ptr, nbytes, place))
     }
 
-    /// Gives held blocks back to the driver, the largest first, until it can allocate `size` bytes, which the pool
-    /// takes for the `nbytes` it was asked for.
-    fn allocate_after_freeing(&self, ctx: &Context, nbytes: usize, size: usize) -> Result<u64> {
-        let mut asked_others = false;
+    /// Gives held blocks of the device back to the driver, the largest first, until it can allocate `size` bytes, which
+    /// the pool takes for the `nbytes` it was asked for; if that is never the case, has all pools do so, and takes only
+    /// `nbytes` if need be. Whether that was so comes with the block.
+    fn allocate_after_freeing(&self, ctx: &Context, nbytes: usize, size: usize) -> Result<(u64, bool)> {
+        let is_short = |error: &Error| reclaim::is_out_of_memory(error);
         loop {
             match self.source.allocate(ctx, size) {
-                Err(error) if reclaim::is_out_of_memory(&error) => {
-                    if !self.free_one() {
-                        if !std::mem::replace(&mut asked_others, true) {
-                            reclaim::empty_pools();
-                            continue;
-                        }
-                        return Err(self.out_of_memory(error, nbytes, size));
-                    }
-                }
-                other => return other,
+                Err(error) if is_short(&error) && self.free_one(Some(ctx.device())) => {}
+                Err(error) if is_short(&error) => break,
+                other => return other.map(|ptr| (ptr, false)),
             }
         }
+        reclaim::empty_pools(ctx.device());
+        let asked = nbytes.max(1);
+        let error = match self.source.allocate(ctx, size) {
+            Err(error) if is_short(&error) && size > asked && self.source == Source::Device => {
+                match self.source.allocate(ctx, asked) {
+                    Err(error) => error,
+                    Ok(ptr) => return Ok((ptr, true)),
+                }
+            }
+            Err(error) => error,
+            Ok(ptr) => return Ok((ptr, false)),
+        };
+        if is_short(&error) { Err(self.out_of_memory(error, nbytes, size)) } else { Err(error) }
     }
 
     /// The driver's report, with what the pool was asked for and what it has.
     fn out_of_memory(&self, error: Error, nbytes: usize, size: usize) -> Error {
         let all = self.statistics();
         let (held, active) = (all.held_blocks, all.active_blocks);
-        let asked = if size == nbytes {
+        let asked = if size == nbytes || self.source == Source::Device {
             String::new()
         } else {
             format!("{nbytes} bytes were asked of the pool, which rounds up: ")
@@ -254,11 +285,13 @@ impl Core {
         ))
     }
 
-    /// Gives the largest held block back to the driver. False when there is none.
-    fn free_one(&self) -> bool {
+    /// Gives the largest held block, or the largest one on a device, back to the driver. False when there is none.
+    fn free_one(&self, device: Option<Device>) -> bool {
+        let is_there = |arena: &Arena| arena.ctx.as_ref().map(Context::device) == device;
         let mut guard = self.lock();
         let state = &mut *guard;
-        let arenas = state.arenas.iter_mut().filter(|arena| arena.n_held > 0);
+        let held = state.arenas.iter_mut().filter(|arena| arena.n_held > 0);
+        let arenas = held.filter(|arena| device.is_none() || is_there(arena));
         let Some(arena) = arenas.max_by_key(|arena| arena.largest_bin()) else { return false };
         let Some((bin, ptr)) = arena.take_largest() else { return false };
         let ctx = arena.ctx.clone();
@@ -282,9 +315,21 @@ impl Core {
         if process::is_gone() {
             return;
         }
-        while self.free_one() {}
+        while self.free_one(None) {}
         let leftovers = self.lock().tidy();
         drop(leftovers);
+    }
+
+    /// [`Core::free_held`] in a thread of this crate, which does no harm to what others capture.
+    fn free_idle(&self) {
+        let ctx = self.lock().arenas.iter().find_map(|arena| arena.ctx.clone());
+        let Some(ctx) = ctx else { return };
+        let mut mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+        // SAFETY: one value is read and written.
+        let set = ctx.hold_current(|| unsafe { call!(ctx.table(), cuThreadExchangeStreamCaptureMode(&raw mut mode)) });
+        if set.is_ok() {
+            self.free_held();
+        }
     }
 
     /// Keeps nothing from now on.
@@ -342,7 +387,7 @@ impl Core {
         arena.end_lease(place.lane);
         state.numbers.end_lease(nbytes);
         // What a graph that is being captured refers to stays allocated.
-        let is_kept = !state.stopped && (!arena.is_exact || is_any_capturing());
+        let is_kept = !state.stopped && !place.is_tight && (!arena.is_exact || is_any_capturing());
         if is_kept && arena.ctx.as_ref().is_some_and(Context::is_alive) {
             let lanes = match streams.is_empty() {
                 true => Vec::new(),
@@ -350,10 +395,13 @@ impl Core {
             };
             arena.hold(bin, ptr, place.lane, lanes);
             state.numbers.held_blocks += 1;
+            if self.trims_when_idle {
+                trim::watch(state.numbers.managed_bytes - state.numbers.active_bytes);
+            }
             return;
         }
         let ctx = arena.ctx.clone();
-        state.numbers.give_back(alloc_size(bin).unwrap_or(0));
+        state.numbers.give_back(place.size_of(nbytes));
         let leftovers = state.tidy();
         drop(guard);
         if let Some(ctx) = ctx {
@@ -453,6 +501,28 @@ fn is_capturing(ctx: &Context, stream: Option<&Stream>) -> Result<bool> {
 impl reclaim::Reclaim for Core {
     fn reclaim(&self) {
         self.free_held();
+    }
+
+    fn unused_bytes(&self, device: Device) -> usize {
+        let is_there = |ctx: &Context| ctx.is_alive() && ctx.device() == device;
+        let state = self.lock();
+        let arenas = state.arenas.iter().filter(|arena| arena.n_held > 0 && arena.ctx.as_ref().is_some_and(is_there));
+        arenas.map(Arena::held_bytes).sum()
+    }
+
+    fn trim_idle(&self) -> bool {
+        if !self.trims_when_idle || process::is_gone() {
+            return false;
+        }
+        let mut state = self.lock();
+        let now = (state.numbers.n_allocations, state.numbers.held_blocks);
+        let was_busy = std::mem::replace(&mut state.seen, now) != now;
+        drop(state);
+        if now.1 > 0 && !was_busy {
+            self.free_idle();
+            return false;
+        }
+        now.1 > 0
     }
 }
 

@@ -4,9 +4,23 @@ use super::arena::DEFAULT_LANE;
 use super::core::{Core, Place, freed_twice};
 use crate::context::Context;
 use crate::error::Result;
+use crate::graph::{is_any_capturing, keep_in_capture};
 use crate::stream::{Stream, is_any_entered};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Who uses a block beside the stream that it was allocated for.
+#[derive(Default)]
+struct Uses {
+    /// Further streams; `None` is the legacy default stream.
+    others: Vec<Option<Stream>>,
+    /// Held by the graphs that work with the block was captured into.
+    captured: Option<Arc<Captured>>,
+}
+
+/// A block that somebody gave up while graphs still name its address. It goes back with the last of them.
+#[derive(Default)]
+struct Captured(Mutex<Option<Lease>>);
 
 pub(super) struct Lease {
     core: Arc<Core>,
@@ -14,14 +28,13 @@ pub(super) struct Lease {
     nbytes: usize,
     place: Place,
     freed: AtomicBool,
-    /// Further streams that use the block; `None` is the legacy default stream.
-    others: Mutex<Vec<Option<Stream>>>,
+    uses: Mutex<Uses>,
 }
 
 impl Lease {
     #[inline]
     pub(super) fn new(core: Arc<Core>, ptr: u64, nbytes: usize, place: Place) -> Self {
-        Self { core, ptr, nbytes, place, freed: AtomicBool::new(false), others: Mutex::new(Vec::new()) }
+        Self { core, ptr, nbytes, place, freed: AtomicBool::new(false), uses: Mutex::default() }
     }
 
     #[inline]
@@ -61,7 +74,10 @@ impl Lease {
         if stream.is_none() && self.place.lane == DEFAULT_LANE {
             return;
         }
-        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_any_capturing() && keep_in_capture(stream.as_ref(), || self.captured()) {
+            return;
+        }
+        let others = &mut self.uses.lock().unwrap_or_else(PoisonError::into_inner).others;
         let is_known = others.iter().any(|known| match (known, &stream) {
             (Some(known), Some(stream)) => known.is_same(stream),
             (known, stream) => known.is_none() && stream.is_none(),
@@ -71,13 +87,34 @@ impl Lease {
         }
     }
 
+    /// What graphs hold in place of the block.
+    #[cold]
+    fn captured(&self) -> Arc<Captured> {
+        self.uses.lock().unwrap_or_else(PoisonError::into_inner).captured.get_or_insert_default().clone()
+    }
+
     pub(super) fn free(&self, call: &'static str) -> Result<()> {
         if self.freed.swap(true, Ordering::AcqRel) {
             return Err(freed_twice(call));
         }
-        let others = std::mem::take(&mut *self.others.lock().unwrap_or_else(PoisonError::into_inner));
-        self.core.give_back(self.ptr, self.nbytes, self.place, others);
+        let uses = std::mem::take(&mut *self.uses.lock().unwrap_or_else(PoisonError::into_inner));
+        self.give_back(uses);
         Ok(())
+    }
+
+    #[inline]
+    fn give_back(&self, uses: Uses) {
+        match uses.captured {
+            None => self.core.give_back(self.ptr, self.nbytes, self.place, uses.others),
+            Some(captured) => self.leave_to_graphs(&captured, uses.others),
+        }
+    }
+
+    #[cold]
+    fn leave_to_graphs(&self, captured: &Captured, others: Vec<Option<Stream>>) {
+        let block = Self::new(self.core.clone(), self.ptr, self.nbytes, self.place);
+        block.uses.lock().unwrap_or_else(PoisonError::into_inner).others = others;
+        *captured.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(block);
     }
 }
 
@@ -85,8 +122,8 @@ impl Drop for Lease {
     #[inline]
     fn drop(&mut self) {
         if !*self.freed.get_mut() {
-            let others = std::mem::take(self.others.get_mut().unwrap_or_else(PoisonError::into_inner));
-            self.core.give_back(self.ptr, self.nbytes, self.place, others);
+            let uses = std::mem::take(self.uses.get_mut().unwrap_or_else(PoisonError::into_inner));
+            self.give_back(uses);
         }
     }
 }

@@ -15,6 +15,7 @@ mod lease;
 mod methods;
 mod source;
 mod statistics;
+mod trim;
 
 pub use bins::bitlog2;
 pub use debug::{BlockCount, DebugMemoryPool};

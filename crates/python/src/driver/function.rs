@@ -4,7 +4,7 @@ use crate::driver::arguments::{Extras, Packing};
 use crate::driver::call_again::{Call, LastCall, Row, Way};
 use crate::driver::fastcall::{Args, Body, CallableType, Keywords, Method, add_getters, add_methods, enter, pointers};
 use crate::driver::geometry::{CallOptions, Geometry, dimensions, prepared_geometry, texture_references};
-use crate::driver::graph::{keep_captured, refuse_handlers};
+use crate::driver::graph::refuse_handlers;
 use crate::driver::pool::is_in_use as is_pool_in_use;
 use crate::driver::prepared::{Buffer, Prepared, PreparedTypes};
 use crate::driver::resource::Detached;
@@ -115,11 +115,7 @@ fn submitted(stream: Option<&Stream>, args: Args<'_, '_>) -> PyResult<()> {
     if !is_any_capturing() && !is_pool_in_use() {
         return Ok(());
     }
-    let entered = if stream.is_none() { Stream::current() } else { None };
-    let stream = stream.or(entered.as_ref());
-    let args = args.to_tuple()?;
-    keep_captured(stream, args.as_any());
-    arguments_used_in(&args, stream);
+    arguments_used_in(&args.to_tuple()?, stream);
     Ok(())
 }
 

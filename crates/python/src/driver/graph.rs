@@ -18,7 +18,6 @@ use rtcg::driver::sys;
 use rtcg::driver::{
     Graph, GraphNode, HostFn, KernelNode, MemsetNode, Place, Stream, is_any_capturing, keep_in_capture, linear_copy,
 };
-use std::any::Any;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -48,7 +47,7 @@ impl<'py> FromPyObject<'_, 'py> for Nodes<'py> {
 type Pairs<'py> = Vec<(Bound<'py, PyGraphNode>, Bound<'py, PyGraphNode>)>;
 
 /// A Python object that a graph holds.
-pub(crate) fn held(object: &Bound<'_, PyAny>) -> Arc<dyn Any + Send + Sync> {
+pub(crate) fn held(object: &Bound<'_, PyAny>) -> Arc<Py<PyAny>> {
     Arc::new(object.clone().unbind())
 }
 
@@ -59,7 +58,8 @@ pub(crate) fn keep_captured(stream: Option<&Stream>, object: &Bound<'_, PyAny>) 
 
 /// `In`, `Out` and `InOut` copy around one launch, which a graph cannot repeat.
 pub(crate) fn refuse_handlers(stream: Option<&Stream>, args: &Bound<'_, PyTuple>) -> PyResult<()> {
-    match stream {
+    let entered = if stream.is_none() { Stream::current() } else { None };
+    match stream.or(entered.as_ref()) {
         Some(stream) if is_any_capturing() && stream.is_capturing().or_raise()? => refuse(args),
         _ => Ok(()),
     }

@@ -13,7 +13,7 @@ mod fastcall;
 pub(crate) mod function;
 mod geometry;
 pub(crate) mod gl;
-mod graph;
+pub(crate) mod graph;
 mod graph_capture;
 mod graph_exec;
 mod host;

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rtcg::array::{ArrayError, Buffer, GpuArray};
 use rtcg::driver::memory::DeviceAllocation;
+use rtcg::driver::{is_any_capturing, keep_in_capture};
 use rtcg::{Allocator, DeviceBuffer};
 use std::any::Any;
 use std::sync::Arc;
@@ -47,6 +48,10 @@ impl Buffer for ForeignBuffer {
     }
 
     fn will_be_used(&self) {
+        if is_any_capturing() {
+            let held = || Arc::new(Python::attach(|py| self.owner.clone_ref(py)));
+            keep_in_capture(rtcg::current_stream().as_ref(), held);
+        }
         if let Memory::Pooled(memory) = &self.memory {
             memory.will_be_used();
         }

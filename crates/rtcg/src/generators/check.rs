@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::error::Result;
 use crate::generators::error::GeneratorError;
-use crate::generators::operand::{ArrayView, Value, wrong, wrong_type};
+use crate::generators::operand::{ArrayView, Value, converted, wrong, wrong_type};
 use crate::signatures::{number_of_ctype, types_are_checked};
 use rtcg_codegen::carg::Argument;
 use rtcg_codegen::snippet::ElementUse;
@@ -32,13 +32,14 @@ pub(crate) fn check_arguments(
                 return wrong_type(&a.name, format_args!("is an array; expected a value of type {}", a.ctype.name));
             }
             Value::Array(view) => check_elements(a, *used, view)?,
-            Value::Bytes(_) if a.is_vector => {
+            Value::Bytes(_) | Value::Number(..) if a.is_vector => {
                 return wrong_type(&a.name, format_args!("is a value; expected an array for '{}'", a.declarator()));
             }
             Value::Bytes(bytes) if bytes.len() != size => {
                 return wrong_type(&a.name, format_args!("has {} bytes; '{}' has {size}", bytes.len(), a.declarator()));
             }
-            _ => {}
+            Value::Bytes(_) => {}
+            Value::Number(bytes, number) => converted(bytes, *number, a).map(drop)?,
         }
     }
     Ok(())

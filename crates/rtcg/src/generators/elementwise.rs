@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::generators::check::{check_arguments, check_reach};
 use crate::generators::error::GeneratorError;
 use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
-use crate::generators::operand::{ArrayView, Value, broadcast_shape, join_axes, wrong};
+use crate::generators::operand::{ArrayView, Value, broadcast_shape, join_axes, tell_used, wrong};
 use crate::generators::repeat::{Dense, DenseArrays, Repeat, allow_packs};
 use crate::generators::staged;
 use rtcg_array::Tuple;
@@ -172,7 +172,7 @@ impl Elementwise {
         let Launched { kernel, plan, blocks, packed } = launched;
         let sizes = args.iter().zip(&self.spec.arguments).map(|(value, argument)| match value {
             Value::Array(_) => (8, 8),
-            Value::Bytes(bytes) => (bytes.len(), argument.ctype.align),
+            _ => (argument.ctype.itemsize, argument.ctype.align),
         });
         let last = if let Access::Strided { .. } = plan.access { plan.layout.len() } else { 8 };
         let slots = kernel.function.prepare(&sizes.chain([(last, 8)]).collect::<Vec<_>>())?.slots;
@@ -216,16 +216,14 @@ impl Elementwise {
         let blocks = kernel.blocks(plan.n.div_ceil(lanes), WAVES);
         // SAFETY: the arguments were checked against the declarations; the rest is the caller's promise.
         unsafe { kernel.launch(ctx, blocks, &packed, stream) }?;
+        tell_used(args, stream);
         Ok(Some(Launched { kernel, plan, blocks, packed }))
     }
 
     fn pack(&self, kernel: &Loaded, args: &[Value<'_>], region: Region, plan: &Plan) -> Result<PackedArgs> {
         let mut packer = kernel.function.args();
         for (value, argument) in args.iter().zip(&self.spec.arguments) {
-            match value {
-                Value::Array(view) => packer.push(&view.ptr.to_ne_bytes(), 8)?,
-                Value::Bytes(bytes) => packer.push(bytes, argument.ctype.align)?,
-            }
+            value.push(&mut packer, argument)?;
         }
         match (&plan.access, region) {
             (Access::Flat { ranged: true }, Region::Range { start, stop, step }) => {

@@ -35,7 +35,7 @@ mod staged;
 pub use elementwise::{Elementwise, Region};
 pub use error::{GeneratorError, GeneratorErrorKind};
 pub use loaded::CompileSettings;
-pub use operand::{ArrayView, Value};
+pub use operand::{ArrayView, Owner, UsedMemory, Value};
 pub use random::{Generator, Parameters, Sequential, Skip};
 pub use reduction::ReductionKernel;
 pub use repeat::Repeat;

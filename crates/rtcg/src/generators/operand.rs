@@ -3,9 +3,58 @@
 use crate::error::Result;
 use crate::generators::error::GeneratorError;
 use crate::memory::{DeviceVec, Element};
-use crate::signatures::number_of;
-use rtcg_array::GpuArray;
-use rtcg_driver::signature::Number;
+use crate::runtime::in_stream;
+use crate::signatures::{number_of, number_of_ctype};
+use rtcg_array::{Buffer, GpuArray};
+use rtcg_codegen::carg::Argument;
+use rtcg_driver::signature::{Number, ParamKind};
+use rtcg_driver::{ArgPacker, Converted, Stream, Unfit, WeakScalar};
+use std::sync::Arc;
+
+/// Memory that has to know which streams use it.
+pub trait UsedMemory: Sync {
+    /// Called when work that uses the memory was enqueued in `stream`.
+    fn used_in(&self, stream: Option<&Stream>);
+}
+
+impl<T: Element> UsedMemory for DeviceVec<T> {
+    fn used_in(&self, stream: Option<&Stream>) {
+        DeviceVec::used_in(self, stream);
+    }
+}
+
+impl UsedMemory for Arc<dyn Buffer> {
+    fn used_in(&self, stream: Option<&Stream>) {
+        match stream {
+            None => self.will_be_used(),
+            Some(_) => in_stream(stream, || self.will_be_used()),
+        }
+    }
+}
+
+/// Whose memory a view is of, where it has to be told who uses it. Views are compared without it.
+#[derive(Clone, Copy, Default)]
+pub struct Owner<'a>(Option<&'a dyn UsedMemory>);
+
+impl<'a, T: UsedMemory> From<&'a T> for Owner<'a> {
+    fn from(memory: &'a T) -> Self {
+        Self(Some(memory))
+    }
+}
+
+impl std::fmt::Debug for Owner<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "Owner" } else { "nobody" })
+    }
+}
+
+impl PartialEq for Owner<'_> {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Owner<'_> {}
 
 /// Where an array lies in device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,6 +71,8 @@ pub struct ArrayView<'a> {
     pub number: Option<Number>,
     /// [`rtcg_driver::Context::number`] of the context whose memory it is; 0 where that is not known.
     pub context: u64,
+    /// Whose memory it is.
+    pub owner: Owner<'a>,
 }
 
 /// An argument of a generated kernel.
@@ -29,19 +80,67 @@ pub struct ArrayView<'a> {
 pub enum Value<'a> {
     /// An array.
     Array(ArrayView<'a>),
-    /// The bytes of a value.
+    /// The bytes of a number, and its type. It is converted to the declared one.
+    Number(&'a [u8], Number),
+    /// The bytes of a value of the declared type.
     Bytes(&'a [u8]),
 }
 
 impl<'a> Value<'a> {
-    /// A number by value.
+    /// A number by value. Integers become floating-point numbers where these are declared, and
+    /// numbers of one kind each other. Floating-point numbers do not become integers, and what the
+    /// declared type cannot hold is an error.
     pub fn of<T: Element>(value: &'a T) -> Self {
-        Value::Bytes(T::as_bytes(std::slice::from_ref(value)))
+        Value::Number(T::as_bytes(std::slice::from_ref(value)), T::NUMBER)
     }
 
     pub(crate) fn array(&self) -> Option<&ArrayView<'a>> {
         if let Value::Array(view) = self { Some(view) } else { None }
     }
+
+    /// Adds what the kernel gets for a parameter.
+    pub(crate) fn push(&self, packer: &mut ArgPacker<'_>, declared: &Argument) -> Result<()> {
+        let align = declared.ctype.align;
+        match self {
+            Value::Array(view) => packer.push(&view.ptr.to_ne_bytes(), 8)?,
+            Value::Number(bytes, number) => packer.push(&converted(bytes, *number, declared)?, align)?,
+            Value::Bytes(bytes) => packer.push(bytes, align)?,
+        }
+        Ok(())
+    }
+}
+
+/// Tells the memory of arrays that work in `stream` uses it.
+pub(crate) fn tell_used(args: &[Value<'_>], stream: Option<&Stream>) {
+    args.iter().filter_map(Value::array).for_each(|view| view.used_in(stream));
+}
+
+/// The number in `bytes` as the declared type.
+pub(crate) fn converted(bytes: &[u8], number: Number, declared: &Argument) -> Result<Converted> {
+    let wanted = number_of_ctype(&declared.ctype);
+    if wanted == Some(number) {
+        return Ok(Converted::from(bytes));
+    }
+    let Some((wanted, value)) = wanted.zip(WeakScalar::read(bytes, number)) else {
+        return wrong_kind(number, declared);
+    };
+    let is_integral = matches!(wanted, Number::Bool | Number::Int { .. });
+    let value = match value {
+        WeakScalar::Int(value) if !is_integral => WeakScalar::Float(value as f64),
+        WeakScalar::Float(_) if is_integral => return wrong_kind(number, declared),
+        value => value,
+    };
+    value.convert(ParamKind::Value(wanted)).or_else(|why| match why {
+        Unfit::Kind => wrong_kind(number, declared),
+        Unfit::Value => {
+            Err(wrong(&declared.name, format_args!("is {value}, which '{}' cannot hold", declared.declarator())))
+        }
+    })
+}
+
+fn wrong_kind<T>(given: Number, declared: &Argument) -> Result<T> {
+    let (given, wanted) = (given.c_name(), declared.declarator());
+    wrong_type(&declared.name, format_args!("is a value of type {given}, which does not become '{wanted}'"))
 }
 
 impl<'a> From<&'a GpuArray> for ArrayView<'a> {
@@ -54,6 +153,7 @@ impl<'a> From<&'a GpuArray> for ArrayView<'a> {
             itemsize: array.dtype().itemsize(),
             number: number_of(array.dtype()),
             context: array.context().number(),
+            owner: array.buffer().map(Owner::from).unwrap_or_default(),
         }
     }
 }
@@ -68,11 +168,19 @@ impl<T: Element> DeviceVec<T> {
             itemsize: size_of::<T>(),
             number: Some(T::NUMBER),
             context: self.context_number(),
+            owner: Owner::from(self),
         }
     }
 }
 
 impl ArrayView<'_> {
+    /// Tells the memory that work in `stream` uses it.
+    pub(crate) fn used_in(&self, stream: Option<&Stream>) {
+        if let Some(memory) = self.owner.0 {
+            memory.used_in(stream);
+        }
+    }
+
     /// Number of elements.
     pub fn size(&self) -> usize {
         self.shape.iter().product()

@@ -16,7 +16,7 @@ use crate::generators::staged;
 use rtcg_array::lock_patiently;
 use rtcg_codegen::carg::CType;
 use rtcg_codegen::random::{self, COUNTER_THREADS, Draw, Engine, MOST_COUNTERS, mrg32k3a, philox, xorwow};
-use rtcg_driver::{DeviceAllocation, Stream, memory};
+use rtcg_driver::{DeviceAllocation, Stream, keep_in_capture, memory};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 
@@ -193,6 +193,7 @@ impl Generator {
             unsafe { kernel.launch(ctx, kernel.blocks(now, WAVES), &packed, stream)? };
             done += now;
         }
+        out.used_in(stream);
         Ok(())
     }
 
@@ -226,7 +227,9 @@ impl Generator {
         packer.push(&half.to_ne_bytes(), 4)?;
         let packed = packer.pack()?;
         // SAFETY: as above.
-        unsafe { kernel.launch(ctx, kernel.blocks(n, 1024), &packed, stream) }
+        unsafe { kernel.launch(ctx, kernel.blocks(n, 1024), &packed, stream) }?;
+        out.used_in(stream);
+        Ok(())
     }
 }
 
@@ -247,7 +250,7 @@ pub struct Sequential {
     engine: Engine,
     count: usize,
     ctx: Context,
-    states: DeviceAllocation,
+    states: Arc<DeviceAllocation>,
     /// Filling reads and writes the states; skipping does so on the host.
     access: Mutex<()>,
 }
@@ -302,7 +305,7 @@ impl Sequential {
         }
         let states = ctx.enter(|| DeviceAllocation::new(bytes.len()))?;
         states.write(0, &bytes)?;
-        Ok(Self { engine, count, ctx: ctx.clone(), states, access: Mutex::default() })
+        Ok(Self { engine, count, ctx: ctx.clone(), states: Arc::new(states), access: Mutex::default() })
     }
 
     /// How many generators there are.
@@ -346,7 +349,10 @@ impl Sequential {
         let blocks = n.min(self.count).div_ceil(COUNTER_THREADS as usize) as u32;
         let _alone = lock_patiently(&self.access);
         // SAFETY: the kernel writes the n elements of the array, which the caller holds, and the states.
-        unsafe { kernel.launch(&self.ctx, blocks, &packed, stream) }
+        unsafe { kernel.launch(&self.ctx, blocks, &packed, stream) }?;
+        keep_in_capture(stream, || self.states.clone());
+        out.used_in(stream);
+        Ok(())
     }
 
     /// Moves all generators by one count, or each by its own. Waits for earlier work of the context.

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::generators::check::{check_arguments, check_array, check_reach};
 use crate::generators::error::GeneratorError;
 use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
-use crate::generators::operand::{ArrayView, Value, broadcast_shape, join_axes, wrong};
+use crate::generators::operand::{ArrayView, Value, broadcast_shape, join_axes, tell_used, wrong};
 use crate::generators::scratch::{self, Purpose};
 use rtcg_array::Tuple;
 use rtcg_codegen::combine::{REDUCE_THREADS, Share, TICKETS};
@@ -117,7 +117,10 @@ impl ReductionKernel {
         packer.push(&ticket.to_ne_bytes(), 8)?;
         let packed = packer.pack()?;
         // SAFETY: the scratch has room for a value of each block; the rest is the caller's promise.
-        unsafe { kernel.launch(ctx, blocks, &packed, stream) }
+        unsafe { kernel.launch(ctx, blocks, &packed, stream) }?;
+        tell_used(args, stream);
+        out.used_in(stream);
+        Ok(())
     }
 
     fn full_form(&self, ctx: &Context, access: Access, gather: bool) -> Result<Arc<Loaded>> {
@@ -139,10 +142,7 @@ impl ReductionKernel {
 
     fn push_arguments(&self, packer: &mut ArgPacker<'_>, args: &[Value<'_>]) -> Result<()> {
         for (value, argument) in args.iter().zip(&self.spec.arguments) {
-            match value {
-                Value::Array(view) => packer.push(&view.ptr.to_ne_bytes(), 8)?,
-                Value::Bytes(bytes) => packer.push(bytes, argument.ctype.align)?,
-            }
+            value.push(packer, argument)?;
         }
         Ok(())
     }
@@ -298,7 +298,10 @@ impl ReductionKernel {
         let packed = packer.pack()?;
         let blocks = kernel.blocks(outputs.saturating_mul(shape.team as usize), 8);
         // SAFETY: shapes and strides were checked; the rest is the caller's promise.
-        unsafe { kernel.launch_grid(ctx, [blocks, share.splits as u32, 1], 0, &packed, stream) }
+        unsafe { kernel.launch_grid(ctx, [blocks, share.splits as u32, 1], 0, &packed, stream) }?;
+        tell_used(args, stream);
+        out.used_in(stream);
+        Ok(())
     }
 
     /// The strides of `out` along the kept axes.

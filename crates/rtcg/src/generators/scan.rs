@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::generators::check::{check_arguments, check_reach};
 use crate::generators::error::GeneratorError;
 use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
-use crate::generators::operand::Value;
+use crate::generators::operand::{Value, tell_used};
 use crate::generators::scratch::{self, Purpose};
 use crate::generators::staged;
 use crate::runtime::pipeline_bytes;
@@ -133,10 +133,7 @@ impl ScanKernel {
             }
             let mut packer = kernel.function.args();
             for (value, argument) in args.iter().zip(&spec.arguments) {
-                match value {
-                    Value::Array(view) => packer.push(&view.ptr.to_ne_bytes(), 8)?,
-                    Value::Bytes(bytes) => packer.push(bytes, argument.ctype.align)?,
-                }
+                value.push(&mut packer, argument)?;
             }
             packer.push(&(n as u64).to_ne_bytes(), 8)?;
             packer.push(&state.to_ne_bytes(), 8)?;
@@ -144,6 +141,7 @@ impl ScanKernel {
             // SAFETY: the state has room for all tiles; the rest is the caller's promise.
             unsafe { kernel.launch_grid(ctx, [blocks, 1, 1], shared_bytes, &packed, stream)? };
         }
+        tell_used(args, stream);
         Ok(())
     }
 

@@ -35,9 +35,10 @@ struct Copy {
 
 impl Copy {
     fn of(ctx: &Context, view: &ArrayView<'_>, stream: Option<&Stream>) -> Result<Self> {
-        let pool = POOLS.get(ctx, &(), || Ok(DeviceMemoryPool::new()))?;
+        let pool = POOLS.get(ctx, &(), || Ok(DeviceMemoryPool::trimmed_when_idle()))?;
         let nbytes = view.size() * view.itemsize;
         let memory = ctx.enter(|| pool.allocate(nbytes, stream))?;
+        memory.used_in(stream);
         let mut strides = vec![0; view.shape.len()];
         let mut step = view.itemsize as isize;
         for (stride, &length) in strides.iter_mut().zip(view.shape).rev() {

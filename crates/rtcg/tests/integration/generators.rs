@@ -138,7 +138,7 @@ fn mistakes_in_calls_and_snippets_are_named() {
             "argument 'z' has dtype float64; expected float32 for 'float *z'",
         ),
         (vec![Value::of(&1.0f32), Value::of(&1.0f32)], "argument 'z' is a value; expected an array"),
-        (vec![Value::Array(z.view()), Value::of(&1i64)], "argument 'a' has 8 bytes; 'float a' has 4"),
+        (vec![Value::Array(z.view()), Value::Bytes(&[0; 8])], "argument 'a' has 8 bytes; 'float a' has 4"),
     ] {
         let error = run(&ctx, &kernel, &args).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
@@ -147,6 +147,51 @@ fn mistakes_in_calls_and_snippets_are_named() {
     let rtcg::Error::Compile(error) = error else { panic!("{error}") };
     assert!(error.log.contains("operation(2)"), "{}", error.log);
     assert!(error.excerpt.contains("> 2 |   a * undeclared"), "{}", error.excerpt);
+}
+
+#[test]
+fn numbers_become_what_is_declared_or_are_refused() {
+    let ctx = context();
+    let z = ctx.zeros::<f64>(2).unwrap();
+    for (arguments, value, expected) in [
+        ("double *z, float a", Value::of(&3i32), Ok(3.0)),
+        ("double *z, float a", Value::of(&0.5f64), Ok(0.5)),
+        ("double *z, double a", Value::of(&0.5f32), Ok(0.5)),
+        ("double *z, double a", Value::of(&(1u64 << 63)), Ok(9223372036854775808.0)),
+        ("double *z, float a", Value::of(&16777217i64), Ok(16777216.0)),
+        ("double *z, signed char a", Value::of(&-7i64), Ok(-7.0)),
+        ("double *z, unsigned long a", Value::of(&7i8), Ok(7.0)),
+        (
+            "double *z, int a",
+            Value::of(&3_000_000_000u32),
+            Err("argument 'a' is 3000000000, which 'int a' cannot hold"),
+        ),
+        ("double *z, unsigned a", Value::of(&-1i32), Err("argument 'a' is -1, which 'unsigned a' cannot hold")),
+        ("double *z, float a", Value::of(&1e300f64), Err("argument 'a' is 1e300, which 'float a' cannot hold")),
+        (
+            "double *z, int a",
+            Value::of(&3.0f32),
+            Err("argument 'a' is a value of type float, which does not become 'int a'"),
+        ),
+        ("double *z, long a", Value::of(&3.0f64), Err("a value of type double, which does not become 'long a'")),
+    ] {
+        let kernel = Elementwise::parse(arguments, "z[i] = a").unwrap();
+        match (run(&ctx, &kernel, &[Value::Array(z.view()), value]), expected) {
+            (Ok(()), Ok(expected)) => assert_eq!(z.to_vec().unwrap(), [expected; 2], "{arguments}, {value:?}"),
+            (Err(error), Err(expected)) => assert!(error.to_string().contains(expected), "{error}"),
+            (result, _) => panic!("{arguments}, {value:?}: {result:?}"),
+        }
+    }
+    let sum = reduction("double", "const double *z, double by", "0", "a + b", "by * z[i]");
+    let out = ctx.zeros::<f64>(1).unwrap();
+    z.write(&[1.0, 2.0]).unwrap();
+    let args = [Value::Array(z.view()), Value::of(&3u8)];
+    // SAFETY: the snippets stay inside the arrays.
+    unsafe { sum.launch(&ctx, &args, &out.view(), None).unwrap() };
+    assert_eq!(out.to_vec().unwrap(), [9.0]);
+    let spec = scan("double", "double *z, double by", "by * z[i]", "a + b", "z[i] = item");
+    run_scan(&ctx, spec, &[Value::Array(z.view()), Value::of(&3i16)]);
+    assert_eq!(z.to_vec().unwrap(), [3.0, 9.0]);
 }
 
 fn reduction(out: &str, arguments: &str, neutral: &str, reduce: &str, map: &str) -> ReductionKernel {

@@ -2,6 +2,7 @@
 //! whatever device is first (`RTCG_TEST_DEVICE` picks another).
 #![allow(unsafe_code)]
 
+mod cached;
 mod staging;
 
 use crate::support::{device, in_context};

@@ -1,0 +1,53 @@
+//! Gives memory that pools keep unused back to the driver when a program has stopped allocating, so
+//! that other processes get it.
+//!
+//! A thread looks once a second while such a pool keeps much; it ends when none does.
+
+use crate::graph::is_any_capturing;
+use crate::memory::reclaim;
+use crate::process;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+const PERIOD: Duration = Duration::from_secs(1);
+/// Less than this is left to the process.
+const MUCH_BYTES: usize = 1 << 20;
+
+static IS_RUNNING: AtomicBool = AtomicBool::new(false);
+
+/// Sees to it that memory which is kept unused goes back some time.
+#[inline]
+pub(super) fn watch(unused_bytes: usize) {
+    if unused_bytes >= MUCH_BYTES && !IS_RUNNING.load(Ordering::Relaxed) {
+        start();
+    }
+}
+
+#[cold]
+fn start() {
+    if IS_RUNNING.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    let thread = std::thread::Builder::new().name("rtcg-trim".into()).stack_size(256 << 10);
+    if thread.spawn(run).is_err() {
+        // Nothing is given back then, until a later block starts the thread.
+        IS_RUNNING.store(false, Ordering::Release);
+    }
+}
+
+fn run() {
+    loop {
+        std::thread::sleep(PERIOD);
+        if process::is_gone() {
+            return;
+        }
+        if is_any_capturing() || reclaim::trim_idle() {
+            continue;
+        }
+        IS_RUNNING.store(false, Ordering::Release);
+        // Blocks may have come between the look and the end, which started no thread.
+        if !reclaim::trim_idle() || IS_RUNNING.swap(true, Ordering::AcqRel) {
+            return;
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Memory that pools keep unused: it counts as free, every allocation gets it, and it goes back when nobody allocates.
+
+use super::*;
+use rtcg_driver::{Array, Device};
+
+/// What a driver rounds up to, and what others may do to a real device meanwhile.
+const SLACK: usize = 8 << 20;
+
+fn free() -> usize {
+    mem_get_info().unwrap().0
+}
+
+/// What the driver calls free.
+fn free_in_driver(ctx: &Context) -> usize {
+    let (mut free, mut total) = (0, 0);
+    // SAFETY: writes two sizes.
+    assert!(unsafe { ctx.table().cuMemGetInfo(&raw mut free, &raw mut total) }.is_success());
+    free
+}
+
+fn close_to(a: usize, b: usize) -> bool {
+    a.abs_diff(b) <= SLACK
+}
+
+/// Runs a test again in a process of its own, whose virtual GPUs are small; false in that process.
+fn in_small_process(test: &str, devices: &str) -> bool {
+    if std::env::var_os("RTCG_TEST_CHILD").is_some() {
+        return false;
+    }
+    let name = format!("cached::{test}");
+    let status = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", &name, "--nocapture"])
+        .env("RTCG_TEST_CHILD", "1")
+        .env("RTCG_VIRTUAL_MEMORY", "256M")
+        .env("RTCG_VIRTUAL_DEVICES", devices)
+        .env_remove("RTCG_TEST_DEVICE")
+        .status();
+    assert!(status.unwrap().success());
+    true
+}
+
+#[test]
+fn what_a_pool_keeps_counts_as_free() {
+    if in_small_process("what_a_pool_keeps_counts_as_free", "1") {
+        return;
+    }
+    in_context(|ctx| {
+        let (pool, before) = (DeviceMemoryPool::new(), free());
+        for _ in 0..4 {
+            let share = free() / 2;
+            let block = pool.allocate(share, None).unwrap();
+            assert!(close_to(before - free(), share / 16 * 17) || close_to(before - free(), share), "{}", free());
+            drop(block);
+            assert!(close_to(free(), before), "{} and {before}", free());
+        }
+        assert!(free_in_driver(ctx) < before / 3 * 2, "the pool kept nothing");
+        // Small blocks too, and those that other streams use.
+        let stream = non_blocking();
+        let blocks: Vec<_> = (0..300).map(|i| pool.allocate(1000 * i + 1, None).unwrap()).collect();
+        blocks.iter().for_each(|block| block.used_in(Some(&stream)));
+        drop(blocks);
+        assert!(close_to(free(), before), "{} and {before}", free());
+        pool.free_held();
+        assert!(close_to(free(), before) && close_to(free_in_driver(ctx), before));
+    });
+}
+
+#[test]
+fn every_kind_of_allocation_gets_what_pools_keep() {
+    if in_small_process("every_kind_of_allocation_gets_what_pools_keep", "1") {
+        return;
+    }
+    in_context(|ctx| {
+        let pool = DeviceMemoryPool::new();
+        let most = free() / 100 * 97;
+        let descriptor =
+            CUDA_ARRAY_DESCRIPTOR { Width: 4096, Height: most / 4096 / 4, Format: CU_AD_FORMAT_FLOAT, NumChannels: 1 };
+        let of_3d = CUDA_ARRAY3D_DESCRIPTOR {
+            Width: 1024,
+            Height: 1024,
+            Depth: most / 4 / 1024 / 1024,
+            Format: CU_AD_FORMAT_FLOAT,
+            NumChannels: 1,
+            ..Default::default()
+        };
+        let (driver_pool, other) = (MemoryPool::new(ctx.device(), 0, false).unwrap(), DeviceMemoryPool::new());
+        let granularity = mem_granularity(&ctx.device()).unwrap();
+        let kinds: [(&str, &dyn Fn() -> Result<(), rtcg_driver::Error>); 9] = [
+            ("plain", &|| mem_alloc(most).map(drop)),
+            ("pitched", &|| mem_alloc_pitch(4096, most / 4096, 4).map(drop)),
+            ("managed", &|| ManagedAllocation::new(most, 0).map(drop)),
+            ("stream order", &|| DeviceAllocation::new_async(most, None).map(drop)),
+            ("driver's pool", &|| driver_pool.allocate(most, None).map(drop)),
+            ("another pool", &|| other.allocate(most, None).map(drop)),
+            ("array", &|| Array::new_2d(&descriptor).map(drop)),
+            ("3-D array", &|| Array::new_3d(&of_3d).map(drop)),
+            ("physical", &|| PhysicalMemory::new(ctx.device(), most / granularity * granularity, false).map(drop)),
+        ];
+        for (kind, allocate) in kinds {
+            // Rounded up, this does not fit: the pool takes what was asked for.
+            drop(pool.allocate(most, None).unwrap());
+            drop(pool.allocate(most / 2, None).unwrap());
+            assert!(pool.statistics().held_blocks > 0, "{kind}");
+            allocate().unwrap_or_else(|error| panic!("{kind}: {error}"));
+            // Memory that was freed in stream order is waited for.
+            drop(pool.allocate(most, None).unwrap_or_else(|error| panic!("the pool after {kind}: {error}")));
+        }
+        assert_eq!(pool.statistics().active_bytes, 0);
+        pool.free_held();
+        assert_eq!(pool.statistics().managed_bytes, 0);
+    });
+}
+
+#[test]
+fn pools_that_are_idle_give_their_memory_back() {
+    in_context(|ctx| {
+        let (kept, trimmed) = (DeviceMemoryPool::new(), DeviceMemoryPool::trimmed_when_idle());
+        let nbytes = 32 << 20;
+        drop((kept.allocate(nbytes, None).unwrap(), trimmed.allocate(nbytes, None).unwrap()));
+        // A pool that is used keeps what it has.
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_millis(2500) {
+            drop(trimmed.allocate(nbytes, None).unwrap());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert_eq!(trimmed.statistics().n_taken, 1);
+        let before = free_in_driver(ctx);
+        while trimmed.statistics().held_blocks > 0 {
+            assert!(start.elapsed() < Duration::from_secs(20), "the memory stays");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        assert!(free_in_driver(ctx) >= before + nbytes - SLACK);
+        assert_eq!((kept.statistics().held_blocks, trimmed.statistics().managed_bytes), (1, 0));
+        drop(trimmed.allocate(nbytes, None).unwrap());
+        assert_eq!(trimmed.statistics().held_blocks, 1);
+    });
+}
+
+#[test]
+fn each_device_counts_what_is_kept_there() {
+    if in_small_process("each_device_counts_what_is_kept_there", "3") {
+        return;
+    }
+    device();
+    let contexts: Vec<_> = (0..3).map(|at| Device::new(at).unwrap().make_context(0).unwrap()).collect();
+    let on = |at: usize| {
+        contexts[at].push().unwrap();
+        let free = free();
+        Context::pop().unwrap();
+        free
+    };
+    let (pool, before) = (DeviceMemoryPool::new(), on(0));
+    contexts.iter().for_each(|_| drop(Context::pop().unwrap()));
+    let take = |at: usize, nbytes| {
+        contexts[at].push().unwrap();
+        let block = pool.allocate(nbytes, None).unwrap();
+        Context::pop().unwrap();
+        block
+    };
+    let share = before / 100 * 45;
+    let (first, second) = (take(0, share), take(1, share));
+    assert!(close_to(on(0), on(1)) && on(0) < before / 3 * 2 && on(2) == before);
+    drop(second);
+    assert!(on(0) < before / 3 * 2 && close_to(on(1), before) && on(2) == before);
+    drop(first);
+    assert!((0..3).all(|at| close_to(on(at), before)));
+    // An allocation that does not fit on one device takes what is kept there and leaves the others theirs.
+    drop(take(0, before / 100 * 60));
+    assert_eq!(pool.statistics().n_returned, 1);
+    contexts[1].push().unwrap();
+    assert!(free_in_driver(&contexts[1]) < before / 3 * 2, "the block of device 1 is still kept");
+    Context::pop().unwrap();
+    pool.free_held();
+    assert!((0..3).all(|at| on(at) == before));
+    contexts.iter().for_each(|ctx| ctx.detach().unwrap());
+}

@@ -1,0 +1,223 @@
+//! Memory that streams and graphs still work with: it stays where it is, and copies to the host wait.
+
+// Launching a kernel is unsafe: it is code that the compiler has not seen.
+#![allow(unsafe_code)]
+
+use rtcg::driver::pool::DeviceMemoryPool;
+use rtcg::driver::sys::{CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_NON_BLOCKING};
+use rtcg::driver::{GraphExec, Stream};
+use rtcg::generators::{ArrayView, Elementwise, Region, Value};
+use rtcg::prelude::*;
+
+const N: usize = 32;
+/// The second kernel writes when so much time has passed.
+const LATE_NS: i64 = 50_000_000;
+const SOURCE: &str = "__global__ void fill(float *a, float value) { a[threadIdx.x] = value; }
+__global__ void fill_late(float *a, float value, long long ns)
+{
+    long long start, now;
+    asm volatile(\"mov.u64 %0, %globaltimer;\" : \"=l\"(start));
+    do asm volatile(\"mov.u64 %0, %globaltimer;\" : \"=l\"(now)); while (now - start < ns);
+    a[threadIdx.x] = value;
+}";
+
+fn context() -> Context {
+    Context::new().expect("the virtual GPU is always there")
+}
+
+fn non_blocking(ctx: &Context) -> Stream {
+    ctx.driver().with_current(|| Stream::new(CU_STREAM_NON_BLOCKING.0)).unwrap()
+}
+
+/// What `body` submits to the stream, as an executable graph.
+fn captured(stream: &Stream, body: impl FnOnce()) -> GraphExec {
+    let captured = stream.capture(CU_STREAM_CAPTURE_MODE_RELAXED, || {
+        body();
+        Ok(())
+    });
+    captured.unwrap().0.instantiate(0).unwrap()
+}
+
+#[test]
+fn a_graph_keeps_what_its_launches_take() {
+    let ctx = context();
+    let stream = non_blocking(&ctx);
+    let a = ctx.zeros::<f32>(N).unwrap();
+    let exec = {
+        let fill = ctx.compile(SOURCE).unwrap().function("fill").unwrap();
+        // SAFETY: the kernel writes N elements.
+        captured(&stream, || unsafe {
+            fill.launch(Grid::new(1, N as u32).stream(&stream), &[&a, &3.0f32]).unwrap();
+        })
+    };
+    let place = a.ptr();
+    drop(a);
+    let allocate = || (0..256).map(|_| ctx.zeros::<f32>(N).unwrap()).collect::<Vec<_>>();
+    let others = allocate();
+    exec.launch(Some(&stream)).unwrap();
+    stream.synchronize().unwrap();
+    assert!(others.iter().all(|b| b.to_vec().unwrap() == [0.0; N]), "the graph wrote to memory of others");
+    assert!(others.iter().all(|b| b.ptr() != place));
+    // What the graph kept goes with it.
+    drop(exec);
+    if !ctx.device().loads_machine_code() {
+        assert!(allocate().iter().any(|b| b.ptr() == place));
+    }
+}
+
+#[test]
+fn a_graph_keeps_blocks_of_pools() {
+    let ctx = context();
+    let (stream, pool) = (non_blocking(&ctx), DeviceMemoryPool::new());
+    let fill = ctx.compile(SOURCE).unwrap().function("fill").unwrap();
+    let a = ctx.zeros_from::<f32>(&pool, N).unwrap();
+    // SAFETY: the kernel writes N elements.
+    let exec = captured(&stream, || unsafe {
+        fill.launch(Grid::new(1, N as u32).stream(&stream), &[&a, &3.0f32]).unwrap();
+    });
+    let place = a.ptr();
+    drop(a);
+    let b = ctx.zeros_from::<f32>(&pool, N).unwrap();
+    exec.launch(Some(&stream)).unwrap();
+    stream.synchronize().unwrap();
+    assert_eq!(b.to_vec().unwrap(), [0.0; N]);
+    assert_eq!(pool.statistics().active_blocks, 2, "one of them is the graph's");
+    drop(exec);
+    assert_eq!(pool.statistics().active_blocks, 1);
+    assert_eq!(ctx.zeros_from::<f32>(&pool, N).unwrap().ptr(), place);
+}
+
+#[test]
+fn a_graph_keeps_arrays_and_their_temporaries() {
+    let ctx = context();
+    let (stream, arrays) = (non_blocking(&ctx), Arrays::new(&ctx).unwrap());
+    let sum = arrays.zeros::<f32>(&[1000]).unwrap();
+    let run = || {
+        rtcg::in_stream(Some(&stream), || {
+            let ones = arrays.full(&[1000], 1.0f32).unwrap();
+            sum.assign(&(&(&ones + &ones) + &ones)).unwrap();
+        });
+    };
+    run();
+    stream.synchronize().unwrap();
+    let exec = captured(&stream, run);
+    let others: Vec<_> = (0..4).map(|_| arrays.zeros::<f32>(&[1000]).unwrap()).collect();
+    sum.fill(0.0).unwrap();
+    ctx.synchronize().unwrap();
+    exec.launch(Some(&stream)).unwrap();
+    stream.synchronize().unwrap();
+    assert_eq!(sum.to_vec().unwrap(), [3.0; 1000]);
+    assert!(others.iter().all(|b| b.to_vec().unwrap() == [0.0; 1000]), "the graph wrote to memory of others");
+}
+
+#[test]
+fn a_graph_keeps_arguments_of_generated_kernels() {
+    let ctx = context();
+    let stream = non_blocking(&ctx);
+    let kernel = Elementwise::parse("float *y", "y[i] = 7").unwrap();
+    let run = |y: &DeviceVec<f32>| {
+        let args = [Value::Array(ArrayView { ..y.view() })];
+        // SAFETY: the snippet stays inside y.
+        unsafe { kernel.launch(&ctx, &args, Region::All, Some(&stream)).unwrap() };
+    };
+    let a = ctx.zeros::<f32>(N).unwrap();
+    run(&a);
+    assert_eq!(a.to_vec().unwrap(), [7.0; N]);
+    let exec = captured(&stream, || run(&a));
+    drop(a);
+    let others: Vec<_> = (0..4).map(|_| ctx.zeros::<f32>(N).unwrap()).collect();
+    exec.launch(Some(&stream)).unwrap();
+    stream.synchronize().unwrap();
+    assert!(others.iter().all(|b| b.to_vec().unwrap() == [0.0; N]));
+}
+
+#[test]
+fn copies_wait_for_launches_in_streams_that_do_not_wait() {
+    let ctx = context();
+    let late = ctx.compile(SOURCE).unwrap().function("fill_late").unwrap();
+    let streams = [non_blocking(&ctx), non_blocking(&ctx)];
+    let a = ctx.zeros::<f32>(N).unwrap();
+    let fill = |stream: &Stream, a: &DeviceVec<f32>, value: f32| {
+        // SAFETY: the kernel writes N elements.
+        unsafe { late.launch(Grid::new(1, N as u32).stream(stream), &[a, &value, &LATE_NS]).unwrap() };
+    };
+    fill(&streams[0], &a, 2.0);
+    assert_eq!(a.to_vec().unwrap(), [2.0; N], "reading");
+    // A clone is the same memory.
+    fill(&streams[1], &a.clone(), 3.0);
+    assert_eq!(a.to_vec().unwrap(), [3.0; N], "reading after a launch with a clone");
+    fill(&streams[0], &a, 4.0);
+    a.write(&[5.0; N]).unwrap();
+    streams[0].synchronize().unwrap();
+    assert_eq!(a.to_vec().unwrap(), [5.0; N], "writing");
+    // A stream that the thread has entered is one like those that are named.
+    ctx.driver().push().unwrap();
+    streams[1].enter().unwrap();
+    // SAFETY: as above.
+    unsafe { late.launch(Grid::new(1, N as u32), &[&a, &6.0f32, &LATE_NS]).unwrap() };
+    streams[1].leave().unwrap();
+    rtcg::driver::Context::pop().unwrap();
+    assert_eq!(a.to_vec().unwrap(), [6.0; N], "reading after a launch in a stream that was entered");
+    fill(&streams[0], &a, 7.0);
+    streams[0].close().unwrap();
+    assert_eq!(a.to_vec().unwrap(), [7.0; N], "reading after the stream was closed");
+}
+
+#[test]
+fn copies_wait_for_graphs() {
+    let ctx = context();
+    let stream = non_blocking(&ctx);
+    let late = ctx.compile(SOURCE).unwrap().function("fill_late").unwrap();
+    let a = ctx.zeros::<f32>(N).unwrap();
+    let (graph, ()) = stream
+        .capture(CU_STREAM_CAPTURE_MODE_GLOBAL, || {
+            // SAFETY: the kernel writes N elements.
+            unsafe { late.launch(Grid::new(1, N as u32).stream(&stream), &[&a, &2.0f32, &LATE_NS]).unwrap() };
+            Ok(())
+        })
+        .unwrap();
+    let exec = graph.instantiate(0).unwrap();
+    exec.launch(Some(&stream)).unwrap();
+    assert_eq!(a.to_vec().unwrap(), [2.0; N]);
+}
+
+#[test]
+fn memory_that_is_dropped_is_given_to_nobody_before_its_streams_are_done() {
+    let ctx = context();
+    let pool = DeviceMemoryPool::new();
+    let late = ctx.compile(SOURCE).unwrap().function("fill_late").unwrap();
+    for pool in [None, Some(&pool)] {
+        let stream = non_blocking(&ctx);
+        let make = || match pool {
+            None => ctx.zeros::<f32>(N).unwrap(),
+            Some(pool) => ctx.zeros_from::<f32>(pool, N).unwrap(),
+        };
+        let a = make();
+        // SAFETY: the kernel writes N elements, which are not given to others before that.
+        unsafe { late.launch(Grid::new(1, N as u32).stream(&stream), &[&a, &2.0f32, &LATE_NS]).unwrap() };
+        drop(a);
+        let b = make();
+        stream.synchronize().unwrap();
+        assert_eq!(b.to_vec().unwrap(), [0.0; N], "from a pool: {}", pool.is_some());
+    }
+}
+
+#[test]
+fn new_memory_is_zero_for_every_stream() {
+    let ctx = context();
+    let stream = non_blocking(&ctx);
+    let module = ctx.compile(
+        "__global__ void count(const int *a, int n, int *ones)
+        { for (int i = threadIdx.x; i < n; i += blockDim.x) if (a[i]) atomicAdd(ones, 1); }",
+    );
+    let count = module.unwrap().function("count").unwrap();
+    let (n, pool) = (4 << 20, DeviceMemoryPool::new());
+    for _ in 0..3 {
+        let ones = ctx.zeros::<i32>(1).unwrap();
+        drop(ctx.to_device_from(&pool, &vec![1i32; n]).unwrap());
+        let a = ctx.zeros_from::<i32>(&pool, n).unwrap();
+        // SAFETY: the kernel reads n elements and counts in one.
+        unsafe { count.launch(Grid::new(1, 256).stream(&stream), &[&a, &(n as i32), &ones]).unwrap() };
+        assert_eq!(ones.to_vec().unwrap(), [0]);
+    }
+}
