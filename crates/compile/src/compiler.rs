@@ -250,7 +250,8 @@ impl<'a> Plan<'a> {
             Some(linker) => lto::finish(linker, output, &name, arch, kind, &self.options.nvrtc),
             None => Ok(output),
         });
-        let result = result.and_then(|output| self.accept(nvrtc::Output { log: moved.warnings + &output.log, ..output }));
+        let result =
+            result.and_then(|output| self.accept(nvrtc::Output { log: moved.warnings + &output.log, ..output }));
         let log = result.as_ref().map_or_else(|f| f.log.as_str(), |o| o.log.as_str());
         let bytes = result.as_ref().map_or(&[][..], |o| &o.bytes);
         let kept = kept.filter(|dir| keep_files(dir, &text, self.name(), &options, log, bytes, kind).is_ok());

@@ -309,7 +309,10 @@ mod tests {
 
     #[test]
     fn attributes_go_in_front_of_the_name() {
-        assert_eq!(sure("typedef struct { int x; }\n__align__(32)\na1;"), "typedef struct __align__(32) { int x; } a1;");
+        assert_eq!(
+            sure("typedef struct { int x; }\n__align__(32)\na1;"),
+            "typedef struct __align__(32) { int x; } a1;"
+        );
         assert_eq!(
             sure("struct a5 { int x; } /* why */ __attribute__((packed));"),
             "struct __attribute__((packed)) a5 { int x; } /* why */ ;"

@@ -117,9 +117,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// The declarations of references, if a program made of these user-written texts has any.
 pub(crate) fn texture_references(texts: &[&str]) -> &'static str {
-    let is_used = |name: &&str| {
-        texts.iter().any(|t| names_template(t, name)) && !texts.iter().any(|t| defines(t, name))
-    };
+    let is_used =
+        |name: &&str| texts.iter().any(|t| names_template(t, name)) && !texts.iter().any(|t| defines(t, name));
     if ["texture", "surface"].iter().any(is_used) { TEXTURE_REFERENCES } else { "" }
 }
 

@@ -151,7 +151,10 @@ mod tests {
     fn comments_and_literals_become_blanks_in_place() {
         let blank = |text| blanked(text);
         assert_eq!(blank("a/*b\nc*/d//e\nf"), "a   \n   d   \nf");
-        assert_eq!(blank("x = \"q\\\"\" 'y' 1'000 R\"a(\")\")a\" z"), format!("x = {}1'000 R{} z", " ".repeat(10), " ".repeat(9)));
+        assert_eq!(
+            blank("x = \"q\\\"\" 'y' 1'000 R\"a(\")\")a\" z"),
+            format!("x = {}1'000 R{} z", " ".repeat(10), " ".repeat(9))
+        );
         assert_eq!(blank("\"ä\" /* unclosed"), " ".repeat(16));
         assert_eq!(blank("'"), " ");
     }

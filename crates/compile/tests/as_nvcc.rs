@@ -57,7 +57,8 @@ fn attributes_that_cannot_be_moved_are_reported() {
     std::fs::create_dir_all(&dir).unwrap();
     std::fs::write(dir.join("types.cuh"), "struct S {\n int x;\n} __align__(32);\n").unwrap();
     let include_dirs = vec![PathBuf::from(&dir)];
-    let log = Compiler.compile(&CompileRequest { include_dirs, ..request("#include \"types.cuh\"\n__global__ void k() {}", &[]) });
+    let log = Compiler
+        .compile(&CompileRequest { include_dirs, ..request("#include \"types.cuh\"\n__global__ void k() {}", &[]) });
     let log = log.unwrap().log;
     assert!(log.contains("types.cuh(3): warning: NVRTC ignores the attributes"), "{log}");
     std::fs::remove_dir_all(&dir).unwrap();
@@ -98,7 +99,8 @@ fn names_of_implicit_headers_are_there() {
 
 #[test]
 fn headers_may_declare_again_what_was_given() {
-    let headers = ["limits.h", "math.h", "stdio.h", "stdlib.h", "string.h", "sys/types.h", "cmath", "utility", "time.h"];
+    let headers =
+        ["limits.h", "math.h", "stdio.h", "stdlib.h", "string.h", "sys/types.h", "cmath", "utility", "time.h"];
     let includes: String = headers.iter().map(|h| format!("#include <{h}>\n")).collect();
     let body = "d[0] = CHAR_MIN + INT_MAX + M_PI + HUGE_VALF + EOF + RAND_MAX + strlen(\"a\") + pow(2, 3) + NAN;
                 float_t x = std::abs(f[0]); ssize_t y = 3; std::pair<int, u_int> p(1, 2); f[1] = x + y + p.first;";

@@ -84,9 +84,7 @@ impl DiskCache {
     fn files(&self) -> Vec<Kept> {
         let folders = match self.counted {
             Counted::Own => vec![self.folder.clone()],
-            Counted::Versions(prefix) => {
-                folders_in(self.beside()).filter(|path| is_version(path, prefix)).collect()
-            }
+            Counted::Versions(prefix) => folders_in(self.beside()).filter(|path| is_version(path, prefix)).collect(),
         };
         folders.iter().flat_map(|folder| folders_in(folder)).flat_map(|shard| files_in(&shard)).collect()
     }

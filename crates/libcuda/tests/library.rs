@@ -253,7 +253,8 @@ fn programs_of_the_same_sources_share_machine_code() {
         rtcg_vgpu::code_cache::enable();
         let linked = rtcg_vgpu::jit::store::counts();
         let table = if which == "linked" { rtcg_vgpu::table() } else { DriverTable::real().expect("a driver") };
-        let expected: Vec<u32> = (0..THREADS).map(|i| if (1..5).contains(&i) { 2 * (i - 1) } else { u32::MAX }).collect();
+        let expected: Vec<u32> =
+            (0..THREADS).map(|i| if (1..5).contains(&i) { 2 * (i - 1) } else { u32::MAX }).collect();
         assert_eq!(run_work(table)[1..], expected[1..]);
         let counts = rtcg_vgpu::jit::store::counts();
         assert_eq!(linked.compiled, 0);

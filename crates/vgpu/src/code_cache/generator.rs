@@ -6,12 +6,7 @@ use crate::jit::store::{Key, KeyHasher};
 
 /// The version as a key.
 pub(super) fn key() -> Key {
-    let parts = [
-        env!("RTCG_CODE_GENERATOR"),
-        env!("CARGO_PKG_VERSION"),
-        cranelift_codegen::VERSION,
-        rtcg_ptx::VERSION,
-    ];
+    let parts = [env!("RTCG_CODE_GENERATOR"), env!("CARGO_PKG_VERSION"), cranelift_codegen::VERSION, rtcg_ptx::VERSION];
     parts.iter().fold(KeyHasher::default(), |hasher, part| hasher.field(part.as_bytes())).finish()
 }
 

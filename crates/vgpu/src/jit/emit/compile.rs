@@ -2,9 +2,9 @@
 //! gathers the table that leads from places in the code back to instructions.
 
 use super::codec;
-use super::kept::Part;
 use super::cold::Request;
 use super::image::{Builder, Image};
+use super::kept::Part;
 use super::links::Link;
 use crate::jit::lanes::plan::Plan;
 use crate::jit::lanes::usage::{self, SiteTable, Usage};

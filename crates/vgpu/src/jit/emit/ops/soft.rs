@@ -6,11 +6,15 @@
 
 use rtcg_ptx::ast::{BinOp, CmpOp, FpMods, Inst, PrmtMode, Rounding, TerOp, Type, UnOp};
 
+mod list;
+
 use super::helper::Helper;
 use crate::softmath::approx::{self, Function};
 use crate::softmath::arith::{self, FloatOp, Test};
 use crate::softmath::float::Format;
 use crate::softmath::{Mode, convert, int, video};
+
+pub(super) use list::every;
 
 /// What a mask lane looks like to a helper.
 fn mask(x: bool) -> u64 {
@@ -30,58 +34,6 @@ pub(super) fn select(inst: &Inst) -> Option<Helper> {
         Inst::Video { .. } => Some(video()),
         _ => None,
     }
-}
-
-/// All helpers, most of them several times. The order is that of numbers in machine code that is kept, so it depends
-/// on nothing but this file: not on addresses either, since compilers make one function of two that are alike.
-pub(super) fn every() -> Vec<Helper> {
-    let exact = FpMods::default();
-    let all_mods = [exact, FpMods { approx: true, ..exact }];
-    let mut all = vec![bfi(Type::U32), pack_integers(8, false), video()];
-    for (ty, mods) in every::TYPES.into_iter().flat_map(|ty| all_mods.map(|mods| (ty, mods))) {
-        all.extend(every::UNARY.into_iter().filter_map(|op| unary(op, ty, &mods)));
-        all.extend(every::BINARY.into_iter().filter_map(|op| binary(op, ty, &mods)));
-        all.extend(every::TERNARY.into_iter().filter_map(|op| ternary(op, ty, &mods)));
-        all.extend(every::TYPES.into_iter().filter_map(|from| cvt(ty, from, &mods)));
-        all.extend(cvt_pack(ty, Type::F32, &mods));
-        all.extend(compare(CmpOp::Eq, ty, false));
-    }
-    all
-}
-
-/// Instructions whose helpers are all that there are. Of what operations hold, and of types that are treated alike, one
-/// of each kind suffices.
-mod every {
-    use super::{BinOp, PrmtMode, TerOp, Type, UnOp};
-
-    pub(super) const TYPES: [Type; 13] = {
-        use Type::*;
-        [U16, U32, U64, S16, S32, S64, F32, F64, F16x2, BF16x2, U16x2, E4M3x2, E5M2x2]
-    };
-    pub(super) const UNARY: [UnOp; 24] = {
-        use UnOp::*;
-        let (bfind, shiftamt) = (Bfind { shiftamt: false }, Bfind { shiftamt: true });
-        [
-            Abs, Neg, Not, Cnot, Popc, Clz, Brev, bfind, shiftamt, Sqrt, Rsqrt, Rcp, Sin, Cos, Lg2, Ex2, Tanh,
-            PendingCount, TestFinite, TestInfinite, TestNumber, TestNotANumber, TestNormal, TestSubnormal,
-        ]
-    };
-    pub(super) const BINARY: [BinOp; 21] = {
-        use BinOp::*;
-        [
-            Add, Sub, Div, Rem, Min, Max, And, Or, Xor, Mul, MulHi, MulWide, Mul24Lo, Mul24Hi, Shl, Shr, CopySign,
-            BmskClamp, BmskWrap, SzextClamp, SzextWrap,
-        ]
-    };
-    pub(super) const TERNARY: [TerOp; 20] = {
-        use TerOp::*;
-        let (dp4a, dp2a) =
-            (Dp4a { a_signed: false, b_signed: false }, Dp2a { a_signed: false, b_signed: false, hi: false });
-        [
-            Fma, MadLo, MadHi, MadWide, Mad24Lo, Mad24Hi, Sad, Bfe, Lop3(0), ShfLClamp, ShfLWrap, ShfRClamp, ShfRWrap,
-            Prmt(PrmtMode::Index), dp4a, dp2a, Fns, AbsDiff4 { sum: false }, Min3, Max3,
-        ]
-    };
 }
 
 fn bfi(ty: Type) -> Helper {
@@ -543,18 +495,4 @@ fn cvt_pack(dty: Type, sty: Type, mods: &FpMods) -> Option<Helper> {
 
 fn pack16(m: Mode, f: Format, a: u64, b: u64) -> u64 {
     convert::float_to_float(f, Format::F32, m, b) | convert::float_to_float(f, Format::F32, m, a) << 16
-}
-
-#[cfg(test)]
-mod tests {
-    /// One that is missing among them would only be found in a kernel that cannot be kept.
-    #[test]
-    fn every_helper_of_this_file_is_listed() {
-        let text = include_str!("soft.rs").split("#[cfg(test)]").next().unwrap_or_default();
-        let made = ["new", "binary", "ternary"].map(|kind| text.matches(&format!("Helper::{kind}(")).count());
-        // `packed` makes one for each closure that it is given.
-        let packed = text.matches("=> packed(m, ").count();
-        let listed: std::collections::HashSet<_> = super::every().iter().map(|helper| helper.address()).collect();
-        assert_eq!(listed.len(), made.iter().sum::<usize>() + packed - 1);
-    }
 }
