@@ -4,7 +4,7 @@
 use super::codec;
 use super::cold::Request;
 use super::image::{Builder, Image};
-use super::kept::Part;
+use super::kept::KeptPart;
 use super::links::Link;
 use crate::jit::lanes::plan::Plan;
 use crate::jit::lanes::usage::{self, SiteTable, Usage};
@@ -170,7 +170,7 @@ impl Source {
     }
 
     /// A part from the store, or made and put there.
-    fn kept<T: Part>(&self, masked: bool, make: impl FnOnce() -> Result<T, JitError>) -> Result<T, JitError> {
+    fn kept<T: KeptPart>(&self, masked: bool, make: impl FnOnce() -> Result<T, JitError>) -> Result<T, JitError> {
         let Some(keeping) = &self.keeping else { return make() };
         let name = &self.module.functions[self.kernel.index()].name;
         let key = keeping.key(name, self.variant, &self.instrument, self.window.bits, masked);

@@ -11,18 +11,18 @@ use crate::jit::{SharedLayout, SharedVar};
 use rtcg_ptx::ast::FuncId;
 
 /// A part of a kernel that can be kept.
-pub(crate) trait Part: Keep {
+pub(crate) trait KeptPart: Keep {
     /// Its machine code.
     fn image(&self) -> &Image;
 }
 
-impl Part for PartImage {
+impl KeptPart for PartImage {
     fn image(&self) -> &Image {
         &self.image
     }
 }
 
-impl Part for KernelImage {
+impl KeptPart for KernelImage {
     fn image(&self) -> &Image {
         &self.part.image
     }
