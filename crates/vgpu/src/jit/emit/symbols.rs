@@ -1,9 +1,8 @@
 //! The functions of this program that compiled code calls, by numbers.
 //!
 //! Establishes that a number means the same function in every program that was built from the same sources, wherever
-//! the linker has put it: the numbers follow the order in which the functions are listed. What a function takes and
-//! gives is part of the sources too, and those of all files here are part of every cache key
-//! ([`crate::code_cache`]).
+//! the linker has put it: the numbers follow the order in which the functions are listed. A hash of the sources, which
+//! say what a function takes and gives, is part of every key under which code is kept.
 
 use super::{libcalls, ops, slow};
 use crate::arch;
