@@ -12,12 +12,18 @@ class CompileError(Error):
     Attributes
     ----------
     msg : str
-        What went wrong, followed by the numbered source lines that the compiler speaks of.
+        What went wrong, followed by the numbered source lines that the compiler speaks of first.
     command_line : sequence of str
         The compiler's command line, or its name followed by the options it was given.
     stdout, stderr : str or None
-        The compiler's output. A run-time compiler's log is in ``stderr``.
+        The compiler's whole output. A run-time compiler's log is in ``stderr``. The message shows
+        the beginning of a long one, and of a long line the part concerned.
+    source : str or None
+        The source as it was given (an addition to PyCUDA).
     """
+
+    source = None
+    _shown_log = None
 
     def __init__(self, msg, command_line, stdout=None, stderr=None):
         super().__init__(msg, command_line, stdout, stderr)
@@ -33,7 +39,7 @@ class CompileError(Error):
         if self.stdout:
             text += f"\n[stdout:\n{self.stdout}]"
         if self.stderr:
-            text += f"\n[stderr:\n{self.stderr}]"
+            text += f"\n[stderr:\n{self._shown_log or self.stderr}]"
         return text
 
 

@@ -14,6 +14,7 @@ class CompileError(Error):
     command_line: Sequence[str]
     stdout: str | None
     stderr: str | None
+    source: str | None
     def __init__(
         self, msg: str, command_line: Sequence[str], stdout: str | None = None, stderr: str | None = None
     ) -> None: ...

@@ -82,6 +82,29 @@ def test_compile_error():
         assert part in str(error)
 
 
+def test_messages_are_short_however_long_the_source_is():
+    source = "__global__ void f(float *a) { " + "a[0] += 1; " * 100_000 + "a[0] = missing; }"
+    with pytest.raises(cuda.CompileError) as info:
+        SourceModule(source)
+    error = info.value
+    assert len(str(error)) < 5000
+    assert "a[0] = missing;" in str(error) and "> 1 | __global__" in error.msg
+    assert error.source == source
+    assert len(error.stderr) > 1_000_000
+
+
+def test_attributes_behind_the_brace_decide_about_layouts():
+    module = SourceModule("""
+        typedef struct { int x; short y; int n; } __align__(32) aligned;
+        struct packed { int x; short y; int z; } __attribute__((packed));
+        __global__ void sizes(int *a, aligned *b, packed *c) {
+            a[0] = sizeof(aligned); a[1] = sizeof(packed); a[2] = (char *)&b[1].y - (char *)b; }
+    """)
+    sizes = np.zeros(3, np.int32)
+    module.get_function("sizes")(cuda.Out(sizes), np.intp(0), np.intp(0), block=(1, 1, 1))
+    assert sizes.tolist() == [32, 10, 36]
+
+
 def test_unknown_option_is_named():
     with pytest.raises(cuda.CompileError, match="--frobnicate"):
         SourceModule(TWICE, options=["--frobnicate"])

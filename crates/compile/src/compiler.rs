@@ -4,11 +4,13 @@ use crate::arch::Arch;
 use crate::cache::{Cache, Found, Stored};
 use crate::error::{CompileError, ErrorKind};
 use crate::hash::{Key, KeyHasher};
+use crate::implicit::Surroundings;
 use crate::includes::{self, Dependency, Scan, SearchPath, Stamp};
 use crate::options::{self, Translated};
 use crate::request::{Artifact, BinaryKind, CompileRequest};
-use crate::{lto, nvcc, nvrtc, shims};
+use crate::{implicit, layout_attributes, lto, nvcc, nvrtc, shims};
 use rtcg_cuda_sys::{NvJitLinkTable, NvrtcTable, trace};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -97,7 +99,8 @@ fn named_nvcc(name: Option<&str>) -> Option<&str> {
 /// The text that the compiler sees: what nvcc would have declared, then the source inside
 /// `extern "C"` unless not wanted, its lines numbered as the user's.
 pub fn wrap_source(source: &str, name: &str, no_extern_c: bool) -> String {
-    wrap(source, name, no_extern_c, &shims::prelude(&[source]))
+    let implicit = implicit::of(&[source], Surroundings::default());
+    wrap(source, name, no_extern_c, &(implicit.text + shims::texture_references(&[source])))
 }
 
 fn wrap(source: &str, name: &str, no_extern_c: bool, prelude: &str) -> String {
@@ -168,10 +171,12 @@ impl<'a> Plan<'a> {
         let request = self.request;
         let mut hasher = KeyHasher::default();
         hasher.field(&shims::IDENTITY.to_le_bytes());
+        hasher.field(&layout_attributes::IDENTITY.to_le_bytes());
         hasher.field(env!("CARGO_PKG_VERSION").as_bytes());
         hasher.field(shims::without_static(&request.source).as_bytes());
         hasher.field(self.name().as_bytes());
-        let flags = [request.no_extern_c, self.nvcc.is_some(), self.options.lto.is_some()];
+        let lto = self.options.lto.is_some();
+        let flags = [request.no_extern_c, self.nvcc.is_some(), lto, self.options.warnings_are_errors];
         hasher.field(&[request.target.kind as u8]);
         hasher.field(&flags.map(u8::from));
         hasher.field(self.arch.map(|a| a.to_string()).unwrap_or_default().as_bytes());
@@ -210,11 +215,20 @@ impl<'a> Plan<'a> {
         let request = self.request;
         let headers = rtcg_cuda_sys::header_directories();
         let path = SearchPath { user: &self.include_dirs, toolkit: &headers, wrap: !request.no_extern_c, shims: true };
-        let scan = includes::scan(&request.source, &self.options.forced_includes, &self.options.macros, &path);
-        let texts: Vec<&str> = std::iter::once(&request.source).chain(&scan.user_texts).map(String::as_str).collect();
+        let given = shims::without_static(&request.source);
+        let mut scan = includes::scan(&given, &self.options.forced_includes, &self.options.macros, &path);
+        let headers_of_user = scan.user_texts.iter().map(|(_, text)| text.as_str());
+        let texts: Vec<&str> = std::iter::once(&*given).chain(headers_of_user).collect();
+        let moved = layout_attributes::moved(self.name(), &given, &scan.user_texts);
+        let around = Surroundings { without_host: scan.uses_toolkit || scan.lacks_a_header };
+        let implicit = implicit::of(&texts, around);
+        let prelude = implicit.text + shims::texture_references(&texts);
+        if !implicit.headers.is_empty() {
+            includes::add(&mut scan, implicit.headers, &path);
+        }
         let kept = self.keep().then(nvcc::working_dir).and_then(Result::ok);
         let name = self.name_for_debugger(kept.as_deref()).unwrap_or_else(|| self.name().to_owned());
-        let text = wrap(&request.source, &name, request.no_extern_c, &shims::prelude(&texts));
+        let text = wrap(&moved.source, &name, request.no_extern_c, &prelude);
         // Without an architecture NVRTC would give PTX only.
         let oldest = || table.supported_archs().iter().min().map(|&number| Arch { number, suffix: None });
         let (arch, kind) = match self.arch.or_else(oldest) {
@@ -236,6 +250,8 @@ impl<'a> Plan<'a> {
             Some(linker) => lto::finish(linker, output, &name, arch, kind, &self.options.nvrtc),
             None => Ok(output),
         });
+        let result =
+            result.and_then(|output| self.accept(nvrtc::Output { log: moved.warnings + &output.log, ..output }));
         let log = result.as_ref().map_or_else(|f| f.log.as_str(), |o| o.log.as_str());
         let bytes = result.as_ref().map_or(&[][..], |o| &o.bytes);
         let kept = kept.filter(|dir| keep_files(dir, &text, self.name(), &options, log, bytes, kind).is_ok());
@@ -267,6 +283,15 @@ impl<'a> Plan<'a> {
             cache.store(key, nvrtc::describe(table), nvcc::identity(&file), found, &artifact);
         }
         Ok(artifact)
+    }
+
+    /// The output, unless it has warnings and `-Werror all-warnings` was asked for.
+    fn accept(&self, output: nvrtc::Output) -> Result<nvrtc::Output, nvrtc::Failure> {
+        if !self.options.warnings_are_errors || !output.log.contains("warning") {
+            return Ok(output);
+        }
+        let message = "the compiler has warnings, and -Werror all-warnings makes errors of them".to_owned();
+        Err(nvrtc::Failure { kind: ErrorKind::Source, message, log: output.log })
     }
 
     /// nvJitLink, where a binary is to be made by it.
@@ -307,7 +332,18 @@ impl<'a> Plan<'a> {
     fn compile_with_nvcc(&self, name: &str, key: &Key, cache: Option<&Cache>) -> Result<Artifact, CompileError> {
         let program = nvcc::find(name)?;
         let request = self.request;
-        let text = wrap(&request.source, self.name(), request.no_extern_c, "");
+        // A header that appears in an earlier directory is found by the scan's probes.
+        let path = SearchPath { user: &self.include_dirs, toolkit: &[], wrap: false, shims: false };
+        let scan = includes::scan(&request.source, &self.options.forced_includes, &self.options.macros, &path);
+        let headers_of_user = scan.user_texts.iter().map(|(_, text)| text.as_str());
+        let texts: Vec<&str> = std::iter::once(request.source.as_str()).chain(headers_of_user).collect();
+        // What else NVRTC lacks nvcc declares itself.
+        let references = shims::texture_references(&texts);
+        let source = match references {
+            "" => Cow::Borrowed(request.source.as_str()),
+            _ => Cow::Owned(shims::device_references(&shims::without_static(&request.source))),
+        };
+        let text = wrap(&source, self.name(), request.no_extern_c, references);
         let version = nvcc::version(&program)?;
         let output = nvcc::run(&program, request, &text, &self.include_dirs)?;
         if self.keep() {
@@ -318,9 +354,6 @@ impl<'a> Plan<'a> {
         if let Some(cache) = cache
             && let Some(files) = output.files.iter().map(|f| dependency(f)).collect::<Option<Vec<_>>>()
         {
-            // A header that appears in an earlier directory is found by the scan's probes.
-            let path = SearchPath { user: &self.include_dirs, toolkit: &[], wrap: false, shims: false };
-            let scan = includes::scan(&request.source, &self.options.forced_includes, &self.options.macros, &path);
             let found = Found { files, missing: scan.missing };
             if scan.uncacheable.is_none() {
                 cache.store(key, version, nvcc::identity(&program), found, &output.artifact);

@@ -82,10 +82,12 @@ pub(crate) struct Scan {
     pub(crate) missing: Vec<PathBuf>,
     /// Headers to hand to NVRTC: name and text.
     pub(crate) virtual_headers: Vec<(String, String)>,
-    /// The texts of the user's headers, for [`shims::prelude`].
-    pub(crate) user_texts: Vec<String>,
+    /// The user's headers with their texts, for [`crate::implicit`] and [`crate::layout_attributes`].
+    pub(crate) user_texts: Vec<(PathBuf, String)>,
     /// Whether a toolkit header is involved.
     pub(crate) uses_toolkit: bool,
+    /// Whether a header that the user's texts include is nowhere.
+    pub(crate) lacks_a_header: bool,
     /// Why the result must not be cached, when the scan could not follow everything.
     pub(crate) uncacheable: Option<&'static str>,
 }
@@ -133,16 +135,7 @@ struct Scanner<'a> {
 /// Follows all includes of `source`. `forced` are the headers of `-include` options, `macros` the
 /// `NAME=VALUE` of `-D` options.
 pub(crate) fn scan(source: &str, forced: &[String], macros: &[String], path: &SearchPath) -> Scan {
-    let mut scanner = Scanner {
-        path,
-        scan: Scan::default(),
-        seen_files: HashMap::new(),
-        seen_missing: HashSet::new(),
-        seen_virtual: HashSet::new(),
-        pending: Vec::new(),
-        header_macros: HashMap::new(),
-        computed: Vec::new(),
-    };
+    let mut scanner = Scanner::new(path, Scan::default());
     for text in macros {
         if let Some((name, value)) = text.split_once('=') {
             scanner.note_macro(name, value);
@@ -156,7 +149,30 @@ pub(crate) fn scan(source: &str, forced: &[String], macros: &[String], path: &Se
     scanner.scan
 }
 
-impl Scanner<'_> {
+/// Adds headers that text put before the source includes.
+pub(crate) fn add(scan: &mut Scan, headers: &[&str], path: &SearchPath) {
+    let mut scanner = Scanner::new(path, std::mem::take(scan));
+    let known = scanner.scan.virtual_headers.iter().map(|(name, _)| name.clone()).collect();
+    scanner.seen_virtual = known;
+    scanner.pending.extend(headers.iter().map(|name| (Include::Angled((*name).to_owned()), None, Origin::Shim)));
+    scanner.run();
+    *scan = scanner.scan;
+}
+
+impl<'a> Scanner<'a> {
+    fn new(path: &'a SearchPath<'a>, scan: Scan) -> Self {
+        Scanner {
+            path,
+            scan,
+            seen_files: HashMap::new(),
+            seen_missing: HashSet::new(),
+            seen_virtual: HashSet::new(),
+            pending: Vec::new(),
+            header_macros: HashMap::new(),
+            computed: Vec::new(),
+        }
+    }
+
     fn run(&mut self) {
         loop {
             while let Some((include, dir, origin)) = self.pending.pop() {
@@ -261,11 +277,10 @@ impl Scanner<'_> {
         let toolkit_file = path.toolkit.iter().map(|d| d.join(name)).find(|f| self.visit(f, Origin::Toolkit));
         match toolkit_file {
             Some(file) if path.wrap && path.shims && origin == Origin::User => self.wrap(name, &file),
-            None if path.shims => {
-                if let Some(text) = shims::find_fallback(name) {
-                    self.provide(name, text);
-                }
-            }
+            None if path.shims => match shims::find_fallback(name) {
+                Some(text) => self.provide(name, text),
+                None => self.scan.lacks_a_header |= origin == Origin::User,
+            },
             _ => {}
         }
     }
@@ -306,7 +321,7 @@ impl Scanner<'_> {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         self.read_text(&text, file.parent(), origin);
         if origin == Origin::User {
-            self.scan.user_texts.push(text);
+            self.scan.user_texts.push((file.to_owned(), text));
         }
         true
     }

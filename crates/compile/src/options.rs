@@ -44,6 +44,8 @@ pub(crate) struct Translated {
     pub(crate) virtual_codes: Vec<Arch>,
     /// `--keep`.
     pub(crate) keep: bool,
+    /// `-Werror all-warnings`.
+    pub(crate) warnings_are_errors: bool,
     /// `-dlto` as it was spelled.
     pub(crate) lto: Option<String>,
     /// The first option that NVRTC has no equivalent for.
@@ -146,11 +148,15 @@ const SPECS: &[(&[&str], Rule)] = &[
     (&["-x", "--x"], DropValue),
     (&["-odir", "--output-directory", "-keep-dir", "--keep-dir"], DropValue),
     (&["-Xlinker", "--linker-options", "-Xarchive", "--archive-options", "-Xnvlink", "--nvlink-options"], DropValue),
-    (&["-Xcudafe", "--Xcudafe", "-Xfatbin", "--fatbin-options"], NvccValue),
-    (&["-Werror", "--Werror"], NvccValue),
+    (&["-Xfatbin", "--fatbin-options"], NvccValue),
+    (&["-Xcudafe", "--Xcudafe"], Special("front-end")),
+    (&["-Werror", "--Werror"], Special("error")),
+    (&["-dlcm", "--dlcm"], Special("load-caching")),
+    (&["-e", "--entries"], DropValue),
+    (&["-src-in-ptx", "--source-in-ptx", "-shared", "--shared"], DropFlag),
     (&["-o", "--output-file"], NvccValue),
     (&["-E", "--preprocess", "-M", "-MD", "-dryrun", "--dryrun", "-link", "--link", "-c", "--compile"], NvccFlag),
-    (&["-dlink", "--device-link", "-shared", "--shared", "-lib", "--lib", "-optix-ir", "--optix-ir"], NvccFlag),
+    (&["-dlink", "--device-link", "-lib", "--lib", "-optix-ir", "--optix-ir"], NvccFlag),
 ];
 
 /// Single-letter options whose value may follow without a separator.
@@ -257,6 +263,10 @@ impl Translator<'_> {
                 let parts = value.split(',').filter(|part| !part.is_empty());
                 out.nvrtc.extend(parts.map(|part| format!("--ptxas-options={part}")));
             }
+            "load-caching" => out.nvrtc.push(format!("--ptxas-options=-dlcm={value}")),
+            // The other kinds are about host code and deprecated declarations.
+            "error" => out.warnings_are_errors |= value.split(',').any(|kind| kind == "all-warnings"),
+            "front-end" => self.front_end(name, value),
             "undefine" => out.nvrtc.push(format!("--undefine-macro={value}")),
             "include-dir" => out.include_dirs.push(PathBuf::from(value)),
             "include" => out.forced_includes.push(value.to_owned()),
@@ -278,6 +288,34 @@ impl Translator<'_> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Options of nvcc's front end, which is NVRTC's: of numbered diagnostics, and how they are shown. By their
+    /// names NVRTC does not know them; they are shown then.
+    fn front_end(&mut self, name: &str, value: &str) {
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let mut kind = "";
+        for part in value.trim_matches(['"', '\'']).split([',', ' ']).filter(|part| !part.is_empty()) {
+            let (option, what) = part.split_once('=').unwrap_or((part, ""));
+            let (option, what) = if is_number(part) && !kind.is_empty() { (kind, part) } else { (option, what) };
+            let nvrtc = match option {
+                "--diag_suppress" => "--diag-suppress",
+                "--diag_warning" => "--diag-warn",
+                "--diag_error" => "--diag-error",
+                "--display_error_number" => {
+                    self.out.nvrtc.push("--display-error-number".to_owned());
+                    continue;
+                }
+                _ => {
+                    self.nvcc_only(&format!("{name} {value}"));
+                    continue;
+                }
+            };
+            kind = option;
+            if is_number(what) {
+                self.out.nvrtc.push(format!("{nvrtc}={what}"));
+            }
+        }
     }
 
     fn special_flag(&mut self, what: &str, name: &str) -> Result<(), CompileError> {

@@ -67,6 +67,23 @@ fn options_without_meaning_are_dropped() {
 }
 
 #[test]
+fn options_of_nvcc_alone_are_translated_where_they_can_be() {
+    for options in [&["-e", "k"][..], &["--entries=k"], &["-src-in-ptx"], &["-shared"], &["-Werror", "reorder"]] {
+        assert!(nvrtc(options).is_empty(), "{options:?}");
+    }
+    assert_eq!(nvrtc(&["-dlcm=cg"]), ["--ptxas-options=-dlcm=cg"]);
+    assert_eq!(nvrtc(&["-Xcudafe", "--diag_suppress=177"]), ["--diag-suppress=177"]);
+    assert_eq!(
+        nvrtc(&["-Xcudafe", "\"--diag_suppress=177,550,--diag_error=20,--display_error_number\""]),
+        ["--diag-suppress=177", "--diag-suppress=550", "--diag-error=20", "--display-error-number"]
+    );
+    assert!(nvrtc(&["-Xcudafe", "--diag_suppress=set_but_not_used"]).is_empty());
+    let strict = |options: &[&str]| translate(&strings(options), BinaryKind::Ptx).unwrap().warnings_are_errors;
+    assert!(strict(&["-Werror", "all-warnings"]) && strict(&["-Werror=reorder,all-warnings"]));
+    assert!(!strict(&["-Werror", "cross-execution-space-call"]));
+}
+
+#[test]
 fn include_paths_and_forced_headers_are_collected() {
     let t = translate(
         &strings(&["-I/a", "-I", "/b", "--include-path=/c", "-isystem /d", "-include", "x.h"]),
@@ -82,7 +99,7 @@ fn include_paths_and_forced_headers_are_collected() {
 fn what_only_nvcc_knows_names_itself() {
     assert_eq!(only_nvcc(&["-O3", "--frobnicate"]).as_deref(), Some("--frobnicate"));
     assert_eq!(only_nvcc(&["-Xcompiler", "-DX=1"]).as_deref(), Some("-Xcompiler -DX=1"));
-    assert_eq!(only_nvcc(&["-Werror", "all-warnings"]).as_deref(), Some("-Werror all-warnings"));
+    assert_eq!(only_nvcc(&["-Xcudafe", "--frobnicate"]).as_deref(), Some("-Xcudafe --frobnicate"));
     assert_eq!(only_nvcc(&["file.cu"]).as_deref(), Some("file.cu"));
 }
 

@@ -4,6 +4,8 @@
 //! has to be found or written. A header of the same name in a directory of the user's wins.
 
 use crate::hash::fnv;
+use crate::implicit;
+use crate::text_tokens::{Piece, Token, blanked, pieces};
 
 macro_rules! headers {
     ($($name:literal = $file:literal,)*) => {
@@ -42,6 +44,7 @@ headers! {
     "pycuda-complex-impl.hpp" = "pycuda-complex-impl.hpp",
     "pycuda-complex.hpp" = "pycuda-complex.hpp",
     "pycuda-helpers.hpp" = "pycuda-helpers.hpp",
+    "rtcg-strlen.h" = "strlen.h",
     "stdarg.h" = "stdarg.h",
     "stdbool.h" = "stdbool.h",
     "stddef.h" = "stddef.h",
@@ -79,44 +82,6 @@ const FALLBACKS: &[(&str, &str)] = &[
 
 const EMPTY: &str = include_str!("headers/empty.h");
 
-/// What nvcc's implicit `#include <cuda_runtime.h>` brings into every source and NVRTC does not:
-/// each piece is left out when the source defines the name itself.
-const PRELUDE: &[(&str, &str)] = &[
-    ("uint", "typedef unsigned int uint;"),
-    ("ushort", "typedef unsigned short ushort;"),
-    ("ulong", "typedef unsigned long ulong;"),
-    ("int8_t", "typedef signed char int8_t;"),
-    ("int16_t", "typedef short int16_t;"),
-    ("int32_t", "typedef int int32_t;"),
-    ("int64_t", "typedef long long int64_t;"),
-    ("uint8_t", "typedef unsigned char uint8_t;"),
-    ("uint16_t", "typedef unsigned short uint16_t;"),
-    ("uint32_t", "typedef unsigned int uint32_t;"),
-    ("uint64_t", "typedef unsigned long long uint64_t;"),
-    ("uintptr_t", "typedef unsigned long long uintptr_t;"),
-    ("intptr_t", "typedef long long intptr_t;"),
-    ("INFINITY", "\n#define INFINITY (__int_as_float(0x7f800000))\n"),
-    ("NAN", "\n#define NAN (__int_as_float(0x7fc00000))\n"),
-    ("HUGE_VAL", "\n#define HUGE_VAL (__longlong_as_double(0x7ff0000000000000LL))\n#define HUGE_VALF INFINITY\n"),
-    ("M_PI", MATH_CONSTANTS),
-];
-
-const MATH_CONSTANTS: &str = "
-#define M_E 2.7182818284590452354
-#define M_LOG2E 1.4426950408889634074
-#define M_LOG10E 0.43429448190325182765
-#define M_LN2 0.69314718055994530942
-#define M_LN10 2.30258509299404568402
-#define M_PI 3.14159265358979323846
-#define M_PI_2 1.57079632679489661923
-#define M_PI_4 0.78539816339744830962
-#define M_1_PI 0.31830988618379067154
-#define M_2_PI 0.63661977236758134308
-#define M_2_SQRTPI 1.12837916709551257390
-#define M_SQRT2 1.41421356237309504880
-#define M_SQRT1_2 0.70710678118654752440
-";
-
 /// A number that changes when any text this crate adds to a compilation changes.
 pub(crate) const IDENTITY: u64 = {
     let mut state = 0xcbf2_9ce4_8422_2325;
@@ -130,12 +95,9 @@ pub(crate) const IDENTITY: u64 = {
         state = fnv(FALLBACKS[i].1.as_bytes(), fnv(FALLBACKS[i].0.as_bytes(), state));
         i += 1;
     }
-    i = 0;
-    while i < PRELUDE.len() {
-        state = fnv(PRELUDE[i].1.as_bytes(), fnv(PRELUDE[i].0.as_bytes(), state));
-        i += 1;
-    }
-    state
+    state = fnv(TEXTURE_REFERENCES.as_bytes(), state);
+    state = fnv(implicit::MACROS.as_bytes(), state);
+    fnv(include_bytes!("implicit.rs"), state)
 };
 
 /// The header of this name that goes before a toolkit's.
@@ -153,24 +115,11 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     HEADERS.iter().chain(FALLBACKS).map(|h| h.0)
 }
 
-/// The declarations to put before a program made of these user-written texts. A typedef repeated
-/// with the same type is legal, so that including `<stdint.h>` later is harmless.
-pub(crate) fn prelude(texts: &[&str]) -> String {
-    let mut prelude = String::new();
-    for (name, declaration) in PRELUDE {
-        let trigger = if *name == "M_PI" { "M_" } else { name };
-        if texts.iter().any(|t| t.contains(trigger)) && !texts.iter().any(|t| defines(t, name)) {
-            prelude.push_str(declaration);
-        }
-    }
-    if ["texture", "surface"]
-        .iter()
-        .any(|name| texts.iter().any(|t| names_template(t, name)) && !texts.iter().any(|t| defines(t, name)))
-    {
-        prelude.push('\n');
-        prelude.push_str(TEXTURE_REFERENCES);
-    }
-    prelude
+/// The declarations of references, if a program made of these user-written texts has any.
+pub(crate) fn texture_references(texts: &[&str]) -> &'static str {
+    let is_used =
+        |name: &&str| texts.iter().any(|t| names_template(t, name)) && !texts.iter().any(|t| defines(t, name));
+    if ["texture", "surface"].iter().any(is_used) { TEXTURE_REFERENCES } else { "" }
 }
 
 /// `texture<...>` and `surface<...>`, which compilers since CUDA 12 do not know.
@@ -193,6 +142,41 @@ pub(crate) fn without_static(source: &str) -> std::borrow::Cow<'_, str> {
     text
 }
 
+/// The source with `__device__` before each variable that is a reference. NVRTC is told to take all for the device's,
+/// nvcc would take them for the host's.
+pub(crate) fn device_references(source: &str) -> String {
+    let blank = blanked(source);
+    let (mut text, mut copied) = (String::with_capacity(source.len()), 0);
+    for piece in pieces(&blank) {
+        let Piece::Text(tokens) = piece else { continue };
+        for at in 0..tokens.len() {
+            let before = at.checked_sub(1).map_or(";", |before| tokens[before].text);
+            let stands_alone = matches!(before, ";" | "{" | "}" | "static" | "extern") || before.starts_with('#');
+            if stands_alone && is_reference_variable(&tokens[at..]) {
+                text.push_str(&source[copied..tokens[at].at]);
+                text.push_str("__device__ ");
+                copied = tokens[at].at;
+            }
+        }
+    }
+    text + &source[copied..]
+}
+
+/// Whether tokens begin `texture<...> name;` or `surface<...> name, ...;`.
+fn is_reference_variable(tokens: &[Token<'_>]) -> bool {
+    let text = |at: usize| tokens.get(at).map_or("", |token| token.text);
+    if !matches!(text(0), "texture" | "surface") || text(1) != "<" {
+        return false;
+    }
+    let mut depth = 0usize;
+    let end = tokens.iter().take(64).position(|token| {
+        depth += usize::from(token.text == "<");
+        depth -= usize::from(token.text == ">" && depth > 0);
+        token.text == ">" && depth == 0
+    });
+    end.is_some_and(|end| matches!(text(end + 2), ";" | ","))
+}
+
 /// Whether the source has the word `name` before a `<`.
 fn names_template(source: &str, name: &str) -> bool {
     source.match_indices(name).any(|(at, _)| {
@@ -203,7 +187,7 @@ fn names_template(source: &str, name: &str) -> bool {
 
 /// Whether the source seems to define `name`: `... name;` after `typedef`, `using name`,
 /// `#define name`, `struct name`. Guessing "yes" wrongly only leaves a convenience out.
-fn defines(source: &str, name: &str) -> bool {
+pub(crate) fn defines(source: &str, name: &str) -> bool {
     source.match_indices(name).any(|(at, _)| {
         let (before, after) = (&source[..at], &source[at + name.len()..]);
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -230,21 +214,24 @@ mod tests {
     }
 
     #[test]
+    fn references_of_nvcc_are_on_the_device() {
+        let source = "texture<float, 2> a; // texture<int> b;\nextern \"C\" { static surface<void, 2> c, d;\n\
+                      __device__ float f(texture<float, 2> t, int x) { return tex2D(t, x); } }";
+        let expected = source.replace("texture<float, 2> a", "__device__ texture<float, 2> a");
+        assert_eq!(device_references(source), expected.replace("surface<", "__device__ surface<"));
+        assert_eq!(device_references("__device__ texture<int> t;"), "__device__ texture<int> t;");
+    }
+
+    #[test]
     fn header_names_are_sorted_for_the_search() {
         assert!(HEADERS.windows(2).all(|w| w[0].0 < w[1].0));
         assert!(names().all(|n| find(n).or_else(|| find_fallback(n)).is_some()));
     }
 
     #[test]
-    fn prelude_leaves_out_what_the_source_defines() {
-        assert!(prelude(&["__global__ void f(uint *a) {}"]).contains("typedef unsigned int uint;"));
-        assert_eq!(prelude(&["typedef unsigned   uint;\n__global__ void f(uint *a) {}"]), "");
-        assert_eq!(prelude(&["using uint = unsigned; uint x;"]), "");
-        assert_eq!(prelude(&["#define M_PI 3.14f\nfloat x = M_PI;"]), "");
-        assert!(prelude(&["float x = M_PI;"]).contains("#define M_PI 3.14159"));
-        assert!(!prelude(&["int x;"]).contains("uint"));
-        assert!(prelude(&["texture <float, 2> tex;"]).contains("struct texture"));
-        assert_eq!(prelude(&["cudaTextureObject_t texture; bool b = my_texture<3>(1);"]), "");
-        assert_eq!(prelude(&["template <class T> struct texture {}; texture<float> t;"]), "");
+    fn references_are_declared_where_a_program_has_some() {
+        assert!(texture_references(&["texture <float, 2> tex;"]).contains("struct texture"));
+        assert_eq!(texture_references(&["cudaTextureObject_t texture; bool b = my_texture<3>(1);"]), "");
+        assert_eq!(texture_references(&["template <class T> struct texture {}; texture<float> t;"]), "");
     }
 }

@@ -54,7 +54,7 @@ impl DiskCache {
     fn marker(&self) -> PathBuf {
         match self.counted {
             Counted::Own => self.folder.join("last-scan"),
-            Counted::Siblings(prefix) => self.beside().join(format!("{prefix}last-scan")),
+            Counted::Versions(prefix) => self.beside().join(format!("{prefix}last-scan")),
         }
     }
 
@@ -84,13 +84,16 @@ impl DiskCache {
     fn files(&self) -> Vec<Kept> {
         let folders = match self.counted {
             Counted::Own => vec![self.folder.clone()],
-            Counted::Siblings(prefix) => {
-                let named = |path: &PathBuf| path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(prefix));
-                folders_in(self.beside()).filter(named).collect()
-            }
+            Counted::Versions(prefix) => folders_in(self.beside()).filter(|path| is_version(path, prefix)).collect(),
         };
         folders.iter().flat_map(|folder| folders_in(folder)).flat_map(|shard| files_in(&shard)).collect()
     }
+}
+
+fn is_version(path: &Path, prefix: &str) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let version = name.and_then(|name| name.strip_prefix(prefix)).unwrap_or_default();
+    !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn entries(folder: &Path) -> impl Iterator<Item = std::fs::DirEntry> + use<> {

@@ -37,8 +37,8 @@ pub enum Access {
 pub enum Counted {
     /// Those of the cache's folder.
     Own,
-    /// Those of all folders beside it whose names begin so: other versions, and other caches.
-    Siblings(&'static str),
+    /// Those of all folders beside it whose names are this and a number: other versions of the same cache.
+    Versions(&'static str),
 }
 
 /// A cache: `folder/ab/cdef....extension`.

@@ -83,17 +83,20 @@ fn what_was_used_longest_ago_goes_first() {
 }
 
 #[test]
-fn folders_beside_it_count_where_they_are_named_alike() {
+fn other_versions_count_and_other_caches_do_not() {
     let folder = Folder::new("siblings");
-    let cache = DiskCache { counted: Counted::Siblings("own-"), ..folder.cache() };
+    let cache = DiskCache { counted: Counted::Versions("own-"), ..folder.cache() };
     put(folder.0.join("own-0/ab/old.code"), 400, 600);
-    put(folder.0.join("own-code/cd/new.code"), 400, 60);
+    put(folder.0.join("own-12/cd/new.code"), 400, 60);
+    put(folder.0.join("own-code-1/cd/file"), 5000, 7200);
     put(folder.0.join("foreign/cd/file"), 5000, 7200);
     put(folder.0.join("own-file"), 5000, 7200);
     assert_eq!(cache.usage("code"), (2, 800));
+    let other = DiskCache { counted: Counted::Versions("own-code-"), ..folder.cache() };
+    assert_eq!(other.usage("code"), (0, 5000));
     cache.after_store(1, &Pace::new());
     assert_eq!(cache.usage("code"), (1, 400));
-    assert!(folder.0.join("own-code/cd/new.code").exists());
+    assert!(folder.0.join("own-12/cd/new.code").exists() && folder.0.join("own-code-1/cd/file").exists());
     assert!(folder.0.join("foreign/cd/file").exists() && folder.0.join("own-file").exists());
     assert!(folder.0.join("own-last-scan").exists());
 }

@@ -7,7 +7,7 @@
 
 use rtcg_cuda_sys::types::*;
 use rtcg_cuda_sys::{DriverFn, DriverTable, TableKind, fn_type};
-use std::ffi::{CString, c_void};
+use std::ffi::{CStr, CString, c_void};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -190,4 +190,95 @@ fn rtcg_itself_loads_it_as_a_driver() {
     // Declared, exported, not implemented.
     // SAFETY: takes no pointer.
     assert_eq!(unsafe { table.cuMulticastAddDevice(0, 0) }, CUresult::CUDA_ERROR_NOT_SUPPORTED);
+}
+
+/// `fns` calls a function of the virtual GPU, lanes that are missing need masked code.
+const PTX: &CStr = c"
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry work(.param .u64 out) {
+    .reg .b32 %r<4>; .reg .b64 %d<3>;
+    ld.param.u64 %d1, [out];
+    mov.u32 %r1, %tid.x;
+    fns.b32 %r2, 0x55, 0, %r1;
+    mul.wide.u32 %d2, %r1, 4;
+    add.u64 %d1, %d1, %d2;
+    st.global.u32 [%d1], %r2;
+    ret;
+}
+";
+const THREADS: u32 = 20;
+
+/// Runs the kernel on a driver's first device.
+fn run_work(table: &DriverTable) -> Vec<u32> {
+    let (mut context, mut module, mut f, mut out) = (CUcontext::null(), CUmodule::null(), CUfunction::null(), 0);
+    let mut got = vec![0_u32; THREADS as usize];
+    // SAFETY: all pointers are valid, and the kernel writes as many words as there are threads.
+    unsafe {
+        let codes = [
+            table.cuInit(0),
+            table.cuDevicePrimaryCtxRetain(&raw mut context, 0),
+            table.cuCtxSetCurrent(context),
+            table.cuModuleLoadData(&raw mut module, PTX.as_ptr().cast()),
+            table.cuModuleGetFunction(&raw mut f, module, c"work".as_ptr()),
+            table.cuMemAlloc(&raw mut out, 4 * got.len()),
+        ];
+        assert_eq!(codes, [CUresult::CUDA_SUCCESS; 6]);
+        let mut parameters = [(&raw mut out).cast::<c_void>()];
+        let (stream, none) = (CUstream::null(), std::ptr::null_mut());
+        let launched = table.cuLaunchKernel(f, 1, 1, 1, THREADS, 1, 1, 0, stream, parameters.as_mut_ptr(), none);
+        assert_eq!(launched, CUresult::CUDA_SUCCESS);
+        assert_eq!(table.cuMemcpyDtoH(got.as_mut_ptr().cast(), out, 4 * got.len()), CUresult::CUDA_SUCCESS);
+    }
+    got
+}
+
+/// The files of a cache of machine code: names, and what tells a file from another that took its place.
+fn code_files(folder: &Path) -> Vec<(PathBuf, u64)> {
+    let entries = |path: &Path| std::fs::read_dir(path).into_iter().flatten().map(|e| e.expect("an entry").path());
+    let shards = entries(folder).flat_map(|path| entries(&path).collect::<Vec<_>>());
+    let mut files: Vec<PathBuf> = shards.flat_map(|path| entries(&path).collect::<Vec<_>>()).collect();
+    files.retain(|path| path.extension().is_some_and(|e| e == "code"));
+    files.sort();
+    let inode = |path: &Path| std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(path).expect("a file"));
+    files.into_iter().map(|path| (path.clone(), inode(&path))).collect()
+}
+
+/// The library and this test have the same virtual GPU, linked into different files.
+#[test]
+fn programs_of_the_same_sources_share_machine_code() {
+    const TEST: &str = "programs_of_the_same_sources_share_machine_code";
+    if let Ok(which) = std::env::var("RTCG_SHARED_CODE_TEST") {
+        rtcg_vgpu::code_cache::enable();
+        let linked = rtcg_vgpu::jit::store::counts();
+        let table = if which == "linked" { rtcg_vgpu::table() } else { DriverTable::real().expect("a driver") };
+        let expected: Vec<u32> =
+            (0..THREADS).map(|i| if (1..5).contains(&i) { 2 * (i - 1) } else { u32::MAX }).collect();
+        assert_eq!(run_work(table)[1..], expected[1..]);
+        let counts = rtcg_vgpu::jit::store::counts();
+        assert_eq!(linked.compiled, 0);
+        println!("{which}: compiled={} loaded={}", counts.compiled, counts.loaded);
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("rtcg-shared-code-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let run = |which: &str| {
+        let mut again = Command::new(std::env::current_exe().expect("the test knows its file"));
+        again.args(["--exact", TEST, "--nocapture"]).env("RTCG_SHARED_CODE_TEST", which);
+        again.env("RTCG_LIBCUDA", library_file()).env("CUDA_CACHE_PATH", &folder);
+        ["CUDA_CACHE_DISABLE", "PYCUDA_DISABLE_CACHE", "CUDA_CACHE_MAXSIZE", "RTCG_CHECK"].map(|v| again.env_remove(v));
+        let ran = again.output().expect("the test starts again");
+        let (out, err) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+        assert!(ran.status.success(), "{out}\n{err}");
+        out.into_owned()
+    };
+    run("library");
+    let files = code_files(&folder);
+    assert_eq!(files.len(), 2, "the kernel and its masked part");
+    let out = run("linked");
+    assert!(out.contains("linked: compiled=0 loaded=2"), "{out}");
+    run("library");
+    assert_eq!(code_files(&folder), files, "code was made again");
+    std::fs::remove_dir_all(&folder).expect("the folder goes");
 }

@@ -13,6 +13,9 @@ mod names;
 mod parse;
 mod print;
 
+/// The version of this crate.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 pub use cfg::Cfg;
 pub use diag::{Diagnostic, DiagnosticKind, locate};
 pub use liveness::RegSet;

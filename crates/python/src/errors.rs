@@ -9,6 +9,7 @@ use rtcg::array::{ArrayError, ArrayErrorKind};
 use rtcg::compile::CompileError;
 use rtcg::driver::ErrorKind;
 use rtcg::generators::GeneratorErrorKind;
+use std::borrow::Cow;
 
 pyo3::create_exception!(pycuda._driver, Error, PyException, "Base of all errors of the driver and the compiler.");
 pyo3::create_exception!(pycuda._driver, LaunchError, Error, "A kernel failed or asks for more than the device has.");
@@ -35,18 +36,27 @@ pub(crate) fn driver_error(error: rtcg::driver::Error) -> PyErr {
 }
 
 /// An error of the compiler: `CompileError(msg, command_line, stdout, stderr)`, a class of Python's side because it
-/// has attributes.
+/// has attributes. Of a long log the message has a part.
 pub(crate) fn compile_error(py: Python<'_>, error: CompileError) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let class = match CLASS.import(py, "pycuda._driver", "CompileError") {
         Ok(class) => class,
         Err(error) => return error,
     };
+    let shown = match error.shown_log() {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(shown) => Some(shown),
+    };
     let mut message = error.message;
     if !error.excerpt.is_empty() {
         message = format!("{message}\n{}", error.excerpt.trim_end());
     }
-    PyErr::from_type(class.clone(), (message, error.command_line, "", error.log))
+    let made = class.call1((message, error.command_line, "", error.log)).and_then(|made| {
+        made.setattr("source", error.source)?;
+        shown.map_or(Ok(()), |shown| made.setattr("_shown_log", shown))?;
+        Ok(made)
+    });
+    made.map_or_else(|error| error, PyErr::from_value)
 }
 
 /// An error of an array operation.

@@ -176,14 +176,13 @@ fn warn_once(dir: &Path, error: &std::io::Error) {
     }
 }
 
-/// The files in `dir`, in a folder of their version; other versions count against the limit, and so does what else
-/// this package keeps there.
+/// The files in `dir`, in a folder of their version; other versions count against the limit, other caches do not.
 fn on_disk(dir: &Path) -> DiskCache {
     DiskCache {
         folder: dir.join(format!("rtcg-{}", format::VERSION)),
         limit: limit::limit(),
         access: Access::Shared,
-        counted: Counted::Siblings("rtcg-"),
+        counted: Counted::Versions("rtcg-"),
     }
 }
 

@@ -1,7 +1,6 @@
 // The functions are device built-ins; the macros and the names in `std` are missing.
 #ifndef RTCG_MATH_H
 #define RTCG_MATH_H
-#ifndef M_PI
 #define M_E 2.7182818284590452354
 #define M_LOG2E 1.4426950408889634074
 #define M_LOG10E 0.43429448190325182765
@@ -15,7 +14,6 @@
 #define M_2_SQRTPI 1.12837916709551257390
 #define M_SQRT2 1.41421356237309504880
 #define M_SQRT1_2 0.70710678118654752440
-#endif
 #ifndef INFINITY
 #define INFINITY (__int_as_float(0x7f800000))
 #endif
@@ -24,7 +22,9 @@
 #endif
 #ifndef HUGE_VAL
 #define HUGE_VAL (__longlong_as_double(0x7ff0000000000000LL))
-#define HUGE_VALF INFINITY
+#endif
+#ifndef HUGE_VALF
+#define HUGE_VALF (__int_as_float(0x7f800000))
 #endif
 extern "C++" {
 typedef float float_t;

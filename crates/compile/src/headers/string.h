@@ -1,9 +1,9 @@
 #ifndef RTCG_STRING_H
 #define RTCG_STRING_H
 #include <stddef.h>
+#include <rtcg-strlen.h>
 extern "C++" {
 namespace rtcg_string {
-__device__ inline size_t strlen(const char *s) { size_t n = 0; while (s[n]) ++n; return n; }
 __device__ inline int strncmp(const char *a, const char *b, size_t n) {
     for (size_t i = 0; i < n; ++i) {
         unsigned char x = a[i], y = b[i];
@@ -30,7 +30,7 @@ __device__ inline void *memmove(void *to, const void *from, size_t n) {
     return to;
 }
 }
-using rtcg_string::strlen; using rtcg_string::strncmp; using rtcg_string::strcmp;
+using rtcg_string::strncmp; using rtcg_string::strcmp;
 using rtcg_string::strcpy; using rtcg_string::memcmp; using rtcg_string::memmove;
 namespace std {
 using ::memcpy; using ::memset; using ::strlen; using ::strcmp; using ::strncmp; using ::strcpy;

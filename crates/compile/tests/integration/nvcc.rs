@@ -87,6 +87,15 @@ fn options_go_to_nvcc_unchanged() {
 }
 
 #[test]
+fn texture_references_are_declared_for_nvcc_too() {
+    let fake = Fake::new("texture");
+    let artifact = from_disk(&fake.request("static texture<float, 2> image;\n")).unwrap();
+    let text = String::from_utf8(artifact.bytes.to_vec()).unwrap();
+    let at = text.find("struct texture {").expect("references are declared");
+    assert!(text[at..].contains("#line 1 \"kernel.cu\"\n       __device__ texture<float, 2> image;"), "{text}");
+}
+
+#[test]
 fn results_are_cached_by_what_nvcc_read() {
     let fake = Fake::new("cache");
     let request = fake.request("source");

@@ -6,8 +6,10 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The cache's own folder in the user's. The compiler's cache counts all folders that begin so.
-pub(super) const NAME: &str = "rtcg-code-1";
+/// What the names of the cache's folders in the user's begin with; a version follows.
+const PREFIX: &str = "rtcg-code-";
+/// The cache's own folder.
+pub(super) const NAME: &str = "rtcg-code-2";
 /// What NVIDIA's driver keeps.
 const DEFAULT_LIMIT: u64 = 1 << 30;
 
@@ -39,7 +41,7 @@ fn limit() -> u64 {
 pub(super) fn cache_in(folder: PathBuf, limit: u64) -> DiskCache {
     // SAFETY: asks for a number.
     let user = unsafe { libc::geteuid() };
-    DiskCache { folder, limit, access: Access::Private { user }, counted: Counted::Own }
+    DiskCache { folder, limit, access: Access::Private { user }, counted: Counted::Versions(PREFIX) }
 }
 
 /// Whether the folder is there and may be used; of one that may not the user is told once.

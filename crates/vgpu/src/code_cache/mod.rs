@@ -2,13 +2,15 @@
 //!
 //! Establishes: a file that is odd in any way (cut off, damaged, of another user, written by others)
 //! is as none, and is replaced; a folder that cannot be written is as none. How files get on disk and go again is
-//! [`rtcg_disk_cache`]'s: processes that keep the same code write the same bytes. Nobody else may write code that is
+//! [`rtcg_disk_cache`]'s. Every program that was built from the same sources finds what another has kept; processes that keep the same code write the same bytes. Nobody else may write code that is
 //! executed here, so the cache is private.
 //!
 //! Only programs that ask for it have the cache ([`enable`]): the drivers do.
 
-mod build;
+#[cfg(test)]
+mod fingerprint;
 mod folder;
+mod generator;
 
 use crate::jit::store::{CodeStore, Keeping, Key};
 use rtcg_disk_cache::{DiskCache, Pace};
@@ -17,8 +19,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// How files begin: what they are, in which form. Changes with the form of what is kept, as does
-/// [`folder::NAME`]; the build of the program is part of every key anyway.
-const MAGIC: &[u8; 8] = b"rtcgJIT1";
+/// [`folder::NAME`]; the version of the code generator is part of every key anyway.
+const MAGIC: &[u8; 8] = b"rtcgJIT2";
 /// What is written, key, checksum.
 const HEADER: usize = MAGIC.len() + size_of::<Key>() + size_of::<u64>();
 
@@ -38,13 +40,13 @@ pub fn directory() -> Option<PathBuf> {
 
 /// How code of a module whose text has this key is kept, if at all.
 pub(crate) fn keeping(text: impl FnOnce() -> Key) -> Option<Keeping> {
-    static BUILD: OnceLock<Option<Key>> = OnceLock::new();
+    static GENERATOR: OnceLock<Key> = OnceLock::new();
     if !ENABLED.load(Ordering::Relaxed) {
         return None;
     }
     let cache = folder::from_environment()?;
-    let build = (*BUILD.get_or_init(build::key))?;
-    Some(Keeping { store: Arc::new(Disk(cache.clone())), text: text(), build })
+    let generator = *GENERATOR.get_or_init(generator::key);
+    Some(Keeping { store: Arc::new(Disk(cache.clone())), text: text(), generator })
 }
 
 /// A file for each piece of machine code.

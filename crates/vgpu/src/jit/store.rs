@@ -1,7 +1,7 @@
 //! Machine code that is kept: under which key, and the seam with what keeps it.
 //!
-//! A key covers all that code is made from: the build of this program (the compiler itself, and the
-//! distances of its functions), the processor's instructions, the text of the module, the kernel, the
+//! A key covers all that code is made from: the version of the code generator (and of the functions that code
+//! calls), the processor's instructions, the text of the module, the kernel, the
 //! variant, the checks. It covers no addresses: code names what it refers to (`emit::links`).
 
 use super::emit::compile::isa_name;
@@ -29,8 +29,8 @@ pub struct Keeping {
     pub store: Arc<dyn CodeStore>,
     /// See [`text_key`].
     pub text: Key,
-    /// What tells builds of this program apart.
-    pub build: Key,
+    /// The version of the code generator.
+    pub generator: Key,
 }
 
 /// Kernels and masked parts of kernels that this process has compiled and taken from a store.
@@ -91,7 +91,7 @@ impl Keeping {
         let checks = [memory.is_some(), *init, diverged.is_some(), race.is_some(), random.is_some()];
         let mask = memory.map_or(0, |states| states.mask);
         let hasher = KeyHasher::default()
-            .field(&self.build)
+            .field(&self.generator)
             .field(isa_name(baseline)?.as_bytes())
             .field(&self.text)
             .field(kernel.as_bytes())

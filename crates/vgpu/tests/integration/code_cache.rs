@@ -131,7 +131,7 @@ fn hashes_of_corpus() -> String {
             ];
             for (variant, instrument) in ways {
                 let kept: Arc<dyn CodeStore> = Arc::<Told>::clone(&store);
-                let keeping = Keeping { store: kept, text: [0; 32], build: [0; 32] };
+                let keeping = Keeping { store: kept, text: [0; 32], generator: [0; 32] };
                 let id = rtcg_ptx::ast::FuncId(id as u32);
                 let calls = (&RUNTIME, &instrument);
                 if compile_kept(&module, id, &symbols, variant, calls, place, Some(keeping)).is_ok() {

@@ -1,9 +1,10 @@
 //! From plans to machine code: declares the functions of a kernel, emits and compiles each, and
 //! gathers the table that leads from places in the code back to instructions.
 
-use super::codec::{self, Keep};
+use super::codec;
 use super::cold::Request;
 use super::image::{Builder, Image};
+use super::kept::KeptPart;
 use super::links::Link;
 use crate::jit::lanes::plan::Plan;
 use crate::jit::lanes::usage::{self, SiteTable, Usage};
@@ -169,7 +170,7 @@ impl Source {
     }
 
     /// A part from the store, or made and put there.
-    fn kept<T: Keep>(&self, masked: bool, make: impl FnOnce() -> Result<T, JitError>) -> Result<T, JitError> {
+    fn kept<T: KeptPart>(&self, masked: bool, make: impl FnOnce() -> Result<T, JitError>) -> Result<T, JitError> {
         let Some(keeping) = &self.keeping else { return make() };
         let name = &self.module.functions[self.kernel.index()].name;
         let key = keeping.key(name, self.variant, &self.instrument, self.window.bits, masked);
@@ -179,9 +180,11 @@ impl Source {
             return Ok(part);
         }
         let part = make()?;
-        let mut bytes = vec![];
-        part.write(&mut bytes);
-        keeping.store.keep(&key, &bytes);
+        if part.image().is_of_use_to_others() {
+            let mut bytes = vec![];
+            part.write(&mut bytes);
+            keeping.store.keep(&key, &bytes);
+        }
         Ok(part)
     }
 }

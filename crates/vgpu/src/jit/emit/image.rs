@@ -30,6 +30,13 @@ pub(crate) struct Image {
     pub(crate) functions: Vec<(u32, u32)>,
 }
 
+impl Image {
+    /// Whether other programs can use it.
+    pub(crate) fn is_of_use_to_others(&self) -> bool {
+        !self.references.iter().any(|r| matches!(r.link, Link::Local(_)))
+    }
+}
+
 /// A call between two functions of an image.
 struct Near {
     at: u32,

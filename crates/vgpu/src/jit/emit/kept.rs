@@ -10,6 +10,24 @@ use crate::jit::lanes::usage::{SiteTable, Usage};
 use crate::jit::{SharedLayout, SharedVar};
 use rtcg_ptx::ast::FuncId;
 
+/// A part of a kernel that can be kept.
+pub(crate) trait KeptPart: Keep {
+    /// Its machine code.
+    fn image(&self) -> &Image;
+}
+
+impl KeptPart for PartImage {
+    fn image(&self) -> &Image {
+        &self.image
+    }
+}
+
+impl KeptPart for KernelImage {
+    fn image(&self) -> &Image {
+        &self.part.image
+    }
+}
+
 keep_fields!(Reference { at, link, addend });
 keep_fields!(PartImage { image, ids, ranges, requests });
 keep_fields!(KernelImage { part, usage, suspends, shared, sites });
@@ -24,7 +42,7 @@ impl Keep for Link {
         self.encode().write(out);
     }
     fn read(input: &mut &[u8]) -> Option<Self> {
-        Link::decode(u64::read(input)?)
+        Link::decode(u64::read(input)?).filter(|link| !matches!(link, Link::Local(_)))
     }
 }
 

@@ -1,12 +1,12 @@
 //! What machine code refers to outside of itself, each thing by a name that means the same in every
-//! process. Code holds an empty place for each, which is filled when it is put into memory
+//! process, and in every program that was built from the same sources. Code holds an empty place for each, which is filled when it is put into memory
 //! ([`super::image`]), so the same code can be kept and put into the memory of another process.
 //!
 //! Establishes that code holds no address otherwise: this is the only place that makes constants of
 //! addresses, and a test compares code that two processes made.
 #![allow(unsafe_code)]
 
-use super::{forms, slow::SlowEnv};
+use super::{forms, slow::SlowEnv, symbols};
 use crate::jit::SymbolLayout;
 use crate::jit::runtime::RuntimeCalls;
 use cranelift_codegen::ir::{self, AbiParam, InstBuilder, Signature, Type, UserExternalName, Value, types};
@@ -25,8 +25,11 @@ pub(crate) enum Link {
     Outer(u32),
     /// A function of the runtime, by its offset in [`RuntimeCalls`].
     Runtime(u32),
-    /// A function of this program, by its distance from [`anchor`].
+    /// A function of this program, by its number among [`symbols`].
     Rust(u32),
+    /// A function of this program that has no number, by its distance from [`anchor`]: code with such a link is of no
+    /// use to other programs.
+    Local(u32),
     /// The first address of the device window.
     Window,
     /// The first state of the window's bytes.
@@ -58,13 +61,26 @@ pub(crate) use runtime;
 extern "C" fn anchor() {}
 
 impl Link {
-    /// The link to a function of this program. The distance between two functions of a program is the
-    /// same wherever it is loaded, and less than 2 GiB.
+    /// The link to a function of this program.
     pub(crate) fn rust(address: usize) -> Link {
+        symbols::number(address).map_or_else(|| Link::local(address), Link::Rust)
+    }
+
+    /// The distance between two functions of a program is the same wherever it is loaded, and less than 2 GiB.
+    fn local(address: usize) -> Link {
         let distance = address.wrapping_sub(anchor as *const () as usize) as isize;
         let near = i32::try_from(distance).ok();
         assert!(near.is_some(), "a function {distance} bytes away is none of this program");
-        Link::Rust(near.unwrap_or(0) as u32)
+        Link::Local(near.unwrap_or(0) as u32)
+    }
+
+    /// The function of this program that a link leads to.
+    pub(crate) fn rust_function(self) -> Option<usize> {
+        match self {
+            Link::Rust(number) => symbols::address(number),
+            Link::Local(distance) => (anchor as *const () as usize).checked_add_signed(distance as i32 as isize),
+            _ => None,
+        }
     }
 
     /// The link as a number; [`Link::decode`] is the inverse.
@@ -83,6 +99,7 @@ impl Link {
             Link::Variable(n) => (10, n.into()),
             Link::Product(n) => (11, n),
             Link::Transfer(n) => (12, n),
+            Link::Local(n) => (13, n.into()),
         };
         kind | what << 8
     }
@@ -104,6 +121,7 @@ impl Link {
             10 => Link::Variable(small),
             11 => Link::Product(what),
             12 => Link::Transfer(what),
+            13 => Link::Local(small),
             _ => return None,
         };
         (link.encode() == number).then_some(link)
@@ -193,7 +211,7 @@ impl Targets<'_> {
             Link::Own(_) | Link::Place(_) => None,
             Link::Outer(f) => self.outer?.get(&FuncId(f)).copied(),
             Link::Runtime(offset) => runtime_function(&self.env.runtime, offset as usize),
-            Link::Rust(distance) => rust_function(distance),
+            Link::Rust(_) | Link::Local(_) => link.rust_function(),
             Link::Window => Some(self.env.window.base as usize),
             Link::States => check.memory.map(|states| states.base as usize),
             Link::NoteAccess => check.race.map(|race| race.access as usize),
@@ -204,11 +222,6 @@ impl Targets<'_> {
             Link::Transfer(form) => Some(std::ptr::from_ref(forms::transfer_of(form)?) as usize),
         }
     }
-}
-
-/// The function at a [`Link::rust`]'s distance.
-pub(crate) fn rust_function(distance: u32) -> Option<usize> {
-    (anchor as *const () as usize).checked_add_signed(distance as i32 as isize)
 }
 
 fn runtime_function(calls: &RuntimeCalls, offset: usize) -> Option<usize> {
@@ -232,7 +245,7 @@ mod tests {
             Link::Outer(3),
             runtime!(matrix),
             Link::rust(anchor as *const () as usize),
-            Link::rust(rust_function as *const () as usize),
+            Link::rust(super::super::slow::barrier as *const () as usize),
             Link::Window,
             Link::States,
             Link::NoteAccess,
@@ -252,8 +265,11 @@ mod tests {
     }
 
     #[test]
-    fn a_function_of_the_program_is_found_again() {
-        let Link::Rust(distance) = Link::rust(runtime_function as *const () as usize) else { panic!("another link") };
-        assert_eq!(rust_function(distance), Some(runtime_function as *const () as usize));
+    fn functions_of_the_program_are_found_again() {
+        let known = super::super::slow::barrier as *const () as usize;
+        let unknown = runtime_function as *const () as usize;
+        assert!(matches!(Link::rust(known), Link::Rust(_)));
+        assert!(matches!(Link::rust(unknown), Link::Local(_)));
+        assert_eq!([known, unknown].map(|f| Link::rust(f).rust_function()), [Some(known), Some(unknown)]);
     }
 }

@@ -29,6 +29,7 @@ mod points;
 pub(crate) mod slow;
 pub(crate) mod special;
 pub(crate) mod spread;
+mod symbols;
 mod sync;
 mod tensor;
 mod texture;

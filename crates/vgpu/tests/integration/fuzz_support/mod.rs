@@ -162,7 +162,7 @@ pub fn compile(
     let w = window().unwrap();
     let (id, _) = m.entry(kernel).unwrap();
     let window = Window { base: w.base() as u64, bits: w.bits() };
-    let keeping = Keeping { store: Arc::<MemoryStore>::clone(store), text: text_key(&m.source), build: [0; 32] };
+    let keeping = Keeping { store: Arc::<MemoryStore>::clone(store), text: text_key(&m.source), generator: [0; 32] };
     compile_kept(m, id, symbols, variant, (&RUNTIME, &Instrument::NONE), window, Some(keeping))
 }
 

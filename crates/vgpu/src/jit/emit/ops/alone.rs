@@ -1,7 +1,7 @@
 //! A function of the arithmetic by itself, compiled and put into memory: for tests.
 
 use crate::jit::emit::image::{Builder, Placed};
-use crate::jit::emit::links::{Link, rust_function};
+use crate::jit::emit::links::Link;
 use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::isa::TargetIsa;
@@ -23,8 +23,7 @@ impl Alone {
         let code = context.compiled_code().ok_or("no code")?;
         let mut builder = Builder::default();
         let start = builder.function(code, &context.func, isa)?;
-        let rust = |link| if let Link::Rust(distance) = link { rust_function(distance) } else { None };
-        Ok(Alone { placed: Placed::new(&builder.finish()?, rust)?, start })
+        Ok(Alone { placed: Placed::new(&builder.finish()?, Link::rust_function)?, start })
     }
 
     /// Where it begins.

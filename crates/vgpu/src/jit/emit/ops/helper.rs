@@ -49,6 +49,11 @@ impl Helper {
         const { assert!(size_of::<F>() == 0, "a helper captures nothing") };
         Helper { entry: run_ternary::<T, F>, mode }
     }
+
+    /// Where its code is.
+    pub(super) fn address(self) -> usize {
+        self.entry as usize
+    }
 }
 
 /// A type of lanes in the frame.
@@ -159,7 +164,7 @@ pub(super) fn call(
     let frame = cx.b.ins().stack_addr(types::I64, slot, 0);
     let layout = cx.b.ins().iconst(types::I64, layout as i64);
     let mode = cx.b.ins().iconst(types::I64, helper.mode.pack() as i64);
-    links::call(cx.b, Link::rust(helper.entry as usize), &[frame, layout, mode], None);
+    links::call(cx.b, Link::rust(helper.address()), &[frame, layout, mode], None);
     load_result(cx, shape, slot, ret)
 }
 

@@ -181,6 +181,11 @@ pub fn lower_with_helper(
     Ok(smallvec![helper::call(cx, shape, helper, srcs, &widths, ret)])
 }
 
+/// The addresses of all helpers, in the same order in every program that was built from the same sources.
+pub(super) fn helpers() -> Vec<usize> {
+    soft::every().into_iter().map(helper::Helper::address).collect()
+}
+
 /// Instructions that are more than one function of lanes: moves, selections, predicates, carries.
 fn structural(
     cx: &mut OpCtx<'_, '_>,

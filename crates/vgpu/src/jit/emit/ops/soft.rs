@@ -6,11 +6,15 @@
 
 use rtcg_ptx::ast::{BinOp, CmpOp, FpMods, Inst, PrmtMode, Rounding, TerOp, Type, UnOp};
 
+mod list;
+
 use super::helper::Helper;
 use crate::softmath::approx::{self, Function};
 use crate::softmath::arith::{self, FloatOp, Test};
 use crate::softmath::float::Format;
 use crate::softmath::{Mode, convert, int, video};
+
+pub(super) use list::every;
 
 /// What a mask lane looks like to a helper.
 fn mask(x: bool) -> u64 {
@@ -23,20 +27,28 @@ pub(super) fn select(inst: &Inst) -> Option<Helper> {
         Inst::Unary { op, ty, mods, .. } => unary(*op, *ty, mods),
         Inst::Binary { op, ty, mods, .. } => binary(*op, *ty, mods),
         Inst::Ternary { op, ty, mods, .. } => ternary(*op, *ty, mods),
-        Inst::Bfi { ty, .. } => Some(Helper::new(int_mode(*ty, Mode::default(), 0), |m, [a, b, p, l]| {
-            int::bfi(bits(m), a, b, p as u32, l as u32)
-        })),
+        Inst::Bfi { ty, .. } => Some(bfi(*ty)),
         Inst::Cvt { dty, sty, mods, .. } => cvt(*dty, *sty, mods),
         Inst::CvtPack { dty, sty, mods, .. } => cvt_pack(*dty, *sty, mods),
-        Inst::CvtIntPack { bits: size, signed: sign, .. } => {
-            let m = Mode::default().with(u32::from(*size) | u32::from(*sign) << 8);
-            Some(Helper::ternary(m, |m, a: u32, b, c| convert::pack_integers(bits(m), signed(m), a, b, c)))
-        }
-        Inst::Video { .. } => Some(Helper::new(Mode::default(), |_, [a, b, c, code]| {
-            video::execute(&video::decode(code), a as u32, b as u32, c as u32).into()
-        })),
+        Inst::CvtIntPack { bits, signed, .. } => Some(pack_integers(*bits, *signed)),
+        Inst::Video { .. } => Some(video()),
         _ => None,
     }
+}
+
+fn bfi(ty: Type) -> Helper {
+    Helper::new(int_mode(ty, Mode::default(), 0), |m, [a, b, p, l]| int::bfi(bits(m), a, b, p as u32, l as u32))
+}
+
+fn pack_integers(size: u8, sign: bool) -> Helper {
+    let m = Mode::default().with(u32::from(size) | u32::from(sign) << 8);
+    Helper::ternary(m, |m, a: u32, b, c| convert::pack_integers(bits(m), signed(m), a, b, c))
+}
+
+fn video() -> Helper {
+    Helper::new(Mode::default(), |_, [a, b, c, code]| {
+        video::execute(&video::decode(code), a as u32, b as u32, c as u32).into()
+    })
 }
 
 fn bits(m: Mode) -> u32 {

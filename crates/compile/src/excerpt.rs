@@ -1,0 +1,132 @@
+//! What a message shows of a source and a log: the lines concerned, and no more than can be read.
+//!
+//! Establishes that the parts have a bounded length whatever the source and the compiler give.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+/// Source lines that are shown with their neighbours.
+const LINES: usize = 20;
+/// Characters of a line that are shown.
+const WIDTH: usize = 300;
+/// A log up to this many bytes is shown as it is.
+const LOG_BYTES: usize = 20_000;
+
+/// The lines of `source` that `log` names as `name(LINE)` or `name:LINE`.
+pub(crate) fn excerpt(log: &str, name: &str, source: &str) -> String {
+    let named = lines_named(log, name);
+    let lines: Vec<&str> = source.lines().collect();
+    let shown: BTreeSet<usize> =
+        named.iter().flat_map(|&n| n.saturating_sub(1)..=n + 1).filter(|n| (1..=lines.len()).contains(n)).collect();
+    let width = shown.last().map_or(0, |n| n.to_string().len());
+    let mut text = String::new();
+    let mut previous = None;
+    for n in shown {
+        if previous.is_some_and(|p| p + 1 != n) {
+            text.push_str("...\n");
+        }
+        let mark = if named.contains(&n) { '>' } else { ' ' };
+        text.push_str(&format!("{mark} {n:>width$} | {}\n", part_of_line(lines[n - 1], 0)));
+        previous = Some(n);
+    }
+    text
+}
+
+/// The first lines that a log names.
+fn lines_named(log: &str, name: &str) -> BTreeSet<usize> {
+    let mut found = BTreeSet::new();
+    for (at, _) in log.match_indices(name) {
+        let rest = &log[at + name.len()..];
+        if let Some(rest) = rest.strip_prefix(['(', ':']) {
+            let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+            if let Ok(line) = rest[..digits].parse() {
+                found.insert(line);
+            }
+        }
+        if found.len() == LINES {
+            break;
+        }
+    }
+    found
+}
+
+/// The characters of a line around one of its columns, where it is too long to be shown as a whole.
+fn part_of_line(line: &str, column: usize) -> Cow<'_, str> {
+    let length = if line.len() <= WIDTH { line.len() } else { line.chars().count() };
+    if length <= WIDTH {
+        return Cow::Borrowed(line);
+    }
+    let from = column.saturating_sub(WIDTH / 2).min(length - WIDTH);
+    let part: String = line.chars().skip(from).take(WIDTH).collect();
+    let before = if from > 0 { "..." } else { "" };
+    let after = if from + WIDTH < length { "..." } else { "" };
+    Cow::Owned(format!("{before}{part}{after} (characters {} to {} of {length})", from + 1, from + WIDTH))
+}
+
+/// A log as it is shown: of long lines the part above the caret that follows them, and no more lines than can be read.
+pub(crate) fn shortened(log: &str) -> Cow<'_, str> {
+    if log.len() <= LOG_BYTES {
+        return Cow::Borrowed(log);
+    }
+    let mut out = String::new();
+    let mut lines = log.lines().peekable();
+    while let Some(line) = lines.next() {
+        let caret = lines.peek().and_then(|next| caret_column(next));
+        let part = part_of_line(line, caret.unwrap_or(0));
+        let is_part = matches!(part, Cow::Owned(_));
+        if out.len() + part.len() > LOG_BYTES {
+            out.push_str(&format!("... ({} more lines)\n", 1 + lines.count()));
+            break;
+        }
+        out.push_str(&part);
+        out.push('\n');
+        if let (true, Some(column)) = (is_part, caret) {
+            lines.next();
+            let from = column.saturating_sub(WIDTH / 2).min(line.chars().count() - WIDTH);
+            let blanks = column - from + if from > 0 { "...".len() } else { 0 };
+            out.push_str(&format!("{}^\n", " ".repeat(blanks)));
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// The column of the caret that is all a line has.
+fn caret_column(line: &str) -> Option<usize> {
+    (line.trim() == "^").then(|| line.chars().take_while(|c| *c != '^').count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn excerpt_shows_named_lines_with_their_neighbours() {
+        let source = "one\ntwo\nthree\nfour\nfive\nsix\nseven";
+        let log = "kernel.cu(2): error: x\n  two\nkernel.cu(6): error: y\nkernel.cu(900): error: z";
+        let expected = "  1 | one\n> 2 | two\n  3 | three\n...\n  5 | five\n> 6 | six\n  7 | seven\n";
+        assert_eq!(excerpt(log, "kernel.cu", source), expected);
+        assert_eq!(excerpt("no line is named", "kernel.cu", source), "");
+        assert_eq!(excerpt("kernel.cu(0): odd", "kernel.cu", source), "  1 | one\n");
+    }
+
+    #[test]
+    fn long_lines_are_shown_around_the_caret() {
+        let line = format!("{}WRONG{}", "a".repeat(700_000), "b".repeat(300_000));
+        let log = format!("k.cu(1): error: no\n{line}\n{}^\n\n1 error\n", " ".repeat(700_002));
+        let short = shortened(&log);
+        assert!(short.len() < 1000, "{}", short.len());
+        let lines: Vec<&str> = short.lines().collect();
+        assert_eq!(lines[1].find("WRONG"), lines[2].find('^').map(|at| at - 2), "{short}");
+        assert!(short.contains("of 1000005") && short.ends_with("1 error\n"), "{short}");
+        assert!(excerpt("k.cu(1): x", "k.cu", &line).len() < 500);
+        assert_eq!(shortened("short\n   ^\n"), "short\n   ^\n");
+    }
+
+    #[test]
+    fn only_the_first_of_many_errors_are_shown() {
+        let log: String = (1..=50_000).map(|n| format!("k.cu({n}): error: wrong\n")).collect();
+        let short = shortened(&log);
+        assert!(short.len() < LOG_BYTES + 100 && short.contains("more lines)"));
+        assert!(excerpt(&log, "k.cu", &"line\n".repeat(50_000)).lines().count() <= LINES + 1);
+    }
+}

@@ -1,0 +1,275 @@
+//! What nvcc's implicit `#include <cuda_runtime.h>` and its host compiler bring into every source and NVRTC does
+//! not: types, macros, functions, names of `std`. A program gets those whose names it uses.
+//!
+//! Assumes that a name which the program declares itself is better left out; a macro that it defines under a
+//! condition of the preprocessor is given all the same, since the condition may not hold.
+
+use crate::shims;
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+const TYPES: &[(&str, &str)] = &[
+    ("uint", "unsigned int"),
+    ("ushort", "unsigned short"),
+    ("ulong", "unsigned long"),
+    ("u_char", "unsigned char"),
+    ("u_short", "unsigned short"),
+    ("u_int", "unsigned int"),
+    ("u_long", "unsigned long"),
+    ("int8_t", "signed char"),
+    ("int16_t", "short"),
+    ("int32_t", "int"),
+    ("int64_t", "long long"),
+    ("uint8_t", "unsigned char"),
+    ("uint16_t", "unsigned short"),
+    ("uint32_t", "unsigned int"),
+    ("uint64_t", "unsigned long long"),
+    ("u_int8_t", "unsigned char"),
+    ("u_int16_t", "unsigned short"),
+    ("u_int32_t", "unsigned int"),
+    ("u_int64_t", "unsigned long"),
+    ("uintptr_t", "unsigned long long"),
+    ("intptr_t", "long long"),
+    ("ssize_t", "long"),
+    ("off_t", "long"),
+    ("time_t", "long"),
+    ("pid_t", "int"),
+    ("float_t", "float"),
+    ("double_t", "double"),
+];
+
+/// Object macros, `NAME value` in each line.
+pub(crate) const MACROS: &str = include_str!("headers/implicit-macros.h");
+
+/// What the host compiler defines. Headers of the toolkit would take NVRTC for it.
+const HOST_MACROS: &[(&str, &str)] = &[
+    ("__GNUC__", "12"),
+    ("__GNUC_MINOR__", "2"),
+    ("__GNUC_PATCHLEVEL__", "0"),
+    ("__GNUG__", "12"),
+    ("__NVCC__", "1"),
+    ("__linux__", "1"),
+    ("__linux", "1"),
+    ("__gnu_linux__", "1"),
+    ("__unix__", "1"),
+    ("__unix", "1"),
+    ("__x86_64__", "1"),
+    ("__x86_64", "1"),
+    ("__amd64__", "1"),
+    ("_LP64", "1"),
+    ("_GNU_SOURCE", "1"),
+];
+
+/// Functions of which a whole text comes.
+const FUNCTIONS: &[(&str, &str)] =
+    &[("strlen", include_str!("headers/strlen.h")), ("pow", include_str!("headers/pow.h"))];
+
+/// The headers with the names of `std` that nvcc has without any `#include`.
+const STD_HEADERS: [&str; 3] = ["cmath", "cstddef", "utility"];
+/// Names of `std` that those have and nvcc does not give.
+const NOT_IN_STD: [&str; 3] = ["swap", "make_pair", "declval"];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Piece {
+    Type(&'static str),
+    Macro(&'static str),
+    HostMacro(&'static str),
+    Function(&'static str),
+    Std,
+}
+
+/// What a program needs before its text.
+#[derive(Default, Debug, PartialEq, Eq)]
+pub(crate) struct Implicit {
+    pub(crate) text: String,
+    /// Headers of [`shims`] that the text includes.
+    pub(crate) headers: &'static [&'static str],
+}
+
+/// What is known of the headers that a program includes.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Surroundings {
+    /// There are headers of the toolkit among them, or some that were not found and that only a host compiler
+    /// would need: what the host compiler defines is left out.
+    pub(crate) without_host: bool,
+}
+
+fn pieces() -> &'static HashMap<&'static str, (usize, Piece)> {
+    static PIECES: OnceLock<HashMap<&str, (usize, Piece)>> = OnceLock::new();
+    PIECES.get_or_init(|| {
+        let types = TYPES.iter().map(|(name, text)| (*name, Piece::Type(text)));
+        let macros = MACROS.lines().filter_map(|line| line.split_once(' '));
+        let macros = macros.map(|(name, text)| (name, Piece::Macro(text)));
+        let host = HOST_MACROS.iter().map(|(name, text)| (*name, Piece::HostMacro(text)));
+        let functions = FUNCTIONS.iter().map(|(name, text)| (*name, Piece::Function(text)));
+        let all = types.chain(macros).chain(host).chain(functions).chain([("std", Piece::Std)]);
+        all.enumerate().map(|(i, (name, piece))| (name, (i, piece))).collect()
+    })
+}
+
+/// What the user-written `texts` of a program need.
+pub(crate) fn of(texts: &[&str], around: Surroundings) -> Implicit {
+    let pieces = pieces();
+    let mut found: Vec<(usize, &'static str, Piece)> = Vec::new();
+    for text in texts {
+        for (at, word) in words(text) {
+            let Some((&name, &(i, piece))) = pieces.get_key_value(word) else { continue };
+            if found.iter().all(|f| f.0 != i) && (piece != Piece::Std || names_std(text, at)) {
+                found.push((i, name, piece));
+            }
+        }
+    }
+    found.sort_by_key(|f| f.0);
+    let mut out = Implicit::default();
+    for (_, name, piece) in found {
+        if !is_declared(texts, name, piece) {
+            out.add(name, piece, around);
+        }
+    }
+    out
+}
+
+impl Implicit {
+    fn add(&mut self, name: &str, piece: Piece, around: Surroundings) {
+        match piece {
+            Piece::Type(what) => self.text.push_str(&format!("typedef {what} {name};")),
+            Piece::HostMacro(_) if around.without_host => {}
+            Piece::Macro(what) | Piece::HostMacro(what) => self.text.push_str(&format!("\n#define {name} {what}\n")),
+            Piece::Function(text) => self.text.push_str(&format!("\n{text}\n")),
+            Piece::Std => {
+                STD_HEADERS.iter().for_each(|header| self.text.push_str(&format!("\n#include <{header}>\n")));
+                self.headers = &STD_HEADERS;
+            }
+        }
+    }
+}
+
+fn is_declared(texts: &[&str], name: &str, piece: Piece) -> bool {
+    texts.iter().any(|text| match piece {
+        Piece::Type(_) => shims::defines(text, name),
+        Piece::Macro(_) | Piece::HostMacro(_) => defines_always(text, name),
+        Piece::Function(_) => shims::defines(text, name) || declares_function(text, name),
+        // A C++ library of the user's own.
+        Piece::Std => text.contains("namespace std"),
+    })
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// The words of a text with their places, those of comments and literals among them.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        at += bytes[at..].iter().position(|&b| is_word(b))?;
+        let start = at;
+        at += bytes[at..].iter().position(|&b| !is_word(b)).unwrap_or(bytes.len() - at);
+        Some((start, &text[start..at]))
+    })
+}
+
+/// Whether the word `std` at `at` begins one of the names that nvcc gives.
+fn names_std(text: &str, at: usize) -> bool {
+    let Some(rest) = text[at + 3..].trim_start().strip_prefix("::") else { return false };
+    let name = words(rest.trim_start()).next().map_or("", |(_, name)| name);
+    !text[..at].trim_end().ends_with("::") && !NOT_IN_STD.contains(&name)
+}
+
+/// Whether a text defines a macro under no condition (that of a header's own guard aside).
+fn defines_always(text: &str, name: &str) -> bool {
+    if !text.contains(name) {
+        return false;
+    }
+    let mut open: Vec<bool> = Vec::new();
+    let mut guard = None;
+    for line in text.lines() {
+        let Some(directive) = line.trim_start().strip_prefix('#') else { continue };
+        let mut parts = directive.split_whitespace();
+        let (word, what) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        let guarded = guard.take();
+        match word {
+            "if" | "ifdef" | "ifndef" => {
+                open.push(true);
+                guard = (word == "ifndef").then_some(what);
+            }
+            "define" => {
+                let defined = what.split('(').next().unwrap_or_default();
+                // `#ifndef NAME` before `#define NAME` is a guard, unless the macro is one that is given here.
+                if guarded == Some(defined) && defined != name {
+                    open.pop();
+                    open.push(false);
+                }
+                if defined == name && !open.contains(&true) {
+                    return true;
+                }
+            }
+            "endif" => drop(open.pop()),
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Whether a text seems to declare a function of this name: a type stands before it.
+fn declares_function(text: &str, name: &str) -> bool {
+    const NO_TYPES: [&str; 4] = ["return", "else", "do", "case"];
+    text.match_indices(name).any(|(at, _)| {
+        let (before, after) = (text[..at].trim_end(), text[at + name.len()..].trim_start());
+        let previous = before.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
+        let is_name = at > before.len() && after.starts_with('(');
+        is_name && previous.starts_with(|c: char| c.is_alphabetic() || c == '_') && !NO_TYPES.contains(&previous)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(source: &str) -> String {
+        of(&[source], Surroundings::default()).text
+    }
+
+    #[test]
+    fn a_program_gets_what_it_names_and_does_not_declare() {
+        assert_eq!(text("__global__ void f(uint *a) {}"), "typedef unsigned int uint;");
+        assert_eq!(text("typedef unsigned   uint;\n__global__ void f(uint *a) {}"), "");
+        assert_eq!(text("using uint = unsigned; uint x;"), "");
+        assert_eq!(text("#define M_PI 3.14f\nfloat x = M_PI;"), "");
+        assert!(text("float x = M_PI;").contains("#define M_PI 3.14159"));
+        assert_eq!(text("int x, M_PIX, my_uint;"), "");
+        assert_eq!(text("int x = INT_MAX;"), "\n#define INT_MAX 2147483647\n");
+        assert_eq!(text("float x = FLT_MAX; int y = INT32_MAX;"), "", "nvcc does not give these");
+        let host = of(&["#ifdef __GNUC__"], Surroundings { without_host: true });
+        assert_eq!((host.text.as_str(), text("#ifdef __GNUC__").contains("12")), ("", true));
+    }
+
+    #[test]
+    fn macros_of_branches_that_may_not_be_taken_are_given() {
+        for source in [
+            "#ifdef _MSC_VER\n#define NAN 1.0f\n#endif\nfloat x = NAN;",
+            "#if 0\n#define NAN 0\n#endif\nfloat x = NAN;",
+            "#ifndef NAN\n#define NAN 0\n#endif\nfloat x = NAN;",
+        ] {
+            assert!(text(source).contains("#define NAN (__int"), "{source}");
+        }
+        assert_eq!(text("#if 1\n#endif\n# define NAN 0\nfloat x = NAN;"), "");
+        assert_eq!(text("#ifndef MINE_H\n#define MINE_H\n#define NAN 0\n#endif\nfloat x = NAN;"), "");
+    }
+
+    #[test]
+    fn names_of_std_need_headers() {
+        assert_eq!(of(&["x = std::abs(y);"], Surroundings::default()).headers, STD_HEADERS);
+        for source in ["cuda::std::abs(1)", "std::swap(a, b)", "int std;", "namespace std { int f; } std::abs(1);"] {
+            assert_eq!(of(&[source], Surroundings::default()).headers, [""; 0], "{source}");
+        }
+    }
+
+    #[test]
+    fn functions_are_left_to_programs_that_have_their_own() {
+        assert!(text("return strlen(s) + pow(2, 3);").contains("rtcg_string"));
+        assert_eq!(text("__device__ int strlen(const char *s) { return 0; } int n = strlen(s);"), "");
+        assert_eq!(text("__device__ int pow (int a, int b);"), "");
+    }
+}

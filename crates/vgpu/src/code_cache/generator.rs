@@ -1,0 +1,73 @@
+//! The version of the code generator, which is part of every key: code of another version is never found. It follows
+//! from the sources ([`super::fingerprint`]), so that it is the same in every program that was built from them, and
+//! nobody has to think of changing it.
+
+use crate::jit::store::{Key, KeyHasher};
+
+/// The version as a key.
+pub(super) fn key() -> Key {
+    let parts = [env!("RTCG_CODE_GENERATOR"), env!("CARGO_PKG_VERSION"), cranelift_codegen::VERSION, rtcg_ptx::VERSION];
+    parts.iter().fold(KeyHasher::default(), |hasher, part| hasher.field(part.as_bytes())).finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fingerprint;
+    use std::path::{Path, PathBuf};
+
+    fn copy(from: &Path, to: &Path) {
+        std::fs::create_dir_all(to).unwrap();
+        for entry in std::fs::read_dir(from).unwrap() {
+            let path = entry.unwrap().path();
+            let target = to.join(path.file_name().unwrap());
+            if path.is_dir() {
+                copy(&path, &target);
+            } else {
+                std::fs::copy(&path, &target).unwrap();
+            }
+        }
+    }
+
+    /// Changes a file of a copy of the sources, and says whether the version has changed by that.
+    fn changes(top: &Path, file: &str) -> bool {
+        let (package, path) = (top.join("vgpu"), top.join(file));
+        let before = fingerprint::of(&package);
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, format!("{text}\n// another line\n")).unwrap();
+        let changed = fingerprint::of(&package);
+        std::fs::write(&path, text).unwrap();
+        assert_eq!(fingerprint::of(&package), before);
+        changed != before
+    }
+
+    #[test]
+    fn the_version_follows_the_sources_and_not_their_place() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let top = std::env::temp_dir().join(format!("rtcg-generator-{}", std::process::id()));
+        copy(&here.join("src"), &top.join("vgpu/src"));
+        copy(&here.join("../ptx/src"), &top.join("ptx/src"));
+        let own = fingerprint::of(here);
+        assert!(env!("RTCG_CODE_GENERATOR").starts_with(&own), "the build script has not run again");
+        assert_eq!(fingerprint::of(&top.join("vgpu")), own);
+        for file in [
+            "vgpu/src/jit/emit/ops/soft.rs",
+            "vgpu/src/jit/runtime.rs",
+            "vgpu/src/softmath/int.rs",
+            "vgpu/src/arch/mod.rs",
+            "vgpu/src/abi.rs",
+            "vgpu/src/texture/request.rs",
+            "vgpu/src/memory/window.rs",
+            "ptx/src/lib.rs",
+        ] {
+            assert!(changes(&top, file), "{file}");
+        }
+        for file in ["vgpu/src/api/mod.rs", "vgpu/src/code_cache/folder.rs"] {
+            assert!(!changes(&top, file), "{file}");
+        }
+        std::fs::write(top.join("vgpu/src/jit/another.rs"), "").unwrap();
+        assert_ne!(fingerprint::of(&top.join("vgpu")), own, "a file more");
+        let sources: Vec<PathBuf> = fingerprint::sources(here).into_iter().collect();
+        assert!(sources.iter().all(|path| path.exists()), "{sources:?}");
+        std::fs::remove_dir_all(&top).unwrap();
+    }
+}

@@ -1,0 +1,107 @@
+//! The list of all helpers, for their numbers in machine code that is kept.
+//!
+//! Establishes that the list follows from the sources alone. It is made by asking for the helpers of instructions of
+//! every kind; of what operations hold, and of types that are treated alike, one of each suffices.
+
+use super::{Helper, bfi, binary, compare, cvt, cvt_pack, pack_integers, ternary, unary, video};
+use rtcg_ptx::ast::{BinOp, CmpOp, FpMods, PrmtMode, TerOp, Type, UnOp};
+
+/// All helpers, most of them several times. The order is that of numbers in machine code that is kept, so it depends
+/// on nothing but the sources: not on addresses either, since compilers make one function of two that are alike.
+pub(in crate::jit::emit::ops) fn every() -> Vec<Helper> {
+    let exact = FpMods::default();
+    let all_mods = [exact, FpMods { approx: true, ..exact }];
+    let mut all = vec![bfi(Type::U32), pack_integers(8, false), video()];
+    for (ty, mods) in TYPES.into_iter().flat_map(|ty| all_mods.map(|mods| (ty, mods))) {
+        all.extend(UNARY.into_iter().filter_map(|op| unary(op, ty, &mods)));
+        all.extend(BINARY.into_iter().filter_map(|op| binary(op, ty, &mods)));
+        all.extend(TERNARY.into_iter().filter_map(|op| ternary(op, ty, &mods)));
+        all.extend(TYPES.into_iter().filter_map(|from| cvt(ty, from, &mods)));
+        all.extend(cvt_pack(ty, Type::F32, &mods));
+        all.extend(compare(CmpOp::Eq, ty, false));
+    }
+    all
+}
+
+const TYPES: [Type; 13] = {
+    use Type::*;
+    [U16, U32, U64, S16, S32, S64, F32, F64, F16x2, BF16x2, U16x2, E4M3x2, E5M2x2]
+};
+const UNARY: [UnOp; 24] = {
+    use UnOp::*;
+    let (bfind, shiftamt) = (Bfind { shiftamt: false }, Bfind { shiftamt: true });
+    [
+        Abs,
+        Neg,
+        Not,
+        Cnot,
+        Popc,
+        Clz,
+        Brev,
+        bfind,
+        shiftamt,
+        Sqrt,
+        Rsqrt,
+        Rcp,
+        Sin,
+        Cos,
+        Lg2,
+        Ex2,
+        Tanh,
+        PendingCount,
+        TestFinite,
+        TestInfinite,
+        TestNumber,
+        TestNotANumber,
+        TestNormal,
+        TestSubnormal,
+    ]
+};
+const BINARY: [BinOp; 21] = {
+    use BinOp::*;
+    [
+        Add, Sub, Div, Rem, Min, Max, And, Or, Xor, Mul, MulHi, MulWide, Mul24Lo, Mul24Hi, Shl, Shr, CopySign,
+        BmskClamp, BmskWrap, SzextClamp, SzextWrap,
+    ]
+};
+const TERNARY: [TerOp; 20] = {
+    use TerOp::*;
+    let (dp4a, dp2a) =
+        (Dp4a { a_signed: false, b_signed: false }, Dp2a { a_signed: false, b_signed: false, hi: false });
+    [
+        Fma,
+        MadLo,
+        MadHi,
+        MadWide,
+        Mad24Lo,
+        Mad24Hi,
+        Sad,
+        Bfe,
+        Lop3(0),
+        ShfLClamp,
+        ShfLWrap,
+        ShfRClamp,
+        ShfRWrap,
+        Prmt(PrmtMode::Index),
+        dp4a,
+        dp2a,
+        Fns,
+        AbsDiff4 { sum: false },
+        Min3,
+        Max3,
+    ]
+};
+
+#[cfg(test)]
+mod tests {
+    /// One that is missing among them would only be found in a kernel that cannot be kept.
+    #[test]
+    fn every_helper_is_listed() {
+        let text = include_str!("../soft.rs");
+        let made = ["new", "binary", "ternary"].map(|kind| text.matches(&format!("Helper::{kind}(")).count());
+        // `packed` makes one for each closure that it is given.
+        let packed = text.matches("=> packed(m, ").count();
+        let listed: std::collections::HashSet<_> = super::every().iter().map(|helper| helper.address()).collect();
+        assert_eq!(listed.len(), made.iter().sum::<usize>() + packed - 1);
+    }
+}
