@@ -43,18 +43,18 @@ class ElementwiseKernel(_rtcg.ElementwiseKernel):
     the snippet may compute its indices from ``i`` (``z[i / 2]``, ``x[i - 5]``): that it stays inside them is up to who
     writes it, as in any kernel.
 
-    A call raises TypeError where an array's elements are of another kind or size than its argument declares. Integers
-    of either sign, half precision as 16-bit integers, and structures of the same size may stand for each other, and
+    A call raises TypeError where an array's elements are of another size than its argument declares, and warns once
+    where they are of another kind (``RTCG_ARGUMENT_TYPES=strict`` in the environment: TypeError). Integers of either sign, half precision as 16-bit integers, and structures of the same size may stand for each other, and
     memory without a type (``array.gpudata``) is taken as it is; ``RTCG_ARGUMENT_TYPES=0`` in the environment compares
     sizes only. ValueError where an array lies in memory of another device that the current one has no access to.
 
     Each form (contiguous, with wide accesses, strided) is compiled at its first use and kept on disk.
     """
 
-    def __new__(cls, arguments, operation, name="kernel", keep=False, options=None, *args, **kwargs):
-        self = super().__new__(cls, arguments, operation, name, keep, options, *args, **kwargs)
-        self.arguments = tuple(arguments_of(arguments))
-        return self
+    def __init__(self, arguments, operation, name="kernel", keep=False, options=None, **kwargs):
+        arguments = arguments_of(arguments)
+        super().__init__(arguments, operation, name, keep, options, **kwargs)
+        self.arguments = tuple(arguments)
 
     def generate_stride_kernel_and_types(self, use_range):
         """Return ``(module, prepared function, arguments)`` of the form for contiguous arrays."""
