@@ -43,8 +43,8 @@ class ElementwiseKernel(_rtcg.ElementwiseKernel):
     the snippet may compute its indices from ``i`` (``z[i / 2]``, ``x[i - 5]``): that it stays inside them is up to who
     writes it, as in any kernel.
 
-    A call raises TypeError where an array's elements are of another size than its argument declares, and warns once
-    where they are of another kind (``RTCG_ARGUMENT_TYPES=strict`` in the environment: TypeError). Integers of either sign, half precision as 16-bit integers, and structures of the same size may stand for each other, and
+    A call raises TypeError where an array's elements are of another kind or size than its argument declares. Integers
+    of either sign, half precision as 16-bit integers, and structures of the same size may stand for each other, and
     memory without a type (``array.gpudata``) is taken as it is; ``RTCG_ARGUMENT_TYPES=0`` in the environment compares
     sizes only. ValueError where an array lies in memory of another device that the current one has no access to.
 

@@ -104,7 +104,6 @@ def test_wrong_types_are_named(module, axpy):
         (1, np.float64(1), r"declares 'const float \*x', got .*1.0"),
         (1, np.zeros(1), r"got an array of float64, which is not on the device; use pycuda.driver.In, Out or InOut"),
         (1, host, r"got an array of float32, which is not on the device"),
-        (2, np.float64(1), r"declares 'float a', got .*1.0.*\(of type float64\)"),
         (3, "text", r"declares 'int n', got 'text' \(of type str\)"),
     ]:
         args = list(good)
@@ -165,7 +164,7 @@ for place, text, arguments, _ in CASES:
     try:
         f(*arguments, block=(1, 1, 1))
     except TypeError as error:
-        assert place in str(error) and text[:22] in str(error), error
+        assert place in str(error) and text.partition(",")[0] in str(error), error
     else:
         raise AssertionError(text)
 """,
@@ -394,7 +393,7 @@ def test_calls_unlike_the_last_one(module, axpy):
         (lambda: axpy(y, memory, factors[3], 64, block=block), cuda.LogicError),
         (lambda: axpy(y, memory, 1.0, block=block), cuda.LogicError),
         (lambda: axpy(y, memory, 1.0, 64, 64, block=block), cuda.LogicError),
-        (lambda: axpy(y.astype(np.int32), memory, 1.0, 64, block=block), TypeError),
+        (lambda: axpy(y.astype(np.int32), memory, 1.0, 64, block=block), UserWarning),
         (lambda: axpy(y, memory, 1.0, 64, block=(0, 1, 1)), cuda.LogicError),
         (lambda: axpy(y, memory, 1.0, 64, block=()), cuda.LogicError),
         (lambda: axpy(y, memory, 1.0, 64, block=(1.5, 1, 1)), TypeError),

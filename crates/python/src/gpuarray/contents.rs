@@ -28,10 +28,10 @@ pub(crate) struct Contents {
     pub(super) record: Option<Py<PyArrayDescr>>,
     pub(super) base: Option<Py<PyAny>>,
     pub(super) allocator: Option<Py<PyAny>>,
-    pub(super) sizes: Sizes,
+    /// Numbers that a program has set. The array itself goes by its shape.
+    pub(super) sizes: Option<Box<Sizes>>,
 }
 
-/// Numbers that a program has set. The array itself goes by its shape.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Sizes {
     size: Option<usize>,
@@ -41,14 +41,23 @@ pub(super) struct Sizes {
 
 impl Contents {
     pub(super) fn plain(array: GpuArray) -> Self {
-        Self { array, record: None, base: None, allocator: None, sizes: Sizes::default() }
+        Self { array, record: None, base: None, allocator: None, sizes: None }
+    }
+
+    /// The record for an array of the same elements.
+    pub(super) fn record_for(&self, py: Python<'_>, dtype: DType) -> Option<Py<PyArrayDescr>> {
+        self.record.as_ref().filter(|_| dtype == self.array.dtype()).map(|record| record.clone_ref(py))
+    }
+
+    pub(super) fn allocator_in(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.allocator.as_ref().map(|allocator| allocator.clone_ref(py))
     }
 
     /// The same but for the array.
     fn with_array(&self, py: Python<'_>, array: GpuArray) -> Self {
         let clone = |object: &Option<Py<PyAny>>| object.as_ref().map(|object| object.clone_ref(py));
         let record = self.record.as_ref().map(|record| record.clone_ref(py));
-        Self { array, record, base: clone(&self.base), allocator: clone(&self.allocator), sizes: self.sizes }
+        Self { array, record, base: clone(&self.base), allocator: clone(&self.allocator), sizes: self.sizes.clone() }
     }
 
     /// The same elements' memory in another layout, which must lie inside it where its size is known.
@@ -82,7 +91,8 @@ pub(crate) struct PyGpuArray {
 
 impl From<Contents> for PyGpuArray {
     fn from(contents: Contents) -> Self {
-        Self { first: OnceLock::from(contents), ..Self::default() }
+        let (is_replaced, replacement) = (AtomicBool::new(false), Mutex::new(None));
+        Self { first: OnceLock::from(contents), is_replaced, replacement }
     }
 }
 
@@ -136,7 +146,7 @@ impl PyGpuArray {
     fn set_size(&self, py: Python<'_>, change: impl FnOnce(&mut Sizes)) {
         let old = self.contents();
         let mut new = old.with_array(py, old.array.clone());
-        change(&mut new.sizes);
+        change(new.sizes.get_or_insert_default());
         self.replace(new);
     }
 }
@@ -206,7 +216,7 @@ impl PyGpuArray {
     #[getter]
     fn size(&self) -> usize {
         let contents = self.contents();
-        contents.sizes.size.unwrap_or_else(|| contents.array.size())
+        contents.sizes.as_ref().and_then(|sizes| sizes.size).unwrap_or_else(|| contents.array.size())
     }
 
     #[setter(size)]
@@ -217,7 +227,7 @@ impl PyGpuArray {
     #[getter]
     fn mem_size(&self) -> usize {
         let contents = self.contents();
-        contents.sizes.mem_size.unwrap_or_else(|| contents.array.size())
+        contents.sizes.as_ref().and_then(|sizes| sizes.mem_size).unwrap_or_else(|| contents.array.size())
     }
 
     #[setter]
@@ -228,7 +238,7 @@ impl PyGpuArray {
     #[getter]
     fn nbytes(&self) -> usize {
         let contents = self.contents();
-        contents.sizes.nbytes.unwrap_or_else(|| contents.array.nbytes())
+        contents.sizes.as_ref().and_then(|sizes| sizes.nbytes).unwrap_or_else(|| contents.array.nbytes())
     }
 
     #[setter]
@@ -249,7 +259,7 @@ impl PyGpuArray {
 
     #[getter]
     fn allocator(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        self.allocator_in(py)
+        self.contents().allocator_in(py)
     }
 
     #[setter]

@@ -3,7 +3,7 @@
 use super::context::array_context;
 use super::dtypes::{descr_of, dtype_of, dtype_of_descr};
 use super::operands::{scalar_of, shape_of};
-use super::contents::{Contents, Sizes};
+use super::contents::Contents;
 use super::{PyGpuArray, order_of, raise};
 use crate::errors::MemoryError;
 use pyo3::exceptions::PyTypeError;
@@ -52,8 +52,8 @@ pub(super) fn empty_in_order_of<'py>(
     let array =
         PyGpuArray::in_memory_of(other, || with_memory(py, || GpuArray::with_layout(&ctx, layout.clone(), dtype)))?;
     let record = matches!(dtype, rtcg::array::DType::Void(_)).then(|| descr.unbind());
-    let allocator = other.get().allocator_in(py);
-    PyGpuArray::object(py, Contents { array, record, base: None, allocator, sizes: Sizes::default() })
+    let allocator = other.get().contents().allocator_in(py);
+    PyGpuArray::object(py, Contents { array, record, base: None, allocator, sizes: None })
 }
 
 /// The numbers from `start` on, `step` apart, `count` of them.

@@ -124,7 +124,7 @@ impl PyGpuArray {
         match basic_index(index)? {
             Some(basic) => {
                 let view = slf.get().contents().array.index(&basic).map_err(|error| array_error(py, error))?;
-                let record = slf.get().record_for(py, view.dtype());
+                let record = slf.get().contents().record_for(py, view.dtype());
                 let view = Bound::new(py, Self::from(Contents { record, ..Contents::plain(view) }))?;
                 assign(&view, value)
             }

@@ -20,7 +20,7 @@ mod views;
 
 use crate::errors::array_error;
 use crate::pointer::DevicePtr;
-use contents::{Contents, Sizes};
+use contents::Contents;
 pub(crate) use contents::{ContentsRef, PyGpuArray};
 use context::array_context;
 use dtypes::{descr_of, dtype_of_descr, numpy_descr};
@@ -68,22 +68,12 @@ impl PyGpuArray {
         Ok(Bound::new(py, Self::from(contents))?.into_any())
     }
 
-    fn allocator_in(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        self.contents().allocator.as_ref().map(|allocator| allocator.clone_ref(py))
-    }
-
-    /// The record of `self` for an array of the same elements.
-    fn record_for(&self, py: Python<'_>, dtype: DType) -> Option<Py<PyArrayDescr>> {
-        let contents = self.contents();
-        let record = contents.record.as_ref().filter(|_| dtype == contents.array.dtype());
-        record.map(|record| record.clone_ref(py))
-    }
 
     /// A result beside `slf`, with its allocator: a `GPUArray` also where `slf` is of a subclass, as upstream.
     pub(crate) fn like<'py>(slf: &Bound<'py, Self>, array: GpuArray) -> PyResult<Bound<'py, PyAny>> {
-        let (py, this) = (slf.py(), slf.get());
-        let record = this.record_for(py, array.dtype());
-        Self::object(py, Contents { record, allocator: this.allocator_in(py), ..Contents::plain(array) })
+        let (py, own) = (slf.py(), slf.get().contents());
+        let record = own.record_for(py, array.dtype());
+        Self::object(py, Contents { array, record, base: None, allocator: own.allocator_in(py), sizes: None })
     }
 
     /// A view of `slf`; with another dtype if `descr` is given.
@@ -92,13 +82,13 @@ impl PyGpuArray {
         array: GpuArray,
         descr: Option<Bound<'py, PyArrayDescr>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (py, this) = (slf.py(), slf.get());
+        let (py, own) = (slf.py(), slf.get().contents());
         let record = match descr {
             Some(descr) => matches!(array.dtype(), DType::Void(_)).then(|| descr.unbind()),
-            None => this.record_for(py, array.dtype()),
+            None => own.record_for(py, array.dtype()),
         };
-        let (base, allocator) = (Some(slf.clone().into_any().unbind()), this.allocator_in(py));
-        Self::object(py, Contents { record, base, allocator, ..Contents::plain(array) })
+        let (base, allocator) = (Some(slf.clone().into_any().unbind()), own.allocator_in(py));
+        Self::object(py, Contents { array, record, base, allocator, sizes: None })
     }
 
     /// Tells the pool that the memory came from which stream uses it.
@@ -195,7 +185,7 @@ impl PyGpuArray {
         let (shape, dtype, order) = (shape_of(shape)?, dtype_of_descr(&descr)?, order_of(order)?);
         let record = matches!(dtype, DType::Void(_)).then(|| descr.unbind());
         let memory = Self::given_memory(&shape, dtype, allocator.as_ref(), gpudata, py)?;
-        let done = |array| self.replace(Contents { array, record, base, allocator, sizes: Sizes::default() });
+        let done = |array| self.replace(Contents { array, record, base, allocator, sizes: None });
         // A whole array brings its memory and its layout along.
         if let Some(given) = memory.as_ref().and_then(|memory| memory.cast::<PyGpuArray>().ok()) {
             let given = &given.get().contents().array;

@@ -4,12 +4,10 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::generators::error::GeneratorError;
 use crate::generators::operand::{ArrayView, Value, wrong, wrong_type};
-use crate::signatures::{number_of_ctype, types_are_checked, types_are_strict};
+use crate::signatures::{number_of_ctype, types_are_checked};
 use rtcg_codegen::carg::Argument;
 use rtcg_codegen::snippet::ElementUse;
 use rtcg_driver::memory::unreachable_owner;
-use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
 
 /// Number and kinds of the arguments, and the types and sizes of their elements.
 pub(crate) fn check_arguments(
@@ -54,34 +52,16 @@ fn check_elements(declared: &Argument, used: ElementUse, view: &ArrayView<'_>) -
     match (number_of_ctype(&declared.ctype), view.number) {
         (Some(number), Some(given)) if types_are_checked() && (is_wrong_size || !number.accepts_elements(given)) => {
             let (given, number) = (given.dtype_name(), number.dtype_name());
-            let declarator = declared.declarator();
-            if is_wrong_size || types_are_strict() {
-                return wrong_type(
-                    &declared.name,
-                    format_args!("has dtype {given}; expected {number} for '{declarator}'"),
-                );
-            }
-            warn_of_type(format!(
-                "argument '{}' has dtype {given}; its bytes are taken as {number} for '{declarator}' \
-                 (RTCG_ARGUMENT_TYPES=strict makes this an error)",
-                declared.name
-            ));
-            Ok(())
+            wrong_type(
+                &declared.name,
+                format_args!("has dtype {given}; expected {number} for '{}'", declared.declarator()),
+            )
         }
         _ if is_wrong_size => wrong_type(
             &declared.name,
             format_args!("has elements of {} bytes; '{}' has {size}", view.itemsize, declared.declarator()),
         ),
         _ => Ok(()),
-    }
-}
-
-/// Tells the user once.
-#[cold]
-fn warn_of_type(text: String) {
-    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    if SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(text.clone()) {
-        rtcg_driver::notify(&text);
     }
 }
 
