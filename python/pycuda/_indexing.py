@@ -14,8 +14,8 @@ __all__ = [
 def take(a, indices, axis=None, out=None, mode="raise", stream=None):
     """Elements by an array of indices; see `numpy.take`."""
     if isinstance(axis, _g.GPUArray):
-        # Upstream's third argument is `out`.
-        axis, out = None, axis
+        # Upstream's third argument is `out`, its fourth the stream.
+        axis, out, stream = None, axis, stream if out is None else out
     a = _g._array(a)
     if axis is not None:
         axis = _axis_of(axis, max(a.ndim, 1))

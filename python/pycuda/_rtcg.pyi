@@ -69,7 +69,7 @@ class Device:
     instance ``device.warp_size``.
     """
 
-    def __new__(cls, ordinal: int | str) -> Self: ...
+    def __init__(self, ordinal: int | str) -> None: ...
     @staticmethod
     def count() -> int:
         """Number of devices, real and virtual."""
@@ -229,7 +229,7 @@ class Stream:
         Smaller numbers go first; see `Context.get_stream_priority_range`.
     """
 
-    def __new__(cls, flags: int = 0, priority: int | None = None) -> Self: ...
+    def __init__(self, flags: int = 0, priority: int | None = None) -> None: ...
     @staticmethod
     def from_handle(handle: int | _CudaStream, owner: object = None) -> Stream:
         """A stream of another library in the current context, by its handle or its ``__cuda_stream__``.
@@ -315,7 +315,7 @@ class Stream:
 class Event:
     """A mark in a stream: something to wait for, and a time. Destroyed at the end of a ``with`` block."""
 
-    def __new__(cls, flags: int = 0) -> Self: ...
+    def __init__(self, flags: int = 0) -> None: ...
     def record(self, stream: Stream | _CudaStream | None = None, flags: int = 0) -> Self:
         """Mark the present end of `stream`. With flag 1, a captured graph does so at each launch."""
     def close(self) -> None:
@@ -372,7 +372,7 @@ class DeviceAllocation:
 class ManagedAllocation:
     """Memory that host and device share by migration; the base of arrays made by `pycuda.driver.managed_empty`."""
 
-    def __new__(cls, nbytes: int, flags: int = 0) -> Self: ...
+    def __init__(self, nbytes: int, flags: int = 0) -> None: ...
     def free(self) -> None:
         """Free now. A second time is a `LogicError`."""
     def close(self) -> None:
@@ -399,7 +399,7 @@ class ManagedAllocation:
 class IPCMemoryHandle:
     """Memory of another process."""
 
-    def __new__(cls, devhandle: _HostBuffer, flags: int = 1) -> Self: ...
+    def __init__(self, devhandle: _HostBuffer, flags: int = 1) -> None: ...
     def close(self) -> None:
         """Unmap now. A second time is a `LogicError`."""
     def __enter__(self) -> Self: ...
@@ -413,7 +413,7 @@ class IPCMemoryHandle:
 class PagelockedHostAllocation:
     """Page-locked host memory; the base of arrays made by `pycuda.driver.pagelocked_empty`."""
 
-    def __new__(cls, nbytes: int, flags: int) -> Self: ...
+    def __init__(self, nbytes: int, flags: int) -> None: ...
     def free(self) -> None:
         """Free now. A second time is a `LogicError`."""
     def close(self) -> None:
@@ -432,7 +432,7 @@ class PagelockedHostAllocation:
 class AlignedHostAllocation:
     """Aligned host memory; the base of arrays made by `pycuda.driver.aligned_empty`."""
 
-    def __new__(cls, nbytes: int, alignment: int) -> Self: ...
+    def __init__(self, nbytes: int, alignment: int) -> None: ...
     def free(self) -> None:
         """Free now. A second time is a `LogicError`."""
     def close(self) -> None:
@@ -479,7 +479,7 @@ class MemoryPool:
         Whether it can go to another process.
     """
 
-    def __new__(cls, device: Device | None = None, max_size: int = 0, exportable: bool = False) -> Self: ...
+    def __init__(self, device: Device | None = None, max_size: int = 0, exportable: bool = False) -> None: ...
     @staticmethod
     def get_default(device: Device | None = None) -> MemoryPool:
         """The pool that a device has from the beginning."""
@@ -553,7 +553,7 @@ class PhysicalMemory:
         Whether it can go to another process.
     """
 
-    def __new__(cls, size: int, device: Device | None = None, exportable: bool = False) -> Self: ...
+    def __init__(self, size: int, device: Device | None = None, exportable: bool = False) -> None: ...
     @staticmethod
     def from_fd(fd: int, size: int, device: Device | None = None) -> PhysicalMemory:
         """Memory of `size` bytes that another process exported as a file descriptor, which stays the caller's."""
@@ -579,7 +579,7 @@ class AddressRange:
         Whose driver reserves them; default: that of the current context.
     """
 
-    def __new__(cls, size: int, alignment: int = 0, device: Device | None = None) -> Self: ...
+    def __init__(self, size: int, alignment: int = 0, device: Device | None = None) -> None: ...
     def map(self, memory: PhysicalMemory, offset: int = 0, devices: Sequence[Device] | None = None) -> Mapping:
         """Put memory at `offset` bytes of these addresses and let its device, or `devices`, use it."""
     @property
@@ -687,7 +687,7 @@ class DeviceMemoryPool(_Pool):
     first has passed its work. May be used from any thread and outlive its contexts.
     """
 
-    def __new__(cls, *, _labelled: bool = False) -> Self: ...
+    def __init__(self, *, _labelled: bool = False) -> None: ...
     def allocate(self, size: int, stream: Stream | None = None) -> PooledDeviceAllocation:
         """Memory of `size` bytes for work in `stream`, default the default stream.
 
@@ -706,7 +706,7 @@ class DeviceMemoryPool(_Pool):
 class PageLockedAllocator:
     """How a `PageLockedMemoryPool` allocates: `flags` as `host_alloc_flags`."""
 
-    def __new__(cls, flags: int = 0) -> Self: ...
+    def __init__(self, flags: int = 0) -> None: ...
     @property
     def flags(self) -> int:
         """The `host_alloc_flags` of what it allocates."""
@@ -714,7 +714,7 @@ class PageLockedAllocator:
 class PageLockedMemoryPool(_Pool):
     """Keeps freed page-locked memory for the next array of about the same size."""
 
-    def __new__(cls, allocator: PageLockedAllocator | None = None) -> Self: ...
+    def __init__(self, allocator: PageLockedAllocator | None = None) -> None: ...
     def allocate(self, shape: int | Sequence[int], dtype: DTypeLike, order: str = "C") -> NDArray[Any]:
         """A page-locked array with undefined contents; ``.base`` is its `PooledHostAllocation`."""
 
@@ -876,7 +876,7 @@ def memset_d2d32_async(
     """`memset_d2d32` in stream order."""
 
 class Memcpy2D:
-    def __new__(cls) -> Self: ...
+    def __init__(self) -> None: ...
     src_memory_type: memory_type
     src_device: int
     dst_memory_type: memory_type
@@ -908,7 +908,7 @@ class Memcpy2D:
     def __call__(self, aligned: bool | Stream | None = None) -> None: ...
 
 class Memcpy3D:
-    def __new__(cls) -> Self: ...
+    def __init__(self) -> None: ...
     src_memory_type: memory_type
     src_device: int
     dst_memory_type: memory_type
@@ -947,7 +947,7 @@ class Memcpy3D:
     def __call__(self, stream: Stream | None = None) -> None: ...
 
 class Memcpy3DPeer:
-    def __new__(cls) -> Self: ...
+    def __init__(self) -> None: ...
     src_memory_type: memory_type
     src_device: int
     dst_memory_type: memory_type
@@ -994,7 +994,7 @@ class Memcpy3DPeer:
 class Array:
     """A CUDA array, freed with the last reference or by `free()`."""
 
-    def __new__(cls, descriptor: ArrayDescriptor) -> Array: ...
+    def __init__(self, descriptor: ArrayDescriptor) -> None: ...
     def free(self) -> None:
         """Free now. A second time is a `LogicError`."""
     def close(self) -> None:
@@ -1013,7 +1013,7 @@ class Array:
 class MipmappedArray:
     """An array with levels of detail (an addition to PyCUDA)."""
 
-    def __new__(cls, descriptor: ArrayDescriptor3D, num_levels: int) -> MipmappedArray: ...
+    def __init__(self, descriptor: ArrayDescriptor3D, num_levels: int) -> None: ...
     def get_level(self, level: int) -> Array:
         """The array of a level, 0 being the largest."""
     def close(self) -> None:
@@ -1024,7 +1024,7 @@ class MipmappedArray:
 class TextureReference:
     """A texture reference of a module, or of no module."""
 
-    def __new__(cls) -> TextureReference: ...
+    def __init__(self) -> None: ...
     def set_array(self, ary: Array) -> None:
         """Bind an array, which is kept alive."""
     def set_address(self, devptr: _DevicePointer, bytes: int, allow_offset: bool = False) -> int:
@@ -1084,7 +1084,7 @@ class TextureObject:
 class SurfaceObject:
     """Kernels take it as a `cudaSurfaceObject_t` (an addition to PyCUDA)."""
 
-    def __new__(cls, array: Array) -> SurfaceObject: ...
+    def __init__(self, array: Array) -> None: ...
     @property
     def handle(self) -> int:
         """What kernels take as a `cudaSurfaceObject_t`."""
@@ -1151,7 +1151,7 @@ class Graph:
     and the executable graphs made from it; host memory is read and written when the graph runs.
     """
 
-    def __new__(cls) -> Self: ...
+    def __init__(self) -> None: ...
     def add_kernel_node(
         self,
         *args: Any,
@@ -1473,12 +1473,12 @@ class Linker:
     ``PREC_DIV``, ``PREC_SQRT`` and ``FMA`` are for it alone.
     """
 
-    def __new__(
-        cls,
+    def __init__(
+        self,
         message_handler: _MessageHandler | None = None,
         options: _JitOptions | None = None,
         log_verbose: bool = False,
-    ) -> Self: ...
+    ) -> None: ...
     def add_data(self, data: _HostBuffer, input_type: int, name: str = "unknown") -> None:
         """Add an image of a `jit_input_type`, by the name that messages give it.
 
@@ -1696,8 +1696,8 @@ class GPUArray:
     order : {"C", "F"}
     """
 
-    def __new__(
-        cls,
+    def __init__(
+        self,
         shape: int | Sequence[int],
         dtype: DTypeLike | None = None,
         allocator: Callable[[int], DeviceAllocation] | None = None,
@@ -1705,7 +1705,7 @@ class GPUArray:
         gpudata: _DevicePointer | None = None,
         strides: Sequence[int] | None = None,
         order: str = "C",
-    ) -> Self: ...
+    ) -> None: ...
     @property
     def T(self) -> GPUArray: ...
     def all(
@@ -1720,6 +1720,8 @@ class GPUArray:
     ) -> GPUArray: ...
     @property
     def allocator(self) -> Any: ...
+    @allocator.setter
+    def allocator(self, allocator: Any) -> None: ...
     def any(
         self,
         axis: Any = None,
@@ -1734,10 +1736,12 @@ class GPUArray:
     def argmin(self, axis: Any = None, out: Any = None, keepdims: Any = False) -> GPUArray: ...
     def argsort(self, *args: Any, **kwargs: Any) -> GPUArray:
         """`pycuda.gpuarray.argsort` of this array."""
-    def astype(self, dtype: Any, order: Any = "K", copy: Any = True, stream: Any = None) -> GPUArray:
+    def astype(self, dtype: Any, stream: Any = None, order: Any = "K", copy: Any = True) -> GPUArray:
         """A copy converted to `dtype`; does not wait."""
     @property
     def base(self) -> Any: ...
+    @base.setter
+    def base(self, base: Any) -> None: ...
     def bind_to_texref(self, texref: Any, allow_offset: Any = False) -> GPUArray:
         """Binds to a texture reference of its dtype; the offset in elements."""
     def bind_to_texref_ext(
@@ -1767,6 +1771,8 @@ class GPUArray:
         """`pycuda.gpuarray.dot` of this array."""
     @property
     def dtype(self) -> np.dtype[Any]: ...
+    @dtype.setter
+    def dtype(self, dtype: Any) -> None: ...
     def fill(self, value: Any, stream: Any = None) -> Self:
         """Sets every element to `value`; does not wait."""
     @property
@@ -1778,9 +1784,11 @@ class GPUArray:
     @property
     def gpudata(self) -> Any:
         """The memory: a `DeviceAllocation`, what the allocator gave, an address for views, or None without elements."""
+    @gpudata.setter
+    def gpudata(self, gpudata: Any) -> None: ...
     @property
     def imag(self) -> GPUArray:
-        """The imaginary parts: a view, or zeros for arrays that are not complex."""
+        """The imaginary parts, as `real`; zeros for arrays that are not complex."""
     def item(self, *args: Any) -> Any:
         """The only element as a Python number; waits."""
     @property
@@ -1809,6 +1817,8 @@ class GPUArray:
     ) -> GPUArray: ...
     @property
     def mem_size(self) -> int: ...
+    @mem_size.setter
+    def mem_size(self, mem_size: int) -> None: ...
     def min(
         self,
         axis: Any = None,
@@ -1825,6 +1835,8 @@ class GPUArray:
         """`selffac * self + otherfac * other`, in one kernel."""
     @property
     def nbytes(self) -> int: ...
+    @nbytes.setter
+    def nbytes(self, nbytes: int) -> None: ...
     @property
     def ndim(self) -> int: ...
     def nonzero(self, *args: Any, **kwargs: Any) -> GPUArray:
@@ -1856,7 +1868,7 @@ class GPUArray:
     def ravel(self, order: Any = "C") -> GPUArray: ...
     @property
     def real(self) -> GPUArray:
-        """The real parts, as a view."""
+        """The real parts in memory of their own, one after the other, as kernels read them; of other arrays the array itself."""
     def repeat(self, *args: Any, **kwargs: Any) -> GPUArray:
         """`pycuda.gpuarray.repeat` of this array."""
     def reshape(self, *shape: Any, **kwargs: Any) -> GPUArray: ...
@@ -1871,8 +1883,12 @@ class GPUArray:
     def set_async(self, ary: Any, stream: Any = None) -> None: ...
     @property
     def shape(self) -> tuple[int, ...]: ...
+    @shape.setter
+    def shape(self, shape: int | Sequence[int]) -> None: ...
     @property
     def size(self) -> int: ...
+    @size.setter
+    def size(self, size: int) -> None: ...
     def sort(self, axis: Any = ..., kind: Any = None, *, stable: Any = None) -> None:
         """Sorts in place along an axis; NaN last, stable."""
     def squeeze(self, axis: Any = None) -> GPUArray: ...
@@ -1888,6 +1904,8 @@ class GPUArray:
     ) -> GPUArray: ...
     @property
     def strides(self) -> tuple[int, ...]: ...
+    @strides.setter
+    def strides(self, strides: Sequence[int]) -> None: ...
     def sum(
         self,
         axis: Any = None,
@@ -1907,7 +1925,7 @@ class GPUArray:
         """The elements as nested lists; waits."""
     def trace(self, *args: Any, **kwargs: Any) -> GPUArray:
         """`pycuda.gpuarray.trace` of this array."""
-    def transpose(self, *axes: Any) -> GPUArray: ...
+    def transpose(self, *args: Any, axes: Any = None) -> GPUArray: ...
     def var(
         self,
         axis: Any = None,
@@ -2127,8 +2145,8 @@ def c_name_of_dtype(dtype: np.dtype[Any]) -> str: ...
 def parse_declaration(text: str) -> tuple[bool, bool, np.dtype[Any], str]: ...
 
 class ElementwiseKernel:
-    def __new__(
-        cls,
+    def __init__(
+        self,
         arguments: Any,
         operation: str,
         name: str = "kernel",
@@ -2137,7 +2155,7 @@ class ElementwiseKernel:
         preamble: str = "",
         loop_prep: str = "",
         after_loop: str = "",
-    ) -> Self: ...
+    ) -> None: ...
     def __call__(
         self,
         *args: Any,
@@ -2169,10 +2187,10 @@ class RegisteredObject:
         """Give the object to CUDA, in the order of `stream`: a `RegisteredMapping`."""
 
 class RegisteredBuffer(RegisteredObject):
-    def __new__(cls, bufobj: int, flags: int = 0) -> Self: ...
+    def __init__(self, bufobj: int, flags: int = 0) -> None: ...
 
 class RegisteredImage(RegisteredObject):
-    def __new__(cls, bufobj: int, target: int, flags: int = 0) -> Self: ...
+    def __init__(self, bufobj: int, target: int, flags: int = 0) -> None: ...
 
 @final
 class RegisteredMapping:
@@ -2201,8 +2219,8 @@ def nvtx_mark(name: str) -> None: ...
 def nvtx_origin() -> str | None: ...
 
 class ReductionKernel:
-    def __new__(
-        cls,
+    def __init__(
+        self,
         dtype_out: Any,
         neutral: str,
         reduce_expr: str,
@@ -2213,7 +2231,7 @@ class ReductionKernel:
         options: Sequence[str] | None,
         preamble: str,
         allocator: Callable[[int], Any] | None = None,
-    ) -> Self: ...
+    ) -> None: ...
     @property
     def allocator(self) -> Callable[[int], Any] | None: ...
     def __call__(
@@ -2238,8 +2256,8 @@ class ReductionKernel:
     def name(self) -> str: ...
 
 class _ScanKernel:
-    def __new__(
-        cls,
+    def __init__(
+        self,
         dtype: Any,
         arguments: Any,
         input_expr: str,
@@ -2252,7 +2270,7 @@ class _ScanKernel:
         name: str,
         options: Sequence[str] | None,
         preamble: str,
-    ) -> Self: ...
+    ) -> None: ...
     def get_source(self) -> str:
         """The CUDA source."""
     @property

@@ -301,8 +301,8 @@ def corrcoef(x, y=None, rowvar=True, *, dtype=None):
     c = c / deviation[:, None] / deviation[None, :]
     if c.dtype.kind != "c":
         return _g.clip(c, -1, 1)
-    c.real[...] = _g.clip(c.real, -1, 1)
-    c.imag[...] = _g.clip(c.imag, -1, 1)
+    parts = c.view(np.float32 if c.dtype == np.complex64 else np.float64)
+    parts[...] = _g.clip(parts, -1, 1)
     return c
 
 

@@ -303,12 +303,14 @@ class SourceModule(CudaModule):
         include_dirs=None,
         name_expressions=(),
     ):
+        from pycuda.driver import Context, module_from_buffer
+
+        # Compiled for the device of the context that it will be loaded into.
+        Context.get_device()
         self._check_arch(arch)
         settings = _Settings(nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs)
         self._program = settings.program(source, name_expressions=name_expressions)
         binary = _run(self._program)
-        from pycuda.driver import module_from_buffer
-
         self.module = module_from_buffer(binary)
         # Kernels check their arguments by the types that the source declares.
         self._program.declare(self.module)

@@ -295,12 +295,13 @@ def seed_getter_unique(n):
     return gpuarray.to_gpu(np.random.randint(-(2**31), 2**31 - 1, n).astype(np.int32))
 
 
-def generate_direction_vectors(count, direction=direction_vector_set.VECTOR_32):
+def generate_direction_vectors(count, direction=None):
     """Direction vectors of `count` dimensions, a device array of shape (count, 32) or (count, 64).
 
     There are 20000 dimensions; after the last one they begin again. The scrambled sets are the plain ones: numbers
-    are scrambled by constants alone.
+    are scrambled by constants alone. The default `direction` is ``direction_vector_set.VECTOR_32``.
     """
+    direction = direction_vector_set.VECTOR_32 if direction is None else direction
     bits = 64 if direction in (direction_vector_set.VECTOR_64, direction_vector_set.SCRAMBLED_VECTOR_64) else 32
     vectors = np.empty((count, bits), f"u{bits // 8}")
     _get_direction_vectors(direction, vectors, count)

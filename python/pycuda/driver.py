@@ -241,19 +241,19 @@ def mem_alloc_like(ary):
     return mem_alloc(ary.nbytes)
 
 
-def to_device(buffer):
-    """New device memory with a copy of `buffer`, a contiguous array or buffer (C or Fortran order).
+def to_device(bf_obj):
+    """New device memory with a copy of `bf_obj`, a contiguous array or buffer (C or Fortran order).
 
     Waits until the copy is done. What is no buffer is a `TypeError`, one that is not contiguous a
     `ValueError`, no room a `MemoryError`.
     """
     # A memoryview knows no dates and no half precision.
     try:
-        nbytes = buffer.nbytes if hasattr(buffer, "nbytes") else memoryview(buffer).nbytes
+        nbytes = bf_obj.nbytes if hasattr(bf_obj, "nbytes") else memoryview(bf_obj).nbytes
     except TypeError:
-        raise TypeError(f"buffer is a {type(buffer).__name__}; expected an array or another buffer") from None
+        raise TypeError(f"bf_obj is a {type(bf_obj).__name__}; expected an array or another buffer") from None
     memory = mem_alloc(nbytes)
-    memcpy_htod(memory, buffer)
+    memcpy_htod(memory, bf_obj)
     return memory
 
 
@@ -476,8 +476,8 @@ class ArgumentHandler:
         Its memory on the device, made when first needed.
     """
 
-    def __init__(self, array):
-        self.array = array
+    def __init__(self, ary):
+        self.array = ary
         self.dev_alloc = None
 
     def get_device_alloc(self):

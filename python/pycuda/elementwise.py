@@ -51,10 +51,10 @@ class ElementwiseKernel(_rtcg.ElementwiseKernel):
     Each form (contiguous, with wide accesses, strided) is compiled at its first use and kept on disk.
     """
 
-    def __new__(cls, arguments, operation, name="kernel", keep=False, options=None, *args, **kwargs):
-        self = super().__new__(cls, arguments, operation, name, keep, options, *args, **kwargs)
-        self.arguments = tuple(arguments_of(arguments))
-        return self
+    def __init__(self, arguments, operation, name="kernel", keep=False, options=None, **kwargs):
+        arguments = arguments_of(arguments)
+        super().__init__(arguments, operation, name, keep, options, **kwargs)
+        self.arguments = tuple(arguments)
 
     def generate_stride_kernel_and_types(self, use_range):
         """Return ``(module, prepared function, arguments)`` of the form for contiguous arrays."""

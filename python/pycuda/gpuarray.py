@@ -253,11 +253,30 @@ def logical_not(x, /, out=None, *, allocator=None):
     return _native.allocated_by(allocator, _ufunc, "logical_not", (x,), out)
 
 
-def where(condition, x=None, y=None, out=None, stream=None):
-    """`x` where the condition is true, else `y`; with the condition alone, `nonzero`."""
-    if x is None and y is None:
-        return nonzero(condition)  # noqa: F821
-    return _in_stream(stream, lambda: _ufunc("where", (condition, x, y), out))
+def where(criterion, then_=None, else_=None, out=None, stream=None):
+    """`then_` where the criterion is true, else `else_`; with the criterion alone, `nonzero`."""
+    if then_ is None and else_ is None:
+        return nonzero(criterion)  # noqa: F821
+    return _in_stream(stream, lambda: _ufunc("where", (criterion, then_, else_), out))
+
+
+def _memcpy_discontig(dst, src, async_=False, stream=None):
+    """Copy `src` to `dst`, arrays on the device or the host of one shape and dtype, whatever their strides."""
+    for name, array in (("src", src), ("dst", dst)):
+        if not isinstance(array, GPUArray | np.ndarray):
+            raise TypeError(f"{name} is of type {type(array).__name__}; expected a GPUArray or a NumPy array")
+    if src.shape != dst.shape:
+        raise ValueError(f"src has shape {src.shape}, dst {dst.shape}; expected the same")
+    if src.dtype != dst.dtype:
+        raise TypeError(f"src has dtype {src.dtype}, dst {dst.dtype}; expected the same")
+    if isinstance(dst, GPUArray) and isinstance(src, GPUArray):
+        return _in_stream(stream, lambda: dst.__setitem__(..., src))
+    if isinstance(dst, GPUArray):
+        dst.set(src, async_=async_, stream=stream)
+    elif isinstance(src, GPUArray):
+        src.get(dst, async_=async_, stream=stream)
+    else:
+        dst[...] = src
 
 
 def if_positive(criterion, then_, else_, out=None, stream=None):

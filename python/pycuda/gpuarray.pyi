@@ -964,8 +964,8 @@ def vdot(a: Any, b: Any) -> GPUArray:
 def vecdot(x1: Any, x2: Any, /, *, axis: Any = -1) -> GPUArray:
     """Sums of products along `axis`, the first operand conjugated."""
 
-def where(condition: Any, x: Any = None, y: Any = None, out: Any = None, stream: Any = None) -> GPUArray:
-    """`x` where the condition is true, else `y`; with the condition alone, `nonzero`."""
+def where(criterion: Any, then_: Any = None, else_: Any = None, out: Any = None, stream: Any = None) -> GPUArray:
+    """`then_` where the criterion is true, else `else_`; with the criterion alone, `nonzero`."""
 
 def zeros(shape: Any, dtype: Any = ..., allocator: Any = None, order: Any = "C") -> GPUArray:
     """A new array of zeros; does not wait."""

@@ -43,8 +43,8 @@ class GenericScanKernel(_rtcg._ScanKernel):
     not be from an array that is written.
     """
 
-    def __new__(
-        cls,
+    def __init__(
+        self,
         dtype,
         arguments,
         input_expr,
@@ -59,8 +59,7 @@ class GenericScanKernel(_rtcg._ScanKernel):
         preamble="",
         devices=None,
     ):
-        self = super().__new__(
-            cls,
+        super().__init__(
             dtype=np.dtype(dtype),
             arguments=arguments_of(arguments),
             input_expr=input_expr,
@@ -75,7 +74,6 @@ class GenericScanKernel(_rtcg._ScanKernel):
             preamble=preamble,
         )
         self.dtype = np.dtype(dtype)
-        return self
 
     def __call__(self, *args, size=None, stream=None):
         """Enqueue the scan of the first `size` places (by default the first array's size); does not wait."""
@@ -88,18 +86,17 @@ class _ScanKernel(_rtcg._ScanKernel):
     _output = ""
     _needs_neutral = False
 
-    def __new__(cls, dtype, scan_expr, neutral=None, name_prefix="scan", options=None, preamble="", devices=None):
+    def __init__(self, dtype, scan_expr, neutral=None, name_prefix="scan", options=None, preamble="", devices=None):
         dtype = np.dtype(dtype)
-        if cls._needs_neutral and neutral is None:
+        if self._needs_neutral and neutral is None:
             raise ValueError("neutral element is required for exclusive scan")
-        self = super().__new__(
-            cls,
+        super().__init__(
             dtype=dtype,
             arguments=[VectorArg(dtype, "input_ary", const=True), VectorArg(dtype, "output_ary")],
             input_expr="input_ary[i]",
             scan_expr=scan_expr,
             neutral=None if neutral is None else c_literal(neutral, dtype),
-            output_statement=cls._output,
+            output_statement=self._output,
             is_segment_start_expr=None,
             input_fetch_exprs=[],
             index_dtype=np.dtype(np.int64),
@@ -108,7 +105,6 @@ class _ScanKernel(_rtcg._ScanKernel):
             preamble=preamble,
         )
         self.dtype = dtype
-        return self
 
     def __call__(self, input_ary, output_ary=None, allocator=None, stream=None):
         """Enqueue the scan; does not wait.

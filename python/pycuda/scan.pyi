@@ -9,8 +9,8 @@ from pycuda._rtcg import GPUArray, Stream
 
 class GenericScanKernel(_rtcg._ScanKernel):
     dtype: np.dtype[Any]
-    def __new__(
-        cls,
+    def __init__(
+        self,
         dtype: Any,
         arguments: str | Sequence[Argument | str],
         input_expr: str,
@@ -24,13 +24,13 @@ class GenericScanKernel(_rtcg._ScanKernel):
         options: Sequence[str] | None = None,
         preamble: str = "",
         devices: Any = None,
-    ) -> GenericScanKernel: ...
+    ) -> None: ...
     def __call__(self, *args: Any, size: int | None = None, stream: Stream | None = None) -> None: ...
 
 class _ScanKernel(_rtcg._ScanKernel):
     dtype: np.dtype[Any]
-    def __new__(
-        cls,
+    def __init__(
+        self,
         dtype: Any,
         scan_expr: str,
         neutral: Any = None,
@@ -38,7 +38,7 @@ class _ScanKernel(_rtcg._ScanKernel):
         options: Sequence[str] | None = None,
         preamble: str = "",
         devices: Any = None,
-    ) -> _ScanKernel: ...
+    ) -> None: ...
     def __call__(
         self,
         input_ary: GPUArray,

@@ -261,15 +261,15 @@ def init_cuda_context_fixture():
         _free_context(context)
 
 
-def mark_cuda_test(f):
+def mark_cuda_test(inner_f):
     """Run a test function in a context of its own. Under pytest it also gets the mark ``cuda``."""
 
-    @functools.wraps(f)
+    @functools.wraps(inner_f)
     def wrapper(*args, **kwargs):
         drv.init()
         context = make_default_context()
         try:
-            return f(*args, **kwargs)
+            return inner_f(*args, **kwargs)
         finally:
             _free_context(context)
 
@@ -298,10 +298,8 @@ class DebugMemoryPool(DeviceMemoryPool):
         Where to write; default the standard output.
     """
 
-    def __new__(cls, interactive=True, logfile=None):
-        return super().__new__(cls, _labelled=True)
-
     def __init__(self, interactive=True, logfile=None):
+        super().__init__(_labelled=True)
         self.interactive = interactive
         self.logfile = logfile
         self._names = _load_names() if interactive else {}

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pycuda.compiler as compiler
@@ -174,7 +175,15 @@ def test_debugging_keeps_and_does_not_cache(tmp_path, monkeypatch, capfd):
     finally:
         cuda.set_debugging(False)
     assert not list(tmp_path.rglob("*.entry"))
-    assert "compiler output in" in capfd.readouterr().err
+    assert "*** compiler output in" in capfd.readouterr().out
+
+
+def test_kept_files_are_named_on_standard_output(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PYCUDA_CACHE_DIR", str(tmp_path))
+    compiler.compile(TWICE + "// kept", keep=True)
+    out, err = capsys.readouterr()
+    assert out.startswith("*** compiler output in ") and not err
+    assert any(path.suffix == ".cu" for path in Path(out.split(" in ", 1)[1].strip()).iterdir())
 
 
 def test_threads_compile_at_once():

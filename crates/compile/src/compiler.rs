@@ -12,7 +12,7 @@ use crate::{implicit, layout_attributes, lto, nvcc, nvrtc, shims};
 use rtcg_cuda_sys::{NvJitLinkTable, NvrtcTable, trace};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Compiles requests. Holds nothing; the cache and the loaded NVRTC belong to the process.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,6 +35,25 @@ const NVCC_ENVIRONMENT: &[&str] =
 
 /// Stands before the name of a source that is no file.
 const IN_MEMORY: &str = "/<source in memory>/";
+
+/// Prints a line.
+type Printer = Box<dyn Fn(&str) + Send + Sync>;
+
+static PRINTER: OnceLock<Printer> = OnceLock::new();
+
+/// Sets who prints where the files of a compilation were kept. Only the first counts; without one the line goes to the
+/// process' standard output.
+pub fn set_printer(print: impl Fn(&str) + Send + Sync + 'static) {
+    let _ = PRINTER.set(Box::new(print));
+}
+
+fn say_kept(dir: &Path) {
+    let line = format!("*** compiler output in {}", dir.display());
+    match PRINTER.get() {
+        Some(print) => print(&line),
+        None => println!("{line}"),
+    }
+}
 
 /// A request with its options understood.
 struct Plan<'a> {
@@ -273,7 +292,7 @@ impl<'a> Plan<'a> {
             from_cache: false,
         };
         if let Some(dir) = kept {
-            eprintln!("*** compiler output in {}", dir.display());
+            say_kept(&dir);
         }
         if let Some(cache) = cache.filter(|_| scan.uncacheable.is_none()) {
             let file = loaded_file(table.path());
@@ -347,7 +366,7 @@ impl<'a> Plan<'a> {
         let version = nvcc::version(&program)?;
         let output = nvcc::run(&program, request, &text, &self.include_dirs)?;
         if self.keep() {
-            eprintln!("*** compiler output in {}", output.dir.display());
+            say_kept(&output.dir);
         } else {
             let _ = std::fs::remove_dir_all(&output.dir);
         }

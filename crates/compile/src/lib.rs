@@ -30,7 +30,7 @@ mod tokens;
 
 pub use arch::Arch;
 pub use cache::{CacheStatus, cache_directory, cache_status, clear_memory_cache};
-pub use compiler::{Compiler, CompilerInfo, wrap_source};
+pub use compiler::{Compiler, CompilerInfo, set_printer, wrap_source};
 pub use error::{CompileError, ErrorKind};
 pub use options::{default_options, lto_options};
 pub use request::{Artifact, BinaryKind, CachePolicy, CompileRequest, Target};

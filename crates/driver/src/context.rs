@@ -7,6 +7,7 @@
 //! Resources hold their [`Context`] and free themselves through [`Context::cleanup`], which knows
 //! whether there is still something to free, and makes the context current for the moment.
 
+use crate::default_context;
 use crate::device::Device;
 use crate::drivers;
 use crate::error::{Error, Result};
@@ -99,11 +100,17 @@ impl Context {
         }
         let ctx = Self::from_parts(device, handle, ContextKind::Created);
         ctx.push()?;
+        default_context::note_choice();
         Ok(ctx)
     }
 
     /// Retains a primary context. See [`Device::retain_primary_context`].
     pub(crate) fn retain_primary(device: Device) -> Result<Self> {
+        default_context::note_choice();
+        Self::retain(device)
+    }
+
+    pub(crate) fn retain(device: Device) -> Result<Self> {
         let mut handle = CUcontext::null();
         // SAFETY: writes one handle.
         unsafe { call!(device.table(), cuDevicePrimaryCtxRetain(&raw mut handle, device.handle())) }?;
@@ -136,6 +143,11 @@ impl Context {
             let device = Device::from_handle(table, device).ok().filter(|_| found)?;
             Some(Self::from_parts(device, handle, ContextKind::Foreign))
         })
+    }
+
+    /// The context that another library made current in this thread, else the default one.
+    fn foreign_or_default() -> Result<Option<Self>> {
+        Self::foreign().map_or_else(default_context::take, |ctx| Ok(Some(ctx)))
     }
 
     /// The top of the calling thread's stack.
@@ -209,12 +221,8 @@ impl Context {
             }
             return Ok(ctx);
         }
-        Self::foreign().ok_or_else(|| {
-            let detail = if drivers::is_initialized() {
-                "no currently active context? Each thread needs one: make it, or push one that exists"
-            } else {
-                "no currently active context? Call init() first, and make one"
-            };
+        Self::foreign_or_default()?.ok_or_else(|| {
+            let detail = "no currently active context? Each thread needs one: make it, or push one that exists";
             Error::new("explicit_context_dependent", CUresult::CUDA_ERROR_INVALID_CONTEXT, detail)
         })
     }
@@ -336,8 +344,7 @@ pub(crate) fn current_table(call: &'static str) -> Result<&'static DriverTable> 
 
 #[cold]
 fn foreign_table(call: &'static str) -> Result<&'static DriverTable> {
-    drivers::get(call)?;
-    match Context::foreign() {
+    match Context::foreign_or_default()? {
         Some(ctx) => Ok(ctx.0.table),
         None => Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_CONTEXT, "")),
     }
@@ -418,7 +425,7 @@ impl Context {
     pub fn current_device() -> Result<Device> {
         match Self::current() {
             Some(ctx) => Ok(ctx.device()),
-            None => Self::foreign()
+            None => Self::foreign_or_default()?
                 .map(|ctx| ctx.device())
                 .ok_or_else(|| Error::new("cuCtxGetDevice", CUresult::CUDA_ERROR_INVALID_CONTEXT, "")),
         }

@@ -37,6 +37,18 @@ impl Device {
         })
     }
 
+    /// The device that `CUDA_DEVICE` or the file `~/.cuda_device` names, else the first.
+    pub(crate) fn default_of_user() -> Result<Self> {
+        let in_home = |home| std::fs::read_to_string(std::path::Path::new(&home).join(".cuda_device")).ok();
+        let wanted = std::env::var("CUDA_DEVICE").ok().or_else(|| std::env::var_os("HOME").and_then(in_home));
+        let Some(wanted) = wanted else { return Self::new(0) };
+        let ordinal = wanted.trim().parse().map_err(|_| {
+            let detail = format!("CUDA_DEVICE or ~/.cuda_device is {wanted:?}; expected the number of a device");
+            Error::new("cuDeviceGet", CUresult::CUDA_ERROR_INVALID_DEVICE, detail)
+        })?;
+        Self::new(ordinal)
+    }
+
     /// How many devices there are: real ones first, then virtual ones.
     pub fn count() -> Result<usize> {
         Ok(drivers::get("cuDeviceGetCount")?.devices.len())

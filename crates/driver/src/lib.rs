@@ -16,6 +16,7 @@
 mod error;
 mod context;
 mod context_settings;
+mod default_context;
 mod device;
 mod drivers;
 mod event;

@@ -296,6 +296,18 @@ impl Function {
         }
     }
 
+    /// What `given` may be taken as where its type contradicts the kernel's source though its size does not: an array
+    /// of other elements as an address, a number as so many bytes.
+    pub fn reinterpreted(&self, index: usize, given: Given) -> Option<Given> {
+        match (self.declaration(index)?.kind, given) {
+            (ParamKind::Pointer(_), Given::Pointer(Some(_))) => Some(Given::Pointer(None)),
+            (ParamKind::Value(declared), Given::Value(number)) if declared.nbytes() == number.nbytes() => {
+                Some(Given::Bytes)
+            }
+            _ => None,
+        }
+    }
+
     /// `argument #1 (0-based) of kernel 'axpy', declared as 'float a',`
     pub fn describe_parameter(&self, index: usize) -> String {
         let declared =

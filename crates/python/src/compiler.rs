@@ -156,8 +156,19 @@ fn add_search_roots(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
+/// Prints a line to what Python's standard output is now.
+fn print_line(line: &str) {
+    Python::attach(|py| {
+        let print = py.import("builtins").and_then(|builtins| builtins.call_method1("print", (line,)));
+        if let Err(error) = print {
+            error.write_unraisable(py, None);
+        }
+    });
+}
+
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     add_search_roots(m.py())?;
+    rtcg::compile::set_printer(print_line);
     m.add_class::<PyProgram>()?;
     m.add_function(wrap_pyfunction!(compiler_info, m)?)?;
     m.add_function(wrap_pyfunction!(lto_options, m)?)?;

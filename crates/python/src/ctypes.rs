@@ -11,6 +11,7 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyList, PyString, PyTuple};
+use rtcg::array::GpuArray;
 use rtcg::codegen::carg::{Argument, CType, Form, TypeRegistry, parse_argument, parse_arguments};
 use rtcg::driver::signature::Number;
 use rtcg::generators::{ArrayView, Value};
@@ -206,17 +207,18 @@ fn argument_of(item: &Bound<'_, PyAny>) -> PyResult<Argument> {
 }
 
 /// An array argument with what its view borrows.
-pub(crate) enum ArrayHolder<'py> {
-    Gpu(Bound<'py, PyGpuArray>),
+pub(crate) enum ArrayHolder {
+    Gpu(GpuArray),
     Interface { ptr: u64, shape: Vec<usize>, strides: Vec<isize>, itemsize: usize, number: Option<Number> },
 }
 
-impl<'py> ArrayHolder<'py> {
+impl ArrayHolder {
     /// A `GPUArray`, or anything with `__cuda_array_interface__`; `None` for other objects.
-    pub(crate) fn of(object: &Bound<'py, PyAny>) -> PyResult<Option<Self>> {
+    pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
         if let Ok(array) = object.cast::<PyGpuArray>() {
-            array.get().array.check_memory().map_err(|error| array_error(object.py(), error))?;
-            return Ok(Some(ArrayHolder::Gpu(array.clone())));
+            let array = array.get().contents().array.clone();
+            array.check_memory().map_err(|error| array_error(object.py(), error))?;
+            return Ok(Some(ArrayHolder::Gpu(array)));
         }
         let Some(interface) = object.getattr_opt("__cuda_array_interface__")? else { return Ok(None) };
         let interface = interface.cast_into::<PyDict>()?;
@@ -238,7 +240,7 @@ impl<'py> ArrayHolder<'py> {
 
     pub(crate) fn view(&self) -> ArrayView<'_> {
         match self {
-            ArrayHolder::Gpu(array) => ArrayView::from(&array.get().array),
+            ArrayHolder::Gpu(array) => ArrayView::from(array),
             ArrayHolder::Interface { ptr, shape, strides, itemsize, number } => {
                 ArrayView { ptr: *ptr, shape, strides, itemsize: *itemsize, number: *number, ..ArrayView::default() }
             }
@@ -248,7 +250,7 @@ impl<'py> ArrayHolder<'py> {
 
 /// A Python argument as a kernel takes it.
 pub(crate) enum Held<'py> {
-    Array(ArrayHolder<'py>),
+    Array(ArrayHolder),
     Bytes([u8; 16], u8),
     Structure(Bound<'py, PyBytes>),
     /// A bare address, whose size nobody knows, and the context whose memory it is, as in [`ArrayView`].

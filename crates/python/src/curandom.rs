@@ -40,7 +40,7 @@ fn draw_of(name: &str) -> PyResult<Draw> {
 }
 
 /// An array with the C type of its elements.
-fn target<'py>(data: &Bound<'py, PyAny>) -> PyResult<(ArrayHolder<'py>, CType)> {
+fn target(data: &Bound<'_, PyAny>) -> PyResult<(ArrayHolder, CType)> {
     let holder = ArrayHolder::of(data)?.ok_or_else(|| {
         let kind = data.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
         PyTypeError::new_err(format!("expected a GPUArray, got {kind}"))

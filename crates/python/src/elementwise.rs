@@ -2,6 +2,7 @@
 
 use crate::ctypes::{Held, arguments_of, hold_all, stand_in_layout, values};
 use crate::driver::function::KernelObject;
+use crate::driver::resource::Late;
 use crate::driver::stream::{PyStream, stream_of};
 use crate::driver::texture::PyTextureReference;
 use crate::elementwise_again::LastCall;
@@ -9,7 +10,7 @@ use crate::errors::{OrRaise, generator_error};
 use crate::pointer::arguments_used_in;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PySlice, PyTuple};
+use pyo3::types::{PyDict, PySlice, PyTuple};
 use rtcg::codegen::pointwise::Pointwise;
 use rtcg::generators::{CompileSettings, Elementwise, Region};
 
@@ -29,20 +30,30 @@ pub(crate) fn settings(keep: bool, options: Option<Vec<String>>) -> CompileSetti
 }
 
 /// A kernel that executes a C snippet for each element.
+#[derive(Default)]
 #[pyclass(name = "ElementwiseKernel", module = "pycuda.elementwise", frozen, subclass, weakref, dict)]
 pub(crate) struct PyElementwiseKernel {
-    kernel: Elementwise,
+    kernel: Late<Elementwise>,
     last: LastCall,
 }
 
 #[pymethods]
 impl PyElementwiseKernel {
     #[new]
+    #[pyo3(
+        signature = (*_args, **_kwargs),
+        text_signature = "(arguments, operation, name='kernel', keep=False, options=None, preamble='', loop_prep='', after_loop='')"
+    )]
+    fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
+        Self::default()
+    }
+
     #[pyo3(signature = (
         arguments, operation, name = "kernel", keep = false, options = None, preamble = "", loop_prep = "", after_loop = ""
     ))]
     #[allow(clippy::too_many_arguments, reason = "upstream's signature")]
-    fn new(
+    fn __init__(
+        &self,
         arguments: &Bound<'_, PyAny>,
         operation: &str,
         name: &str,
@@ -51,7 +62,7 @@ impl PyElementwiseKernel {
         preamble: &str,
         loop_prep: &str,
         after_loop: &str,
-    ) -> PyResult<Self> {
+    ) -> PyResult<()> {
         let spec = Pointwise {
             name: identifier(name)?,
             arguments: arguments_of(arguments)?,
@@ -60,7 +71,7 @@ impl PyElementwiseKernel {
             loop_prep: loop_prep.into(),
             after_loop: after_loop.into(),
         };
-        Ok(Self { kernel: Elementwise::new(spec, settings(keep, options)), last: LastCall::default() })
+        self.kernel.init(Elementwise::new(spec, settings(keep, options)))
     }
 
     #[pyo3(signature = (*args, range = None, slice = None, stream = None))]

@@ -125,7 +125,7 @@ impl LastCall {
 fn step_of(argument: &Argument, arg: &Bound<'_, PyAny>, context: u64) -> Option<Step> {
     let class = arg.get_type_ptr().cast_const();
     if argument.is_vector {
-        let array = &arg.cast_exact::<PyGpuArray>().ok()?.get().array;
+        let array = &arg.cast_exact::<PyGpuArray>().ok()?.get().contents().array;
         // Whether memory of another context is within reach may change.
         if array.context().number() != context {
             return None;
@@ -166,7 +166,7 @@ impl Source {
         unsafe {
             match self {
                 Self::Array(dtype, layout, context) => {
-                    let array = &arg.cast_unchecked::<PyGpuArray>().get().array;
+                    let array = &arg.cast_unchecked::<PyGpuArray>().get().initialised()?.array;
                     // What was put off would be computed here, and that may run Python code.
                     if array.dtype() != *dtype
                         || !array.is_laid_out_like(layout)

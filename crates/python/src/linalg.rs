@@ -12,7 +12,7 @@ type Array<'a, 'py> = &'a Bound<'py, PyGpuArray>;
 
 /// What `body` makes of an array, in memory from its allocator and with the interpreter released.
 fn computed<T: Send>(a: Array<'_, '_>, body: impl FnOnce(&GpuArray) -> Result<T> + Send) -> PyResult<T> {
-    let (py, array) = (a.py(), &a.get().array);
+    let (py, array) = (a.py(), &a.get().contents().array);
     PyGpuArray::in_memory_of(a, || py.detach(|| body(array))).map_err(|error| array_error(py, error))
 }
 
@@ -33,7 +33,7 @@ fn tuple_of<'py, const N: usize>(
 
 #[pyfunction]
 fn linalg_solve<'py>(a: Array<'_, 'py>, b: Array<'_, 'py>) -> PyResult<Any<'py>> {
-    let matrices = &a.get().array;
+    let matrices = &a.get().contents().array;
     array_of(b, |b| matrices.solve(b))
 }
 
@@ -110,16 +110,26 @@ fn linalg_svdvals<'py>(a: Array<'_, 'py>, hermitian: bool) -> PyResult<Any<'py>>
 }
 
 /// An array with a tolerance of each matrix, or a number for all.
-#[derive(FromPyObject)]
-enum Ratio<'py> {
-    Array(Bound<'py, PyGpuArray>),
+enum Ratio {
+    Array(GpuArray),
     Number(f64),
 }
 
-impl Ratio<'_> {
+impl<'a, 'py> FromPyObject<'a, 'py> for Ratio {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        match object.cast::<PyGpuArray>() {
+            Ok(array) => Ok(Self::Array(array.get().contents().array.clone())),
+            Err(_) => object.extract().map(Self::Number),
+        }
+    }
+}
+
+impl Ratio {
     fn as_operand(&self) -> Arg<'_> {
         match self {
-            Ratio::Array(array) => (&array.get().array).into(),
+            Ratio::Array(array) => array.into(),
             Ratio::Number(number) => (*number).into(),
         }
     }
@@ -127,7 +137,7 @@ impl Ratio<'_> {
 
 #[pyfunction]
 #[pyo3(signature = (a, ratio, hermitian))]
-fn linalg_pinv<'py>(a: Array<'_, 'py>, ratio: Option<Ratio<'py>>, hermitian: bool) -> PyResult<Any<'py>> {
+fn linalg_pinv<'py>(a: Array<'_, 'py>, ratio: Option<Ratio>, hermitian: bool) -> PyResult<Any<'py>> {
     let tolerance = ratio.as_ref().map_or(Tolerance::Precision, |ratio| Tolerance::Relative(ratio.as_operand()));
     array_of(a, |a| a.pinv(tolerance, hermitian, Limits::default()))
 }
@@ -136,8 +146,8 @@ fn linalg_pinv<'py>(a: Array<'_, 'py>, ratio: Option<Ratio<'py>>, hermitian: boo
 #[pyo3(signature = (a, size, ratio, hermitian))]
 fn linalg_matrix_rank<'py>(
     a: Array<'_, 'py>,
-    size: Option<Ratio<'py>>,
-    ratio: Option<Ratio<'py>>,
+    size: Option<Ratio>,
+    ratio: Option<Ratio>,
     hermitian: bool,
 ) -> PyResult<Any<'py>> {
     let tolerance = match (&size, &ratio) {
@@ -156,7 +166,7 @@ fn linalg_lstsq<'py>(
     b: Array<'_, 'py>,
     ratio: Option<f64>,
 ) -> PyResult<(Any<'py>, Any<'py>, usize, Any<'py>)> {
-    let right = &b.get().array;
+    let right = &b.get().contents().array;
     let found = computed(a, |a| a.lstsq(right, ratio, Limits::default()))?;
     let like = |array| PyGpuArray::like(a, array);
     Ok((like(found.solution)?, like(found.residuals)?, found.rank, like(found.singular_values)?))

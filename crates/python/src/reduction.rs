@@ -1,6 +1,7 @@
 //! `pycuda.reduction` and `pycuda.scan`: the kernel classes. What they do is in `rtcg::generators`.
 
 use crate::ctypes::{ArrayHolder, arguments_of, ctype_of_dtype, hold_all, stand_in_layout, values};
+use crate::driver::resource::Late;
 use crate::driver::stream::{PyStream, stream_of};
 use crate::elementwise::{current_context, identifier, settings};
 use crate::errors::generator_error;
@@ -16,13 +17,13 @@ use rtcg::codegen::scan::{Fetch, Scan};
 use rtcg::generators::{ReductionKernel, ScanKernel};
 
 /// A reduction of arrays by a C expression.
-#[pyclass(name = "ReductionKernel", module = "pycuda.reduction", frozen, subclass, weakref)]
+#[derive(Default)]
+#[pyclass(name = "ReductionKernel", module = "pycuda.reduction", frozen, subclass, weakref, dict)]
 pub(crate) struct PyReductionKernel {
-    kernel: ReductionKernel,
-    dtype_out: Py<PyArrayDescr>,
+    kernel: Late<ReductionKernel>,
+    dtype_out: Late<Py<PyArrayDescr>>,
     /// Gives memory for results when a call names none.
-    #[pyo3(get)]
-    allocator: Option<Py<PyAny>>,
+    allocator: Late<Option<Py<PyAny>>>,
 }
 
 /// A new array, made by the class itself, so that any dtype and allocator will do.
@@ -35,7 +36,7 @@ fn new_array<'py>(
     py.get_type::<PyGpuArray>().call1((PyTuple::new(py, shape)?, dtype, allocator))
 }
 
-fn device_array<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<ArrayHolder<'py>> {
+fn device_array<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<ArrayHolder> {
     ArrayHolder::of(object)?.ok_or_else(|| {
         let kind = object.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
         PyTypeError::new_err(format!("{name} is of type {kind}; expected a GPUArray"))
@@ -50,9 +51,15 @@ fn axes_of(axis: &Bound<'_, PyAny>) -> PyResult<Vec<isize>> {
 #[pymethods]
 impl PyReductionKernel {
     #[new]
+    #[pyo3(signature = (*_args, **_kwargs))]
+    fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
+        Self::default()
+    }
+
     #[pyo3(signature = (dtype_out, neutral, reduce_expr, map_expr, arguments, name, keep, options, preamble, allocator = None))]
     #[allow(clippy::too_many_arguments, reason = "upstream's signature")]
-    fn new(
+    fn __init__(
+        &self,
         dtype_out: Bound<'_, PyArrayDescr>,
         neutral: String,
         reduce_expr: String,
@@ -63,7 +70,7 @@ impl PyReductionKernel {
         options: Option<Vec<String>>,
         preamble: String,
         allocator: Option<Py<PyAny>>,
-    ) -> PyResult<Self> {
+    ) -> PyResult<()> {
         let spec = Reduction {
             name: identifier(name)?,
             arguments: arguments_of(arguments)?,
@@ -75,7 +82,9 @@ impl PyReductionKernel {
         };
         let kernel = ReductionKernel::new(spec, settings(keep, options));
         let kernel = kernel.map_err(|error| generator_error(dtype_out.py(), error))?;
-        Ok(Self { kernel, dtype_out: dtype_out.unbind(), allocator })
+        self.dtype_out.init(dtype_out.unbind())?;
+        self.allocator.init(allocator)?;
+        self.kernel.init(kernel)
     }
 
     #[pyo3(signature = (*args, stream = None, out = None, allocator = None, kernel_wrapper = None, axis = None, keepdims = false))]
@@ -156,6 +165,11 @@ impl PyReductionKernel {
     fn name(&self) -> &str {
         &self.kernel.spec().name
     }
+
+    #[getter]
+    fn allocator(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.allocator.as_ref().map(|allocator| allocator.clone_ref(py))
+    }
 }
 
 impl PyReductionKernel {
@@ -170,20 +184,27 @@ impl PyReductionKernel {
 }
 
 /// A scan of arrays by C snippets.
-#[pyclass(name = "_ScanKernel", module = "pycuda.scan", frozen, subclass, weakref)]
+#[derive(Default)]
+#[pyclass(name = "_ScanKernel", module = "pycuda.scan", frozen, subclass, weakref, dict)]
 pub(crate) struct PyScanKernel {
-    kernel: ScanKernel,
+    kernel: Late<ScanKernel>,
 }
 
 #[pymethods]
 impl PyScanKernel {
     #[new]
+    #[pyo3(signature = (*_args, **_kwargs))]
+    fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
+        Self::default()
+    }
+
     #[pyo3(signature = (
         dtype, arguments, input_expr, scan_expr, neutral, output_statement, is_segment_start_expr, input_fetch_exprs,
         index_dtype, name, options, preamble
     ))]
     #[allow(clippy::too_many_arguments, reason = "called by pycuda.scan with names")]
-    fn new(
+    fn __init__(
+        &self,
         dtype: Bound<'_, PyArrayDescr>,
         arguments: &Bound<'_, PyAny>,
         input_expr: String,
@@ -196,7 +217,7 @@ impl PyScanKernel {
         name: &str,
         options: Option<Vec<String>>,
         preamble: String,
-    ) -> PyResult<Self> {
+    ) -> PyResult<()> {
         let fetch = |(name, array, offset)| Fetch { name, array, offset };
         let spec = Scan {
             name: identifier(name)?,
@@ -212,7 +233,7 @@ impl PyScanKernel {
             preamble,
         };
         let kernel = ScanKernel::new(spec, settings(false, options));
-        Ok(Self { kernel: kernel.map_err(|error| generator_error(dtype.py(), error))? })
+        self.kernel.init(kernel.map_err(|error| generator_error(dtype.py(), error))?)
     }
 
     #[pyo3(signature = (args, size = None, stream = None))]

@@ -43,7 +43,7 @@ pub use rtcg_codegen as codegen;
 pub use rtcg_compile as compile;
 pub use rtcg_driver as driver;
 pub use runtime::{CudaRuntime, DeviceBuffer, current_stream, has_allocator, in_stream, with_allocator};
-pub use signatures::{declare_source, number_of, number_of_ctype};
+pub use signatures::{declare_source, number_of, number_of_ctype, types_are_strict};
 
 /// What most programs need.
 pub mod prelude {

@@ -14,6 +14,13 @@ pub(crate) fn types_are_checked() -> bool {
     *CHECKED.get_or_init(|| std::env::var_os("RTCG_ARGUMENT_TYPES").is_none_or(|value| value != "0"))
 }
 
+/// Whether `RTCG_ARGUMENT_TYPES=strict` asks for an error where an argument's type contradicts the kernel's source though
+/// its size does not; it is read once.
+pub fn types_are_strict() -> bool {
+    static STRICT: OnceLock<bool> = OnceLock::new();
+    *STRICT.get_or_init(|| std::env::var_os("RTCG_ARGUMENT_TYPES").is_some_and(|value| value == "strict"))
+}
+
 /// The number that elements of arrays are; `None` for records.
 #[inline]
 pub fn number_of(dtype: DType) -> Option<Number> {

@@ -26,17 +26,17 @@ class DTypeRegistry:
         self.dtype_to_name = {}
         self.name_to_dtype = {}
 
-    def get_or_register_dtype(self, c_names, dtype=None):
+    def get_or_register_dtype(self, names, dtype=None):
         """Return the dtype of C names; with `dtype`, make them names of it first.
 
         Parameters
         ----------
-        c_names : str or sequence of str
+        names : str or sequence of str
             The first is what :meth:`dtype_to_ctype` gives.
         dtype : dtype, optional
             Raises ``RuntimeError`` when a name means another dtype already.
         """
-        names = _listed(c_names)
+        names = _listed(names)
         if dtype is None:
             for name in names:
                 if name in self.name_to_dtype:
@@ -64,8 +64,8 @@ class DTypeRegistry:
 class _SharedRegistry(DTypeRegistry):
     """The registry that kernels of this package are made with; names of C and CUDA are known."""
 
-    def get_or_register_dtype(self, c_names, dtype=None):
-        names = _listed(c_names)
+    def get_or_register_dtype(self, names, dtype=None):
+        names = _listed(names)
         if dtype is None:
             try:
                 return _rtcg.dtype_of_c_name(names[0])

@@ -27,16 +27,33 @@ pub fn unreachable_owner(ctx: &Context, ptr: CUdeviceptr) -> Option<Device> {
     let table = ctx.table();
     let owner = device_at(table, ptr).filter(|owner| *owner != ctx.device())?;
     let is_reached = ctx.with_current(|| {
-        let (mut address, mut rights) = (0u64, 0u64);
-        let (at, may) = ((&raw mut address).cast(), (&raw mut rights).cast());
+        let (mut rights, mut context) = (0u64, CUcontext::null());
+        let (may, of) = ((&raw mut rights).cast(), (&raw mut context).cast());
         // SAFETY: each writes one value of at most eight bytes; the driver checks the address.
         unsafe {
-            Ok(call!(table, cuPointerGetAttribute(at, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, ptr)).is_ok()
-                || call!(table, cuPointerGetAttribute(may, CU_POINTER_ATTRIBUTE_ACCESS_FLAGS, ptr)).is_ok()
-                    && rights != 0)
+            let has_context = call!(table, cuPointerGetAttribute(of, CU_POINTER_ATTRIBUTE_CONTEXT, ptr)).is_ok();
+            if has_context && !context.is_null() {
+                return Ok(is_peer(table, context));
+            }
+            Ok(call!(table, cuPointerGetAttribute(may, CU_POINTER_ATTRIBUTE_ACCESS_FLAGS, ptr)).is_ok() && rights != 0)
         }
     });
     (!is_reached.unwrap_or(true)).then_some(owner)
+}
+
+/// Whether the current context has access to memory of `peer`. Drivers with unified addresses give an address for
+/// memory that kernels cannot reach, so only granting access tells: it is refused where it was granted before, by
+/// whomever, and otherwise taken back.
+fn is_peer(table: &'static DriverTable, peer: CUcontext) -> bool {
+    // SAFETY: the driver has just named the context.
+    match unsafe { call!(table, cuCtxEnablePeerAccess(peer, 0)) } {
+        Ok(()) => {
+            // SAFETY: as above.
+            let _ = unsafe { call!(table, cuCtxDisablePeerAccess(peer)) };
+            false
+        }
+        Err(error) => error.code != CUresult::CUDA_ERROR_PEER_ACCESS_UNSUPPORTED,
+    }
 }
 
 /// Checks that the memory at `ptr`, which the caller calls `name`, is that of the device of `ctx`, by which a copy

@@ -8,13 +8,15 @@ use crate::gpuarray::PyGpuArray;
 use crate::host_buffer::HostBuffer;
 use crate::pointer::{DevicePtr, own_memory};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods, npyffi};
-use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUserWarning};
 use pyo3::ffi::PyTypeObject;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyComplexMethods, PyDict, PyFloat, PyInt, PyString, PyTuple, PyType};
 use rtcg::driver::signature::{Given, Number, ParamKind};
 use rtcg::driver::{ArgPacker, Function, PackedArgs, Unfit, WeakScalar};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 
 /// A NumPy scalar type of fixed size.
 struct ScalarType {
@@ -212,9 +214,13 @@ impl<'p, 'f, 'py> Packing<'p, 'f, 'py> {
 
     #[inline]
     fn put(&mut self, index: usize, arg: &Bound<'py, PyAny>, bytes: &[u8], align: usize, given: Given) -> PyResult<()> {
-        self.packer
-            .push_as(bytes, align, given)
-            .map_err(|error| wrong_argument(self.function, index, error, arg, given))
+        let Err(error) = self.packer.push_as(bytes, align, given) else { return Ok(()) };
+        match self.function.reinterpreted(index, given).filter(|_| !rtcg::types_are_strict()) {
+            Some(untyped) if self.packer.push_as(bytes, align, untyped).is_ok() => {
+                warn_of_type(self.function, index, arg)
+            }
+            _ => Err(wrong_argument(self.function, index, error, arg, given)),
+        }
     }
 
     #[inline]
@@ -245,7 +251,7 @@ impl<'p, 'f, 'py> Packing<'p, 'f, 'py> {
     fn other(&mut self, index: usize, arg: &Bound<'py, PyAny>) -> PyResult<()> {
         let py = arg.py();
         if let Ok(array) = arg.cast::<PyGpuArray>() {
-            let array = &array.get().array;
+            let array = &array.get().contents().array;
             array.check_memory().map_err(|error| named(self.function, index, arg, array_error(py, error)))?;
             return self.pointer(index, arg, array.device_ptr().unwrap_or(0), rtcg::number_of(array.dtype()));
         }
@@ -286,7 +292,8 @@ impl<'p, 'f, 'py> Packing<'p, 'f, 'py> {
         let number = array.and_then(|array| number_of(&array.dtype()));
         // Refused before memory is allocated for it.
         let given = Given::Pointer(number);
-        if self.function.check_type(index, given).is_err() {
+        let is_taken = || !rtcg::types_are_strict() && self.function.reinterpreted(index, given).is_some();
+        if self.function.check_type(index, given).is_err() && !is_taken() {
             return Err(wrong_type(self.function, index, arg, &described_array(array)));
         }
         let memory: DevicePtr = arg.call_method0("get_device_alloc")?.extract()?;
@@ -463,6 +470,36 @@ fn wrong_argument(
     let detail = error.detail.clone().unwrap_or_default();
     let hint = if is_array { ON_THE_HOST } else { "" };
     driver_error(error.with_detail(format!("{detail}; it is {}{hint}", describe(arg))))
+}
+
+/// Warns, once for each kernel, parameter and type, that the bytes of an argument are taken as those of another type.
+#[cold]
+fn warn_of_type(function: &Function, index: usize, arg: &Bound<'_, PyAny>) -> PyResult<()> {
+    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let declared = function.declaration(index).map_or_else(String::new, |declared| format!(" declares '{declared}'"));
+    let array = arg.getattr("array").ok();
+    let given = describe_type(array.as_ref().unwrap_or(arg));
+    let name = function.name();
+    let text = format!(
+        "parameter #{index} (0-based): kernel '{name}'{declared}, got {given}; its bytes are taken as they are \
+         (RTCG_ARGUMENT_TYPES=strict makes this an error)"
+    );
+    if !SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(text.clone()) {
+        return Ok(());
+    }
+    PyErr::warn(arg.py(), &arg.py().get_type::<PyUserWarning>(), &std::ffi::CString::new(text)?, 1)
+}
+
+/// The type of an argument for a message: its dtype if it has one.
+fn describe_type(object: &Bound<'_, PyAny>) -> String {
+    let name = object.get_type().name().map_or_else(|_| "?".to_string(), |name| name.to_string());
+    let dtype = object.getattr("dtype").and_then(|dtype| dtype.str()).map(|dtype| dtype.to_string());
+    match dtype {
+        Ok(dtype) if object.hasattr("shape").unwrap_or(false) && dtype != name => {
+            format!("an array of {dtype} (of type {name})")
+        }
+        _ => format!("a value of type {name}"),
+    }
 }
 
 /// An argument of a type that the kernel does not take.

@@ -178,7 +178,7 @@ impl Source {
                 Self::Int { nbytes, signed } => write_int(arg, to, nbytes, signed)?,
                 Self::Float | Self::Double => self.write_float(arg, to)?,
                 Self::Array(number) => {
-                    let array = &arg.cast_unchecked::<PyGpuArray>().get().array;
+                    let array = &arg.cast_unchecked::<PyGpuArray>().get().initialised()?.array;
                     // What was put off would be computed here, and that may run Python code.
                     if rtcg::number_of(array.dtype()) != number
                         || fuse::is_deferred(array)
@@ -520,7 +520,7 @@ fn direct_source(arg: &Bound<'_, PyAny>, declared: Option<ParamKind>) -> Option<
         return Some(source);
     }
     if let Ok(array) = arg.cast_exact::<PyGpuArray>() {
-        return Some(Source::Array(rtcg::number_of(array.get().array.dtype())));
+        return Some(Source::Array(rtcg::number_of(array.get().contents().array.dtype())));
     }
     if let Some(scalar) = numpy_scalar(arg) {
         return bytes_of(scalar);

@@ -14,7 +14,7 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A context of a device. Made by `Device.make_context` and `Device.retain_primary_context`.
-#[pyclass(name = "Context", module = "pycuda._driver", frozen, subclass)]
+#[pyclass(name = "Context", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyContext(
     pub(crate) Held,
     /// Whether a ``with`` block will find it pushed already, by `make_context`.
@@ -74,7 +74,7 @@ impl PyContext {
     /// The device of the current context; a `LogicError` if there is none.
     #[staticmethod]
     fn get_device() -> PyResult<PyDevice> {
-        Context::current_device().or_raise().map(PyDevice)
+        Context::current_device().or_raise().map(PyDevice::from)
     }
 
     /// Wait until all work of the current context is done; raises what went wrong in it.
@@ -197,7 +197,7 @@ impl PyContext {
     /// The context's own device; `get_device` tells that of the current context.
     #[getter(device)]
     fn own_device(&self) -> PyDevice {
-        PyDevice(self.0.device())
+        PyDevice::from(self.0.device())
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {

@@ -2,6 +2,7 @@
 
 use crate::driver::context::PyContext;
 use crate::driver::fastcall::add_getters;
+use crate::driver::resource::{Late, made_by_init};
 use crate::errors::OrRaise;
 use crate::integer::int;
 use pyo3::exceptions::PyTypeError;
@@ -12,18 +13,25 @@ use rtcg::driver::{self, Device, sys};
 use std::ffi::c_void;
 
 /// A device: real ones come first, then virtual ones.
-#[pyclass(name = "Device", module = "pycuda._driver", frozen, subclass)]
-pub(crate) struct PyDevice(pub(crate) Device);
+#[pyclass(name = "Device", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+pub(crate) struct PyDevice(pub(crate) Late<Device>);
+
+made_by_init!(PyDevice, "(ordinal)");
+
+impl From<Device> for PyDevice {
+    fn from(device: Device) -> Self {
+        Self(Late::new(device))
+    }
+}
 
 #[pymethods]
 impl PyDevice {
-    #[new]
-    fn new(ordinal: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn __init__(&self, ordinal: &Bound<'_, PyAny>) -> PyResult<()> {
         if let Ok(number) = ordinal.extract::<usize>() {
-            return Device::new(number).or_raise().map(Self);
+            return self.0.init(Device::new(number).or_raise()?);
         }
         if let Ok(bus_id) = ordinal.extract::<String>() {
-            return Device::from_pci_bus_id(&bus_id).or_raise().map(Self);
+            return self.0.init(Device::from_pci_bus_id(&bus_id).or_raise()?);
         }
         let given = ordinal.repr()?;
         Err(PyTypeError::new_err(format!("device is {given}; expected an ordinal (int >= 0) or a PCI bus id (str)")))
@@ -131,7 +139,7 @@ impl PyDevice {
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<PyDevice>().is_ok_and(|other| other.get().0 == self.0)
+        other.cast::<PyDevice>().is_ok_and(|other| *other.get().0 == *self.0)
     }
 
     fn __hash__(&self) -> u64 {
@@ -198,7 +206,11 @@ unsafe extern "C" fn get_attribute_c(slf: *mut PyObject, number: *mut c_void) ->
     // SAFETY: called by the interpreter only, with an object of the class.
     let (py, slf) = unsafe { (Python::assume_attached(), Borrowed::from_ptr(Python::assume_attached(), slf)) };
     let value = slf.cast::<PyDevice>().map_err(PyErr::from);
-    match value.and_then(|device| device.get().get_attribute(py, number.addr() as u32)) {
+    let device = value.and_then(|device| {
+        let device = device.get();
+        device.0.get().map(|_| device).ok_or_else(|| PyTypeError::new_err("Device.__init__() was not called"))
+    });
+    match device.and_then(|device| device.get_attribute(py, number.addr() as u32)) {
         Ok(value) => value.into_ptr(),
         Err(error) => {
             error.restore(py);

@@ -1,7 +1,7 @@
 //! `Event`.
 
 use crate::driver::keep_alive;
-use crate::driver::resource::{Detached, closing_methods, detached};
+use crate::driver::resource::{Detached, closing_methods, detached, made_by_init};
 use crate::driver::stream::{stream_argument, stream_of};
 use crate::errors::OrRaise;
 use crate::integer::int;
@@ -11,18 +11,21 @@ use pyo3::types::PyByteArray;
 use rtcg::driver::Event;
 
 /// A mark in a stream: something to wait for, and a time.
-#[pyclass(name = "Event", module = "pycuda._driver", frozen, subclass)]
+#[pyclass(name = "Event", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyEvent(pub(crate) Detached<Event>);
 
 detached!(PyEvent over Event);
+made_by_init!(PyEvent, "(flags=0)");
+
+#[pymethods]
+impl PyEvent {
+    #[pyo3(signature = (flags = 0))]
+    fn __init__(&self, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
+        self.0.init(Event::new(flags).or_raise()?)
+    }
+}
 
 closing_methods! { PyEvent;
-    #[new]
-    #[pyo3(signature = (flags = 0))]
-    fn new(#[pyo3(from_py_with = int)] flags: u32) -> PyResult<Self> {
-        Event::new(flags).or_raise().map(Self::from)
-    }
-
     /// Mark the present end of `stream`. With flag 1, a captured graph does so at each launch.
     #[pyo3(signature = (stream = None, flags = 0))]
     fn record<'py>(

@@ -26,7 +26,7 @@ use std::sync::{PoisonError, RwLock};
 use std::time::Instant;
 
 /// A kernel.
-#[pyclass(name = "Function", module = "pycuda._driver", frozen, subclass)]
+#[pyclass(name = "Function", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyFunction {
     pub(crate) function: Detached<Function>,
     prepared: PreparedTypes,
@@ -469,7 +469,7 @@ impl PyFunction {
 }
 
 /// A launch between two events.
-#[pyclass(name = "TimedCall", module = "pycuda._driver", frozen)]
+#[pyclass(name = "TimedCall", module = "pycuda._driver", frozen, dict, weakref)]
 struct TimedCall {
     start: Detached<Event>,
     end: Detached<Event>,

@@ -7,10 +7,11 @@ use crate::driver::texture::PyArrayHandle;
 use crate::errors::OrRaise;
 use crate::integer::int;
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
 use rtcg::driver::gl::{self, Mapping, RegisteredObject};
 
 /// What registered buffers and images have in common.
-#[pyclass(name = "RegisteredObject", module = "pycuda._driver", frozen, subclass)]
+#[pyclass(name = "RegisteredObject", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyRegistered(Detached<RegisteredObject>);
 
 detached!(PyRegistered over RegisteredObject);
@@ -47,13 +48,18 @@ struct PyRegisteredBuffer;
 #[pymethods]
 impl PyRegisteredBuffer {
     #[new]
+    #[pyo3(signature = (*_args, **_kwargs), text_signature = "(bufobj, flags=0)")]
+    fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> PyClassInitializer<Self> {
+        PyClassInitializer::from(PyRegistered(Detached::default())).add_subclass(Self)
+    }
+
     #[pyo3(signature = (bufobj, flags = 0))]
-    fn new(
+    fn __init__(
+        slf: &Bound<'_, Self>,
         #[pyo3(from_py_with = int)] bufobj: u32,
         #[pyo3(from_py_with = int)] flags: u32,
-    ) -> PyResult<PyClassInitializer<Self>> {
-        let object = RegisteredObject::buffer(bufobj, flags).or_raise()?;
-        Ok(PyClassInitializer::from(PyRegistered::from(object)).add_subclass(Self))
+    ) -> PyResult<()> {
+        slf.as_super().get().0.init(RegisteredObject::buffer(bufobj, flags).or_raise()?)
     }
 }
 
@@ -64,19 +70,24 @@ struct PyRegisteredImage;
 #[pymethods]
 impl PyRegisteredImage {
     #[new]
+    #[pyo3(signature = (*_args, **_kwargs), text_signature = "(bufobj, target, flags=0)")]
+    fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> PyClassInitializer<Self> {
+        PyClassInitializer::from(PyRegistered(Detached::default())).add_subclass(Self)
+    }
+
     #[pyo3(signature = (bufobj, target, flags = 0))]
-    fn new(
+    fn __init__(
+        slf: &Bound<'_, Self>,
         #[pyo3(from_py_with = int)] bufobj: u32,
         #[pyo3(from_py_with = int)] target: u32,
         #[pyo3(from_py_with = int)] flags: u32,
-    ) -> PyResult<PyClassInitializer<Self>> {
-        let object = RegisteredObject::image(bufobj, target, flags).or_raise()?;
-        Ok(PyClassInitializer::from(PyRegistered::from(object)).add_subclass(Self))
+    ) -> PyResult<()> {
+        slf.as_super().get().0.init(RegisteredObject::image(bufobj, target, flags).or_raise()?)
     }
 }
 
 /// A registered object while CUDA has it.
-#[pyclass(name = "RegisteredMapping", module = "pycuda._driver", frozen)]
+#[pyclass(name = "RegisteredMapping", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 struct PyMapping(Detached<Mapping>);
 
 detached!(PyMapping over Mapping);
@@ -125,7 +136,7 @@ fn have_gl_ext() -> bool {
 /// The devices that drive the current OpenGL context.
 #[pyfunction]
 fn gl_devices() -> PyResult<Vec<PyDevice>> {
-    Ok(gl::devices().or_raise()?.into_iter().map(PyDevice).collect())
+    Ok(gl::devices().or_raise()?.into_iter().map(PyDevice::from).collect())
 }
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -5,7 +5,7 @@ use crate::driver::event::PyEvent;
 use crate::driver::function::PyFunction;
 use crate::driver::geometry::dimensions;
 use crate::driver::graph_exec::PyGraphExec;
-use crate::driver::resource::{Detached, detached};
+use crate::driver::resource::{Detached, detached, made_by_init};
 use crate::driver::structured::PyMemcpy3D;
 use crate::errors::{LogicError, OrRaise};
 use crate::host_buffer::HostBuffer;
@@ -158,11 +158,12 @@ pub(crate) fn memset_of(
 }
 
 /// A graph.
-#[pyclass(name = "Graph", module = "pycuda._driver", frozen, subclass, eq)]
+#[pyclass(name = "Graph", module = "pycuda._driver", frozen, subclass, eq, dict, weakref)]
 #[derive(PartialEq)]
 pub(crate) struct PyGraph(pub(crate) Detached<Graph>);
 
 detached!(PyGraph over Graph);
+made_by_init!(PyGraph, "()");
 
 impl PyGraph {
     fn add_copy(&self, copy: &sys::CUDA_MEMCPY3D, after: &[GraphNode], owners: &[&Py<PyAny>]) -> PyResult<PyGraphNode> {
@@ -175,9 +176,8 @@ impl PyGraph {
 
 #[pymethods]
 impl PyGraph {
-    #[new]
-    fn new() -> PyResult<Self> {
-        Graph::new().or_raise().map(Self::from)
+    fn __init__(&self) -> PyResult<()> {
+        self.0.init(Graph::new().or_raise()?)
     }
 
     /// Launch `func`. Arguments are those of a direct call, but for `In`, `Out` and `InOut`.
@@ -426,7 +426,7 @@ fn packed(func: &Bound<'_, PyFunction>, args: &Bound<'_, PyTuple>) -> PyResult<V
 }
 
 /// A node of a graph.
-#[pyclass(name = "GraphNode", module = "pycuda._driver", frozen, eq)]
+#[pyclass(name = "GraphNode", module = "pycuda._driver", frozen, eq, subclass, dict, weakref)]
 #[derive(PartialEq)]
 pub(crate) struct PyGraphNode(pub(crate) Detached<GraphNode>);
 
@@ -553,7 +553,7 @@ impl PyGraphNode {
 }
 
 /// Memory that exists while a graph runs.
-#[pyclass(name = "GraphAllocation", module = "pycuda._driver", frozen)]
+#[pyclass(name = "GraphAllocation", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyGraphAllocation {
     ptr: u64,
     nbytes: usize,

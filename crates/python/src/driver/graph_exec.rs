@@ -16,7 +16,7 @@ use pyo3::types::PyTuple;
 use rtcg::driver::{GraphExec, GraphNode, sys};
 
 /// An executable graph.
-#[pyclass(name = "GraphExec", module = "pycuda._driver", frozen)]
+#[pyclass(name = "GraphExec", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyGraphExec(Detached<GraphExec>);
 
 detached!(PyGraphExec over GraphExec);

@@ -1,7 +1,7 @@
 //! Host memory that the device can reach, as owners of NumPy arrays.
 
 use crate::driver::memory::used_after_free;
-use crate::driver::resource::{Detached, resource_methods, without_interpreter};
+use crate::driver::resource::{Detached, Late, made_by_init, resource_methods, without_interpreter};
 use crate::errors::{LogicError, OrRaise};
 use crate::host_buffer::{HostBuffer, array_over};
 use crate::integer::int;
@@ -11,18 +11,15 @@ use pyo3::prelude::*;
 use rtcg::driver::{AlignedHostAllocation, HostAllocation, RegisteredHost};
 
 macro_rules! host_memory {
-    ($(#[$doc:meta])* $class:ident as $name:literal over $inner:ident, $argument:ident: $ty:ty; $($extra:tt)*) => {
+    ($(#[$doc:meta])* $class:ident as $name:literal over $inner:ident, $signature:literal; $($extra:tt)*) => {
         $(#[$doc])*
-        #[pyclass(name = $name, module = "pycuda._driver", frozen, subclass)]
-        pub(crate) struct $class($inner);
+        #[pyclass(name = $name, module = "pycuda._driver", frozen, subclass, dict, weakref)]
+        pub(crate) struct $class(Late<$inner>);
+
+        made_by_init!($class, $signature);
 
         resource_methods! {
             $class, free = free, is_freed = |memory| memory.is_freed(), release = |memory| memory.free();
-
-            #[new]
-            fn new(py: Python<'_>, #[pyo3(from_py_with = int)] nbytes: usize, $argument: $ty) -> PyResult<Self> {
-                py.detach(|| $inner::new(nbytes, $argument)).or_raise().map(Self)
-            }
 
             #[getter]
             fn nbytes(&self) -> usize {
@@ -51,7 +48,7 @@ macro_rules! host_memory {
 
 host_memory! {
     /// Page-locked host memory.
-    PyHostAllocation as "PagelockedHostAllocation" over HostAllocation, flags: u32;
+    PyHostAllocation as "PagelockedHostAllocation" over HostAllocation, "(nbytes, flags)";
 
     fn get_device_pointer(&self) -> PyResult<u64> {
         self.0.device_pointer().or_raise()
@@ -64,7 +61,7 @@ host_memory! {
 
 host_memory! {
     /// Host memory whose address is a multiple of an alignment.
-    PyAlignedAllocation as "AlignedHostAllocation" over AlignedHostAllocation, alignment: usize;
+    PyAlignedAllocation as "AlignedHostAllocation" over AlignedHostAllocation, "(nbytes, alignment)";
 
     /// The device's address of this memory, once it was registered with `register_host_memory`.
     fn get_device_pointer(&self) -> PyResult<u64> {
@@ -72,10 +69,24 @@ host_memory! {
     }
 }
 
+#[pymethods]
+impl PyHostAllocation {
+    fn __init__(&self, py: Python<'_>, #[pyo3(from_py_with = int)] nbytes: usize, flags: u32) -> PyResult<()> {
+        self.0.init(py.detach(|| HostAllocation::new(nbytes, flags)).or_raise()?)
+    }
+}
+
+#[pymethods]
+impl PyAlignedAllocation {
+    fn __init__(&self, py: Python<'_>, #[pyo3(from_py_with = int)] nbytes: usize, alignment: usize) -> PyResult<()> {
+        self.0.init(py.detach(|| AlignedHostAllocation::new(nbytes, alignment)).or_raise()?)
+    }
+}
+
 impl Drop for PyHostAllocation {
     fn drop(&mut self) {
-        if !self.0.is_freed() {
-            without_interpreter(|| self.0.free_quietly());
+        if let Some(memory) = self.0.get().filter(|memory| !memory.is_freed()) {
+            without_interpreter(|| memory.free_quietly());
         }
     }
 }
@@ -129,7 +140,7 @@ pub(crate) fn checked_array<'py>(
 }
 
 /// Page-locked memory that somebody else allocated.
-#[pyclass(name = "RegisteredHostMemory", module = "pycuda._driver", frozen, subclass)]
+#[pyclass(name = "RegisteredHostMemory", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyRegisteredHost(
     Detached<RegisteredHost>,
     /// The array whose memory it is.

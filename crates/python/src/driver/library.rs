@@ -13,13 +13,13 @@ use rtcg::driver::{Kernel, Library, sys};
 use std::path::PathBuf;
 
 /// Code that the driver loads into each context that uses it.
-#[pyclass(name = "Library", module = "pycuda._driver", frozen, subclass)]
+#[pyclass(name = "Library", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyLibrary(Detached<Library>);
 
 detached!(PyLibrary over Library);
 
 /// A kernel of a library, of no context.
-#[pyclass(name = "Kernel", module = "pycuda._driver", frozen)]
+#[pyclass(name = "Kernel", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyKernel(Detached<Kernel>);
 
 detached!(PyKernel over Kernel);
@@ -160,7 +160,7 @@ fn library_from_buffer(
 ) -> PyResult<PyLibrary> {
     let buffer = HostBuffer::of(buffer, "buffer")?;
     let options = jit_options(options);
-    let device = device.map(|device| device.get().0);
+    let device = device.map(|device| *device.get().0);
     // SAFETY: the buffer outlives the call, and images are immutable by convention.
     let image = unsafe { buffer.bytes() };
     let (result, log) = py.detach(|| Library::from_image_with(image, &options, device.as_ref()));

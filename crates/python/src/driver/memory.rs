@@ -4,7 +4,7 @@ use crate::driver::device::PyDevice;
 use crate::driver::event::handle_bytes;
 use crate::driver::host::checked_array;
 use crate::driver::memory_pool::PyMemoryPool;
-use crate::driver::resource::{Detached, detached, resource_methods, without_interpreter};
+use crate::driver::resource::{Detached, Late, detached, made_by_init, resource_methods, without_interpreter};
 use crate::driver::stream::{PyStream, stream_of};
 use crate::errors::{LogicError, OrRaise};
 use crate::integer::int;
@@ -17,7 +17,7 @@ use rtcg::driver::{Device, DeviceAllocation, IpcMemory, ManagedAllocation, memor
 use std::sync::Arc;
 
 /// Device memory, freed with the last reference or by `free()`.
-#[pyclass(name = "DeviceAllocation", module = "pycuda._driver", frozen, subclass)]
+#[pyclass(name = "DeviceAllocation", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyDeviceAllocation(pub(crate) Arc<DeviceAllocation>);
 
 impl PyDeviceAllocation {
@@ -99,13 +99,15 @@ resource_methods! {
 }
 
 /// Memory that host and device share by migration.
-#[pyclass(name = "ManagedAllocation", module = "pycuda._driver", frozen, subclass)]
-pub(crate) struct PyManagedAllocation(pub(crate) ManagedAllocation);
+#[pyclass(name = "ManagedAllocation", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+pub(crate) struct PyManagedAllocation(pub(crate) Late<ManagedAllocation>);
+
+made_by_init!(PyManagedAllocation, "(nbytes, flags=0)");
 
 impl Drop for PyManagedAllocation {
     fn drop(&mut self) {
-        if !self.0.allocation().is_freed() {
-            without_interpreter(|| self.0.allocation().free_quietly());
+        if let Some(memory) = self.0.get().filter(|memory| !memory.allocation().is_freed()) {
+            without_interpreter(|| memory.allocation().free_quietly());
         }
     }
 }
@@ -116,14 +118,16 @@ impl PyManagedAllocation {
     }
 }
 
+#[pymethods]
+impl PyManagedAllocation {
+    #[pyo3(signature = (nbytes, flags = 0))]
+    fn __init__(&self, py: Python<'_>, #[pyo3(from_py_with = int)] nbytes: usize, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
+        self.0.init(py.detach(|| ManagedAllocation::new(nbytes, flags)).or_raise()?)
+    }
+}
+
 resource_methods! {
     PyManagedAllocation, free = free, is_freed = |memory| memory.allocation().is_freed(), release = |memory| memory.free();
-
-    #[new]
-    #[pyo3(signature = (nbytes, flags = 0))]
-    fn new(py: Python<'_>, #[pyo3(from_py_with = int)] nbytes: usize, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<Self> {
-        py.detach(|| ManagedAllocation::new(nbytes, flags)).or_raise().map(Self)
-    }
 
     /// The address, which is the same on host and device.
     fn get_device_pointer(&self) -> PyResult<u64> {
@@ -185,22 +189,23 @@ resource_methods! {
 
 /// The device that an optional argument names.
 fn device_of<'a>(device: Option<&'a Bound<'_, PyDevice>>) -> Option<&'a Device> {
-    device.map(|device| &device.get().0)
+    device.map(|device| &*device.get().0)
 }
 
 /// The device that an optional argument names, else that of the current context.
 pub(crate) fn device_or_current(device: Option<&Bound<'_, PyDevice>>) -> PyResult<Device> {
     match device {
-        Some(device) => Ok(device.get().0),
+        Some(device) => Ok(*device.get().0),
         None => rtcg::driver::Context::current_device().or_raise(),
     }
 }
 
 /// Memory of another process.
-#[pyclass(name = "IPCMemoryHandle", module = "pycuda._driver", frozen, subclass)]
+#[pyclass(name = "IPCMemoryHandle", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyIpcMemory(pub(crate) Detached<IpcMemory>);
 
 detached!(PyIpcMemory over IpcMemory);
+made_by_init!(PyIpcMemory, "(devhandle, flags=1)");
 
 impl PyIpcMemory {
     pub(crate) fn ptr(&self) -> PyResult<u64> {
@@ -213,10 +218,9 @@ impl PyIpcMemory {
 
 #[pymethods]
 impl PyIpcMemory {
-    #[new]
     #[pyo3(signature = (devhandle, flags = 1))]
-    fn new(devhandle: &Bound<'_, PyAny>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<Self> {
-        IpcMemory::open(handle_bytes(devhandle)?, flags).or_raise().map(Self::from)
+    fn __init__(&self, devhandle: &Bound<'_, PyAny>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
+        self.0.init(IpcMemory::open(handle_bytes(devhandle)?, flags).or_raise()?)
     }
 
     /// Unmap now. A second time is a `LogicError`.

@@ -2,7 +2,7 @@
 
 use crate::driver::device::PyDevice;
 use crate::driver::memory::{PyDeviceAllocation, device_or_current};
-use crate::driver::resource::{Detached, detached, with_methods};
+use crate::driver::resource::{Detached, detached, made_by_init, with_methods};
 use crate::driver::stream::{PyStream, stream_of};
 use crate::driver::virtual_memory::{borrow_fd, rights_of};
 use crate::errors::OrRaise;
@@ -24,18 +24,21 @@ use std::sync::Arc;
 ///     Bytes that the pool may have; 0: no limit.
 /// exportable : bool
 ///     Whether it can go to another process.
-#[pyclass(name = "MemoryPool", module = "pycuda._driver", frozen, subclass)]
+#[pyclass(name = "MemoryPool", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyMemoryPool(pub(crate) Detached<MemoryPool>);
 
 detached!(PyMemoryPool over MemoryPool);
+made_by_init!(PyMemoryPool, "(device=None, max_size=0, exportable=False)");
+
+#[pymethods]
+impl PyMemoryPool {
+    #[pyo3(signature = (device = None, max_size = 0, exportable = false))]
+    fn __init__(&self, device: Option<&Bound<'_, PyDevice>>, #[pyo3(from_py_with = int)] max_size: usize, exportable: bool) -> PyResult<()> {
+        self.0.init(MemoryPool::new(device_or_current(device)?, max_size, exportable).or_raise()?)
+    }
+}
 
 with_methods! { PyMemoryPool;
-    #[new]
-    #[pyo3(signature = (device = None, max_size = 0, exportable = false))]
-    fn new(device: Option<&Bound<'_, PyDevice>>, #[pyo3(from_py_with = int)] max_size: usize, exportable: bool) -> PyResult<Self> {
-        MemoryPool::new(device_or_current(device)?, max_size, exportable).or_raise().map(Self::from)
-    }
-
     /// The pool that a device has from the beginning.
     #[staticmethod]
     #[pyo3(signature = (device = None))]
@@ -164,7 +167,7 @@ with_methods! { PyMemoryPool;
     /// The device whose memory it is.
     #[getter]
     fn device(&self) -> PyDevice {
-        PyDevice(self.0.device())
+        PyDevice::from(self.0.device())
     }
 
     /// The driver's handle, for other libraries.

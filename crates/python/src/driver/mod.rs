@@ -25,7 +25,7 @@ mod memory_pool;
 pub(crate) mod module;
 pub(crate) mod pool;
 mod prepared;
-mod resource;
+pub(crate) mod resource;
 pub(crate) mod stream;
 mod structured;
 pub(crate) mod texture;

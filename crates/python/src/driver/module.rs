@@ -1,7 +1,7 @@
 //! `Module`, and modules from files and images.
 
 use crate::driver::function::KernelObject;
-use crate::driver::resource::{Detached, closing_methods, detached};
+use crate::driver::resource::{Detached, Late, closing_methods, detached, made_by_init};
 use crate::driver::texture::{PySurfaceReference, PyTextureReference};
 use crate::errors::OrRaise;
 use crate::host_buffer::HostBuffer;
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 /// Loaded code.
-#[pyclass(name = "Module", module = "pycuda._driver", frozen, subclass)]
+#[pyclass(name = "Module", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyModuleHandle(pub(crate) Detached<Module>);
 
 detached!(PyModuleHandle over Module);
@@ -94,8 +94,12 @@ fn module_from_buffer(
 }
 
 /// Links several images into one module.
-#[pyclass(name = "Linker", module = "pycuda._driver", frozen, subclass)]
-pub(crate) struct PyLinker {
+#[pyclass(name = "Linker", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+pub(crate) struct PyLinker(Late<Linking>);
+
+made_by_init!(PyLinker, "(message_handler=None, options=None, log_verbose=False)");
+
+struct Linking {
     linker: Detached<Mutex<Linker>>,
     message_handler: Option<Py<PyAny>>,
 }
@@ -105,9 +109,9 @@ impl PyLinker {
     where
         T: Send,
     {
-        let result = py.detach(|| body(&mut self.linker.lock().unwrap_or_else(PoisonError::into_inner)));
-        if let (Err(_), Some(handler)) = (&result, &self.message_handler) {
-            let log = self.linker.lock().unwrap_or_else(PoisonError::into_inner).log();
+        let result = py.detach(|| body(&mut self.0.linker.lock().unwrap_or_else(PoisonError::into_inner)));
+        if let (Err(_), Some(handler)) = (&result, &self.0.message_handler) {
+            let log = self.0.linker.lock().unwrap_or_else(PoisonError::into_inner).log();
             handler.call1(py, (false, log.info, log.error))?;
         }
         result.or_raise()
@@ -116,19 +120,19 @@ impl PyLinker {
 
 #[pymethods]
 impl PyLinker {
-    #[new]
     #[pyo3(signature = (message_handler = None, options = None, log_verbose = false))]
-    fn new(
+    fn __init__(
+        &self,
         message_handler: Option<Py<PyAny>>,
         options: Option<Vec<(u32, usize)>>,
         log_verbose: bool,
-    ) -> PyResult<Self> {
+    ) -> PyResult<()> {
         let mut options = jit_options(options);
         if log_verbose {
             options.push((sys::CU_JIT_LOG_VERBOSE, 1));
         }
         let linker = Linker::new(&options).or_raise()?;
-        Ok(Self { linker: Detached::new(Mutex::new(linker)), message_handler })
+        self.0.init(Linking { linker: Detached::new(Mutex::new(linker)), message_handler })
     }
 
     #[pyo3(signature = (data, input_type, name = "unknown"))]
@@ -160,8 +164,8 @@ impl PyLinker {
     /// A `LogicError` with the linker's log if something is missing or twice there.
     fn link_module(&self, py: Python<'_>) -> PyResult<PyModuleHandle> {
         let module = self.with(py, Linker::link_module)?;
-        if let Some(handler) = &self.message_handler {
-            let log = self.linker.lock().unwrap_or_else(PoisonError::into_inner).log();
+        if let Some(handler) = &self.0.message_handler {
+            let log = self.0.linker.lock().unwrap_or_else(PoisonError::into_inner).log();
             handler.call1(py, (true, log.info, log.error))?;
         }
         Ok(PyModuleHandle::from(module))

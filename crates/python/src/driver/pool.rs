@@ -3,7 +3,7 @@
 use crate::driver::host::{Geometry, checked_array};
 use crate::driver::memory::{used_after_free, view_memory};
 use crate::driver::resource::resource_methods;
-use crate::driver::resource::{Detached, detached, without_interpreter};
+use crate::driver::resource::{Detached, Late, detached, made_by_init, without_interpreter};
 use crate::driver::stream::{PyStream, stream_of};
 use crate::errors::OrRaise;
 use crate::integer::int;
@@ -30,7 +30,7 @@ pub(crate) fn note_use() {
 }
 
 /// Device memory of a pool, which gets it back with the last reference or by `free()`.
-#[pyclass(name = "PooledDeviceAllocation", module = "pycuda._driver", frozen, subclass)]
+#[pyclass(name = "PooledDeviceAllocation", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyPooledDeviceAllocation(pub(crate) Arc<DeviceBuffer>);
 
 impl Drop for PyPooledDeviceAllocation {
@@ -92,7 +92,7 @@ resource_methods! {
 }
 
 /// Page-locked memory of a pool: the base of the pool's arrays.
-#[pyclass(name = "PooledHostAllocation", module = "pycuda._driver", frozen, subclass)]
+#[pyclass(name = "PooledHostAllocation", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyPooledHostAllocation(PooledHostAllocation);
 
 impl Drop for PyPooledHostAllocation {
@@ -219,20 +219,23 @@ macro_rules! pool_methods {
 ///
 /// Memory that a stream gave back is handed to the same stream at once, and to another one when the
 /// first has passed its work. May be used from any thread and outlive its contexts.
-#[pyclass(name = "DeviceMemoryPool", module = "pycuda._driver", frozen, subclass)]
+#[pyclass(name = "DeviceMemoryPool", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyDeviceMemoryPool(Detached<DeviceMemoryPool>);
 
 detached!(PyDeviceMemoryPool over DeviceMemoryPool);
+made_by_init!(PyDeviceMemoryPool, "()");
+
+#[pymethods]
+impl PyDeviceMemoryPool {
+    #[pyo3(signature = (*, _labelled = false))]
+    fn __init__(&self, _labelled: bool) -> PyResult<()> {
+        IS_IN_USE.store(true, Ordering::Relaxed);
+        self.0.init(if _labelled { DeviceMemoryPool::labelled() } else { DeviceMemoryPool::new() })
+    }
+}
 
 pool_methods! {
     PyDeviceMemoryPool over DeviceMemoryPool;
-
-    #[new]
-    #[pyo3(signature = (*, _labelled = false))]
-    fn new(_labelled: bool) -> Self {
-        IS_IN_USE.store(true, Ordering::Relaxed);
-        Self::from(if _labelled { DeviceMemoryPool::labelled() } else { DeviceMemoryPool::new() })
-    }
 
     /// Memory of `size` bytes for work in `stream`, default the default stream.
     ///
@@ -281,15 +284,16 @@ pool_methods! {
 }
 
 /// How a `PageLockedMemoryPool` allocates: `flags` as `host_alloc_flags`.
-#[pyclass(name = "PageLockedAllocator", module = "pycuda._driver", frozen, subclass)]
-pub(crate) struct PyPageLockedAllocator(PageLockedAllocator);
+#[pyclass(name = "PageLockedAllocator", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+pub(crate) struct PyPageLockedAllocator(Late<PageLockedAllocator>);
+
+made_by_init!(PyPageLockedAllocator, "(flags=0)");
 
 #[pymethods]
 impl PyPageLockedAllocator {
-    #[new]
     #[pyo3(signature = (flags = 0))]
-    fn new(#[pyo3(from_py_with = int)] flags: u32) -> Self {
-        Self(PageLockedAllocator { flags })
+    fn __init__(&self, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
+        self.0.init(PageLockedAllocator { flags })
     }
 
     /// The `host_alloc_flags` of what it allocates.
@@ -300,19 +304,23 @@ impl PyPageLockedAllocator {
 }
 
 /// Keeps freed page-locked memory for the next array of about the same size.
-#[pyclass(name = "PageLockedMemoryPool", module = "pycuda._driver", frozen, subclass)]
+#[pyclass(name = "PageLockedMemoryPool", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyPageLockedMemoryPool(Detached<PageLockedMemoryPool>);
 
 detached!(PyPageLockedMemoryPool over PageLockedMemoryPool);
+made_by_init!(PyPageLockedMemoryPool, "(allocator=None)");
+
+#[pymethods]
+impl PyPageLockedMemoryPool {
+    #[pyo3(signature = (allocator = None))]
+    fn __init__(&self, allocator: Option<&Bound<'_, PyPageLockedAllocator>>) -> PyResult<()> {
+        let allocator = allocator.map_or_else(Default::default, |allocator| *allocator.get().0);
+        self.0.init(PageLockedMemoryPool::new(allocator))
+    }
+}
 
 pool_methods! {
     PyPageLockedMemoryPool over PageLockedMemoryPool;
-
-    #[new]
-    #[pyo3(signature = (allocator = None))]
-    fn new(allocator: Option<&Bound<'_, PyPageLockedAllocator>>) -> Self {
-        Self::from(PageLockedMemoryPool::new(allocator.map_or_else(Default::default, |allocator| allocator.get().0)))
-    }
 
     /// A page-locked array with undefined contents; ``.base`` is its `PooledHostAllocation`.
     #[pyo3(signature = (shape, dtype, order = "C"))]

@@ -1,8 +1,10 @@
 //! What all that can be given back has in common: `close()`, the `with` statement, and being dropped
 //! with the interpreter released.
 
-use std::mem::ManuallyDrop;
+use pyo3::PyResult;
+use pyo3::exceptions::PyRuntimeError;
 use std::ops::Deref;
+use std::sync::OnceLock;
 
 /// Methods of a class, `close(py)` among them; the end of a `with` statement calls it.
 macro_rules! with_methods {
@@ -78,11 +80,22 @@ pub(crate) fn without_interpreter(free: impl FnOnce() + Send) {
 /// A value that is dropped with the interpreter released, as what Python objects are made of: the driver
 /// may wait for work that another thread, which wants the interpreter, has to do, and so may the lock of
 /// a context.
-pub(crate) struct Detached<T: Send>(ManuallyDrop<T>);
+pub(crate) struct Detached<T: Send>(Late<T>);
+
+impl<T: Send> Default for Detached<T> {
+    fn default() -> Self {
+        Self(Late::default())
+    }
+}
 
 impl<T: Send> Detached<T> {
     pub(crate) fn new(value: T) -> Self {
-        Self(ManuallyDrop::new(value))
+        Self(Late::new(value))
+    }
+
+    /// What `__init__` puts in place.
+    pub(crate) fn init(&self, value: T) -> PyResult<()> {
+        self.0.init(value)
     }
 }
 
@@ -103,10 +116,68 @@ impl<T: Send + PartialEq> PartialEq for Detached<T> {
 
 impl<T: Send> Drop for Detached<T> {
     fn drop(&mut self) {
-        // SAFETY: the value is taken once, and nothing sees it afterwards.
-        let value = unsafe { ManuallyDrop::take(&mut self.0) };
-        without_interpreter(move || drop(value));
+        if let Some(value) = self.0.0.take() {
+            without_interpreter(move || drop(value));
+        }
     }
+}
+
+/// What `__init__` puts in place, so that subclasses may have constructors with other arguments. What Rust code makes
+/// has its value from the beginning.
+pub(crate) struct Late<T>(OnceLock<T>);
+
+impl<T> Default for Late<T> {
+    fn default() -> Self {
+        Self(OnceLock::new())
+    }
+}
+
+impl<T> Late<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(OnceLock::from(value))
+    }
+
+    pub(crate) fn init(&self, value: T) -> PyResult<()> {
+        self.0.set(value).map_err(|_| PyRuntimeError::new_err("__init__ was called a second time"))
+    }
+
+    /// The value, if `__init__` was called.
+    #[inline]
+    pub(crate) fn get(&self) -> Option<&T> {
+        self.0.get()
+    }
+}
+
+impl<T> Deref for Late<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        self.0.get().unwrap_or_else(|| not_initialised())
+    }
+}
+
+/// Arrives in Python as an exception: only a subclass whose `__init__` forgets its base gets here.
+#[cold]
+pub(crate) fn not_initialised() -> ! {
+    std::panic::resume_unwind(Box::new("a subclass has to call __init__ of its base class before the object is used"))
+}
+
+/// `__new__` of a class that `__init__` fills: it takes whatever a subclass' constructor takes.
+macro_rules! made_by_init {
+    ($class:ident, $signature:literal) => {
+        #[::pyo3::pymethods]
+        impl $class {
+            #[new]
+            #[pyo3(signature = (*_args, **_kwargs), text_signature = $signature)]
+            fn new(
+                _args: &::pyo3::Bound<'_, ::pyo3::types::PyTuple>,
+                _kwargs: Option<&::pyo3::Bound<'_, ::pyo3::types::PyDict>>,
+            ) -> Self {
+                Self(Default::default())
+            }
+        }
+    };
 }
 
 /// How a Python class of one core object is made.
@@ -120,4 +191,4 @@ macro_rules! detached {
     };
 }
 
-pub(crate) use detached;
+pub(crate) use {detached, made_by_init};

@@ -4,7 +4,7 @@ use crate::driver::event::PyEvent;
 use crate::driver::graph::{PyGraph, PyGraphNode, enum_member, nodes_of};
 use crate::driver::graph_capture::{CaptureInfo, PyStreamCapture, capture_info};
 use crate::driver::keep_alive;
-use crate::driver::resource::{Detached, detached};
+use crate::driver::resource::{Detached, detached, made_by_init};
 use crate::errors::OrRaise;
 use crate::integer::{int, optional_int};
 use crate::pointer::DevicePtr;
@@ -15,24 +15,25 @@ use rtcg::driver::sys::{CUstream, CUstreamCaptureMode};
 use rtcg::driver::{Awaited, Stream};
 
 /// A queue of work. `None` stands for the legacy default stream wherever one is expected.
-#[pyclass(name = "Stream", module = "pycuda._driver", frozen, subclass)]
+#[pyclass(name = "Stream", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyStream(pub(crate) Detached<Stream>);
 
 detached!(PyStream over Stream);
+made_by_init!(PyStream, "(flags=0, priority=None)");
 
 #[pymethods]
 impl PyStream {
-    #[new]
     #[pyo3(signature = (flags = 0, priority = None))]
-    fn new(
+    fn __init__(
+        &self,
         #[pyo3(from_py_with = int)] flags: u32,
         #[pyo3(from_py_with = optional_int)] priority: Option<i32>,
-    ) -> PyResult<Self> {
+    ) -> PyResult<()> {
         let stream = match priority {
             Some(priority) => Stream::with_priority(flags, priority),
             None => Stream::new(flags),
         };
-        stream.or_raise().map(Self::from)
+        self.0.init(stream.or_raise()?)
     }
 
     /// Wait until the stream is empty; raises what went wrong in it.

@@ -15,7 +15,7 @@ use crate::pointer::{DeviceMemory, DevicePtr};
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods, npyffi};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBool;
+use pyo3::types::{PyBool, PyDict, PyTuple};
 use rtcg::driver::sys::*;
 use rtcg::driver::{Context, Stream, memory};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -368,7 +368,7 @@ macro_rules! copy_class {
         $($extra:tt)*
     ) => {
         $(#[$doc])*
-        #[pyclass(frozen, subclass, name = $name, module = "pycuda._driver")]
+        #[pyclass(frozen, subclass, name = $name, module = "pycuda._driver", dict, weakref)]
         pub(crate) struct $class {
             copy: Mutex<Copying<$raw>>,
         }
@@ -376,7 +376,8 @@ macro_rules! copy_class {
         #[pymethods]
         impl $class {
             #[new]
-            fn new() -> Self {
+            #[pyo3(signature = (*_args, **_kwargs), text_signature = "()")]
+            fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
                 Self { copy: Mutex::default() }
             }
 
@@ -610,6 +611,21 @@ copy_class! {
         // SAFETY: as for two dimensions.
         run(py, &self.copy, stream.map(|s| &*s.get().0), |raw, stream| unsafe { raw.copy(stream) })
     }
+}
+
+#[pymethods]
+impl PyMemcpy2D {
+    fn __init__(&self) {}
+}
+
+#[pymethods]
+impl PyMemcpy3D {
+    fn __init__(&self) {}
+}
+
+#[pymethods]
+impl PyMemcpy3DPeer {
+    fn __init__(&self) {}
 }
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {

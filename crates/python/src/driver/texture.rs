@@ -1,6 +1,6 @@
 //! Arrays, textures and surfaces.
 
-use crate::driver::resource::{Detached, detached, resource_methods, with_methods};
+use crate::driver::resource::{Detached, detached, made_by_init, resource_methods, with_methods};
 use crate::errors::{LogicError, OrRaise};
 use crate::host_buffer::HostBuffer;
 use crate::integer::int;
@@ -13,10 +13,11 @@ use rtcg::driver::{
 };
 
 /// A CUDA array.
-#[pyclass(name = "Array", module = "pycuda._driver", frozen, subclass)]
+#[pyclass(name = "Array", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyArrayHandle(pub(crate) Detached<Array>);
 
 detached!(PyArrayHandle over Array);
+made_by_init!(PyArrayHandle, "(descriptor)");
 
 fn attribute<'py, T>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<T>
 where
@@ -73,22 +74,24 @@ fn python_descriptor<'py>(py: Python<'py>, class: &str, d: &CUDA_ARRAY3D_DESCRIP
     Ok(object)
 }
 
+#[pymethods]
+impl PyArrayHandle {
+    fn __init__(&self, py: Python<'_>, descriptor: &Bound<'_, PyAny>) -> PyResult<()> {
+        if descriptor.hasattr("depth")? {
+            let d = descriptor_3d(descriptor)?;
+            return self.0.init(py.detach(|| Array::new_3d(&d)).or_raise()?);
+        }
+        let d = descriptor_2d(descriptor)?;
+        self.0.init(py.detach(|| Array::new_2d(&d)).or_raise()?)
+    }
+}
+
 resource_methods! {
     PyArrayHandle,
     free = free,
     // That of a level goes with its mipmapped array.
     is_freed = |a| a.is_freed(),
     release = |a| a.free();
-
-    #[new]
-    fn new(py: Python<'_>, descriptor: &Bound<'_, PyAny>) -> PyResult<Self> {
-        if descriptor.hasattr("depth")? {
-            let d = descriptor_3d(descriptor)?;
-            return py.detach(|| Array::new_3d(&d)).or_raise().map(Self::from);
-        }
-        let d = descriptor_2d(descriptor)?;
-        py.detach(|| Array::new_2d(&d)).or_raise().map(Self::from)
-    }
 
     fn __repr__(&self) -> String {
         match self.0.descriptor_3d() {
@@ -123,18 +126,21 @@ resource_methods! {
 }
 
 /// An array with levels of detail (an addition to PyCUDA).
-#[pyclass(name = "MipmappedArray", module = "pycuda._driver", frozen)]
+#[pyclass(name = "MipmappedArray", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyMipmappedArray(Detached<MipmappedArray>);
 
 detached!(PyMipmappedArray over MipmappedArray);
+made_by_init!(PyMipmappedArray, "(descriptor, num_levels)");
+
+#[pymethods]
+impl PyMipmappedArray {
+    fn __init__(&self, py: Python<'_>, descriptor: &Bound<'_, PyAny>, #[pyo3(from_py_with = int)] num_levels: u32) -> PyResult<()> {
+        let d = descriptor_3d(descriptor)?;
+        self.0.init(py.detach(|| MipmappedArray::new(&d, num_levels)).or_raise()?)
+    }
+}
 
 with_methods! { PyMipmappedArray;
-    #[new]
-    fn new(py: Python<'_>, descriptor: &Bound<'_, PyAny>, #[pyo3(from_py_with = int)] num_levels: u32) -> PyResult<Self> {
-        let d = descriptor_3d(descriptor)?;
-        py.detach(|| MipmappedArray::new(&d, num_levels)).or_raise().map(Self::from)
-    }
-
     /// The array of a level, 0 being the largest.
     fn get_level(&self, #[pyo3(from_py_with = int)] level: u32) -> PyResult<PyArrayHandle> {
         self.0.level(level).or_raise().map(PyArrayHandle::from)
@@ -154,10 +160,11 @@ with_methods! { PyMipmappedArray;
 }
 
 /// A texture reference of a module, or of no module.
-#[pyclass(name = "TextureReference", module = "pycuda._driver", frozen, subclass)]
+#[pyclass(name = "TextureReference", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyTextureReference(pub(crate) Detached<TextureReference>);
 
 detached!(PyTextureReference over TextureReference);
+made_by_init!(PyTextureReference, "()");
 
 /// A value as a member of an enumeration of `pycuda.driver`.
 fn enumerated<'py, V>(py: Python<'py>, name: &str, value: V) -> PyResult<Bound<'py, PyAny>>
@@ -169,9 +176,8 @@ where
 
 #[pymethods]
 impl PyTextureReference {
-    #[new]
-    fn new() -> PyResult<Self> {
-        TextureReference::new().or_raise().map(Self::from)
+    fn __init__(&self) -> PyResult<()> {
+        self.0.init(TextureReference::new().or_raise()?)
     }
 
     /// Bind an array, which is kept alive.
@@ -274,7 +280,7 @@ impl PyTextureReference {
 }
 
 /// A surface reference of a module.
-#[pyclass(name = "SurfaceReference", module = "pycuda._driver", frozen, subclass)]
+#[pyclass(name = "SurfaceReference", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PySurfaceReference(pub(crate) Detached<SurfaceReference>);
 
 detached!(PySurfaceReference over SurfaceReference);
@@ -300,7 +306,7 @@ impl PySurfaceReference {
 }
 
 /// A texture object (an addition to PyCUDA): pass it to a kernel as a `cudaTextureObject_t`.
-#[pyclass(name = "TextureObject", module = "pycuda._driver", frozen)]
+#[pyclass(name = "TextureObject", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyTextureObject {
     object: Detached<TextureObject>,
     /// Linear memory that must outlive the object.
@@ -412,16 +418,16 @@ impl PyTextureObject {
 }
 
 /// A surface object (an addition to PyCUDA): pass it to a kernel as a `cudaSurfaceObject_t`.
-#[pyclass(name = "SurfaceObject", module = "pycuda._driver", frozen)]
+#[pyclass(name = "SurfaceObject", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PySurfaceObject(Detached<SurfaceObject>);
 
 detached!(PySurfaceObject over SurfaceObject);
+made_by_init!(PySurfaceObject, "(array)");
 
 #[pymethods]
 impl PySurfaceObject {
-    #[new]
-    fn new(array: &Bound<'_, PyArrayHandle>) -> PyResult<Self> {
-        SurfaceObject::new(&array.get().0).or_raise().map(Self::from)
+    fn __init__(&self, array: &Bound<'_, PyArrayHandle>) -> PyResult<()> {
+        self.0.init(SurfaceObject::new(&array.get().0).or_raise()?)
     }
 
     /// The handle, which kernels take.

@@ -3,7 +3,7 @@
 use crate::driver::device::PyDevice;
 use crate::driver::memory::device_or_current;
 use crate::driver::resource::resource_methods;
-use crate::driver::resource::{Detached, detached};
+use crate::driver::resource::{Detached, detached, made_by_init};
 use crate::errors::{LogicError, OrRaise};
 use crate::integer::int;
 use pyo3::exceptions::PyValueError;
@@ -43,23 +43,24 @@ fn mem_get_granularity(device: Option<&Bound<'_, PyDevice>>) -> PyResult<usize> 
 ///     Default: the device of the current context.
 /// exportable : bool
 ///     Whether it can go to another process.
-#[pyclass(name = "PhysicalMemory", module = "pycuda._driver", frozen, subclass)]
+#[pyclass(name = "PhysicalMemory", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyPhysicalMemory(Detached<PhysicalMemory>);
 
 detached!(PyPhysicalMemory over PhysicalMemory);
+made_by_init!(PyPhysicalMemory, "(size, device=None, exportable=False)");
 
 #[pymethods]
 impl PyPhysicalMemory {
-    #[new]
     #[pyo3(signature = (size, device = None, exportable = false))]
-    fn new(
+    fn __init__(
+        &self,
         py: Python<'_>,
         #[pyo3(from_py_with = int)] size: usize,
         device: Option<&Bound<'_, PyDevice>>,
         exportable: bool,
-    ) -> PyResult<Self> {
+    ) -> PyResult<()> {
         let device = device_or_current(device)?;
-        py.detach(|| PhysicalMemory::new(device, size, exportable)).or_raise().map(Self::from)
+        self.0.init(py.detach(|| PhysicalMemory::new(device, size, exportable)).or_raise()?)
     }
 
     /// Memory of `size` bytes that another process exported as a file descriptor, which stays the
@@ -88,7 +89,7 @@ impl PyPhysicalMemory {
     /// The device whose memory it is.
     #[getter]
     fn device(&self) -> PyDevice {
-        PyDevice(self.0.device())
+        PyDevice::from(self.0.device())
     }
 }
 
@@ -102,21 +103,22 @@ impl PyPhysicalMemory {
 ///     A power of two; 0: the driver's choice.
 /// device : Device, optional
 ///     Whose driver reserves them; default: that of the current context.
-#[pyclass(name = "AddressRange", module = "pycuda._driver", frozen, subclass)]
+#[pyclass(name = "AddressRange", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyAddressRange(Detached<AddressRange>);
 
 detached!(PyAddressRange over AddressRange);
+made_by_init!(PyAddressRange, "(size, alignment=0, device=None)");
 
 #[pymethods]
 impl PyAddressRange {
-    #[new]
     #[pyo3(signature = (size, alignment = 0, device = None))]
-    fn new(
+    fn __init__(
+        &self,
         #[pyo3(from_py_with = int)] size: usize,
         #[pyo3(from_py_with = int)] alignment: usize,
         device: Option<&Bound<'_, PyDevice>>,
-    ) -> PyResult<Self> {
-        AddressRange::new(&device_or_current(device)?, size, alignment).or_raise().map(Self::from)
+    ) -> PyResult<()> {
+        self.0.init(AddressRange::new(&device_or_current(device)?, size, alignment).or_raise()?)
     }
 
     /// Put memory at `offset` bytes of these addresses and let its device, or `devices`, use it.
@@ -129,7 +131,7 @@ impl PyAddressRange {
         devices: Option<Vec<Bound<'_, PyDevice>>>,
     ) -> PyResult<PyMapping> {
         let devices = match devices {
-            Some(devices) => devices.iter().map(|device| device.get().0).collect(),
+            Some(devices) => devices.iter().map(|device| *device.get().0).collect(),
             None => vec![memory.0.device()],
         };
         let mapping = py.detach(|| {
@@ -154,7 +156,7 @@ impl PyAddressRange {
 }
 
 /// Memory at addresses: a device pointer. Made by `AddressRange.map`.
-#[pyclass(name = "Mapping", module = "pycuda._driver", frozen)]
+#[pyclass(name = "Mapping", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyMapping(pub(crate) Detached<Mapping>);
 
 detached!(PyMapping over Mapping);

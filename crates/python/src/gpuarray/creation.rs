@@ -3,6 +3,7 @@
 use super::context::array_context;
 use super::dtypes::{descr_of, dtype_of, dtype_of_descr};
 use super::operands::{scalar_of, shape_of};
+use super::contents::Contents;
 use super::{PyGpuArray, order_of, raise};
 use crate::errors::MemoryError;
 use pyo3::exceptions::PyTypeError;
@@ -30,7 +31,7 @@ pub(super) fn empty_in_order_of<'py>(
     shape: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = other.py();
-    let own = &other.get().array;
+    let own = &other.get().contents().array;
     let descr = match dtype.filter(|dtype| !dtype.is_none()) {
         Some(dtype) => descr_of(py, dtype)?,
         None => other.get().descr(py)?,
@@ -51,8 +52,8 @@ pub(super) fn empty_in_order_of<'py>(
     let array =
         PyGpuArray::in_memory_of(other, || with_memory(py, || GpuArray::with_layout(&ctx, layout.clone(), dtype)))?;
     let record = matches!(dtype, rtcg::array::DType::Void(_)).then(|| descr.unbind());
-    let allocator = other.get().allocator.as_ref().map(|allocator| allocator.clone_ref(py));
-    PyGpuArray::of_class(other, PyGpuArray { array, record, base: None, allocator })
+    let allocator = other.get().contents().allocator_in(py);
+    PyGpuArray::object(py, Contents { array, record, base: None, allocator, sizes: None })
 }
 
 /// The numbers from `start` on, `step` apart, `count` of them.
@@ -91,28 +92,28 @@ impl PyGpuArray {
     }
 
     /// A copy converted to `dtype`; does not wait.
-    #[pyo3(signature = (dtype, order = "K", copy = true, stream = None))]
+    #[pyo3(signature = (dtype, stream = None, order = "K", copy = true))]
     fn astype<'py>(
         slf: &Bound<'py, Self>,
         dtype: &Bound<'py, PyAny>,
+        stream: Option<Bound<'py, crate::driver::stream::PyStream>>,
         order: &str,
         copy: bool,
-        stream: Option<Bound<'py, crate::driver::stream::PyStream>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        if !copy && dtype_of(py, dtype)? == slf.get().array.dtype() && order == "K" {
+        if !copy && dtype_of(py, dtype)? == slf.get().contents().array.dtype() && order == "K" {
             return Ok(slf.clone().into_any());
         }
         // Where operations are put off, the copy is, too, and needs no memory unless it is kept.
         if rtcg::array::fuse::is_active() && order == "K" && stream.is_none() {
             let to = dtype_of(py, dtype)?;
             if !matches!(to, rtcg::array::DType::Void(_)) {
-                return PyGpuArray::make_like(slf, || slf.get().array.astype(to));
+                return PyGpuArray::make_like(slf, || slf.get().contents().array.astype(to));
             }
         }
         let new = empty_in_order_of(slf, Some(dtype), order, None)?;
-        let target = new.cast::<PyGpuArray>()?.get().array.clone();
-        let source = &slf.get().array;
+        let target = new.cast::<PyGpuArray>()?.get().contents().array.clone();
+        let source = &slf.get().contents().array;
         super::transfer::in_stream(stream.as_ref(), || raise(py, target.assign(source)))?;
         Ok(new)
     }
@@ -121,14 +122,14 @@ impl PyGpuArray {
     #[pyo3(signature = (order = "K"))]
     fn copy<'py>(slf: &Bound<'py, Self>, order: &str) -> PyResult<Bound<'py, PyAny>> {
         let new = empty_in_order_of(slf, None, order, None)?;
-        let target = new.cast::<PyGpuArray>()?.get().array.clone();
-        raise(slf.py(), target.assign(&slf.get().array))?;
+        let target = new.cast::<PyGpuArray>()?.get().contents().array.clone();
+        raise(slf.py(), target.assign(&slf.get().contents().array))?;
         Ok(new)
     }
 
     /// Sets all bytes to zero; used by `pycuda.gpuarray.zeros`.
     fn _clear(&self, py: Python<'_>) -> PyResult<()> {
-        raise(py, self.array.clear())
+        raise(py, self.contents().array.clear())
     }
 
     /// Upstream's constructor of results: this array's shape, another dtype or order.

@@ -283,7 +283,7 @@ impl PyGpuArray {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let array = &slf.get().array;
+        let array = &slf.get().contents().array;
         let own = Self::__dlpack_device__(slf.get())?;
         if let Some((CPU, _)) = dl_device {
             if copy == Some(false) {

@@ -22,7 +22,7 @@ enum Item<'py> {
 
 fn item_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Item<'py>> {
     if let Ok(array) = object.cast::<PyGpuArray>() {
-        let array = array.get().array.clone();
+        let array = array.get().contents().array.clone();
         // One integer is an index like any other.
         return Ok(Item::Device(array));
     }
@@ -120,7 +120,7 @@ pub(super) fn get<'py>(slf: &Bound<'py, PyGpuArray>, index: &Bound<'py, PyAny>) 
     if let Some(names) = field_names(index)? {
         return pick_fields(slf, &names);
     }
-    let array = &slf.get().array;
+    let array = &slf.get().contents().array;
     let items = fancy_of(array.context(), index, array.shape())?;
     PyGpuArray::make_like(slf, || py.detach(|| array.take_fancy(&items)))
 }
@@ -131,7 +131,7 @@ pub(super) fn set<'py>(
     value: &Bound<'py, PyAny>,
 ) -> PyResult<()> {
     let py = slf.py();
-    let array = &slf.get().array;
+    let array = &slf.get().contents().array;
     let items = fancy_of(array.context(), index, array.shape())?;
     let values = match element_of(slf.get(), value)? {
         Some(bytes) => {
@@ -159,5 +159,5 @@ fn pick_fields<'py>(slf: &Bound<'py, PyGpuArray>, names: &[String]) -> PyResult<
     let small = py.import("numpy")?.call_method1("empty", (0, slf.get().descr(py)?))?;
     let descr = small.get_item(names.to_vec())?.getattr("dtype")?;
     let descr = super::dtypes::descr_of(py, &descr)?;
-    PyGpuArray::view_of(slf, slf.get().array.clone(), Some(descr))
+    PyGpuArray::view_of(slf, slf.get().contents().array.clone(), Some(descr))
 }

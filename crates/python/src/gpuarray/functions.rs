@@ -44,11 +44,12 @@ fn array_take<'py>(
     stream: Option<&Bound<'py, PyStream>>,
 ) -> PyResult<Any<'py>> {
     let py = a.py();
-    let own = &a.get().array;
+    let own = &a.get().contents().array;
     let indices = require_array(own.context(), indices)?;
     let (array, axis) = with_axis(py, own, axis)?;
     let bounds = bounds_of(mode)?;
-    let target = out.map(|out| &out.get().array);
+    let target = out.map(|out| out.get().contents());
+    let target = target.as_deref().map(|target| &target.array);
     let take = || array.take(&indices, axis, bounds, target);
     let taken = raise(py, in_stream(stream, || PyGpuArray::in_memory_of(a, take)))?;
     match out {
@@ -69,7 +70,7 @@ fn array_put<'py>(
     stream: Option<&Bound<'py, PyStream>>,
 ) -> PyResult<()> {
     let py = a.py();
-    let own = &a.get().array;
+    let own = &a.get().contents().array;
     let (indices, values) = (require_array(own.context(), indices)?, require_array(own.context(), values)?);
     let (array, along) = with_axis(py, own, axis)?;
     let bounds = bounds_of(mode)?;
@@ -85,7 +86,7 @@ fn array_put<'py>(
 #[pyfunction]
 fn array_nonzero<'py>(a: Array<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> {
     let py = a.py();
-    let array = &a.get().array;
+    let array = &a.get().contents().array;
     let found = raise(py, py.detach(|| array.nonzero()))?;
     let found: Vec<_> =
         found.into_iter().map(|array| Bound::new(py, PyGpuArray::wrap(array))).collect::<PyResult<_>>()?;
@@ -95,7 +96,7 @@ fn array_nonzero<'py>(a: Array<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> {
 #[pyfunction]
 fn array_flatnonzero<'py>(a: Array<'_, 'py>) -> PyResult<Any<'py>> {
     let py = a.py();
-    let array = &a.get().array;
+    let array = &a.get().contents().array;
     PyGpuArray::like(a, raise(py, py.detach(|| array.flat_nonzero()))?)
 }
 
@@ -117,7 +118,7 @@ fn array_cumulative<'py>(
         other => return Err(PyTypeError::new_err(format!("'{other}' is no running total"))),
     };
     let dtype = optional_dtype(py, dtype)?;
-    let (array, axis) = with_axis(py, &a.get().array, axis)?;
+    let (array, axis) = with_axis(py, &a.get().contents().array, axis)?;
     in_stream(stream, || PyGpuArray::make_like(a, || array.cumulative(op, axis, dtype)))
 }
 
@@ -125,7 +126,7 @@ fn array_cumulative<'py>(
 #[pyo3(signature = (a, axis = Some(-1), descending = false))]
 fn array_sort<'py>(a: Array<'_, 'py>, axis: Option<isize>, descending: bool) -> PyResult<Any<'py>> {
     let py = a.py();
-    let (array, axis) = with_axis(py, &a.get().array, axis)?;
+    let (array, axis) = with_axis(py, &a.get().contents().array, axis)?;
     PyGpuArray::make_like(a, || array.sorted(axis, descending))
 }
 
@@ -133,7 +134,7 @@ fn array_sort<'py>(a: Array<'_, 'py>, axis: Option<isize>, descending: bool) -> 
 #[pyo3(signature = (a, axis = Some(-1), descending = false))]
 fn array_argsort<'py>(a: Array<'_, 'py>, axis: Option<isize>, descending: bool) -> PyResult<Any<'py>> {
     let py = a.py();
-    let (array, axis) = with_axis(py, &a.get().array, axis)?;
+    let (array, axis) = with_axis(py, &a.get().contents().array, axis)?;
     PyGpuArray::make_like(a, || array.argsort(axis, descending))
 }
 
@@ -145,8 +146,8 @@ fn array_searchsorted<'py>(a: Array<'_, 'py>, v: &Any<'py>, side: &str) -> PyRes
         "right" => true,
         other => return Err(PyValueError::new_err(format!("side is '{other}'; expected 'left' or 'right'"))),
     };
-    let values = require_array(a.get().array.context(), v)?;
-    PyGpuArray::make_like(a, || a.get().array.search_sorted(&values, right))
+    let values = require_array(a.get().contents().array.context(), v)?;
+    PyGpuArray::make_like(a, || a.get().contents().array.search_sorted(&values, right))
 }
 
 #[pyfunction]
@@ -155,7 +156,7 @@ fn array_matmul<'py>(py: Python<'py>, a: &Any<'py>, b: &Any<'py>, out: Option<Ar
     let ctx = array_context()?;
     let (x, y) = (require_array(&ctx, a)?, require_array(&ctx, b)?);
     if let Some(out) = out {
-        raise(py, x.matmul(&y).and_then(|product| out.get().array.assign(&product)))?;
+        raise(py, x.matmul(&y).and_then(|product| out.get().contents().array.assign(&product)))?;
         return Ok(out.clone().into_any());
     }
     match [a, b].into_iter().find_map(|operand| operand.cast::<PyGpuArray>().ok()) {
@@ -175,8 +176,8 @@ fn array_fft<'py>(a: Array<'_, 'py>, kind: &str, n: usize, axis: isize, scale: f
         "irfft" => FftKind::RealInverse,
         other => return Err(PyValueError::new_err(format!("'{other}' is no kind of Fourier transform"))),
     };
-    let axis = raise(py, normalize_axis(axis, a.get().array.ndim()))?;
-    PyGpuArray::make_like(a, || a.get().array.fft(kind, axis, n, scale))
+    let axis = raise(py, normalize_axis(axis, a.get().contents().array.ndim()))?;
+    PyGpuArray::make_like(a, || a.get().contents().array.fft(kind, axis, n, scale))
 }
 
 /// The inner product of all elements, in any shape.
@@ -190,7 +191,7 @@ fn array_dot_flat<'py>(
 ) -> PyResult<Any<'py>> {
     let py = a.py();
     let dtype = optional_dtype(py, dtype)?;
-    in_stream(stream, || PyGpuArray::make_like(a, || a.get().array.dot_flat(&b.get().array, dtype)))
+    in_stream(stream, || PyGpuArray::make_like(a, || a.get().contents().array.dot_flat(&b.get().contents().array, dtype)))
 }
 
 /// A device array of anything: arrays stay, arrays of other libraries on the device are shared, the rest is copied.
@@ -272,14 +273,14 @@ impl PyGpuArray {
     ) -> PyResult<()> {
         let _ = (kind, stable);
         let py = slf.py();
-        let (array, axis) = with_axis(py, &slf.get().array, Some(axis))?;
+        let (array, axis) = with_axis(py, &slf.get().contents().array, Some(axis))?;
         raise(py, array.sorted(axis, false).and_then(|sorted| array.assign(&sorted)))
     }
 
     /// The elements in reverse order of memory, in a new array of one axis.
     #[pyo3(signature = (stream = None))]
     fn reverse<'py>(slf: &Bound<'py, Self>, stream: Option<&Bound<'py, PyStream>>) -> PyResult<Any<'py>> {
-        let array = &slf.get().array;
+        let array = &slf.get().contents().array;
         let copy = || array.flip(None).and_then(|flipped| flipped.copy(Some(Order::C)));
         in_stream(stream, || PyGpuArray::make_like(slf, copy))
     }
@@ -302,20 +303,20 @@ impl PyGpuArray {
 
     #[getter]
     fn _grid(slf: &Bound<'_, Self>) -> PyResult<(u32, u32)> {
-        Ok(array_splay(slf.get().array.size())?.0)
+        Ok(array_splay(slf.get().contents().array.size())?.0)
     }
 
     #[getter]
     fn _block(slf: &Bound<'_, Self>) -> PyResult<(u32, u32, u32)> {
-        Ok(array_splay(slf.get().array.size())?.1)
+        Ok(array_splay(slf.get().contents().array.size())?.1)
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Any<'py>> {
         let py = slf.py();
-        if slf.get().array.ndim() == 0 {
+        if slf.get().contents().array.ndim() == 0 {
             return Err(PyTypeError::new_err("iteration over a 0-d array"));
         }
-        let length = slf.get().array.shape()[0];
+        let length = slf.get().contents().array.shape()[0];
         let views = (0..length).map(|k| slf.get_item(k)).collect::<PyResult<Vec<_>>>()?;
         pyo3::types::PyList::new(py, views)?.try_iter().map(|iterator| iterator.into_any())
     }
@@ -378,7 +379,7 @@ impl PyGpuArray {
 
     fn __imatmul__<'py>(slf: &Bound<'py, Self>, other: &Any<'py>) -> PyResult<()> {
         let py = slf.py();
-        let own = &slf.get().array;
+        let own = &slf.get().contents().array;
         let other = require_array(own.context(), other)?;
         let product = raise(py, own.matmul(&other))?;
         if product.shape() != own.shape() {
@@ -394,7 +395,7 @@ impl PyGpuArray {
 
 fn matmul_operator<'py>(slf: &Bound<'py, PyGpuArray>, other: &Any<'py>, reflected: bool) -> PyResult<Any<'py>> {
     let py = slf.py();
-    let own = &slf.get().array;
+    let own = &slf.get().contents().array;
     match super::operands::operand_of(own.context(), other)? {
         None => Ok(py.NotImplemented().into_bound(py)),
         Some(super::operands::Operand::Scalar(_)) => Err(PyValueError::new_err(

@@ -1,6 +1,6 @@
 //! Indexing: basic indices are views; assignment broadcasts.
 
-use super::PyGpuArray;
+use super::contents::{Contents, PyGpuArray};
 use super::operands::{element_of, require_array};
 use crate::errors::array_error;
 use pyo3::exceptions::{PyIndexError, PyValueError};
@@ -85,7 +85,7 @@ fn field<'py>(slf: &Bound<'py, PyGpuArray>, name: &Bound<'py, PyAny>) -> PyResul
     let (base, inner): (Bound<'_, PyAny>, Vec<usize>) = (descr.getattr("base")?, descr.getattr("shape")?.extract()?);
     let base = super::dtypes::descr_of(py, &base)?;
     let dtype = super::dtypes::dtype_of_descr(&base)?;
-    let view = slf.get().array.field(dtype, offset).map_err(|error| array_error(py, error))?;
+    let view = slf.get().contents().array.field(dtype, offset).map_err(|error| array_error(py, error))?;
     let view = append_axes(view, &inner);
     PyGpuArray::view_of(slf, view, Some(base))
 }
@@ -111,7 +111,7 @@ impl PyGpuArray {
         let Some(basic) = basic_index(index)? else {
             return super::fancy::get(slf, index);
         };
-        let view = slf.get().array.index(&basic).map_err(|error| array_error(slf.py(), error))?;
+        let view = slf.get().contents().array.index(&basic).map_err(|error| array_error(slf.py(), error))?;
         Self::view_of(slf, view, None)
     }
 
@@ -123,8 +123,9 @@ impl PyGpuArray {
         }
         match basic_index(index)? {
             Some(basic) => {
-                let view = slf.get().array.index(&basic).map_err(|error| array_error(py, error))?;
-                let view = Bound::new(py, Self { record: slf.get().record_in(py), ..Self::wrap(view) })?;
+                let view = slf.get().contents().array.index(&basic).map_err(|error| array_error(py, error))?;
+                let record = slf.get().contents().record_for(py, view.dtype());
+                let view = Bound::new(py, Self::from(Contents { record, ..Contents::plain(view) }))?;
                 assign(&view, value)
             }
             None => super::fancy::set(slf, index, value),
@@ -132,7 +133,7 @@ impl PyGpuArray {
     }
 
     fn __len__(&self) -> PyResult<usize> {
-        let length = self.array.shape().first().copied();
+        let length = self.contents().array.shape().first().copied();
         length.ok_or_else(|| pyo3::exceptions::PyTypeError::new_err("len() of unsized object"))
     }
 }
@@ -140,7 +141,7 @@ impl PyGpuArray {
 /// `target[...] = value`, which is broadcast and converted.
 pub(super) fn assign(target: &Bound<'_, PyGpuArray>, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = target.py();
-    let array = &target.get().array;
+    let array = &target.get().contents().array;
     if let Some(bytes) = element_of(target.get(), value)? {
         return match Element::from_bytes(&bytes, array.dtype()) {
             Some(element) => array.fill_element(element).map_err(|error| array_error(py, error)),

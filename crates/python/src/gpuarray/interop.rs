@@ -45,11 +45,11 @@ impl PyGpuArray {
     #[getter]
     fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let interface = PyDict::new(py);
-        interface.set_item("shape", PyTuple::new(py, self.array.shape())?)?;
-        interface.set_item("strides", PyTuple::new(py, self.array.strides())?)?;
+        interface.set_item("shape", PyTuple::new(py, self.contents().array.shape())?)?;
+        interface.set_item("strides", PyTuple::new(py, self.contents().array.strides())?)?;
         interface.set_item("data", (self.ptr(), false))?;
         interface.set_item("typestr", self.descr(py)?.getattr("str")?)?;
-        if self.record.is_some() {
+        if self.contents().record.is_some() {
             interface.set_item("descr", self.descr(py)?.getattr("descr")?)?;
         }
         interface.set_item("stream", py.None())?;

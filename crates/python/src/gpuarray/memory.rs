@@ -72,6 +72,19 @@ impl Buffer for ForeignBuffer {
     }
 }
 
+/// The bytes of an array's memory, where that is known.
+pub(super) fn room_of(array: &GpuArray) -> Option<usize> {
+    let any = match array.buffer()?.clone().as_any().downcast::<DeviceBuffer>() {
+        Ok(own) => return Some(own.nbytes()),
+        Err(other) => other,
+    };
+    match &any.downcast::<ForeignBuffer>().ok()?.memory {
+        Memory::Pooled(memory) => Some(memory.nbytes()),
+        Memory::Plain(memory) => Some(memory.nbytes()),
+        Memory::Unknown => None,
+    }
+}
+
 /// A Python callable that takes a number of bytes and returns memory, as the core calls it.
 fn allocator_of(py: Python<'_>, allocator: &Py<PyAny>) -> Allocator {
     let allocator = allocator.clone_ref(py);
@@ -100,7 +113,8 @@ impl PyGpuArray {
     /// Runs `body` with memory of new arrays from the allocator of `slf`, unless the caller of a whole
     /// function named another one.
     pub(crate) fn in_memory_of<T>(slf: &Bound<'_, Self>, body: impl FnOnce() -> T) -> T {
-        let allocator = slf.get().allocator.as_ref().filter(|_| !rtcg::has_allocator());
+        let contents = slf.get().contents();
+        let allocator = contents.allocator.as_ref().filter(|_| !rtcg::has_allocator());
         Self::in_memory_from(slf.py(), allocator, body)
     }
 
@@ -112,7 +126,7 @@ impl PyGpuArray {
         }
     }
 
-    /// What `body` makes in memory from the allocator of `slf`, as an object of the class of `slf`.
+    /// What `body` makes in memory from the allocator of `slf`, as an array beside `slf`.
     pub(crate) fn make_like<'py>(
         slf: &Bound<'py, Self>,
         body: impl FnOnce() -> rtcg::array::Result<GpuArray>,

@@ -2,6 +2,7 @@
 //! dtypes, shapes and scalars are translated.
 
 pub(crate) mod context;
+mod contents;
 mod creation;
 mod dlpack;
 mod dtypes;
@@ -17,9 +18,10 @@ mod reductions;
 mod transfer;
 mod views;
 
-use crate::driver::pool::PyPooledDeviceAllocation;
 use crate::errors::array_error;
 use crate::pointer::DevicePtr;
+use contents::Contents;
+pub(crate) use contents::{ContentsRef, PyGpuArray};
 use context::array_context;
 use dtypes::{descr_of, dtype_of_descr, numpy_descr};
 use memory::ForeignBuffer;
@@ -28,20 +30,7 @@ use operands::shape_of;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use rtcg::DeviceBuffer;
 use rtcg::array::{DType, GpuArray, Layout, Order};
-
-/// An array on the device.
-#[pyclass(name = "GPUArray", module = "pycuda.gpuarray", frozen, subclass, weakref)]
-pub(crate) struct PyGpuArray {
-    pub(crate) array: GpuArray,
-    /// NumPy's dtype of records; the core knows only their size.
-    record: Option<Py<PyArrayDescr>>,
-    #[pyo3(get)]
-    base: Option<Py<PyAny>>,
-    #[pyo3(get)]
-    allocator: Option<Py<PyAny>>,
-}
 
 /// How the elements lie.
 #[pyclass(name = "ArrayFlags", module = "pycuda.gpuarray", frozen)]
@@ -72,61 +61,40 @@ pub(crate) fn order_of(order: &str) -> PyResult<Order> {
 
 impl PyGpuArray {
     pub(crate) fn wrap(array: GpuArray) -> Self {
-        Self { array, record: None, base: None, allocator: None }
+        Self::from(Contents::plain(array))
     }
 
-    pub(crate) fn record_in(&self, py: Python<'_>) -> Option<Py<PyArrayDescr>> {
-        self.record.as_ref().map(|record| record.clone_ref(py))
+    fn object<'py>(py: Python<'py>, contents: Contents) -> PyResult<Bound<'py, PyAny>> {
+        Ok(Bound::new(py, Self::from(contents))?.into_any())
     }
 
-    /// The record of `self` for an array of the same elements.
-    fn record_for(&self, py: Python<'_>, dtype: DType) -> Option<Py<PyArrayDescr>> {
-        if dtype == self.array.dtype() { self.record_in(py) } else { None }
-    }
 
-    /// A result as an object of the class of `slf`.
+    /// A result beside `slf`, with its allocator: a `GPUArray` also where `slf` is of a subclass, as upstream.
     pub(crate) fn like<'py>(slf: &Bound<'py, Self>, array: GpuArray) -> PyResult<Bound<'py, PyAny>> {
-        let py = slf.py();
-        let record = slf.get().record_for(py, array.dtype());
-        let allocator = slf.get().allocator.as_ref().map(|allocator| allocator.clone_ref(py));
-        Self::of_class(slf, Self { array, record, base: None, allocator })
+        let (py, own) = (slf.py(), slf.get().contents());
+        let record = own.record_for(py, array.dtype());
+        Self::object(py, Contents { array, record, base: None, allocator: own.allocator_in(py), sizes: None })
     }
 
-    /// A view of `slf`, of its class; with another dtype if `descr` is given.
+    /// A view of `slf`; with another dtype if `descr` is given.
     pub(crate) fn view_of<'py>(
         slf: &Bound<'py, Self>,
         array: GpuArray,
         descr: Option<Bound<'py, PyArrayDescr>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let py = slf.py();
+        let (py, own) = (slf.py(), slf.get().contents());
         let record = match descr {
             Some(descr) => matches!(array.dtype(), DType::Void(_)).then(|| descr.unbind()),
-            None => slf.get().record_for(py, array.dtype()),
+            None => own.record_for(py, array.dtype()),
         };
-        let allocator = slf.get().allocator.as_ref().map(|allocator| allocator.clone_ref(py));
-        let base = Some(slf.clone().into_any().unbind());
-        Self::of_class(slf, Self { array, record, base, allocator })
-    }
-
-    /// `new` itself, or what the subclass of `slf` makes of it.
-    fn of_class<'py>(slf: &Bound<'py, Self>, new: Self) -> PyResult<Bound<'py, PyAny>> {
-        let py = slf.py();
-        let plain = Bound::new(py, new)?;
-        let class = slf.get_type();
-        if class.is(plain.get_type()) {
-            return Ok(plain.into_any());
-        }
-        let made = plain.get();
-        let kwargs = PyDict::new(py);
-        kwargs.set_item("allocator", made.allocator.as_ref())?;
-        kwargs.set_item("base", made.base.as_ref())?;
-        kwargs.set_item("gpudata", &plain)?;
-        class.call((PyTuple::new(py, made.array.shape())?, made.descr(py)?), Some(&kwargs))
+        let (base, allocator) = (Some(slf.clone().into_any().unbind()), own.allocator_in(py));
+        Self::object(py, Contents { array, record, base, allocator, sizes: None })
     }
 
     /// Tells the pool that the memory came from which stream uses it.
     pub(crate) fn used_in(&self, stream: Option<&rtcg::driver::Stream>) {
-        let Some(buffer) = self.array.buffer() else { return };
+        let contents = self.contents();
+        let Some(buffer) = contents.array.buffer() else { return };
         match stream {
             None => buffer.will_be_used(),
             Some(_) => rtcg::in_stream(stream, || buffer.will_be_used()),
@@ -134,7 +102,7 @@ impl PyGpuArray {
     }
 
     pub(crate) fn ptr(&self) -> u64 {
-        self.array.device_ptr().unwrap_or(0)
+        self.contents().array.device_ptr().unwrap_or(0)
     }
 
     /// The only element as a Python object; waits.
@@ -188,9 +156,18 @@ impl PyGpuArray {
     }
 
     #[new]
+    #[pyo3(
+        signature = (*_args, **_kwargs),
+        text_signature = "(shape, dtype=None, allocator=None, base=None, gpudata=None, strides=None, order='C')"
+    )]
+    fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
+        Self::default()
+    }
+
     #[pyo3(signature = (shape, dtype = None, allocator = None, base = None, gpudata = None, strides = None, order = "C"))]
     #[allow(clippy::too_many_arguments, reason = "upstream's signature")]
-    fn new(
+    fn __init__(
+        &self,
         py: Python<'_>,
         shape: &Bound<'_, PyAny>,
         dtype: Option<&Bound<'_, PyAny>>,
@@ -199,7 +176,7 @@ impl PyGpuArray {
         gpudata: Option<Bound<'_, PyAny>>,
         strides: Option<Vec<isize>>,
         order: &str,
-    ) -> PyResult<Self> {
+    ) -> PyResult<()> {
         // NumPy's default, as `zeros` and `ones` have it; upstream has none.
         let descr = match dtype {
             Some(dtype) => descr_of(py, dtype)?,
@@ -208,22 +185,22 @@ impl PyGpuArray {
         let (shape, dtype, order) = (shape_of(shape)?, dtype_of_descr(&descr)?, order_of(order)?);
         let record = matches!(dtype, DType::Void(_)).then(|| descr.unbind());
         let memory = Self::given_memory(&shape, dtype, allocator.as_ref(), gpudata, py)?;
-        let own_layout = || Layout::contiguous(&shape, dtype.itemsize(), order);
-        // A whole array is what subclasses are given; it brings its layout along.
+        let done = |array| self.replace(Contents { array, record, base, allocator, sizes: None });
+        // A whole array brings its memory and its layout along.
         if let Some(given) = memory.as_ref().and_then(|memory| memory.cast::<PyGpuArray>().ok()) {
-            let given = &given.get().array;
+            let given = &given.get().contents().array;
             let layout = match strides {
                 Some(strides) => strided_layout(&shape, strides, dtype.itemsize(), true)?,
                 None if given.shape() == shape && given.dtype() == dtype => given.layout().clone(),
-                None => Layout { offset: given.layout().offset, ..own_layout() },
+                None => Layout::contiguous(&shape, dtype.itemsize(), order),
             };
-            let array = GpuArray::from_buffer(given.context(), given.buffer().cloned(), layout, dtype);
-            return Ok(Self { array, record, base, allocator });
+            let layout = Layout { offset: given.layout().offset, ..layout };
+            return Ok(done(GpuArray::from_buffer(given.context(), given.buffer().cloned(), layout, dtype)));
         }
         let ctx = array_context()?;
         let layout = match strides {
             Some(strides) => strided_layout(&shape, strides, dtype.itemsize(), memory.is_some())?,
-            None => own_layout(),
+            None => Layout::contiguous(&shape, dtype.itemsize(), order),
         };
         let array = match memory {
             Some(memory) => {
@@ -232,47 +209,17 @@ impl PyGpuArray {
             }
             None => creation::with_memory(py, || GpuArray::with_layout(&ctx, layout.clone(), dtype))?,
         };
-        Ok(Self { array, record, base, allocator })
-    }
-
-    #[getter]
-    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.array.shape())
-    }
-
-    #[getter]
-    fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.array.strides())
-    }
-
-    #[getter]
-    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDescr>> {
-        self.descr(py)
-    }
-
-    #[getter]
-    fn size(&self) -> usize {
-        self.array.size()
-    }
-
-    #[getter]
-    fn mem_size(&self) -> usize {
-        self.array.size()
-    }
-
-    #[getter]
-    fn nbytes(&self) -> usize {
-        self.array.nbytes()
+        Ok(done(array))
     }
 
     #[getter]
     fn itemsize(&self) -> usize {
-        self.array.itemsize()
+        self.contents().array.itemsize()
     }
 
     #[getter]
     fn ndim(&self) -> usize {
-        self.array.ndim()
+        self.contents().array.ndim()
     }
 
     #[getter(ptr)]
@@ -282,28 +229,8 @@ impl PyGpuArray {
 
     #[getter]
     fn flags(&self) -> PyArrayFlags {
-        let (c, f) = (self.array.is_contiguous(Order::C), self.array.is_contiguous(Order::F));
+        let (c, f) = (self.contents().array.is_contiguous(Order::C), self.contents().array.is_contiguous(Order::F));
         PyArrayFlags { c_contiguous: c, f_contiguous: f, forc: c || f }
-    }
-
-    /// The memory: a `DeviceAllocation`, what the allocator gave, an address for views, or None without elements.
-    #[getter]
-    fn gpudata<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Some(buffer) = self.array.buffer() else { return Ok(None) };
-        if self.base.is_some() && self.array.layout().offset != 0 {
-            return Ok(Some(self.ptr().into_pyobject(py)?.into_any()));
-        }
-        let any = buffer.clone().as_any();
-        let any = match any.downcast::<DeviceBuffer>() {
-            Ok(own) => {
-                return Ok(Some(Bound::new(py, PyPooledDeviceAllocation(own))?.into_any()));
-            }
-            Err(other) => other,
-        };
-        if self.array.layout().offset != 0 {
-            return Ok(Some(self.ptr().into_pyobject(py)?.into_any()));
-        }
-        Ok(any.downcast::<ForeignBuffer>().ok().map(|foreign| foreign.owner.bind(py).clone()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What stands beside an array in an operation: arrays, scalars, host arrays.
 
-use super::PyGpuArray;
+use super::{ContentsRef, PyGpuArray};
 use super::dtypes::{dtype_of_descr, numpy_descr};
 use crate::errors::array_error;
 use crate::host_buffer::HostBuffer;
@@ -13,9 +13,9 @@ use rtcg::array::{Arg, ArrayContext, Element, GpuArray, Order, Scalar, WeakScala
 use std::sync::Arc;
 
 /// An operand that came from Python.
-pub(crate) enum Operand<'py> {
+pub(crate) enum Operand<'a> {
     /// A device array.
-    Array(Bound<'py, PyGpuArray>),
+    Array(ContentsRef<'a>),
     /// A host array, copied to the device.
     Uploaded(GpuArray),
     /// A Python or NumPy scalar.
@@ -26,7 +26,7 @@ impl Operand<'_> {
     /// The operand as the core takes it.
     pub(crate) fn arg(&self) -> Arg<'_> {
         match self {
-            Operand::Array(array) => Arg::Array(&array.get().array),
+            Operand::Array(array) => Arg::Array(&array.array),
             Operand::Uploaded(array) => Arg::Array(array),
             Operand::Scalar(scalar) => Arg::Scalar(*scalar),
         }
@@ -34,9 +34,9 @@ impl Operand<'_> {
 }
 
 /// The operand that `object` is; `None` when arrays do not combine with such objects.
-pub(crate) fn operand_of<'py>(ctx: &Arc<ArrayContext>, object: &Bound<'py, PyAny>) -> PyResult<Option<Operand<'py>>> {
+pub(crate) fn operand_of<'a>(ctx: &Arc<ArrayContext>, object: &'a Bound<'_, PyAny>) -> PyResult<Option<Operand<'a>>> {
     if let Ok(array) = object.cast::<PyGpuArray>() {
-        return Ok(Some(Operand::Array(array.clone())));
+        return Ok(Some(Operand::Array(array.get().contents())));
     }
     if let Some(scalar) = scalar_of(object)? {
         return Ok(Some(Operand::Scalar(scalar)));
@@ -51,7 +51,7 @@ pub(crate) fn operand_of<'py>(ctx: &Arc<ArrayContext>, object: &Bound<'py, PyAny
 }
 
 /// [`operand_of`] for functions, which also take sequences.
-pub(crate) fn require_operand<'py>(ctx: &Arc<ArrayContext>, object: &Bound<'py, PyAny>) -> PyResult<Operand<'py>> {
+pub(crate) fn require_operand<'a>(ctx: &Arc<ArrayContext>, object: &'a Bound<'_, PyAny>) -> PyResult<Operand<'a>> {
     if let Some(operand) = operand_of(ctx, object)? {
         return Ok(operand);
     }
@@ -62,7 +62,7 @@ pub(crate) fn require_operand<'py>(ctx: &Arc<ArrayContext>, object: &Bound<'py, 
 /// The device array that `object` is or is copied to.
 pub(crate) fn require_array(ctx: &Arc<ArrayContext>, object: &Bound<'_, PyAny>) -> PyResult<GpuArray> {
     match require_operand(ctx, object)? {
-        Operand::Array(array) => Ok(array.get().array.clone()),
+        Operand::Array(array) => Ok(array.array.clone()),
         Operand::Uploaded(array) => Ok(array),
         Operand::Scalar(scalar) => {
             let py = object.py();
@@ -136,7 +136,7 @@ fn weak_scalar(object: &Bound<'_, PyAny>) -> PyResult<Option<WeakScalar>> {
 /// One element of `dtype` from a Python value: a number, or a record that NumPy converts.
 pub(crate) fn element_of(array: &PyGpuArray, value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
     let py = value.py();
-    let dtype = array.array.dtype();
+    let dtype = array.contents().array.dtype();
     if let Some(scalar) = scalar_of(value)? {
         if !matches!(dtype, rtcg::array::DType::Void(_)) {
             let element: Element = scalar.to_element(dtype).map_err(|error| array_error(py, error))?;
@@ -155,7 +155,7 @@ pub(crate) fn element_of(array: &PyGpuArray, value: &Bound<'_, PyAny>) -> PyResu
 /// A host array with an array's shape and dtype, uninitialised.
 pub(crate) fn host_like<'py>(py: Python<'py>, array: &PyGpuArray, order: Order) -> PyResult<Bound<'py, PyAny>> {
     let order = if order == Order::F { "F" } else { "C" };
-    let shape = pyo3::types::PyTuple::new(py, array.array.shape())?;
+    let shape = pyo3::types::PyTuple::new(py, array.contents().array.shape())?;
     py.import("numpy")?.call_method1("empty", (shape, array.descr(py)?, order))
 }
 
@@ -188,9 +188,10 @@ pub(crate) fn optional_dtype(py: Python<'_>, dtype: Option<&Bound<'_, PyAny>>) -
 /// NumPy's dtype of an array's elements.
 impl PyGpuArray {
     pub(crate) fn descr<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, numpy::PyArrayDescr>> {
-        match &self.record {
+        let contents = self.contents();
+        match &contents.record {
             Some(descr) => Ok(descr.bind(py).clone()),
-            None => numpy_descr(py, self.array.dtype()),
+            None => numpy_descr(py, contents.array.dtype()),
         }
     }
 }

@@ -20,7 +20,7 @@ fn binary<'py>(
     reflected: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = slf.py();
-    let own = &slf.get().array;
+    let own = &slf.get().contents().array;
     let Some(other) = operand_of(own.context(), other)? else { return Ok(py.NotImplemented().into_bound(py)) };
     let compute = || {
         let (x, y) = if reflected { (other.arg(), Arg::Array(own)) } else { (Arg::Array(own), other.arg()) };
@@ -33,7 +33,7 @@ fn binary<'py>(
 /// `slf op= other`. Returns to Python the array itself.
 fn in_place(slf: &Bound<'_, PyGpuArray>, op: Op, other: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = slf.py();
-    let own = &slf.get().array;
+    let own = &slf.get().contents().array;
     let Some(other) = operand_of(own.context(), other)? else {
         let kind = other.get_type().name()?;
         return Err(PyTypeError::new_err(format!("{} of a GPUArray in place with a {kind}", op.name())));
@@ -44,7 +44,7 @@ fn in_place(slf: &Bound<'_, PyGpuArray>, op: Op, other: &Bound<'_, PyAny>) -> Py
 }
 
 fn unary<'py>(slf: &Bound<'py, PyGpuArray>, op: Op) -> PyResult<Bound<'py, PyAny>> {
-    PyGpuArray::make_like(slf, || slf.get().array.unary(op))
+    PyGpuArray::make_like(slf, || slf.get().contents().array.unary(op))
 }
 
 /// Both halves of `divmod`.
@@ -156,7 +156,7 @@ impl PyGpuArray {
 
     /// The only element's; waits.
     fn __bool__(slf: &Bound<'_, Self>) -> PyResult<bool> {
-        match slf.get().array.size() {
+        match slf.get().contents().array.size() {
             1 => slf.get().item_object(slf.py())?.is_truthy(),
             0 => Err(PyValueError::new_err("The truth value of an empty array is ambiguous")),
             _ => Err(PyValueError::new_err(
@@ -186,14 +186,15 @@ pub(super) fn ufunc<'py>(
     })?;
     let like = args.iter().find_map(|arg| arg.cast::<PyGpuArray>().ok());
     let ctx = match like {
-        Some(array) => array.get().array.context().clone(),
+        Some(array) => array.get().contents().array.context().clone(),
         None => super::context::array_context()?,
     };
     let dtype = super::operands::optional_dtype(py, dtype)?;
     let operands =
         args.iter().map(|arg| super::operands::require_operand(&ctx, arg)).collect::<PyResult<Vec<Operand<'_>>>>()?;
     let core: Vec<Arg<'_>> = operands.iter().map(Operand::arg).collect();
-    let wishes = array::Wishes { out: out.map(|out| &out.get().array), dtype };
+    let target = out.map(|out| out.get().contents());
+    let wishes = array::Wishes { out: target.as_deref().map(|target| &target.array), dtype };
     let compute = || match core.as_slice() {
         [x, y] if dtype.is_none() => array::binary(&ctx, op, *x, *y, wishes.out),
         _ => array::apply(&ctx, op, &core, wishes),

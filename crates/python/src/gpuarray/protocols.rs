@@ -58,7 +58,7 @@ impl PyGpuArray {
 
     fn __format__<'py>(slf: &Bound<'py, Self>, format: &str) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        if slf.get().array.ndim() == 0 {
+        if slf.get().contents().array.ndim() == 0 {
             return slf.get().item_object(py)?.call_method1("__format__", (format,));
         }
         slf.str()?.call_method1("__format__", (format,))

@@ -68,7 +68,7 @@ pub(super) fn reduce_array<'py>(
     allocator: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = a.py();
-    let array = &a.get().array;
+    let array = &a.get().contents().array;
     let (what, axes, dtype) = (what_of(name)?, axes_of(axis)?, optional_dtype(py, dtype)?);
     let counts_all =
         |mask: &Bound<'py, PyAny>| mask.is_none() || mask.cast::<PyBool>().is_ok_and(|mask| mask.is_true());
@@ -80,10 +80,12 @@ pub(super) fn reduce_array<'py>(
         Some(value) => scalar_of(value)?,
         None => None,
     };
-    let out_array = out.map(|out| &out.get().array);
+    let target = out.map(|out| out.get().contents());
+    let out_array = target.as_deref().map(|target| &target.array);
     let wishes = ReduceWishes { axes: axes.as_deref(), keepdims, dtype, out: out_array, mask: mask.as_ref(), initial };
     let given = allocator.filter(|allocator| !allocator.is_none()).map(|allocator| allocator.clone().unbind());
-    let source = given.as_ref().or(a.get().allocator.as_ref());
+    let own = a.get().contents();
+    let source = given.as_ref().or(own.allocator.as_ref());
     let compute = || PyGpuArray::in_memory_from(py, source, || compute(array, &what, ddof, wishes));
     let result = raise(py, in_stream(stream, compute))?;
     match out {

@@ -21,7 +21,7 @@ pub(crate) fn in_stream<T>(stream: Option<&Bound<'_, PyStream>>, body: impl FnOn
 impl PyGpuArray {
     /// The index order of host copies: Fortran order only for arrays that are in it.
     fn host_order(&self) -> Order {
-        let fortran = self.array.is_contiguous(Order::F) && !self.array.is_contiguous(Order::C);
+        let fortran = self.contents().array.is_contiguous(Order::F) && !self.contents().array.is_contiguous(Order::C);
         if fortran { Order::F } else { Order::C }
     }
 
@@ -38,7 +38,7 @@ impl PyGpuArray {
         // SAFETY: the buffer is writable and outlives the copy.
         let bytes = unsafe { buffer.bytes_mut() };
         let stream = rtcg::current_stream();
-        let result = py.detach(|| rtcg::in_stream(stream.as_ref(), || self.array.read(bytes, order)));
+        let result = py.detach(|| rtcg::in_stream(stream.as_ref(), || self.contents().array.read(bytes, order)));
         match crate::interrupt::take_raised() {
             Some(raised) => Err(raised),
             None => raise(py, result),
@@ -55,7 +55,8 @@ impl PyGpuArray {
         let numpy = py.import("numpy")?;
         let host = numpy.call_method1("asarray", (ary,))?.cast_into::<PyUntypedArray>()?;
         let own = self.descr(py)?;
-        let (shape, size) = (self.array.shape(), self.array.size());
+        let array = &self.contents().array;
+        let (shape, size) = (array.shape(), array.size());
         if host.len() != size {
             return Err(PyValueError::new_err(format!(
                 "ary has shape {} and size {}; expected shape {} and size {size}",
@@ -82,11 +83,11 @@ impl PyGpuArray {
 
     fn check_target(&self, py: Python<'_>, ary: &Bound<'_, PyAny>) -> PyResult<()> {
         let target = ary.cast::<PyUntypedArray>().map_err(|_| no_array(ary))?;
-        if target.shape() != self.array.shape() {
+        if target.shape() != self.contents().array.shape() {
             return Err(PyValueError::new_err(format!(
                 "ary has shape {}; expected {}",
                 Tuple(target.shape()),
-                Tuple(self.array.shape())
+                Tuple(self.contents().array.shape())
             )));
         }
         let own = self.descr(py)?;
@@ -115,7 +116,7 @@ impl PyGpuArray {
         // SAFETY: the buffer outlives the copy.
         let bytes = unsafe { buffer.bytes() };
         let stream = stream_of(stream.as_ref()).cloned();
-        raise(py, py.detach(|| rtcg::in_stream(stream.as_ref(), || self.array.write(bytes, order))))
+        raise(py, py.detach(|| rtcg::in_stream(stream.as_ref(), || self.contents().array.write(bytes, order))))
     }
 
     #[pyo3(signature = (ary, stream = None))]
@@ -154,7 +155,7 @@ impl PyGpuArray {
             if !pagelocked {
                 return self.to_host(py);
             }
-            let shape = pyo3::types::PyTuple::new(py, self.array.shape())?;
+            let shape = pyo3::types::PyTuple::new(py, self.contents().array.shape())?;
             let letter = if order == Order::F { "F" } else { "C" };
             let args = (shape, self.descr(py)?, letter);
             let host = py.import("pycuda.driver")?.call_method1("pagelocked_empty", args)?;
@@ -178,7 +179,7 @@ impl PyGpuArray {
     fn item<'py>(slf: &Bound<'py, Self>, args: &Bound<'py, pyo3::types::PyTuple>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         if args.is_empty() {
-            if slf.get().array.size() != 1 {
+            if slf.get().contents().array.size() != 1 {
                 return Err(PyValueError::new_err("can only convert an array of size 1 to a Python scalar"));
             }
             return slf.get().item_object(py);
@@ -186,7 +187,7 @@ impl PyGpuArray {
         let (index, source) = match args.get_item(0)? {
             // One number counts elements in C order.
             flat if args.len() == 1 && !flat.is_instance_of::<pyo3::types::PyTuple>() => {
-                (flat, Bound::new(py, Self::wrap(raise(py, slf.get().array.ravel(Order::C))?))?.into_any())
+                (flat, Bound::new(py, Self::wrap(raise(py, slf.get().contents().array.ravel(Order::C))?))?.into_any())
             }
             index if args.len() == 1 => (index, slf.clone().into_any()),
             _ => (args.clone().into_any(), slf.clone().into_any()),
@@ -213,8 +214,8 @@ impl PyGpuArray {
     }
 
     fn __index__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let dtype = slf.get().array.dtype();
-        if dtype == DType::Bool || !dtype.is_integral() || slf.get().array.ndim() != 0 {
+        let dtype = slf.get().contents().array.dtype();
+        if dtype == DType::Bool || !dtype.is_integral() || slf.get().contents().array.ndim() != 0 {
             return Err(PyTypeError::new_err("only integer scalar arrays can be converted to a scalar index"));
         }
         single(slf)?.call_method0("__index__")
@@ -222,7 +223,7 @@ impl PyGpuArray {
 }
 
 fn single<'py>(slf: &Bound<'py, PyGpuArray>) -> PyResult<Bound<'py, PyAny>> {
-    if slf.get().array.size() == 1 {
+    if slf.get().contents().array.size() == 1 {
         return slf.get().item_object(slf.py());
     }
     Err(PyTypeError::new_err("only length-1 arrays can be converted to Python scalars"))

@@ -2,7 +2,7 @@
 
 use super::dtypes::{descr_of, dtype_of_descr};
 use super::{PyGpuArray, order_of, raise};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use rtcg::array::{GpuArray, Op, Order};
@@ -46,7 +46,7 @@ fn as_view_or_copy<'py>(
     make: impl FnOnce() -> rtcg::array::Result<GpuArray>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let made = raise(slf.py(), PyGpuArray::in_memory_of(slf, make))?;
-    let shared = match (made.buffer(), slf.get().array.buffer()) {
+    let shared = match (made.buffer(), slf.get().contents().array.buffer()) {
         (Some(a), Some(b)) => std::sync::Arc::ptr_eq(a, b),
         _ => true,
     };
@@ -69,7 +69,7 @@ impl PyGpuArray {
             match key.extract::<String>()?.as_str() {
                 "order" => {
                     let letter = value.extract::<String>()?;
-                    let fortran = slf.get().array.is_contiguous(Order::F) && !slf.get().array.is_contiguous(Order::C);
+                    let fortran = slf.get().contents().array.is_contiguous(Order::F) && !slf.get().contents().array.is_contiguous(Order::C);
                     order = match letter.as_str() {
                         "A" => {
                             if fortran {
@@ -83,83 +83,90 @@ impl PyGpuArray {
                 }
                 "copy" if value.is_none() || !value.is_truthy()? => {}
                 other => {
-                    return Err(pyo3::exceptions::PyTypeError::new_err(format!(
+                    return Err(PyTypeError::new_err(format!(
                         "reshape() got an unexpected keyword argument '{other}'"
                     )));
                 }
             }
         }
         let shape = integers(shape)?.unwrap_or_default();
-        if *shape == *slf.get().array.shape().iter().map(|&n| n as isize).collect::<Vec<_>>() && order == Order::C {
-            return as_view(slf, Ok(slf.get().array.clone()));
-        }
-        as_view_or_copy(slf, || slf.get().array.reshape(&shape, order))
+        let array = &slf.get().contents().array;
+        as_view_or_copy(slf, || {
+            let reshaped = array.reshape(&shape, order)?;
+            // As upstream, what is contiguous comes out contiguous in `order`.
+            let is_wanted = reshaped.is_contiguous(order) || array.layout().order(array.itemsize()).is_none();
+            if is_wanted { Ok(reshaped) } else { reshaped.copy(Some(order)) }
+        })
     }
 
     #[pyo3(signature = (order = "C"))]
     fn ravel<'py>(slf: Slf<'_, 'py>, order: &str) -> PyResult<Any<'py>> {
         let order = order_of(order)?;
-        as_view_or_copy(slf, || slf.get().array.ravel(order))
+        as_view_or_copy(slf, || slf.get().contents().array.ravel(order))
     }
 
     #[pyo3(signature = (order = "C"))]
     fn flatten<'py>(slf: Slf<'_, 'py>, order: &str) -> PyResult<Any<'py>> {
         let order = order_of(order)?;
-        let array = &slf.get().array;
+        let array = &slf.get().contents().array;
         PyGpuArray::make_like(slf, || array.copy(Some(order)).and_then(|copy| copy.ravel(order)))
     }
 
-    #[pyo3(signature = (*axes))]
-    fn transpose<'py>(slf: Slf<'_, 'py>, axes: &Bound<'py, PyTuple>) -> PyResult<Any<'py>> {
-        let axes = integers(axes)?;
-        as_view(slf, slf.get().array.transpose(axes.as_deref()))
+    #[pyo3(signature = (*args, axes = None))]
+    fn transpose<'py>(slf: Slf<'_, 'py>, args: &Bound<'py, PyTuple>, axes: Option<&Any<'py>>) -> PyResult<Any<'py>> {
+        let axes = match axes {
+            Some(_) if !args.is_empty() => return Err(PyTypeError::new_err("transpose() got axes twice")),
+            Some(axes) => axes_of(Some(axes))?,
+            None => integers(args)?,
+        };
+        as_view(slf, slf.get().contents().array.transpose(axes.as_deref()))
     }
 
     #[getter(T)]
     fn transposed<'py>(slf: Slf<'_, 'py>) -> PyResult<Any<'py>> {
-        as_view(slf, slf.get().array.transpose(None))
+        as_view(slf, slf.get().contents().array.transpose(None))
     }
 
     #[getter(mT)]
     fn matrix_transposed<'py>(slf: Slf<'_, 'py>) -> PyResult<Any<'py>> {
-        if slf.get().array.ndim() < 2 {
+        if slf.get().contents().array.ndim() < 2 {
             return Err(PyValueError::new_err("matrix transpose with ndim < 2 is undefined"));
         }
-        as_view(slf, slf.get().array.swapaxes(-1, -2))
+        as_view(slf, slf.get().contents().array.swapaxes(-1, -2))
     }
 
     fn swapaxes<'py>(slf: Slf<'_, 'py>, axis1: isize, axis2: isize) -> PyResult<Any<'py>> {
-        as_view(slf, slf.get().array.swapaxes(axis1, axis2))
+        as_view(slf, slf.get().contents().array.swapaxes(axis1, axis2))
     }
 
     #[pyo3(signature = (axis = None))]
     fn squeeze<'py>(slf: Slf<'_, 'py>, axis: Option<&Any<'py>>) -> PyResult<Any<'py>> {
         let axes = axes_of(axis)?;
-        as_view(slf, slf.get().array.squeeze(axes.as_deref()))
+        as_view(slf, slf.get().contents().array.squeeze(axes.as_deref()))
     }
 
     #[pyo3(signature = (offset = 0, axis1 = 0, axis2 = 1))]
     fn diagonal<'py>(slf: Slf<'_, 'py>, offset: isize, axis1: isize, axis2: isize) -> PyResult<Any<'py>> {
-        as_view(slf, slf.get().array.diagonal(offset, axis1, axis2))
+        as_view(slf, slf.get().contents().array.diagonal(offset, axis1, axis2))
     }
 
     /// `numpy.expand_dims`, `moveaxis`, `flip`, `broadcast_to`, which NumPy has as functions.
     fn _expand_dims<'py>(slf: Slf<'_, 'py>, axis: &Any<'py>) -> PyResult<Any<'py>> {
-        as_view(slf, slf.get().array.expand_dims(&axes_of(Some(axis))?.unwrap_or_default()))
+        as_view(slf, slf.get().contents().array.expand_dims(&axes_of(Some(axis))?.unwrap_or_default()))
     }
 
     fn _moveaxis<'py>(slf: Slf<'_, 'py>, source: &Any<'py>, destination: &Any<'py>) -> PyResult<Any<'py>> {
         let (source, destination) = (axes_of(Some(source))?, axes_of(Some(destination))?);
-        as_view(slf, slf.get().array.moveaxis(&source.unwrap_or_default(), &destination.unwrap_or_default()))
+        as_view(slf, slf.get().contents().array.moveaxis(&source.unwrap_or_default(), &destination.unwrap_or_default()))
     }
 
     fn _flip<'py>(slf: Slf<'_, 'py>, axis: Option<&Any<'py>>) -> PyResult<Any<'py>> {
         let axes = axes_of(axis)?;
-        as_view(slf, slf.get().array.flip(axes.as_deref()))
+        as_view(slf, slf.get().contents().array.flip(axes.as_deref()))
     }
 
     fn _broadcast_to<'py>(slf: Slf<'_, 'py>, shape: &Any<'py>) -> PyResult<Any<'py>> {
-        as_view(slf, slf.get().array.broadcast_to(&super::operands::shape_of(shape)?))
+        as_view(slf, slf.get().contents().array.broadcast_to(&super::operands::shape_of(shape)?))
     }
 
     /// The same bytes as elements of another dtype.
@@ -167,10 +174,10 @@ impl PyGpuArray {
     fn view<'py>(slf: Slf<'_, 'py>, dtype: Option<&Any<'py>>) -> PyResult<Any<'py>> {
         let py = slf.py();
         let Some(dtype) = dtype.filter(|dtype| !dtype.is_none()) else {
-            return as_view(slf, Ok(slf.get().array.clone()));
+            return as_view(slf, Ok(slf.get().contents().array.clone()));
         };
         let descr = descr_of(py, dtype)?;
-        let view = raise(py, slf.get().array.view_as(dtype_of_descr(&descr)?))?;
+        let view = raise(py, slf.get().contents().array.view_as(dtype_of_descr(&descr)?))?;
         PyGpuArray::view_of(slf, view, Some(descr))
     }
 
@@ -194,22 +201,22 @@ impl PyGpuArray {
         slf.py().import("pycuda._arrays")?.getattr("bind_to_texref_ext")?.call1(arguments)
     }
 
-    /// The real parts, as a view.
+    /// The real parts in memory of their own, one after the other, as kernels read them; of other arrays the array itself.
     #[getter]
     fn real<'py>(slf: Slf<'_, 'py>) -> PyResult<Any<'py>> {
-        if !slf.get().array.dtype().is_complex() {
+        if !slf.get().contents().array.dtype().is_complex() {
             return Ok(slf.clone().into_any());
         }
-        as_view(slf, Ok(slf.get().array.real()))
+        PyGpuArray::make_like(slf, || slf.get().contents().array.real().copy(None))
     }
 
-    /// The imaginary parts: a view, or zeros for arrays that are not complex.
+    /// The imaginary parts, as `real`; zeros for arrays that are not complex.
     #[getter]
     fn imag<'py>(slf: Slf<'_, 'py>) -> PyResult<Any<'py>> {
-        match slf.get().array.imag() {
-            Some(view) => as_view(slf, Ok(view)),
+        match slf.get().contents().array.imag() {
+            Some(parts) => PyGpuArray::make_like(slf, || parts.copy(None)),
             None => {
-                let array = &slf.get().array;
+                let array = &slf.get().contents().array;
                 PyGpuArray::make_like(slf, || {
                     let new = array.empty_like(array.dtype())?;
                     new.clear()?;
@@ -221,11 +228,12 @@ impl PyGpuArray {
 
     #[pyo3(signature = (out = None))]
     fn conj<'py>(slf: Slf<'_, 'py>, out: Option<&Bound<'py, PyGpuArray>>) -> PyResult<Any<'py>> {
-        let array = &slf.get().array;
+        let array = &slf.get().contents().array;
         if !array.dtype().is_complex() && out.is_none() {
             return Ok(slf.clone().into_any());
         }
-        let wishes = rtcg::array::Wishes { out: out.map(|out| &out.get().array), dtype: None };
+        let target = out.map(|out| out.get().contents());
+        let wishes = rtcg::array::Wishes { out: target.as_deref().map(|target| &target.array), dtype: None };
         let conjugate = || rtcg::array::apply(array.context(), Op::Conjugate, &[array.into()], wishes);
         match out {
             Some(out) => raise(slf.py(), conjugate()).map(|_| out.clone().into_any()),

@@ -1,0 +1,304 @@
+//! What an array object holds, and its attributes.
+//!
+//! Establishes: what a reference to the contents shows does not change as long as the reference is held. The first
+//! contents stay for the life of the object; those that attributes put in their place are counted by their users. So
+//! arrays whose attributes nobody sets, which are nearly all, cost their users no count.
+
+use super::dtypes::{descr_of, dtype_of_descr};
+use super::memory::{ForeignBuffer, room_of};
+use super::operands::shape_of;
+use super::strided_layout;
+use crate::driver::pool::PyPooledDeviceAllocation;
+use crate::driver::resource::not_initialised;
+use crate::pointer::DevicePtr;
+use numpy::PyArrayDescr;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use rtcg::DeviceBuffer;
+use rtcg::array::{DType, GpuArray, Layout, Order};
+use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// What an array object holds.
+pub(crate) struct Contents {
+    pub(crate) array: GpuArray,
+    /// NumPy's dtype of records; the core knows only their size.
+    pub(super) record: Option<Py<PyArrayDescr>>,
+    pub(super) base: Option<Py<PyAny>>,
+    pub(super) allocator: Option<Py<PyAny>>,
+    /// Numbers that a program has set. The array itself goes by its shape.
+    pub(super) sizes: Option<Box<Sizes>>,
+}
+
+#[derive(Clone, Copy, Default)]
+pub(super) struct Sizes {
+    size: Option<usize>,
+    mem_size: Option<usize>,
+    nbytes: Option<usize>,
+}
+
+impl Contents {
+    pub(super) fn plain(array: GpuArray) -> Self {
+        Self { array, record: None, base: None, allocator: None, sizes: None }
+    }
+
+    /// The record for an array of the same elements.
+    pub(super) fn record_for(&self, py: Python<'_>, dtype: DType) -> Option<Py<PyArrayDescr>> {
+        self.record.as_ref().filter(|_| dtype == self.array.dtype()).map(|record| record.clone_ref(py))
+    }
+
+    pub(super) fn allocator_in(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.allocator.as_ref().map(|allocator| allocator.clone_ref(py))
+    }
+
+    /// The same but for the array.
+    fn with_array(&self, py: Python<'_>, array: GpuArray) -> Self {
+        let clone = |object: &Option<Py<PyAny>>| object.as_ref().map(|object| object.clone_ref(py));
+        let record = self.record.as_ref().map(|record| record.clone_ref(py));
+        Self { array, record, base: clone(&self.base), allocator: clone(&self.allocator), sizes: self.sizes.clone() }
+    }
+
+    /// The same elements' memory in another layout, which must lie inside it where its size is known.
+    fn laid_out(&self, py: Python<'_>, layout: Layout, dtype: DType, name: &str) -> PyResult<Self> {
+        let (low, high) = layout.extent(dtype.itemsize());
+        if let Some(room) = room_of(&self.array)
+            && layout.size() > 0
+            && (low < 0 || high > room as isize)
+        {
+            return Err(PyValueError::new_err(format!(
+                "{name}: an array of shape {} and strides {} of {dtype} does not fit into its {room} bytes of memory; \
+                 set gpudata first",
+                rtcg::array::Tuple(&layout.shape),
+                rtcg::array::Tuple(&layout.strides)
+            )));
+        }
+        let array = GpuArray::from_buffer(self.array.context(), self.array.buffer().cloned(), layout, dtype);
+        Ok(self.with_array(py, array))
+    }
+}
+
+/// An array on the device.
+#[pyclass(name = "GPUArray", module = "pycuda.gpuarray", frozen, subclass, weakref, dict)]
+#[derive(Default)]
+pub(crate) struct PyGpuArray {
+    /// Of `__init__`, or from the beginning.
+    first: OnceLock<Contents>,
+    is_replaced: AtomicBool,
+    replacement: Mutex<Option<Arc<Contents>>>,
+}
+
+impl From<Contents> for PyGpuArray {
+    fn from(contents: Contents) -> Self {
+        let (is_replaced, replacement) = (AtomicBool::new(false), Mutex::new(None));
+        Self { first: OnceLock::from(contents), is_replaced, replacement }
+    }
+}
+
+/// A reference to the contents of an array object.
+pub(crate) enum ContentsRef<'a> {
+    First(&'a Contents),
+    Later(Arc<Contents>),
+}
+
+impl Deref for ContentsRef<'_> {
+    type Target = Contents;
+
+    #[inline]
+    fn deref(&self) -> &Contents {
+        match self {
+            Self::First(contents) => contents,
+            Self::Later(contents) => contents,
+        }
+    }
+}
+
+impl PyGpuArray {
+    /// What the object holds now, if `__init__` was called.
+    #[inline]
+    pub(crate) fn initialised(&self) -> Option<ContentsRef<'_>> {
+        if self.is_replaced.load(Ordering::Acquire) { self.later() } else { self.first.get().map(ContentsRef::First) }
+    }
+
+    #[cold]
+    fn later(&self) -> Option<ContentsRef<'_>> {
+        let replacement = self.replacement.lock().unwrap_or_else(PoisonError::into_inner);
+        replacement.clone().map(ContentsRef::Later)
+    }
+
+    /// What the object holds now.
+    #[inline]
+    pub(crate) fn contents(&self) -> ContentsRef<'_> {
+        self.initialised().unwrap_or_else(|| not_initialised())
+    }
+
+    /// Puts `contents` in the place of what was there.
+    pub(super) fn replace(&self, contents: Contents) {
+        let Err(contents) = self.first.set(contents) else { return };
+        let new = Some(Arc::new(contents));
+        let old = std::mem::replace(&mut *self.replacement.lock().unwrap_or_else(PoisonError::into_inner), new);
+        self.is_replaced.store(true, Ordering::Release);
+        drop(old);
+    }
+
+    /// Replaces one of the numbers that a program may set.
+    fn set_size(&self, py: Python<'_>, change: impl FnOnce(&mut Sizes)) {
+        let old = self.contents();
+        let mut new = old.with_array(py, old.array.clone());
+        change(new.sizes.get_or_insert_default());
+        self.replace(new);
+    }
+}
+
+/// A layout of another shape: dense ones stay so, in their order, others keep their strides.
+fn reshaped(old: &Layout, shape: &[usize], itemsize: usize) -> Layout {
+    let order = old.order(itemsize);
+    if order.is_none() && shape.len() == old.ndim() {
+        return Layout { shape: shape.into(), ..old.clone() };
+    }
+    Layout { offset: old.offset, ..Layout::contiguous(shape, itemsize, order.unwrap_or(Order::C)) }
+}
+
+#[pymethods]
+impl PyGpuArray {
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.contents().array.shape())
+    }
+
+    #[setter]
+    fn set_shape(&self, shape: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (py, old, shape) = (shape.py(), self.contents(), shape_of(shape)?);
+        let layout = reshaped(old.array.layout(), &shape, old.array.itemsize());
+        self.replace(old.laid_out(py, layout, old.array.dtype(), "shape")?);
+        Ok(())
+    }
+
+    #[getter]
+    fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.contents().array.strides())
+    }
+
+    #[setter]
+    fn set_strides(&self, py: Python<'_>, strides: Vec<isize>) -> PyResult<()> {
+        let old = self.contents();
+        let layout = strided_layout(old.array.shape(), strides, old.array.itemsize(), true)?;
+        let layout = Layout { offset: old.array.layout().offset, ..layout };
+        self.replace(old.laid_out(py, layout, old.array.dtype(), "strides")?);
+        Ok(())
+    }
+
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDescr>> {
+        self.descr(py)
+    }
+
+    /// The same shape of other elements; strides stay where the element's size does.
+    #[setter]
+    fn set_dtype(&self, dtype: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (py, old) = (dtype.py(), self.contents());
+        let descr = descr_of(py, dtype)?;
+        let dtype = dtype_of_descr(&descr)?;
+        let layout = match dtype.itemsize() == old.array.itemsize() {
+            true => old.array.layout().clone(),
+            false => {
+                let order = old.array.layout().order(old.array.itemsize()).unwrap_or(Order::C);
+                let layout = Layout::contiguous(old.array.shape(), dtype.itemsize(), order);
+                Layout { offset: old.array.layout().offset, ..layout }
+            }
+        };
+        let record = matches!(dtype, DType::Void(_)).then(|| descr.unbind());
+        self.replace(Contents { record, ..old.laid_out(py, layout, dtype, "dtype")? });
+        Ok(())
+    }
+
+    #[getter]
+    fn size(&self) -> usize {
+        let contents = self.contents();
+        contents.sizes.as_ref().and_then(|sizes| sizes.size).unwrap_or_else(|| contents.array.size())
+    }
+
+    #[setter(size)]
+    fn set_size_number(&self, py: Python<'_>, size: usize) {
+        self.set_size(py, |sizes| sizes.size = Some(size));
+    }
+
+    #[getter]
+    fn mem_size(&self) -> usize {
+        let contents = self.contents();
+        contents.sizes.as_ref().and_then(|sizes| sizes.mem_size).unwrap_or_else(|| contents.array.size())
+    }
+
+    #[setter]
+    fn set_mem_size(&self, py: Python<'_>, mem_size: usize) {
+        self.set_size(py, |sizes| sizes.mem_size = Some(mem_size));
+    }
+
+    #[getter]
+    fn nbytes(&self) -> usize {
+        let contents = self.contents();
+        contents.sizes.as_ref().and_then(|sizes| sizes.nbytes).unwrap_or_else(|| contents.array.nbytes())
+    }
+
+    #[setter]
+    fn set_nbytes(&self, py: Python<'_>, nbytes: usize) {
+        self.set_size(py, |sizes| sizes.nbytes = Some(nbytes));
+    }
+
+    #[getter]
+    fn base(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.contents().base.as_ref().map(|base| base.clone_ref(py))
+    }
+
+    #[setter]
+    fn set_base(&self, py: Python<'_>, base: Option<Py<PyAny>>) {
+        let old = self.contents();
+        self.replace(Contents { base, ..old.with_array(py, old.array.clone()) });
+    }
+
+    #[getter]
+    fn allocator(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.contents().allocator_in(py)
+    }
+
+    #[setter]
+    fn set_allocator(&self, py: Python<'_>, allocator: Option<Py<PyAny>>) {
+        let old = self.contents();
+        self.replace(Contents { allocator, ..old.with_array(py, old.array.clone()) });
+    }
+
+    /// The memory: a `DeviceAllocation`, what the allocator gave, an address for views, or None without elements.
+    #[getter]
+    fn gpudata<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let contents = self.contents();
+        let Some(buffer) = contents.array.buffer() else { return Ok(None) };
+        let address = || Ok(Some(self.ptr().into_pyobject(py)?.into_any()));
+        if contents.base.is_some() && contents.array.layout().offset != 0 {
+            return address();
+        }
+        let any = buffer.clone().as_any();
+        let any = match any.downcast::<DeviceBuffer>() {
+            Ok(own) => {
+                return Ok(Some(Bound::new(py, PyPooledDeviceAllocation(own))?.into_any()));
+            }
+            Err(other) => other,
+        };
+        if contents.array.layout().offset != 0 {
+            return address();
+        }
+        Ok(any.downcast::<ForeignBuffer>().ok().map(|foreign| foreign.owner.bind(py).clone()))
+    }
+
+    /// Other memory, in which the array begins: anything that stands for a device address. It is kept alive.
+    #[setter]
+    fn set_gpudata(&self, gpudata: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (py, old) = (gpudata.py(), self.contents());
+        let ptr = if gpudata.is_none() { 0 } else { gpudata.extract::<DevicePtr>()?.0 };
+        let layout = Layout { offset: 0, ..old.array.layout().clone() };
+        let buffer = ForeignBuffer::over(ptr, gpudata.clone());
+        let array = GpuArray::from_buffer(old.array.context(), Some(buffer), layout, old.array.dtype());
+        self.replace(old.with_array(py, array));
+        Ok(())
+    }
+}

@@ -1,0 +1,102 @@
+"""Programs that make no context work in the primary context of the default device, as with CUDA's runtime."""
+
+import pytest
+
+from tests.python.subprocesses import run_python
+
+pytestmark = pytest.mark.usefixtures("context")
+
+FIRST_CALLS = {
+    "alloc": "int(cuda.mem_alloc(16))",
+    "copy": "assert cuda.from_device(cuda.to_device(np.arange(4)), (4,), np.int64).tolist() == [0, 1, 2, 3]",
+    "array": "assert (gpuarray.arange(4, dtype=np.int32) + 1).get().tolist() == [1, 2, 3, 4]",
+    "stream": "cuda.Stream().synchronize()",
+    "event": "cuda.Event().record().synchronize()",
+    "info": "assert cuda.mem_get_info()[1] > 0",
+    "device": "assert cuda.Context.get_device() == cuda.Device(0)",
+    "synchronize": "cuda.Context.synchronize()",
+    "pinned": "cuda.pagelocked_zeros(4, np.int32)",
+    "module": "SourceModule('__global__ void f(int *a) { ++*a; }').get_function('f')(cuda.mem_alloc(4), block=(1, 1, 1))",
+    "elementwise": "ElementwiseKernel('int *x', 'x[i] = i')(gpuarray.empty(4, np.int32))",
+    "rand": "rand(4).get()",
+    "limit": "cuda.Context.get_limit(cuda.limit.STACK_SIZE)",
+    "pool": "DeviceMemoryPool().allocate(16)",
+    "data": "DeviceData()",
+    "compile": "compile('__global__ void f() {}')",
+}
+
+IMPORTS = """
+import threading
+import numpy as np
+import pycuda.driver as cuda, pycuda.gpuarray as gpuarray
+from pycuda.compiler import SourceModule, compile
+from pycuda.curandom import rand
+from pycuda.elementwise import ElementwiseKernel
+from pycuda.tools import DeviceData, DeviceMemoryPool
+"""
+
+
+@pytest.mark.parametrize("call", FIRST_CALLS.values(), ids=FIRST_CALLS)
+def test_the_first_call_needs_no_context(call):
+    """In the main thread and in another one, which gets the same context."""
+    run_python(
+        IMPORTS
+        + f"""
+def work():
+    {call}
+    seen.append(cuda.Context.get_current())
+seen = []
+work()
+thread = threading.Thread(target=work)
+thread.start(), thread.join()
+a, b = seen
+assert a == b
+if a is not None:
+    assert a == cuda.Device(0).retain_primary_context()
+"""
+    )
+
+
+def test_a_program_that_popped_its_context_is_told():
+    run_python(
+        IMPORTS
+        + """
+cuda.init()
+context = cuda.Device(0).make_context()
+cuda.Context.pop()
+for call in (lambda: cuda.mem_alloc(16), cuda.Stream, cuda.mem_get_info, lambda: gpuarray.zeros(4, np.int32),
+             lambda: SourceModule("__global__ void f() {}"), cuda.Context.get_device):
+    try:
+        call()
+    except cuda.LogicError as error:
+        assert "invalid device context" in str(error), error
+    else:
+        raise AssertionError("no error")
+assert cuda.Context.get_current() is None
+with context:
+    cuda.mem_alloc(16)
+"""
+    )
+
+
+def test_contexts_of_the_program_stand_above_it():
+    run_python(
+        IMPORTS
+        + """
+a = gpuarray.arange(4, dtype=np.int32)
+default = cuda.Context.get_current()
+context = cuda.Device(0).make_context()
+assert cuda.Context.get_current() == context != default
+cuda.Context.pop()
+assert cuda.Context.get_current() == default and (a + a).get().tolist() == [0, 2, 4, 6]
+"""
+    )
+
+
+def test_the_default_device_can_be_named():
+    code = IMPORTS + "print(cuda.Context.get_device().pci_bus_id() == cuda.Device(1).pci_bus_id())"
+    environment = {"RTCG_LIBCUDA": "none", "RTCG_VIRTUAL_DEVICES": 2}
+    assert run_python(code, CUDA_DEVICE="1", **environment).stdout == "True\n"
+    assert run_python(code, CUDA_DEVICE="0", **environment).stdout == "False\n"
+    result = run_python(code, check=False, CUDA_DEVICE="none", **environment)
+    assert "expected the number of a device" in result.stderr
