@@ -5,6 +5,9 @@
 //! then makes the handles of everything it owned stale and frees its memory; objects that queued
 //! work still holds die with that work.
 //!
+//! A device's primary context has one handle for the life of the process. Whoever has it current
+//! when it ends keeps it current, and can use it again once it is retained again.
+//!
 //! An interrupted context stays sound: its running kernels are stopped, what was queued is
 //! dropped, and the calls that wait for either fail.
 
@@ -88,6 +91,8 @@ impl Default for Settings {
 #[derive(Debug, Default)]
 pub(crate) struct Primary {
     context: Option<Arc<Context>>,
+    /// 0 before it is first retained.
+    handle: u64,
     retained: u32,
     flags: u32,
 }
@@ -110,14 +115,19 @@ fn check_flags(flags: u32) -> Res {
 
 impl Context {
     /// A new context, current nowhere.
-    pub(crate) fn create(device: &'static Device, flags: u32, primary: bool) -> Res<Arc<Context>> {
+    pub(crate) fn create(device: &'static Device, flags: u32) -> Res<Arc<Context>> {
+        Context::begin(device, flags, false, 0)
+    }
+
+    /// A new context, behind the handle of an ended one if one is given.
+    fn begin(device: &'static Device, flags: u32, primary: bool, handle: u64) -> Res<Arc<Context>> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         check_flags(flags)?;
         // A context without a window could not hold memory: say so now.
         driver::heap()?;
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let _none_ends = LIFETIMES.lock().unwrap_or_else(PoisonError::into_inner);
-        let (_, context) = CONTEXTS.insert_with(|handle| {
+        let make = |handle| {
             Arc::new_cyclic(|weak: &Weak<Context>| Context {
                 id,
                 handle,
@@ -137,7 +147,11 @@ impl Context {
                 told: AtomicBool::new(false),
                 pending: Mutex::new(None),
             })
-        })?;
+        };
+        let context = if handle == 0 { CONTEXTS.insert_with(make)?.1 } else { make(handle) };
+        if handle != 0 {
+            CONTEXTS.replace(handle, context.clone())?;
+        }
         context.adopt(&context.legacy.clone());
         context.cancel.set_peers(Arc::clone(&context.peers));
         exec::enlist(Arc::downgrade(&context.cancel));
@@ -155,17 +169,17 @@ impl Context {
         self.wait_quietly(None);
         printf::flush();
         self.tell_at_end();
-        CONTEXTS.orphan(|c| c.id == self.id);
+        CONTEXTS.orphan(|c| c.id == self.id && !c.primary);
         driver::free_context(self.id);
         let _none_begins = LIFETIMES.lock().unwrap_or_else(PoisonError::into_inner);
-        if CONTEXTS.find(|_| true).is_none() {
+        if CONTEXTS.find(Context::is_alive).is_none() {
             // The heap of device-side `malloc` is one for all contexts and goes with the last.
             check::leaks::device_heap_ended(exec::calls::device_memory_in_use());
             exec::calls::reset_device_malloc();
         }
         let _ = STACK.try_with(|s| {
             let mut stack = s.borrow_mut();
-            if stack.last().is_some_and(|top| top.id == self.id) {
+            if stack.last().is_some_and(|top| top.id == self.id && !self.primary) {
                 stack.pop();
             }
         });
@@ -378,12 +392,29 @@ fn is_sticky(code: Code) -> bool {
 
 /// The context behind a handle, which must be alive.
 pub(crate) fn by_handle(handle: u64) -> Res<Arc<Context>> {
+    let context = alive_or_primary(handle)?;
+    ensure(context.is_alive(), Code::INVALID_CONTEXT)?;
+    Ok(context)
+}
+
+/// The context behind a handle, which must be alive or a primary one: that can be made current whenever.
+pub(crate) fn alive_or_primary(handle: u64) -> Res<Arc<Context>> {
     CONTEXTS.get_or(handle, Code::INVALID_CONTEXT)
 }
 
-/// The calling thread's current context, destroyed or not.
+/// The calling thread's current context, destroyed or not. A primary context that ended and was
+/// retained again is the new one.
 pub(crate) fn top() -> Option<Arc<Context>> {
-    STACK.try_with(|s| s.borrow().last().cloned()).ok().flatten()
+    let context = STACK.try_with(|s| s.borrow().last().cloned()).ok().flatten()?;
+    if context.primary && !context.is_alive() {
+        return CONTEXTS.get_or(context.handle, Code::INVALID_CONTEXT).ok();
+    }
+    Some(context)
+}
+
+/// The calling thread's current context for what is known of a primary one without its life.
+pub(crate) fn current_or_primary() -> Res<Arc<Context>> {
+    top().filter(|c| c.primary).map_or_else(current_alive, Ok)
 }
 
 /// The calling thread's current context, alive but perhaps spoilt.
@@ -428,7 +459,8 @@ impl Device {
         let context = match primary.context.clone().filter(|c| c.is_alive()) {
             Some(context) => context,
             None => {
-                let context = Context::create(self, primary.flags, true)?;
+                let context = Context::begin(self, primary.flags, true, primary.handle)?;
+                primary.handle = context.handle;
                 primary.context = Some(context.clone());
                 context
             }

@@ -65,6 +65,15 @@ impl<T> Table<T> {
         Ok((handle, value))
     }
 
+    /// Puts another object behind a live handle.
+    pub(crate) fn replace(&self, handle: u64, value: Arc<T>) -> Res {
+        let mut table = self.slots.write().unwrap_or_else(PoisonError::into_inner);
+        let (index, generation) = self.decode(handle).ok_or(Code::INVALID_HANDLE)?;
+        let slot = table.slots.get_mut(index).filter(|s| s.generation == generation).ok_or(Code::INVALID_HANDLE)?;
+        slot.value = Some(value);
+        Ok(())
+    }
+
     /// The object behind a handle; `missing` is the error for anything but a live handle.
     pub(crate) fn get_or(&self, handle: u64, missing: Code) -> Res<Arc<T>> {
         let table = self.slots.read().unwrap_or_else(PoisonError::into_inner);

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use rtcg_cuda_sys::*;
 
 use super::{Handle, driver_functions, put, put_optional};
-use crate::context::{self, Context, by_handle, current, current_alive};
+use crate::context::{self, Context, alive_or_primary, by_handle, current, current_alive, current_or_primary};
 use crate::device::device;
 use crate::driver::EVENTS;
 use crate::error::{Code, Res, ensure};
@@ -25,7 +25,7 @@ pub(crate) const PRIORITIES: (c_int, c_int) = (0, -5);
 unsafe fn create(place: *mut CUcontext, flags: c_uint, dev: CUdevice) -> Res {
     ensure(!place.is_null(), Code::INVALID_VALUE)?;
     ensure(!crate::stream::in_host_call(), Code::NOT_PERMITTED)?;
-    let context = Context::create(device(dev)?, flags, false)?;
+    let context = Context::create(device(dev)?, flags)?;
     context::push(context.clone())?;
     // SAFETY: not null, so valid by this function's contract.
     unsafe { put(place, CUcontext::from_number(context.handle)) }
@@ -90,7 +90,7 @@ driver_functions! {
     }
 
     fn cuCtxPushCurrent(ctx: CUcontext) {
-        context::push(by_handle(ctx.number())?)
+        context::push(alive_or_primary(ctx.number())?)
     }
 
     fn cuCtxPopCurrent(pctx: *mut CUcontext) {
@@ -100,7 +100,7 @@ driver_functions! {
     }
 
     fn cuCtxSetCurrent(ctx: CUcontext) {
-        let context = if ctx.is_null() { None } else { Some(by_handle(ctx.number())?) };
+        let context = if ctx.is_null() { None } else { Some(alive_or_primary(ctx.number())?) };
         context::set(context)
     }
 
@@ -110,7 +110,7 @@ driver_functions! {
     }
 
     fn cuCtxGetDevice(device: *mut CUdevice) {
-        put(device, current_alive()?.device.ordinal as CUdevice)
+        put(device, current_or_primary()?.device.ordinal as CUdevice)
     }
 
     fn cuCtxGetDevice_v2(device: *mut CUdevice, ctx: CUcontext) {
@@ -118,7 +118,7 @@ driver_functions! {
     }
 
     fn cuCtxGetFlags(flags: *mut c_uint) {
-        put(flags, current_alive()?.flags.load(Ordering::Acquire))
+        put(flags, current_or_primary()?.flags.load(Ordering::Acquire))
     }
 
     fn cuCtxSetFlags(flags: c_uint) {

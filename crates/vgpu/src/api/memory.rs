@@ -19,13 +19,16 @@ const PITCH: usize = 512;
 pub(crate) fn free_after_work(address: u64, kinds: &[Kind]) -> Res {
     let context = crate::context::current_alive()?;
     capture::check_unsafe_call()?;
+    if address == 0 {
+        return Ok(());
+    }
     if let Some(outcome) = graph::memory::release(address) {
         return context.synchronize().and(outcome);
     }
     // Imported blocks of pools are freed like those of the pool itself, others are closed.
     let fits = |b: &Block| kinds.contains(&b.kind) || (b.kind == Kind::Imported && b.owner.pool != 0);
     let block = driver::heap()?.find(address).filter(|b| b.start == address && fits(b));
-    if block.is_none() && address != 0 {
+    if block.is_none() {
         crate::check::leaks::invalid_free(address);
     }
     ensure(block.is_some(), Code::INVALID_VALUE)?;

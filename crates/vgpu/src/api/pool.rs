@@ -101,6 +101,9 @@ driver_functions! {
 
     fn cuMemFreeAsync(dptr: CUdeviceptr, hStream: CUstream) {
         let (context, stream) = stream_and_context(hStream.number())?;
+        if dptr == 0 {
+            return Ok(());
+        }
         if capture::intercept(&stream, || Ok(Action::Free(dptr)))? {
             return Ok(());
         }
