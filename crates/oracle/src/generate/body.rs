@@ -1,10 +1,12 @@
 //! The generator: registers, plain instructions, and the frame of kernel and functions.
 
+use super::coverage::{Cell, Kind, takes_constant};
 use super::forms::{FAMILIES, Form, forms_of};
 use super::surfaces::Role;
 use super::{D, H, Node, P, R, RESULT, SLOT, Target, real};
 use crate::random::Random;
 use crate::texture::Object;
+use std::collections::BTreeSet;
 
 /// What holds at a place of the program.
 #[derive(Debug, Clone, Default)]
@@ -29,12 +31,18 @@ pub(crate) struct Gen {
     families: Vec<(u32, Vec<Vec<Form>>)>,
     n_labels: usize,
     /// Scratch registers in use, by class.
-    n_scratch: [usize; 4],
+    pub(crate) n_scratch: [usize; 4],
     /// Device functions and their text.
     pub(crate) functions: Vec<Node>,
     pub(crate) n_functions: usize,
     /// Whether some threads may have left the kernel.
     pub(crate) left: bool,
+    /// Which cells of the coverage the program has, with their instructions.
+    pub(crate) cells: BTreeSet<(Cell, String)>,
+    /// Registers of this construct that have the same value in all lanes.
+    pub(crate) fresh: Vec<(char, String)>,
+    /// Whether counters in shared memory were updated since they were last read.
+    pub(crate) counts_in_shared: bool,
     /// Texture and surface objects, and what is done with surfaces.
     pub(crate) objects: Vec<Object>,
     pub(crate) roles: Vec<Role>,
@@ -79,6 +87,9 @@ impl Gen {
             functions: vec![],
             n_functions: 0,
             left: false,
+            cells: BTreeSet::new(),
+            fresh: vec![],
+            counts_in_shared: false,
             roles: vec![],
             objects: vec![],
         };
@@ -105,7 +116,7 @@ impl Gen {
         format!("%{}{}", LETTERS[class], self.random.below(POOLS[class]))
     }
 
-    fn number(&mut self, bits: u32) -> String {
+    pub(crate) fn number(&mut self, bits: u32) -> String {
         let value = self.random.interesting(bits);
         match bits {
             64 => (value as i64).to_string(),
@@ -114,19 +125,31 @@ impl Gen {
         }
     }
 
-    /// An operand after its description.
-    fn operand(&mut self, token: &str) -> String {
+    /// An operand after its description; a source may have to be of a kind.
+    fn operand(&mut self, token: &str, kind: Option<Kind>) -> String {
         if let Some(inner) = token.strip_prefix('{').and_then(|t| t.strip_suffix('}')) {
-            let parts: Vec<String> = inner.split(',').map(|t| self.operand(t)).collect();
+            let parts: Vec<String> = inner.split(',').map(|t| self.operand(t, kind)).collect();
             return format!("{{{}}}", parts.join(", "));
         }
         if let Some((first, second)) = token.split_once('|') {
-            return format!("{}|{}", self.operand(first), self.operand(second));
+            return format!("{}|{}", self.operand(first, kind), self.operand(second, kind));
         }
         if let Some((register, part)) = token.split_once('.') {
-            return format!("{}.{part}", self.operand(register));
+            return format!("{}.{part}", self.operand(register, kind));
         }
-        let constant = self.random.one_in(4);
+        let constant = match kind {
+            Some(Kind::Uniform) if token.starts_with(|c: char| c.is_alphabetic() && c != 'I' || c == '!') => {
+                let letter = token.to_ascii_lowercase().chars().next();
+                return self.uniform(match letter {
+                    Some('!') => 'p',
+                    Some('g') => 'd',
+                    Some(letter) => letter,
+                    None => 'r',
+                });
+            }
+            Some(kind) => kind == Kind::Constant,
+            None => self.random.one_in(4),
+        };
         let token = token.trim_start_matches('=');
         let letter = token.chars().next().unwrap_or('_');
         match letter {
@@ -137,8 +160,8 @@ impl Gen {
             'D' if constant => self.number(64),
             'F' if constant => format!("0f{:08X}", self.random.interesting(32)),
             'G' if constant => format!("0d{:016X}", self.random.interesting(64)),
-            'S' if constant || self.random.one_in(2) => self.random.below(70).to_string(),
-            'N' if constant || self.random.one_in(2) => self.random.below(32).to_string(),
+            'S' if constant || kind.is_none() && self.random.one_in(2) => self.random.below(70).to_string(),
+            'N' if constant || kind.is_none() && self.random.one_in(2) => self.random.below(32).to_string(),
             'I' => self.random.below(32).to_string(),
             '#' => self.random.below(256).to_string(),
             '_' => "_".to_owned(),
@@ -148,17 +171,32 @@ impl Gen {
 
     /// A plain instruction without guard, and lines before it.
     fn instruction(&mut self) -> (String, String) {
+        self.instruction_with(None)
+    }
+
+    /// One of a family whose last source, and some of the others, are of a kind.
+    pub(crate) fn instruction_with(&mut self, wanted: Option<(usize, Kind)>) -> (String, String) {
         let weights: Vec<u32> = self.families.iter().map(|f| f.0).collect();
-        let family = self.random.weighted(&weights);
-        let row = self.random.below(self.families[family].1.len());
+        let family = wanted.map_or_else(|| self.random.weighted(&weights), |(family, _)| family);
+        let mut row = self.random.below(self.families[family].1.len());
+        while wanted.is_some_and(|(_, kind)| kind == Kind::Constant)
+            && !takes_constant(&self.families[family].1[row][0].operands)
+        {
+            row = self.random.below(self.families[family].1.len());
+        }
         let form = self.random.below(self.families[family].1[row].len());
         let Form { opcode, operands, .. } = self.families[family].1[row][form].clone();
         let mut texts: Vec<String> = vec![];
-        for token in &operands {
-            let mut text = self.operand(token);
+        let last =
+            operands.iter().rposition(|token| !token.starts_with(['#', 'I', '=', '{'])).unwrap_or(operands.len() - 1);
+        for (i, token) in operands.iter().enumerate() {
+            let constant = wanted.is_some_and(|(_, kind)| kind == Kind::Constant);
+            let of_kind = i == last || constant || self.random.one_in(2);
+            let kind = wanted.filter(|_| of_kind).map(|(_, kind)| kind);
+            let mut text = self.operand(token, kind);
             // What is written at once must be different registers.
             while token.starts_with(['{', '=']) && repeats(&text) && token.matches('=').count() > 1 {
-                text = self.operand(token);
+                text = self.operand(token, kind);
             }
             texts.push(text);
         }
@@ -284,6 +322,7 @@ impl Gen {
             4 * nested,
             if place.function || self.objects.is_empty() { 0 } else { 25 },
             5,
+            if place.function { 0 } else { 14 },
         ];
         match self.random.weighted(&weights) {
             0 => self.plain(),
@@ -301,6 +340,7 @@ impl Gen {
             12 => self.call(),
             13 => self.stride_loop(place),
             14 => self.object_access(),
+            16 => self.covered(place),
             _ => self.lane_numbers(place),
         }
     }
@@ -325,11 +365,11 @@ impl Gen {
         nodes
     }
 
-    fn declarations(&self) -> Node {
+    pub(crate) fn declarations(&self) -> Node {
         let [p, h, r, d] = self.n_scratch.map(|n| n + 1);
         fixed(format!(
             ".reg .pred %p<{P}>, %xp<{p}>;\n.reg .b16 %h<{H}>, %xh<{h}>;\n.reg .b32 %r<{R}>, %xr<{r}>;\n.reg .b64 %d<{D}>, %xd<{d}>;\n\
-             .reg .b32 %lin, %tx, %gid, %lane, %u0, %u1, %threads, %mask;\n.reg .b64 %u2, %in, %slot, %out, %counters;"
+             .reg .pred %up<2>;\n.reg .b16 %uh<3>;\n.reg .b32 %ur<4>;\n.reg .b64 %ud<3>;\n.reg .b32 %lin, %tx, %gid, %lane, %u0, %u1, %threads, %mask;\n.reg .b64 %u2, %in, %slot, %out, %counters;"
         ))
     }
 
@@ -342,11 +382,14 @@ impl Gen {
             nodes.push(fixed(format!(".reg .b64 %o<{}>;{loads}", self.objects.len())));
         }
         self.initial_values(&mut nodes);
+        nodes.extend(self.uniform_values(false));
+        nodes.push(self.fill_shared());
         let place = Place { together: true, depth: 3, ..Place::default() };
         for _ in 0..2 + self.random.below(4) {
             let n = 3 + self.random.below(8);
             nodes.extend(self.sequence(&place, n));
             if self.random.one_in(12) {
+                nodes.extend(self.read_counters());
                 // Some lanes leave, so that the results of the others are still seen.
                 let (p, k) = (self.scratch('p'), self.random.below(40));
                 let how = ["ret", "exit"][self.random.below(2)];
@@ -357,6 +400,8 @@ impl Gen {
                 self.leave(&mut nodes);
             }
         }
+        nodes.extend(self.read_counters());
+        nodes.push(self.read_own());
         self.dump(&mut nodes);
         let handles: String = (0..self.objects.len()).map(|i| format!(", .param .u64 o{i}")).collect();
         let mut all = vec![
@@ -374,6 +419,7 @@ impl Gen {
 
     /// Threads beyond a bound leave, in most cases only if some stay; else what they have so far is seen.
     fn leave(&mut self, nodes: &mut Vec<Node>) {
+        nodes.extend(self.read_counters());
         if !self.left && !self.random.one_in(4) {
             let leave = self.leave_but_some();
             nodes.push(leave);
@@ -486,22 +532,7 @@ impl Gen {
             "ld.param.b32 %u0, [a];\nld.param.b64 %u2, [b];\nld.param.b64 %slot, [s];\nld.param.b64 %in, [t];\nmov.u32 %u1, %u0;\n\
              mov.u32 %tx, %tid.x;\nmov.u32 %lin, %tx;\nmov.u32 %gid, %tx;\nmov.u32 %lane, %laneid;",
         )];
-        for i in 0..R {
-            nodes.push(line(match self.random.below(3) {
-                0 => format!("mov.u32 %r{i}, {};", self.number(32)),
-                1 => format!("mad.lo.u32 %r{i}, %u0, {}, {};", self.random.below(9), self.random.below(9)),
-                _ => format!("ld.global.u32 %r{i}, [%slot+{}];", 4 * self.random.below(SLOT / 4)),
-            }));
-        }
-        for i in 0..D {
-            nodes.push(line(format!("add.u64 %d{i}, %u2, {};", self.number(64))));
-        }
-        for i in 0..H {
-            nodes.push(line(format!("cvt.u16.u32 %h{i}, %r{i};")));
-        }
-        for i in 0..P {
-            nodes.push(line(format!("setp.lt.u32 %p{i}, %u0, %r{i};")));
-        }
+        self.values_of_function(&mut nodes);
         let place = Place { depth: 1, function: true, ..Place::default() };
         let n = 3 + self.random.below(6);
         nodes.extend(self.sequence(&place, n));
@@ -523,6 +554,27 @@ impl Gen {
         all.extend(self.own_memory());
         all.extend(nodes);
         Node::Group(all)
+    }
+
+    /// First values of the registers of a function.
+    pub(crate) fn values_of_function(&mut self, nodes: &mut Vec<Node>) {
+        for i in 0..R {
+            nodes.push(line(match self.random.below(3) {
+                0 => format!("mov.u32 %r{i}, {};", self.number(32)),
+                1 => format!("mad.lo.u32 %r{i}, %u0, {}, {};", self.random.below(9), self.random.below(9)),
+                _ => format!("ld.global.u32 %r{i}, [%slot+{}];", 4 * self.random.below(SLOT / 4)),
+            }));
+        }
+        for i in 0..D {
+            nodes.push(line(format!("add.u64 %d{i}, %u2, {};", self.number(64))));
+        }
+        for i in 0..H {
+            nodes.push(line(format!("cvt.u16.u32 %h{i}, %r{i};")));
+        }
+        for i in 0..P {
+            nodes.push(line(format!("setp.lt.u32 %p{i}, %u0, %r{i};")));
+        }
+        nodes.extend(self.uniform_values(true));
     }
 }
 

@@ -1,14 +1,15 @@
 //! Loads, stores and atomics, always inside memory that the thread may use.
 
 use super::body::{Gen, Place, fixed, line};
+use super::coverage::{BINS, COMMUTING};
 use super::{INPUT, Node, SLOT};
 
 /// Bytes of a thread's own shared memory.
-const SHARED_SLOT: usize = 32;
+pub(crate) const SHARED_SLOT: usize = 32;
 /// Bytes of a thread's own local memory in kernel or function.
-const LOCAL: usize = 64;
+pub(crate) const LOCAL: usize = 64;
 /// Bytes of the tables of constants.
-const TABLE: usize = 256;
+pub(crate) const TABLE: usize = 256;
 /// Threads of the largest block.
 const THREADS: usize = 256;
 
@@ -34,16 +35,41 @@ const TYPES: &[(&str, usize, &str)] = &[
     ("b64", 8, "d"),
 ];
 
+/// Atomic updates with the bytes that they concern.
+pub(crate) const OPS: &[(&str, usize)] = &[
+    ("add.u32", 4),
+    ("add.s32", 4),
+    ("add.u64", 8),
+    ("add.f32", 4),
+    ("add.f64", 8),
+    ("add.noftz.f16", 2),
+    ("add.noftz.f16x2", 4),
+    ("min.u32", 4),
+    ("max.s32", 4),
+    ("min.s64", 8),
+    ("max.u64", 8),
+    ("and.b32", 4),
+    ("or.b64", 8),
+    ("xor.b32", 4),
+    ("exch.b32", 4),
+    ("exch.b64", 8),
+    ("cas.b16", 2),
+    ("cas.b32", 4),
+    ("cas.b64", 8),
+    ("inc.u32", 4),
+    ("dec.u32", 4),
+];
+
 /// An access: opcode after `ld`/`st`, registers, bytes.
-struct Shape {
-    suffix: String,
-    letter: char,
-    n: usize,
-    bytes: usize,
+pub(crate) struct Shape {
+    pub(crate) suffix: String,
+    pub(crate) letter: char,
+    pub(crate) n: usize,
+    pub(crate) bytes: usize,
 }
 
 /// The registers of an access as its operand.
-fn braced(shape: &Shape, mut names: Vec<String>) -> String {
+pub(crate) fn braced(shape: &Shape, mut names: Vec<String>) -> String {
     if shape.n == 1 { names.remove(0) } else { format!("{{{}}}", names.join(", ")) }
 }
 
@@ -60,6 +86,7 @@ impl Gen {
             fixed(format!(".shared .align 16 .b8 sslots[{}];", THREADS * SHARED_SLOT)),
             fixed(format!(".shared .align 16 .b8 sphase[{}];", THREADS * 8)),
             fixed(".shared .align 8 .b8 smbar[8];"),
+            super::coverage::variables(),
         ]
     }
 
@@ -74,7 +101,7 @@ impl Gen {
         vec![fixed(format!("{text} }}"))]
     }
 
-    fn shape(&mut self) -> Shape {
+    pub(crate) fn shape(&mut self) -> Shape {
         let (ty, size, letters) = TYPES[self.random.below(TYPES.len())];
         let letter = letters.as_bytes()[self.random.below(letters.len())] as char;
         let n = [1, 1, 1, 2, 4][self.random.below(5)];
@@ -83,7 +110,7 @@ impl Gen {
         Shape { suffix, letter, n, bytes: n * size }
     }
 
-    fn registers(&mut self, shape: &Shape, written: bool) -> String {
+    pub(crate) fn registers(&mut self, shape: &Shape, written: bool) -> String {
         let names = self.names(shape, written);
         braced(shape, names)
     }
@@ -339,29 +366,6 @@ impl Gen {
 
     /// An atomic on the thread's own memory: its result is known.
     fn atomic(&mut self, space: &str, base: &str, size: usize) -> Node {
-        const OPS: &[(&str, usize)] = &[
-            ("add.u32", 4),
-            ("add.s32", 4),
-            ("add.u64", 8),
-            ("add.f32", 4),
-            ("add.f64", 8),
-            ("add.noftz.f16", 2),
-            ("add.noftz.f16x2", 4),
-            ("min.u32", 4),
-            ("max.s32", 4),
-            ("min.s64", 8),
-            ("max.u64", 8),
-            ("and.b32", 4),
-            ("or.b64", 8),
-            ("xor.b32", 4),
-            ("exch.b32", 4),
-            ("exch.b64", 8),
-            ("cas.b16", 2),
-            ("cas.b32", 4),
-            ("cas.b64", 8),
-            ("inc.u32", 4),
-            ("dec.u32", 4),
-        ];
         let (mut op, mut n) = OPS[self.random.below(OPS.len())];
         if op.ends_with("f16x2") && space != ".global" {
             // The driver of an H200 adds only the low half in shared memory.
@@ -398,15 +402,11 @@ impl Gen {
 
     /// An atomic on a counter of the whole grid, whose old value nobody looks at.
     fn count(&mut self) -> Node {
-        const OPS: &[&str] = &[
-            "add.u32", "min.u32", "max.s32", "and.b32", "or.b32", "xor.b32", "min.s32", "max.u32", "add.u64",
-            "min.s64", "max.u64", "xor.b64",
-        ];
-        let which = self.random.below(OPS.len());
-        let op = OPS[which];
+        let which = self.random.below(COMMUTING.len());
+        let op = COMMUTING[which];
         let letter = if op.ends_with("64") { 'd' } else { 'r' };
         let (guard, b) = (self.guard(), self.reg(letter));
-        let address = format!("%counters+{}", which * 8);
+        let address = format!("%counters+{}", which * BINS * 8);
         let space = self.pick(&[".global", ""]);
         line(match self.random.below(3) {
             0 => format!("{guard}atom{space}.{op} _, [{address}], {b};"),

@@ -10,6 +10,7 @@ mod barriers;
 mod body;
 mod control;
 mod copies;
+pub mod coverage;
 mod forms;
 mod lanes;
 mod memory;
@@ -26,6 +27,7 @@ use crate::random::Random;
 use crate::texture::{Object, Placed};
 use body::Gen;
 pub use objects::MAX_OBJECTS;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// What a program may use.
@@ -88,7 +90,7 @@ pub const SLOT: usize = 128;
 /// Bytes of a thread's results.
 pub const RESULT: usize = 8 * (P + H + R + D);
 /// Bytes of the common counters.
-pub const COUNTERS: usize = 256;
+pub const COUNTERS: usize = 8 * coverage::BINS * coverage::COMMUTING.len();
 
 /// Registers of a size that instructions draw from: predicates, 16, 32 and 64 bits.
 pub(crate) const P: usize = 6;
@@ -132,6 +134,11 @@ const GRIDS: &[[u32; 3]] = &[[1, 1, 1], [1, 1, 1], [2, 1, 1], [3, 1, 1], [2, 2, 
 
 /// Makes the program of a seed.
 pub fn generate(seed: u64, target: Target) -> Program {
+    generate_covering(seed, target).0
+}
+
+/// Makes the program of a seed, and says which cells of the coverage it has, with their instructions.
+pub fn generate_covering(seed: u64, target: Target) -> (Program, BTreeSet<(coverage::Cell, String)>) {
     let mut random = Random::new(seed);
     let block = SHAPES[random.below(SHAPES.len())];
     let grid = GRIDS[random.below(GRIDS.len())];
@@ -142,7 +149,8 @@ pub fn generate(seed: u64, target: Target) -> Program {
     let with_objects = !target.real && own.one_in(3);
     let objects = if with_objects { objects::objects(&mut own, threads) } else { vec![] };
     let mut generator = Gen::new(random, target, block, objects.clone());
-    Program { seed, nodes: generator.module(), grid, block, uniform, objects }
+    let program = Program { seed, nodes: generator.module(), grid, block, uniform, objects };
+    (program, generator.cells)
 }
 
 /// Where the buffers of a program lie.

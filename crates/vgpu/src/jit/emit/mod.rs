@@ -33,5 +33,6 @@ mod symbols;
 mod sync;
 mod tensor;
 mod texture;
+mod traps;
 pub(crate) mod values;
 pub(crate) mod warp;
