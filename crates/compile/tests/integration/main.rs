@@ -4,6 +4,7 @@
 #[path = "../../../../tests/support/own_process.rs"]
 mod own_process;
 
+mod as_nvcc;
 mod cache;
 mod compile;
 mod lto;

@@ -69,7 +69,8 @@ impl PyGpuArray {
             match key.extract::<String>()?.as_str() {
                 "order" => {
                     let letter = value.extract::<String>()?;
-                    let fortran = slf.get().contents().array.is_contiguous(Order::F) && !slf.get().contents().array.is_contiguous(Order::C);
+                    let fortran = slf.get().contents().array.is_contiguous(Order::F)
+                        && !slf.get().contents().array.is_contiguous(Order::C);
                     order = match letter.as_str() {
                         "A" => {
                             if fortran {

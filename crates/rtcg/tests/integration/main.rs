@@ -11,5 +11,6 @@ mod generators;
 mod launch;
 mod linalg;
 mod linalg_large;
+mod ordering;
 mod typed_arrays;
 mod wide;
