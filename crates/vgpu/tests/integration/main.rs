@@ -7,6 +7,7 @@ mod own_process;
 mod api_common;
 
 mod api_cancel;
+mod api_compiler_bug;
 mod api_context;
 mod api_devices;
 mod api_exit;

@@ -22,28 +22,9 @@ fn close_to(a: usize, b: usize) -> bool {
     a.abs_diff(b) <= SLACK
 }
 
-/// Runs a test again in a process of its own, whose virtual GPUs are small; false in that process.
-fn in_small_process(test: &str, devices: &str) -> bool {
-    if std::env::var_os("RTCG_TEST_CHILD").is_some() {
-        return false;
-    }
-    let name = format!("cached::{test}");
-    let status = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", &name, "--nocapture"])
-        .env("RTCG_TEST_CHILD", "1")
-        .env("RTCG_VIRTUAL_MEMORY", "256M")
-        .env("RTCG_VIRTUAL_DEVICES", devices)
-        .env_remove("RTCG_TEST_DEVICE")
-        .status();
-    assert!(status.unwrap().success());
-    true
-}
-
 #[test]
 fn what_a_pool_keeps_counts_as_free() {
-    if in_small_process("what_a_pool_keeps_counts_as_free", "1") {
-        return;
-    }
+    own_process!("RTCG_VIRTUAL_MEMORY" = "256M", "RTCG_VIRTUAL_DEVICES" = "1", "RTCG_TEST_DEVICE" = "0");
     in_context(|ctx| {
         let (pool, before) = (DeviceMemoryPool::new(), free());
         for _ in 0..4 {
@@ -67,9 +48,7 @@ fn what_a_pool_keeps_counts_as_free() {
 
 #[test]
 fn every_kind_of_allocation_gets_what_pools_keep() {
-    if in_small_process("every_kind_of_allocation_gets_what_pools_keep", "1") {
-        return;
-    }
+    own_process!("RTCG_VIRTUAL_MEMORY" = "256M", "RTCG_VIRTUAL_DEVICES" = "1", "RTCG_TEST_DEVICE" = "0");
     in_context(|ctx| {
         let pool = DeviceMemoryPool::new();
         let most = free() / 100 * 97;
@@ -138,9 +117,7 @@ fn pools_that_are_idle_give_their_memory_back() {
 
 #[test]
 fn each_device_counts_what_is_kept_there() {
-    if in_small_process("each_device_counts_what_is_kept_there", "3") {
-        return;
-    }
+    own_process!("RTCG_VIRTUAL_MEMORY" = "256M", "RTCG_VIRTUAL_DEVICES" = "3", "RTCG_TEST_DEVICE" = "0");
     device();
     let contexts: Vec<_> = (0..3).map(|at| Device::new(at).unwrap().make_context(0).unwrap()).collect();
     let on = |at: usize| {

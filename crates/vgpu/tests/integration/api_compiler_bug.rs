@@ -1,13 +1,10 @@
 //! A panic of the compiler is an error of the launch, in one line, with the PTX kept for a report.
 #![allow(unsafe_code)]
 
-#[macro_use]
-mod api_common;
-
 use std::ffi::{CString, c_void};
-use std::process::Command;
 
-use api_common::*;
+use crate::api_common::*;
+use crate::own_process::rerun;
 use rtcg_cuda_sys::*;
 
 /// A loop whose lanes leave it one after another, and a sum in it.
@@ -42,8 +39,7 @@ fn a_panic_of_the_compiler_is_the_launchs_error() {
     let folder = std::env::temp_dir().join(format!("rtcg-test-compiler-bug-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     for at in ["red.global", "masked red.global"] {
-        let output = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "a_panic_of_the_compiler_is_the_launchs_error", "--nocapture"])
+        let output = rerun(module_path!(), "a_panic_of_the_compiler_is_the_launchs_error")
             .envs([("RTCG_JIT_PANIC_AT", at), ("CUDA_CACHE_DISABLE", "1")])
             .env("TMPDIR", &folder)
             .output()
