@@ -121,7 +121,12 @@ impl PyManagedAllocation {
 #[pymethods]
 impl PyManagedAllocation {
     #[pyo3(signature = (nbytes, flags = 0))]
-    fn __init__(&self, py: Python<'_>, #[pyo3(from_py_with = int)] nbytes: usize, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
+    fn __init__(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = int)] nbytes: usize,
+        #[pyo3(from_py_with = int)] flags: u32,
+    ) -> PyResult<()> {
         self.0.init(py.detach(|| ManagedAllocation::new(nbytes, flags)).or_raise()?)
     }
 }

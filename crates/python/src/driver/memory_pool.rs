@@ -33,7 +33,12 @@ made_by_init!(PyMemoryPool, "(device=None, max_size=0, exportable=False)");
 #[pymethods]
 impl PyMemoryPool {
     #[pyo3(signature = (device = None, max_size = 0, exportable = false))]
-    fn __init__(&self, device: Option<&Bound<'_, PyDevice>>, #[pyo3(from_py_with = int)] max_size: usize, exportable: bool) -> PyResult<()> {
+    fn __init__(
+        &self,
+        device: Option<&Bound<'_, PyDevice>>,
+        #[pyo3(from_py_with = int)] max_size: usize,
+        exportable: bool,
+    ) -> PyResult<()> {
         self.0.init(MemoryPool::new(device_or_current(device)?, max_size, exportable).or_raise()?)
     }
 }

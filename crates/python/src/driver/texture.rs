@@ -134,7 +134,12 @@ made_by_init!(PyMipmappedArray, "(descriptor, num_levels)");
 
 #[pymethods]
 impl PyMipmappedArray {
-    fn __init__(&self, py: Python<'_>, descriptor: &Bound<'_, PyAny>, #[pyo3(from_py_with = int)] num_levels: u32) -> PyResult<()> {
+    fn __init__(
+        &self,
+        py: Python<'_>,
+        descriptor: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = int)] num_levels: u32,
+    ) -> PyResult<()> {
         let d = descriptor_3d(descriptor)?;
         self.0.init(py.detach(|| MipmappedArray::new(&d, num_levels)).or_raise()?)
     }

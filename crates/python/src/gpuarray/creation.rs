@@ -1,9 +1,9 @@
 //! Making arrays: of nothing, of one value, of a range, of host memory.
 
+use super::contents::Contents;
 use super::context::array_context;
 use super::dtypes::{descr_of, dtype_of, dtype_of_descr};
 use super::operands::{scalar_of, shape_of};
-use super::contents::Contents;
 use super::{PyGpuArray, order_of, raise};
 use crate::errors::MemoryError;
 use pyo3::exceptions::PyTypeError;

@@ -191,7 +191,9 @@ fn array_dot_flat<'py>(
 ) -> PyResult<Any<'py>> {
     let py = a.py();
     let dtype = optional_dtype(py, dtype)?;
-    in_stream(stream, || PyGpuArray::make_like(a, || a.get().contents().array.dot_flat(&b.get().contents().array, dtype)))
+    in_stream(stream, || {
+        PyGpuArray::make_like(a, || a.get().contents().array.dot_flat(&b.get().contents().array, dtype))
+    })
 }
 
 /// A device array of anything: arrays stay, arrays of other libraries on the device are shared, the rest is copied.

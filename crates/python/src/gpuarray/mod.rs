@@ -1,8 +1,8 @@
 //! `pycuda.gpuarray`: the array class. Everything it does is in `rtcg::array`; here NumPy's
 //! dtypes, shapes and scalars are translated.
 
-pub(crate) mod context;
 mod contents;
+pub(crate) mod context;
 mod creation;
 mod dlpack;
 mod dtypes;
@@ -67,7 +67,6 @@ impl PyGpuArray {
     fn object<'py>(py: Python<'py>, contents: Contents) -> PyResult<Bound<'py, PyAny>> {
         Ok(Bound::new(py, Self::from(contents))?.into_any())
     }
-
 
     /// A result beside `slf`, with its allocator: a `GPUArray` also where `slf` is of a subclass, as upstream.
     pub(crate) fn like<'py>(slf: &Bound<'py, Self>, array: GpuArray) -> PyResult<Bound<'py, PyAny>> {

@@ -1,7 +1,7 @@
 //! What stands beside an array in an operation: arrays, scalars, host arrays.
 
-use super::{ContentsRef, PyGpuArray};
 use super::dtypes::{dtype_of_descr, numpy_descr};
+use super::{ContentsRef, PyGpuArray};
 use crate::errors::array_error;
 use crate::host_buffer::HostBuffer;
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
