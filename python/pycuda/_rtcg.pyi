@@ -1868,7 +1868,7 @@ class GPUArray:
     def ravel(self, order: Any = "C") -> GPUArray: ...
     @property
     def real(self) -> GPUArray:
-        """The real parts in memory of their own, one after the other, as kernels read them; of other arrays the array itself."""
+        """A contiguous copy of the real parts; of arrays that are not complex the array itself."""
     def repeat(self, *args: Any, **kwargs: Any) -> GPUArray:
         """`pycuda.gpuarray.repeat` of this array."""
     def reshape(self, *shape: Any, **kwargs: Any) -> GPUArray: ...

@@ -337,9 +337,9 @@ class _RandomNumberGeneratorBase:
         return dtype
 
     def fill_uniform(self, data, stream=None):
-        """Fill with uniform numbers in (0, 1], integers with random bits."""
+        """Fill with uniform numbers in (0, 1], integers with random bits: the upper ones for the narrower integers."""
         allowed = [np.float32, np.float64, np.int32, np.uint32]
-        allowed = allowed[:2] + [np.int64, np.uint64] if self.generator_bits == 64 else allowed
+        allowed += [np.int64, np.uint64] if self.generator_bits == 64 else []
         dtype = self._dtypes("fill_uniform", data.dtype, allowed)
         self._states.fill("uniform" if dtype.kind == "f" else "bits", data, stream=stream)
 

@@ -68,9 +68,7 @@ class ReductionKernel(_rtcg.ReductionKernel):
             vectors = [argument.name for argument in arguments if argument.is_vector]
             map_expr = f"{'in' if 'in' in vectors else vectors[0]}[i]" if vectors else "0"
         neutral = c_literal(neutral, dtype_out)
-        super().__init__(
-            dtype_out, neutral, reduce_expr, map_expr, arguments, name, keep, options, preamble, allocator
-        )
+        super().__init__(dtype_out, neutral, reduce_expr, map_expr, arguments, name, keep, options, preamble, allocator)
         self.arguments = tuple(arguments)
 
 
@@ -201,7 +199,8 @@ def get_sum_kernel(dtype_out, dtype_in):
 def get_any_kernel(dtype_out, dtype_in):
     """Whether any element is not zero."""
     return ReductionKernel(
-        dtype_out, "false", "a || b", f"in[i] != {dtype_to_ctype(dtype_in)}(0)", [VectorArg(dtype_in, "in", const=True)],
+        dtype_out, "false", "a || b", f"in[i] != {dtype_to_ctype(dtype_in)}(0)",
+        [VectorArg(dtype_in, "in", const=True)],
         "any_nonzero",
     )  # fmt: skip
 
@@ -210,7 +209,8 @@ def get_any_kernel(dtype_out, dtype_in):
 def get_all_kernel(dtype_out, dtype_in):
     """Whether all elements are not zero."""
     return ReductionKernel(
-        dtype_out, "true", "a && b", f"in[i] != {dtype_to_ctype(dtype_in)}(0)", [VectorArg(dtype_in, "in", const=True)],
+        dtype_out, "true", "a && b", f"in[i] != {dtype_to_ctype(dtype_in)}(0)",
+        [VectorArg(dtype_in, "in", const=True)],
         "all_nonzero",
     )  # fmt: skip
 

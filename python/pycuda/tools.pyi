@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from typing import Any, ParamSpec, SupportsIndex, TextIO, TypeVar
 
-
 from pycuda._arguments import (
     Argument as Argument,
     ScalarArg as ScalarArg,

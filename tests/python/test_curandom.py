@@ -79,6 +79,27 @@ def test_the_same_numbers_as_curand(kind, name, seed):
     np.testing.assert_array_equal(out[:, [0, 5000, 10000, 15000]], expected.get())
 
 
+@pytest.mark.parametrize("cls", ["XORWOW", "MRG32k3a", "Sobol32", "ScrambledSobol32", "Sobol64", "ScrambledSobol64"])
+def test_uniform_bits_of_every_integer(cls):
+    """Of the numbers of 64 bits the narrower integers have the upper half, which is as uniform as the whole."""
+    make = getattr(curandom, f"{cls}RandomNumberGenerator")
+    wide = [np.int64, np.uint64] if make.generator_bits == 64 else []
+    n = 1 << 16
+    drawn = {dtype: make(*[curandom.seed_getter_unique] * ("Sobol" not in cls)).gen_uniform(n, dtype).get()
+             for dtype in [np.int32, np.uint32, *wide]}  # fmt: skip
+    for dtype, values in drawn.items():
+        assert values.dtype == dtype
+        unit = values.view(f"u{values.itemsize}").astype(np.float64) / 2.0 ** (8 * values.itemsize)
+        if "Sobol" not in cls or "Scrambled" in cls:
+            assert abs(unit.mean() - 0.5) < 0.05 and abs(unit.std() - 12**-0.5) < 0.05
+        assert len(np.unique(values)) > 2
+    if wide and "Sobol" in cls:
+        assert np.array_equal(drawn[np.uint32], (drawn[np.uint64] >> np.uint64(32)).astype(np.uint32))
+    for dtype in [np.int16, np.complex64] + ([] if wide else [np.uint64]):
+        with pytest.raises(NotImplementedError):
+            make().fill_uniform(gpuarray.empty(4, dtype))
+
+
 @pytest.mark.parametrize("cls", ["XORWOW", "MRG32k3a", "Sobol32", "Sobol64"])
 def test_skipping_is_drawing(cls):
     cls = getattr(curandom, f"{cls}RandomNumberGenerator")

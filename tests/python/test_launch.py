@@ -128,8 +128,9 @@ f = SourceModule("__global__ void f(int *out, float *a, float x, int n) { *out =
 f = f.get_function("f")
 out, a = g.zeros(4, np.int32), g.zeros(4, np.float32)
 host = np.full(4, 1, np.int32)
+ones = g.to_gpu(host)
 CASES = [
-    ("#1", "'float *a', got an array of int32 (of type GPUArray)", (out, g.to_gpu(host), np.float32(0), np.int32(0)), 1),
+    ("#1", "'float *a', got an array of int32 (of type GPUArray)", (out, ones, np.float32(0), np.int32(0)), 1),
     ("#1", "'float *a', got an array of int32 (of type ndarray)", (out, cuda.In(host), np.float32(0), np.int32(0)), 1),
     ("#1", "'float *a', got an array of float64 (of type GPUArray)", (out, g.zeros(4), np.float32(0), np.int32(0)), 0),
     ("#2", "'float x', got a value of type int32", (out, a, np.int32(5), np.int32(0)), 5),

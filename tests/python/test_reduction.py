@@ -124,7 +124,10 @@ def test_kernels_by_name():
     eq(reduction.get_subset_sum_kernel(None, np.dtype(np.int32), f4)(gk, gx).get(), x[k].sum(), rtol=1e-4)
     eq(reduction.get_subset_dot_kernel(f4, np.dtype(np.int32))(gk, gx, gy).get(), np.dot(x[k], y[k]), rtol=1e-4)
     eq(reduction.get_subset_minmax_kernel("max", f4, np.dtype(np.int32))(gk, gx).get(), x[k].max())
-    assert reduction.get_any_kernel(np.bool_, f4)(gx).get() and not reduction.get_all_kernel(np.int8, np.dtype(np.int32))(gk).get()
+    assert (
+        reduction.get_any_kernel(np.bool_, f4)(gx).get()
+        and not reduction.get_all_kernel(np.int8, np.dtype(np.int32))(gk).get()
+    )
     assert reduction.get_minmax_neutral("max", np.int8) == "-128"
 
 

@@ -61,7 +61,9 @@ def upstreams(parameters):
     arguments = ast.parse(f"def f({parameters}): pass").body[0].args
     names = [node.arg for node in arguments.posonlyargs + arguments.args]
     defaults = [inspect.Parameter.empty] * (len(names) - len(arguments.defaults)) + list(map(value, arguments.defaults))
-    keywords = {node.arg: value(default) for node, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)}
+    keywords = {
+        node.arg: value(default) for node, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    }
     return list(zip(names, defaults, strict=True)), keywords, bool(arguments.vararg)
 
 
@@ -108,7 +110,9 @@ def differences(module, name, parameters):
         elif not is_equal(default, ours[index].default):
             problems.append(f"{key} has the default {ours[index].default!r}")
     by_name = {parameter.name: parameter for parameter in ours}
-    problems += [key for key, default in keywords.items() if key not in by_name or not is_equal(default, by_name[key].default)]
+    problems += [
+        key for key, default in keywords.items() if key not in by_name or not is_equal(default, by_name[key].default)
+    ]
     extra = [p for p in ours[len(theirs) :] if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     return problems + [f"{parameter.name} is needed in addition" for parameter in extra if not has_rest]
 

@@ -298,6 +298,8 @@ fn put_sequential_kernel(out: &mut String, engine: Engine, draw: Draw, wide: boo
     } else {
         let value = match draw {
             Draw::Bits if wide => "e.bits64()".to_owned(),
+            // The low bits of a sequence of 64 change only after as many numbers.
+            Draw::Bits if engine == Engine::Sobol64 => "(unsigned)(e.next() >> 32)".to_owned(),
             Draw::Bits => "e.next()".to_owned(),
             Draw::Uniform => uniform.to_owned(),
             Draw::HalfOpen | Draw::Unit => format!("between(1 - {uniform}, p, q)"),

@@ -202,7 +202,7 @@ impl PyGpuArray {
         slf.py().import("pycuda._arrays")?.getattr("bind_to_texref_ext")?.call1(arguments)
     }
 
-    /// The real parts in memory of their own, one after the other, as kernels read them; of other arrays the array itself.
+    /// A contiguous copy of the real parts; of arrays that are not complex the array itself.
     #[getter]
     fn real<'py>(slf: Slf<'_, 'py>) -> PyResult<Any<'py>> {
         if !slf.get().contents().array.dtype().is_complex() {
