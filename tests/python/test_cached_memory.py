@@ -64,7 +64,7 @@ for _ in range(2):
         memory = allocate(most)
         del memory
 descriptor = cuda.ArrayDescriptor()
-descriptor.width, descriptor.height = 4096, most // 4096 // 4
+descriptor.width, descriptor.height = 4096, min(most // 4096 // 4, 1 << 16)
 descriptor.format, descriptor.num_channels = cuda.array_format.FLOAT, 1
 memory = empty(most)
 del memory

@@ -97,7 +97,10 @@ impl Lease {
     pub(super) fn wait_for_uses(&self) -> Result<()> {
         let (mut streams, is_captured) = {
             let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
-            (uses.others.extract_if(.., |stream| stream.is_some()).flatten().collect::<Vec<_>>(), uses.captured.is_some())
+            (
+                uses.others.extract_if(.., |stream| stream.is_some()).flatten().collect::<Vec<_>>(),
+                uses.captured.is_some(),
+            )
         };
         streams.extend(self.core.stream_of(self.place));
         if is_captured || streams.iter().any(Stream::is_closed) {
