@@ -721,7 +721,10 @@ class PageLockedMemoryPool(_Pool):
 # -- what is known about memory
 
 def mem_get_info() -> tuple[int, int]:
-    """(free, total) bytes of the current context's device."""
+    """(free, total) bytes of the current context's device.
+
+    What pools of this process keep unused counts as free: an allocation that does not fit otherwise gets it.
+    """
 
 def mem_alloc(bytes: int) -> DeviceAllocation:
     """Allocate `bytes` bytes of device memory in the current context.

@@ -1,12 +1,16 @@
 """Graphs: made of nodes, captured from streams, changed, drawn."""
 
+import contextlib
 import gc
 import weakref
 
 import numpy as np
 import pycuda.driver as cuda
+import pycuda.gpuarray as gpuarray
 import pytest
+from pycuda import tools
 from pycuda.compiler import SourceModule
+from pycuda.elementwise import ElementwiseKernel
 
 pytestmark = pytest.mark.usefixtures("context")
 
@@ -481,6 +485,63 @@ def test_captured_arguments_live_as_long_as_the_graph(scale):
     cuda.Graph().instantiate()
     gc.collect()
     assert alive() is None and alive_too() is None
+
+
+def test_captured_arrays_and_temporaries_stay_with_the_graph(scale):
+    stream, total = cuda.Stream(), gpuarray.zeros(1000, np.float32)
+
+    def add():
+        with stream:
+            total.__iadd__(gpuarray.zeros(1000, np.float32) * 2 + 3)
+
+    add()
+    with stream.capture() as graph:
+        add()
+    run_graph = graph.instantiate()
+    others = [gpuarray.zeros(1000, np.float32) for _ in range(4)]
+    with stream:
+        others += [gpuarray.zeros(1000, np.float32) for _ in range(4)]
+    stream.synchronize()
+    cuda.Context.synchronize()
+    run_graph.launch(stream)
+    stream.synchronize()
+    assert (total.get() == 6).all()
+    assert not any(other.get().any() for other in others)
+
+
+@pytest.mark.parametrize("how", ["mem_alloc", "pool", "allocator", "entered", "elementwise"])
+def test_captured_memory_of_every_kind_stays_with_the_graph(module, how):
+    """The kernel and its module, too."""
+    stream, pool = cuda.Stream(), tools.DeviceMemoryPool()
+    kernel = SourceModule(SOURCE).get_function("fill")
+
+    def empty():
+        if how in ("pool", "allocator"):
+            memory = pool.allocate(4 * N)
+            return memory if how == "pool" else gpuarray.GPUArray(N, np.float32, gpudata=memory)
+        return cuda.mem_alloc(4 * N)
+
+    memory, as_entered = empty(), contextlib.nullcontext()
+    double = ElementwiseKernel("float *x", "x[i] = 5", "five")
+    double(gpuarray.GPUArray(N, np.float32, gpudata=memory) if how == "elementwise" else gpuarray.zeros(N, np.float32))
+    if how == "entered":
+        as_entered = stream
+    with as_entered, stream.capture() as graph:
+        if how == "elementwise":
+            double(gpuarray.GPUArray(N, np.float32, gpudata=memory), stream=stream)
+        else:
+            keywords = {} if how == "entered" else {"stream": stream}
+            kernel(memory, np.float32(5), block=(N, 1, 1), **keywords)
+    run_graph = graph.instantiate()
+    del memory, kernel
+    gc.collect()
+    others = [empty() for _ in range(32)]
+    for other in others:
+        cuda.memset_d8(getattr(other, "gpudata", other), 0, 4 * N)
+    run_graph.launch(stream)
+    stream.synchronize()
+    for other in others:
+        assert not cuda.from_device(getattr(other, "gpudata", other), N, np.float32).any()
 
 
 def test_what_cannot_be_captured(scale, a):

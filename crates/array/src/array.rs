@@ -358,6 +358,7 @@ impl GpuArray {
         if src.is_empty() {
             return Ok(());
         }
+        self.wait_for_uses()?;
         if self.is_contiguous(order) {
             return self.ctx.runtime().write(self.start(), src);
         }
@@ -377,9 +378,14 @@ impl GpuArray {
         if dst.is_empty() {
             return Ok(());
         }
+        self.wait_for_uses()?;
         let source = if self.is_contiguous(order) { self.clone() } else { self.copy(Some(order))? };
         self.ctx.check_indices()?;
         self.ctx.runtime().read(dst, source.start())
+    }
+
+    fn wait_for_uses(&self) -> Result<()> {
+        self.buffer.as_ref().map_or(Ok(()), |buffer| buffer.wait_for_uses())
     }
 
     fn check_nbytes(&self, nbytes: usize, what: &str) -> Result<()> {

@@ -17,6 +17,13 @@ pub trait Buffer: Send + Sync + Any {
     fn device_ptr(&self) -> u64;
     /// Told before work is enqueued that uses the memory.
     fn will_be_used(&self) {}
+    /// Waits for work with the memory that a copy to or from the host in the current stream would not wait for.
+    ///
+    /// # Errors
+    /// When that work failed.
+    fn wait_for_uses(&self) -> Result<()> {
+        Ok(())
+    }
     /// For the runtime's own users, who know the concrete type.
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
     /// Itself, if it is memory of a result that was put off.

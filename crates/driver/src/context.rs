@@ -431,6 +431,15 @@ impl Context {
         }
     }
 
+    /// Waits until this context, which is current in the driver, has done all its work.
+    pub(crate) fn wait(&self) -> Result<()> {
+        let waited = self.queue().before_wait();
+        // SAFETY: takes no arguments.
+        unsafe { call_in!(self, cuCtxSynchronize()) }?;
+        self.queue().after_wait(waited);
+        Ok(())
+    }
+
     /// Waits until the current context has done all its work. Errors of kernels surface here.
     pub fn synchronize() -> Result<()> {
         let Some(ctx) = Self::current().filter(|ctx| ctx.is_alive() && !process::is_forked()) else {

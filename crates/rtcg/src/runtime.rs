@@ -126,6 +126,11 @@ impl Buffer for DeviceBuffer {
         with_stream(|stream| self.0.used_in(stream));
     }
 
+    fn wait_for_uses(&self) -> Result<()> {
+        let waits = IN_STREAM.get() || !self.0.has_other_uses();
+        if waits { Ok(()) } else { patiently(|| self.0.wait_for_uses()).map_err(ArrayError::runtime) }
+    }
+
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
         self
     }

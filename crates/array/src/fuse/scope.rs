@@ -95,6 +95,10 @@ impl Buffer for Deferred {
         }
     }
 
+    fn wait_for_uses(&self) -> Result<()> {
+        self.ready()?.wait_for_uses()
+    }
+
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
         match self.ready() {
             Ok(memory) => memory.clone().as_any(),

@@ -123,6 +123,11 @@ impl Arena {
         }
     }
 
+    /// The stream of a lane; `None` is the default one.
+    pub(super) fn stream_of(&self, lane: u32) -> Option<Stream> {
+        self.lanes.get(lane as usize)?.stream.clone()
+    }
+
     /// Whether work of `lane` comes after all uses of a block.
     fn is_usable(&self, block: &Held, lane: u32) -> bool {
         if block.lane == lane || block.lane == FREE_LANE {

@@ -366,6 +366,11 @@ impl Core {
         self.lock().arenas[place.arena as usize].ctx.clone().filter(Context::is_alive)
     }
 
+    /// The stream that a block was allocated for, unless it is the default one.
+    pub(super) fn stream_of(&self, place: Place) -> Option<Stream> {
+        self.lock().arenas[place.arena as usize].stream_of(place.lane)
+    }
+
     /// Takes a block back.
     #[inline]
     pub(super) fn give_back(&self, ptr: u64, nbytes: usize, place: Place, others: Vec<Option<Stream>>) {

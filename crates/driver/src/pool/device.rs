@@ -65,6 +65,17 @@ impl PooledDeviceAllocation {
         self.0.ptr()
     }
 
+    /// Whether it was used in other streams than the default one, which copies in that one need not wait for.
+    #[inline]
+    pub fn has_other_uses(&self) -> bool {
+        self.0.has_other_uses()
+    }
+
+    /// Waits for the work in other streams than the default one that used it, and for graphs that may use it.
+    pub fn wait_for_uses(&self) -> Result<()> {
+        self.0.wait_for_uses()
+    }
+
     /// Copies host bytes to `offset`; waits until they are there.
     pub fn write(&self, offset: usize, src: &[u8]) -> Result<()> {
         let dst = self.range("cuMemcpyHtoD", offset, src.len())?;

@@ -87,6 +87,28 @@ impl Lease {
         }
     }
 
+    #[inline]
+    pub(super) fn has_other_uses(&self) -> bool {
+        let uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        self.place.lane != DEFAULT_LANE || !uses.others.is_empty() || uses.captured.is_some()
+    }
+
+    /// Waits for work that the default stream need not wait for.
+    pub(super) fn wait_for_uses(&self) -> Result<()> {
+        let (mut streams, is_captured) = {
+            let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+            (
+                uses.others.extract_if(.., |stream| stream.is_some()).flatten().collect::<Vec<_>>(),
+                uses.captured.is_some(),
+            )
+        };
+        streams.extend(self.core.stream_of(self.place));
+        if is_captured || streams.iter().any(Stream::is_closed) {
+            return self.context().map_or(Ok(()), |ctx| ctx.with_current(|| ctx.wait()));
+        }
+        streams.iter().try_for_each(Stream::synchronize)
+    }
+
     /// What graphs hold in place of the block.
     #[cold]
     fn captured(&self) -> Arc<Captured> {

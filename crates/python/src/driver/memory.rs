@@ -274,6 +274,8 @@ fn view_address(
 }
 
 /// (free, total) bytes of the current context's device.
+///
+/// What pools of this process keep unused counts as free: an allocation that does not fit otherwise gets it.
 #[pyfunction]
 fn mem_get_info() -> PyResult<(usize, usize)> {
     memory::mem_get_info().or_raise()

@@ -57,6 +57,13 @@ impl Buffer for ForeignBuffer {
         }
     }
 
+    fn wait_for_uses(&self) -> rtcg::array::Result<()> {
+        match &self.memory {
+            Memory::Pooled(memory) => memory.wait_for_uses(),
+            _ => Ok(()),
+        }
+    }
+
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
         self
     }

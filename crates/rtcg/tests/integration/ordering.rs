@@ -164,6 +164,31 @@ fn copies_wait_for_launches_in_streams_that_do_not_wait() {
 }
 
 #[test]
+fn copies_of_arrays_wait_too() {
+    let ctx = context();
+    let (stream, arrays) = (non_blocking(&ctx), Arrays::new(&ctx).unwrap());
+    let late = ctx.compile(SOURCE).unwrap().function("fill_late").unwrap();
+    let gate = ctx.zeros::<f32>(N).unwrap();
+    let a = arrays.full(&[1000], 1.0f32).unwrap();
+    ctx.synchronize().unwrap();
+    let hold = || {
+        // SAFETY: the kernel writes N elements.
+        unsafe { late.launch(Grid::new(1, N as u32).stream(&stream), &[&gate, &2.0f32, &LATE_NS]).unwrap() };
+    };
+    hold();
+    let b = rtcg::in_stream(Some(&stream), || &a + &a);
+    assert_eq!(b.to_vec().unwrap(), [2.0; 1000], "a result of the stream");
+    hold();
+    rtcg::in_stream(Some(&stream), || a.fill(5.0)).unwrap();
+    assert_eq!(a.to_vec().unwrap(), [5.0; 1000], "an array of the default stream");
+    hold();
+    rtcg::in_stream(Some(&stream), || a.fill(6.0)).unwrap();
+    a.write(&[7.0; 1000]).unwrap();
+    stream.synchronize().unwrap();
+    assert_eq!(a.to_vec().unwrap(), [7.0; 1000], "writing");
+}
+
+#[test]
 fn copies_wait_for_graphs() {
     let ctx = context();
     let stream = non_blocking(&ctx);
