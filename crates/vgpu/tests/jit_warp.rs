@@ -142,6 +142,9 @@ fn lanes_that_exit_early_stay_gone() {
         @%p1 exit;
         bar.sync 0;
         activemask.b32 %r2;
+        setp.lt.u32 %p2, %r1, 32;
+        vote.sync.all.pred %p3, %p2, -1;
+        selp.u32 %r2, %r2, 0, %p3;
         st.global.u32 [%rd2], %r2;",
     );
     let mut want = vec![0; 3];
