@@ -1,3 +1,5 @@
+//! A small made-up crate, and circles in it.
+
 use std::path::{Path, PathBuf};
 
 use super::graph::{Import, components, imports};

@@ -10,7 +10,9 @@ use super::tree::Tree;
 use crate::Result;
 
 /// A test that runs longer has hung.
-const LIMIT: Duration = Duration::from_secs(120);
+pub(super) const LIMIT: Duration = Duration::from_secs(120);
+/// The same of a test that a fault is expected to make hang.
+pub(super) const SHORT_LIMIT: Duration = Duration::from_secs(30);
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Check {
@@ -86,12 +88,12 @@ impl Check {
         }
     }
 
-    pub(super) fn run(&self, tree: &Tree) -> Result<Outcome> {
+    pub(super) fn run(&self, tree: &Tree, limit: Duration) -> Result<Outcome> {
         let mut command = match &self.kind {
             Kind::Cargo { .. } => self.cargo(tree),
             Kind::Pytest(args) => pytest(tree, args),
         };
-        let ended = run(&mut command, LIMIT)?;
+        let ended = run(&mut command, limit)?;
         Ok(match &self.kind {
             Kind::Cargo { .. } => outcome_of_cargo(&ended),
             Kind::Pytest(_) => outcome_of_pytest(&ended),

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use crate::Result;
-use check::{Check, Outcome};
+use check::{Check, LIMIT, Outcome, SHORT_LIMIT};
 use fault::Fault;
 use tree::Tree;
 
@@ -66,7 +66,7 @@ fn tests_pass(tree: &Tree, faults: &[Fault]) -> Result<()> {
     let checks: BTreeSet<&Check> = faults.iter().flat_map(|fault| &fault.checks).collect();
     for check in &checks {
         check.build(tree).map_err(|why| format!("without faults, {} does not build:\n{why}", check.line))?;
-        match check.run(tree)? {
+        match check.run(tree, LIMIT)? {
             Outcome::Passed => {}
             other => return Err(format!("without faults, {} {}", check.line, other.text()).into()),
         }
@@ -79,11 +79,12 @@ fn plant(tree: &Tree, fault: &Fault) -> Result<Verdict> {
     if let Err(why) = tree.apply(&fault.file) {
         return Ok(Verdict::DoesNotApply(why));
     }
+    let limit = if fault.may_hang { SHORT_LIMIT } else { LIMIT };
     for check in &fault.checks {
         if let Err(why) = check.build(tree) {
             return Ok(Verdict::DoesNotBuild(why));
         }
-        match check.run(tree)? {
+        match check.run(tree, limit)? {
             Outcome::Failed => {}
             Outcome::TimedOut if fault.may_hang => {}
             other => return Ok(Verdict::NotCaught(format!("{} {}", check.line, other.text()))),

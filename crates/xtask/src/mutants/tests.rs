@@ -1,3 +1,5 @@
+//! Heads of patches, the names of tests, and the copy of the tree.
+
 use super::check::{Check, filter_in};
 use super::fault::parse;
 use super::tree::Tree;
