@@ -49,7 +49,7 @@ fn main() -> Result<(), String> {
         let time = |rounds: u32, kept: bool| {
             let mut best = f64::INFINITY;
             for _ in 0..rounds {
-                let keeping = Keeping { store: Arc::<Store>::clone(&store), text, build: [0; 32] };
+                let keeping = Keeping { store: Arc::<Store>::clone(&store), text, generator: [0; 32] };
                 let calls = (&RUNTIME, &Instrument::NONE);
                 let start = Instant::now();
                 let variant = Variant::for_block(block);
