@@ -86,7 +86,8 @@ pub trait KernelArgument {
     /// Calls `put` with what the kernel gets.
     fn with_bytes(&self, put: &mut Put<'_>) -> rtcg_driver::Result<()>;
 
-    /// Called when the kernel was enqueued in `stream`, for memory that has to know who uses it.
+    /// Called when the kernel was enqueued in `stream`, for memory that has to know who uses it. Where the stream is
+    /// being captured, [`rtcg_driver::keep_in_capture`] lets the graph hold it.
     fn used_in(&self, stream: Option<&Stream>) {
         let _ = stream;
     }
@@ -134,7 +135,8 @@ impl Function {
     ///
     /// # Safety
     /// The kernel is foreign code: with these arguments it must stay inside the memory they
-    /// point to, and that memory must live until the kernel has finished.
+    /// point to. A [`DeviceVec`] lives long enough by itself, also in a graph; memory of other kinds must live until the
+    /// kernel has finished.
     pub unsafe fn launch(&self, grid: Grid<'_>, args: &[&dyn KernelArgument]) -> Result<()> {
         let mut packer = self.inner.args();
         for arg in args {
