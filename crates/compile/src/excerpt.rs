@@ -70,8 +70,10 @@ pub(crate) fn shortened(log: &str) -> Cow<'_, str> {
     }
     let mut out = String::new();
     let mut lines = log.lines().peekable();
+    let mut quoted = "";
     while let Some(line) = lines.next() {
-        let caret = lines.peek().and_then(|next| caret_column(next));
+        let caret = lines.peek().and_then(|next| caret_column(next)).map(|at| whole_column(line, at, quoted));
+        quoted = line.split('"').nth(1).unwrap_or_default();
         let part = part_of_line(line, caret.unwrap_or(0));
         let is_part = matches!(part, Cow::Owned(_));
         if out.len() + part.len() > LOG_BYTES {
@@ -88,6 +90,13 @@ pub(crate) fn shortened(log: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(out)
+}
+
+/// The column of a caret in a line that it stands under. NVRTC counts columns with 16 bits: of those that it may mean,
+/// the one is taken where the name stands that the message before has in quotes.
+fn whole_column(line: &str, column: usize, quoted: &str) -> usize {
+    let names = |at: &usize| line.get(*at..).is_some_and(|rest| rest.starts_with(quoted));
+    (column..line.len()).step_by(1 << 16).find(names).filter(|_| !quoted.is_empty()).unwrap_or(column)
 }
 
 /// The column of the caret that is all a line has.
@@ -112,11 +121,11 @@ mod tests {
     #[test]
     fn long_lines_are_shown_around_the_caret() {
         let line = format!("{}WRONG{}", "a".repeat(700_000), "b".repeat(300_000));
-        let log = format!("k.cu(1): error: no\n{line}\n{}^\n\n1 error\n", " ".repeat(700_002));
+        let log = format!("k.cu(1): error: \"WRONG\"\n{line}\n{}^\n\n1 error\n", " ".repeat(700_000 % 65_536));
         let short = shortened(&log);
         assert!(short.len() < 1000, "{}", short.len());
         let lines: Vec<&str> = short.lines().collect();
-        assert_eq!(lines[1].find("WRONG"), lines[2].find('^').map(|at| at - 2), "{short}");
+        assert_eq!(lines[1].find("WRONG"), lines[2].find('^'), "{short}");
         assert!(short.contains("of 1000005") && short.ends_with("1 error\n"), "{short}");
         assert!(excerpt("k.cu(1): x", "k.cu", &line).len() < 500);
         assert_eq!(shortened("short\n   ^\n"), "short\n   ^\n");

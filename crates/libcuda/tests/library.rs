@@ -251,13 +251,11 @@ fn programs_of_the_same_sources_share_machine_code() {
     const TEST: &str = "programs_of_the_same_sources_share_machine_code";
     if let Ok(which) = std::env::var("RTCG_SHARED_CODE_TEST") {
         rtcg_vgpu::code_cache::enable();
-        let linked = rtcg_vgpu::jit::store::counts();
         let table = if which == "linked" { rtcg_vgpu::table() } else { DriverTable::real().expect("a driver") };
         let expected: Vec<u32> =
             (0..THREADS).map(|i| if (1..5).contains(&i) { 2 * (i - 1) } else { u32::MAX }).collect();
         assert_eq!(run_work(table)[1..], expected[1..]);
         let counts = rtcg_vgpu::jit::store::counts();
-        assert_eq!(linked.compiled, 0);
         println!("{which}: compiled={} loaded={}", counts.compiled, counts.loaded);
         return;
     }
@@ -267,8 +265,13 @@ fn programs_of_the_same_sources_share_machine_code() {
         let mut again = Command::new(std::env::current_exe().expect("the test knows its file"));
         again.args(["--exact", TEST, "--nocapture"]).env("RTCG_SHARED_CODE_TEST", which);
         again.env("RTCG_LIBCUDA", library_file()).env("CUDA_CACHE_PATH", &folder);
+<<<<<<< HEAD
         for name in ["CUDA_CACHE_DISABLE", "PYCUDA_DISABLE_CACHE", "CUDA_CACHE_MAXSIZE", "RTCG_CHECK"] {
             again.env_remove(name);
+=======
+        for variable in ["CUDA_CACHE_DISABLE", "PYCUDA_DISABLE_CACHE", "CUDA_CACHE_MAXSIZE", "RTCG_CHECK"] {
+            again.env_remove(variable);
+>>>>>>> wip-compile
         }
         let ran = again.output().expect("the test starts again");
         let (out, err) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));

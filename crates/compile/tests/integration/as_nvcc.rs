@@ -45,7 +45,10 @@ fn lines_keep_their_numbers_when_attributes_move() {
     assert!(error.log.contains("kernel.cu(7): error"), "{error}");
     assert!(error.excerpt.contains("> 7 |  a->y = 1;"), "{error}");
     let ptx = compile(&source.replace("a->y", "a->x"), &["-lineinfo"]).unwrap();
-    assert!(String::from_utf8_lossy(&ptx.bytes).contains("\t7 "), "the store is on line 7");
+    let text = String::from_utf8_lossy(&ptx.bytes).into_owned();
+    let is_on_line_7 =
+        |line: &str| line.trim_start().starts_with(".loc") && line.split_whitespace().nth(2) == Some("7");
+    assert!(text.lines().any(is_on_line_7), "{text}");
 }
 
 #[test]
@@ -108,7 +111,7 @@ fn headers_may_declare_again_what_was_given() {
     let own = "__device__ int strlen(const char *s) { return 7; }\n__device__ int pow(int a, int b) { return a; }";
     assert_eq!(kernel(own, "a[0] = strlen(\"\") + pow(1, 2);").map(|a| a.log).as_deref(), Ok(""));
     let toolkit = "#include <cuda/std/limits>\n#ifdef __GNUC__\n#define X 1\n#else\n#define X INT_MAX\n#endif";
-    assert_eq!(kernel(toolkit, "a[0] = X + cuda::std::numeric_limits<int>::max();").map(|a| a.log).as_deref(), Ok(""));
+    assert_eq!(kernel(toolkit, "a[0] = X - cuda::std::numeric_limits<int>::max();").map(|a| a.log).as_deref(), Ok(""));
 }
 
 #[test]

@@ -5,6 +5,7 @@
 mod own_process;
 
 mod captures;
+mod default_context;
 mod devices;
 mod graph;
 mod launch_cost;

@@ -48,7 +48,8 @@ extern "C" fn nearbyintf(x: f32) -> f32 {
     x.round_ties_even()
 }
 
-/// The address of the function for what Cranelift calls so.
+/// The address of the function for what Cranelift calls so: always the same one.
+#[inline(never)]
 pub(super) fn address(call: LibCall) -> Option<usize> {
     let function = match call {
         LibCall::FmaF64 => fma as *const (),

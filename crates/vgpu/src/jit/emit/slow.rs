@@ -95,6 +95,7 @@ pub(crate) struct GroupLanes {
 ///
 /// # Safety
 /// `lanes` is compiled code's scratch memory.
+#[inline(never)]
 pub(crate) unsafe extern "C" fn group(code: u32, active: u32, lanes: *mut GroupLanes) {
     // SAFETY: by contract.
     let lanes = unsafe { &mut *lanes };
@@ -143,6 +144,7 @@ fn redux_floats(code: u32, values: impl Iterator<Item = u64>) -> u64 {
 ///
 /// # Safety
 /// Called by compiled code with its own context and scratch memory.
+#[inline(never)]
 pub(crate) unsafe extern "C" fn alloca(ctx: *mut WarpCtx, active: u32, align: u64, lanes: *mut GroupLanes) -> u32 {
     // SAFETY: by contract.
     let (ctx, lanes) = unsafe { (&mut *ctx, &mut *lanes) };
@@ -201,6 +203,7 @@ impl FrameHead {
 ///
 /// # Safety
 /// `frame` is the frame of compiled code.
+#[inline(never)]
 pub(crate) unsafe extern "C" fn pick_other(frame: *mut FrameHead, min: u32) -> u32 {
     // SAFETY: by contract.
     let frame = unsafe { &mut *frame };
@@ -217,6 +220,7 @@ pub(crate) unsafe extern "C" fn pick_other(frame: *mut FrameHead, min: u32) -> u
 ///
 /// # Safety
 /// Called by compiled code with its own context, frame and table of blocks with calls.
+#[inline(never)]
 pub(crate) unsafe extern "C" fn pick_at_random(
     ctx: *mut WarpCtx,
     frame: *mut FrameHead,
@@ -258,6 +262,7 @@ pub(crate) unsafe extern "C" fn pick_at_random(
 ///
 /// # Safety
 /// Called by compiled code with its own context and frame.
+#[inline(never)]
 pub(crate) unsafe extern "C" fn barrier(ctx: *mut WarpCtx, frame: *mut FrameHead) {
     let park = crate::jit::lanes::plan::pc::PARK_BAR as u32;
     let done = crate::jit::lanes::plan::pc::DONE as u32;

@@ -3,6 +3,9 @@
 //! Establishes that a number means the same function in every program that was built from the same sources, wherever
 //! the linker has put it: the numbers follow the order in which the functions are listed. A hash of the sources, which
 //! say what a function takes and gives, is part of every key under which code is kept.
+//!
+//! Functions are known by their addresses while code is made. So those listed are not inlined: the Rust compiler has
+//! copies of others at several places. Code that calls one without a number is right, but not kept.
 
 use super::{libcalls, ops, slow};
 use crate::arch;

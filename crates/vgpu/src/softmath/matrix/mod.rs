@@ -73,6 +73,7 @@ fn compute(form: &MatrixProduct, planes: &mut Planes<'_>, quickly: bool) {
 /// # Safety
 /// `form` comes from [`intern`], and `frame` has the words that it needs.
 #[allow(unsafe_code)]
+#[inline(never)]
 pub unsafe extern "C" fn product_of_frame(form: *const MatrixProduct, frame: *mut u32) {
     // SAFETY: by contract.
     let (form, rest) = unsafe { (&*form, std::slice::from_raw_parts_mut(frame, frame_words(&*form))) };

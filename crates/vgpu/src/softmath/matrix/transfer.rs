@@ -247,6 +247,7 @@ pub fn transpose(plane: &mut [u32]) {
 /// # Safety
 /// `frame` has one plane.
 #[allow(unsafe_code)]
+#[inline(never)]
 pub unsafe extern "C" fn transpose_of_frame(frame: *mut u32) {
     // SAFETY: by contract.
     transpose(unsafe { std::slice::from_raw_parts_mut(frame, PLANE) });

@@ -86,6 +86,7 @@ impl Layout {
     }
 }
 
+#[inline(never)]
 extern "C" fn run_wide<F: Fn(Mode, [u64; OPERANDS]) -> u64 + Copy>(frame: *mut u8, layout: u64, mode: u64) {
     let (f, layout, mode) = (conjure::<F>(), Layout(layout), Mode::unpack(mode));
     for lane in 0..layout.lanes() {
@@ -125,6 +126,7 @@ unsafe fn result<'a, T: Lane>(frame: *mut u8, lanes: usize) -> &'a mut [T] {
     unsafe { std::slice::from_raw_parts_mut(frame.add(RESULT).cast::<T>(), lanes) }
 }
 
+#[inline(never)]
 extern "C" fn run_binary<T: Lane, F: Fn(Mode, T, T) -> T + Copy>(frame: *mut u8, layout: u64, mode: u64) {
     let (f, n, mode) = (conjure::<F>(), Layout(layout).lanes(), Mode::unpack(mode));
     // SAFETY: `select` pairs this entry with operands and results of lane type `T`.
@@ -134,6 +136,7 @@ extern "C" fn run_binary<T: Lane, F: Fn(Mode, T, T) -> T + Copy>(frame: *mut u8,
     }
 }
 
+#[inline(never)]
 extern "C" fn run_ternary<T: Lane, F: Fn(Mode, T, T, T) -> T + Copy>(frame: *mut u8, layout: u64, mode: u64) {
     let (f, n, mode) = (conjure::<F>(), Layout(layout).lanes(), Mode::unpack(mode));
     // SAFETY: `select` pairs this entry with operands and results of lane type `T`.

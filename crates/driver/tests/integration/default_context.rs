@@ -5,6 +5,7 @@ use rtcg_driver::{Context, ContextKind, Device, ErrorKind};
 
 #[test]
 fn the_first_call_takes_the_primary_context_until_the_program_makes_one() {
+    own_process!();
     assert!(Context::current().is_none());
     let memory = mem_alloc(16).unwrap();
     let ctx = Context::current().unwrap();
