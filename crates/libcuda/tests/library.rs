@@ -265,13 +265,8 @@ fn programs_of_the_same_sources_share_machine_code() {
         let mut again = Command::new(std::env::current_exe().expect("the test knows its file"));
         again.args(["--exact", TEST, "--nocapture"]).env("RTCG_SHARED_CODE_TEST", which);
         again.env("RTCG_LIBCUDA", library_file()).env("CUDA_CACHE_PATH", &folder);
-<<<<<<< HEAD
-        for name in ["CUDA_CACHE_DISABLE", "PYCUDA_DISABLE_CACHE", "CUDA_CACHE_MAXSIZE", "RTCG_CHECK"] {
-            again.env_remove(name);
-=======
         for variable in ["CUDA_CACHE_DISABLE", "PYCUDA_DISABLE_CACHE", "CUDA_CACHE_MAXSIZE", "RTCG_CHECK"] {
             again.env_remove(variable);
->>>>>>> wip-compile
         }
         let ran = again.output().expect("the test starts again");
         let (out, err) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
