@@ -100,7 +100,11 @@ FAULTS = {
     "after_free": (*ILLEGAL, r"write of 4 bytes at 0x[0-9a-f]+"),
     "unaligned": ("LogicError", "misaligned address", r"thread \(\d, 0, 0\)"),
     "traps": ("LaunchError", "unspecified launch failure", r"threads? \(\d, 0, 0\)"),
-    "proved": ("LaunchError", "unspecified launch failure", r"proved an access invalid.*null pointer.*instruction trap; \(line \d+ of the PTX\)"),
+    "proved": (
+        "LaunchError",
+        "unspecified launch failure",
+        r"proved an access invalid.*null pointer.*instruction trap; \(line \d+ of the PTX\)",
+    ),
     "asserts": ("LogicError", "device-side assert triggered", r"thread \(\d, 0, 0\)"),
 }
 
