@@ -263,8 +263,9 @@ fn in_children(options: &Options) -> u64 {
     let begin = Instant::now();
     let apart = if options.count == u64::MAX { SEEDS_APART } else { options.count };
     std::thread::scope(|scope| {
-        let run = |(i, table)| move || one_after_another(options, options.seed + i * apart, table);
-        let workers: Vec<_> = (0..).zip(&tables).map(|pair| scope.spawn(run(pair))).collect();
+        let start =
+            |(i, table): (u64, _)| scope.spawn(move || one_after_another(options, options.seed + i * apart, table));
+        let workers: Vec<_> = (0..).zip(&tables).map(start).collect();
         let mut next = EVERY;
         while !workers.iter().all(|w| w.is_finished()) {
             std::thread::sleep(Duration::from_millis(200));
