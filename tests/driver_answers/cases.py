@@ -287,28 +287,9 @@ cuDevicePrimaryCtxSetFlags(0, 3)
 primary; cuDevicePrimaryCtxRelease(0)
 primary; cuDevicePrimaryCtxRelease(0); cuDevicePrimaryCtxRelease(0)
 primary; cuDevicePrimaryCtxRelease(0); cuDevicePrimaryCtxRetain(out, 0); read(out) == primary
-primary; cuDevicePrimaryCtxRelease(0); cuCtxSetCurrent(primary)
-primary; cuDevicePrimaryCtxRelease(0); cuCtxSetCurrent(primary); cuCtxGetCurrent(out); read(out) == primary
 primary; cuDevicePrimaryCtxRelease(0); cuCtxPushCurrent(primary)
-primary; cuDevicePrimaryCtxRelease(0); cuCtxSetCurrent(primary); cuCtxSynchronize()
-primary; cuDevicePrimaryCtxRelease(0); cuCtxSetCurrent(primary); cuMemAlloc(out, 64)
-primary; cuDevicePrimaryCtxRelease(0); cuCtxSetCurrent(primary); cuMemFree(0)
-primary; cuDevicePrimaryCtxRelease(0); cuCtxSetCurrent(primary); cuStreamCreate(out, 0)
-primary; cuDevicePrimaryCtxRelease(0); cuCtxSetCurrent(primary); cuCtxGetDevice(out)
-primary; cuDevicePrimaryCtxRelease(0); cuCtxSetCurrent(primary); cuCtxGetFlags(out)
-primary; cuDevicePrimaryCtxRelease(0); cuCtxSetCurrent(primary); cuCtxGetId(0, out)
-primary; cuDevicePrimaryCtxRelease(0); cuCtxSetCurrent(primary); cuCtxPopCurrent(out)
-primary; cuDevicePrimaryCtxRelease(0); cuCtxSetCurrent(primary); cuDevicePrimaryCtxRetain(out, 0); cuMemAlloc(out, 64)
-primary; cuCtxSetCurrent(primary); cuDevicePrimaryCtxRelease(0); cuCtxSynchronize()
-primary; cuCtxSetCurrent(primary); cuDevicePrimaryCtxRelease(0); cuMemAlloc(out, 64)
-primary; cuCtxSetCurrent(primary); cuDevicePrimaryCtxRelease(0); cuCtxGetCurrent(out); read(out) == primary
-primary; cuCtxSetCurrent(primary); cuDevicePrimaryCtxRelease(0); cuCtxGetDevice(out)
-primary; cuCtxSetCurrent(primary); cuDevicePrimaryCtxRelease(0); cuDevicePrimaryCtxRetain(out, 0); cuCtxSynchronize()
 primary; cuCtxSetCurrent(primary); dptr; cuDevicePrimaryCtxRelease(0); cuDevicePrimaryCtxRetain(out, 0); cuMemFree(dptr)
 primary; cuCtxSetCurrent(primary); stream; cuDevicePrimaryCtxRelease(0); cuDevicePrimaryCtxRetain(out, 0); cuStreamQuery(stream)
-primary; cuCtxSetCurrent(primary); cuDevicePrimaryCtxReset(0); cuCtxSynchronize()
-primary; cuCtxSetCurrent(primary); cuDevicePrimaryCtxReset(0); cuMemAlloc(out, 64)
-primary; cuCtxSetCurrent(primary); cuDevicePrimaryCtxReset(0); cuDevicePrimaryCtxRetain(out, 0); read(out) == primary
 primary; cuDevicePrimaryCtxReset(0); cuDevicePrimaryCtxRelease(0)
 primary; cuDevicePrimaryCtxReset(0); cuDevicePrimaryCtxGetState(0, out, out2); read(out2)
 primary; cuCtxGetId(primary, out); cuDevicePrimaryCtxRelease(0); cuDevicePrimaryCtxRetain(out2, 0); cuCtxGetId(primary, out3); read(out) == read(out3)
@@ -460,6 +441,35 @@ cuIpcOpenMemHandle(out, empty_ipc_handle, 1)
 cuIpcOpenMemHandle(out, ipc_memory, 0)
 cuIpcGetMemHandle(out, host)
 cuIpcGetMemHandle(out, dptr + 256)
+no context; cuMemFree(0)
+no context; cuMemFreeHost(0)
+no context; cuMemFreeAsync(0, 0)
+cuLaunchKernel(function, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0)
+cuLaunchKernel(function, 1, 1, 1, 1025, 1, 1, 0, 0, 0, 0)
+cuLaunchKernel(0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0)
+"""  # noqa: E501
+
+# A primary context that has ended and is current, in three ways, and what is asked of it then.
+ENDED_PRIMARY = [
+    "primary; cuDevicePrimaryCtxRelease(0); cuCtxSetCurrent(primary)",
+    "primary; cuCtxSetCurrent(primary); cuDevicePrimaryCtxRelease(0)",
+    "primary; cuCtxSetCurrent(primary); cuDevicePrimaryCtxReset(0)",
+]
+OF_ENDED_PRIMARY = """
+cuCtxSynchronize()
+cuMemAlloc(out, 64)
+cuMemFree(0)
+cuMemFreeHost(0)
+cuStreamCreate(out, 0)
+cuCtxGetDevice(out)
+cuCtxGetFlags(out)
+cuCtxGetId(0, out)
+cuCtxGetLimit(out, 1)
+cuCtxPopCurrent(out)
+cuCtxGetCurrent(out); read(out) == primary
+cuDevicePrimaryCtxRetain(out, 0); cuMemAlloc(out, 64)
+cuDevicePrimaryCtxRetain(out, 0); read(out) == primary
+cuDevicePrimaryCtxGetState(0, out, out2); read(out2)
 """
 
 # What must be known before there is a context, or makes none: these run after `cuInit` alone.
@@ -492,4 +502,5 @@ def _variations(call: str) -> list[str]:
 def all_cases() -> list[str]:
     """Every case once."""
     varied = [case for call in CALLS.split("\n") if call for case in _variations(call)]
-    return list(dict.fromkeys(varied + [line for line in MORE.split("\n") if line]))
+    ended = [f"{end}; {call}" for call in OF_ENDED_PRIMARY.split("\n") if call for end in ENDED_PRIMARY]
+    return list(dict.fromkeys(varied + ended + [line for line in MORE.split("\n") if line]))

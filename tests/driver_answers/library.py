@@ -25,7 +25,8 @@ SCALARS = {
 }
 HANDLES = set(
     "CUarray CUcontext CUevent CUfunction CUgraph CUgraphExec CUgraphNode CUkernel CUlibrary CUlinkState CUmemoryPool"
-    " CUmipmappedArray CUmodule CUstream CUtexref CUsurfref CUuserObject CUhostFn CUstreamCallback CUoccupancyB2DSize".split()
+    " CUmipmappedArray CUmodule CUstream CUtexref CUsurfref CUuserObject CUhostFn CUstreamCallback"
+    " CUoccupancyB2DSize".split()
 )
 
 

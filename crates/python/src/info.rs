@@ -1,6 +1,7 @@
-//! What `python -m pycuda` prints.
+//! What `python -m pycuda` prints, and where the driver's functions are.
 
 use pyo3::prelude::*;
+use rtcg::driver::{self, sys};
 use rtcg::info::{Details, report as text_of};
 
 /// The report of `rtcg-info`.
@@ -10,6 +11,15 @@ fn report(py: Python<'_>, attributes: bool, functions: bool) -> String {
     py.detach(|| text_of(Details { attributes, functions }))
 }
 
+/// The address of a function of the real driver or of the virtual GPU, for tests that call drivers as C does.
+#[pyfunction]
+#[pyo3(signature = (name, *, r#virtual))]
+fn driver_function_address(name: &str, r#virtual: bool) -> Option<usize> {
+    let table = if r#virtual { driver::virtual_table() } else { sys::DriverTable::real().ok()? };
+    Some(table.pointer(sys::DriverFn::from_name(name)?)?.addr())
+}
+
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(driver_function_address, m)?)?;
     m.add_function(wrap_pyfunction!(report, m)?)
 }

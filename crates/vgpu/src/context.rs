@@ -412,6 +412,15 @@ pub(crate) fn top() -> Option<Arc<Context>> {
     Some(context)
 }
 
+/// The calling thread's current context; without one, the context that owns what a call ends.
+pub(crate) fn current_or_owner(owner: u64) -> Res<Arc<Context>> {
+    if top().is_some() {
+        return current_alive();
+    }
+    ensure(!stream::in_host_call(), Code::NOT_PERMITTED)?;
+    CONTEXTS.find(|c| c.id == owner).ok_or(Code::INVALID_CONTEXT.into())
+}
+
 /// The calling thread's current context for what is known of a primary one without its life.
 pub(crate) fn current_or_primary() -> Res<Arc<Context>> {
     top().filter(|c| c.primary).map_or_else(current_alive, Ok)

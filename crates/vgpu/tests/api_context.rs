@@ -153,7 +153,7 @@ fn limits_and_preferences_are_kept() {
     ok!(cuCtxSetLimit(CUlimit::CU_LIMIT_STACK_SIZE, 4096));
     ok!(cuCtxGetLimit(&raw mut value, CUlimit::CU_LIMIT_STACK_SIZE));
     assert_eq!(value, 4096);
-    fails!(CUDA_ERROR_UNSUPPORTED_LIMIT, cuCtxGetLimit(&raw mut value, CUlimit(99)));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuCtxGetLimit(&raw mut value, CUlimit(99)));
     ok!(cuCtxSetCacheConfig(CUfunc_cache::CU_FUNC_CACHE_PREFER_L1));
     let mut config = CUfunc_cache(0);
     ok!(cuCtxGetCacheConfig(&raw mut config));

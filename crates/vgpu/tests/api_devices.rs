@@ -129,7 +129,7 @@ fn peers_are_enabled_one_by_one(a: CUcontext, b: CUcontext, c: CUcontext) {
     ok!(cuCtxEnablePeerAccess(b, 0));
     fails!(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, cuCtxEnablePeerAccess(b, 0));
     fails!(CUDA_ERROR_INVALID_VALUE, cuCtxEnablePeerAccess(c, 1));
-    fails!(CUDA_ERROR_INVALID_CONTEXT, cuCtxEnablePeerAccess(a, 0));
+    fails!(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, cuCtxEnablePeerAccess(a, 0));
     fails!(CUDA_ERROR_INVALID_CONTEXT, cuCtxEnablePeerAccess(CUcontext::null(), 0));
     let other = context(0);
     current(a);

@@ -24,10 +24,18 @@ fn primary_context_is_counted_and_reset() {
     ok!(cuDevicePrimaryCtxRelease(0));
     ok!(cuMemsetD8(p, 1, 100));
     ok!(cuDevicePrimaryCtxRelease(0));
-    fails!(CUDA_ERROR_INVALID_CONTEXT, cuCtxSynchronize());
+    fails!(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxSynchronize());
+    fails!(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuMemFree(0));
+    ok!(cuCtxSetCurrent(a));
+    ok!(cuCtxGetCurrent(&raw mut b));
+    assert_eq!(a, b);
 
     ok!(cuDevicePrimaryCtxSetFlags(0, 4));
-    ok!(cuDevicePrimaryCtxRetain(&raw mut a, 0));
+    ok!(cuDevicePrimaryCtxRetain(&raw mut b, 0));
+    assert_eq!(a, b);
+    ok!(cuCtxSynchronize());
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemFree(p));
+    ok!(cuMemFree(0));
     ok!(cuDevicePrimaryCtxGetState(0, &raw mut flags, &raw mut active));
     assert_eq!((flags, active), (4, 1));
     ok!(cuCtxSetCurrent(a));

@@ -66,6 +66,7 @@ fn create(given: &CUDA_ARRAY3D_DESCRIPTOR) -> Res<CUarray> {
 
 /// The address of a byte of an array, counted through all its rows.
 fn address(array: CUarray, offset: usize, len: usize) -> Res<u64> {
+    ensure(!array.is_null(), Code::INVALID_VALUE)?;
     let array = ARRAYS.get(array.number())?;
     let end = (offset as u64).checked_add(len as u64).ok_or(Code::INVALID_VALUE)?;
     ensure(end <= array.extents.iter().product(), Code::INVALID_VALUE)?;
@@ -106,9 +107,10 @@ driver_functions! {
     }
 
     fn cuArrayDestroy(hArray: CUarray) {
-        let context = crate::context::current_alive()?;
+        let array = ARRAYS.get(hArray.number())?;
+        let context = crate::context::current_or_owner(array.ctx_id)?;
         // A level goes with its mipmapped array.
-        ensure(!ARRAYS.get(hArray.number())?.is_level, Code::INVALID_VALUE)?;
+        ensure(!array.is_level, Code::INVALID_VALUE)?;
         let outcome = context.synchronize();
         driver::free(ARRAYS.remove(hArray.number())?.start)?;
         outcome

@@ -69,6 +69,7 @@ driver_functions! {
     }
 
     fn cuCtxDestroy(ctx: CUcontext) {
+        ensure(!ctx.is_null(), Code::INVALID_VALUE)?;
         let context = by_handle(ctx.number())?;
         // The primary context goes with its last release, not like this.
         ensure(!context.primary, Code::INVALID_CONTEXT)?;
@@ -90,6 +91,7 @@ driver_functions! {
     }
 
     fn cuCtxPushCurrent(ctx: CUcontext) {
+        ensure(!ctx.is_null(), Code::INVALID_VALUE)?;
         context::push(alive_or_primary(ctx.number())?)
     }
 
@@ -155,7 +157,7 @@ driver_functions! {
 
     fn cuCtxGetLimit(pvalue: *mut usize, limit: CUlimit) {
         let context = current_alive()?;
-        ensure(limit.0 < 10, Code::UNSUPPORTED_LIMIT)?;
+        ensure(limit.0 < 10, Code::INVALID_VALUE)?;
         let value = context.settings().limits[limit.0 as usize];
         put(pvalue, value)
     }
@@ -206,7 +208,6 @@ driver_functions! {
         ensure(Flags == 0, Code::INVALID_VALUE)?;
         let context = current()?;
         let peer = by_handle(peerContext.number())?;
-        ensure(peer.id != context.id, Code::INVALID_CONTEXT)?;
         ensure(peer.device.ordinal != context.device.ordinal, Code::PEER_ACCESS_UNSUPPORTED)?;
         let added = context.peers.enable(peer.id);
         ensure(added, Code::PEER_ACCESS_ALREADY_ENABLED)

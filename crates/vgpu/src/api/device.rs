@@ -96,6 +96,8 @@ driver_functions! {
     fn cuDeviceGetByPCIBusId(dev: *mut CUdevice, pciBusId: *const c_char) {
         let wanted = text(pciBusId)?;
         let same = |id: String| id.eq_ignore_ascii_case(wanted) || id.strip_suffix(".0").is_some_and(|s| s.eq_ignore_ascii_case(wanted));
+        let is_part = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_hexdigit());
+        ensure(wanted.contains(':') && wanted.split([':', '.']).all(is_part), Code::INVALID_VALUE)?;
         let found = devices().iter().find(|d| same(d.pci_bus_id())).ok_or(Code::INVALID_DEVICE)?;
         put(dev, found.ordinal as CUdevice)
     }

@@ -5,7 +5,7 @@ use std::ffi::{c_uint, c_void};
 use rtcg_cuda_sys::*;
 
 use super::{driver_functions, put, put_optional, unsupported};
-use crate::context::{Context, current};
+use crate::context::{Context, current, current_or_owner};
 use crate::driver;
 use crate::error::{Code, Res, ensure};
 use crate::graph::{self, capture};
@@ -15,15 +15,17 @@ use crate::memory::{globals, host, mapping, window};
 /// Rows of pitched memory start at multiples of this.
 const PITCH: usize = 512;
 
-/// Frees a block of one of the given kinds after all work of the context, as CUDA does.
+/// Frees a block of one of the given kinds after all work of the context, as CUDA does. Without a current
+/// context that is the block's own.
 pub(crate) fn free_after_work(address: u64, kinds: &[Kind]) -> Res {
-    let context = crate::context::current_alive()?;
+    ensure(!crate::stream::in_host_call(), Code::NOT_PERMITTED)?;
+    let context = crate::context::top().map(|_| crate::context::current_alive()).transpose()?;
     capture::check_unsafe_call()?;
     if address == 0 {
         return Ok(());
     }
     if let Some(outcome) = graph::memory::release(address) {
-        return context.synchronize().and(outcome);
+        return context.map_or(Ok(()), |c| c.synchronize()).and(outcome);
     }
     // Imported blocks of pools are freed like those of the pool itself, others are closed.
     let fits = |b: &Block| kinds.contains(&b.kind) || (b.kind == Kind::Imported && b.owner.pool != 0);
@@ -31,8 +33,8 @@ pub(crate) fn free_after_work(address: u64, kinds: &[Kind]) -> Res {
     if block.is_none() {
         crate::check::leaks::invalid_free(address);
     }
-    ensure(block.is_some(), Code::INVALID_VALUE)?;
-    let outcome = context.synchronize();
+    let block = block.ok_or(Code::INVALID_VALUE)?;
+    let outcome = context.map_or_else(|| current_or_owner(block.owner.ctx), Ok)?.synchronize();
     driver::free(address)?;
     // A spoilt context says so at every call; the memory is given back all the same.
     outcome
@@ -58,7 +60,11 @@ pub(crate) fn alloc_patiently(context: &Context, size: usize, kind: Kind, pool: 
 
 fn host_alloc(size: usize, flags: u32) -> Res<*mut c_void> {
     ensure(flags & !7 == 0, Code::INVALID_VALUE)?;
-    let block = alloc_now(&*current()?, size, Kind::Host, flags | CU_MEMHOSTALLOC_DEVICEMAP)?;
+    let context = current()?;
+    if size == 0 {
+        return Ok(std::ptr::null_mut());
+    }
+    let block = alloc_now(&context, size, Kind::Host, flags | CU_MEMHOSTALLOC_DEVICEMAP)?;
     Ok(block.start as *mut c_void)
 }
 
@@ -152,8 +158,9 @@ driver_functions! {
             return Err(unsupported("registering memory of devices"));
         }
         let context = current()?;
-        let known = driver::heap()?.find(p.addr() as u64).is_some();
-        ensure(!known, Code::HOST_MEMORY_ALREADY_REGISTERED)?;
+        let known = driver::heap()?.find(p.addr() as u64);
+        ensure(!known.as_ref().is_some_and(|b| b.kind.is_device()), Code::INVALID_VALUE)?;
+        ensure(known.is_none(), Code::HOST_MEMORY_ALREADY_REGISTERED)?;
         ensure(is_mapped(p.addr(), bytesize), Code::INVALID_VALUE)?;
         host::register(p.addr() as u64, bytesize as u64, Flags | CU_MEMHOSTREGISTER_DEVICEMAP, context.id)
     }

@@ -65,8 +65,7 @@ driver_functions! {
     }
 
     fn cuMipmappedArrayDestroy(hMipmappedArray: CUmipmappedArray) {
-        let context = crate::context::current_alive()?;
-        MIPMAPS.get(hMipmappedArray.number())?;
+        let context = crate::context::current_or_owner(MIPMAPS.get(hMipmappedArray.number())?.ctx_id)?;
         let outcome = context.synchronize();
         let mipmap = MIPMAPS.remove(hMipmappedArray.number())?;
         for &level in &mipmap.levels {

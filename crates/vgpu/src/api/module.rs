@@ -112,7 +112,7 @@ driver_functions! {
     fn cuModuleUnload(hmod: CUmodule) {
         let module = MODULES.get(hmod.number())?;
         // As in CUDA, launches of the module are over before it goes.
-        let context = crate::context::current_alive()?;
+        let context = crate::context::current_or_owner(module.ctx_id)?;
         let outcome = if context.id == module.ctx_id { context.synchronize() } else { Ok(()) };
         unload_module(hmod.number())?;
         outcome

@@ -87,7 +87,8 @@ driver_functions! {
         if let Some(start) = captured_alloc(&context, &stream, bytesize)? {
             return put(dptr, start);
         }
-        put(dptr, alloc(&context, bytesize, current_pool(context.device)?)?)
+        // As on a real driver; freeing the null pointer is success, too.
+        put(dptr, if bytesize == 0 { 0 } else { alloc(&context, bytesize, current_pool(context.device)?)? })
     }
 
     fn cuMemAllocFromPoolAsync(dptr: *mut CUdeviceptr, bytesize: usize, pool: CUmemoryPool, hStream: CUstream) {
