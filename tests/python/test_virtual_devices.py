@@ -1,5 +1,7 @@
 """Several virtual devices in one process: contexts, copies between them, memory for each."""
 
+import pytest
+
 from tests.python.subprocesses import run_python
 
 PROLOGUE = """
@@ -133,3 +135,79 @@ for i in (0, 2):
 contexts.pop(1).detach()
 """
     )
+
+
+LIMITED = """
+import resource, sys, warnings
+
+limit = int(sys.argv[1]) << 20
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+import numpy as np
+import pycuda.driver as cuda
+with warnings.catch_warnings(record=True) as notices:
+    warnings.simplefilter("always")
+    cuda.init()
+    cuda.init()
+(notice,) = [str(w.message) for w in notices]
+device = cuda.Device(0)
+context = device.make_context()
+from pycuda.compiler import SourceModule
+
+free, total = cuda.mem_get_info()
+assert free == total == device.total_memory() and 1 << 20 < total < limit // 2
+assert f"{limit >> 20} MiB" in notice and f"{total >> 20} MiB of memory" in notice, notice
+
+kernels = SourceModule('''
+__device__ int variable = 5;
+__global__ void reverse(int *x) {
+    __shared__ int s[1024];
+    int local[64];
+    for (int i = 0; i < 64; i++) local[(x[i % 1024] + i) & 63] = i;
+    s[threadIdx.x] = x[threadIdx.x] + variable;
+    __syncthreads();
+    x[threadIdx.x] = s[1023 - threadIdx.x] + 0 * local[x[0] & 63];
+}
+__global__ void allocate(int **p) { *p = (int *)malloc(4096); (*p)[1000] = 7; }
+__global__ void outside(int *x) { x[1 << 27] = 1; }
+''')
+x = np.arange(1024, dtype=np.int32)
+kernels.get_function("reverse")(cuda.InOut(x), block=(1024, 1, 1))
+assert (x == np.arange(1024)[::-1] + 5).all()
+pointer = np.zeros(1, np.uint64)
+kernels.get_function("allocate")(cuda.InOut(pointer), block=(1, 1, 1))
+
+# Memory runs out at what was said, comes back, and is used again and again.
+for _ in range(3):
+    blocks = []
+    try:
+        while True:
+            blocks.append(cuda.mem_alloc(16 << 20))
+            cuda.memset_d8(blocks[-1], 1, 16 << 20)
+    except cuda.MemoryError:
+        pass
+    assert len(blocks) >= (total >> 24) - 2, len(blocks)
+    for block in blocks:
+        block.free()
+big = cuda.mem_alloc(total // 4 * 3)
+cuda.memset_d8(big, 3, total // 4 * 3)
+big.free()
+for n in range(1, 200):
+    cuda.mem_alloc(n << 16).free()
+
+small = cuda.mem_alloc(4096)
+try:
+    kernels.get_function("outside")(small, block=(1, 1, 1))
+    context.synchronize()
+except cuda.Error as error:
+    assert "illegal" in str(error).lower(), error
+else:
+    raise AssertionError("an access outside of all memory was not found")
+print("done")
+"""
+
+
+@pytest.mark.parametrize("limit_mib", [2048, 4096])
+def test_limited_addresses(limit_mib):
+    """With a limit on addresses (`ulimit -v`) the device has as much memory as fits, and everything works."""
+    result = run_python(LIMITED, limit_mib, check=False, CUDA_VISIBLE_DEVICES="", RTCG_VIRTUAL_DEVICES=1)
+    assert result.returncode == 0 and "done" in result.stdout, result.stdout + result.stderr

@@ -131,6 +131,9 @@ fn find(flags: u32) -> Result<Drivers> {
         let table = virtual_gpu::table();
         let count = start(table, flags)?;
         drivers.add(table, count.min(wanted));
+        if let Some(text) = virtual_gpu::memory_notice() {
+            notify(&text);
+        }
     }
     match why_not_real {
         Some(reason) if drivers.devices.is_empty() => Err(Error::new("cuInit", CUresult::CUDA_ERROR_NO_DEVICE, reason)),

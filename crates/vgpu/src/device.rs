@@ -202,7 +202,40 @@ pub(crate) fn device(ordinal: i32) -> Res<&'static Device> {
 
 fn memory_limit(machine_bytes: u64) -> u64 {
     let asked = crate::env::setting("RTCG_VIRTUAL_MEMORY", "a number of bytes such as 512M or 4G", parse_bytes);
-    asked.unwrap_or(machine_bytes / 2).max(1 << 20)
+    let least = 1 << 20;
+    match limited_memory() {
+        Some((_, bytes)) => asked.unwrap_or(machine_bytes / 2).clamp(least, bytes.max(least)),
+        None => asked.unwrap_or(machine_bytes / 2).max(least),
+    }
+}
+
+/// The limit on the process's addresses (`ulimit -v`), and what a device's memory may be for it: half of what the
+/// process has not mapped yet, for kernels need stacks and the compiler memory. `None` when there is room enough.
+fn limited_memory() -> Option<(u64, u64)> {
+    static LIMITED: OnceLock<Option<(u64, u64)>> = OnceLock::new();
+    *LIMITED.get_or_init(|| {
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: the structure is valid for writing.
+        let asked = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) } == 0;
+        if !asked || crate::memory::window::is_reserved() {
+            return None;
+        }
+        let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
+        let pages: u64 = statm.split(' ').next()?.parse().ok()?;
+        let mapped = pages * crate::memory::window::page_size() as u64;
+        Some((limit.rlim_cur, limit.rlim_cur.saturating_sub(mapped) / 2))
+    })
+}
+
+/// What users should know about the devices' memory.
+pub fn memory_notice() -> Option<String> {
+    let (limit, _) = limited_memory()?;
+    let bytes = devices().first()?.memory_bytes;
+    Some(format!(
+        "a limit of {} MiB on this process's addresses (ulimit -v) leaves the virtual GPU {} MiB of memory.",
+        limit >> 20,
+        bytes >> 20
+    ))
 }
 
 /// `"512M"`, `"4 GiB"`, `"1000000"`: a number of bytes, binary units.

@@ -31,6 +31,7 @@ mod table;
 pub mod texture;
 
 pub use context::end_work;
+pub use device::memory_notice;
 pub use error::last_error_detail;
 pub use exec::set_interrupt_check;
 pub use table::{last_fault_report, resolve, resolve_symbol, table};

@@ -1,7 +1,8 @@
 //! Whole pages of the heap's range of addresses: which are free, and which of the free ones still hold
 //! memory.
 //!
-//! Assumes: the range is reserved without access and nobody else changes its protection.
+//! Assumes: the range is reserved without access and nobody else changes its protection. Where the window is
+//! not reserved, free pages are not mapped, but for those that still hold memory.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::File;
@@ -86,7 +87,11 @@ impl Pages {
     }
 
     fn recycle(&mut self, start: u64, span: u64) {
-        advise(start, span, libc::MADV_DONTNEED);
+        if super::window::is_reserved() {
+            advise(start, span, libc::MADV_DONTNEED);
+        } else {
+            unmap(start, span);
+        }
         self.insert_free(start, span + page_bytes());
     }
 
@@ -100,6 +105,10 @@ impl Pages {
 
     /// Takes pages that a file is mapped at back, without access and without memory.
     pub(super) fn reset(&mut self, start: u64, span: u64) {
+        if !super::window::is_reserved() {
+            unmap(start, span);
+            return self.insert_free(start, span + page_bytes());
+        }
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
         let at = start as *mut libc::c_void;
         // SAFETY: the range belongs to this heap, and its block is gone.
@@ -148,10 +157,18 @@ impl Pages {
 }
 
 pub(super) fn set_access(start: u64, len: u64, access: bool) -> bool {
-    let protection = if access { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_NONE };
+    if access {
+        return super::window::give_access(start, len);
+    }
     // SAFETY: the range was carved out of the heap's reserved addresses, which only this heap
     // manages; no Rust reference points into it.
-    unsafe { libc::mprotect(start as *mut libc::c_void, len as usize, protection) == 0 }
+    unsafe { libc::mprotect(start as *mut libc::c_void, len as usize, libc::PROT_NONE) == 0 }
+}
+
+/// Takes pages of a window that is not reserved away.
+fn unmap(start: u64, len: u64) {
+    // SAFETY: as for `set_access`; free addresses of such a window are not mapped.
+    let _ = unsafe { libc::munmap(start as *mut libc::c_void, len as usize) };
 }
 
 pub(super) fn advise(start: u64, len: u64, advice: i32) {

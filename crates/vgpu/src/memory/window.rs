@@ -4,6 +4,10 @@
 //! without cost until a part is committed. A device pointer is a host address inside it, so
 //! compiled code tests `(address ^ base) >> bits == 0` and leaves the rest to the page tables.
 //!
+//! Where a limit on the process's addresses (`ulimit -v`) has no room even for the smallest window, its
+//! addresses are not reserved: only what is committed is mapped, far from where the system places mappings of
+//! its own choice. Everything else is as in a reserved window, and accesses to what is not committed fault.
+//!
 //! Assumes: a Unix `mmap`. The window is divided into fixed areas, in this order; all of them but
 //! the parameters scale with the window's size (here for 2^43 bytes, the largest):
 //!
@@ -26,6 +30,8 @@ use std::sync::OnceLock;
 pub const SHARED_SPAN: usize = 1 << 32;
 /// The largest window that is asked for; smaller ones are tried when the system refuses.
 const LARGEST_BITS: u32 = 43;
+/// A window that is not reserved costs nothing, but lies where other libraries may ask for addresses.
+const UNRESERVED_BITS: u32 = 40;
 /// Below this there is no room for a useful number of shared spans.
 const SMALLEST_BITS: u32 = 36;
 /// Bytes before and behind the window that are never committed. Compiled code checks a pointer where
@@ -78,6 +84,8 @@ impl std::error::Error for WindowError {}
 pub struct Window {
     base: usize,
     bits: u32,
+    /// What is not committed is mapped without access, rather than not at all.
+    reserved: bool,
 }
 
 /// The window of this process, reserved at the first call.
@@ -94,9 +102,12 @@ impl Window {
         let mut last = None;
         for bits in (SMALLEST_BITS..=LARGEST_BITS).rev() {
             match reserve_aligned(1 << bits) {
-                Ok(base) => return Ok(Window { base, bits }),
+                Ok(base) => return Ok(Window { base, bits, reserved: true }),
                 Err(e) => last = Some(e),
             }
+        }
+        if let Some(base) = unreserved(1 << UNRESERVED_BITS) {
+            return Ok(Window { base, bits: UNRESERVED_BITS, reserved: false });
         }
         Err(last.unwrap_or(WindowError { what: "no size to try".into(), errno: 0 }))
     }
@@ -116,6 +127,11 @@ impl Window {
     /// Whether `address` lies in the window (committed or not).
     pub fn contains(&self, address: usize) -> bool {
         (address ^ self.base) >> self.bits == 0
+    }
+
+    /// Whether what is not committed is mapped without access, rather than not at all.
+    pub(crate) fn is_reserved(&self) -> bool {
+        self.reserved
     }
 
     fn part(&self, first: usize, n: usize) -> Area {
@@ -167,10 +183,10 @@ impl Window {
     /// Outside the window, or the system refuses.
     pub fn commit(&self, start: usize, len: usize) -> Result<(), WindowError> {
         let (start, len) = self.pages(start, len, "commit")?;
-        // SAFETY: `pages` checked that the range lies in the window, which this process reserved
-        // and never unmaps; giving access to reserved pages invalidates no reference.
-        let rc = unsafe { libc::mprotect(start as *mut _, len, libc::PROT_READ | libc::PROT_WRITE) };
-        if rc == 0 { Ok(()) } else { Err(last_error(format!("commit {len} bytes"))) }
+        if open(start, len) || (!self.reserved && map_missing(start, len)) {
+            return Ok(());
+        }
+        Err(last_error(format!("commit {len} bytes")))
     }
 
     /// Gives the memory of `[start, start + len)` back to the system; later accesses fault.
@@ -189,6 +205,11 @@ impl Window {
             return Ok(());
         }
         let (start, len) = self.pages(first, end - first, "decommit")?;
+        if !self.reserved {
+            // SAFETY: the range lies in the window and the caller says that nobody uses it.
+            let rc = unsafe { libc::munmap(start as *mut _, len) };
+            return if rc == 0 { Ok(()) } else { Err(last_error(format!("decommit {len} bytes"))) };
+        }
         // A fresh mapping over the old one drops the pages and the access in one step, and the
         // kernel merges it with its neighbours, so that fragmentation does not use up mappings.
         // SAFETY: the range lies in the window and the caller says that nobody uses it.
@@ -209,6 +230,63 @@ impl Window {
             }),
         }
     }
+}
+
+/// Gives access to pages of the window that are mapped; false when some are not.
+fn open(start: usize, len: usize) -> bool {
+    // SAFETY: the callers have checked that the range lies in the window, whose addresses are this crate's;
+    // giving access to pages invalidates no reference.
+    unsafe { libc::mprotect(start as *mut _, len, libc::PROT_READ | libc::PROT_WRITE) == 0 }
+}
+
+/// Maps those pages of a range of an unreserved window that are not mapped, and gives access to all.
+#[cfg(target_os = "linux")]
+fn map_missing(start: usize, len: usize) -> bool {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
+    // SAFETY: a mapping that replaces nothing.
+    let p = unsafe { libc::mmap(start as *mut _, len, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+    if p == libc::MAP_FAILED {
+        if std::io::Error::last_os_error().raw_os_error() != Some(libc::EEXIST) {
+            return false;
+        }
+        if len <= page_size() {
+            return open(start, len);
+        }
+        let half = (len / 2).next_multiple_of(page_size());
+        return map_missing(start, half) && map_missing(start + half, len - half);
+    }
+    if p as usize != start {
+        // A kernel before 4.17 takes the address for a hint.
+        // SAFETY: the mapping was just made and nobody knows its address.
+        unsafe { libc::munmap(p, len) };
+    }
+    p as usize == start
+}
+
+#[cfg(not(target_os = "linux"))]
+fn map_missing(_: usize, _: usize) -> bool {
+    false
+}
+
+/// Gives access to pages of the heap or of a range that is reserved in another way.
+pub(super) fn give_access(start: u64, len: u64) -> bool {
+    let (start, len) = (start as usize, len as usize);
+    open(start, len) || (!is_reserved() && map_missing(start, len))
+}
+
+/// Whether the window's addresses are reserved, or there is none.
+pub(crate) fn is_reserved() -> bool {
+    window().map_or(true, Window::is_reserved)
+}
+
+/// A base for a window that is not reserved: a multiple of its size at which nothing is mapped.
+fn unreserved(size: usize) -> Option<usize> {
+    let bases = (1..=8).map(|n| 0x1000_0000_0000_usize + n * size);
+    bases.into_iter().find(|&base| {
+        let free = map_missing(base, page_size());
+        // SAFETY: the page was just mapped and nobody uses it.
+        free && unsafe { libc::munmap(base as *mut _, page_size()) == 0 }
+    })
 }
 
 /// Bytes of a page of the system.
