@@ -77,6 +77,30 @@ KERNEL mm_naive(GLOBAL float *c, GLOBAL const float *a, GLOBAL const float *b, i
   c[row * n + col] = sum;
 }
 
+// The value of which a fraction q of a row of 2048 numbers in [0, 1) is not above, by bisection.
+KERNEL percentile(GLOBAL float *out, GLOBAL const float *in, float q)
+{
+  LOCAL float row[2048], lo, hi;
+  LOCAL int counts[1024];
+  for (int i = LID0; i < 2048; i += SIZE0) row[i] = in[GROUP0 * 2048 + i];
+  if (LID0 == 0) { lo = 0; hi = 1; }
+  BARRIER;
+  for (int step = 0; step < 24; step++) {
+    float mid = 0.5f * (lo + hi);
+    int below = 0;
+    for (int i = LID0; i < 2048; i += SIZE0) below += row[i] < mid;
+    counts[LID0] = below;
+    BARRIER;
+    for (int s = SIZE0 / 2; s > 0; s /= 2) {
+      if (LID0 < s) counts[LID0] += counts[LID0 + s];
+      BARRIER;
+    }
+    if (LID0 == 0) { if (counts[0] <= q * 2048) lo = mid; else hi = mid; }
+    BARRIER;
+  }
+  if (LID0 == 0) out[GROUP0] = lo;
+}
+
 KERNEL reduce_shared(GLOBAL float *out, GLOBAL const float *in)
 {
   LOCAL float s[256];

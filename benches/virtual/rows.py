@@ -82,6 +82,11 @@ def rows():
             (LARGE // 512, 1), line, lambda: large.sum(), finish=lambda out: out.sum(), rtol=1e-4, c_scalars=[np.int32(LARGE)]),
         Row("warp-shuffle reduction, 64 blocks", "Gel/s", LARGE, "reduce_shuffle", [np.empty(512, np.float32), large],
             [np.int32(LARGE)], (64, 1), line, lambda: large.sum(), finish=lambda out: out.sum(), rtol=1e-4, opencl=False, c=False),
+        *[
+            Row(f"percentile by bisection, {width} threads", "Gel/s", N, "percentile", [np.empty(512, np.float32), x],
+                [np.float32(0.5)], (512, 1), (width, 1, 1), lambda: np.partition(x.reshape(512, 2048), 1024)[:, 1024], c=False)
+            for width in (32, 1024)
+        ],
         Row("tiled transpose 1024^2", "Gel/s", N, "transpose_tiled", [image_out, image], [big], (32, 32), (32, 8, 1),
             lambda: np.copyto(image_out, image.T) or image_out),
         Row("histogram in shared memory", "Gel/s", LARGE, "hist_shared", [np.empty((64, 256), np.int32), bytes_],

@@ -357,3 +357,49 @@ def _video_row(a: int, b: int, c: int) -> list[int]:
     rows.append(sum(_clamp(max(half(i, True), half(2 + i, False)), 16, False) << 16 * i for i in range(2)))
     rows.append((_clamp(s(b), 8, True) & 255) | (_clamp(s(a), 8, True) & 255) << 8 | (c & 0xFFFF) << 16)
     return rows
+
+
+_add("warps_that_poll_between_named_barriers", """
+extern "C" __global__ void k(int *out) {
+    __shared__ volatile int flag; __shared__ int seen;
+    if (threadIdx.x == 0) flag = 0;
+    __syncthreads();
+    if (threadIdx.x < 64) {
+        do {
+            asm volatile("bar.sync 1, 64;" ::: "memory");
+            if (threadIdx.x == 0) seen = flag;
+            asm volatile("bar.sync 1, 64;" ::: "memory");
+        } while (*(volatile int *)&seen < 3);
+    } else if (threadIdx.x == 64)
+        for (int i = 1; i <= 3; i++) flag = i;
+    out[96 * blockIdx.x + threadIdx.x] = threadIdx.x < 64 ? seen : 3;
+}""", Launch(["out"], (2,), (96,)), {"out": poisoned(192, np.int32)}, lambda b: {"out": np.full(192, 3, np.int32)}, spins=True)
+
+
+def _percentile(threads: int) -> None:
+    rows = np.random.default_rng(threads).permuted(np.tile(np.arange(512, dtype=np.int32), (6, 1)) * 3, axis=1)
+    _add(f"percentile_by_bisection_of_{threads}_threads", """
+extern "C" __global__ void k(const int *in, int *out) {
+    __shared__ int row[512], counts[1024], lo, hi;
+    for (int i = threadIdx.x; i < 512; i += blockDim.x) row[i] = in[blockIdx.x * 512 + i];
+    if (threadIdx.x == 0) { lo = 0; hi = 2048; }
+    __syncthreads();
+    while (hi - lo > 1) {
+        int mid = (lo + hi) / 2, below = 0;
+        for (int i = threadIdx.x; i < 512; i += blockDim.x) below += row[i] < mid;
+        counts[threadIdx.x] = below;
+        __syncthreads();
+        for (int s = blockDim.x / 2; s > 0; s >>= 1) {
+            if (threadIdx.x < s) counts[threadIdx.x] += counts[threadIdx.x + s];
+            __syncthreads();
+        }
+        if (threadIdx.x == 0) { if (counts[0] <= 128 * (blockIdx.x % 4)) lo = mid; else hi = mid; }
+        __syncthreads();
+    }
+    if (threadIdx.x == blockDim.x - 1) out[blockIdx.x] = lo;
+}""", Launch(["in", "out"], (6,), (threads,)), {"in": rows.ravel(), "out": poisoned(6, np.int32)},
+         lambda b: {"out": np.sort(b["in"].reshape(6, 512), axis=1)[np.arange(6), 128 * (np.arange(6) % 4)]})
+
+
+for _threads in (32, 64, 256, 1024):
+    _percentile(_threads)

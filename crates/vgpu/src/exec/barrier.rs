@@ -22,7 +22,7 @@ pub(crate) struct Barrier {
     pub(crate) expected: u32,
     /// Warps that wait, one bit each.
     pub(crate) waiting: u32,
-    kind: u32,
+    pub(crate) kind: u32,
 }
 
 /// An arrival of a warp.

@@ -1,5 +1,8 @@
 //! A resident block of a kernel that may wait: a fiber per warp, run in turns.
 //!
+//! A warp that waits at a barrier, or has ended, hands over to the next one that can run; the scheduler
+//! gets the thread back when there is none, and chooses every time where the order is to be random.
+//!
 //! The scheduler and the fibers' runtime calls both change a block's state, one suspended in the
 //! other. What they share is therefore in cells ([`Core`]) and nobody holds a mutable reference.
 
@@ -48,7 +51,15 @@ struct Core {
     finished: Cell<u32>,
     /// Warps that can run, one bit each.
     runnable: Cell<u32>,
+    /// Warps hand over to each other.
+    direct: bool,
+    /// A warp has handed over since the scheduler last looked.
+    moved: Cell<bool>,
+    /// Of the thread that runs the block.
+    guard: Cell<*const Guard>,
     barriers: [Cell<Barrier>; N_BARRIERS],
+    /// Barriers that somebody has arrived at, one bit each.
+    used: Cell<u32>,
     /// Alive as long as the block.
     job: *const Job<'static>,
     /// Number of the block in the grid.
@@ -72,6 +83,10 @@ impl Core {
             threads: job.threads,
             finished: Cell::new(0),
             runnable: Cell::new(0),
+            direct: !job.is_random(),
+            moved: Cell::new(false),
+            guard: Cell::new(std::ptr::null()),
+            used: Cell::new(0),
             barriers: [const { Cell::new(Barrier::new()) }; N_BARRIERS],
             job: std::ptr::from_ref(job).cast(),
             number: Cell::new(0),
@@ -81,9 +96,36 @@ impl Core {
 
     fn reset(&self) {
         self.finished.set(0);
-        self.barriers.iter().for_each(|b| b.set(Barrier::new()));
+        self.used_barriers().for_each(|id| self.barriers[id].set(Barrier::new()));
+        self.used.set(0);
         let n = self.warps.len();
         self.runnable.set(if n == 32 { u32::MAX } else { (1 << n) - 1 });
+    }
+
+    fn used_barriers(&self) -> impl Iterator<Item = usize> {
+        let used = self.used.get();
+        (0..N_BARRIERS).take_while(move |id| used >> id != 0).filter(move |id| used >> id & 1 != 0)
+    }
+
+    /// Warp `warp` gives way: to the next warp that can run, else to the scheduler.
+    ///
+    /// # Safety
+    /// Must be called on the fiber of `warp`, which is one of this block.
+    #[inline(always)]
+    unsafe fn give_way(&self, warp: *mut Warp, why: Pause) {
+        let runnable = if self.direct { self.runnable.get() } else { 0 };
+        // SAFETY: fibers of runnable warps are alive and suspended, and the scheduler has set the guard.
+        unsafe {
+            if runnable == 0 {
+                return (*warp).pause(why);
+            }
+            self.moved.set(true);
+            // In turns: a warp that polls between barriers must not keep others from what it waits for.
+            let above = runnable & !(2_u32 << (*warp).ctx.warp_id).wrapping_sub(1);
+            let next = if above != 0 { above } else { runnable }.trailing_zeros() as usize;
+            let next = (*self.warps[next].get()).fiber;
+            (*warp).hand_over(next, self.guard.get());
+        }
     }
 
     /// Reports a barrier for all threads at which warps arrive without lanes that have ended. (Whole
@@ -107,8 +149,9 @@ impl Core {
     /// Lets the warps that wait at barrier `id` go on.
     fn release(&self, id: usize) {
         let b = self.barriers[id].replace(Barrier::new());
-        let mut waiting = b.waiting;
-        self.runnable.set(self.runnable.get() | waiting);
+        self.runnable.set(self.runnable.get() | b.waiting);
+        // Nobody reads the result of a barrier that only synchronises.
+        let mut waiting = if b.kind == BarrierKind::Sync as u32 { 0 } else { b.waiting };
         while waiting != 0 {
             let warp = self.warps[waiting.trailing_zeros() as usize].get();
             // SAFETY: the warp is suspended; nobody holds a reference to it.
@@ -119,24 +162,26 @@ impl Core {
 
     /// A warp arrives at barrier `id`: the reduction's result when it need not wait.
     fn arrive(&self, warp: u32, id: usize, arrival: Arrival) -> Option<u32> {
-        let mut b = self.barriers[id].get();
+        self.used.set(self.used.get() | 1 << id);
+        // SAFETY: the warps of a block run one at a time, and nothing below looks at the barrier by another way
+        // while this reference is in use.
+        let b = unsafe { &mut *self.barriers[id].as_ptr() };
         b.arrive(arrival);
         self.look(|race, resident, block| race.arrive(resident, block, warp, id));
         if b.complete(self.threads, self.finished.get()) {
-            self.complain_of_missing(id, &b);
+            self.complain_of_missing(id, b);
             let waits = arrival.kind != BarrierKind::Arrive as u32;
             let waiting = b.waiting | if waits { 1 << warp } else { 0 };
+            let result = b.result();
             self.look(|race, resident, block| race.complete(resident, block, waiting, id));
-            self.barriers[id].set(b);
             self.release(id);
-            return Some(b.result());
+            return Some(result);
         }
         let waits = arrival.kind != BarrierKind::Arrive as u32;
         if waits {
             b.waiting |= 1 << warp;
             self.runnable.set(self.runnable.get() & !(1 << warp));
         }
-        self.barriers[id].set(b);
         if waits { None } else { Some(0) }
     }
 
@@ -144,7 +189,7 @@ impl Core {
     fn finish_warp(&self, i: usize, live: u32) {
         self.runnable.set(self.runnable.get() & !(1 << i));
         self.finished.set(self.finished.get() + live);
-        for id in 0..N_BARRIERS {
+        for id in self.used_barriers() {
             let b = self.barriers[id].get();
             if b.waiting != 0 && b.complete(self.threads, self.finished.get()) {
                 self.complain_of_missing(id, &b);
@@ -216,6 +261,7 @@ impl Block {
         if job.is_random() {
             return self.step_at_random(job, guard);
         }
+        self.core.guard.set(guard);
         let (mut idle, mut ever) = (0, false);
         loop {
             if self.core.runnable.get() == 0 {
@@ -239,8 +285,10 @@ impl Block {
         let mut turn = self.core.runnable.get();
         while turn != 0 {
             let i = turn.trailing_zeros() as usize;
-            turn &= turn - 1;
             progress |= self.turn(i, job, guard)? != Turn::Waits;
+            // Others may have had their turn within that of this one.
+            turn &= turn - 1;
+            turn &= self.core.runnable.get();
         }
         if job.stopped() { None } else { Some(progress) }
     }
@@ -250,20 +298,17 @@ impl Block {
     // processor predicts where `barrier` returns to by the last call, which was that of the warp before.
     #[inline(always)]
     fn turn(&mut self, i: usize, job: &Job<'_>, guard: &Guard) -> Option<Turn> {
-        match self.fibers[i].resume(guard) {
-            Ran::Yielded => return Some(Turn::Waits),
-            Ran::Switched => return Some(Turn::Interrupted),
-            Ran::AtBarrier => {}
+        let (ran, last) = self.fibers[i].resume_chain(guard);
+        let moved = self.core.moved.replace(false);
+        match ran {
+            Ran::Yielded if !moved => return Some(Turn::Waits),
+            Ran::Switched if !moved => return Some(Turn::Interrupted),
+            Ran::AtBarrier | Ran::Done | Ran::Yielded | Ran::Switched => {}
             Ran::Asked => job.answer(),
-            Ran::Done => {
-                // SAFETY: the warp's fiber is between two blocks.
-                let live = unsafe { (*self.core.warps[i].get()).ctx.live };
-                self.core.finish_warp(i, live.count_ones());
-            }
             Ran::Dead => return None,
             Ran::Signal(info) => {
-                // SAFETY: the fiber has ended.
-                let warp = unsafe { &*self.core.warps[i].get() };
+                // SAFETY: the fiber, which is one of this block, has ended.
+                let warp = unsafe { &*(*last).warp };
                 job.fail(report::of_signal(job, warp, info));
                 return None;
             }
@@ -330,10 +375,12 @@ unsafe fn run_warp(warp: *mut Warp, _: *mut ()) {
     unsafe {
         let entry = (*(*warp).job).program.entry;
         let local = (*warp).ctx.local_sp;
+        let core = (*warp).ctx.block.cast::<Core>();
         loop {
             entry(&raw mut (*warp).ctx);
             (*warp).ctx.local_sp = local;
-            (*warp).pause(Pause::Finished);
+            (*core).finish_warp((*warp).ctx.warp_id as usize, (*warp).ctx.live.count_ones());
+            (*core).give_way(warp, Pause::Finished);
         }
     }
 }
@@ -353,7 +400,7 @@ pub(crate) unsafe fn barrier(warp: *mut Warp, id: u32, mut arrival: Arrival) -> 
         if let Some(result) = (*core).arrive(number, id as usize % N_BARRIERS, arrival) {
             return result;
         }
-        (*warp).pause(Pause::Barrier);
+        (*core).give_way(warp, Pause::Barrier);
         (*warp).barrier_result
     }
 }

@@ -195,12 +195,18 @@ impl Fiber {
     /// Runs the fiber until it pauses or ends. `guard` is this thread's.
     #[inline(always)]
     pub(crate) fn resume(&mut self, guard: &Guard) -> Ran {
+        self.resume_chain(guard).0
+    }
+
+    /// Runs the fiber, and those that it [hands over](Warp::hand_over) to, until one pauses or ends, which it is.
+    #[inline(always)]
+    pub(crate) fn resume_chain(&mut self, guard: &Guard) -> (Ran, *const FiberInfo) {
         let info = self.info;
         guard.current.set(info);
         // SAFETY: the information lies on the stack that this value owns; the fiber does not run, so
         // `inside` is where it goes on, and it comes back by `outside` alone.
         let why = unsafe { arch::switch((*info).outside.as_ptr(), (*info).inside.get(), info as usize) };
-        guard.current.set(null());
+        let last = guard.current.replace(null());
         const ALL: [Pause; 8] = [
             Pause::Barrier,
             Pause::Yield,
@@ -211,7 +217,7 @@ impl Fiber {
             Pause::Done,
             Pause::Signal,
         ];
-        match ALL[why] {
+        let ran = match ALL[why] {
             Pause::Done | Pause::Finished => Ran::Done,
             Pause::Signal => Ran::Signal(guard.signal.get()),
             Pause::Barrier => Ran::AtBarrier,
@@ -219,7 +225,8 @@ impl Fiber {
             Pause::Switch => Ran::Switched,
             Pause::Asked => Ran::Asked,
             Pause::Dead => Ran::Dead,
-        }
+        };
+        (ran, last)
     }
 
     /// Ends the fiber wherever it is and gives its stack back: by the module's invariant nothing on
@@ -249,6 +256,21 @@ impl Warp {
         if self.is_caller {
             // SAFETY: passed on.
             unsafe { self.pause(Pause::Asked) }
+        }
+    }
+
+    /// Gives this thread to another warp's fiber, which goes on in its turn as if it had been resumed.
+    ///
+    /// # Safety
+    /// Must be called on this warp's fiber; `next` is another one that does not run, and `guard` is this thread's.
+    #[inline(always)]
+    pub(crate) unsafe fn hand_over(&self, next: *const FiberInfo, guard: *const Guard) {
+        let info = self.fiber;
+        // SAFETY: the caller's contract. Whoever resumed this fiber goes on when the other one pauses.
+        unsafe {
+            (*next).outside.set((*info).outside());
+            (*guard).current.set(next);
+            arch::switch((*info).inside.as_ptr(), (*next).inside.get(), next as usize);
         }
     }
 
