@@ -2,7 +2,8 @@
 
 use rtcg_cuda_sys::{CUcontext, DriverTable};
 
-pub use rtcg_vgpu::{check, end_work, memory_notice, schedule, set_interrupt_check};
+pub(crate) use rtcg_vgpu::memory_notice;
+pub use rtcg_vgpu::{check, end_work, schedule, set_interrupt_check};
 
 /// The virtual GPU's table, whether or not its devices are in use. It keeps machine code on disk.
 pub fn table() -> &'static DriverTable {
