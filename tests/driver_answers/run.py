@@ -6,6 +6,7 @@ import os
 import select
 import signal
 import time
+import warnings
 
 from .cases import WITHOUT_CONTEXT
 from .library import Driver
@@ -47,7 +48,10 @@ def _child(driver: Driver, case: str, place: int) -> None:
 
 def _start(driver: Driver, case: str) -> tuple[int, int]:
     reader, writer = os.pipe()
-    pid = os.fork()
+    with warnings.catch_warnings():
+        # Threads of other libraries hold nothing that the child needs.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pid = os.fork()
     if pid == 0:
         os.close(reader)
         quiet = os.open(os.devnull, os.O_WRONLY)

@@ -4,13 +4,14 @@ The cases are those of `tests.driver_answers`, each of which runs in a process o
 what is expected and where that is known from; all disagreements are shown at once.
 """
 
+import functools
 import os
 
 import pytest
-from subprocesses import run_python
 
 from tests.driver_answers.cases import all_cases
 from tests.driver_answers.expected import DIFFERENT, EXPECTED, disagreements
+from tests.python.subprocesses import run_python
 
 ASK = """
 import sys
@@ -22,9 +23,10 @@ for case, text in answers(Driver(None, virtual=sys.argv[1] == "virtual"), all_ca
 """
 
 
+@functools.cache
 def _answers(virtual):
     processes = min(os.cpu_count() or 1, 12)
-    output = run_python(ASK, "virtual" if virtual else "real", processes).stdout
+    output = run_python(ASK, "virtual" if virtual else "real", processes, timeout_s=900).stdout
     return dict(line.split(" -> ", 1) for line in output.splitlines())
 
 

@@ -281,8 +281,7 @@ pub(crate) fn is_reserved() -> bool {
 
 /// A base for a window that is not reserved: a multiple of its size at which nothing is mapped.
 fn unreserved(size: usize) -> Option<usize> {
-    let bases = (1..=8).map(|n| 0x1000_0000_0000_usize + n * size);
-    bases.into_iter().find(|&base| {
+    (1..=8).map(|n| 0x1000_0000_0000_usize + n * size).find(|&base| {
         let free = map_missing(base, page_size());
         // SAFETY: the page was just mapped and nobody uses it.
         free && unsafe { libc::munmap(base as *mut _, page_size()) == 0 }
