@@ -218,7 +218,7 @@ impl Core {
         let is_exact = virtual_gpu::follows_memory(ctx.table());
         let size = if is_exact { nbytes.max(1) } else { of_bin };
         let allocate = || self.source.allocate(ctx, size);
-        let first = if is_exact && is_any_capturing() { in_relaxed_capture(allocate) } else { allocate() };
+        let first = if is_any_capturing() { in_relaxed_capture(allocate) } else { allocate() };
         let (ptr, is_tight) = match first {
             Err(error) if reclaim::is_out_of_memory(&error) => {
                 reclaim::run_hook();
@@ -486,8 +486,8 @@ fn handle_of(table: &DriverTable, stream: Option<&Stream>) -> Result<CUstream> {
     }
 }
 
-/// Does something that is forbidden while a stream is captured unless the thread says that it means it. A
-/// pool that keeps blocks has some for work that was done before and is captured now; an exact one has none.
+/// Does something that is forbidden while a stream is captured unless the thread says that it means it. Blocks that a
+/// graph keeps are not handed out again within the capture, so it may need more than the same work did before.
 fn in_relaxed_capture<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
     let mode = exchange_capture_mode(CU_STREAM_CAPTURE_MODE_RELAXED)?;
     let result = body();
