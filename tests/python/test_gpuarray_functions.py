@@ -74,6 +74,15 @@ def test_reductions_into_an_array():
         gpuarray.sum(gpuarray.to_gpu(a), axis=0, out=gpuarray.zeros(3, np.int64))
 
 
+@pytest.mark.parametrize("dtype", ["?", "i1", "u1", "i4", "u4", "u8"])
+def test_sums_have_numpys_dtypes(dtype):
+    x = np.ones(3, dtype)
+    for name in ("sum", "prod", "cumsum"):
+        result = getattr(gpuarray, name)(gpuarray.to_gpu(x))
+        assert result.dtype == getattr(np, name)(x).dtype
+        np.testing.assert_array_equal(result.get(), getattr(np, name)(x))
+
+
 @quickly
 @given(st.sampled_from(["cumsum", "cumprod"]), arrays([np.dtype(t) for t in ("?", "i2", "u1", "f8")]), st.data())
 def test_running_totals(name, x, data):

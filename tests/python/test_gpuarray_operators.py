@@ -111,6 +111,18 @@ def test_overlapping_operands_are_read_before_they_are_written(x, data):
     same(body, x)
 
 
+def test_quotients_round_down_whatever_the_signs():
+    x, y = np.meshgrid(np.arange(-7, 8, dtype=np.int32), np.array([-3, -1, 2, 5], np.int32))
+    for op in (operator.floordiv, operator.mod):
+        np.testing.assert_array_equal(op(gpuarray.to_gpu(x), gpuarray.to_gpu(y)).get(), op(x, y))
+
+
+def test_complex_numbers_are_ordered_by_their_real_parts_first():
+    x, y = np.meshgrid(*[np.array([1, 2, 1 + 1j, 1 - 1j, 2j], np.complex64)] * 2)
+    for op in COMPARISONS:
+        np.testing.assert_array_equal(op(gpuarray.to_gpu(x), gpuarray.to_gpu(y)).get(), op(x, y))
+
+
 @pytest.mark.parametrize("shift", [1, 100, 5000])
 def test_long_overlapping_operands_are_read_before_they_are_written(shift):
     """With more elements than a warp reads before it writes, and views that begin at different addresses."""
