@@ -338,3 +338,16 @@ __global__ void k(int n, const unsigned int *keys, unsigned int *table, int *dup
           buffers={"keys": rng(207).integers(1, 900, 700).astype(np.uint32), "table": np.zeros(1024, np.uint32), "duplicates": np.zeros(1, np.int32)},
           expect=lambda b: {"table": np.unique(b["keys"]), "duplicates": np.array([700 - len(np.unique(b["keys"]))], np.int32)},
           compare={"table": Predicate("the table holds each key once", lambda got, want: np.array_equal(np.sort(got[got != 0]), want))})
+
+for _name, _n in (("parameter", "n"), ("block_index", "blockIdx.x + 3"), ("loaded_value", "*more")):
+    SUITE.add(f"shared_histogram_in_a_divergent_loop_with_a_{_name}", f"""
+__global__ void k(unsigned int n, const unsigned int *more, unsigned int *a) {{
+    __shared__ unsigned int bins[8];
+    unsigned int by = {_n};
+    if (threadIdx.x < 8) bins[threadIdx.x] = 0;
+    __syncthreads();
+    for (int m = a[threadIdx.x]; m >= 0; m--) atomicAdd(&bins[m & 7], by);
+    __syncthreads();
+    a[threadIdx.x] = bins[threadIdx.x & 7];
+}}""", Launch([np.uint32(3), "more", "a"], (1,), (64,)), buffers={"more": np.array([3], np.uint32), "a": np.arange(64, dtype=np.uint32)},
+              expect=lambda _: {"a": np.tile(3 * np.array([sum(m % 8 == k for t in range(64) for m in range(t + 1)) for k in range(8)], np.uint32), 8)})

@@ -185,9 +185,10 @@ impl<'a> Gen<'a, '_> {
         self.b.switch_to_block(done);
     }
 
-    /// An operand for [`Gen::updates_in_turn`]: stored to an array of the scratch slot unless all lanes have the same.
+    /// An operand for [`Gen::updates_in_turn`]: stored to an array of the scratch slot unless all lanes have the same
+    /// and it is at hand as a scalar, which in masked code immediates alone are.
     fn operand_in_turn(&mut self, o: Operand, w: Width, array: i32, chunk: usize) -> InTurn {
-        if self.plan.classes.operand(o) == Class::Uniform {
+        if self.is_uniform(o) {
             return InTurn::Same(self.scalar_operand(o, w)[0]);
         }
         let lanes = self.operand(o, w, chunk);

@@ -254,10 +254,10 @@ impl<'a> Gen<'a, '_> {
         }
     }
 
-    /// Whether a uniform operand is meant in the code being emitted.
+    /// Whether an operand is a scalar in the code being emitted.
     pub(crate) fn is_uniform(&self, o: Operand) -> bool {
         match o {
-            Operand::Int(_) => true,
+            Operand::Int(_) | Operand::F32(_) | Operand::F64(_) => true,
             _ => !self.is_masked() && self.plan.classes.operand(o) == Class::Uniform,
         }
     }
