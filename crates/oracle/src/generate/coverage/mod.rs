@@ -289,7 +289,10 @@ mod tests {
             let mut counts: BTreeMap<Cell, usize> = Cell::all().into_iter().map(|cell| (cell, 0)).collect();
             for seed in 0..SEEDS {
                 let capability = if seed % 2 == 0 { 80 } else { 90 };
-                for (cell, text) in generate_covering(seed, Target { capability, real }).1 {
+                let (program, cells) = generate_covering(seed, Target { capability, real });
+                let whole = program.text();
+                for (cell, text) in cells {
+                    assert!(whole.contains(&text), "seed {seed} has no {text}");
                     assert!(fits(cell, &text), "seed {seed}: {cell:?} is {text}");
                     *counts.get_mut(&cell).unwrap_or_else(|| panic!("{cell:?} is none that PTX allows")) += 1;
                 }

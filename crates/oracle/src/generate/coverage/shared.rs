@@ -16,17 +16,21 @@ pub(crate) fn variables() -> Node {
 impl Gen {
     /// First contents of shared memory.
     pub(crate) fn fill_shared(&mut self) -> Node {
-        let (end, pattern) = (self.label(), self.random.word() as i64);
-        let fill = |name: &str, bytes: usize| -> String {
-            let store = |at: usize| format!("add.u64 %v, %v, %w;\nst.shared.v2.u64 [{name}+{at}], {{%v, %w}};\n");
-            (0..bytes).step_by(16).map(store).collect()
+        let (pattern, n) = (self.random.word() as i64, TABLE.max(COUNTERS));
+        let store = |name: &str, bytes: usize| {
+            format!(
+                "mov.u32 %a, {name};\nadd.u32 %a, %a, %b;\nsetp.lt.u32 %q, %b, {bytes};\n\
+                 @%q st.shared.v2.u64 [%a], {{%v, %w}};\n"
+            )
         };
-        let (table, counters) = (fill("stable", TABLE), fill("scount", COUNTERS));
+        let stores = store("stable", TABLE) + &store("scount", COUNTERS);
+        let head = self.label();
         fixed(format!(
-            "{{ .reg .b32 %a; .reg .b64 %v, %w; .reg .pred %q;\nmov.u64 %w, {pattern};\ncvt.u64.u32 %v, %lin;\n\
+            "{{ .reg .b32 %a, %b; .reg .b64 %v, %w; .reg .pred %q;\nmov.u64 %w, {pattern};\ncvt.u64.u32 %v, %lin;\n\
              add.u64 %v, %v, %w;\nmov.u32 %a, sslots;\nmad.lo.u32 %a, %lin, {SHARED_SLOT}, %a;\n\
              st.shared.v2.u64 [%a], {{%v, %w}};\nst.shared.v2.u64 [%a+16], {{%w, %v}};\n\
-             setp.ne.u32 %q, %lin, 0;\n@%q bra {end};\n{table}{counters}{end}:\nbar.sync 0; }}"
+             mul.lo.u32 %b, %lin, 16;\n{head}:\nadd.u64 %v, %v, %w;\n{stores}mad.lo.u32 %b, %threads, 16, %b;\n\
+             setp.lt.u32 %q, %b, {n};\n@%q bra {head};\nbar.sync 0; }}"
         ))
     }
 
@@ -35,14 +39,12 @@ impl Gen {
         if !std::mem::take(&mut self.counts_in_shared) {
             return None;
         }
-        let words = COUNTERS / 8;
-        let read = format!(
-            "rem.u32 %a, %b, {words};\nmov.u32 %c, scount;\nmad.lo.u32 %c, %a, 8, %c;\nld.shared.u64 %v, [%c];\n\
-             mad.lo.u64 %d0, %d0, 31, %v;\nadd.u32 %b, %b, %threads;\n"
-        );
-        let reads = read.repeat(words.div_ceil(self.threads as usize).min(12));
+        let (head, end) = (self.label(), self.label());
         Some(Node::Group(vec![fixed(format!(
-            "bar.sync 0;\n{{ .reg .b32 %a, %b, %c; .reg .b64 %v;\nmov.u32 %b, %lin;\n{reads}bar.sync 0; }}"
+            "bar.sync 0;\n{{ .reg .b32 %a, %b; .reg .b64 %v; .reg .pred %q;\nmul.lo.u32 %b, %lin, 8;\n{head}:\n\
+             setp.ge.u32 %q, %b, {COUNTERS};\n@%q bra {end};\nmov.u32 %a, scount;\nadd.u32 %a, %a, %b;\n\
+             ld.shared.u64 %v, [%a];\nmad.lo.u64 %d0, %d0, 31, %v;\nmad.lo.u32 %b, %threads, 8, %b;\nbra {head};\n\
+             {end}:\nbar.sync 0; }}"
         ))]))
     }
 
