@@ -1,7 +1,8 @@
 //! Random PTX programs: the oracle against a device.
 //!
 //! `fuzz_kernels [--device virtual|real|table] [--seconds 60] [--seed 1] [--count N] [--ways 3]
-//! [--finds FOLDER] [--real] [--batch 200] [--replay FILE] [--containing WORD] [--mutants 10]`
+//! [--finds FOLDER] [--real] [--batch 200] [--replay FILE] [--containing WORD] [--mutants 10]
+//! [--processes N] [--max-finds 40]`
 //!
 //! `virtual` is the virtual GPU's compiler in `--ways` ways per program, and `--mutants` mutated
 //! modules in between; with `--containing` only programs whose text contains that word (`mbarrier`,
@@ -11,7 +12,9 @@
 //! printed, or stored in the folder.
 //!
 //! A fault costs a real device's context, and sometimes the process. So `real` and `table` run in
-//! child processes, `--batch` programs in each; after a fault or a crash the next child goes on.
+//! child processes, `--batch` programs in each; after a fault or a crash the next child goes on. With
+//! `--processes` there are so many at once, for `virtual` too. Each has seeds of its own: with `--count` (programs
+//! of each) the next so many, else far apart. At the end, and every ten minutes, a table says what became of the programs.
 
 #[path = "../../ptx/tests/common/mod.rs"]
 mod common;
@@ -26,6 +29,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 struct Options {
@@ -38,6 +42,9 @@ struct Options {
     folder: Option<String>,
     replay: Option<String>,
     batch: u64,
+    /// Children at once; 0 is none for `virtual`, and one for others.
+    processes: u64,
+    max_finds: u64,
     /// What programs must contain.
     containing: Option<String>,
     mutants: u64,
@@ -51,8 +58,10 @@ struct Options {
 const NO_DEVICE: i32 = 2;
 /// How a child says that it must not go on.
 const FAULTED: i32 = 3;
-/// Finds after which a run ends.
-const MAX_FINDS: u64 = 40;
+/// How far apart the seeds of processes begin that go on until the time is over.
+const SEEDS_APART: u64 = 1 << 32;
+/// How often a table says what became of the programs so far.
+const EVERY: Duration = Duration::from_secs(600);
 
 fn options() -> Options {
     let args: Vec<String> = std::env::args().collect();
@@ -68,6 +77,8 @@ fn options() -> Options {
         folder: text("--finds"),
         replay: text("--replay"),
         batch: number("--batch", 200),
+        processes: number("--processes", 0),
+        max_finds: number("--max-finds", 40),
         containing: text("--containing"),
         mutants: number("--mutants", 10),
         real: args.iter().any(|a| a == "--real") || text("--device").as_deref() == Some("real"),
@@ -96,8 +107,8 @@ fn main() {
             let ways = variants(p.block);
             ways.iter().for_each(|&v| println!("{v:?}: {:?}", find(p, &[v])));
         }),
-        ("virtual", None) => on_virtual(&options),
-        ("real" | "table", None) if !options.child => in_children(&options),
+        ("virtual", None) if options.child || options.processes == 0 => on_virtual(&options),
+        ("real" | "table" | "virtual", None) if !options.child => in_children(&options),
         (name, _) => {
             let table = if name == "real" { DriverTable::real() } else { Ok(rtcg_vgpu::table()) };
             let device = table.map_err(|e| e.to_string()).and_then(Device::open);
@@ -131,42 +142,58 @@ fn report(options: &Options, name: &str, what: &str, text: &str) {
     }
 }
 
+/// Runs programs on the virtual GPU's compiler in this process; a child says what became of each.
 fn on_virtual(options: &Options) -> u64 {
     let end = Instant::now() + Duration::from_secs(options.seconds);
     let mut mutator = common::mutate::Mutator::new(&common::corpus(), options.seed);
-    let (mut n_programs, mut n_mutants, mut n_good, mut n_finds) = (0, 0, 0, 0);
-    for seed in options.seed.. {
-        if Instant::now() >= end || n_programs >= options.count || n_finds >= 20 {
+    let mut table = Table::default();
+    let mut add = |row: &str| {
+        table.add(row, "");
+        if options.child {
+            println!("row\t{row}\t");
+        }
+        table.bad
+    };
+    if options.child {
+        println!("device\tvirtual GPU");
+    }
+    for seed in (options.seed..).take(options.count as usize) {
+        if Instant::now() >= end {
             break;
+        }
+        if options.child {
+            println!("begin\t{seed}");
         }
         let wanted = |word: &String| program_of(seed, options).text().contains(word.as_str());
         if !options.containing.as_ref().is_none_or(wanted) {
             continue;
         }
-        n_finds += u64::from(compiled(seed, options));
-        n_programs += 1;
-        for _ in 0..options.mutants {
+        let mut bad = add(compiled(seed, options));
+        for n in 0..options.mutants {
             let text = mutator.next_input();
-            n_mutants += 1;
-            match catch_unwind(AssertUnwindSafe(|| mutants::check(&text))) {
-                Ok(good) => n_good += u64::from(good),
+            bad = add(match catch_unwind(AssertUnwindSafe(|| mutants::check(&text))) {
+                Ok(true) => "mutant compiled",
+                Ok(false) => "mutant refused",
                 Err(_) => {
-                    n_finds += 1;
-                    println!("mutant {n_mutants} panics");
-                    report(options, &format!("mutant-{}-{n_mutants}", options.seed), "", &text);
+                    println!("mutant {n} after seed {seed} panics");
+                    report(options, &format!("mutant-{seed}-{n}"), "", &text);
+                    "mutant panics"
                 }
-            }
+            });
+        }
+        if bad >= options.max_finds {
+            break;
         }
     }
-    println!(
-        "{n_programs} programs from seed {}, {n_mutants} mutants ({n_good} compiled), {n_finds} finds",
-        options.seed
-    );
-    n_finds
+    if !options.child {
+        table.print();
+        println!("seeds from {}: {} finds", options.seed, table.bad);
+    }
+    table.bad
 }
 
-/// Tries one program in some ways; says whether it went wrong.
-fn compiled(seed: u64, options: &Options) -> bool {
+/// Tries one program in some ways; says what became of it.
+fn compiled(seed: u64, options: &Options) -> &'static str {
     let program = program_of(seed, options);
     let mut ways = variants(program.block);
     let mut random = Random::new(seed);
@@ -177,11 +204,11 @@ fn compiled(seed: u64, options: &Options) -> bool {
         eprintln!("seed {seed}");
     }
     let (variant, what) = match find(&program, &ways) {
-        Ok(None) => return false,
+        Ok(None) => return "same, or left open by CUDA",
         Ok(Some(found)) => found,
         Err(e) => {
             println!("seed {seed}: not well-formed: {e}");
-            return true;
+            return "not well-formed";
         }
     };
     println!("seed {seed}: {what}\n  {variant:?}");
@@ -190,11 +217,11 @@ fn compiled(seed: u64, options: &Options) -> bool {
     let variant = fuzz_support::adapt(variant, small.block);
     let what = fuzz_support::check(&small, &expected, variant).err().unwrap_or_default();
     report(options, &format!("kernel-{seed}"), &what, &small.annotated());
-    true
+    "different"
 }
 
 /// What became of many programs.
-#[derive(Default)]
+#[derive(Debug, Clone, Default)]
 struct Table {
     rows: BTreeMap<String, u64>,
     refusals: BTreeMap<String, u64>,
@@ -207,9 +234,16 @@ impl Table {
         *self.rows.entry(row.to_owned()).or_default() += 1;
         match row {
             "refused" => *self.refusals.entry(why.to_owned()).or_default() += 1,
-            "different" | "fault" | "crash" => self.bad += 1,
+            "different" | "fault" | "crash" | "not well-formed" | "mutant panics" => self.bad += 1,
             _ => {}
         }
+    }
+
+    fn merge(&mut self, other: Table) {
+        other.rows.into_iter().for_each(|(row, n)| *self.rows.entry(row).or_default() += n);
+        other.refusals.into_iter().for_each(|(why, n)| *self.refusals.entry(why).or_default() += n);
+        self.bad += other.bad;
+        self.device = other.device;
     }
 
     fn print(&self) {
@@ -220,18 +254,57 @@ impl Table {
 
 /// Runs programs in child processes until the time is over, and prints what became of them.
 fn in_children(options: &Options) -> u64 {
+    let tables: Vec<Mutex<Table>> = (0..options.processes.max(1)).map(|_| Mutex::default()).collect();
+    let sum = || {
+        let mut all = Table::default();
+        tables.iter().for_each(|t| all.merge(t.lock().unwrap_or_else(PoisonError::into_inner).clone()));
+        all
+    };
+    let begin = Instant::now();
+    let apart = if options.count == u64::MAX { SEEDS_APART } else { options.count };
+    std::thread::scope(|scope| {
+        let start =
+            |(i, table): (u64, _)| scope.spawn(move || one_after_another(options, options.seed + i * apart, table));
+        let workers: Vec<_> = (0..).zip(&tables).map(start).collect();
+        let mut next = EVERY;
+        while !workers.iter().all(|w| w.is_finished()) {
+            std::thread::sleep(Duration::from_millis(200));
+            if begin.elapsed() > next {
+                next += EVERY;
+                println!("after {} s:", begin.elapsed().as_secs());
+                sum().print();
+            }
+        }
+    });
+    let table = sum();
+    table.print();
+    let n: u64 = table.rows.iter().filter(|(row, _)| !row.contains("mutant")).map(|(_, n)| n).sum();
+    println!(
+        "{} ({}): {n} programs from seed {}, {} processes, {} s, {} finds",
+        table.device,
+        options.device,
+        options.seed,
+        tables.len(),
+        begin.elapsed().as_secs(),
+        table.bad
+    );
+    table.bad
+}
+
+/// Runs child after child from a seed on.
+fn one_after_another(options: &Options, first: u64, table: &Mutex<Table>) {
     let end = Instant::now() + Duration::from_secs(options.seconds);
-    let mut table = Table::default();
-    let mut seed = options.seed;
-    while Instant::now() < end && seed - options.seed < options.count && table.bad < MAX_FINDS {
+    let mut seed = first;
+    while Instant::now() < end && seed - first < options.count {
         let left = (end - Instant::now()).as_secs().max(1);
-        let count = options.batch.min(options.count - (seed - options.seed));
-        let Some(next) = child(options, seed, count, left, &mut table) else { break };
+        let count = options.batch.min(options.count - (seed - first));
+        let mut own = Table::default();
+        let next = child(options, seed, count, left, &mut own);
+        let mut table = table.lock().unwrap_or_else(PoisonError::into_inner);
+        table.merge(own);
+        let Some(next) = next.filter(|_| table.bad < options.max_finds) else { break };
         seed = next;
     }
-    println!("{} ({}), seeds {} to {}", table.device, options.device, options.seed, seed.saturating_sub(1));
-    table.print();
-    table.bad
 }
 
 /// Runs one child from a seed on; returns the seed after the last that it began, or nothing if it
@@ -241,6 +314,9 @@ fn child(options: &Options, seed: u64, count: u64, seconds: u64, table: &mut Tab
     command.args(["--child", "--device", &options.device]).stdout(Stdio::piped());
     let numbers = [("--seed", seed), ("--count", count), ("--seconds", seconds), ("--capability", options.capability)];
     command.args(numbers.iter().flat_map(|(name, n)| [(*name).to_owned(), n.to_string()]));
+    let numbers = [("--ways", options.ways as u64), ("--mutants", options.mutants), ("--max-finds", options.max_finds)];
+    command.args(numbers.iter().flat_map(|(name, n)| [(*name).to_owned(), n.to_string()]));
+    command.args(options.containing.iter().flat_map(|word| ["--containing", word]));
     command.args(options.real.then_some("--real"));
     command.args(options.folder.iter().flat_map(|folder| ["--finds", folder]));
     let mut process = command.spawn().ok()?;
@@ -277,7 +353,7 @@ fn on_device(mut device: Device, options: &Options) -> u64 {
     println!("device\t{}", device.name);
     let mut n_finds = 0;
     for seed in (options.seed..).take(options.count as usize) {
-        if Instant::now() > end || n_finds >= MAX_FINDS {
+        if Instant::now() > end || n_finds >= options.max_finds {
             break;
         }
         println!("begin\t{seed}");
