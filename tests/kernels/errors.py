@@ -55,6 +55,7 @@ _fault("misaligned_shared_read", "__global__ void k(int offset, int *out) { __sh
        Launch([np.int32(3), "out"], (1,), (32,)), MISALIGNED)
 _fault("trap", "__global__ void k(int *out) { out[0] = 1; __trap(); }", Launch(["out"]), TRAP)
 _fault("trap_by_one_thread", "__global__ void k(int *out) { if (blockIdx.x == 2 && threadIdx.x == 17) __trap(); out[threadIdx.x] = 1; }", Launch(["out"], (4,), (64,)), TRAP)
+_fault("access_that_the_compiler_proved_invalid", "__global__ void k(int *out) { out[0] = 1; if (threadIdx.x == 1) { int *p = nullptr; *p = 3; } }", Launch(["out"], (1,), (32,)), TRAP)
 _fault("failed_assert", '#include <assert.h>\nextern "C" __global__ void k(int *out) { assert(threadIdx.x != 5); out[threadIdx.x] = 1; }',
        Launch(["out"], (1,), (32,)), ASSERT, no_extern_c=True)
 _fault("failed_assert_in_device_function", '#include <cassert>\n__device__ __noinline__ void check(int v) { assert(v < 60 && "too large"); }\nextern "C" __global__ void k(int *out) { check(threadIdx.x); out[threadIdx.x] = 1; }',

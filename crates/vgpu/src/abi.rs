@@ -105,4 +105,6 @@ pub enum TrapKind {
     Breakpoint = 7,
     /// A matrix instruction that not all 32 lanes of the warp execute: CUDA_ERROR_ILLEGAL_INSTRUCTION.
     PartialWarp = 8,
+    /// A `trap` that NVVM put where it proved an access invalid: CUDA_ERROR_LAUNCH_FAILED.
+    ProvedInvalid = 9,
 }

@@ -146,6 +146,10 @@ pub(crate) fn trap_kind(number: u32) -> (FaultKind, &'static str) {
         n if n == TrapKind::PartialWarp as u32 => {
             (FaultKind::IllegalInstruction, "a matrix instruction that not all 32 lanes of the warp execute")
         }
+        n if n == TrapKind::ProvedInvalid as u32 => {
+            let what = "the compiler proved an access invalid (as through a null pointer) and put a trap in its place";
+            (FaultKind::Trap, what)
+        }
         n if n == TrapKind::Breakpoint as u32 => (FaultKind::Breakpoint, "breakpoint without a debugger"),
         _ => (FaultKind::Trap, "trap instruction"),
     }

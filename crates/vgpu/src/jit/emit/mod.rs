@@ -32,5 +32,6 @@ pub(crate) mod spread;
 mod sync;
 mod tensor;
 mod texture;
+mod traps;
 pub(crate) mod values;
 pub(crate) mod warp;

@@ -7,6 +7,7 @@
 use super::generate::Gen;
 use super::links::{self, Link, runtime};
 use super::ops;
+use super::traps;
 use super::values::{CHUNKS, Parts, Shape, Width};
 use crate::abi::WarpCtx;
 use crate::jit::JitError;
@@ -39,7 +40,10 @@ impl<'a> Gen<'a, '_> {
             Inst::Call { .. } => self.call(st)?,
             Inst::CpAsync { .. } => self.cp_async(st)?,
             Inst::Texture(inst) => self.texture(st, inst)?,
-            Inst::Trap => self.trap(crate::abi::TrapKind::Trap),
+            Inst::Trap => {
+                let span = self.plan.f.body[st.index as usize].span;
+                self.trap(traps::kind_of(&self.env.module.source, span));
+            }
             Inst::Brkpt => self.conditional_trap(st),
             Inst::Alloca { .. } | Inst::StackSave { .. } | Inst::StackRestore { .. } => self.stack(st)?,
             inst if kind(inst) == Kind::WarpOp => {
