@@ -29,6 +29,7 @@ __global__ void far_read(int *a) { a[0] = a[(1LL << 40) + threadIdx.x]; }
 __global__ void after_free(int *a) { a[threadIdx.x] = 1; }
 __global__ void unaligned(int *a) { *(volatile int *) ((char *) a + 2) = 1; }
 __global__ void traps(int *a) { if (threadIdx.x == 1) __trap(); }
+__global__ void proved(int *a) { if (threadIdx.x == 1) { int *p = nullptr; *p = 3; } }
 __global__ void asserts(int *a) { assert(a[threadIdx.x] == 0 && "as it should be"); }
 }
 '''
@@ -99,6 +100,11 @@ FAULTS = {
     "after_free": (*ILLEGAL, r"write of 4 bytes at 0x[0-9a-f]+"),
     "unaligned": ("LogicError", "misaligned address", r"thread \(\d, 0, 0\)"),
     "traps": ("LaunchError", "unspecified launch failure", r"threads? \(\d, 0, 0\)"),
+    "proved": (
+        "LaunchError",
+        "unspecified launch failure",
+        r"proved an access invalid.*null pointer.*instruction trap; \(line \d+ of the PTX\)",
+    ),
     "asserts": ("LogicError", "device-side assert triggered", r"thread \(\d, 0, 0\)"),
 }
 
@@ -381,3 +387,40 @@ def test_an_index_below_the_first_allocation(on_virtual_device):
         print(error)
     """
     assert "4 bytes before the start of a 100-byte allocation" in run_python(program).stdout
+
+
+@pytest.mark.parametrize("at", ["atom.shared.add", "masked atom.shared.add"])
+def test_a_panic_of_the_compiler_is_the_launchs_error(at, tmp_path, on_virtual_device):
+    """One line with kernel, instruction and a file with the PTX; nothing on the standard error."""
+    result = run_python(
+        '''
+import numpy as np
+import pycuda.autoinit, pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+
+f = SourceModule("""__global__ void histogram(unsigned *x, unsigned n) {
+  __shared__ unsigned bins[8];
+  if (threadIdx.x < 8) bins[threadIdx.x] = 0;
+  __syncthreads();
+  for (int m = x[threadIdx.x]; m >= 0; m--) atomicAdd(&bins[m & 7], n);
+  __syncthreads();
+  x[threadIdx.x] = bins[threadIdx.x & 7];
+}""").get_function("histogram")
+x = cuda.to_device(np.arange(64, dtype=np.uint32))
+try:
+    f(x, np.uint32(3), block=(64, 1, 1))
+except cuda.Error as error:
+    print(error)
+cuda.Context.synchronize()
+''',
+        RTCG_JIT_PANIC_AT=at,
+        CUDA_CACHE_DISABLE="1",
+        TMPDIR=tmp_path,
+    )
+    message = result.stdout.strip()
+    assert "\n" not in message
+    pattern = r"kernel \w*histogram\w*: .*compiler fails at `(atom|red)\.shared\.add\.u32 .*;`.*PTX line \d+"
+    assert re.search(pattern, message), message
+    kept = list(tmp_path.glob("rtcg-compiler-failure-*.ptx"))
+    assert len(kept) == 1 and str(kept[0]) in message
+    assert ".shared.add.u32" in kept[0].read_text()

@@ -5,6 +5,7 @@
 //! `docs/virtual-gpu.md` explains the model. The seam with the runtime is [`compile_kernel`] on one
 //! side and [`RuntimeCalls`] on the other.
 
+pub mod bug;
 mod emit;
 pub mod instrument;
 mod lanes;

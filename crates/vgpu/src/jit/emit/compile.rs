@@ -5,6 +5,7 @@ use super::codec::{self, Keep};
 use super::cold::Request;
 use super::image::{Builder, Image};
 use super::links::Link;
+use crate::jit::bug;
 use crate::jit::lanes::plan::Plan;
 use crate::jit::lanes::usage::{self, SiteTable, Usage};
 use crate::jit::lanes::{self, layout, spin};
@@ -160,12 +161,13 @@ impl Source {
             let made_from = inputs.insert(Arc::new(self.inputs()));
             compile_outer(made_from)
         };
-        Ok((self.kept(false, make)?, inputs))
+        let image = bug::guarded(self, || self.kept(false, make))?;
+        Ok((image, inputs))
     }
 
     /// The masked part.
     pub(crate) fn masked(&self, inputs: Option<&Inputs>) -> Result<PartImage, JitError> {
-        self.kept(true, || inputs.map_or_else(|| compile_masked(&self.inputs()), compile_masked))
+        bug::guarded(self, || self.kept(true, || inputs.map_or_else(|| compile_masked(&self.inputs()), compile_masked)))
     }
 
     /// A part from the store, or made and put there.
@@ -230,6 +232,9 @@ fn compile_outer(inputs: &Inputs) -> Result<KernelImage, JitError> {
     }
     let plans = plans(inputs)?;
     let (part, frame_bytes) = build(inputs, &plans, Part::Outer)?;
+    // Masked code is emitted already, though not compiled, so that a panic there is the error of the launch. Other errors
+    // concern only launches whose lanes diverge. It takes about a quarter of a millisecond.
+    let _ = emitted(inputs, &plans, Part::Masked, false);
     Ok(KernelImage {
         part,
         usage: usage::measure(&plans, inputs.kernel, &frame_bytes),
@@ -252,6 +257,22 @@ fn plain(message: impl Into<String>, f: &ast::Function) -> JitError {
 fn build(inputs: &Inputs, plans: &[Plan<'_>], part: Part) -> Result<(PartImage, HashMap<FuncId, u32>), JitError> {
     store::COMPILED.fetch_add(1, Ordering::Relaxed);
     let f = &inputs.module.functions[inputs.kernel.index()];
+    let (c, requests) = emitted(inputs, plans, part, true)?;
+    let ids: Vec<FuncId> = plans.iter().map(|p| p.id).collect();
+    let Compiler { image, mut ranges, frame_bytes, .. } = c;
+    let image = image.finish().map_err(|e| plain(e, f))?;
+    ranges.sort_unstable();
+    Ok((PartImage { image, ids, ranges, requests }, frame_bytes))
+}
+
+/// Emits the functions of a part, and makes machine code of them if `compiles`.
+fn emitted(
+    inputs: &Inputs,
+    plans: &[Plan<'_>],
+    part: Part,
+    compiles: bool,
+) -> Result<(Compiler, Vec<Request>), JitError> {
+    let f = &inputs.module.functions[inputs.kernel.index()];
     let large = plans.iter().flat_map(|p| &p.body.blocks).any(|b| b.stmts.len() > LARGE_BLOCK);
     let in_order = inputs.variant.optimise.map_or(large || part == Part::Masked, |optimise| !optimise);
     let effort = if in_order { Effort::InOrder } else { Effort::Optimised };
@@ -265,6 +286,7 @@ fn build(inputs: &Inputs, plans: &[Plan<'_>], part: Part) -> Result<(PartImage, 
         image: Builder::default(),
         ranges: vec![],
         frame_bytes: HashMap::new(),
+        compiles,
     };
     let tables = plans.iter().map(|p| Ok((p.id, c.tables(p)?)));
     let tables = tables.collect::<Result<_, String>>().map_err(|e| plain(e, f))?;
@@ -286,10 +308,7 @@ fn build(inputs: &Inputs, plans: &[Plan<'_>], part: Part) -> Result<(PartImage, 
     for p in plans {
         c.function(&env, p)?;
     }
-    let image = c.image.finish().map_err(|e| plain(e, f))?;
-    c.ranges.sort_unstable();
-    let part = PartImage { image, ids, ranges: c.ranges, requests: env.requests.into_inner() };
-    Ok((part, c.frame_bytes))
+    Ok((c, env.requests.into_inner()))
 }
 
 fn resume_table(p: &Plan<'_>) -> Box<[u8]> {
@@ -339,6 +358,8 @@ struct Compiler {
     image: Builder,
     ranges: Vec<[u32; 3]>,
     frame_bytes: HashMap<FuncId, u32>,
+    /// Whether machine code is made of what is emitted.
+    compiles: bool,
 }
 
 /// The signature of a function's version; they have the convention of the host.
@@ -371,6 +392,9 @@ impl Compiler {
         self.context.func.signature = signature(env.part, plan.f, self.isa.default_call_conv());
         self.context.func.name = UserFuncName::user(0, env.versions[&plan.id]);
         emit(FunctionBuilder::new(&mut self.context.func, &mut self.builder))?;
+        if !self.compiles {
+            return Ok(());
+        }
         if std::env::var_os("RTCG_DUMP_CLIF").is_some() {
             eprintln!("{}", self.context.func.display());
         }

@@ -199,6 +199,8 @@ impl<'a, 'f> Gen<'a, 'f> {
 
     /// Makes the following code belong to a statement and some of its lanes.
     pub(crate) fn set_site(&mut self, lanes: u32) {
+        let span = self.plan.f.body.get(self.statement as usize).map(|s| s.span);
+        crate::jit::bug::emitting(&self.env.module.source, span, self.is_masked());
         let site = self.site(lanes);
         self.b.set_srcloc(ir::SourceLoc::new(site));
     }

@@ -1,0 +1,94 @@
+//! A panic of the compiler becomes an error in one line: the kernel, the instruction and its line, what went wrong,
+//! and where the PTX was kept for a report.
+//!
+//! While the compiler runs, Rust's own text about a panic is held back, by a hook in front of the process' own that
+//! knows the threads concerned. What the hook is told, and which instruction was being emitted, it leaves here.
+
+use super::JitError;
+use super::emit::compile::Source;
+use rtcg_ptx::ast::Span;
+use std::cell::{Cell, RefCell};
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
+use std::path::PathBuf;
+use std::sync::{Once, OnceLock};
+
+/// Where reports go.
+const TRACKER: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/issues");
+/// What every message about a panic contains.
+pub const MARK: &str = "a bug in rtcg";
+/// Characters of an instruction that a message shows.
+const MAX_TEXT: usize = 120;
+
+thread_local! {
+    /// Calls of [`guarded`] that are open.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    /// The instruction that is being emitted, in the text of the module.
+    static AT: Cell<Option<Span>> = const { Cell::new(None) };
+    /// What the last panic said.
+    static SAID: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Says which instruction comes next; with `RTCG_JIT_PANIC_AT`, for tests, the compiler panics at one with these
+/// words, `masked ` before them in masked code only.
+pub(super) fn emitting(source: &str, span: Option<Span>, masked: bool) {
+    AT.set(span);
+    static INJECTED: OnceLock<Option<String>> = OnceLock::new();
+    let Some(word) = INJECTED.get_or_init(|| std::env::var("RTCG_JIT_PANIC_AT").ok()) else { return };
+    let (word, here) = word.strip_prefix("masked ").map_or((word.as_str(), true), |word| (word, masked));
+    assert!(!here || !text_of(source, span).contains(word), "injected by RTCG_JIT_PANIC_AT");
+}
+
+/// Compiles something of a kernel.
+pub(super) fn guarded<T>(source: &Source, compile: impl FnOnce() -> Result<T, JitError>) -> Result<T, JitError> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = take_hook();
+        set_hook(Box::new(move |info| if DEPTH.get() == 0 { before(info) } else { keep(info) }));
+    });
+    AT.set(None);
+    DEPTH.set(DEPTH.get() + 1);
+    let outcome = catch_unwind(AssertUnwindSafe(compile));
+    DEPTH.set(DEPTH.get() - 1);
+    outcome.unwrap_or_else(|_| Err(error(source)))
+}
+
+fn keep(info: &PanicHookInfo<'_>) {
+    let said = info.payload_as_str().unwrap_or("a panic").lines().collect::<Vec<_>>().join(" ");
+    let place = info.location().map_or(String::new(), |l| format!(", {}:{}", l.file(), l.line()));
+    SAID.set(said + &place);
+}
+
+fn text_of(source: &str, span: Option<Span>) -> String {
+    let text = span.and_then(|s| source.get(s.start as usize..s.end as usize)).unwrap_or("");
+    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(MAX_TEXT).collect()
+}
+
+fn error(source: &Source) -> JitError {
+    let (text, span) = (&*source.module.source, AT.get());
+    let kept = match write_ptx(source) {
+        Ok(path) => format!("the PTX, which is kept in {}", path.display()),
+        Err(e) => format!("the PTX, which could not be kept ({e})"),
+    };
+    let at = span.map_or(String::new(), |_| format!(" at `{}`", text_of(text, span)));
+    let said = SAID.take();
+    let message =
+        format!("the virtual GPU's compiler fails{at} ({said}): {MARK}; please report it at {TRACKER} with {kept}");
+    let ptx_line = span.map_or(0, |s| 1 + text[..s.start as usize].matches('\n').count() as u32);
+    JitError { span, ptx_line, ..source.plain_error(message) }
+}
+
+/// Writes the PTX to a file of its own, unless that is there from before.
+fn write_ptx(source: &Source) -> std::io::Result<PathBuf> {
+    let text = source.module.source.as_bytes();
+    let key = super::store::text_key(&source.module.source);
+    let name: String = key[..8].iter().map(|b| format!("{b:02x}")).collect();
+    let path = std::env::temp_dir().join(format!("rtcg-compiler-failure-{name}.ptx"));
+    // Nobody's link is followed: the file is new, or has these contents.
+    match std::fs::File::create_new(&path) {
+        Ok(mut file) => file.write_all(text)?,
+        Err(_) if std::fs::read(&path).is_ok_and(|old| old == text) => {}
+        Err(e) => return Err(e),
+    }
+    Ok(path)
+}
