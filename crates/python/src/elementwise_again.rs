@@ -166,7 +166,7 @@ impl Source {
         unsafe {
             match self {
                 Self::Array(dtype, layout, context) => {
-                    let array = &arg.cast_unchecked::<PyGpuArray>().get().initialised()?.array;
+                    let array = &arg.cast_unchecked::<PyGpuArray>().get().unchanged()?.array;
                     // What was put off would be computed here, and that may run Python code.
                     if array.dtype() != *dtype
                         || !array.is_laid_out_like(layout)

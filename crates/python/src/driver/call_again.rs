@@ -178,7 +178,7 @@ impl Source {
                 Self::Int { nbytes, signed } => write_int(arg, to, nbytes, signed)?,
                 Self::Float | Self::Double => self.write_float(arg, to)?,
                 Self::Array(number) => {
-                    let array = &arg.cast_unchecked::<PyGpuArray>().get().initialised()?.array;
+                    let array = &arg.cast_unchecked::<PyGpuArray>().get().unchanged()?.array;
                     // What was put off would be computed here, and that may run Python code.
                     if rtcg::number_of(array.dtype()) != number
                         || fuse::is_deferred(array)

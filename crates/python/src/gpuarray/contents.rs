@@ -83,16 +83,28 @@ impl Contents {
 #[pyclass(name = "GPUArray", module = "pycuda.gpuarray", frozen, subclass, weakref, dict)]
 #[derive(Default)]
 pub(crate) struct PyGpuArray {
-    /// Of `__init__`, or from the beginning.
-    first: OnceLock<Contents>,
+    first: First,
     is_replaced: AtomicBool,
     replacement: Mutex<Option<Arc<Contents>>>,
 }
 
+/// The first contents: of results they are there from the beginning.
+enum First {
+    Made(Contents),
+    OfInit(OnceLock<Contents>),
+}
+
+impl Default for First {
+    fn default() -> Self {
+        Self::OfInit(OnceLock::new())
+    }
+}
+
 impl From<Contents> for PyGpuArray {
+    #[inline]
     fn from(contents: Contents) -> Self {
         let (is_replaced, replacement) = (AtomicBool::new(false), Mutex::new(None));
-        Self { first: OnceLock::from(contents), is_replaced, replacement }
+        Self { first: First::Made(contents), is_replaced, replacement }
     }
 }
 
@@ -115,27 +127,37 @@ impl Deref for ContentsRef<'_> {
 }
 
 impl PyGpuArray {
-    /// What the object holds now, if `__init__` was called.
+    /// What the object holds, if that is what it held from the beginning.
     #[inline]
-    pub(crate) fn initialised(&self) -> Option<ContentsRef<'_>> {
-        if self.is_replaced.load(Ordering::Acquire) { self.later() } else { self.first.get().map(ContentsRef::First) }
+    pub(crate) fn unchanged(&self) -> Option<&Contents> {
+        match &self.first {
+            _ if self.is_replaced.load(Ordering::Acquire) => None,
+            First::Made(contents) => Some(contents),
+            First::OfInit(contents) => contents.get(),
+        }
     }
 
     #[cold]
-    fn later(&self) -> Option<ContentsRef<'_>> {
+    fn later(&self) -> ContentsRef<'_> {
         let replacement = self.replacement.lock().unwrap_or_else(PoisonError::into_inner);
-        replacement.clone().map(ContentsRef::Later)
+        replacement.clone().map_or_else(|| not_initialised(), ContentsRef::Later)
     }
 
     /// What the object holds now.
     #[inline]
     pub(crate) fn contents(&self) -> ContentsRef<'_> {
-        self.initialised().unwrap_or_else(|| not_initialised())
+        self.unchanged().map_or_else(|| self.later(), ContentsRef::First)
     }
 
     /// Puts `contents` in the place of what was there.
     pub(super) fn replace(&self, contents: Contents) {
-        let Err(contents) = self.first.set(contents) else { return };
+        let contents = match &self.first {
+            First::Made(_) => contents,
+            First::OfInit(first) => match first.set(contents) {
+                Ok(()) => return,
+                Err(contents) => contents,
+            },
+        };
         let new = Some(Arc::new(contents));
         let old = std::mem::replace(&mut *self.replacement.lock().unwrap_or_else(PoisonError::into_inner), new);
         self.is_replaced.store(true, Ordering::Release);
