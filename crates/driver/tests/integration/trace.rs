@@ -65,6 +65,7 @@ fn number_after(line: &str, key: &str) -> f64 {
 
 #[test]
 fn calls_have_arguments_results_and_times() {
+    own_process!();
     let _turn = turn();
     let lines = traced("calls", || {
         launch_in_a_stream();
@@ -101,6 +102,7 @@ fn check_kernel(lines: &[String], device: &str) {
 
 #[test]
 fn kernels_have_spans_on_their_stream() {
+    own_process!();
     let _turn = turn();
     let lines = traced("kernels", launch_in_a_stream);
     let is_virtual = Device::new(0).unwrap().is_virtual();
@@ -109,6 +111,7 @@ fn kernels_have_spans_on_their_stream() {
 
 #[test]
 fn kernels_of_any_device_can_be_timed_by_events() {
+    own_process!();
     let _turn = turn();
     trace::set_events_for_every_device(true);
     let lines = traced("events", launch_in_a_stream);
@@ -119,6 +122,7 @@ fn kernels_of_any_device_can_be_timed_by_events() {
 
 #[test]
 fn ranges_and_marks_are_on_the_thread() {
+    own_process!();
     let _turn = turn();
     let lines = traced("ranges", || {
         let _outer = trace::nvtx::range("say \"outer\"");
@@ -131,6 +135,7 @@ fn ranges_and_marks_are_on_the_thread() {
 
 #[test]
 fn without_a_trace_nothing_is_written() {
+    own_process!();
     let _turn = turn();
     assert!(!trace::is_on());
     assert_eq!(trace::stop().expect("nothing can fail"), None);

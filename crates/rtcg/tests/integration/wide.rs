@@ -337,10 +337,10 @@ const ARRANGEMENTS: [[&str; 2]; 5] = [
     ["every second, backwards", "columns"],
 ];
 
-/// Products in some arrangements (in the first two and the last one, all at depth), by a kernel whose source has `tile`.
+/// Products in some arrangements (of all five usually the first two and the last one), by a kernel whose source has `tile`.
 fn products_of(facts: Facts, dtype: DType, tile: &str, [m, n, k]: [usize; 3], arrangements: usize) {
     let (ctx, sources) = with_sources(facts);
-    let wanted = |place: &usize| *place < arrangements && (is_deep() || !matches!(place, 2 | 3));
+    let wanted = |&place: &usize| place < arrangements && (is_deep() || arrangements < 5 || !matches!(place, 2 | 3));
     for [first, second] in (0..ARRANGEMENTS.len()).filter(wanted).map(|place| ARRANGEMENTS[place]) {
         let (a, b) = (matrix(&ctx, &[2], [m, k], dtype, first), matrix(&ctx, &[2], [k, n], dtype, second));
         let product = a.matmul(&b).unwrap();

@@ -94,6 +94,7 @@ fn every_kind_of_allocation_gets_what_pools_keep() {
 
 #[test]
 fn pools_that_are_idle_give_their_memory_back() {
+    own_process!();
     in_context(|ctx| {
         let (kept, trimmed) = (DeviceMemoryPool::new(), DeviceMemoryPool::trimmed_when_idle());
         let nbytes = 32 << 20;
