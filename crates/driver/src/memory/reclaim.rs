@@ -63,7 +63,7 @@ pub(crate) fn unused_bytes(device: Device) -> usize {
 
 /// Has all pools that were idle give their unused blocks back; whether any still has some.
 pub(crate) fn trim_idle() -> bool {
-    pools().iter().fold(false, |some, pool| pool.trim_idle() || some)
+    pools().iter().filter(|pool| pool.trim_idle()).count() > 0
 }
 
 pub(crate) fn is_out_of_memory(error: &Error) -> bool {

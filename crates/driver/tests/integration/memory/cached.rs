@@ -66,7 +66,7 @@ fn every_kind_of_allocation_gets_what_pools_keep() {
         };
         let (driver_pool, other) = (MemoryPool::new(ctx.device(), 0, false).unwrap(), DeviceMemoryPool::new());
         let granularity = mem_granularity(&ctx.device()).unwrap();
-        let kinds: [(&str, &dyn Fn() -> Result<(), rtcg_driver::Error>); 9] = [
+        let kinds: [(&str, &dyn Fn() -> rtcg_driver::Result<()>); 9] = [
             ("plain", &|| mem_alloc(most).map(drop)),
             ("pitched", &|| mem_alloc_pitch(4096, most / 4096, 4).map(drop)),
             ("managed", &|| ManagedAllocation::new(most, 0).map(drop)),
