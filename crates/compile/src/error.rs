@@ -34,7 +34,7 @@ pub struct CompileError {
     /// first errors, and of long lines the part concerned.
     pub excerpt: String,
     /// The source as it was given; empty where no compiler ran.
-    pub source: String,
+    pub source: Box<str>,
 }
 
 impl CompileError {
@@ -51,7 +51,7 @@ impl CompileError {
         self.excerpt = excerpt(&log, name, source);
         self.command_line = command_line;
         self.log = log;
-        source.clone_into(&mut self.source);
+        self.source = source.into();
         self
     }
 

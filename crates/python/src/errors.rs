@@ -52,7 +52,7 @@ pub(crate) fn compile_error(py: Python<'_>, error: CompileError) -> PyErr {
         message = format!("{message}\n{}", error.excerpt.trim_end());
     }
     let made = class.call1((message, error.command_line, "", error.log)).and_then(|made| {
-        made.setattr("source", error.source)?;
+        made.setattr("source", &*error.source)?;
         shown.map_or(Ok(()), |shown| made.setattr("_shown_log", shown))?;
         Ok(made)
     });

@@ -142,7 +142,7 @@ fn messages_are_short_however_long_the_source_is() {
     let message = error.to_string();
     assert!(message.len() < 5000, "{} characters", message.len());
     assert!(message.contains("a[0] = wrong;") && message.contains("\"wrong\" is undefined"), "{message}");
-    assert_eq!(error.source, line);
+    assert_eq!(&*error.source, line);
     assert!(error.log.len() > 1_000_000);
     let lines: String = (0..2000).map(|i| format!("int x{i} = wrong{i};\n")).collect();
     let error = compile(&lines, &[]).unwrap_err();

@@ -194,7 +194,8 @@ impl PyGpuArray {
                 None => Layout::contiguous(&shape, dtype.itemsize(), order),
             };
             let layout = Layout { offset: given.layout().offset, ..layout };
-            return Ok(done(GpuArray::from_buffer(given.context(), given.buffer().cloned(), layout, dtype)));
+            done(GpuArray::from_buffer(given.context(), given.buffer().cloned(), layout, dtype));
+            return Ok(());
         }
         let ctx = array_context()?;
         let layout = match strides {
@@ -208,7 +209,8 @@ impl PyGpuArray {
             }
             None => creation::with_memory(py, || GpuArray::with_layout(&ctx, layout.clone(), dtype))?,
         };
-        Ok(done(array))
+        done(array);
+        Ok(())
     }
 
     #[getter]
