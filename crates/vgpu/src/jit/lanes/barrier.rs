@@ -2,7 +2,8 @@
 //!
 //! A `bar.red` is split in two: the barrier, which ends its block and leaves the result in the
 //! frame, and a `mov` from a pseudo register at the start of the next block. Masked code, whose
-//! lanes may arrive at different times, so reads the result after all have.
+//! lanes may arrive at different times, so reads the result after all have. Converged code leaves
+//! one result for all lanes: masked code must not begin at a `mov` after such a barrier.
 
 use rtcg_ptx::ast::*;
 
@@ -17,4 +18,9 @@ pub(crate) fn take_result(bar: &Inst) -> Inst {
         _ => (Type::U32, Reg(0)),
     };
     Inst::Mov { ty, dst, src: Operand::Special(RESULT) }
+}
+
+/// Whether `inst` takes the result of a barrier.
+pub(crate) fn takes_result(inst: &Inst) -> bool {
+    matches!(inst, Inst::Mov { src: Operand::Special(RESULT), .. })
 }

@@ -210,8 +210,7 @@ fn merge(body: &mut Body<'_>, b: usize) -> Option<usize> {
 
 /// Warp operations and results of barriers stand first in a block.
 fn starts_block(inst: &Inst) -> bool {
-    super::body::kind(inst) == super::body::Kind::WarpOp
-        || matches!(inst, Inst::Mov { src: Operand::Special(s), .. } if *s == super::barrier::RESULT)
+    super::body::kind(inst) == super::body::Kind::WarpOp || super::barrier::takes_result(inst)
 }
 
 pub(crate) fn refill_preds(body: &mut Body<'_>) {

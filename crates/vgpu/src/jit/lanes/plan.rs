@@ -352,16 +352,17 @@ fn cut_at_accesses(body: &mut Body<'_>) {
 }
 
 /// A check that fails goes back to the beginning of its block, so nothing may have happened
-/// before: blocks are cut where a segment with a check begins. Says whether any was.
+/// before: blocks are cut where a segment with a check begins, and behind the result of a barrier,
+/// which masked code would look for in every lane. Says whether any was.
 fn cut_at_checks(body: &mut Body<'_>, classes: &Classes) -> bool {
     let n = body.blocks.len();
     for b in 0..n {
         let stmts = &body.blocks[b].stmts;
+        let result = stmts.first().is_some_and(|st| super::barrier::takes_result(&st.inst));
         let starts: Vec<usize> = (super::segments::split(classes, body.carry(), stmts, false).iter())
-            .filter(|&&(from, to, _)| {
-                from > 0 && stmts[from..to].iter().any(|st| super::widening::needs_check(classes, st))
-            })
-            .map(|s| s.0)
+            .filter(|&&(from, to, _)| stmts[from..to].iter().any(|st| super::widening::needs_check(classes, st)))
+            .map(|s| s.0.max(usize::from(result)))
+            .filter(|&at| at > 0)
             .collect();
         for &at in starts.iter().rev() {
             body.cut(b, at);
