@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import tempfile
 import time
 import warnings
 
@@ -46,7 +47,7 @@ def _child(driver: Driver, case: str, place: int) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _start(driver: Driver, case: str) -> tuple[int, int]:
+def _start(driver: Driver, case: str, folder: str) -> tuple[int, int]:
     reader, writer = os.pipe()
     with warnings.catch_warnings():
         # Threads of other libraries hold nothing that the child needs.
@@ -54,6 +55,7 @@ def _start(driver: Driver, case: str) -> tuple[int, int]:
         pid = os.fork()
     if pid == 0:
         os.close(reader)
+        os.chdir(folder)  # Cases name files, and some write them.
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 2)
         _child(driver, case, writer)
@@ -70,11 +72,16 @@ def _finish(pid: int, reader: int) -> str:
 
 def answers(driver: Driver, cases: list[str], n_processes: int) -> dict[str, str]:
     """The answer to each case: a result code, a value, or how the process that asked ended."""
+    with tempfile.TemporaryDirectory() as folder:
+        return _answers(driver, cases, n_processes, folder)
+
+
+def _answers(driver: Driver, cases: list[str], n_processes: int, folder: str) -> dict[str, str]:
     found, running, waiting = {}, {}, list(reversed(cases))
     while waiting or running:
         while waiting and len(running) < n_processes:
             case = waiting.pop()
-            pid, reader = _start(driver, case)
+            pid, reader = _start(driver, case, folder)
             running[reader] = (case, pid, time.monotonic() + LIMIT_S)
         ready, _, _ = select.select(list(running), [], [], 1.0)
         for reader in ready:

@@ -4,7 +4,6 @@
 //! Assumes that a name which the program declares itself is better left out; a macro that it defines under a
 //! condition of the preprocessor is given all the same, since the condition may not hold.
 
-use crate::shims;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -82,7 +81,7 @@ enum Piece {
 #[derive(Default, Debug, PartialEq, Eq)]
 pub(crate) struct Implicit {
     pub(crate) text: String,
-    /// Headers of [`shims`] that the text includes.
+    /// Headers of `shims` that the text includes.
     pub(crate) headers: &'static [&'static str],
 }
 
@@ -146,9 +145,9 @@ impl Implicit {
 
 fn is_declared(texts: &[&str], name: &str, piece: Piece) -> bool {
     texts.iter().any(|text| match piece {
-        Piece::Type(_) => shims::defines(text, name),
+        Piece::Type(_) => defines(text, name),
         Piece::Macro(_) | Piece::HostMacro(_) => defines_always(text, name),
-        Piece::Function(_) => shims::defines(text, name) || declares_function(text, name),
+        Piece::Function(_) => defines(text, name) || declares_function(text, name),
         // A C++ library of the user's own.
         Piece::Std => text.contains("namespace std"),
     })
@@ -220,6 +219,22 @@ fn declares_function(text: &str, name: &str) -> bool {
         let previous = before.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
         let is_name = at > before.len() && after.starts_with('(');
         is_name && previous.starts_with(|c: char| c.is_alphabetic() || c == '_') && !NO_TYPES.contains(&previous)
+    })
+}
+
+/// Whether the source seems to define `name`: `... name;` after `typedef`, `using name`,
+/// `#define name`, `struct name`. Guessing "yes" wrongly only leaves a convenience out.
+pub(crate) fn defines(source: &str, name: &str) -> bool {
+    source.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&source[..at], &source[at + name.len()..]);
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        if before.ends_with(is_word) || after.starts_with(is_word) {
+            return false;
+        }
+        let statement = &before[before.rfind([';', '{', '}']).map_or(0, |i| i + 1)..];
+        let previous = before.trim_end().rsplit(|c: char| !is_word(c)).next().unwrap_or("");
+        (statement.contains("typedef") && after.trim_start().starts_with(';'))
+            || matches!(previous, "define" | "using" | "struct" | "class" | "enum" | "union")
     })
 }
 

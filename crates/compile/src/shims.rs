@@ -117,8 +117,9 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// The declarations of references, if a program made of these user-written texts has any.
 pub(crate) fn texture_references(texts: &[&str]) -> &'static str {
-    let is_used =
-        |name: &&str| texts.iter().any(|t| names_template(t, name)) && !texts.iter().any(|t| defines(t, name));
+    let is_used = |name: &&str| {
+        texts.iter().any(|t| names_template(t, name)) && !texts.iter().any(|t| implicit::defines(t, name))
+    };
     if ["texture", "surface"].iter().any(is_used) { TEXTURE_REFERENCES } else { "" }
 }
 
@@ -182,22 +183,6 @@ fn names_template(source: &str, name: &str) -> bool {
     source.match_indices(name).any(|(at, _)| {
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
         !source[..at].ends_with(is_word) && source[at + name.len()..].trim_start().starts_with('<')
-    })
-}
-
-/// Whether the source seems to define `name`: `... name;` after `typedef`, `using name`,
-/// `#define name`, `struct name`. Guessing "yes" wrongly only leaves a convenience out.
-pub(crate) fn defines(source: &str, name: &str) -> bool {
-    source.match_indices(name).any(|(at, _)| {
-        let (before, after) = (&source[..at], &source[at + name.len()..]);
-        let is_word = |c: char| c.is_alphanumeric() || c == '_';
-        if before.ends_with(is_word) || after.starts_with(is_word) {
-            return false;
-        }
-        let statement = &before[before.rfind([';', '{', '}']).map_or(0, |i| i + 1)..];
-        let previous = before.trim_end().rsplit(|c: char| !is_word(c)).next().unwrap_or("");
-        (statement.contains("typedef") && after.trim_start().starts_with(';'))
-            || matches!(previous, "define" | "using" | "struct" | "class" | "enum" | "union")
     })
 }
 

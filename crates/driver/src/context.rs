@@ -7,7 +7,8 @@
 //! Resources hold their [`Context`] and free themselves through [`Context::cleanup`], which knows
 //! whether there is still something to free, and makes the context current for the moment.
 
-use crate::default_context;
+mod default_context;
+
 use crate::device::Device;
 use crate::drivers;
 use crate::error::{Error, Result};

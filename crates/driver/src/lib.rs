@@ -16,7 +16,6 @@
 mod error;
 mod context;
 mod context_settings;
-mod default_context;
 mod device;
 mod drivers;
 mod event;
