@@ -30,7 +30,7 @@ NUMERIC = REAL + COMPLEX
 ALL = BOOL + NUMERIC
 
 few = settings(
-    max_examples=at_depth(8, 25),
+    max_examples=at_depth(8, 16),
     deadline=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],

@@ -20,7 +20,7 @@ DTYPES = [np.dtype("?"), *INTEGERS, *FLOATS, *COMPLEX]
 
 # Found cases are shrunk, and a failing run prints the seed that repeats it.
 quickly = settings(
-    max_examples=at_depth(40, 200),
+    max_examples=at_depth(40, 80),
     deadline=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
