@@ -7,6 +7,15 @@ from pycuda._rtcg import Function
 
 class ElementwiseKernel(_rtcg.ElementwiseKernel):
     arguments: tuple[Argument, ...]
+    def __init__(
+        self,
+        arguments: Any,
+        operation: str,
+        name: str = "kernel",
+        keep: bool = False,
+        options: Sequence[str] | None = None,
+        **kwargs: str,
+    ) -> None: ...
     def generate_stride_kernel_and_types(self, use_range: bool) -> tuple[Any, Function, list[Argument]]: ...
 
 def get_elwise_module(

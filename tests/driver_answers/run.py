@@ -55,7 +55,9 @@ def _start(driver: Driver, case: str, folder: str) -> tuple[int, int]:
         pid = os.fork()
     if pid == 0:
         os.close(reader)
-        os.chdir(folder)  # Cases name files, and some write them.
+        # Cases name files, and some write them.
+        os.mkdir(f"{folder}/{os.getpid()}")
+        os.chdir(f"{folder}/{os.getpid()}")
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 2)
         _child(driver, case, writer)
