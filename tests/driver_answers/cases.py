@@ -472,6 +472,61 @@ cuDevicePrimaryCtxRetain(out, 0); read(out) == primary
 cuDevicePrimaryCtxGetState(0, out, out2); read(out2)
 """
 
+# What is asked while a stream is captured, in the strictest mode and in that which forbids nothing, and whether the
+# capture is still good afterwards.
+WHILE_CAPTURING = """
+cuEventQuery(event)
+cuEventSynchronize(event)
+cuEventRecord(event, 0)
+cuEventRecord(event, stream)
+cuEventCreate(out, 0)
+cuEventDestroy(event)
+cuStreamQuery(stream)
+cuStreamQuery(blocking_stream)
+cuStreamQuery(0)
+cuStreamSynchronize(stream)
+cuStreamSynchronize(blocking_stream)
+cuStreamGetFlags(stream, out)
+cuStreamGetFlags(blocking_stream, out)
+cuStreamGetPriority(stream, out)
+cuStreamGetId(stream, out)
+cuStreamGetCtx(stream, out)
+cuStreamIsCapturing(0, out)
+cuStreamWaitEvent(stream, event, 0)
+cuStreamWaitEvent(blocking_stream, event, 0)
+cuStreamCreate(out, 0)
+cuStreamDestroy(stream)
+cuCtxSynchronize()
+cuCtxSetLimit(1, 65536)
+cuMemGetInfo(out, out2)
+cuMemAlloc(out, 64)
+cuMemFree(dptr)
+cuMemFree(0)
+cuMemAllocHost(out, 64)
+cuMemFreeHost(host)
+cuMemHostUnregister(registered)
+cuMemAllocManaged(out, 64, 1)
+cuMemsetD8Async(dptr, 0, 16, stream)
+cuMemsetD8Async(dptr, 0, 16, 0)
+cuMemcpyDtoD(dptr, other_dptr, 16)
+cuMemAllocAsync(out, 64, stream)
+cuMemAllocAsync(out, 64, blocking_stream)
+cuMemFreeAsync(async_dptr, stream)
+cuMemPoolCreate(out, pool_props)
+cuMemPoolDestroy(pool)
+cuMemPoolTrimTo(pool, 0)
+cuArrayCreate(out, array_desc)
+cuArrayDestroy(array)
+cuMipmappedArrayCreate(out, array3d_desc, 2)
+cuMipmappedArrayDestroy(mipmap)
+cuTexObjectDestroy(texture)
+cuModuleLoadData(out, image)
+cuModuleUnload(module)
+cuLibraryUnload(library)
+cuFuncSetAttribute(function, 8, 64)
+cuGraphDestroy(graph)
+"""
+
 # What must be known before there is a context, or makes none: these run after `cuInit` alone.
 WITHOUT_CONTEXT = re.compile(r"^(primary;|cuDriver|cuInit|cuDevicePrimary|cuDevice(Get|Total|Compute|Can))")
 GONE = {
@@ -499,8 +554,17 @@ def _variations(call: str) -> list[str]:
     return cases
 
 
+def _while_capturing(call: str) -> list[str]:
+    # The objects are made before the capture begins.
+    names = ", ".join(["blocking_stream", "out3", *re.findall(r"\b(?!cu|out)[a-z]\w*", call)])
+    asked = [f"({names}); cuStreamBeginCapture(blocking_stream, {mode}); {call}" for mode in "02"]
+    status = "cuStreamIsCapturing(blocking_stream, out3); read(out3)"
+    return asked + [f"{case}; {status}" for case in asked]
+
+
 def all_cases() -> list[str]:
     """Every case once."""
     varied = [case for call in CALLS.split("\n") if call for case in _variations(call)]
     ended = [f"{end}; {call}" for call in OF_ENDED_PRIMARY.split("\n") if call for end in ENDED_PRIMARY]
-    return list(dict.fromkeys(varied + ended + [line for line in MORE.split("\n") if line]))
+    capturing = [case for call in WHILE_CAPTURING.split("\n") if call for case in _while_capturing(call)]
+    return list(dict.fromkeys(varied + ended + capturing + [line for line in MORE.split("\n") if line]))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 PLACE = Path(__file__).with_name("answers.txt")
+# How the source of an answer begins that a real driver has given.
+SEEN = "seen on "
 # What a real driver says of a handle that is gone comes from memory that it has freed.
 _FREED = "the virtual GPU knows every handle that is gone, and says which kind it was"
 # Cases that the virtual GPU answers in another way than a real driver was seen to, and why.

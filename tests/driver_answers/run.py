@@ -72,15 +72,17 @@ def _finish(pid: int, reader: int) -> str:
     return text or f"crash: {signal.Signals(os.WTERMSIG(status)).name}"
 
 
-def answers(driver: Driver, cases: list[str], n_processes: int) -> dict[str, str]:
-    """The answer to each case: a result code, a value, or how the process that asked ended."""
+def answers(driver: Driver, cases: list[str], n_processes: int, end: float = float("inf")) -> dict[str, str]:
+    """The answer to each case that is asked before `end`: a result code, a value, or how the process ended."""
     with tempfile.TemporaryDirectory() as folder:
-        return _answers(driver, cases, n_processes, folder)
+        return _answers(driver, cases, n_processes, end, folder)
 
 
-def _answers(driver: Driver, cases: list[str], n_processes: int, folder: str) -> dict[str, str]:
+def _answers(driver: Driver, cases: list[str], n_processes: int, end: float, folder: str) -> dict[str, str]:
     found, running, waiting = {}, {}, list(reversed(cases))
     while waiting or running:
+        if time.monotonic() > end:
+            waiting.clear()
         while waiting and len(running) < n_processes:
             case = waiting.pop()
             pid, reader = _start(driver, case, folder)
@@ -94,4 +96,4 @@ def _answers(driver: Driver, cases: list[str], n_processes: int, folder: str) ->
             os.kill(pid, signal.SIGKILL)
             _finish(pid, reader)
             found[case] = f"no answer in {LIMIT_S} s"
-    return {case: found[case] for case in cases}
+    return {case: found[case] for case in cases if case in found}

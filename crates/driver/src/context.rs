@@ -12,6 +12,7 @@ mod default_context;
 use crate::device::Device;
 use crate::drivers;
 use crate::error::{Error, Result};
+use crate::graph::in_relaxed_mode;
 use crate::launch_queue::LaunchQueue;
 use crate::memory::staging::Staging;
 use crate::process;
@@ -529,7 +530,7 @@ impl Context {
 
     /// [`Context::cleanup`] for a drop, where an error has nobody to go to but the hook.
     pub(crate) fn drop_resource(&self, free: impl FnOnce(&DriverTable) -> Result<()>) {
-        if let Err(error) = self.cleanup(free) {
+        if let Err(error) = in_relaxed_mode(|| self.cleanup(free)) {
             drivers::report_cleanup(&error);
         }
     }

@@ -54,7 +54,7 @@ pub use event::Event;
 pub use function::{Function, Param};
 pub use graph::{
     CaptureInfo, Conditional, Graph, GraphExec, GraphNode, KernelNode, MemsetNode, Place, exchange_capture_mode,
-    is_any_capturing, keep_in_capture, linear_copy,
+    in_relaxed_mode, is_any_capturing, keep_in_capture, linear_copy,
 };
 pub use host_call::HostFn;
 pub use launch::{ArgPacker, PackedArgs, PreparedArgs};

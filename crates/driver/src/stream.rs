@@ -6,7 +6,7 @@
 use crate::context::{Context, current_table};
 use crate::error::{Error, Result};
 use crate::event::Event;
-use crate::graph::stream_is_gone;
+use crate::graph::{in_relaxed_mode, stream_is_gone};
 use crate::launch_queue::Awaited;
 use rtcg_cuda_sys::{
     CU_STREAM_LEGACY, CU_STREAM_NON_BLOCKING, CU_STREAM_PER_THREAD, CUdeviceptr, CUresult, CUstream, DriverTable,
@@ -14,14 +14,16 @@ use rtcg_cuda_sys::{
 };
 use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 struct Inner {
     ctx: Context,
     handle: CUstream,
     owned: bool,
     closed: AtomicBool,
+    /// Asked for once: some drivers take the question for one that captures forbid.
+    flags: OnceLock<u32>,
     /// What keeps a stream of others alive.
     _keeper: Option<Box<dyn Any + Send + Sync>>,
 }
@@ -91,7 +93,12 @@ impl std::fmt::Debug for Stream {
 /// How streams come to be and what they say about themselves.
 impl Stream {
     fn from_parts(ctx: Context, handle: CUstream, owned: bool) -> Self {
-        Self(Arc::new(Inner { ctx, handle, owned, closed: AtomicBool::new(false), _keeper: None }))
+        Self::kept(ctx, handle, owned, None)
+    }
+
+    fn kept(ctx: Context, handle: CUstream, owned: bool, keeper: Option<Box<dyn Any + Send + Sync>>) -> Self {
+        let (closed, flags) = (AtomicBool::new(false), OnceLock::new());
+        Self(Arc::new(Inner { ctx, handle, owned, closed, flags, _keeper: keeper }))
     }
 
     /// Creates a stream in the current context; `flags` as `CUstream_flags`.
@@ -127,8 +134,7 @@ impl Stream {
     /// # Safety
     /// `handle` must be a stream of the current context's driver as long as `keeper` lives.
     pub unsafe fn from_external_kept(handle: CUstream, keeper: Box<dyn Any + Send + Sync>) -> Result<Self> {
-        let (ctx, closed) = (Context::require()?, AtomicBool::new(false));
-        Ok(Self(Arc::new(Inner { ctx, handle, owned: false, closed, _keeper: Some(keeper) })))
+        Ok(Self::kept(Context::require()?, handle, false, Some(keeper)))
     }
 
     /// The legacy default stream of the current context, which waits for all blocking streams and
@@ -168,7 +174,11 @@ impl Stream {
 
     /// Whether it and the legacy default stream wait for each other.
     pub(crate) fn is_blocking(&self) -> bool {
-        self.flags().is_ok_and(|flags| flags & CU_STREAM_NON_BLOCKING.0 == 0)
+        let flags = match self.0.flags.get() {
+            Some(flags) => Ok(*flags),
+            None => in_relaxed_mode(|| self.flags()),
+        };
+        flags.is_ok_and(|flags| flags & CU_STREAM_NON_BLOCKING.0 == 0)
     }
 
     /// Whether it is the legacy default stream by its handle.
@@ -209,7 +219,7 @@ impl Stream {
         let mut flags = 0;
         // SAFETY: the stream is alive, one unsigned int is written.
         unsafe { call_in!(self, cuStreamGetFlags(self.0.handle, &raw mut flags)) }?;
-        Ok(flags)
+        Ok(*self.0.flags.get_or_init(|| flags))
     }
 
     /// A number that no other stream of the process has or had.

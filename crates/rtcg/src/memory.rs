@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::error::Result;
 use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
 use rtcg_driver::signature::Number;
-use rtcg_driver::{DeviceAllocation, Stream, keep_in_capture};
+use rtcg_driver::{DeviceAllocation, Stream, in_relaxed_mode, keep_in_capture};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -126,7 +126,9 @@ impl Shared {
             uses.is_captured = true;
         } else if !uses.streams.contains(stream) {
             let done = match uses.streams.len() {
-                MANY.. => uses.streams.extract_if(.., |stream| stream.is_done().unwrap_or(false)).collect(),
+                MANY.. => in_relaxed_mode(|| {
+                    uses.streams.extract_if(.., |stream| stream.is_done().unwrap_or(false)).collect()
+                }),
                 _ => Vec::new(),
             };
             uses.streams.push(stream.clone());

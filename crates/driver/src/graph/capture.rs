@@ -23,18 +23,15 @@ struct Capture {
 }
 
 /// A stream of a driver.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 struct Origin {
-    driver: *const DriverTable,
+    driver: &'static DriverTable,
     stream: CUstream,
 }
 
-// SAFETY: both are compared only.
-unsafe impl Send for Origin {}
-
-impl Origin {
-    fn of(table: &'static DriverTable, stream: CUstream) -> Self {
-        Self { driver: table, stream }
+impl PartialEq for Origin {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.driver, other.driver) && self.stream == other.stream
     }
 }
 
@@ -122,8 +119,28 @@ fn give_to_graph(ctx: &Context, graph: CUgraph, object: Object) -> Result<()> {
 /// Sets how strictly calls of the calling thread are checked while streams are captured anywhere;
 /// gives the mode before.
 pub fn exchange_capture_mode(mode: CUstreamCaptureMode) -> Result<CUstreamCaptureMode> {
+    exchange_mode(current_table("cuThreadExchangeStreamCaptureMode")?, mode)
+}
+
+/// Does something for the library's own purposes that captures in progress would forbid, and be made invalid by: a query,
+/// a free. Costs nothing while no stream is captured.
+#[inline]
+pub fn in_relaxed_mode<T>(body: impl FnOnce() -> T) -> T {
+    if !is_any_capturing() {
+        return body();
+    }
+    let mut drivers: Vec<_> = captures().iter().map(|capture| capture.origin.driver).collect();
+    drivers.dedup_by(|a, b| std::ptr::eq(*a, *b));
+    let modes: Vec<_> = drivers.iter().map(|driver| exchange_mode(driver, CU_STREAM_CAPTURE_MODE_RELAXED)).collect();
+    let result = body();
+    for (driver, mode) in drivers.into_iter().zip(modes) {
+        let _ = mode.and_then(|mode| exchange_mode(driver, mode));
+    }
+    result
+}
+
+fn exchange_mode(table: &DriverTable, mode: CUstreamCaptureMode) -> Result<CUstreamCaptureMode> {
     let mut mode = mode;
-    let table = current_table("cuThreadExchangeStreamCaptureMode")?;
     // SAFETY: one value is read and written.
     unsafe { call!(table, cuThreadExchangeStreamCaptureMode(&raw mut mode)) }?;
     Ok(mode)
@@ -131,7 +148,7 @@ pub fn exchange_capture_mode(mode: CUstreamCaptureMode) -> Result<CUstreamCaptur
 
 /// Takes the capture that was begun in a stream off the list.
 fn forget_capture(table: &'static DriverTable, stream: CUstream) -> Option<Capture> {
-    let origin = Origin::of(table, stream);
+    let origin = Origin { driver: table, stream };
     let mut captures = captures();
     let at = captures.iter().position(|capture| capture.origin == origin)?;
     let capture = captures.swap_remove(at);
@@ -190,7 +207,7 @@ impl Stream {
         let Some(raw) = self.raw_capture()? else { return Ok(()) };
         let kept = graph.as_ref().map(|graph| graph.0.kept.clone()).unwrap_or_default();
         let mut captures = captures();
-        let origin = Origin::of(self.context().table(), self.handle());
+        let origin = Origin { driver: self.context().table(), stream: self.handle() };
         captures.push(Capture { id: raw.id, origin, handle: raw.graph, kept, graph });
         N_CAPTURES.store(captures.len(), Ordering::Relaxed);
         circumstances::changed();

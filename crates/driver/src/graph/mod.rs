@@ -13,7 +13,7 @@ mod list;
 mod node;
 mod params;
 
-pub use capture::{CaptureInfo, exchange_capture_mode, is_any_capturing, keep_in_capture};
+pub use capture::{CaptureInfo, exchange_capture_mode, in_relaxed_mode, is_any_capturing, keep_in_capture};
 pub(crate) use capture::{keep_in_any_capture, stream_is_gone};
 pub use exec::GraphExec;
 pub use node::GraphNode;

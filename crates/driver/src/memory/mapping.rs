@@ -7,7 +7,7 @@ use super::memory_pool::location_of;
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::graph::is_any_capturing;
+use crate::graph::{in_relaxed_mode, is_any_capturing};
 use crate::memory::reclaim::with_retries;
 use crate::{drivers, process};
 use rtcg_cuda_sys::*;
@@ -310,7 +310,7 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         if !*self.unmapped.get_mut() {
-            report(self.release());
+            report(in_relaxed_mode(|| self.release()));
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::context::{Context, with_current_context};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::event::Event;
-use crate::graph::{exchange_capture_mode, is_any_capturing};
+use crate::graph::{in_relaxed_mode, is_any_capturing};
 use crate::memory::reclaim;
 use crate::stream::{Stream, handle_for, is_any_entered};
 use crate::{process, virtual_gpu};
@@ -218,14 +218,16 @@ impl Core {
         let is_exact = virtual_gpu::follows_memory(ctx.table());
         let size = if is_exact { nbytes.max(1) } else { of_bin };
         let allocate = || self.source.allocate(ctx, size);
-        let first = if is_any_capturing() { in_relaxed_capture(allocate) } else { allocate() };
+        // Blocks that a graph keeps are not handed out again within the capture, so it may need more than the same work
+        // did before.
+        let first = in_relaxed_mode(allocate);
         let (ptr, is_tight) = match first {
             Err(error) if reclaim::is_out_of_memory(&error) => {
                 reclaim::run_hook();
                 if let Some(lease) = self.lease_held_in(ctx, nbytes, stream, is_blocking) {
                     return Ok(lease);
                 }
-                self.allocate_after_freeing(ctx, nbytes, size)?
+                in_relaxed_mode(|| self.allocate_after_freeing(ctx, nbytes, size))?
             }
             other => (other?, false),
         };
@@ -305,7 +307,7 @@ impl Core {
     }
 
     fn free_block(&self, ctx: &Context, ptr: u64) {
-        if let Err(error) = self.source.free(ctx, ptr) {
+        if let Err(error) = in_relaxed_mode(|| self.source.free(ctx, ptr)) {
             crate::drivers::report_cleanup(&error);
         }
     }
@@ -419,6 +421,10 @@ impl Core {
 
     /// Asks how far the streams are that used blocks, where a block of this bin could come of it.
     fn poll(&self, ctx: &Context, bin: usize) {
+        // An event in the legacy stream would make captures invalid.
+        if is_any_capturing() {
+            return;
+        }
         let mut guard = self.lock();
         let Some(index) = guard.find(ctx) else { return };
         let mut polls = guard.arenas[index].begin_poll(bin);
@@ -484,15 +490,6 @@ fn handle_of(table: &DriverTable, stream: Option<&Stream>) -> Result<CUstream> {
         Some(stream) => handle_for("memory_pool::allocate", table, Some(stream)),
         None => Ok(CUstream::null()),
     }
-}
-
-/// Does something that is forbidden while a stream is captured unless the thread says that it means it. Blocks that a
-/// graph keeps are not handed out again within the capture, so it may need more than the same work did before.
-fn in_relaxed_capture<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
-    let mode = exchange_capture_mode(CU_STREAM_CAPTURE_MODE_RELAXED)?;
-    let result = body();
-    exchange_capture_mode(mode)?;
-    result
 }
 
 fn is_capturing(ctx: &Context, stream: Option<&Stream>) -> Result<bool> {

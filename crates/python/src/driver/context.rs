@@ -73,8 +73,8 @@ impl PyContext {
 
     /// The device of the current context; a `LogicError` if there is none.
     #[staticmethod]
-    fn get_device() -> PyResult<PyDevice> {
-        Context::current_device().or_raise().map(PyDevice::from)
+    fn get_device(py: Python<'_>) -> PyResult<Py<PyDevice>> {
+        PyDevice::shared(py, Context::current_device().or_raise()?)
     }
 
     /// Wait until all work of the current context is done; raises what went wrong in it.

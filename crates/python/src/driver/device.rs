@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rtcg::driver::{self, Device, sys};
 use std::ffi::c_void;
+use std::sync::{Mutex, PoisonError};
 
 /// A device: real ones come first, then virtual ones.
 #[pyclass(name = "Device", module = "pycuda._driver", frozen, subclass, dict, weakref)]
@@ -21,6 +22,20 @@ made_by_init!(PyDevice, "(ordinal)");
 impl From<Device> for PyDevice {
     fn from(device: Device) -> Self {
         Self(Late::new(device))
+    }
+}
+
+impl PyDevice {
+    /// The device's object, the same one at every call: making one would be most of the cost of asking for it.
+    pub(crate) fn shared(py: Python<'_>, device: Device) -> PyResult<Py<Self>> {
+        static SHARED: Mutex<Vec<(Device, Py<PyDevice>)>> = Mutex::new(Vec::new());
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, object)) = shared.iter().find(|(known, _)| *known == device) {
+            return Ok(object.clone_ref(py));
+        }
+        let object = Py::new(py, Self::from(device))?;
+        shared.push((device, object.clone_ref(py)));
+        Ok(object)
     }
 }
 

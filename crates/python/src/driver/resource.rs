@@ -116,35 +116,58 @@ impl<T: Send + PartialEq> PartialEq for Detached<T> {
 
 impl<T: Send> Drop for Detached<T> {
     fn drop(&mut self) {
-        if let Some(value) = self.0.0.take() {
+        if let Some(value) = self.0.take() {
             without_interpreter(move || drop(value));
         }
     }
 }
 
-/// What `__init__` puts in place, so that subclasses may have constructors with other arguments. What Rust code makes
-/// has its value from the beginning.
-pub(crate) struct Late<T>(OnceLock<T>);
+/// A value that is there from the beginning where Rust code makes the object, and that `__init__` puts in place where
+/// Python does, so that subclasses may have constructors with other arguments.
+pub(crate) enum Late<T> {
+    Made(T),
+    OfInit(OnceLock<T>),
+}
 
 impl<T> Default for Late<T> {
     fn default() -> Self {
-        Self(OnceLock::new())
+        Self::OfInit(OnceLock::new())
     }
 }
 
 impl<T> Late<T> {
+    #[inline]
     pub(crate) fn new(value: T) -> Self {
-        Self(OnceLock::from(value))
+        Self::Made(value)
+    }
+
+    /// Puts the value in place, or gives it back if there was one.
+    #[inline]
+    pub(crate) fn set(&self, value: T) -> Result<(), T> {
+        match self {
+            Self::Made(_) => Err(value),
+            Self::OfInit(cell) => cell.set(value),
+        }
     }
 
     pub(crate) fn init(&self, value: T) -> PyResult<()> {
-        self.0.set(value).map_err(|_| PyRuntimeError::new_err("__init__ was called a second time"))
+        self.set(value).map_err(|_| PyRuntimeError::new_err("__init__ was called a second time"))
     }
 
     /// The value, if `__init__` was called.
     #[inline]
     pub(crate) fn get(&self) -> Option<&T> {
-        self.0.get()
+        match self {
+            Self::Made(value) => Some(value),
+            Self::OfInit(cell) => cell.get(),
+        }
+    }
+
+    fn take(&mut self) -> Option<T> {
+        match std::mem::take(self) {
+            Self::Made(value) => Some(value),
+            Self::OfInit(cell) => cell.into_inner(),
+        }
     }
 }
 
@@ -153,7 +176,7 @@ impl<T> Deref for Late<T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        self.0.get().unwrap_or_else(|| not_initialised())
+        self.get().unwrap_or_else(|| not_initialised())
     }
 }
 

@@ -9,7 +9,7 @@ use super::memory::{ForeignBuffer, room_of};
 use super::operands::shape_of;
 use super::strided_layout;
 use crate::driver::pool::PyPooledDeviceAllocation;
-use crate::driver::resource::not_initialised;
+use crate::driver::resource::{Late, not_initialised};
 use crate::pointer::DevicePtr;
 use numpy::PyArrayDescr;
 use pyo3::exceptions::PyValueError;
@@ -19,7 +19,7 @@ use rtcg::DeviceBuffer;
 use rtcg::array::{DType, GpuArray, Layout, Order};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What an array object holds.
 pub(crate) struct Contents {
@@ -83,28 +83,17 @@ impl Contents {
 #[pyclass(name = "GPUArray", module = "pycuda.gpuarray", frozen, subclass, weakref, dict)]
 #[derive(Default)]
 pub(crate) struct PyGpuArray {
-    first: First,
+    /// The first contents: of results they are there from the beginning.
+    first: Late<Contents>,
     is_replaced: AtomicBool,
     replacement: Mutex<Option<Arc<Contents>>>,
-}
-
-/// The first contents: of results they are there from the beginning.
-enum First {
-    Made(Contents),
-    OfInit(OnceLock<Contents>),
-}
-
-impl Default for First {
-    fn default() -> Self {
-        Self::OfInit(OnceLock::new())
-    }
 }
 
 impl From<Contents> for PyGpuArray {
     #[inline]
     fn from(contents: Contents) -> Self {
         let (is_replaced, replacement) = (AtomicBool::new(false), Mutex::new(None));
-        Self { first: First::Made(contents), is_replaced, replacement }
+        Self { first: Late::new(contents), is_replaced, replacement }
     }
 }
 
@@ -130,11 +119,7 @@ impl PyGpuArray {
     /// What the object holds, if that is what it held from the beginning.
     #[inline]
     pub(crate) fn unchanged(&self) -> Option<&Contents> {
-        match &self.first {
-            _ if self.is_replaced.load(Ordering::Acquire) => None,
-            First::Made(contents) => Some(contents),
-            First::OfInit(contents) => contents.get(),
-        }
+        if self.is_replaced.load(Ordering::Acquire) { None } else { self.first.get() }
     }
 
     #[cold]
@@ -151,13 +136,7 @@ impl PyGpuArray {
 
     /// Puts `contents` in the place of what was there.
     pub(super) fn replace(&self, contents: Contents) {
-        let contents = match &self.first {
-            First::Made(_) => contents,
-            First::OfInit(first) => match first.set(contents) {
-                Ok(()) => return,
-                Err(contents) => contents,
-            },
-        };
+        let Err(contents) = self.first.set(contents) else { return };
         let new = Some(Arc::new(contents));
         let old = std::mem::replace(&mut *self.replacement.lock().unwrap_or_else(PoisonError::into_inner), new);
         self.is_replaced.store(true, Ordering::Release);

@@ -12,6 +12,7 @@ use super::{Handle, driver_functions, put};
 use crate::context::current;
 use crate::driver::{self, ARRAYS};
 use crate::error::{Code, Res, ensure};
+use crate::graph::capture;
 use crate::memory::heap::Kind;
 use crate::objects::Array;
 use crate::texture::describe::channel_bytes;
@@ -54,6 +55,7 @@ pub(super) fn address_levels(given: &[CUDA_ARRAY3D_DESCRIPTOR], alignment: u64) 
 
 fn create(given: &CUDA_ARRAY3D_DESCRIPTOR) -> Res<CUarray> {
     let context = current()?;
+    capture::check_unsafe_call()?;
     let extents = check_shape(given)?;
     let block = driver::alloc(&context, extents.iter().product(), Kind::Device, 0, 0)?;
     let array = Array { ctx_id: context.id, start: block.start, extents, description: *given, is_level: false };
@@ -111,6 +113,7 @@ driver_functions! {
         let context = crate::context::current_or_owner(array.ctx_id)?;
         // A level goes with its mipmapped array.
         ensure(!array.is_level, Code::INVALID_VALUE)?;
+        capture::check_unsafe_call()?;
         let outcome = context.synchronize();
         driver::free(ARRAYS.remove(hArray.number())?.start)?;
         outcome

@@ -144,6 +144,7 @@ driver_functions! {
 
     fn cuCtxSetLimit(limit: CUlimit, value: usize) {
         let context = current()?;
+        capture::check_unsafe_call()?;
         check_limit(limit.0, value)?;
         context.settings().limits[limit.0 as usize] = value;
         match limit {

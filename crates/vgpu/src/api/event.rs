@@ -78,6 +78,7 @@ driver_functions! {
         let (event, context) = event_and_context(hEvent)?;
         context.check()?;
         ensure(event.captured().is_none(), Code::CAPTURED_EVENT)?;
+        capture::check_unsafe_call()?;
         crate::stream::chaos::nudge();
         ensure(event.is_done(), Code::NOT_READY)?;
         context.outcome()
@@ -86,6 +87,7 @@ driver_functions! {
     fn cuEventSynchronize(hEvent: CUevent) {
         let (event, context) = event_and_context(hEvent)?;
         ensure(event.captured().is_none(), Code::CAPTURED_EVENT)?;
+        capture::check_unsafe_call()?;
         event.wait(&context)?;
         context.outcome()
     }

@@ -31,7 +31,16 @@ struct Places {
 /// Each place is null or valid.
 unsafe fn info(stream: CUstream, places: &Places) -> Res {
     use CUstreamCaptureStatus as S;
-    let (_, stream) = stream_and_context(stream.number())?;
+    let (_, stream) = match stream.number() {
+        // Asking for the legacy stream leaves the capture that it would wait for as it is.
+        handle @ ..=1 => {
+            let context = crate::context::current()?;
+            ensure(!capture::is_waited_for(&context), Code::STREAM_CAPTURE_IMPLICIT)?;
+            let stream = crate::driver::stream(&context, handle)?;
+            (context, stream)
+        }
+        handle => stream_and_context(handle)?,
+    };
     // SAFETY: this function's contract.
     unsafe {
         put_optional(places.edges, std::ptr::null());

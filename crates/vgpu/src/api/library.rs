@@ -12,6 +12,7 @@ use super::{Handle, driver_functions, put, put_optional, text};
 use crate::context::{Context, current};
 use crate::driver::{KERNELS, LIBRARIES};
 use crate::error::{Code, Res, ensure};
+use crate::graph::capture;
 use crate::library::Library;
 use crate::module::LoadOptions;
 use crate::objects::Module;
@@ -65,6 +66,7 @@ driver_functions! {
     }
 
     fn cuLibraryUnload(library: CUlibrary) {
+        capture::check_unsafe_call()?;
         let outcome = crate::context::current_alive().and_then(|c| c.synchronize());
         LIBRARIES.remove(library.number())?.unload();
         // Without a current context there is no work to wait for.

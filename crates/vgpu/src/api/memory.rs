@@ -158,6 +158,7 @@ driver_functions! {
             return Err(unsupported("registering memory of devices"));
         }
         let context = current()?;
+        capture::check_unsafe_call()?;
         let known = driver::heap()?.find(p.addr() as u64);
         ensure(!known.as_ref().is_some_and(|b| b.kind.is_device()), Code::INVALID_VALUE)?;
         ensure(known.is_none(), Code::HOST_MEMORY_ALREADY_REGISTERED)?;
@@ -168,6 +169,7 @@ driver_functions! {
     fn cuMemHostUnregister(p: *mut c_void) {
         let context = crate::context::current_alive()?;
         ensure(!p.is_null(), Code::INVALID_VALUE)?;
+        capture::check_unsafe_call()?;
         ensure(host::find(p.addr() as u64).is_some(), Code::HOST_MEMORY_NOT_REGISTERED)?;
         let outcome = context.synchronize();
         host::unregister(p.addr() as u64)?;

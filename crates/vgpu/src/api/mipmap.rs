@@ -7,6 +7,7 @@ use super::{Handle, driver_functions, put};
 use crate::context::current;
 use crate::driver::{self, ARRAYS, MIPMAPS};
 use crate::error::{Code, Res, ensure};
+use crate::graph::capture;
 use crate::memory::heap::Kind;
 use crate::objects::{Array, MipmappedArray};
 use std::sync::Arc;
@@ -31,6 +32,7 @@ fn most_levels(d: &CUDA_ARRAY3D_DESCRIPTOR) -> u32 {
 
 fn create(given: &CUDA_ARRAY3D_DESCRIPTOR, n_levels: u32) -> Res<CUmipmappedArray> {
     let context = current()?;
+    capture::check_unsafe_call()?;
     ensure(n_levels > 0, Code::INVALID_VALUE)?;
     check_shape(given)?;
     let n_levels = n_levels.min(most_levels(given));
@@ -66,6 +68,7 @@ driver_functions! {
 
     fn cuMipmappedArrayDestroy(hMipmappedArray: CUmipmappedArray) {
         let context = crate::context::current_or_owner(MIPMAPS.get(hMipmappedArray.number())?.ctx_id)?;
+        capture::check_unsafe_call()?;
         let outcome = context.synchronize();
         let mipmap = MIPMAPS.remove(hMipmappedArray.number())?;
         for &level in &mipmap.levels {

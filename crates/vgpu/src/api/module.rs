@@ -10,6 +10,7 @@ use super::{Handle, driver_functions, put, put_optional, text};
 use crate::context::current;
 use crate::driver::MODULES;
 use crate::error::{Code, Res, ensure};
+use crate::graph::capture;
 use crate::module::fatbin;
 use crate::objects::{load_module, unload_module};
 
@@ -113,6 +114,7 @@ driver_functions! {
         let module = MODULES.get(hmod.number())?;
         // As in CUDA, launches of the module are over before it goes.
         let context = crate::context::current_or_owner(module.ctx_id)?;
+        capture::check_unsafe_call()?;
         let outcome = if context.id == module.ctx_id { context.synchronize() } else { Ok(()) };
         unload_module(hmod.number())?;
         outcome

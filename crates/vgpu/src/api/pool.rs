@@ -87,6 +87,7 @@ driver_functions! {
         if let Some(start) = captured_alloc(&context, &stream, bytesize)? {
             return put(dptr, start);
         }
+        capture::check_unsafe_call()?;
         // As on a real driver; freeing the null pointer is success, too.
         put(dptr, if bytesize == 0 { 0 } else { alloc(&context, bytesize, current_pool(context.device)?)? })
     }
@@ -97,6 +98,7 @@ driver_functions! {
         if let Some(start) = captured_alloc(&context, &stream, bytesize)? {
             return put(dptr, start);
         }
+        capture::check_unsafe_call()?;
         put(dptr, alloc(&context, bytesize, pool.number())?)
     }
 
@@ -108,6 +110,7 @@ driver_functions! {
         if capture::intercept(&stream, || Ok(Action::Free(dptr)))? {
             return Ok(());
         }
+        capture::check_unsafe_call()?;
         if graph::memory::find(dptr).is_some() {
             let release = move || graph::memory::release(dptr).unwrap_or(Ok(()));
             stream.submit(&context, Fences::new(), Work::CleanUp(Box::new(release)));

@@ -66,6 +66,8 @@ driver_functions! {
 
     fn cuStreamGetFlags(hStream: CUstream, flags: *mut c_uint) {
         let (_, stream) = stream_and_context(hStream.number())?;
+        // A real driver takes the question for one that captures forbid.
+        capture::check_unsafe_call()?;
         put(flags, c_uint::from(stream.kind == Kind::NonBlocking))
     }
 
@@ -92,6 +94,7 @@ driver_functions! {
     fn cuStreamQuery(hStream: CUstream) {
         let (context, stream) = stream_and_context(hStream.number())?;
         capture::refuse(&stream)?;
+        capture::check_unsafe_call()?;
         crate::stream::chaos::nudge();
         ensure(stream.is_idle(), Code::NOT_READY)?;
         context.outcome()
@@ -100,6 +103,7 @@ driver_functions! {
     fn cuStreamSynchronize(hStream: CUstream) {
         let (context, stream) = stream_and_context(hStream.number())?;
         capture::refuse(&stream)?;
+        capture::check_unsafe_call()?;
         if stream.kind == Kind::Legacy {
             // Work of blocking streams comes before anything that the default stream does next.
             context.wait_for_blocking_streams()?;

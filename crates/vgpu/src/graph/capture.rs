@@ -191,11 +191,7 @@ fn active() -> Vec<Arc<Capture>> {
 /// Fails when a blocking stream of the context is capturing: the legacy default stream would have
 /// to wait for it.
 pub(crate) fn check_legacy(ctx: &Context) -> Res {
-    let blocking = |c: &Arc<Capture>| {
-        let streams = lock(&c.streams);
-        streams.iter().filter_map(Weak::upgrade).any(|s| s.kind == Kind::Blocking)
-    };
-    match active().into_iter().find(|c| c.ctx_id == ctx.id && blocking(c)) {
+    match before_legacy(ctx) {
         None => Ok(()),
         Some(capture) => {
             capture.invalidate();
@@ -204,7 +200,20 @@ pub(crate) fn check_legacy(ctx: &Context) -> Res {
     }
 }
 
-/// Fails when a capture forbids calls that may wait for, or disturb, streams: allocation, frees,
+/// Whether the legacy default stream would have to wait for a stream of the context that is capturing.
+pub(crate) fn is_waited_for(ctx: &Context) -> bool {
+    before_legacy(ctx).is_some()
+}
+
+fn before_legacy(ctx: &Context) -> Option<Arc<Capture>> {
+    let blocking = |c: &Arc<Capture>| {
+        let streams = lock(&c.streams);
+        streams.iter().filter_map(Weak::upgrade).any(|s| s.kind == Kind::Blocking)
+    };
+    active().into_iter().find(|c| c.ctx_id == ctx.id && blocking(c))
+}
+
+/// Fails when a capture forbids calls that may wait for, or disturb, streams: allocation, frees, queries, waits,
 /// synchronous copies.
 pub(crate) fn check_unsafe_call() -> Res {
     let me = std::thread::current().id();

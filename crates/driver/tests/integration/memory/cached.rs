@@ -30,7 +30,9 @@ fn what_a_pool_keeps_counts_as_free() {
         for _ in 0..4 {
             let share = free() / 2;
             let block = pool.allocate(share, None).unwrap();
-            assert!(close_to(before - free(), share / 16 * 17) || close_to(before - free(), share), "{}", free());
+            // Where memory is not followed exactly, a pool takes up to a sixteenth more than it is asked for.
+            let taken = before - free();
+            assert!((share - SLACK..=share / 16 * 17 + SLACK).contains(&taken), "{taken} for {share} of {before}");
             drop(block);
             assert!(close_to(free(), before), "{} and {before}", free());
         }
