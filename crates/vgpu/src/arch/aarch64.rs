@@ -110,6 +110,12 @@ extern "C" fn start() -> ! {
 /// The runtime's `barrier` itself.
 pub(crate) use crate::exec::calls::barrier;
 
+/// A `bar.sync` for all threads of the block.
+pub(crate) unsafe extern "C" fn barrier_all(ctx: *mut WarpCtx, id: u32) {
+    // SAFETY: compiled code passes its own context, and the fiber to go on with has been chosen by the block.
+    unsafe { crate::exec::calls::arrive_all(ctx, id).perform() };
+}
+
 /// A comparison and exchange of 16 bytes: not used here; a lock takes its place.
 pub(crate) fn wide_exchange() -> Option<WideExchange> {
     None

@@ -142,6 +142,44 @@ pub(crate) unsafe extern "C" fn barrier(_: *mut WarpCtx, _: u32, _: u32, _: u32,
     std::arch::naked_asm!("sub rsp, 8", "call {}", "add rsp, 8", "pop rcx", "jmp rcx", sym crate::exec::calls::barrier)
 }
 
+/// A `bar.sync` for all threads of the block: [`switch`] in as few instructions as can be, and jumps back like
+/// [`barrier`].
+#[unsafe(naked)]
+pub(crate) unsafe extern "C" fn barrier_all(_: *mut WarpCtx, _: u32) {
+    std::arch::naked_asm!(
+        "sub rsp, 8",
+        "call {arrive}",
+        "add rsp, 8",
+        "test rdx, rdx",
+        "jz 3f",
+        "push rbp",
+        "push rbx",
+        "push r12",
+        "push r13",
+        "push r14",
+        "push r15",
+        "lea rcx, [rip + 2f]",
+        "push rcx",
+        "mov [rax + {inside}], rsp",
+        "mov rsp, [rdx + {inside}]",
+        "mov rax, rdx",
+        "pop rcx",
+        "jmp rcx",
+        "2:",
+        "pop r15",
+        "pop r14",
+        "pop r13",
+        "pop r12",
+        "pop rbx",
+        "pop rbp",
+        "3:",
+        "pop rcx",
+        "jmp rcx",
+        arrive = sym crate::exec::calls::arrive_all,
+        inside = const std::mem::offset_of!(crate::exec::FiberInfo, inside),
+    )
+}
+
 /// `pshufb` for processors without SSSE3.
 // The vector is passed in a register, as C does and Cranelift expects.
 #[allow(improper_ctypes_definitions)]

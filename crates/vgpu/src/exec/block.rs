@@ -8,10 +8,11 @@
 
 use super::barrier::{Arrival, Barrier, N_BARRIERS};
 use super::calls;
-use super::fiber::{Fiber, Guard, Pause, Ran, Warp};
+use super::fiber::{Fiber, FiberInfo, Guard, HandOver, Pause, Ran, Warp};
 use super::job::{Job, set_local};
 use super::report;
 use super::slots::{self, Slot};
+use super::whole_warps::{Arrived, WholeWarps};
 use super::worker::Worker;
 use crate::check;
 use crate::check::race::Race;
@@ -57,9 +58,11 @@ struct Core {
     moved: Cell<bool>,
     /// Of the thread that runs the block.
     guard: Cell<*const Guard>,
+    /// Barriers at which lanes are not counted.
+    whole: WholeWarps,
     barriers: [Cell<Barrier>; N_BARRIERS],
-    /// Barriers that somebody has arrived at, one bit each.
-    used: Cell<u32>,
+    /// Of each warp its fiber.
+    fibers: [Cell<*const FiberInfo>; 32],
     /// Alive as long as the block.
     job: *const Job<'static>,
     /// Number of the block in the grid.
@@ -86,7 +89,8 @@ impl Core {
             direct: !job.is_random(),
             moved: Cell::new(false),
             guard: Cell::new(std::ptr::null()),
-            used: Cell::new(0),
+            whole: WholeWarps::new(job.is_random() || job.race.is_some() || check::enabled().sync),
+            fibers: [const { Cell::new(std::ptr::null()) }; 32],
             barriers: [const { Cell::new(Barrier::new()) }; N_BARRIERS],
             job: std::ptr::from_ref(job).cast(),
             number: Cell::new(0),
@@ -96,15 +100,28 @@ impl Core {
 
     fn reset(&self) {
         self.finished.set(0);
-        self.used_barriers().for_each(|id| self.barriers[id].set(Barrier::new()));
-        self.used.set(0);
-        let n = self.warps.len();
-        self.runnable.set(if n == 32 { u32::MAX } else { (1 << n) - 1 });
+        self.counted_barriers().for_each(|id| self.barriers[id].set(Barrier::new()));
+        let warps = u32::MAX >> (32 - self.warps.len());
+        self.runnable.set(warps);
+        self.whole.reset(warps);
     }
 
-    fn used_barriers(&self) -> impl Iterator<Item = usize> {
-        let used = self.used.get();
-        (0..N_BARRIERS).take_while(move |id| used >> id != 0).filter(move |id| used >> id & 1 != 0)
+    fn counted_barriers(&self) -> impl Iterator<Item = usize> {
+        let counted = self.whole.counted();
+        (0..N_BARRIERS).take_while(move |id| counted >> id != 0).filter(move |id| counted >> id & 1 != 0)
+    }
+
+    /// The fiber of the next warp after number `warp` that can run.
+    #[inline(always)]
+    fn next(&self, warp: u32) -> Option<*const FiberInfo> {
+        let runnable = self.runnable.get();
+        if runnable == 0 {
+            return None;
+        }
+        // In turns: a warp that polls between barriers must not keep others from what it waits for.
+        let above = runnable & !(2_u32 << warp).wrapping_sub(1);
+        let next = if above != 0 { above } else { runnable }.trailing_zeros();
+        Some(self.fibers[next as usize].get())
     }
 
     /// Warp `warp` gives way: to the next warp that can run, else to the scheduler.
@@ -113,18 +130,35 @@ impl Core {
     /// Must be called on the fiber of `warp`, which is one of this block.
     #[inline(always)]
     unsafe fn give_way(&self, warp: *mut Warp, why: Pause) {
-        let runnable = if self.direct { self.runnable.get() } else { 0 };
         // SAFETY: fibers of runnable warps are alive and suspended, and the scheduler has set the guard.
         unsafe {
-            if runnable == 0 {
-                return (*warp).pause(why);
+            match self.next((*warp).ctx.warp_id) {
+                Some(next) if self.direct => {
+                    self.moved.set(true);
+                    (*warp).hand_over(next, self.guard.get());
+                }
+                _ => (*warp).pause(why),
             }
+        }
+    }
+
+    /// Warp `warp`, which waits at a barrier where lanes are not counted, is to hand over to the next warp that can run.
+    /// Where there is none, it waits in here for the scheduler.
+    ///
+    /// # Safety
+    /// As [`Core::give_way`].
+    #[inline(always)]
+    unsafe fn hand_over(&self, warp: *mut Warp) -> HandOver {
+        // SAFETY: as in `give_way`. Lanes are counted at all barriers where the order is random.
+        unsafe {
+            let number = (*warp).ctx.warp_id % 32;
+            let Some(to) = self.next(number) else {
+                wait(warp);
+                return HandOver::NONE;
+            };
             self.moved.set(true);
-            // In turns: a warp that polls between barriers must not keep others from what it waits for.
-            let above = runnable & !(2_u32 << (*warp).ctx.warp_id).wrapping_sub(1);
-            let next = if above != 0 { above } else { runnable }.trailing_zeros() as usize;
-            let next = (*self.warps[next].get()).fiber;
-            (*warp).hand_over(next, self.guard.get());
+            (*self.guard.get()).current.set(to);
+            HandOver { from: self.fibers[number as usize].get(), to }
         }
     }
 
@@ -149,6 +183,7 @@ impl Core {
     /// Lets the warps that wait at barrier `id` go on.
     fn release(&self, id: usize) {
         let b = self.barriers[id].replace(Barrier::new());
+        self.whole.completed(id);
         self.runnable.set(self.runnable.get() | b.waiting);
         // Nobody reads the result of a barrier that only synchronises.
         let mut waiting = if b.kind == BarrierKind::Sync as u32 { 0 } else { b.waiting };
@@ -160,9 +195,23 @@ impl Core {
         }
     }
 
+    /// Counts the lanes of the whole warps that wait at barrier `id`, and those that arrive from here on.
+    fn count_lanes(&self, id: usize) {
+        let mut waiting = self.whole.count(id);
+        while waiting != 0 {
+            // SAFETY: the warp is suspended; nobody holds a reference to it.
+            let ctx = unsafe { &(*self.warps[waiting.trailing_zeros() as usize].get()).ctx };
+            let mut b = self.barriers[id].get();
+            b.arrive(Arrival::of_whole_warp(ctx));
+            b.waiting |= waiting & waiting.wrapping_neg();
+            self.barriers[id].set(b);
+            waiting &= waiting - 1;
+        }
+    }
+
     /// A warp arrives at barrier `id`: the reduction's result when it need not wait.
     fn arrive(&self, warp: u32, id: usize, arrival: Arrival) -> Option<u32> {
-        self.used.set(self.used.get() | 1 << id);
+        self.count_lanes(id);
         // SAFETY: the warps of a block run one at a time, and nothing below looks at the barrier by another way
         // while this reference is in use.
         let b = unsafe { &mut *self.barriers[id].as_ptr() };
@@ -189,7 +238,8 @@ impl Core {
     fn finish_warp(&self, i: usize, live: u32) {
         self.runnable.set(self.runnable.get() & !(1 << i));
         self.finished.set(self.finished.get() + live);
-        for id in self.used_barriers() {
+        self.runnable.set(self.runnable.get() | self.whole.finish(1 << i));
+        for id in self.counted_barriers() {
             let b = self.barriers[id].get();
             if b.waiting != 0 && b.complete(self.threads, self.finished.get()) {
                 self.complain_of_missing(id, &b);
@@ -234,6 +284,7 @@ impl Block {
                 ctx.shared = s.start as *mut u8;
             }
             self.fibers.push(Fiber::new(stack, job.program, warp, run_warp, std::ptr::null_mut()));
+            self.core.fibers[i].set((*warp).fiber);
         }
         true
     }
@@ -345,6 +396,7 @@ impl Block {
         if self.core.finished.get() == self.core.threads {
             return Step::Done;
         }
+        (0..N_BARRIERS).for_each(|id| self.core.count_lanes(id));
         let barriers = self.core.barriers.iter().map(Cell::get).enumerate();
         let stuck: Vec<(usize, Barrier)> = barriers.filter(|(_, b)| b.waiting != 0).collect();
         let first = stuck.first().map_or(0, |(_, b)| b.waiting.trailing_zeros() as usize);
@@ -385,6 +437,51 @@ unsafe fn run_warp(warp: *mut Warp, _: *mut ()) {
     }
 }
 
+/// The runtime's side of a `bar.sync` for all threads, at which all lanes of the warp arrive that have not exited.
+/// Arrives, and says how this thread is to change fibers.
+///
+/// # Safety
+/// As [`barrier`].
+#[inline(always)]
+pub(crate) unsafe fn arrive_all(warp: *mut Warp, id: u32) -> HandOver {
+    // SAFETY: as for `barrier`.
+    unsafe {
+        let core = &*(*warp).ctx.block.cast::<Core>();
+        let bit = 1 << ((*warp).ctx.warp_id % 32);
+        match core.whole.arrive(bit, id as usize % N_BARRIERS) {
+            Arrived::Last(all) => core.runnable.set(core.runnable.get() | all),
+            Arrived::Waits => {
+                core.runnable.set(core.runnable.get() & !bit);
+                return core.hand_over(warp);
+            }
+            Arrived::Counted => count_in(warp, id),
+        }
+        HandOver::NONE
+    }
+}
+
+/// Gives the thread back to the scheduler until a barrier lets `warp` go on.
+///
+/// # Safety
+/// As [`Core::give_way`].
+#[cold]
+#[inline(never)]
+unsafe fn wait(warp: *mut Warp) {
+    // SAFETY: passed on.
+    unsafe { (*warp).pause(Pause::Barrier) };
+}
+
+/// A whole warp arrives where lanes are counted, and waits if need be.
+///
+/// # Safety
+/// As [`barrier`].
+#[cold]
+#[inline(never)]
+unsafe fn count_in(warp: *mut Warp, id: u32) {
+    // SAFETY: passed on.
+    unsafe { barrier_of_lanes(warp, id, Arrival::of_whole_warp(&(*warp).ctx)) };
+}
+
 /// The runtime's side of `bar`: arrives and waits if need be.
 ///
 /// # Safety
@@ -394,8 +491,24 @@ unsafe fn run_warp(warp: *mut Warp, _: *mut ()) {
 pub(crate) unsafe fn barrier(warp: *mut Warp, id: u32, mut arrival: Arrival) -> u32 {
     // SAFETY: the block is alive while its warps run, and its core is only accessed in cells.
     unsafe {
-        let (exited, live, number) = ((*warp).ctx.exited, (*warp).ctx.live, (*warp).ctx.warp_id);
-        arrival.exited = (exited & live).count_ones();
+        arrival.exited = ((*warp).ctx.exited & (*warp).ctx.live).count_ones();
+        if arrival.is_of_whole_warp(&(*warp).ctx) {
+            arrive_all(warp, id).perform();
+            return 0;
+        }
+        barrier_of_lanes(warp, id, arrival)
+    }
+}
+
+/// Arrives at a barrier where lanes are counted and waits if need be.
+///
+/// # Safety
+/// As [`barrier`].
+#[inline(always)]
+unsafe fn barrier_of_lanes(warp: *mut Warp, id: u32, arrival: Arrival) -> u32 {
+    // SAFETY: as for `barrier`.
+    unsafe {
+        let number = (*warp).ctx.warp_id;
         let core = (*warp).ctx.block.cast::<Core>();
         if let Some(result) = (*core).arrive(number, id as usize % N_BARRIERS, arrival) {
             return result;

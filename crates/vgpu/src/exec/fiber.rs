@@ -66,7 +66,8 @@ pub(crate) struct SignalInfo {
 /// A warp in progress: what compiled code sees, then what the runtime keeps beside it.
 ///
 /// Invariant: a `*mut WarpCtx` that compiled code passes points to the first field of a `Warp`.
-#[repr(C)]
+// What barriers read of each warp lies in the first line of the cache.
+#[repr(C, align(64))]
 pub(crate) struct Warp {
     pub(crate) ctx: WarpCtx,
     /// The job, for reports and for its stop flag.
@@ -90,29 +91,57 @@ pub(crate) struct Warp {
 }
 
 /// What a fiber's two sides and the signal handler share; it lies at the top of the fiber's stack.
+// In one line of the cache: barriers go through those of all warps of a block.
+#[repr(C, align(64))]
 pub(crate) struct FiberInfo {
+    /// Where the fiber goes on, while it does not run.
+    pub(crate) inside: Cell<usize>,
+    /// Of the thread that made the fiber, which alone runs it.
+    thread: *const Guard,
     pub(crate) warp: *mut Warp,
     pub(crate) program: *const Program,
     /// Addresses of the stack's guard.
     pub(crate) guard: (usize, usize),
-    /// One past the last address of the stack.
-    top: usize,
     body: unsafe fn(*mut Warp, *mut ()),
     data: *mut (),
-    /// Where the fiber goes on, while it does not run.
-    inside: Cell<usize>,
-    /// Where the one who resumed it goes on, while it runs.
-    outside: Cell<usize>,
 }
 
 impl FiberInfo {
     /// Whether an address lies on the stack or in its guard.
     pub(crate) fn on_stack(&self, address: usize) -> bool {
-        (self.guard.0..self.top).contains(&address)
+        (self.guard.0..std::ptr::from_ref(self) as usize).contains(&address)
     }
     /// Where the one who resumed the fiber goes on.
-    pub(crate) fn outside(&self) -> usize {
-        self.outside.get()
+    fn outside(&self) -> usize {
+        // SAFETY: a thread's guard lives as long as the thread, and the fiber runs on that thread.
+        unsafe { (*self.thread).outside.get() }
+    }
+}
+
+/// A change of fibers that is still to be made. The thread's [`Guard`] names the one that is to run.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub(crate) struct HandOver {
+    /// The fiber to be left.
+    pub(crate) from: *const FiberInfo,
+    /// The one that is to go on, as if it had been resumed; null where the fiber is not to be left.
+    pub(crate) to: *const FiberInfo,
+}
+
+impl HandOver {
+    /// The fiber is not to be left.
+    pub(crate) const NONE: HandOver = HandOver { from: null(), to: null() };
+
+    /// Makes the change.
+    ///
+    /// # Safety
+    /// Must be called on the fiber to be left; the other one is alive and does not run.
+    #[inline(always)]
+    pub(crate) unsafe fn perform(self) {
+        if !self.to.is_null() {
+            // SAFETY: the caller's contract.
+            unsafe { arch::switch((*self.from).inside.as_ptr(), (*self.to).inside.get(), self.to as usize) };
+        }
     }
 }
 
@@ -120,6 +149,8 @@ impl FiberInfo {
 pub(crate) struct Guard {
     /// Null outside [`Fiber::resume`].
     pub(crate) current: Cell<*const FiberInfo>,
+    /// Where the one who resumed the current fiber goes on.
+    pub(crate) outside: Cell<usize>,
     pub(crate) signal: Cell<SignalInfo>,
 }
 
@@ -127,6 +158,7 @@ impl Guard {
     pub(crate) const fn new() -> Guard {
         Guard {
             current: Cell::new(null()),
+            outside: Cell::new(0),
             signal: Cell::new(SignalInfo { signal: 0, pc: 0, address: 0, write: None, overflow: false }),
         }
     }
@@ -170,7 +202,8 @@ impl Fiber {
     ///
     /// # Safety
     /// `warp`, `program` and `data` must stay valid until the fiber is done or dropped, and `body`
-    /// must keep nothing on its stack that needs dropping while it calls compiled code.
+    /// must keep nothing on its stack that needs dropping while it calls compiled code. The fiber must be
+    /// resumed by this thread alone.
     pub(crate) unsafe fn new(
         stack: FiberStack,
         program: *const Program,
@@ -185,14 +218,14 @@ impl Fiber {
         unsafe {
             let inside = Cell::new(arch::prepare_stack(top, run));
             let guard = (stack.guard(), stack.bottom());
-            at.write(FiberInfo { warp, program, guard, top, body, data, inside, outside: Cell::new(0) });
+            at.write(FiberInfo { inside, thread: Guard::of_thread(), warp, program, guard, body, data });
             (*warp).stack_bottom = stack.bottom();
             (*warp).fiber = at;
         }
         Fiber { stack, info: at }
     }
 
-    /// Runs the fiber until it pauses or ends. `guard` is this thread's.
+    /// Runs the fiber until it pauses or ends. `guard` is this thread's, and that of the fiber.
     #[inline(always)]
     pub(crate) fn resume(&mut self, guard: &Guard) -> Ran {
         self.resume_chain(guard).0
@@ -205,7 +238,7 @@ impl Fiber {
         guard.current.set(info);
         // SAFETY: the information lies on the stack that this value owns; the fiber does not run, so
         // `inside` is where it goes on, and it comes back by `outside` alone.
-        let why = unsafe { arch::switch((*info).outside.as_ptr(), (*info).inside.get(), info as usize) };
+        let why = unsafe { arch::switch(guard.outside.as_ptr(), (*info).inside.get(), info as usize) };
         let last = guard.current.replace(null());
         const ALL: [Pause; 8] = [
             Pause::Barrier,
@@ -268,7 +301,6 @@ impl Warp {
         let info = self.fiber;
         // SAFETY: the caller's contract. Whoever resumed this fiber goes on when the other one pauses.
         unsafe {
-            (*next).outside.set((*info).outside());
             (*guard).current.set(next);
             arch::switch((*info).inside.as_ptr(), (*next).inside.get(), next as usize);
         }

@@ -33,6 +33,11 @@ impl Gen<'_, '_> {
             self.park_at_barrier(code, *id, count, pred);
             return Ok(());
         }
+        if code == BarrierKind::Sync && count == Operand::Int(0) && self.all_lanes(st) {
+            let id = self.first_lane(*id);
+            links::call(&mut self.b, runtime!(barrier_all), &[self.ctx, id], None);
+            return Ok(());
+        }
         let active = self.active_bits(st);
         let arriving = self.b.ins().popcnt(active);
         let trues = match pred {
@@ -50,6 +55,11 @@ impl Gen<'_, '_> {
             self.b.ins().store(trusted(), r, self.frame, header::BAR_RESULT);
         }
         Ok(())
+    }
+
+    /// Whether all lanes that have not exited take part in a statement.
+    fn all_lanes(&mut self, st: &Stmt<'_>) -> bool {
+        !self.is_masked() && (0..CHUNKS).all(|c| self.guard_mask(st, c).is_none())
     }
 
     /// An operand that must agree between the lanes: lane 0's value in converged code.
