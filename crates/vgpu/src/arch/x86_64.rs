@@ -3,6 +3,7 @@
 use super::WideExchange;
 use crate::abi::WarpCtx;
 use cranelift_codegen::ir::{InstBuilder, LibCall, Value, types};
+use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
 use std::arch::x86_64::__m128i;
 
@@ -116,8 +117,7 @@ pub(crate) unsafe fn switch(save: *mut usize, to: usize, value: usize) -> usize 
     given
 }
 
-/// The place at which a new stack that ends at `top`, a multiple of 64, calls `run` with the value
-/// it is given.
+/// The place at which a new stack that ends at `top`, a multiple of 64, calls `run` with that address.
 ///
 /// # Safety
 /// The stack is alive and not in use.
@@ -131,7 +131,7 @@ pub(crate) unsafe fn prepare_stack(top: usize, run: unsafe extern "C" fn(usize) 
 /// Where a new stack begins: calls the function that lies on it, with nothing above to return to.
 #[unsafe(naked)]
 extern "C" fn start() -> ! {
-    std::arch::naked_asm!("pop rcx", "mov rdi, rax", "xor ebp, ebp", "call rcx", "ud2")
+    std::arch::naked_asm!("pop rcx", "lea rdi, [rsp + 16]", "xor ebp, ebp", "call rcx", "ud2")
 }
 
 /// Calls `barrier` and jumps back rather than returns. Warp after warp leaves one barrier and calls the
@@ -142,8 +142,14 @@ pub(crate) unsafe extern "C" fn barrier(_: *mut WarpCtx, _: u32, _: u32, _: u32,
     std::arch::naked_asm!("sub rsp, 8", "call {}", "add rsp, 8", "pop rcx", "jmp rcx", sym crate::exec::calls::barrier)
 }
 
+/// The convention by which compiled code calls [`barrier_all`]: RBP is kept, all other registers are not. Most of them
+/// hold nothing at a barrier.
+pub(crate) fn barrier_convention(_: CallConv) -> CallConv {
+    CallConv::Winch
+}
+
 /// A `bar.sync` for all threads of the block: [`switch`] in as few instructions as can be, and jumps back like
-/// [`barrier`].
+/// [`barrier`]. To be called as [`barrier_convention`] says, so by compiled code alone.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn barrier_all(_: *mut WarpCtx, _: u32) {
     std::arch::naked_asm!(
@@ -153,30 +159,18 @@ pub(crate) unsafe extern "C" fn barrier_all(_: *mut WarpCtx, _: u32) {
         "test rdx, rdx",
         "jz 3f",
         "push rbp",
-        "push rbx",
-        "push r12",
-        "push r13",
-        "push r14",
-        "push r15",
         "lea rcx, [rip + 2f]",
         "push rcx",
-        "mov [rax + {inside}], rsp",
-        "mov rsp, [rdx + {inside}]",
-        "mov rax, rdx",
+        "mov [rax], rsp",
+        "mov rsp, rdx",
         "pop rcx",
         "jmp rcx",
         "2:",
-        "pop r15",
-        "pop r14",
-        "pop r13",
-        "pop r12",
-        "pop rbx",
         "pop rbp",
         "3:",
         "pop rcx",
         "jmp rcx",
         arrive = sym crate::exec::calls::arrive_all,
-        inside = const std::mem::offset_of!(crate::exec::FiberInfo, inside),
     )
 }
 

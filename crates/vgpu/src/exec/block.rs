@@ -151,14 +151,19 @@ impl Core {
     unsafe fn hand_over(&self, warp: *mut Warp) -> HandOver {
         // SAFETY: as in `give_way`. Lanes are counted at all barriers where the order is random.
         unsafe {
-            let number = (*warp).ctx.warp_id % 32;
-            let Some(to) = self.next(number) else {
+            let ring = &(*warp).ring;
+            let guard = &*self.guard.get();
+            self.moved.set(true);
+            if self.runnable.get() & ring.next_bit != 0 {
+                guard.current.set(ring.next);
+                return HandOver { from: ring.place, to: ring.next_place.get() };
+            }
+            let Some(next) = self.next((*warp).ctx.warp_id) else {
                 wait(warp);
                 return HandOver::NONE;
             };
-            self.moved.set(true);
-            (*self.guard.get()).current.set(to);
-            HandOver { from: self.fibers[number as usize].get(), to }
+            guard.current.set(next);
+            HandOver { from: ring.place, to: (*(*next).place).get() }
         }
     }
 
@@ -283,8 +288,12 @@ impl Block {
             if let Some(s) = self.shared {
                 ctx.shared = s.start as *mut u8;
             }
-            self.fibers.push(Fiber::new(stack, job.program, warp, run_warp, std::ptr::null_mut()));
+            let n = self.core.warps.len();
+            let before = self.core.warps[(i + n - 1) % n].get();
+            let place = &raw const (*before).ring.next_place;
+            self.fibers.push(Fiber::new(stack, job.program, warp, place, run_warp, std::ptr::null_mut()));
             self.core.fibers[i].set((*warp).fiber);
+            ((*before).ring.next, (*before).ring.next_bit) = ((*warp).fiber, 1 << i);
         }
         true
     }

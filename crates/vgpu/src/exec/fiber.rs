@@ -70,6 +70,7 @@ pub(crate) struct SignalInfo {
 #[repr(C, align(64))]
 pub(crate) struct Warp {
     pub(crate) ctx: WarpCtx,
+    pub(crate) ring: Ring,
     /// The job, for reports and for its stop flag.
     pub(crate) job: *const super::job::Job<'static>,
     /// The fiber that runs it; set when that is made.
@@ -90,12 +91,32 @@ pub(crate) struct Warp {
     pub(crate) access_write: bool,
 }
 
+/// The warp's place in the ring of its block's warps, in which they take turns.
+///
+/// The next warp's fiber goes on from what this one holds, not from what that one does: nothing need be looked up
+/// on the way from one stack to the next, which is as long as anything that waiting at barriers takes.
+pub(crate) struct Ring {
+    /// Where the next warp's fiber goes on, while it does not run.
+    pub(crate) next_place: Cell<usize>,
+    /// Where the warp before looks for the place at which this warp's fiber goes on.
+    pub(crate) place: *const Cell<usize>,
+    pub(crate) next: *const FiberInfo,
+    /// The next warp's bit among those of the block.
+    pub(crate) next_bit: u32,
+}
+
+impl Ring {
+    /// Of a warp that is in no ring yet.
+    pub(crate) const fn new() -> Ring {
+        Ring { next_place: Cell::new(0), place: null(), next: null(), next_bit: 0 }
+    }
+}
+
 /// What a fiber's two sides and the signal handler share; it lies at the top of the fiber's stack.
-// In one line of the cache: barriers go through those of all warps of a block.
 #[repr(C, align(64))]
 pub(crate) struct FiberInfo {
-    /// Where the fiber goes on, while it does not run.
-    pub(crate) inside: Cell<usize>,
+    /// Holds where the fiber goes on, while it does not run.
+    pub(crate) place: *const Cell<usize>,
     /// Of the thread that made the fiber, which alone runs it.
     thread: *const Guard,
     pub(crate) warp: *mut Warp,
@@ -111,6 +132,11 @@ impl FiberInfo {
     pub(crate) fn on_stack(&self, address: usize) -> bool {
         (self.guard.0..std::ptr::from_ref(self) as usize).contains(&address)
     }
+    /// What holds where the fiber goes on.
+    fn place(&self) -> &Cell<usize> {
+        // SAFETY: it lives as long as the warps of the block do.
+        unsafe { &*self.place }
+    }
     /// Where the one who resumed the fiber goes on.
     fn outside(&self) -> usize {
         // SAFETY: a thread's guard lives as long as the thread, and the fiber runs on that thread.
@@ -122,15 +148,15 @@ impl FiberInfo {
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(crate) struct HandOver {
-    /// The fiber to be left.
-    pub(crate) from: *const FiberInfo,
-    /// The one that is to go on, as if it had been resumed; null where the fiber is not to be left.
-    pub(crate) to: *const FiberInfo,
+    /// What is to hold where the fiber to be left goes on.
+    pub(crate) from: *const Cell<usize>,
+    /// Where the one goes on whose turn it is, as if it had been resumed; 0 where the fiber is not to be left.
+    pub(crate) to: usize,
 }
 
 impl HandOver {
     /// The fiber is not to be left.
-    pub(crate) const NONE: HandOver = HandOver { from: null(), to: null() };
+    pub(crate) const NONE: HandOver = HandOver { from: null(), to: 0 };
 
     /// Makes the change.
     ///
@@ -138,9 +164,9 @@ impl HandOver {
     /// Must be called on the fiber to be left; the other one is alive and does not run.
     #[inline(always)]
     pub(crate) unsafe fn perform(self) {
-        if !self.to.is_null() {
+        if self.to != 0 {
             // SAFETY: the caller's contract.
-            unsafe { arch::switch((*self.from).inside.as_ptr(), (*self.to).inside.get(), self.to as usize) };
+            unsafe { arch::switch((*self.from).as_ptr(), self.to, 0) };
         }
     }
 }
@@ -192,22 +218,23 @@ unsafe extern "C" fn run(info: usize) -> ! {
     unsafe {
         ((*info).body)((*info).warp, (*info).data);
         loop {
-            arch::switch((*info).inside.as_ptr(), (*info).outside(), Pause::Done as usize);
+            arch::switch((*info).place().as_ptr(), (*info).outside(), Pause::Done as usize);
         }
     }
 }
 
 impl Fiber {
-    /// A fiber that will call `body(warp, data)`.
+    /// A fiber that will call `body(warp, data)`. What holds where it goes on is `place`.
     ///
     /// # Safety
-    /// `warp`, `program` and `data` must stay valid until the fiber is done or dropped, and `body`
+    /// `warp`, `program`, `place` and `data` must stay valid until the fiber is done or dropped, and `body`
     /// must keep nothing on its stack that needs dropping while it calls compiled code. The fiber must be
     /// resumed by this thread alone.
     pub(crate) unsafe fn new(
         stack: FiberStack,
         program: *const Program,
         warp: *mut Warp,
+        place: *const Cell<usize>,
         body: unsafe fn(*mut Warp, *mut ()),
         data: *mut (),
     ) -> Fiber {
@@ -216,11 +243,12 @@ impl Fiber {
         // SAFETY: the range lies at the end of the stack, which nobody uses yet; the caller vouches
         // for `warp`.
         unsafe {
-            let inside = Cell::new(arch::prepare_stack(top, run));
+            (*place).set(arch::prepare_stack(top, run));
             let guard = (stack.guard(), stack.bottom());
-            at.write(FiberInfo { inside, thread: Guard::of_thread(), warp, program, guard, body, data });
+            at.write(FiberInfo { place, thread: Guard::of_thread(), warp, program, guard, body, data });
             (*warp).stack_bottom = stack.bottom();
             (*warp).fiber = at;
+            (*warp).ring.place = place;
         }
         Fiber { stack, info: at }
     }
@@ -237,8 +265,8 @@ impl Fiber {
         let info = self.info;
         guard.current.set(info);
         // SAFETY: the information lies on the stack that this value owns; the fiber does not run, so
-        // `inside` is where it goes on, and it comes back by `outside` alone.
-        let why = unsafe { arch::switch(guard.outside.as_ptr(), (*info).inside.get(), info as usize) };
+        // it goes on at its place, and it comes back by `outside` alone.
+        let why = unsafe { arch::switch(guard.outside.as_ptr(), (*info).place().get(), 0) };
         let last = guard.current.replace(null());
         const ALL: [Pause; 8] = [
             Pause::Barrier,
@@ -278,7 +306,7 @@ impl Warp {
     pub(crate) unsafe fn pause(&self, why: Pause) {
         let info = self.fiber;
         // SAFETY: on its own fiber, whose information was set when it was made; who resumed it waits.
-        unsafe { arch::switch((*info).inside.as_ptr(), (*info).outside(), why as usize) };
+        unsafe { arch::switch((*info).place().as_ptr(), (*info).outside(), why as usize) };
     }
 
     /// Lets the launch's caller answer, if this is his thread.
@@ -302,7 +330,7 @@ impl Warp {
         // SAFETY: the caller's contract. Whoever resumed this fiber goes on when the other one pauses.
         unsafe {
             (*guard).current.set(next);
-            arch::switch((*info).inside.as_ptr(), (*next).inside.get(), next as usize);
+            arch::switch((*info).place().as_ptr(), (*next).place().get(), 0);
         }
     }
 

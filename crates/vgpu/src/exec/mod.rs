@@ -45,7 +45,6 @@ mod worker;
 
 pub use calls::RUNTIME;
 pub use fault::{Fault, FaultAccess, FaultKind};
-pub(crate) use fiber::FiberInfo;
 pub use interrupt::set_interrupt_check;
 pub(crate) use interrupt::{TICK, is_asked_here, is_requested, mark_own_thread};
 pub use job::{MULTIPROCESSORS, Shape};

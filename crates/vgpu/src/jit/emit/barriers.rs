@@ -4,11 +4,12 @@
 use super::generate::{Gen, trusted};
 use super::links::{self, runtime};
 use super::values::{CHUNKS, Parts, Width};
+use crate::arch;
 use crate::jit::JitError;
 use crate::jit::lanes::body::Stmt;
 use crate::jit::lanes::plan::header;
 use crate::jit::runtime::BarrierKind;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Value, types};
 use rtcg_ptx::ast::*;
 
 impl Gen<'_, '_> {
@@ -35,7 +36,9 @@ impl Gen<'_, '_> {
         }
         if code == BarrierKind::Sync && count == Operand::Int(0) && self.all_lanes(st) {
             let id = self.first_lane(*id);
-            links::call(&mut self.b, runtime!(barrier_all), &[self.ctx, id], None);
+            let mut signature = Signature::new(arch::barrier_convention(self.b.func.signature.call_conv));
+            signature.params = [types::I64, types::I32].map(AbiParam::new).to_vec();
+            links::call_as(&mut self.b, runtime!(barrier_all), signature, &[self.ctx, id]);
             return Ok(());
         }
         let active = self.active_bits(st);
