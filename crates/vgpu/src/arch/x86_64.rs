@@ -2,10 +2,12 @@
 
 use super::WideExchange;
 use crate::abi::WarpCtx;
+use crate::exec::{Guard, Warp};
 use cranelift_codegen::ir::{InstBuilder, LibCall, Value, types};
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
 use std::arch::x86_64::__m128i;
+use std::mem::offset_of;
 
 /// Of two NaNs, double-precision arithmetic gives the first, made quiet, and the NaN of an invalid
 /// operation is negative with no payload.
@@ -148,28 +150,56 @@ pub(crate) fn barrier_convention(_: CallConv) -> CallConv {
     CallConv::Winch
 }
 
-/// A `bar.sync` for all threads of the block: [`switch`] in as few instructions as can be, and jumps back like
-/// [`barrier`]. To be called as [`barrier_convention`] says, so by compiled code alone.
+/// A `bar.sync` for all threads of the block, called as [`barrier_convention`] says, so by compiled code alone. Jumps
+/// back like [`barrier`]. While a round of arrivals goes on, which is nearly always, does what
+/// [`arrive_all`](crate::exec::calls::arrive_all) and [`switch`] would do in as few instructions as can be.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn barrier_all(_: *mut WarpCtx, _: u32) {
     std::arch::naked_asm!(
-        "sub rsp, 8",
-        "call {arrive}",
-        "add rsp, 8",
-        "test rdx, rdx",
-        "jz 3f",
+        "mov rax, [rdi + {cancel}]",
+        "mov rdx, [rdi + {block}]",
+        "cmp dword ptr [rax], 0",
+        "jne 4f",
+        "cmp [rdx + {round_at}], esi",
+        "jne 4f",
+        "mov ecx, [rdx + {round_left}]",
+        "sub ecx, 1",
+        "jle 4f",
+        "mov [rdx + {round_left}], ecx",
+        "mov rax, [rdi + {next}]",
+        "mov rcx, [rdx + {guard}]",
+        "mov [rcx + {current}], rax",
+        "mov rax, [rdi + {place}]",
+        "mov rdx, [rdi + {next_place}]",
+        "2:",
         "push rbp",
-        "lea rcx, [rip + 2f]",
+        "lea rcx, [rip + 3f]",
         "push rcx",
         "mov [rax], rsp",
         "mov rsp, rdx",
         "pop rcx",
         "jmp rcx",
-        "2:",
-        "pop rbp",
         "3:",
+        "pop rbp",
         "pop rcx",
         "jmp rcx",
+        "4:",
+        "sub rsp, 8",
+        "call {arrive}",
+        "add rsp, 8",
+        "test rdx, rdx",
+        "jnz 2b",
+        "pop rcx",
+        "jmp rcx",
+        cancel = const offset_of!(WarpCtx, cancel),
+        block = const offset_of!(WarpCtx, block),
+        round_at = const crate::exec::block_offsets::ROUND_AT,
+        round_left = const crate::exec::block_offsets::ROUND_LEFT,
+        guard = const crate::exec::block_offsets::GUARD,
+        current = const offset_of!(Guard, current),
+        next = const offset_of!(Warp, ring.next),
+        place = const offset_of!(Warp, ring.place),
+        next_place = const offset_of!(Warp, ring.next_place),
         arrive = sym crate::exec::calls::arrive_all,
     )
 }

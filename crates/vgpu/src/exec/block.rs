@@ -50,8 +50,6 @@ struct Core {
     threads: u32,
     /// Threads of warps that have ended.
     finished: Cell<u32>,
-    /// Warps that can run, one bit each.
-    runnable: Cell<u32>,
     /// Warps hand over to each other.
     direct: bool,
     /// A warp has handed over since the scheduler last looked.
@@ -71,6 +69,17 @@ struct Core {
     warps: Box<[UnsafeCell<Warp>]>,
 }
 
+/// Where the code that changes fibers finds in a block what it needs.
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod offsets {
+    use super::Core;
+    use std::mem::offset_of;
+
+    pub(crate) const ROUND_AT: usize = offset_of!(Core, whole.round_at);
+    pub(crate) const ROUND_LEFT: usize = offset_of!(Core, whole.round_left);
+    pub(crate) const GUARD: usize = offset_of!(Core, guard);
+}
+
 /// The warps of a block, their fibers and the memory they hold.
 pub(crate) struct Block {
     core: Box<Core>,
@@ -85,11 +94,10 @@ impl Core {
         Core {
             threads: job.threads,
             finished: Cell::new(0),
-            runnable: Cell::new(0),
             direct: !job.is_random(),
             moved: Cell::new(false),
             guard: Cell::new(std::ptr::null()),
-            whole: WholeWarps::new(job.is_random() || job.race.is_some() || check::enabled().sync),
+            whole: WholeWarps::new(job.n_warps, job.is_random() || job.race.is_some() || check::enabled().sync),
             fibers: [const { Cell::new(std::ptr::null()) }; 32],
             barriers: [const { Cell::new(Barrier::new()) }; N_BARRIERS],
             job: std::ptr::from_ref(job).cast(),
@@ -101,9 +109,7 @@ impl Core {
     fn reset(&self) {
         self.finished.set(0);
         self.counted_barriers().for_each(|id| self.barriers[id].set(Barrier::new()));
-        let warps = u32::MAX >> (32 - self.warps.len());
-        self.runnable.set(warps);
-        self.whole.reset(warps);
+        self.whole.reset();
     }
 
     fn counted_barriers(&self) -> impl Iterator<Item = usize> {
@@ -114,7 +120,7 @@ impl Core {
     /// The fiber of the next warp after number `warp` that can run.
     #[inline(always)]
     fn next(&self, warp: u32) -> Option<*const FiberInfo> {
-        let runnable = self.runnable.get();
+        let runnable = self.whole.runnable();
         if runnable == 0 {
             return None;
         }
@@ -154,7 +160,7 @@ impl Core {
             let ring = &(*warp).ring;
             let guard = &*self.guard.get();
             self.moved.set(true);
-            if self.runnable.get() & ring.next_bit != 0 {
+            if self.whole.next_can_run(ring.next_bit) {
                 guard.current.set(ring.next);
                 return HandOver { from: ring.place, to: ring.next_place.get() };
             }
@@ -189,7 +195,7 @@ impl Core {
     fn release(&self, id: usize) {
         let b = self.barriers[id].replace(Barrier::new());
         self.whole.completed(id);
-        self.runnable.set(self.runnable.get() | b.waiting);
+        self.whole.wake(b.waiting);
         // Nobody reads the result of a barrier that only synchronises.
         let mut waiting = if b.kind == BarrierKind::Sync as u32 { 0 } else { b.waiting };
         while waiting != 0 {
@@ -234,16 +240,15 @@ impl Core {
         let waits = arrival.kind != BarrierKind::Arrive as u32;
         if waits {
             b.waiting |= 1 << warp;
-            self.runnable.set(self.runnable.get() & !(1 << warp));
+            self.whole.suspend(1 << warp);
         }
         if waits { None } else { Some(0) }
     }
 
     /// Warp `i`, with `live` threads, has ended.
     fn finish_warp(&self, i: usize, live: u32) {
-        self.runnable.set(self.runnable.get() & !(1 << i));
         self.finished.set(self.finished.get() + live);
-        self.runnable.set(self.runnable.get() | self.whole.finish(1 << i));
+        self.whole.finish(1 << i);
         for id in self.counted_barriers() {
             let b = self.barriers[id].get();
             if b.waiting != 0 && b.complete(self.threads, self.finished.get()) {
@@ -324,7 +329,7 @@ impl Block {
         self.core.guard.set(guard);
         let (mut idle, mut ever) = (0, false);
         loop {
-            if self.core.runnable.get() == 0 {
+            if self.core.whole.runnable() == 0 {
                 return self.at_rest(job);
             }
             match self.round(job, guard) {
@@ -342,13 +347,13 @@ impl Block {
     /// job is stopped.
     fn round(&mut self, job: &Job<'_>, guard: &Guard) -> Option<bool> {
         let mut progress = false;
-        let mut turn = self.core.runnable.get();
+        let mut turn = self.core.whole.runnable();
         while turn != 0 {
             let i = turn.trailing_zeros() as usize;
             progress |= self.turn(i, job, guard)? != Turn::Waits;
             // Others may have had their turn within that of this one.
             turn &= turn - 1;
-            turn &= self.core.runnable.get();
+            turn &= self.core.whole.runnable();
         }
         if job.stopped() { None } else { Some(progress) }
     }
@@ -380,7 +385,7 @@ impl Block {
     fn step_at_random(&mut self, job: &Job<'_>, guard: &Guard) -> Step {
         let (mut moved, mut waits) = (false, false);
         for _ in 0..1 + job.random() % (2 * self.fibers.len() as u64) {
-            let runnable = self.core.runnable.get();
+            let runnable = self.core.whole.runnable();
             if runnable == 0 {
                 return self.at_rest(job);
             }
@@ -395,7 +400,7 @@ impl Block {
         }
         match () {
             () if job.stopped() => Step::Stopped,
-            () if self.core.runnable.get() == 0 => self.at_rest(job),
+            () if self.core.whole.runnable() == 0 => self.at_rest(job),
             () => Step::Yielded { progress: moved || !waits },
         }
     }
@@ -456,13 +461,9 @@ pub(crate) unsafe fn arrive_all(warp: *mut Warp, id: u32) -> HandOver {
     // SAFETY: as for `barrier`.
     unsafe {
         let core = &*(*warp).ctx.block.cast::<Core>();
-        let bit = 1 << ((*warp).ctx.warp_id % 32);
-        match core.whole.arrive(bit, id as usize % N_BARRIERS) {
-            Arrived::Last(all) => core.runnable.set(core.runnable.get() | all),
-            Arrived::Waits => {
-                core.runnable.set(core.runnable.get() & !bit);
-                return core.hand_over(warp);
-            }
+        match core.whole.arrive((*warp).ctx.warp_id % 32, id as usize % N_BARRIERS) {
+            Arrived::Last => {}
+            Arrived::Waits => return core.hand_over(warp),
             Arrived::Counted => count_in(warp, id),
         }
         HandOver::NONE
