@@ -2,7 +2,8 @@
 
 use super::WideExchange;
 use crate::abi::WarpCtx;
-use crate::exec::{Guard, Warp};
+use crate::exec::block::offsets;
+use crate::exec::fiber::{Guard, Warp};
 use cranelift_codegen::ir::{InstBuilder, LibCall, Value, types};
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
@@ -198,9 +199,9 @@ pub(crate) unsafe extern "C" fn barrier_all(_: *mut WarpCtx, _: u32) {
         "jmp rcx",
         cancel = const offset_of!(WarpCtx, cancel),
         block = const offset_of!(WarpCtx, block),
-        round_at = const crate::exec::block_offsets::ROUND_AT,
-        round_left = const crate::exec::block_offsets::ROUND_LEFT,
-        guard = const crate::exec::block_offsets::GUARD,
+        round_at = const offsets::ROUND_AT,
+        round_left = const offsets::ROUND_LEFT,
+        guard = const offsets::GUARD,
         current = const offset_of!(Guard, current),
         next = const offset_of!(Warp, ring.next),
         place = const offset_of!(Warp, ring.place),

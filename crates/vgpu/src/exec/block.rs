@@ -56,7 +56,7 @@ struct Core {
     moved: Cell<bool>,
     /// Of the thread that runs the block.
     guard: Cell<*const Guard>,
-    /// Barriers at which lanes are not counted.
+    /// Which warps can run, and the barriers at which lanes are not counted.
     whole: WholeWarps,
     barriers: [Cell<Barrier>; N_BARRIERS],
     /// Of each warp its fiber.
@@ -69,8 +69,8 @@ struct Core {
     warps: Box<[UnsafeCell<Warp>]>,
 }
 
-/// Where the code that changes fibers finds in a block what it needs.
-#[cfg(target_arch = "x86_64")]
+/// Where code that is written by hand finds in a block what it needs. Not every processor has such code.
+#[allow(dead_code)]
 pub(crate) mod offsets {
     use super::Core;
     use std::mem::offset_of;

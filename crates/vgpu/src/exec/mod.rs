@@ -18,11 +18,11 @@
 #![allow(clippy::result_large_err)]
 
 mod barrier;
-mod block;
+pub(crate) mod block;
 pub mod calls;
 pub mod codes;
 pub mod fault;
-mod fiber;
+pub(crate) mod fiber;
 pub mod host_ranges;
 mod interrupt;
 mod job;
@@ -43,12 +43,8 @@ mod tid;
 mod whole_warps;
 mod worker;
 
-#[cfg(target_arch = "x86_64")]
-pub(crate) use block::offsets as block_offsets;
 pub use calls::RUNTIME;
 pub use fault::{Fault, FaultAccess, FaultKind};
-#[cfg(target_arch = "x86_64")]
-pub(crate) use fiber::{Guard, Warp};
 pub use interrupt::set_interrupt_check;
 pub(crate) use interrupt::{TICK, is_asked_here, is_requested, mark_own_thread};
 pub use job::{MULTIPROCESSORS, Shape};
