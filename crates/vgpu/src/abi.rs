@@ -27,6 +27,7 @@ pub struct TidTable {
 }
 
 /// Everything a running warp can see. One per warp; lives as long as the warp's fiber runs.
+// What is used most comes first, to lie in one line of the cache.
 #[repr(C)]
 #[derive(Debug)]
 pub struct WarpCtx {
@@ -37,22 +38,12 @@ pub struct WarpCtx {
     pub shared: *mut u8,
     /// `%tid` of the lanes of this warp.
     pub tid: *const TidTable,
-    /// Next free byte of this warp's local memory (grows upwards, inside the device window).
-    /// A function reserves `32 * pitch` bytes on entry and gives them back on return.
-    pub local_sp: *mut u8,
-    /// End of this warp's local memory.
-    pub local_end: *mut u8,
     /// Non-zero when the launch is to stop (another warp faulted, or the launch was cancelled) or
     /// its caller is to ask whether it is;
     /// polled at loop back edges, which then call `rt_cancelled`.
     pub cancel: *const AtomicU32,
     /// Runtime data of the block; opaque to the JIT.
     pub block: *mut std::ffi::c_void,
-    /// Frames of callers under a mask, the innermost first; each names the next. Their other lanes
-    /// may be parked at barriers. The JIT keeps it.
-    pub outer_frames: *mut std::ffi::c_void,
-    /// What belongs to the kernel's machine code on the side of the JIT ([`crate::jit::CompiledKernel::host`]).
-    pub host: *const std::ffi::c_void,
     /// Lanes that exist: all ones but in the last warp of a block whose size is no multiple of 32.
     pub live: u32,
     /// Lanes that have exited so far; the JIT keeps it (read by warp synchronisation).
@@ -61,6 +52,16 @@ pub struct WarpCtx {
     pub first_thread: u32,
     /// Index of this warp within the block.
     pub warp_id: u32,
+    /// Next free byte of this warp's local memory (grows upwards, inside the device window).
+    /// A function reserves `32 * pitch` bytes on entry and gives them back on return.
+    pub local_sp: *mut u8,
+    /// End of this warp's local memory.
+    pub local_end: *mut u8,
+    /// Frames of callers under a mask, the innermost first; each names the next. Their other lanes
+    /// may be parked at barriers. The JIT keeps it.
+    pub outer_frames: *mut std::ffi::c_void,
+    /// What belongs to the kernel's machine code on the side of the JIT ([`crate::jit::CompiledKernel::host`]).
+    pub host: *const std::ffi::c_void,
     /// `%ctaid`
     pub ctaid: [u32; 3],
     /// `%ntid`

@@ -3,6 +3,7 @@
 use super::WideExchange;
 use crate::abi::WarpCtx;
 use cranelift_codegen::ir::{InstBuilder, LibCall, Value, types};
+use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
 
 /// A signalling NaN goes before a quiet one, and the NaN of an invalid operation is positive: code
@@ -89,8 +90,7 @@ pub(crate) unsafe fn switch(save: *mut usize, to: usize, value: usize) -> usize 
     given
 }
 
-/// The place at which a new stack that ends at `top`, a multiple of 64, calls `run` with the value
-/// it is given.
+/// The place at which a new stack that ends at `top`, a multiple of 64, calls `run` with that address.
 ///
 /// # Safety
 /// The stack is alive and not in use.
@@ -104,11 +104,22 @@ pub(crate) unsafe fn prepare_stack(top: usize, run: unsafe extern "C" fn(usize) 
 /// Where a new stack begins: calls the function that lies on it, with nothing above to return to.
 #[unsafe(naked)]
 extern "C" fn start() -> ! {
-    std::arch::naked_asm!("ldr x9, [sp]", "mov x29, xzr", "mov x30, xzr", "blr x9", "brk #1")
+    std::arch::naked_asm!("ldr x9, [sp]", "add x0, sp, #32", "mov x29, xzr", "mov x30, xzr", "blr x9", "brk #1")
 }
 
 /// The runtime's `barrier` itself.
 pub(crate) use crate::exec::calls::barrier;
+
+/// The convention by which compiled code calls [`barrier_all`]: its own.
+pub(crate) fn barrier_convention(own: CallConv) -> CallConv {
+    own
+}
+
+/// A `bar.sync` for all threads of the block.
+pub(crate) unsafe extern "C" fn barrier_all(ctx: *mut WarpCtx, id: u32) {
+    // SAFETY: compiled code passes its own context, and the fiber to go on with has been chosen by the block.
+    unsafe { crate::exec::calls::arrive_all(ctx, id).perform() };
+}
 
 /// A comparison and exchange of 16 bytes: not used here; a lock takes its place.
 pub(crate) fn wide_exchange() -> Option<WideExchange> {

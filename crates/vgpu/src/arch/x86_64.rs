@@ -2,9 +2,13 @@
 
 use super::WideExchange;
 use crate::abi::WarpCtx;
+use crate::exec::block::offsets;
+use crate::exec::fiber::{Guard, Warp};
 use cranelift_codegen::ir::{InstBuilder, LibCall, Value, types};
+use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
 use std::arch::x86_64::__m128i;
+use std::mem::offset_of;
 
 /// Of two NaNs, double-precision arithmetic gives the first, made quiet, and the NaN of an invalid
 /// operation is negative with no payload.
@@ -116,8 +120,7 @@ pub(crate) unsafe fn switch(save: *mut usize, to: usize, value: usize) -> usize 
     given
 }
 
-/// The place at which a new stack that ends at `top`, a multiple of 64, calls `run` with the value
-/// it is given.
+/// The place at which a new stack that ends at `top`, a multiple of 64, calls `run` with that address.
 ///
 /// # Safety
 /// The stack is alive and not in use.
@@ -131,7 +134,7 @@ pub(crate) unsafe fn prepare_stack(top: usize, run: unsafe extern "C" fn(usize) 
 /// Where a new stack begins: calls the function that lies on it, with nothing above to return to.
 #[unsafe(naked)]
 extern "C" fn start() -> ! {
-    std::arch::naked_asm!("pop rcx", "mov rdi, rax", "xor ebp, ebp", "call rcx", "ud2")
+    std::arch::naked_asm!("pop rcx", "lea rdi, [rsp + 16]", "xor ebp, ebp", "call rcx", "ud2")
 }
 
 /// Calls `barrier` and jumps back rather than returns. Warp after warp leaves one barrier and calls the
@@ -140,6 +143,71 @@ extern "C" fn start() -> ! {
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn barrier(_: *mut WarpCtx, _: u32, _: u32, _: u32, _: u32, _: u32) -> u32 {
     std::arch::naked_asm!("sub rsp, 8", "call {}", "add rsp, 8", "pop rcx", "jmp rcx", sym crate::exec::calls::barrier)
+}
+
+/// The convention by which compiled code calls [`barrier_all`]: RBP is kept, all other registers are not. Most of them
+/// hold nothing at a barrier.
+pub(crate) fn barrier_convention(_: CallConv) -> CallConv {
+    CallConv::Winch
+}
+
+/// A `bar.sync` for all threads of the block, called as [`barrier_convention`] says, so by compiled code alone. Jumps
+/// back like [`barrier`]. While a round of arrivals goes on, which is nearly always, does what
+/// [`arrive_all`](crate::exec::calls::arrive_all) and [`switch`] would do in as few instructions as can be.
+#[unsafe(naked)]
+pub(crate) unsafe extern "C" fn barrier_all(_: *mut WarpCtx, _: u32) {
+    std::arch::naked_asm!(
+        "mov rax, [rdi + {cancel}]",
+        "mov rdx, [rdi + {block}]",
+        "cmp dword ptr [rax], 0",
+        "jne 4f",
+        "cmp [rdx + {round_at}], esi",
+        "jne 4f",
+        "mov ecx, [rdx + {round_left}]",
+        "sub ecx, 1",
+        "jle 4f",
+        "mov [rdx + {round_left}], ecx",
+        // Before the guard names the next fiber, lest this stack be exhausted then.
+        "push rbp",
+        "lea rcx, [rip + 2f]",
+        "push rcx",
+        "mov rax, [rdi + {next}]",
+        "mov rcx, [rdx + {guard}]",
+        "mov [rcx + {current}], rax",
+        "mov rax, [rdi + {place}]",
+        "mov [rax], rsp",
+        "mov rsp, [rdi + {next_place}]",
+        "pop rcx",
+        "jmp rcx",
+        "2:",
+        "pop rbp",
+        "3:",
+        "pop rcx",
+        "jmp rcx",
+        "4:",
+        "sub rsp, 8",
+        "call {arrive}",
+        "add rsp, 8",
+        "test rdx, rdx",
+        "jz 3b",
+        "push rbp",
+        "lea rcx, [rip + 2b]",
+        "push rcx",
+        "mov [rax], rsp",
+        "mov rsp, rdx",
+        "pop rcx",
+        "jmp rcx",
+        cancel = const offset_of!(WarpCtx, cancel),
+        block = const offset_of!(WarpCtx, block),
+        round_at = const offsets::ROUND_AT,
+        round_left = const offsets::ROUND_LEFT,
+        guard = const offsets::GUARD,
+        current = const offset_of!(Guard, current),
+        next = const offset_of!(Warp, ring.next),
+        place = const offset_of!(Warp, ring.place),
+        next_place = const offset_of!(Warp, ring.next_place),
+        arrive = sym crate::exec::calls::arrive_all,
+    )
 }
 
 /// `pshufb` for processors without SSSE3.

@@ -4,6 +4,7 @@
 //! has arrived or exited; one with a count when that many threads have arrived. Warps of a block
 //! never run at the same time, so nothing here is atomic.
 
+use crate::abi::WarpCtx;
 use crate::jit::runtime::BarrierKind;
 
 /// Barriers of a block (PTX: resources 0 to 15).
@@ -33,6 +34,21 @@ pub(crate) struct Arrival {
     pub(crate) arriving: u32,
     pub(crate) trues: u32,
     pub(crate) exited: u32,
+}
+
+impl Arrival {
+    /// All lanes that have not exited arrive, to wait for all threads of the block.
+    pub(crate) fn of_whole_warp(ctx: &WarpCtx) -> Arrival {
+        let exited = (ctx.live & ctx.exited).count_ones();
+        let arriving = ctx.live.count_ones() - exited;
+        Arrival { kind: BarrierKind::Sync as u32, count: 0, arriving, trues: 0, exited }
+    }
+
+    /// Whether this is [`Arrival::of_whole_warp`].
+    pub(crate) fn is_of_whole_warp(&self, ctx: &WarpCtx) -> bool {
+        let all = self.arriving + self.exited == ctx.live.count_ones();
+        all && self.arriving > 0 && self.count == 0 && self.kind == BarrierKind::Sync as u32
+    }
 }
 
 impl Barrier {

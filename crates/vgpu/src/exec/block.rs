@@ -8,10 +8,11 @@
 
 use super::barrier::{Arrival, Barrier, N_BARRIERS};
 use super::calls;
-use super::fiber::{Fiber, Guard, Pause, Ran, Warp};
+use super::fiber::{Fiber, FiberInfo, Guard, HandOver, Pause, Ran, Warp};
 use super::job::{Job, set_local};
 use super::report;
 use super::slots::{self, Slot};
+use super::whole_warps::{Arrived, WholeWarps};
 use super::worker::Worker;
 use crate::check;
 use crate::check::race::Race;
@@ -49,23 +50,34 @@ struct Core {
     threads: u32,
     /// Threads of warps that have ended.
     finished: Cell<u32>,
-    /// Warps that can run, one bit each.
-    runnable: Cell<u32>,
     /// Warps hand over to each other.
     direct: bool,
     /// A warp has handed over since the scheduler last looked.
     moved: Cell<bool>,
     /// Of the thread that runs the block.
     guard: Cell<*const Guard>,
+    /// Which warps can run, and the barriers at which lanes are not counted.
+    whole: WholeWarps,
     barriers: [Cell<Barrier>; N_BARRIERS],
-    /// Barriers that somebody has arrived at, one bit each.
-    used: Cell<u32>,
+    /// Of each warp its fiber.
+    fibers: [Cell<*const FiberInfo>; 32],
     /// Alive as long as the block.
     job: *const Job<'static>,
     /// Number of the block in the grid.
     number: Cell<u32>,
     /// Compiled code holds pointers to the elements.
     warps: Box<[UnsafeCell<Warp>]>,
+}
+
+/// Where code that is written by hand finds in a block what it needs. Not every processor has such code.
+#[allow(dead_code)]
+pub(crate) mod offsets {
+    use super::Core;
+    use std::mem::offset_of;
+
+    pub(crate) const ROUND_AT: usize = offset_of!(Core, whole.round_at);
+    pub(crate) const ROUND_LEFT: usize = offset_of!(Core, whole.round_left);
+    pub(crate) const GUARD: usize = offset_of!(Core, guard);
 }
 
 /// The warps of a block, their fibers and the memory they hold.
@@ -82,11 +94,11 @@ impl Core {
         Core {
             threads: job.threads,
             finished: Cell::new(0),
-            runnable: Cell::new(0),
             direct: !job.is_random(),
             moved: Cell::new(false),
             guard: Cell::new(std::ptr::null()),
-            used: Cell::new(0),
+            whole: WholeWarps::new(job.n_warps, job.is_random() || job.race.is_some() || check::enabled().sync),
+            fibers: [const { Cell::new(std::ptr::null()) }; 32],
             barriers: [const { Cell::new(Barrier::new()) }; N_BARRIERS],
             job: std::ptr::from_ref(job).cast(),
             number: Cell::new(0),
@@ -96,15 +108,26 @@ impl Core {
 
     fn reset(&self) {
         self.finished.set(0);
-        self.used_barriers().for_each(|id| self.barriers[id].set(Barrier::new()));
-        self.used.set(0);
-        let n = self.warps.len();
-        self.runnable.set(if n == 32 { u32::MAX } else { (1 << n) - 1 });
+        self.counted_barriers().for_each(|id| self.barriers[id].set(Barrier::new()));
+        self.whole.reset();
     }
 
-    fn used_barriers(&self) -> impl Iterator<Item = usize> {
-        let used = self.used.get();
-        (0..N_BARRIERS).take_while(move |id| used >> id != 0).filter(move |id| used >> id & 1 != 0)
+    fn counted_barriers(&self) -> impl Iterator<Item = usize> {
+        let counted = self.whole.counted();
+        (0..N_BARRIERS).take_while(move |id| counted >> id != 0).filter(move |id| counted >> id & 1 != 0)
+    }
+
+    /// The fiber of the next warp after number `warp` that can run.
+    #[inline(always)]
+    fn next(&self, warp: u32) -> Option<*const FiberInfo> {
+        let runnable = self.whole.runnable();
+        if runnable == 0 {
+            return None;
+        }
+        // In turns: a warp that polls between barriers must not keep others from what it waits for.
+        let above = runnable & !(2_u32 << warp).wrapping_sub(1);
+        let next = if above != 0 { above } else { runnable }.trailing_zeros();
+        Some(self.fibers[next as usize].get())
     }
 
     /// Warp `warp` gives way: to the next warp that can run, else to the scheduler.
@@ -113,18 +136,40 @@ impl Core {
     /// Must be called on the fiber of `warp`, which is one of this block.
     #[inline(always)]
     unsafe fn give_way(&self, warp: *mut Warp, why: Pause) {
-        let runnable = if self.direct { self.runnable.get() } else { 0 };
         // SAFETY: fibers of runnable warps are alive and suspended, and the scheduler has set the guard.
         unsafe {
-            if runnable == 0 {
-                return (*warp).pause(why);
+            match self.next((*warp).ctx.warp_id) {
+                Some(next) if self.direct => {
+                    self.moved.set(true);
+                    (*warp).hand_over(next, self.guard.get());
+                }
+                _ => (*warp).pause(why),
             }
+        }
+    }
+
+    /// Warp `warp`, which waits at a barrier where lanes are not counted, is to hand over to the next warp that can run.
+    /// Where there is none, it waits in here for the scheduler.
+    ///
+    /// # Safety
+    /// As [`Core::give_way`].
+    #[inline(always)]
+    unsafe fn hand_over(&self, warp: *mut Warp) -> HandOver {
+        // SAFETY: as in `give_way`. Lanes are counted at all barriers where the order is random.
+        unsafe {
+            let ring = &(*warp).ring;
+            let guard = &*self.guard.get();
             self.moved.set(true);
-            // In turns: a warp that polls between barriers must not keep others from what it waits for.
-            let above = runnable & !(2_u32 << (*warp).ctx.warp_id).wrapping_sub(1);
-            let next = if above != 0 { above } else { runnable }.trailing_zeros() as usize;
-            let next = (*self.warps[next].get()).fiber;
-            (*warp).hand_over(next, self.guard.get());
+            if self.whole.next_can_run(ring.next_bit) {
+                guard.current.set(ring.next);
+                return HandOver { from: ring.place, to: ring.next_place.get() };
+            }
+            let Some(next) = self.next((*warp).ctx.warp_id) else {
+                wait(warp);
+                return HandOver::NONE;
+            };
+            guard.current.set(next);
+            HandOver { from: ring.place, to: (*(*next).place).get() }
         }
     }
 
@@ -149,7 +194,8 @@ impl Core {
     /// Lets the warps that wait at barrier `id` go on.
     fn release(&self, id: usize) {
         let b = self.barriers[id].replace(Barrier::new());
-        self.runnable.set(self.runnable.get() | b.waiting);
+        self.whole.completed(id);
+        self.whole.wake(b.waiting);
         // Nobody reads the result of a barrier that only synchronises.
         let mut waiting = if b.kind == BarrierKind::Sync as u32 { 0 } else { b.waiting };
         while waiting != 0 {
@@ -160,9 +206,23 @@ impl Core {
         }
     }
 
+    /// Counts the lanes of the whole warps that wait at barrier `id`, and those that arrive from here on.
+    fn count_lanes(&self, id: usize) {
+        let mut waiting = self.whole.count(id);
+        while waiting != 0 {
+            // SAFETY: the warp is suspended; nobody holds a reference to it.
+            let ctx = unsafe { &(*self.warps[waiting.trailing_zeros() as usize].get()).ctx };
+            let mut b = self.barriers[id].get();
+            b.arrive(Arrival::of_whole_warp(ctx));
+            b.waiting |= waiting & waiting.wrapping_neg();
+            self.barriers[id].set(b);
+            waiting &= waiting - 1;
+        }
+    }
+
     /// A warp arrives at barrier `id`: the reduction's result when it need not wait.
     fn arrive(&self, warp: u32, id: usize, arrival: Arrival) -> Option<u32> {
-        self.used.set(self.used.get() | 1 << id);
+        self.count_lanes(id);
         // SAFETY: the warps of a block run one at a time, and nothing below looks at the barrier by another way
         // while this reference is in use.
         let b = unsafe { &mut *self.barriers[id].as_ptr() };
@@ -180,16 +240,16 @@ impl Core {
         let waits = arrival.kind != BarrierKind::Arrive as u32;
         if waits {
             b.waiting |= 1 << warp;
-            self.runnable.set(self.runnable.get() & !(1 << warp));
+            self.whole.suspend(1 << warp);
         }
         if waits { None } else { Some(0) }
     }
 
     /// Warp `i`, with `live` threads, has ended.
     fn finish_warp(&self, i: usize, live: u32) {
-        self.runnable.set(self.runnable.get() & !(1 << i));
         self.finished.set(self.finished.get() + live);
-        for id in self.used_barriers() {
+        self.whole.finish(1 << i);
+        for id in self.counted_barriers() {
             let b = self.barriers[id].get();
             if b.waiting != 0 && b.complete(self.threads, self.finished.get()) {
                 self.complain_of_missing(id, &b);
@@ -233,7 +293,12 @@ impl Block {
             if let Some(s) = self.shared {
                 ctx.shared = s.start as *mut u8;
             }
-            self.fibers.push(Fiber::new(stack, job.program, warp, run_warp, std::ptr::null_mut()));
+            let n = self.core.warps.len();
+            let before = self.core.warps[(i + n - 1) % n].get();
+            let place = &raw const (*before).ring.next_place;
+            self.fibers.push(Fiber::new(stack, job.program, warp, place, run_warp, std::ptr::null_mut()));
+            self.core.fibers[i].set((*warp).fiber);
+            ((*before).ring.next, (*before).ring.next_bit) = ((*warp).fiber, 1 << i);
         }
         true
     }
@@ -264,7 +329,7 @@ impl Block {
         self.core.guard.set(guard);
         let (mut idle, mut ever) = (0, false);
         loop {
-            if self.core.runnable.get() == 0 {
+            if self.core.whole.runnable() == 0 {
                 return self.at_rest(job);
             }
             match self.round(job, guard) {
@@ -282,13 +347,13 @@ impl Block {
     /// job is stopped.
     fn round(&mut self, job: &Job<'_>, guard: &Guard) -> Option<bool> {
         let mut progress = false;
-        let mut turn = self.core.runnable.get();
+        let mut turn = self.core.whole.runnable();
         while turn != 0 {
             let i = turn.trailing_zeros() as usize;
             progress |= self.turn(i, job, guard)? != Turn::Waits;
             // Others may have had their turn within that of this one.
             turn &= turn - 1;
-            turn &= self.core.runnable.get();
+            turn &= self.core.whole.runnable();
         }
         if job.stopped() { None } else { Some(progress) }
     }
@@ -320,7 +385,7 @@ impl Block {
     fn step_at_random(&mut self, job: &Job<'_>, guard: &Guard) -> Step {
         let (mut moved, mut waits) = (false, false);
         for _ in 0..1 + job.random() % (2 * self.fibers.len() as u64) {
-            let runnable = self.core.runnable.get();
+            let runnable = self.core.whole.runnable();
             if runnable == 0 {
                 return self.at_rest(job);
             }
@@ -335,7 +400,7 @@ impl Block {
         }
         match () {
             () if job.stopped() => Step::Stopped,
-            () if self.core.runnable.get() == 0 => self.at_rest(job),
+            () if self.core.whole.runnable() == 0 => self.at_rest(job),
             () => Step::Yielded { progress: moved || !waits },
         }
     }
@@ -345,6 +410,7 @@ impl Block {
         if self.core.finished.get() == self.core.threads {
             return Step::Done;
         }
+        (0..N_BARRIERS).for_each(|id| self.core.count_lanes(id));
         let barriers = self.core.barriers.iter().map(Cell::get).enumerate();
         let stuck: Vec<(usize, Barrier)> = barriers.filter(|(_, b)| b.waiting != 0).collect();
         let first = stuck.first().map_or(0, |(_, b)| b.waiting.trailing_zeros() as usize);
@@ -385,6 +451,47 @@ unsafe fn run_warp(warp: *mut Warp, _: *mut ()) {
     }
 }
 
+/// The runtime's side of a `bar.sync` for all threads, at which all lanes of the warp arrive that have not exited.
+/// Arrives, and says how this thread is to change fibers.
+///
+/// # Safety
+/// As [`barrier`].
+#[inline(always)]
+pub(crate) unsafe fn arrive_all(warp: *mut Warp, id: u32) -> HandOver {
+    // SAFETY: as for `barrier`.
+    unsafe {
+        let core = &*(*warp).ctx.block.cast::<Core>();
+        match core.whole.arrive((*warp).ctx.warp_id % 32, id as usize % N_BARRIERS) {
+            Arrived::Last => {}
+            Arrived::Waits => return core.hand_over(warp),
+            Arrived::Counted => count_in(warp, id),
+        }
+        HandOver::NONE
+    }
+}
+
+/// Gives the thread back to the scheduler until a barrier lets `warp` go on.
+///
+/// # Safety
+/// As [`Core::give_way`].
+#[cold]
+#[inline(never)]
+unsafe fn wait(warp: *mut Warp) {
+    // SAFETY: passed on.
+    unsafe { (*warp).pause(Pause::Barrier) };
+}
+
+/// A whole warp arrives where lanes are counted, and waits if need be.
+///
+/// # Safety
+/// As [`barrier`].
+#[cold]
+#[inline(never)]
+unsafe fn count_in(warp: *mut Warp, id: u32) {
+    // SAFETY: passed on.
+    unsafe { barrier_of_lanes(warp, id, Arrival::of_whole_warp(&(*warp).ctx)) };
+}
+
 /// The runtime's side of `bar`: arrives and waits if need be.
 ///
 /// # Safety
@@ -394,8 +501,24 @@ unsafe fn run_warp(warp: *mut Warp, _: *mut ()) {
 pub(crate) unsafe fn barrier(warp: *mut Warp, id: u32, mut arrival: Arrival) -> u32 {
     // SAFETY: the block is alive while its warps run, and its core is only accessed in cells.
     unsafe {
-        let (exited, live, number) = ((*warp).ctx.exited, (*warp).ctx.live, (*warp).ctx.warp_id);
-        arrival.exited = (exited & live).count_ones();
+        arrival.exited = ((*warp).ctx.exited & (*warp).ctx.live).count_ones();
+        if arrival.is_of_whole_warp(&(*warp).ctx) {
+            arrive_all(warp, id).perform();
+            return 0;
+        }
+        barrier_of_lanes(warp, id, arrival)
+    }
+}
+
+/// Arrives at a barrier where lanes are counted and waits if need be.
+///
+/// # Safety
+/// As [`barrier`].
+#[inline(always)]
+unsafe fn barrier_of_lanes(warp: *mut Warp, id: u32, arrival: Arrival) -> u32 {
+    // SAFETY: as for `barrier`.
+    unsafe {
+        let number = (*warp).ctx.warp_id;
         let core = (*warp).ctx.block.cast::<Core>();
         if let Some(result) = (*core).arrive(number, id as usize % N_BARRIERS, arrival) {
             return result;

@@ -66,9 +66,11 @@ pub(crate) struct SignalInfo {
 /// A warp in progress: what compiled code sees, then what the runtime keeps beside it.
 ///
 /// Invariant: a `*mut WarpCtx` that compiled code passes points to the first field of a `Warp`.
-#[repr(C)]
+// What barriers read of each warp lies in the first line of the cache.
+#[repr(C, align(64))]
 pub(crate) struct Warp {
     pub(crate) ctx: WarpCtx,
+    pub(crate) ring: Ring,
     /// The job, for reports and for its stop flag.
     pub(crate) job: *const super::job::Job<'static>,
     /// The fiber that runs it; set when that is made.
@@ -89,30 +91,83 @@ pub(crate) struct Warp {
     pub(crate) access_write: bool,
 }
 
+/// The warp's place in the ring of its block's warps, in which they take turns.
+///
+/// The next warp's fiber goes on from what this one holds, not from what that one does: nothing need be looked up
+/// on the way from one stack to the next, which is as long as anything that waiting at barriers takes.
+pub(crate) struct Ring {
+    /// Where the next warp's fiber goes on, while it does not run.
+    pub(crate) next_place: Cell<usize>,
+    /// Where the warp before looks for the place at which this warp's fiber goes on.
+    pub(crate) place: *const Cell<usize>,
+    pub(crate) next: *const FiberInfo,
+    /// The next warp's bit among those of the block.
+    pub(crate) next_bit: u32,
+}
+
+impl Ring {
+    /// Of a warp that is in no ring yet.
+    pub(crate) const fn new() -> Ring {
+        Ring { next_place: Cell::new(0), place: null(), next: null(), next_bit: 0 }
+    }
+}
+
 /// What a fiber's two sides and the signal handler share; it lies at the top of the fiber's stack.
+#[repr(C, align(64))]
 pub(crate) struct FiberInfo {
+    /// Holds where the fiber goes on, while it does not run.
+    pub(crate) place: *const Cell<usize>,
+    /// Of the thread that made the fiber, which alone runs it.
+    thread: *const Guard,
     pub(crate) warp: *mut Warp,
     pub(crate) program: *const Program,
     /// Addresses of the stack's guard.
     pub(crate) guard: (usize, usize),
-    /// One past the last address of the stack.
-    top: usize,
     body: unsafe fn(*mut Warp, *mut ()),
     data: *mut (),
-    /// Where the fiber goes on, while it does not run.
-    inside: Cell<usize>,
-    /// Where the one who resumed it goes on, while it runs.
-    outside: Cell<usize>,
 }
 
 impl FiberInfo {
     /// Whether an address lies on the stack or in its guard.
     pub(crate) fn on_stack(&self, address: usize) -> bool {
-        (self.guard.0..self.top).contains(&address)
+        (self.guard.0..std::ptr::from_ref(self) as usize).contains(&address)
+    }
+    /// What holds where the fiber goes on.
+    fn place(&self) -> &Cell<usize> {
+        // SAFETY: it lives as long as the warps of the block do.
+        unsafe { &*self.place }
     }
     /// Where the one who resumed the fiber goes on.
-    pub(crate) fn outside(&self) -> usize {
-        self.outside.get()
+    fn outside(&self) -> usize {
+        // SAFETY: a thread's guard lives as long as the thread, and the fiber runs on that thread.
+        unsafe { (*self.thread).outside.get() }
+    }
+}
+
+/// A change of fibers that is still to be made. The thread's [`Guard`] names the one that is to run.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub(crate) struct HandOver {
+    /// What is to hold where the fiber to be left goes on.
+    pub(crate) from: *const Cell<usize>,
+    /// Where the one goes on whose turn it is, as if it had been resumed; 0 where the fiber is not to be left.
+    pub(crate) to: usize,
+}
+
+impl HandOver {
+    /// The fiber is not to be left.
+    pub(crate) const NONE: HandOver = HandOver { from: null(), to: 0 };
+
+    /// Makes the change.
+    ///
+    /// # Safety
+    /// Must be called on the fiber to be left; the other one is alive and does not run.
+    #[inline(always)]
+    pub(crate) unsafe fn perform(self) {
+        if self.to != 0 {
+            // SAFETY: the caller's contract.
+            unsafe { arch::switch((*self.from).as_ptr(), self.to, 0) };
+        }
     }
 }
 
@@ -120,6 +175,8 @@ impl FiberInfo {
 pub(crate) struct Guard {
     /// Null outside [`Fiber::resume`].
     pub(crate) current: Cell<*const FiberInfo>,
+    /// Where the one who resumed the current fiber goes on.
+    pub(crate) outside: Cell<usize>,
     pub(crate) signal: Cell<SignalInfo>,
 }
 
@@ -127,6 +184,7 @@ impl Guard {
     pub(crate) const fn new() -> Guard {
         Guard {
             current: Cell::new(null()),
+            outside: Cell::new(0),
             signal: Cell::new(SignalInfo { signal: 0, pc: 0, address: 0, write: None, overflow: false }),
         }
     }
@@ -160,21 +218,23 @@ unsafe extern "C" fn run(info: usize) -> ! {
     unsafe {
         ((*info).body)((*info).warp, (*info).data);
         loop {
-            arch::switch((*info).inside.as_ptr(), (*info).outside(), Pause::Done as usize);
+            arch::switch((*info).place().as_ptr(), (*info).outside(), Pause::Done as usize);
         }
     }
 }
 
 impl Fiber {
-    /// A fiber that will call `body(warp, data)`.
+    /// A fiber that will call `body(warp, data)`. What holds where it goes on is `place`.
     ///
     /// # Safety
-    /// `warp`, `program` and `data` must stay valid until the fiber is done or dropped, and `body`
-    /// must keep nothing on its stack that needs dropping while it calls compiled code.
+    /// `warp`, `program`, `place` and `data` must stay valid until the fiber is done or dropped, and `body`
+    /// must keep nothing on its stack that needs dropping while it calls compiled code. The fiber must be
+    /// resumed by this thread alone.
     pub(crate) unsafe fn new(
         stack: FiberStack,
         program: *const Program,
         warp: *mut Warp,
+        place: *const Cell<usize>,
         body: unsafe fn(*mut Warp, *mut ()),
         data: *mut (),
     ) -> Fiber {
@@ -183,16 +243,17 @@ impl Fiber {
         // SAFETY: the range lies at the end of the stack, which nobody uses yet; the caller vouches
         // for `warp`.
         unsafe {
-            let inside = Cell::new(arch::prepare_stack(top, run));
+            (*place).set(arch::prepare_stack(top, run));
             let guard = (stack.guard(), stack.bottom());
-            at.write(FiberInfo { warp, program, guard, top, body, data, inside, outside: Cell::new(0) });
+            at.write(FiberInfo { place, thread: Guard::of_thread(), warp, program, guard, body, data });
             (*warp).stack_bottom = stack.bottom();
             (*warp).fiber = at;
+            (*warp).ring.place = place;
         }
         Fiber { stack, info: at }
     }
 
-    /// Runs the fiber until it pauses or ends. `guard` is this thread's.
+    /// Runs the fiber until it pauses or ends. `guard` is this thread's, and that of the fiber.
     #[inline(always)]
     pub(crate) fn resume(&mut self, guard: &Guard) -> Ran {
         self.resume_chain(guard).0
@@ -204,8 +265,8 @@ impl Fiber {
         let info = self.info;
         guard.current.set(info);
         // SAFETY: the information lies on the stack that this value owns; the fiber does not run, so
-        // `inside` is where it goes on, and it comes back by `outside` alone.
-        let why = unsafe { arch::switch((*info).outside.as_ptr(), (*info).inside.get(), info as usize) };
+        // it goes on at its place, and it comes back by `outside` alone.
+        let why = unsafe { arch::switch(guard.outside.as_ptr(), (*info).place().get(), 0) };
         let last = guard.current.replace(null());
         const ALL: [Pause; 8] = [
             Pause::Barrier,
@@ -245,7 +306,7 @@ impl Warp {
     pub(crate) unsafe fn pause(&self, why: Pause) {
         let info = self.fiber;
         // SAFETY: on its own fiber, whose information was set when it was made; who resumed it waits.
-        unsafe { arch::switch((*info).inside.as_ptr(), (*info).outside(), why as usize) };
+        unsafe { arch::switch((*info).place().as_ptr(), (*info).outside(), why as usize) };
     }
 
     /// Lets the launch's caller answer, if this is his thread.
@@ -268,9 +329,8 @@ impl Warp {
         let info = self.fiber;
         // SAFETY: the caller's contract. Whoever resumed this fiber goes on when the other one pauses.
         unsafe {
-            (*next).outside.set((*info).outside());
             (*guard).current.set(next);
-            arch::switch((*info).inside.as_ptr(), (*next).inside.get(), next as usize);
+            arch::switch((*info).place().as_ptr(), (*next).place().get(), 0);
         }
     }
 

@@ -1,7 +1,7 @@
 //! A running grid: what its workers share.
 
 use super::fault::{Fault, FaultKind};
-use super::fiber::Warp;
+use super::fiber::{Ring, Warp};
 use super::launch::CancelFlag;
 use super::program::Program;
 use super::slots::{self, SlotPool};
@@ -309,6 +309,7 @@ impl<'a> Job<'a> {
                 grid_id: self.grid_id,
                 grid_workspace: self.workspace,
             },
+            ring: Ring::new(),
             job: std::ptr::from_ref(self).cast(),
             fiber: null(),
             is_caller: worker == 0,

@@ -18,11 +18,11 @@
 #![allow(clippy::result_large_err)]
 
 mod barrier;
-mod block;
+pub(crate) mod block;
 pub mod calls;
 pub mod codes;
 pub mod fault;
-mod fiber;
+pub(crate) mod fiber;
 pub mod host_ranges;
 mod interrupt;
 mod job;
@@ -40,6 +40,7 @@ mod slots;
 mod stack;
 mod stop;
 mod tid;
+mod whole_warps;
 mod worker;
 
 pub use calls::RUNTIME;

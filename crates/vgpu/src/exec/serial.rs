@@ -49,7 +49,10 @@ pub(crate) fn run(job: &Job<'_>, worker: &mut Worker, first: Range<u64>) -> u64 
     let data = (&raw mut state).cast();
     // SAFETY: `warp`, `state` and the job's program outlive the fiber, which ends below;
     // `run_loop` owns nothing.
-    let mut fiber = unsafe { Fiber::new(stack, job.program, &raw mut warp, run_loop, data) };
+    let mut fiber = unsafe {
+        let place = &raw const warp.ring.next_place;
+        Fiber::new(stack, job.program, &raw mut warp, place, run_loop, data)
+    };
     // SAFETY: a thread's guard lives as long as the thread.
     let guard = unsafe { &*Guard::of_thread() };
     let mut ran = fiber.resume(guard);

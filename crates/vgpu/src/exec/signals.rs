@@ -154,7 +154,7 @@ unsafe fn end_fiber(guard: &Guard, signal: i32, info: &libc::siginfo_t, context:
     guard.signal.set(SignalInfo { signal, pc, address, write, overflow });
     // SAFETY: the interrupted stack pointer lies on the fiber's stack (checked), whose contents may be
     // discarded (invariant of `fiber`), and the one who resumed the fiber waits.
-    unsafe { arch::go_on(context, fiber.outside(), Pause::Signal as usize) };
+    unsafe { arch::go_on(context, guard.outside.get(), Pause::Signal as usize) };
     true
 }
 

@@ -45,10 +45,13 @@ pub struct Variant {
     pub baseline: bool,
     /// Allocates registers in one pass, as for very long functions; for tests.
     pub one_pass: bool,
+    /// Cranelift verifies what it is given. The code is the same.
+    pub verify: bool,
 }
 
 static FORCE_MASKED: OnceLock<bool> = OnceLock::new();
 static NO_IF_CONVERSION: OnceLock<bool> = OnceLock::new();
+static VERIFY: OnceLock<bool> = OnceLock::new();
 /// Fails to compile masked code; for tests.
 static NO_MASKED: OnceLock<bool> = OnceLock::new();
 static BASELINE: OnceLock<bool> = OnceLock::new();
@@ -78,6 +81,7 @@ impl Variant {
             optimise: None,
             baseline: baseline(),
             one_pass: false,
+            verify: cfg!(debug_assertions) || knob("RTCG_VERIFY_JIT", &VERIFY),
         }
     }
 }

@@ -52,6 +52,10 @@ pub enum BarrierKind {
 pub type BarrierFn =
     unsafe extern "C" fn(ctx: *mut WarpCtx, kind: u32, id: u32, count: u32, arriving: u32, trues: u32) -> u32;
 
+/// `bar.sync` at barrier `id` for all threads of the block, at which all lanes arrive that have not exited.
+/// For compiled code alone: the function need not keep the registers that this convention wants kept.
+pub type BarrierAllFn = unsafe extern "C" fn(ctx: *mut WarpCtx, id: u32);
+
 /// The operands of one atomic instruction. Like all that compiled code keeps on its stack it asks for
 /// no more than the 16 bytes that Cranelift aligns stacks to.
 #[repr(C, align(16))]
@@ -335,6 +339,7 @@ pub struct RuntimeCalls {
     pub compile_failed: CompileFailedFn,
     pub yield_now: YieldFn,
     pub barrier: BarrierFn,
+    pub barrier_all: BarrierAllFn,
     pub atomic: AtomicFn,
     pub atomic_128: Atomic128Fn,
     pub mbarrier: MbarrierFn,

@@ -82,8 +82,18 @@ impl Keeping {
         window_bits: u32,
         masked: bool,
     ) -> Result<Key, String> {
-        let Variant { linear_tid, rows_of_8, full_warps, force_masked, no_if_conversion, optimise, baseline, one_pass } =
-            variant;
+        // What is verified is no other code.
+        let Variant {
+            linear_tid,
+            rows_of_8,
+            full_warps,
+            force_masked,
+            no_if_conversion,
+            optimise,
+            baseline,
+            one_pass,
+            verify: _,
+        } = variant;
         let optimise = optimise.map_or(2, u8::from);
         let flags = [linear_tid, rows_of_8, full_warps, force_masked, no_if_conversion, baseline, one_pass, masked];
         // The functions that are told of accesses have names; whether there are any decides about code.

@@ -30,6 +30,7 @@ mod common;
 #[path = "../../../../tests/support/depth.rs"]
 mod depth;
 mod exec_atomics;
+mod exec_barriers;
 mod exec_module;
 mod exec_native;
 mod exec_output;

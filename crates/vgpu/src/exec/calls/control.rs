@@ -2,11 +2,12 @@
 
 use super::super::barrier::Arrival;
 use super::super::block;
-use super::super::fiber::{Pause, Warp};
+use super::super::fiber::{HandOver, Pause, Warp};
 use super::{fault, job_of, warp_of};
 use crate::abi::WarpCtx;
 use crate::exec::fault::{Fault, FaultKind};
 use crate::exec::report;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Calls of `yield_now` for each real switch: short waits are cheaper spun through.
@@ -97,6 +98,17 @@ pub(crate) unsafe extern "C" fn barrier(
     unsafe {
         leave_if_stopped(warp);
         block::barrier(warp, id, Arrival { kind, count, arriving, trues, exited: 0 })
+    }
+}
+
+/// A `bar.sync` for all threads up to the change of fibers, which is left to the caller.
+pub(crate) unsafe extern "C" fn arrive_all(ctx: *mut WarpCtx, id: u32) -> HandOver {
+    // SAFETY: as above.
+    unsafe {
+        if (*(*ctx).cancel).load(Ordering::Relaxed) != 0 {
+            leave_if_stopped(warp_of(ctx));
+        }
+        block::arrive_all(warp_of(ctx), id)
     }
 }
 

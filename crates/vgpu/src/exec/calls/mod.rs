@@ -30,7 +30,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 
 pub(crate) use check::instrument;
 pub(in crate::exec) use check::missing_threads;
-pub(crate) use control::barrier;
+pub(crate) use control::{arrive_all, barrier};
 pub use device_malloc::reset as reset_device_malloc;
 pub(crate) use device_malloc::{in_use as device_memory_in_use, near as device_allocations};
 
@@ -44,6 +44,7 @@ pub static RUNTIME: RuntimeCalls = RuntimeCalls {
     compile_failed: control::compile_failed,
     yield_now: control::yield_now,
     barrier: crate::arch::barrier,
+    barrier_all: crate::arch::barrier_all,
     atomic: atomics::atomic,
     atomic_128: atomics_128::atomic_128,
     mbarrier: mbarrier::mbarrier,

@@ -4,11 +4,12 @@
 use super::generate::{Gen, trusted};
 use super::links::{self, runtime};
 use super::values::{CHUNKS, Parts, Width};
+use crate::arch;
 use crate::jit::JitError;
 use crate::jit::lanes::body::Stmt;
 use crate::jit::lanes::plan::header;
 use crate::jit::runtime::BarrierKind;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Value, types};
 use rtcg_ptx::ast::*;
 
 impl Gen<'_, '_> {
@@ -33,6 +34,13 @@ impl Gen<'_, '_> {
             self.park_at_barrier(code, *id, count, pred);
             return Ok(());
         }
+        if code == BarrierKind::Sync && count == Operand::Int(0) && self.all_lanes(st) {
+            let id = self.first_lane(*id);
+            let mut signature = Signature::new(arch::barrier_convention(self.b.func.signature.call_conv));
+            signature.params = [types::I64, types::I32].map(AbiParam::new).to_vec();
+            links::call_as(&mut self.b, runtime!(barrier_all), signature, &[self.ctx, id]);
+            return Ok(());
+        }
         let active = self.active_bits(st);
         let arriving = self.b.ins().popcnt(active);
         let trues = match pred {
@@ -50,6 +58,11 @@ impl Gen<'_, '_> {
             self.b.ins().store(trusted(), r, self.frame, header::BAR_RESULT);
         }
         Ok(())
+    }
+
+    /// Whether all lanes that have not exited take part in a statement.
+    fn all_lanes(&mut self, st: &Stmt<'_>) -> bool {
+        !self.is_masked() && (0..CHUNKS).all(|c| self.guard_mask(st, c).is_none())
     }
 
     /// An operand that must agree between the lanes: lane 0's value in converged code.

@@ -80,20 +80,19 @@ pub(crate) enum Effort {
     OnePass,
 }
 
-/// The code generator; `baseline` makes code for every processor of this architecture.
-pub(crate) fn isa(effort: Effort, baseline: bool) -> Result<OwnedTargetIsa, String> {
-    static ISAS: [OnceLock<Result<OwnedTargetIsa, String>>; 6] = [const { OnceLock::new() }; 6];
-    let cell = &ISAS[effort as usize + 3 * usize::from(baseline)];
-    cell.get_or_init(|| make_isa(effort, baseline)).clone()
+/// The code generator; `baseline` makes code for every processor of this architecture, `verify` verifies what it is given.
+pub(crate) fn isa(effort: Effort, baseline: bool, verify: bool) -> Result<OwnedTargetIsa, String> {
+    static ISAS: [OnceLock<Result<OwnedTargetIsa, String>>; 12] = [const { OnceLock::new() }; 12];
+    let cell = &ISAS[effort as usize + 3 * usize::from(baseline) + 6 * usize::from(verify)];
+    cell.get_or_init(|| make_isa(effort, baseline, verify)).clone()
 }
 
-fn make_isa(effort: Effort, baseline: bool) -> Result<OwnedTargetIsa, String> {
+fn make_isa(effort: Effort, baseline: bool, verify: bool) -> Result<OwnedTargetIsa, String> {
     let mut flags = settings::builder();
-    let verify = if cfg!(debug_assertions) || std::env::var_os("RTCG_VERIFY_JIT").is_some() { "true" } else { "false" };
     let options = [
         ("opt_level", if effort == Effort::Optimised { "speed" } else { "none" }),
         ("regalloc_algorithm", if effort == Effort::OnePass { "single_pass" } else { "backtracking" }),
-        ("enable_verifier", verify),
+        ("enable_verifier", if verify { "true" } else { "false" }),
         ("is_pic", "false"),
         ("use_colocated_libcalls", "false"),
         ("enable_probestack", "true"),
@@ -112,7 +111,7 @@ fn make_isa(effort: Effort, baseline: bool) -> Result<OwnedTargetIsa, String> {
 pub(crate) fn isa_name(baseline: bool) -> Result<&'static str, String> {
     static NAMES: [OnceLock<Result<String, String>>; 2] = [const { OnceLock::new() }; 2];
     let name = NAMES[usize::from(baseline)].get_or_init(|| {
-        let isa = isa(Effort::Optimised, baseline)?;
+        let isa = isa(Effort::Optimised, baseline, false)?;
         let flags = isa.isa_flags();
         Ok(flags.iter().fold(isa.triple().to_string(), |name, flag| format!("{name} {flag}")))
     });
@@ -279,7 +278,7 @@ fn emitted(
     let large = plans.iter().flat_map(|p| &p.body.blocks).any(|b| b.stmts.len() > LARGE_BLOCK);
     let in_order = inputs.variant.optimise.map_or(large || part == Part::Masked, |optimise| !optimise);
     let effort = if in_order { Effort::InOrder } else { Effort::Optimised };
-    let isa = isa(effort, inputs.variant.baseline).map_err(|e| plain(e, f))?;
+    let isa = isa(effort, inputs.variant.baseline, inputs.variant.verify).map_err(|e| plain(e, f))?;
     let mut c = Compiler {
         frontend: isa.frontend_config(),
         isa,
@@ -420,7 +419,10 @@ impl Compiler {
     /// live for a block at most, so it compiles quickly, and its place on the stack is bounded before it is made.
     fn isa_of_function(&self, part: Part) -> Result<OwnedTargetIsa, String> {
         let is_large = self.variant.one_pass || self.context.func.dfg.num_insts() > LARGE_FUNCTION;
-        if is_large && part == Part::Outer { isa(Effort::OnePass, self.variant.baseline) } else { Ok(self.isa.clone()) }
+        if !is_large || part != Part::Outer {
+            return Ok(self.isa.clone());
+        }
+        isa(Effort::OnePass, self.variant.baseline, self.variant.verify)
     }
 
     fn function(&mut self, env: &Env<'_>, plan: &Plan<'_>) -> Result<(), JitError> {

@@ -6,7 +6,7 @@ use rtcg_ptx::ast::Module;
 use rtcg_vgpu::exec::{CancelFlag, Fault, Place, Program, RUNTIME, Shape, Sites, run_program};
 use rtcg_vgpu::jit::{CompiledKernel, JitError, SymbolLayout, Variant, Window, compile_kernel};
 use rtcg_vgpu::memory::window::window;
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 
 pub const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
 
@@ -107,13 +107,9 @@ pub fn symbols(m: &Module) -> SymbolLayout {
 }
 
 pub fn compile(m: &Arc<Module>, kernel: &str, variant: Variant) -> Result<CompiledKernel, JitError> {
-    static VERIFY: Once = Once::new();
-    VERIFY.call_once(|| {
-        // SAFETY: set before any kernel is compiled; the tests read no other variable meanwhile.
-        unsafe { std::env::set_var("RTCG_VERIFY_JIT", "1") };
-    });
     let w = window().unwrap();
     let (id, _) = m.entry(kernel).unwrap_or_else(|| panic!("no kernel {kernel}"));
+    let variant = Variant { verify: true, ..variant };
     compile_kernel(m, id, &symbols(m), variant, &RUNTIME, Window { base: w.base() as u64, bits: w.bits() })
 }
 

@@ -1,0 +1,267 @@
+//! Which warps of a block can run, and barriers at which whole warps alone have arrived, to wait for all
+//! threads of the block: what kernels do at nearly every barrier.
+//!
+//! Establishes: such a barrier is complete when every warp that has not ended has arrived at it, so that a
+//! bit per warp says all there is to know. Where anything else arrives, or somebody looks on, lanes are
+//! [counted](super::barrier::Barrier) instead.
+//!
+//! Mostly not even bits are needed: warps arrive at the same barrier one after the other, in the order of their
+//! ring, and it is enough to count those that are still to come. Such a *round* is put into bits as soon as anything
+//! else happens, which every function here but [`WholeWarps::arrive`] takes for that.
+
+use super::barrier::N_BARRIERS;
+use std::cell::Cell;
+
+/// What the arrival of a whole warp has led to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Arrived {
+    /// It waits.
+    Waits,
+    /// It was the last, and all go on.
+    Last,
+    /// Lanes are counted at this barrier, so nothing has changed.
+    Counted,
+}
+
+/// The whole warps of one block.
+pub(crate) struct WholeWarps {
+    /// The barrier of the round.
+    pub(crate) round_at: Cell<u32>,
+    /// Warps that are still to come in the round; 0 where there is none.
+    pub(crate) round_left: Cell<u32>,
+    /// The number of the warp that arrived first in the round.
+    round_first: Cell<u32>,
+    /// Warps that can run, one bit each, as before the round.
+    runnable: Cell<u32>,
+    /// Warps that have not ended, one bit each.
+    unfinished: Cell<u32>,
+    /// How many warps the block has.
+    number: u32,
+    /// Of each barrier the warps that wait, one bit each, but for those of the round.
+    waiting: [Cell<u32>; N_BARRIERS],
+    /// Barriers at which lanes are counted, one bit each. No whole warp waits there.
+    counted: Cell<u32>,
+    /// What is counted from the start.
+    always_counted: u32,
+}
+
+/// The bits of `number` warps.
+fn bits(number: u32) -> u32 {
+    u32::MAX.checked_shr(32 - number).unwrap_or(0)
+}
+
+impl WholeWarps {
+    /// Of a block of `number` warps that has not started. With `count`, lanes are counted at all barriers.
+    pub(crate) fn new(number: u32, count: bool) -> WholeWarps {
+        let always_counted = if count { (1 << N_BARRIERS) - 1 } else { 0 };
+        WholeWarps {
+            round_at: Cell::new(0),
+            round_left: Cell::new(0),
+            round_first: Cell::new(0),
+            runnable: Cell::new(0),
+            unfinished: Cell::new(0),
+            number,
+            waiting: [const { Cell::new(0) }; N_BARRIERS],
+            counted: Cell::new(always_counted),
+            always_counted,
+        }
+    }
+
+    /// A block begins.
+    pub(crate) fn reset(&self) {
+        self.round_left.set(0);
+        self.runnable.set(bits(self.number));
+        self.unfinished.set(bits(self.number));
+        self.counted.set(self.always_counted);
+        self.waiting.iter().for_each(|w| w.set(0));
+    }
+
+    /// Puts the round into bits.
+    fn settle(&self) {
+        let left = self.round_left.replace(0);
+        if left == 0 {
+            return;
+        }
+        let came = u64::from(bits(self.number - left)) << self.round_first.get();
+        // Those beyond the last warp are the first ones.
+        let came = (came | came >> self.number) as u32 & bits(self.number);
+        let waiting = &self.waiting[self.round_at.get() as usize % N_BARRIERS];
+        waiting.set(waiting.get() | came);
+        self.runnable.set(self.runnable.get() & !came);
+    }
+
+    /// Warps that can run, one bit each.
+    pub(crate) fn runnable(&self) -> u32 {
+        self.settle();
+        self.runnable.get()
+    }
+
+    /// Whether the next warp in the ring after one that has just arrived, by its bit, can run.
+    #[inline(always)]
+    pub(crate) fn next_can_run(&self, next: u32) -> bool {
+        self.runnable.get() & next != 0
+    }
+
+    /// These warps, one bit each, can run from here on.
+    pub(crate) fn wake(&self, warps: u32) {
+        self.settle();
+        self.runnable.set(self.runnable.get() | warps);
+    }
+
+    /// This warp, by its bit, cannot run from here on.
+    pub(crate) fn suspend(&self, warp: u32) {
+        self.settle();
+        self.runnable.set(self.runnable.get() & !warp);
+    }
+
+    /// Barriers at which lanes are counted, one bit each.
+    pub(crate) fn counted(&self) -> u32 {
+        self.counted.get()
+    }
+
+    /// The whole warp number `warp` arrives at barrier `id` to wait for all others.
+    // What x86-64 does by hand where a round goes on.
+    #[inline(always)]
+    pub(crate) fn arrive(&self, warp: u32, id: usize) -> Arrived {
+        if self.round_at.get() as usize == id {
+            match self.round_left.get() {
+                0 => {}
+                1 => {
+                    self.round_left.set(0);
+                    return Arrived::Last;
+                }
+                left => {
+                    self.round_left.set(left - 1);
+                    return Arrived::Waits;
+                }
+            }
+        }
+        self.begin(warp, id)
+    }
+
+    /// An arrival at another barrier than that of the round, or where there is none.
+    fn begin(&self, warp: u32, id: usize) -> Arrived {
+        self.settle();
+        if self.counted.get() >> id & 1 != 0 {
+            return Arrived::Counted;
+        }
+        let (bit, every) = (1 << warp, bits(self.number));
+        let all = self.waiting[id].get() | bit;
+        if all == self.unfinished.get() {
+            self.waiting[id].set(0);
+            self.runnable.set(self.runnable.get() | all);
+            return Arrived::Last;
+        }
+        if self.runnable.get() == every {
+            self.round_at.set(id as u32);
+            self.round_first.set(warp);
+            self.round_left.set(self.number - 1);
+        } else {
+            self.waiting[id].set(all);
+            self.runnable.set(self.runnable.get() & !bit);
+        }
+        Arrived::Waits
+    }
+
+    /// From here on lanes are counted at barrier `id`. Returns the warps that wait there.
+    pub(crate) fn count(&self, id: usize) -> u32 {
+        self.settle();
+        self.counted.set(self.counted.get() | 1 << id);
+        self.waiting[id].replace(0)
+    }
+
+    /// The barrier `id` at which lanes were counted is complete.
+    pub(crate) fn completed(&self, id: usize) {
+        self.counted.set(self.counted.get() & !(1 << id) | self.always_counted);
+    }
+
+    /// A warp, by its bit, has ended. Those that need wait for it no longer go on.
+    pub(crate) fn finish(&self, warp: u32) {
+        self.suspend(warp);
+        let left = self.unfinished.get() & !warp;
+        self.unfinished.set(left);
+        if self.runnable.get() == left {
+            return;
+        }
+        // Two barriers at which all warps that are left wait there cannot be.
+        if let Some(complete) = self.waiting.iter().find(|w| w.get() == left && left != 0) {
+            self.wake(complete.replace(0));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(warps: u32) -> WholeWarps {
+        let w = WholeWarps::new(warps, false);
+        w.reset();
+        w
+    }
+
+    #[test]
+    fn the_last_warp_lets_all_go_on() {
+        let w = block(3);
+        for first in [1, 2, 0, 0] {
+            assert_eq!(w.arrive(first, 3), Arrived::Waits);
+            assert_eq!(w.arrive((first + 1) % 3, 3), Arrived::Waits);
+            assert_eq!(w.arrive((first + 2) % 3, 3), Arrived::Last);
+            assert_eq!(w.runnable(), 0b111);
+        }
+        assert_eq!(block(1).arrive(0, 3), Arrived::Last);
+    }
+
+    #[test]
+    fn a_round_is_put_into_bits_at_any_time() {
+        for (number, first, came) in (1..=32).flat_map(|n| (0..n).flat_map(move |f| (1..n).map(move |c| (n, f, c)))) {
+            let w = block(number);
+            (0..came).for_each(|i| assert_eq!(w.arrive((first + i) % number, 2), Arrived::Waits));
+            let want = (0..came).fold(0, |m, i| m | 1 << ((first + i) % number));
+            assert_eq!(w.runnable(), bits(number) & !want);
+            // It goes on in bits.
+            for i in came..number {
+                let last = i + 1 == number;
+                let arrived = w.arrive((first + i) % number, 2);
+                assert_eq!(arrived, if last { Arrived::Last } else { Arrived::Waits });
+            }
+            assert_eq!(w.runnable(), bits(number));
+        }
+    }
+
+    #[test]
+    fn barriers_are_apart() {
+        let w = block(2);
+        assert_eq!(w.arrive(0, 0), Arrived::Waits);
+        assert_eq!(w.arrive(1, 1), Arrived::Waits);
+        assert_eq!(w.runnable(), 0);
+        assert_eq!((w.count(0), w.count(1), w.count(2)), (0b01, 0b10, 0));
+    }
+
+    #[test]
+    fn the_end_of_a_warp_completes_what_the_others_wait_at() {
+        let w = block(3);
+        assert_eq!(w.arrive(0, 0), Arrived::Waits);
+        w.finish(0b100);
+        assert_eq!(w.runnable(), 0b010);
+        w.finish(0b010);
+        assert_eq!(w.runnable(), 0b001);
+        w.finish(0b001);
+        assert_eq!(w.runnable(), 0);
+    }
+
+    #[test]
+    fn lanes_are_counted_until_the_barrier_is_complete() {
+        let w = block(2);
+        assert_eq!(w.arrive(0, 5), Arrived::Waits);
+        assert_eq!(w.count(5), 0b01);
+        assert_eq!(w.arrive(1, 5), Arrived::Counted);
+        w.completed(5);
+        w.wake(0b01);
+        assert_eq!(w.arrive(1, 5), Arrived::Waits);
+        let w = WholeWarps::new(2, true);
+        w.reset();
+        w.completed(5);
+        assert_eq!(w.arrive(1, 5), Arrived::Counted);
+    }
+}
