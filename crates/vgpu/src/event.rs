@@ -93,7 +93,7 @@ impl Event {
 
     /// What other processes open it with.
     pub(crate) fn ipc_handle(&self) -> Res<[u8; HANDLE_BYTES]> {
-        self.shared.as_ref().ok_or(Code::INVALID_VALUE)?.handle()
+        self.shared.as_ref().ok_or(Code::INVALID_HANDLE)?.handle()
     }
 
     fn new_record(&self) -> Arc<Record> {

@@ -61,6 +61,11 @@ impl Library {
         self.parsed.kernel_names()
     }
 
+    /// Whether it has a managed variable of this name, in whatever context.
+    pub(crate) fn is_managed(&self, name: &str) -> bool {
+        self.parsed.global(name).is_some_and(|global| global.managed)
+    }
+
     /// The library's module in a context, loaded at the first call.
     pub(crate) fn module(&self, ctx: &Context) -> Res<Arc<Module>> {
         let mut modules = lock(&self.modules);

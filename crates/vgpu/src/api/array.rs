@@ -66,12 +66,13 @@ fn create(given: &CUDA_ARRAY3D_DESCRIPTOR) -> Res<CUarray> {
     Ok(CUarray::from_number(made?.0))
 }
 
-/// The address of a byte of an array, counted through all its rows.
+/// The address of a byte of an array. Copies that count bytes are for arrays of one dimension: of others they reach
+/// the first row.
 fn address(array: CUarray, offset: usize, len: usize) -> Res<u64> {
     ensure(!array.is_null(), Code::INVALID_VALUE)?;
     let array = ARRAYS.get(array.number())?;
     let end = (offset as u64).checked_add(len as u64).ok_or(Code::INVALID_VALUE)?;
-    ensure(end <= array.extents.iter().product(), Code::INVALID_VALUE)?;
+    ensure(end <= array.extents[0], Code::INVALID_VALUE)?;
     Ok(array.start + offset as u64)
 }
 

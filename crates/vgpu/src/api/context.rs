@@ -86,7 +86,8 @@ driver_functions! {
 
     fn cuCtxDetach(ctx: CUcontext) {
         let context = by_handle(ctx.number())?;
-        ensure(!context.primary, Code::INVALID_CONTEXT)?;
+        let is_current = context::top().is_some_and(|top| top.id == context.id);
+        ensure(is_current && !context.primary, Code::INVALID_CONTEXT)?;
         context.detach()
     }
 

@@ -158,14 +158,13 @@ pub(crate) fn any_to_any(lane: &Lane, dst: u64, src: u64, len: u64) -> Res {
     }
 }
 
-/// Waits for the work of the contexts that a copy between devices names.
-fn wait_for_peers(ctx: &Context, contexts: [CUcontext; 2]) -> Res {
-    for handle in contexts {
-        let context = by_handle(handle.number())?;
-        context.check()?;
-        ctx.wait_for_all(context.fences())?;
-    }
-    Ok(())
+/// The contexts that a copy between devices names; null stands for the one that the copy runs in.
+fn peers(ctx: &Arc<Context>, handles: [CUcontext; 2]) -> Res<[Arc<Context>; 2]> {
+    let find = |handle: CUcontext| {
+        let context = if handle.is_null() { ctx.clone() } else { by_handle(handle.number())? };
+        context.check().map(|()| context)
+    };
+    Ok([find(handles[0])?, find(handles[1])?])
 }
 
 driver_functions! {
@@ -203,14 +202,15 @@ driver_functions! {
 
     fn cuMemcpyPeer(dstDevice: CUdeviceptr, dstContext: CUcontext, srcDevice: CUdeviceptr, srcContext: CUcontext, ByteCount: usize) {
         let lane = Lane::synchronous()?;
-        wait_for_peers(&lane.ctx, [dstContext, srcContext])?;
+        for peer in peers(&lane.ctx, [dstContext, srcContext])? {
+            lane.ctx.wait_for_all(peer.fences())?;
+        }
         device_to_device(&lane, dstDevice, srcDevice, ByteCount as u64)
     }
 
     fn cuMemcpyPeerAsync(dstDevice: CUdeviceptr, dstContext: CUcontext, srcDevice: CUdeviceptr, srcContext: CUcontext, ByteCount: usize, hStream: CUstream) {
         let lane = Lane::of(hStream)?;
-        by_handle(dstContext.number())?.check()?;
-        by_handle(srcContext.number())?.check()?;
+        peers(&lane.ctx, [dstContext, srcContext])?;
         device_to_device(&lane, dstDevice, srcDevice, ByteCount as u64)
     }
 

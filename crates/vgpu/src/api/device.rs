@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_uint};
 
 use rtcg_cuda_sys::*;
 
-use super::{driver_functions, put, put_optional, text};
+use super::{driver_functions, put, text};
 use crate::device::{CAPABILITY, device, devices, n_multiprocessors};
 use crate::error::{Code, Res, ensure};
 
@@ -75,12 +75,6 @@ driver_functions! {
         put(minor, CAPABILITY.1)
     }
 
-    fn cuDeviceGetTexture1DLinearMaxWidth(maxWidthInElements: *mut usize, format: CUarray_format, numChannels: c_uint, dev: CUdevice) {
-        let _ = format;
-        ensure(matches!(numChannels, 1 | 2 | 4), Code::INVALID_VALUE)?;
-        put(maxWidthInElements, device(dev)?.attribute(69).unwrap_or(0) as usize)
-    }
-
     fn cuDeviceGetExecAffinitySupport(pi: *mut c_int, type_: CUexecAffinityType, dev: CUdevice) {
         device(dev)?;
         ensure(type_ == CUexecAffinityType::CU_EXEC_AFFINITY_TYPE_SM_COUNT, Code::INVALID_VALUE)?;
@@ -143,9 +137,9 @@ driver_functions! {
 
     fn cuDevicePrimaryCtxGetState(dev: CUdevice, flags: *mut c_uint, active: *mut c_int) {
         let (bits, is_active) = device(dev)?.primary_state();
-        put_optional(flags, bits);
-        put_optional(active, c_int::from(is_active));
-        Ok(())
+        ensure(!flags.is_null() && !active.is_null(), Code::INVALID_VALUE)?;
+        put(flags, bits)?;
+        put(active, c_int::from(is_active))
     }
 
     fn cuDevicePrimaryCtxReset(dev: CUdevice) {

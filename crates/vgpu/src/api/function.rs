@@ -35,6 +35,18 @@ fn function(handle: CUfunction) -> Res<Arc<Function>> {
     }
 }
 
+/// The function that a question is about: null is no value of a question, as real drivers have it.
+fn asked(handle: CUfunction) -> Res<Arc<Function>> {
+    ensure(!handle.is_null(), Code::INVALID_VALUE)?;
+    function(handle)
+}
+
+/// The function that the oldest launch functions prepare; they want a current context.
+fn prepared(handle: CUfunction) -> Res<Arc<Function>> {
+    current()?;
+    function(handle)
+}
+
 /// `cuFuncGetAttribute`
 pub(crate) fn get_attribute(function: &Function, attribute: CUfunction_attribute) -> Res<c_int> {
     if attribute == CUfunction_attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT {
@@ -93,7 +105,7 @@ pub(crate) unsafe fn param_info(kernel: &Kernel, index: usize, offset: *mut usiz
 
 /// Writes bytes into the prepared parameters, growing them.
 fn set_param(function: CUfunction, offset: c_int, bytes: &[u8]) -> Res {
-    let function = self::function(function)?;
+    let function = prepared(function)?;
     let offset = usize::try_from(offset).map_err(|_| Code::INVALID_VALUE)?;
     let end = offset.checked_add(bytes.len()).ok_or(Code::INVALID_VALUE)?;
     ensure(end <= MAX_PARAM_BYTES, Code::INVALID_VALUE)?;
@@ -125,16 +137,16 @@ driver_functions! {
     }
 
     fn cuFuncGetModule(hmod: *mut CUmodule, hfunc: CUfunction) {
-        put(hmod, CUmodule::from_number(function(hfunc)?.module))
+        put(hmod, CUmodule::from_number(asked(hfunc)?.module))
     }
 
     fn cuFuncGetName(name: *mut *const c_char, hfunc: CUfunction) {
         // The name lives as long as the function's module, as CUDA documents it.
-        put(name, function(hfunc)?.name.as_ptr())
+        put(name, asked(hfunc)?.name.as_ptr())
     }
 
     fn cuFuncGetParamInfo(func: CUfunction, paramIndex: usize, paramOffset: *mut usize, paramSize: *mut usize) {
-        param_info(&function(func)?.kernel, paramIndex, paramOffset, paramSize)
+        param_info(&asked(func)?.kernel, paramIndex, paramOffset, paramSize)
     }
 
     fn cuFuncIsLoaded(state: *mut CUfunctionLoadingState, function: CUfunction) {
@@ -147,7 +159,7 @@ driver_functions! {
     }
 
     fn cuFuncSetBlockShape(hfunc: CUfunction, x: c_int, y: c_int, z: c_int) {
-        let function = function(hfunc)?;
+        let function = prepared(hfunc)?;
         let shape = [x, y, z].map(|n| u32::try_from(n).unwrap_or(0));
         ensure(!shape.contains(&0), Code::INVALID_VALUE)?;
         lock(&function.prepared).block = shape;
@@ -155,12 +167,12 @@ driver_functions! {
     }
 
     fn cuFuncSetSharedSize(hfunc: CUfunction, bytes: c_uint) {
-        lock(&function(hfunc)?.prepared).shared = bytes;
+        lock(&prepared(hfunc)?.prepared).shared = bytes;
         Ok(())
     }
 
     fn cuParamSetSize(hfunc: CUfunction, numbytes: c_uint) {
-        let function = function(hfunc)?;
+        let function = prepared(hfunc)?;
         ensure(numbytes as usize <= MAX_PARAM_BYTES, Code::INVALID_VALUE)?;
         lock(&function.prepared).params.resize(numbytes as usize, 0);
         Ok(())

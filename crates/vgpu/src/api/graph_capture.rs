@@ -104,10 +104,11 @@ driver_functions! {
     }
 
     fn cuStreamEndCapture(hStream: CUstream, phGraph: *mut CUgraph) {
-        ensure(!phGraph.is_null(), Code::INVALID_VALUE)?;
-        put(phGraph, CUgraph::null())?;
+        put_optional(phGraph, CUgraph::null());
         let (_, stream) = stream_and_context(hStream.number())?;
-        put(phGraph, CUgraph::from_number(capture::end(&stream)?.handle))
+        // Without a place for it, the graph is lost to whoever does not know it.
+        put_optional(phGraph, CUgraph::from_number(capture::end(&stream)?.handle));
+        Ok(())
     }
 
     fn cuThreadExchangeStreamCaptureMode(mode: *mut CUstreamCaptureMode) {

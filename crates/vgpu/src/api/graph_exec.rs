@@ -6,9 +6,9 @@ use std::sync::Arc;
 use rtcg_cuda_sys::*;
 
 use super::graph::graph;
-use super::graph_node::{action_of, child, copy, host, kernel, mem_ops, set};
-use super::{Handle, driver_functions, put};
-use crate::context::{by_handle, current};
+use super::graph_node::{action_of, check_context, child, copy, host, kernel, mem_ops, set};
+use super::{Handle, driver_functions, put, put_optional};
+use crate::context::current;
 use crate::driver::{EVENTS, stream_and_context};
 use crate::error::{Code, Res, ensure};
 use crate::graph::exec::{Difference, EXECS, Exec};
@@ -24,6 +24,7 @@ fn instantiate(graph: CUgraph, flags: u64) -> Res<CUgraphExec> {
     ensure(flags & 5 != 5, Code::INVALID_VALUE)?;
     // A kernel that launches the graph cannot exist here.
     ensure(flags & 4 == 0, Code::NOT_SUPPORTED)?;
+    capture::check_unsafe_call()?;
     let made = Exec::new(&*current()?, &*self::graph(graph)?, flags)?;
     EXECS.insert_with(|_| Arc::new(made)).map(|(handle, _)| CUgraphExec::from_number(handle))
 }
@@ -68,6 +69,7 @@ driver_functions! {
     }
 
     fn cuGraphExecDestroy(hGraphExec: CUgraphExec) {
+        capture::check_unsafe_call()?;
         EXECS.remove_or(hGraphExec.number(), Code::INVALID_VALUE).map(drop)
     }
 
@@ -76,12 +78,12 @@ driver_functions! {
     }
 
     fn cuGraphExecMemcpyNodeSetParams(hGraphExec: CUgraphExec, hNode: CUgraphNode, copyParams: *const CUDA_MEMCPY3D, ctx: CUcontext) {
-        by_handle(ctx.number())?;
+        check_context(ctx)?;
         exec(hGraphExec)?.set_action(hNode.number(), copy(copyParams)?)
     }
 
     fn cuGraphExecMemsetNodeSetParams(hGraphExec: CUgraphExec, hNode: CUgraphNode, memsetParams: *const CUDA_MEMSET_NODE_PARAMS, ctx: CUcontext) {
-        by_handle(ctx.number())?;
+        check_context(ctx)?;
         exec(hGraphExec)?.set_action(hNode.number(), set(memsetParams)?)
     }
 
@@ -133,7 +135,8 @@ driver_functions! {
             Err((Difference::Type, n)) => (R::CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, n),
             Err((Difference::Parameters, n)) => (R::CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, n),
         };
-        put(resultInfo, CUgraphExecUpdateResultInfo { result, errorNode: CUgraphNode::from_number(node), errorFromNode: CUgraphNode::null() })?;
+        let errorNode = CUgraphNode::from_number(node);
+        put_optional(resultInfo, CUgraphExecUpdateResultInfo { result, errorNode, errorFromNode: CUgraphNode::null() });
         ensure(outcome.is_ok(), Code::GRAPH_EXEC_UPDATE_FAILURE)
     }
 }

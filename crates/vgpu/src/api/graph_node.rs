@@ -61,6 +61,11 @@ fn kernel_params(kernel: &KernelAction) -> CUDA_KERNEL_NODE_PARAMS {
     }
 }
 
+/// Checks the context of a copy or memset node; null leaves it to the driver.
+pub(crate) fn check_context(ctx: CUcontext) -> Res {
+    if ctx.is_null() { Ok(()) } else { by_handle(ctx.number()).map(drop) }
+}
+
 /// What a copy node does; the copy is checked now and again when it runs.
 ///
 /// # Safety
@@ -270,7 +275,7 @@ driver_functions! {
     }
 
     fn cuGraphAddMemcpyNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, copyParams: *const CUDA_MEMCPY3D, ctx: CUcontext) {
-        by_handle(ctx.number())?;
+        check_context(ctx)?;
         add(phGraphNode, hGraph, dependencies, numDependencies, copy(copyParams))
     }
 
@@ -283,7 +288,7 @@ driver_functions! {
     }
 
     fn cuGraphAddMemsetNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, memsetParams: *const CUDA_MEMSET_NODE_PARAMS, ctx: CUcontext) {
-        by_handle(ctx.number())?;
+        check_context(ctx)?;
         add(phGraphNode, hGraph, dependencies, numDependencies, set(memsetParams))
     }
 

@@ -112,7 +112,8 @@ driver_functions! {
     }
 
     fn cuIpcOpenMemHandle(pdptr: *mut CUdeviceptr, handle: CUipcMemHandle, Flags: c_uint) {
-        ensure(!pdptr.is_null() && Flags <= 1, Code::INVALID_VALUE)?;
+        // The one flag there is must be given, as CUDA documents it.
+        ensure(!pdptr.is_null() && Flags == CUipcMem_flags::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS.0, Code::INVALID_VALUE)?;
         put(pdptr, open_memory(&to_bytes(handle.reserved))?)
     }
 
@@ -121,7 +122,8 @@ driver_functions! {
     }
 
     fn cuIpcGetEventHandle(pHandle: *mut CUipcEventHandle, event: CUevent) {
-        ensure(!pHandle.is_null(), Code::INVALID_VALUE)?;
+        ensure(!pHandle.is_null() && !event.is_null(), Code::INVALID_VALUE)?;
+        current()?;
         let event = EVENTS.get(event.number())?;
         put(pHandle, CUipcEventHandle { reserved: to_chars(event.ipc_handle()?) })
     }

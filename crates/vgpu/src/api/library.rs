@@ -84,7 +84,7 @@ driver_functions! {
     }
 
     fn cuLibraryEnumerateKernels(kernels: *mut CUkernel, numKernels: c_uint, lib: CUlibrary) {
-        ensure(!kernels.is_null() && numKernels > 0, Code::INVALID_VALUE)?;
+        ensure(!kernels.is_null(), Code::INVALID_VALUE)?;
         let library = LIBRARIES.get(lib.number())?;
         for (i, name) in library.kernel_names().take(numKernels as usize).enumerate() {
             put(kernels.add(i), CUkernel::from_number(library.kernel(name)?))?;
@@ -106,7 +106,8 @@ driver_functions! {
 
     fn cuLibraryGetManaged(dptr: *mut CUdeviceptr, bytes: *mut usize, library: CUlibrary, name: *const c_char) {
         let name = text(name)?;
-        let global = module_of(library)?.loaded.global(name).filter(|g| g.managed).ok_or(Code::NOT_FOUND)?;
+        ensure(LIBRARIES.get(library.number())?.is_managed(name), Code::NOT_FOUND)?;
+        let global = module_of(library)?.loaded.global(name).ok_or(Code::NOT_FOUND)?;
         put_optional(dptr, global.address);
         put_optional(bytes, global.size as usize);
         Ok(())
@@ -129,6 +130,7 @@ driver_functions! {
     }
 
     fn cuKernelGetName(name: *mut *const c_char, hfunc: CUkernel) {
+        ensure(!hfunc.is_null(), Code::INVALID_VALUE)?;
         // The name lives as long as the kernel's handle, as CUDA documents it.
         put(name, KERNELS.get(hfunc.number())?.name.as_ptr())
     }
@@ -151,6 +153,9 @@ driver_functions! {
     }
 
     fn cuKernelGetParamInfo(kernel: CUkernel, paramIndex: usize, paramOffset: *mut usize, paramSize: *mut usize) {
+        ensure(!kernel.is_null(), Code::INVALID_VALUE)?;
+        // A real driver looks the parameters up in the current context's module.
+        current()?;
         param_info(&KERNELS.get(kernel.number())?.kernel, paramIndex, paramOffset, paramSize)
     }
 }

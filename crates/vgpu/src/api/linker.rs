@@ -26,6 +26,9 @@ fn add(state: CUlinkState, kind: CUjitInputType, name: String, data: Vec<u8>) ->
     let what = match kind {
         CUjitInputType::CU_JIT_INPUT_PTX => {
             let text: Vec<u8> = data.into_iter().take_while(|&b| b != 0).collect();
+            let checked = module::text_of(&text).map(drop);
+            let error = checked.map_err(|e| Code(e.code as u32).because(format!("{name}: {}", e.log)));
+            error.inspect_err(|e| complain(&link, e))?;
             link.inputs.push((name, text));
             return Ok(());
         }
@@ -34,6 +37,7 @@ fn add(state: CUlinkState, kind: CUjitInputType, name: String, data: Vec<u8>) ->
             link.device_runtime = true;
             return Ok(());
         }
+        CUjitInputType::CU_JIT_INPUT_CUBIN if !data.starts_with(b"\x7fELF") => return Code::INVALID_IMAGE.err(),
         CUjitInputType::CU_JIT_INPUT_CUBIN => "machine code of a GPU (cubin)",
         CUjitInputType::CU_JIT_INPUT_OBJECT => "an object file",
         CUjitInputType::CU_JIT_INPUT_LIBRARY => "a device library",
@@ -76,6 +80,9 @@ fn is_device_runtime(name: &str) -> bool {
 /// words (how many blocks have come, how often all came) are not those of cooperative groups.
 const DEVICE_RUNTIME: &str = include_str!("device_runtime.ptx");
 
+/// What a link of nothing makes.
+const EMPTY: &str = ".version 7.0\n.target sm_75\n.address_size 64\n";
+
 /// Whether a text calls a function of the device runtime.
 fn needs_device_runtime(text: &[u8]) -> bool {
     text.windows(6).any(|w| w == b"cudaCG")
@@ -92,12 +99,11 @@ fn join(inputs: &[(String, Vec<u8>)]) -> Res<Vec<u8>> {
 }
 
 fn complete(link: &mut LinkState) -> Res<(usize, usize)> {
-    ensure(!link.inputs.is_empty(), Code::INVALID_VALUE)?;
     if link.output.is_none() {
         if link.device_runtime && link.inputs.iter().any(|(_, text)| needs_device_runtime(text)) {
             link.inputs.push(("device runtime".to_owned(), DEVICE_RUNTIME.into()));
         }
-        let mut text = join(&link.inputs)?;
+        let mut text = if link.inputs.is_empty() { EMPTY.into() } else { join(&link.inputs)? };
         if let Some(most) = link.max_registers {
             // The image carries the option to the loader.
             text.extend_from_slice(format!("{MAX_REGISTERS}{most}\n").as_bytes());

@@ -167,10 +167,10 @@ driver_functions! {
     }
 
     fn cuMemHostUnregister(p: *mut c_void) {
-        let context = crate::context::current_alive()?;
         ensure(!p.is_null(), Code::INVALID_VALUE)?;
+        let known = host::find(p.addr() as u64).ok_or(Code::HOST_MEMORY_NOT_REGISTERED)?;
+        let context = current_or_owner(known.ctx)?;
         capture::check_unsafe_call()?;
-        ensure(host::find(p.addr() as u64).is_some(), Code::HOST_MEMORY_NOT_REGISTERED)?;
         let outcome = context.synchronize();
         host::unregister(p.addr() as u64)?;
         outcome

@@ -33,9 +33,9 @@ fn most_levels(d: &CUDA_ARRAY3D_DESCRIPTOR) -> u32 {
 fn create(given: &CUDA_ARRAY3D_DESCRIPTOR, n_levels: u32) -> Res<CUmipmappedArray> {
     let context = current()?;
     capture::check_unsafe_call()?;
-    ensure(n_levels > 0, Code::INVALID_VALUE)?;
     check_shape(given)?;
-    let n_levels = n_levels.min(most_levels(given));
+    // No level at all is one level to real drivers.
+    let n_levels = n_levels.clamp(1, most_levels(given));
     let descriptions: Vec<_> = (0..n_levels).map(|l| level_description(given, l)).collect();
     let (offsets, size) = address_levels(&descriptions, LEVEL_ALIGNMENT)?;
     let block = driver::alloc(&context, size, Kind::Device, 0, 0)?;

@@ -196,3 +196,17 @@ handles!(CUgraph CUgraphNode CUgraphExec CUuserObject CUgraphicsResource);
 pub(crate) fn unsupported(what: &str) -> Error {
     Code::NOT_SUPPORTED.because(format!("{what}: not supported on the virtual GPU"))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::ALL;
+
+    #[test]
+    fn every_function_is_made_once() {
+        let mut seen = HashSet::new();
+        let twice: Vec<_> = ALL.iter().copied().flatten().map(|(name, _)| name).filter(|n| !seen.insert(*n)).collect();
+        assert!(twice.is_empty(), "{twice:?}");
+    }
+}

@@ -93,6 +93,8 @@ unsafe fn load(place: *mut CUmodule, image: &[u8], options: &JitOptions) -> Res 
 
 driver_functions! {
     fn cuModuleLoad(module: *mut CUmodule, fname: *const c_char) {
+        ensure(!module.is_null(), Code::INVALID_VALUE)?;
+        current()?;
         let image = read_file(fname)?;
         load(module, &image, &jit_options::read(0, std::ptr::null(), std::ptr::null())?)
     }
@@ -138,7 +140,7 @@ driver_functions! {
 
     fn cuModuleEnumerateFunctions(functions: *mut CUfunction, numFunctions: c_uint, mod_: CUmodule) {
         let module = MODULES.get(mod_.number())?;
-        ensure(!functions.is_null() && numFunctions > 0, Code::INVALID_VALUE)?;
+        ensure(!functions.is_null(), Code::INVALID_VALUE)?;
         for (i, name) in module.loaded.kernel_names().take(numFunctions as usize).enumerate() {
             put(functions.add(i), CUfunction::from_number(module.function(name)?))?;
         }

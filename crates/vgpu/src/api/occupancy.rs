@@ -55,9 +55,9 @@ fn max_active(func: CUfunction, block_size: c_int, dynamic_shared: usize) -> Res
 fn best_block(func: CUfunction, shared_for: CUoccupancyB2DSize, shared: usize, limit: c_int) -> Res<(c_int, c_int)> {
     let function = function_in(&*current()?, func)?;
     let kernel = &function.kernel;
-    let largest = match u32::try_from(limit) {
-        Ok(limit) if limit > 0 => limit.min(kernel.max_threads_per_block()),
-        _ => kernel.max_threads_per_block(),
+    let largest = match u32::try_from(limit).map_err(|_| Code::INVALID_VALUE)? {
+        0 => kernel.max_threads_per_block(),
+        limit => limit.min(kernel.max_threads_per_block()),
     };
     let (mut best, mut best_threads) = ((0, 0), 0);
     for warps in (1..=largest.div_ceil(32)).rev() {

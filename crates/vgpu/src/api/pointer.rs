@@ -118,7 +118,6 @@ fn attribute_bytes(attribute: CUpointer_attribute) -> usize {
 /// The allocation that a hint is about, which must be managed. Hints change nothing here, but wrong
 /// ranges are told.
 fn managed(address: u64, count: usize) -> Res<(u64, u64)> {
-    current()?;
     ensure(count > 0, Code::INVALID_VALUE)?;
     check_device(address, count as u64)?;
     let known = find(address).filter(|k| k.kind == Kind::Managed).ok_or(Code::INVALID_VALUE)?;
@@ -142,6 +141,7 @@ fn place(location: CUmemLocation) -> Res<c_int> {
 }
 
 fn advise(address: u64, count: usize, advice: CUmem_advise, place: impl FnOnce() -> Res<c_int>) -> Res {
+    current()?;
     let allocation = managed(address, count)?;
     let (subject, value) = match advice.0 {
         1 => (Subject::ReadMostly, Some(1)),
@@ -165,6 +165,7 @@ fn prefetch(address: u64, count: usize, place: c_int) -> Res {
 /// # Safety
 /// `data` is null or valid for `size` bytes.
 unsafe fn put_range(data: *mut c_void, size: usize, attribute: c_uint, address: u64, count: usize) -> Res {
+    current()?;
     let allocation = managed(address, count)?;
     ensure(!data.is_null() && size >= 4 && size.is_multiple_of(4), Code::INVALID_VALUE)?;
     ensure(size == 4 || attribute == 3, Code::INVALID_VALUE)?;
@@ -206,7 +207,7 @@ driver_functions! {
     }
 
     fn cuPointerGetAttributes(numAttributes: c_uint, attributes: *mut CUpointer_attribute, data: *mut *mut c_void, ptr: CUdeviceptr) {
-        ensure(!attributes.is_null() && !data.is_null(), Code::INVALID_VALUE)?;
+        ensure(numAttributes > 0 && !attributes.is_null() && !data.is_null(), Code::INVALID_VALUE)?;
         let known = find(ptr);
         for i in 0..numAttributes as usize {
             let (attribute, place) = (*attributes.add(i), *data.add(i));

@@ -40,6 +40,10 @@ fn current_pool(device: &Device) -> Res<u64> {
 fn alloc(ctx: &Context, size: usize, pool_handle: u64) -> Res<u64> {
     let pool = POOLS.get_or(pool_handle, Code::INVALID_VALUE)?;
     ensure(pool.device == ctx.device.ordinal && pool.imported == 0, Code::INVALID_VALUE)?;
+    if size == 0 {
+        // As on a real driver; freeing the null pointer is success, too.
+        return Ok(0);
+    }
     let block = alloc_patiently(ctx, size, Kind::Device, pool_handle, 0)?;
     if let Err(error) = pool.charge(block.charged) {
         // The block was not charged to the pool, so it must not be given back to it.
@@ -52,6 +56,9 @@ fn alloc(ctx: &Context, size: usize, pool_handle: u64) -> Res<u64> {
 
 /// The address of an allocation node if the stream is capturing.
 fn captured_alloc(ctx: &Context, stream: &Stream, size: usize) -> Res<Option<u64>> {
+    if size == 0 && capture::of(stream).is_some() {
+        return Ok(Some(0));
+    }
     let mut start = 0;
     let params = CUDA_MEM_ALLOC_NODE_PARAMS { bytesize: size, ..Default::default() };
     let captured = capture::intercept(stream, || {
@@ -88,8 +95,7 @@ driver_functions! {
             return put(dptr, start);
         }
         capture::check_unsafe_call()?;
-        // As on a real driver; freeing the null pointer is success, too.
-        put(dptr, if bytesize == 0 { 0 } else { alloc(&context, bytesize, current_pool(context.device)?)? })
+        put(dptr, alloc(&context, bytesize, current_pool(context.device)?)?)
     }
 
     fn cuMemAllocFromPoolAsync(dptr: *mut CUdeviceptr, bytesize: usize, pool: CUmemoryPool, hStream: CUstream) {
@@ -156,6 +162,7 @@ driver_functions! {
 
     fn cuMemPoolCreate(pool: *mut CUmemoryPool, poolProps: *const CUmemPoolProps) {
         ensure(!pool.is_null(), Code::INVALID_VALUE)?;
+        capture::check_unsafe_call()?;
         let props = poolProps.as_ref().ok_or(Code::INVALID_VALUE)?;
         ensure(props.allocType == CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED, Code::INVALID_VALUE)?;
         if props.handleTypes.0 > 1 {
@@ -174,6 +181,7 @@ driver_functions! {
     fn cuMemPoolDestroy(pool: CUmemoryPool) {
         let found = POOLS.get_or(pool.number(), Code::INVALID_VALUE)?;
         ensure(!found.is_default, Code::INVALID_VALUE)?;
+        capture::check_unsafe_call()?;
         // Blocks that are still in use stay until they are freed.
         POOLS.remove_or(pool.number(), Code::INVALID_VALUE).map(drop)
     }
@@ -181,6 +189,7 @@ driver_functions! {
     fn cuMemPoolTrimTo(pool: CUmemoryPool, minBytesToKeep: usize) {
         let _ = minBytesToKeep;
         POOLS.get_or(pool.number(), Code::INVALID_VALUE)?;
+        capture::check_unsafe_call()?;
         driver::heap()?.trim();
         Ok(())
     }
@@ -188,6 +197,7 @@ driver_functions! {
     fn cuMemPoolSetAttribute(pool: CUmemoryPool, attr: CUmemPool_attribute, value: *mut c_void) {
         let pool = POOLS.get_or(pool.number(), Code::INVALID_VALUE)?;
         ensure(!value.is_null(), Code::INVALID_VALUE)?;
+        capture::check_unsafe_call()?;
         match attr.0 {
             1..=3 => pool.reuse[attr.0 as usize - 1].store(value.cast::<c_int>().read_unaligned(), Ordering::Relaxed),
             4 => pool.release_threshold.store(value.cast::<u64>().read_unaligned(), Ordering::Relaxed),
@@ -216,6 +226,7 @@ driver_functions! {
     fn cuMemPoolSetAccess(pool: CUmemoryPool, map: *const CUmemAccessDesc, count: usize) {
         let pool = POOLS.get_or(pool.number(), Code::INVALID_VALUE)?;
         ensure(count == 0 || !map.is_null(), Code::INVALID_VALUE)?;
+        capture::check_unsafe_call()?;
         let mut wishes = Vec::with_capacity(count);
         for i in 0..count {
             let wish = map.add(i).read_unaligned();

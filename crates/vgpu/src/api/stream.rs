@@ -66,8 +66,8 @@ driver_functions! {
 
     fn cuStreamGetFlags(hStream: CUstream, flags: *mut c_uint) {
         let (_, stream) = stream_and_context(hStream.number())?;
-        // A real driver takes the question for one that captures forbid.
-        capture::check_unsafe_call()?;
+        // A real driver answers this of no stream that is captured, whatever the mode.
+        capture::refuse(&stream)?;
         put(flags, c_uint::from(stream.kind == Kind::NonBlocking))
     }
 
@@ -165,6 +165,8 @@ driver_functions! {
     fn cuStreamAttachMemAsync(hStream: CUstream, dptr: CUdeviceptr, length: usize, flags: c_uint) {
         stream_and_context(hStream.number())?;
         ensure(matches!(flags, 1 | 2 | 4), Code::INVALID_VALUE)?;
+        // Null is no stream of its own that memory could be attached to.
+        ensure(flags != CUmemAttach_flags::CU_MEM_ATTACH_SINGLE.0 || !hStream.is_null(), Code::INVALID_VALUE)?;
         let block = crate::driver::heap()?.find(dptr).ok_or(Code::INVALID_VALUE)?;
         let whole = block.start == dptr && (length == 0 || length as u64 == block.size);
         // Managed memory is coherent here; which stream it belongs to changes nothing.
@@ -190,8 +192,13 @@ driver_functions! {
 
     fn cuStreamSetAttribute(hStream: CUstream, attr: CUstreamAttrID, value: *const CUstreamAttrValue) {
         stream_and_context(hStream.number())?;
+        let value = value.as_ref().ok_or(Code::INVALID_VALUE)?;
         // All of these are advice about speed.
-        ensure(!value.is_null() && matches!(attr.0, 1 | 3 | 8..=10), Code::INVALID_VALUE)
+        let is_known = match attr {
+            CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY => matches!(value.syncPolicy.0, 1..=4),
+            _ => matches!(attr.0, 1 | 8..=10),
+        };
+        ensure(is_known, Code::INVALID_VALUE)
     }
 
     fn cuProfilerStart() {

@@ -3,20 +3,21 @@
 use rtcg_cuda_sys::*;
 
 use super::{Handle, driver_functions, put};
-use crate::context::current;
+use crate::context::{Context, current, current_alive};
 use crate::driver::ARRAYS;
 use crate::error::{Code, Res, ensure};
+use crate::graph::capture;
 use crate::texture::registry::{self, Entry, OBJECTS};
 use crate::texture::{Object, Texture, describe, format};
 use std::sync::Arc;
 
 /// Makes a texture object; also what a texture reference stands for.
 pub(crate) fn make_texture(
+    context: &Context,
     resource: &CUDA_RESOURCE_DESC,
     texture: &CUDA_TEXTURE_DESC,
     view: Option<&CUDA_RESOURCE_VIEW_DESC>,
 ) -> Res<u64> {
-    let context = current()?;
     format::prepare();
     let sampler = describe::sampler(texture)?;
     let mut seen = describe::resource(resource, texture.flags)?;
@@ -53,6 +54,19 @@ fn entry(handle: u64, is_texture: bool) -> Res<Arc<Entry>> {
     Ok(entry)
 }
 
+/// The entry of an object of one kind for a question, which wants a current context.
+fn asked(handle: u64, is_texture: bool) -> Res<Arc<Entry>> {
+    current_alive()?;
+    entry(handle, is_texture)
+}
+
+/// Destroys an object for the program; there is none behind null.
+fn destroy_asked(handle: u64, is_texture: bool) -> Res {
+    current_alive()?;
+    capture::check_unsafe_call()?;
+    if handle == 0 { Ok(()) } else { destroy(handle, is_texture) }
+}
+
 /// Destroys an object. Kernels that still use it fault.
 pub(crate) fn destroy(handle: u64, is_texture: bool) -> Res {
     entry(handle, is_texture)?;
@@ -66,42 +80,45 @@ driver_functions! {
         ensure(!pTexObject.is_null(), Code::INVALID_VALUE)?;
         let resource = pResDesc.as_ref().ok_or(Code::INVALID_VALUE)?;
         let texture = pTexDesc.as_ref().ok_or(Code::INVALID_VALUE)?;
-        put(pTexObject, make_texture(resource, texture, pResViewDesc.as_ref())?)
+        let context = current()?;
+        capture::check_unsafe_call()?;
+        put(pTexObject, make_texture(&context, resource, texture, pResViewDesc.as_ref())?)
     }
 
     fn cuTexObjectDestroy(texObject: CUtexObject) {
-        destroy(texObject, true)
+        destroy_asked(texObject, true)
     }
 
     fn cuTexObjectGetResourceDesc(pResDesc: *mut CUDA_RESOURCE_DESC, texObject: CUtexObject) {
-        put(pResDesc, entry(texObject, true)?.resource)
+        put(pResDesc, asked(texObject, true)?.resource)
     }
 
     fn cuTexObjectGetTextureDesc(pTexDesc: *mut CUDA_TEXTURE_DESC, texObject: CUtexObject) {
-        put(pTexDesc, entry(texObject, true)?.texture.ok_or(Code::INVALID_VALUE)?)
+        put(pTexDesc, asked(texObject, true)?.texture.ok_or(Code::INVALID_VALUE)?)
     }
 
     fn cuTexObjectGetResourceViewDesc(pResViewDesc: *mut CUDA_RESOURCE_VIEW_DESC, texObject: CUtexObject) {
-        put(pResViewDesc, entry(texObject, true)?.view.ok_or(Code::INVALID_VALUE)?)
+        put(pResViewDesc, asked(texObject, true)?.view.ok_or(Code::INVALID_VALUE)?)
     }
 
     fn cuSurfObjectCreate(pSurfObject: *mut CUsurfObject, pResDesc: *const CUDA_RESOURCE_DESC) {
         ensure(!pSurfObject.is_null(), Code::INVALID_VALUE)?;
+        capture::check_unsafe_call()?;
         put(pSurfObject, make_surface(pResDesc.as_ref().ok_or(Code::INVALID_VALUE)?)?)
     }
 
     fn cuSurfObjectDestroy(surfObject: CUsurfObject) {
-        destroy(surfObject, false)
+        destroy_asked(surfObject, false)
     }
 
     fn cuSurfObjectGetResourceDesc(pResDesc: *mut CUDA_RESOURCE_DESC, surfObject: CUsurfObject) {
-        put(pResDesc, entry(surfObject, false)?.resource)
+        put(pResDesc, asked(surfObject, false)?.resource)
     }
 
     fn cuDeviceGetTexture1DLinearMaxWidth(maxWidthInElements: *mut usize, format: CUarray_format, numChannels: c_uint, dev: CUdevice) {
         crate::device::device(dev)?;
-        describe::channel_bytes(format)?;
-        ensure(matches!(numChannels, 1 | 2 | 4), Code::INVALID_VALUE)?;
+        let is_known = describe::channel_bytes(format).is_ok();
+        ensure(is_known && matches!(numChannels, 1 | 2 | 4), Code::INVALID_VALUE)?;
         put(maxWidthInElements, 1 << 28)
     }
 }

@@ -11,7 +11,7 @@ use rtcg_ptx::ast::OpaqueType;
 
 use super::texture::{destroy, make_surface, make_texture};
 use super::{Handle, driver_functions, put, text};
-use crate::context::{Context, current};
+use crate::context::{Context, current, current_or_owner};
 use crate::driver::{ARRAYS, MIPMAPS, MODULES, SURFREFS, TEXREFS};
 use crate::error::{Code, Res, ensure};
 use crate::objects::lock;
@@ -79,7 +79,7 @@ impl TextureRef {
         let mut state = lock(&self.state);
         f(&mut state)?;
         let Some(resource) = state.resource() else { return Ok(()) };
-        let object = make_texture(&resource, &state.texture, None)?;
+        let object = make_texture(&context, &resource, &state.texture, None)?;
         let old = state.object.replace(object);
         drop(state);
         self.publish(&context, object)?;
@@ -90,7 +90,8 @@ impl TextureRef {
         if let Some((module, _)) = self.place {
             MODULES.get(module)?;
         }
-        current()
+        let context = current_or_owner(self.ctx_id)?;
+        context.check().map(|()| context)
     }
 
     fn publish(&self, context: &Context, object: u64) -> Res {

@@ -72,7 +72,8 @@ fn linked_max_registers(text: &str) -> Option<u32> {
     text.lines().next_back()?.strip_prefix(MAX_REGISTERS)?.parse().ok()
 }
 
-fn text_of(image: &[u8]) -> Result<&str, LoadError> {
+/// The text of an image that is one, as it seems.
+pub(crate) fn text_of(image: &[u8]) -> Result<&str, LoadError> {
     let fail = |code, log: &str| Err(LoadError { code, log: log.to_owned() });
     if image.starts_with(b"\x7fELF") {
         let log = format!("the image is a cubin: {}", fatbin::NO_MACHINE_CODE);

@@ -12,8 +12,8 @@ mod lz4;
 mod place;
 mod sites;
 
-pub(crate) use load::MAX_REGISTERS;
 pub use load::load;
+pub(crate) use load::{MAX_REGISTERS, text_of};
 
 use crate::code_cache;
 use crate::exec::launch::{MAX_SHARED_OPTIN, MAX_THREADS_PER_BLOCK};

@@ -179,7 +179,11 @@ fn copies_cross_devices(a: CUcontext, b: CUcontext) {
     ok!(cuMemcpy3DPeer(&raw const copy));
     ok!(cuCtxSynchronize());
     assert_eq!((value(q + 8 * 512 + 3 * 512), value(q)), (77, 6));
-    fails!(CUDA_ERROR_INVALID_CONTEXT, cuMemcpyPeer(q, CUcontext::null(), p, a, 4));
+    // Null is the current context.
+    ok!(cuMemsetD32(p, 78, 1));
+    ok!(cuMemcpyPeer(q, CUcontext::null(), p, a, 4));
+    assert_eq!(value(q), 78);
+    fails!(CUDA_ERROR_INVALID_CONTEXT, cuMemcpyPeer(q, CUcontext(std::ptr::dangling_mut()), p, a, 4));
     ok!(cuMemFree(p));
     ok!(cuMemFree(q));
 }

@@ -332,7 +332,7 @@ fn events_order_the_work_of_two_processes() {
     let mut plain = CUevent::null();
     ok!(cuEventCreate(&raw mut plain, 0));
     let mut handle = CUipcEventHandle::default();
-    fails!(CUDA_ERROR_INVALID_VALUE, cuIpcGetEventHandle(&raw mut handle, plain));
+    fails!(CUDA_ERROR_INVALID_HANDLE, cuIpcGetEventHandle(&raw mut handle, plain));
     ok!(cuIpcGetEventHandle(&raw mut handle, event));
     assert_eq!(other.ask(&format!("event {}", hex(&bytes_of(&handle.reserved)))), "Ok(())");
     assert_eq!(other.ask("query"), "Ok(())");

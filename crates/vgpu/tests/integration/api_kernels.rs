@@ -427,19 +427,15 @@ fn linked_texts_become_one_module() {
             none.cast()
         ));
     }
-    fails!(
-        CUDA_ERROR_NO_BINARY_FOR_GPU,
-        cuLinkAddData(
-            link,
-            CUjitInputType::CU_JIT_INPUT_CUBIN,
-            caller.as_ptr().cast_mut().cast(),
-            4,
-            std::ptr::null(),
-            0,
-            std::ptr::null_mut(),
-            std::ptr::null_mut()
-        )
-    );
+    for (kind, bytes, wanted) in [
+        (CUjitInputType::CU_JIT_INPUT_CUBIN, "\x7fELF", CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU),
+        (CUjitInputType::CU_JIT_INPUT_CUBIN, caller.as_str(), CUresult::CUDA_ERROR_INVALID_IMAGE),
+        (CUjitInputType::CU_JIT_INPUT_PTX, "no program", CUresult::CUDA_ERROR_INVALID_IMAGE),
+    ] {
+        let (data, none) = (bytes.as_ptr().cast_mut().cast(), std::ptr::null_mut());
+        let outcome = call!(cuLinkAddData(link, kind, data, bytes.len(), std::ptr::null(), 0, none, none.cast()));
+        assert_eq!(outcome, Err(wanted), "{bytes}");
+    }
     let (mut image, mut size) = (std::ptr::null_mut(), 0);
     ok!(cuLinkComplete(link, &raw mut image, &raw mut size));
     let mut module = CUmodule::null();

@@ -140,7 +140,19 @@ fn arrays_hold_what_is_copied_to_them() {
     ok!(cuArrayGetDescriptor(&raw mut told, array));
     assert_eq!((told.Width, told.Height, told.NumChannels), (6, 5, 2));
     let data: Vec<f32> = (0..60).map(|i| i as f32).collect();
-    ok!(cuMemcpyHtoA(array, 0, data.as_ptr().cast(), 240));
+    let fill = CUDA_MEMCPY2D {
+        srcMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
+        srcHost: data.as_ptr().cast(),
+        dstMemoryType: CUmemorytype::CU_MEMORYTYPE_ARRAY,
+        dstArray: array,
+        WidthInBytes: 48,
+        Height: 5,
+        ..Default::default()
+    };
+    ok!(cuMemcpy2D(&raw const fill));
+    // Copies that count bytes reach the first row.
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpyHtoA(array, 0, data.as_ptr().cast(), 240));
+    ok!(cuMemcpyHtoA(array, 0, data.as_ptr().cast(), 48));
     // Rows 1 and 2, elements 2 to 4.
     let mut part = [0.0_f32; 12];
     let copy = CUDA_MEMCPY2D {
@@ -160,9 +172,9 @@ fn arrays_hold_what_is_copied_to_them() {
     let outside = CUDA_MEMCPY2D { srcY: 4, ..copy };
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpy2D(&raw const outside));
     let p = alloc(8);
-    ok!(cuMemcpyAtoD(p, array, 232, 8));
-    assert_eq!(to_host::<f32>(p, 2), [58.0, 59.0]);
-    fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpyAtoD(p, array, 233, 8));
+    ok!(cuMemcpyAtoD(p, array, 40, 8));
+    assert_eq!(to_host::<f32>(p, 2), [10.0, 11.0]);
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpyAtoD(p, array, 41, 8));
     ok!(cuArrayDestroy(array));
     fails!(CUDA_ERROR_INVALID_HANDLE, cuMemcpyAtoD(p, array, 0, 8));
     fails!(CUDA_ERROR_INVALID_HANDLE, cuMemcpy2D(&raw const copy));

@@ -87,7 +87,15 @@ fn counted(width: usize, height: usize, flags: u32) -> CUarray {
     let mut array = CUarray::null();
     ok!(cuArray3DCreate(&raw mut array, &raw const d));
     let data: Vec<f32> = (0..width * height).map(|v| v as f32).collect();
-    ok!(cuMemcpyHtoA(array, 0, data.as_ptr().cast(), data.len() * 4));
+    ok!(cuMemcpy2D(&CUDA_MEMCPY2D {
+        srcMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
+        srcHost: data.as_ptr().cast(),
+        dstMemoryType: CUmemorytype::CU_MEMORYTYPE_ARRAY,
+        dstArray: array,
+        WidthInBytes: width * 4,
+        Height: height.max(1),
+        ..Default::default()
+    }));
     array
 }
 
@@ -171,7 +179,15 @@ fn references_of_a_module_are_bound() {
     let want: Vec<[u32; 4]> = (0..8).map(|i| [(8.0 + i as f32).to_bits() + 1, 8, 9, 0]).collect();
     assert_eq!(got, want);
     let mut stored = vec![0.0_f32; 72];
-    ok!(cuMemcpyAtoH(stored.as_mut_ptr().cast(), target, 0, 288));
+    ok!(cuMemcpy2D(&CUDA_MEMCPY2D {
+        srcMemoryType: CUmemorytype::CU_MEMORYTYPE_ARRAY,
+        srcArray: target,
+        dstMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
+        dstHost: stored.as_mut_ptr().cast(),
+        WidthInBytes: 32,
+        Height: 9,
+        ..Default::default()
+    }));
     let diagonal: Vec<u32> = (0..8).map(|i| stored[i * 9].to_bits()).collect();
     assert_eq!(diagonal, want.iter().map(|w| w[0]).collect::<Vec<_>>());
     let mut bound = CUarray::null();
